@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# Warnings, sanitizers and the one way in which this project declares a library.
+
+add_library(stowage_warnings INTERFACE)
+target_compile_options(stowage_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  # g++ 12 reports a false -Wrestrict on "literal" + std::to_string(x) at -O3 (GCC PR105651).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<BOOL:${STOWAGE_WARNINGS_AS_ERRORS}>:-Werror>)
+
+add_library(stowage_sanitize INTERFACE)
+if(STOWAGE_SANITIZE)
+  target_compile_options(stowage_sanitize INTERFACE -fsanitize=${STOWAGE_SANITIZE} -fno-omit-frame-pointer -g1)
+  target_link_options(stowage_sanitize INTERFACE -fsanitize=${STOWAGE_SANITIZE})
+endif()
+
+# stowage_library(NAME SOURCES… [PUBLIC targets…] [PRIVATE targets…]) declares stowage_NAME with alias stowage::NAME.
+# Headers are included by their path from the source root ("core/graph.h"), and installed that way.
+function(stowage_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
+  add_library(stowage_${name} STATIC ${arg_SOURCES})
+  add_library(stowage::${name} ALIAS stowage_${name})
+  set_target_properties(stowage_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(stowage_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/stowage>)
+  target_compile_features(stowage_${name} PUBLIC cxx_std_20)
+  target_link_libraries(stowage_${name}
+    PUBLIC ${arg_PUBLIC}
+    PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:stowage_warnings> $<BUILD_INTERFACE:stowage_sanitize>)
+endfunction()

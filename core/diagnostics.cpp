@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnostics.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stowage {
+
+void Diagnostics::add(Diagnostic diagnostic) { entries_.push_back(std::move(diagnostic)); }
+
+void Diagnostics::error(std::string code, SourcePlace place, std::string message, std::string remedy) {
+  add({Severity::error, std::move(code), std::move(place), std::move(message), std::move(remedy), {}, {}});
+}
+
+void Diagnostics::warning(std::string code, SourcePlace place, std::string message, std::string remedy) {
+  add({Severity::warning, std::move(code), std::move(place), std::move(message), std::move(remedy), {}, {}});
+}
+
+void Diagnostics::append(const Diagnostics& other) {
+  entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
+}
+
+bool Diagnostics::has_errors() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::error; });
+}
+
+std::string format_diagnostic(const Diagnostic& diagnostic) {
+  const SourcePlace& place = diagnostic.place;
+  std::string text;
+  if (!place.file.empty()) text += place.file + ":";
+  if (place.line > 0) text += fmt::format("{}:", place.line);
+  if (place.line > 0 && place.column > 0) text += fmt::format("{}:", place.column);
+  if (!text.empty()) text += " ";
+  text += diagnostic.severity == Severity::error ? "error: " : "warning: ";
+  if (!place.object.empty()) text += place.object + ": ";
+  text += fmt::format("{} [{}]\n", diagnostic.message, diagnostic.code);
+  if (!diagnostic.source_line.empty()) {
+    text += fmt::format("    {}\n", diagnostic.source_line);
+    if (place.column > 0) {
+      const int width = std::max(1, place.end_column - place.column);
+      text += fmt::format("    {}{}\n", std::string(static_cast<std::size_t>(place.column - 1), ' '),
+                          std::string(static_cast<std::size_t>(width), '^'));
+    }
+  }
+  for (const std::string& note : diagnostic.notes) text += fmt::format("  note: {}\n", note);
+  if (!diagnostic.remedy.empty()) text += fmt::format("  help: {}\n", diagnostic.remedy);
+  return text;
+}
+
+std::string format_diagnostics(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics.entries()) text += format_diagnostic(diagnostic);
+  return text;
+}
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j + 1] + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  std::optional<std::string> best;
+  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string suggest_name(std::string_view name, std::span<const std::string> candidates) {
+  if (const auto nearest = nearest_name(name, candidates)) return fmt::format("did you mean '{}'?", *nearest);
+  if (candidates.empty()) return {};
+  return fmt::format("known are: {}", fmt::join(candidates, ", "));
+}
+
+}  // namespace stowage

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The computation graph: operators are vertices, edges carry tensors.
+//
+// A Graph is an immutable value (copies share storage); GraphBuilder appends. Vertex index = OpId = position in
+// operators(); a rewrite builds a new graph. Each operator has one output; ONNX nodes with several become several
+// operators on import. The Boost.Graph adjacency_list behind it is reached through core/graph_boost.h by core and
+// fusion only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/diagnostics.h"
+#include "core/ids.h"
+#include "core/tensor.h"
+
+namespace stowage {
+
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
+using Attributes = std::map<std::string, AttributeValue>;
+
+struct GraphTensor {
+  std::string name;  ///< unique within the graph
+  ElementType type = ElementType::f32;
+  Shape shape;
+  std::optional<Tensor> constant;  ///< weights and other constants
+  std::optional<OpId> producer;
+  std::vector<OpId> consumers;     ///< each consumer once, in ascending order
+  bool is_input = false;           ///< input of the network
+  bool is_output = false;          ///< output of the network
+};
+
+struct Operator {
+  std::string kind;  ///< name in the operator table, for instance "Conv"
+  std::string name;  ///< unique within the graph
+  Attributes attributes;
+  std::vector<std::optional<TensorId>> inputs;  ///< operand slots; an empty optional operand is nullopt
+  TensorId output;
+  std::vector<std::string> origins;  ///< names of the ONNX nodes it came from
+};
+
+struct GraphStorage;  // core/graph_boost.h
+
+class Graph {
+ public:
+  Graph();
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] std::span<const Operator> operators() const;
+  [[nodiscard]] std::span<const GraphTensor> tensors() const;
+  [[nodiscard]] const Operator& op(OpId id) const { return operators()[id.index()]; }
+  [[nodiscard]] const GraphTensor& tensor(TensorId id) const { return tensors()[id.index()]; }
+  [[nodiscard]] std::span<const TensorId> inputs() const;   ///< in the network's order
+  [[nodiscard]] std::span<const TensorId> outputs() const;  ///< in the network's order
+  [[nodiscard]] std::optional<TensorId> find_tensor(std::string_view name) const;
+  [[nodiscard]] std::optional<OpId> find_operator(std::string_view name) const;
+  [[nodiscard]] const GraphStorage& storage() const { return *storage_; }
+
+ private:
+  friend class GraphBuilder;
+  std::shared_ptr<const GraphStorage> storage_;
+};
+
+/// Appends to a new graph. Names must be unique (see unique_name); operands must exist already, so the graph is acyclic.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(std::string name);
+  TensorId add_input(std::string name, ElementType type, Shape shape);
+  TensorId add_constant(std::string name, Tensor value);
+  /// Adds an operator and its output tensor. Type and shape are what the operator table says (see append_operator in
+  /// core/operators.h, which is what most callers want).
+  OpId add_operator(std::string kind, std::string name, Attributes attributes,
+                    std::vector<std::optional<TensorId>> inputs, std::string output_name, ElementType output_type,
+                    Shape output_shape, std::vector<std::string> origins);
+  void mark_output(TensorId tensor);
+  [[nodiscard]] std::string unique_name(std::string wanted) const;  ///< appends "_2", "_3" … while taken
+  [[nodiscard]] const GraphTensor& tensor(TensorId id) const;
+  [[nodiscard]] const Operator& op(OpId id) const;
+  Graph build() &&;
+
+ private:
+  std::shared_ptr<GraphStorage> storage_;
+};
+
+/// Operators in a topological order; among those that are ready the lowest OpId comes first, so it is deterministic.
+std::vector<OpId> topological_order(const Graph& graph);
+
+/// The invariants of a graph (producers, consumers, uniqueness, shapes as the operator table derives them); the first
+/// broken one in words, or nothing.
+std::optional<std::string> verify(const Graph& graph);
+
+/// Text form, one operator a line; parse_graph reads it back (constants print as shape and xxHash64 of their bytes and
+/// come back as given by `constants`, or zero-filled). Grammar in docs/ir.md.
+std::string to_text(const Graph& graph);
+Result<Graph> parse_graph(std::string_view text, Diagnostics& diagnostics);
+
+}  // namespace stowage

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed indices. An Id<Tag> is a 32-bit index into one table; ids of different tables do not mix.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace stowage {
+
+template <class Tag>
+struct Id {
+  std::uint32_t value = 0;
+
+  constexpr Id() = default;
+  constexpr explicit Id(std::size_t index) : value(static_cast<std::uint32_t>(index)) {}
+  [[nodiscard]] constexpr std::size_t index() const { return value; }
+  friend constexpr auto operator<=>(Id, Id) = default;
+};
+
+using OpId = Id<struct OpTag>;          ///< an operator; also its vertex index in the Boost.Graph graph
+using TensorId = Id<struct TensorTag>;  ///< a tensor of a Graph
+using VarId = Id<struct VarTag>;        ///< an integer variable of a Stage (its axes) or of a LoopNest
+
+}  // namespace stowage

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/index_expr.h"
+
+#include <algorithm>
+#include <compare>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace stowage {
+namespace {
+
+std::strong_ordering compare(const IndexExpr& a, const IndexExpr& b);
+
+std::strong_ordering compare(const IndexAtom& a, const IndexAtom& b) {
+  if (const auto c = a.kind <=> b.kind; c != 0) return c;
+  if (const auto c = a.variable <=> b.variable; c != 0) return c;
+  if (const auto c = a.number <=> b.number; c != 0) return c;
+  if (const auto c = a.bound <=> b.bound; c != 0) return c;
+  if (a.table != b.table) {
+    if (const auto c = a.table->name <=> b.table->name; c != 0) return c;
+    if (a.table->values != b.table->values) {
+      return std::lexicographical_compare(a.table->values.begin(), a.table->values.end(), b.table->values.begin(),
+                                          b.table->values.end())
+                 ? std::strong_ordering::less
+                 : std::strong_ordering::greater;
+    }
+  }
+  const std::size_t size_a = a.args ? a.args->size() : 0;
+  const std::size_t size_b = b.args ? b.args->size() : 0;
+  if (const auto c = size_a <=> size_b; c != 0) return c;
+  for (std::size_t i = 0; i < size_a; ++i) {
+    if (const auto c = compare((*a.args)[i], (*b.args)[i]); c != 0) return c;
+  }
+  return std::strong_ordering::equal;
+}
+
+std::strong_ordering compare(const IndexExpr& a, const IndexExpr& b) {
+  if (const auto c = a.constant() <=> b.constant(); c != 0) return c;
+  if (const auto c = a.terms().size() <=> b.terms().size(); c != 0) return c;
+  for (std::size_t i = 0; i < a.terms().size(); ++i) {
+    if (const auto c = a.terms()[i].coefficient <=> b.terms()[i].coefficient; c != 0) return c;
+    if (const auto c = compare(a.terms()[i].atom, b.terms()[i].atom); c != 0) return c;
+  }
+  return std::strong_ordering::equal;
+}
+
+IndexExpr of_args(IndexAtom::Kind kind, std::vector<IndexExpr> args, std::int64_t number = 0) {
+  IndexAtom atom;
+  atom.kind = kind;
+  atom.number = number;
+  atom.args = std::make_shared<const std::vector<IndexExpr>>(std::move(args));
+  return IndexExpr::of_atom(std::move(atom));
+}
+
+/// Rebuilds an atom with new arguments through the simplifying constructors.
+IndexExpr rebuilt(const IndexAtom& atom, const std::function<IndexExpr(const IndexExpr&)>& map) {
+  switch (atom.kind) {
+    case IndexAtom::Kind::variable:
+    case IndexAtom::Kind::tensor_value: return IndexExpr::of_atom(atom);
+    case IndexAtom::Kind::floor_div: return floor_div(map((*atom.args)[0]), atom.number);
+    case IndexAtom::Kind::remainder: return remainder(map((*atom.args)[0]), atom.number);
+    case IndexAtom::Kind::minimum: return minimum(map((*atom.args)[0]), map((*atom.args)[1]));
+    case IndexAtom::Kind::maximum: return maximum(map((*atom.args)[0]), map((*atom.args)[1]));
+    case IndexAtom::Kind::table: return lookup(atom.table, map((*atom.args)[0]));
+  }
+  fail_check("unknown index atom");
+}
+
+}  // namespace
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
+std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - floor_div(a, b) * b; }
+
+IndexExpr::IndexExpr(VarId variable) {
+  IndexTerm term;
+  term.atom.variable = variable;
+  terms_.push_back(std::move(term));
+}
+
+IndexExpr IndexExpr::of_atom(IndexAtom atom) {
+  IndexExpr e;
+  e.terms_.push_back({1, std::move(atom)});
+  return e;
+}
+
+bool IndexExpr::is_variable(VarId variable) const {
+  return constant_ == 0 && terms_.size() == 1 && terms_[0].coefficient == 1 &&
+         terms_[0].atom.kind == IndexAtom::Kind::variable && terms_[0].atom.variable == variable;
+}
+
+bool IndexExpr::is_affine() const {
+  return std::all_of(terms_.begin(), terms_.end(),
+                     [](const IndexTerm& t) { return t.atom.kind == IndexAtom::Kind::variable; });
+}
+
+std::int64_t IndexExpr::coefficient_of(VarId variable) const {
+  for (const IndexTerm& term : terms_) {
+    if (term.atom.kind == IndexAtom::Kind::variable && term.atom.variable == variable) return term.coefficient;
+  }
+  return 0;
+}
+
+void IndexExpr::add_term(IndexTerm term) {
+  const auto at = std::lower_bound(terms_.begin(), terms_.end(), term.atom,
+                                   [](const IndexTerm& t, const IndexAtom& atom) { return compare(t.atom, atom) < 0; });
+  if (at != terms_.end() && compare(at->atom, term.atom) == 0) {
+    at->coefficient += term.coefficient;
+    if (at->coefficient == 0) terms_.erase(at);
+    return;
+  }
+  if (term.coefficient != 0) terms_.insert(at, std::move(term));
+}
+
+IndexExpr& IndexExpr::operator+=(const IndexExpr& other) {
+  constant_ += other.constant_;
+  if (&other == this) {
+    for (IndexTerm& term : terms_) term.coefficient *= 2;
+    return *this;
+  }
+  for (const IndexTerm& term : other.terms_) add_term(term);
+  return *this;
+}
+
+IndexExpr operator*(const IndexExpr& a, std::int64_t factor) {
+  if (factor == 0) return {};
+  IndexExpr product = a;
+  product.constant_ *= factor;
+  for (IndexTerm& term : product.terms_) term.coefficient *= factor;
+  return product;
+}
+
+bool operator==(const IndexExpr& a, const IndexExpr& b) { return compare(a, b) == 0; }
+
+IndexExpr floor_div(const IndexExpr& e, std::int64_t divisor) {
+  check(divisor > 0, "floor_div by a number that is not positive");
+  if (divisor == 1) return e;
+  // Terms divisible by the divisor leave the division: floor((c*d + e)/d) = c + floor(e/d).
+  IndexExpr outside = floor_div(e.constant(), divisor);
+  IndexExpr inside = floor_mod(e.constant(), divisor);
+  for (const IndexTerm& term : e.terms()) {
+    if (term.coefficient % divisor == 0) {
+      outside += IndexExpr::of_atom(term.atom) * (term.coefficient / divisor);
+    } else {
+      inside += IndexExpr::of_atom(term.atom) * term.coefficient;
+    }
+  }
+  if (inside.is_constant()) return outside;
+  return outside + of_args(IndexAtom::Kind::floor_div, {inside}, divisor);
+}
+
+IndexExpr remainder(const IndexExpr& e, std::int64_t divisor) {
+  check(divisor > 0, "remainder by a number that is not positive");
+  if (divisor == 1) return 0;
+  IndexExpr inside = floor_mod(e.constant(), divisor);
+  for (const IndexTerm& term : e.terms()) {
+    if (term.coefficient % divisor != 0) inside += IndexExpr::of_atom(term.atom) * term.coefficient;
+  }
+  if (inside.is_constant()) return floor_mod(inside.constant(), divisor);
+  return of_args(IndexAtom::Kind::remainder, {inside}, divisor);
+}
+
+IndexExpr minimum(const IndexExpr& a, const IndexExpr& b) {
+  const IndexExpr difference = a - b;
+  if (difference.is_constant()) return difference.constant() <= 0 ? a : b;
+  if (compare(b, a) < 0) return of_args(IndexAtom::Kind::minimum, {b, a});
+  return of_args(IndexAtom::Kind::minimum, {a, b});
+}
+
+IndexExpr maximum(const IndexExpr& a, const IndexExpr& b) {
+  const IndexExpr difference = a - b;
+  if (difference.is_constant()) return difference.constant() >= 0 ? a : b;
+  if (compare(b, a) < 0) return of_args(IndexAtom::Kind::maximum, {b, a});
+  return of_args(IndexAtom::Kind::maximum, {a, b});
+}
+
+IndexExpr lookup(std::shared_ptr<const IndexTable> table, const IndexExpr& e) {
+  if (e.is_constant()) return table->values.at(static_cast<std::size_t>(e.constant()));
+  IndexAtom atom;
+  atom.kind = IndexAtom::Kind::table;
+  atom.args = std::make_shared<const std::vector<IndexExpr>>(std::vector<IndexExpr>{e});
+  atom.table = std::move(table);
+  return IndexExpr::of_atom(std::move(atom));
+}
+
+IndexExpr tensor_value(int read, std::int64_t bound) {
+  IndexAtom atom;
+  atom.kind = IndexAtom::Kind::tensor_value;
+  atom.number = read;
+  atom.bound = bound;
+  return IndexExpr::of_atom(std::move(atom));
+}
+
+namespace {
+
+void collect(const IndexExpr& e, const std::function<void(const IndexAtom&)>& visit) {
+  for (const IndexTerm& term : e.terms()) {
+    visit(term.atom);
+    if (term.atom.args) {
+      for (const IndexExpr& arg : *term.atom.args) collect(arg, visit);
+    }
+  }
+}
+
+}  // namespace
+
+std::set<VarId> variables_of(const IndexExpr& e) {
+  std::set<VarId> found;
+  collect(e, [&](const IndexAtom& atom) {
+    if (atom.kind == IndexAtom::Kind::variable) found.insert(atom.variable);
+  });
+  return found;
+}
+
+std::set<int> tensor_values_of(const IndexExpr& e) {
+  std::set<int> found;
+  collect(e, [&](const IndexAtom& atom) {
+    if (atom.kind == IndexAtom::Kind::tensor_value) found.insert(static_cast<int>(atom.number));
+  });
+  return found;
+}
+
+std::int64_t evaluate(const IndexExpr& e, const VariableValue& variable, const ReadValue& read) {
+  std::int64_t sum = e.constant();
+  for (const IndexTerm& term : e.terms()) {
+    const IndexAtom& atom = term.atom;
+    const auto arg = [&](std::size_t i) { return evaluate((*atom.args)[i], variable, read); };
+    std::int64_t value = 0;
+    switch (atom.kind) {
+      case IndexAtom::Kind::variable: value = variable(atom.variable); break;
+      case IndexAtom::Kind::floor_div: value = floor_div(arg(0), atom.number); break;
+      case IndexAtom::Kind::remainder: value = floor_mod(arg(0), atom.number); break;
+      case IndexAtom::Kind::minimum: value = std::min(arg(0), arg(1)); break;
+      case IndexAtom::Kind::maximum: value = std::max(arg(0), arg(1)); break;
+      case IndexAtom::Kind::table: value = atom.table->values.at(static_cast<std::size_t>(arg(0))); break;
+      case IndexAtom::Kind::tensor_value:
+        check(static_cast<bool>(read), "an index needs a tensor's value, and none was given");
+        value = read(static_cast<int>(atom.number));
+        if (value < 0) value += atom.bound;
+        break;
+    }
+    sum += term.coefficient * value;
+  }
+  return sum;
+}
+
+Interval bounds(const IndexExpr& e, const VariableRange& range) {
+  Interval sum{e.constant(), e.constant()};
+  for (const IndexTerm& term : e.terms()) {
+    const IndexAtom& atom = term.atom;
+    const auto arg = [&](std::size_t i) { return bounds((*atom.args)[i], range); };
+    Interval value;
+    switch (atom.kind) {
+      case IndexAtom::Kind::variable: value = range(atom.variable); break;
+      case IndexAtom::Kind::floor_div: {
+        const Interval a = arg(0);
+        value = {floor_div(a.low, atom.number), floor_div(a.high, atom.number)};
+        break;
+      }
+      case IndexAtom::Kind::remainder: {
+        const Interval a = arg(0);
+        if (floor_div(a.low, atom.number) == floor_div(a.high, atom.number)) {
+          value = {floor_mod(a.low, atom.number), floor_mod(a.high, atom.number)};
+        } else {
+          value = {0, atom.number - 1};
+        }
+        break;
+      }
+      case IndexAtom::Kind::minimum: {
+        const Interval a = arg(0);
+        const Interval b = arg(1);
+        value = {std::min(a.low, b.low), std::min(a.high, b.high)};
+        break;
+      }
+      case IndexAtom::Kind::maximum: {
+        const Interval a = arg(0);
+        const Interval b = arg(1);
+        value = {std::max(a.low, b.low), std::max(a.high, b.high)};
+        break;
+      }
+      case IndexAtom::Kind::table: {
+        const Interval a = arg(0);
+        const auto& values = atom.table->values;
+        const auto last = static_cast<std::int64_t>(values.size()) - 1;
+        const auto from = static_cast<std::size_t>(std::clamp<std::int64_t>(a.low, 0, last));
+        const auto to = static_cast<std::size_t>(std::clamp<std::int64_t>(a.high, 0, last));
+        const auto [low, high] = std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(from),
+                                                     values.begin() + static_cast<std::ptrdiff_t>(to) + 1);
+        value = {*low, *high};
+        break;
+      }
+      case IndexAtom::Kind::tensor_value: value = {0, atom.bound - 1}; break;
+    }
+    if (term.coefficient >= 0) {
+      sum.low += term.coefficient * value.low;
+      sum.high += term.coefficient * value.high;
+    } else {
+      sum.low += term.coefficient * value.high;
+      sum.high += term.coefficient * value.low;
+    }
+  }
+  return sum;
+}
+
+IndexExpr substitute(const IndexExpr& e, const std::function<IndexExpr(VarId)>& replacement) {
+  IndexExpr sum = e.constant();
+  for (const IndexTerm& term : e.terms()) {
+    if (term.atom.kind == IndexAtom::Kind::variable) {
+      sum += replacement(term.atom.variable) * term.coefficient;
+    } else {
+      sum += rebuilt(term.atom, [&](const IndexExpr& arg) { return substitute(arg, replacement); }) * term.coefficient;
+    }
+  }
+  return sum;
+}
+
+IndexExpr renumber_reads(const IndexExpr& e, const std::function<int(int)>& replacement) {
+  IndexExpr sum = e.constant();
+  for (const IndexTerm& term : e.terms()) {
+    if (term.atom.kind == IndexAtom::Kind::tensor_value) {
+      sum += tensor_value(replacement(static_cast<int>(term.atom.number)), term.atom.bound) * term.coefficient;
+    } else {
+      sum += rebuilt(term.atom, [&](const IndexExpr& arg) { return renumber_reads(arg, replacement); }) *
+             term.coefficient;
+    }
+  }
+  return sum;
+}
+
+std::string to_text(const IndexExpr& e, const std::function<std::string(VarId)>& name) {
+  const auto atom_text = [&](const IndexAtom& atom) -> std::string {
+    const auto arg = [&](std::size_t i) { return to_text((*atom.args)[i], name); };
+    // A sum inside a division needs its own parentheses.
+    const auto operand = [&] {
+      const IndexExpr& inner = (*atom.args)[0];
+      const bool simple = inner.constant() == 0 && inner.terms().size() == 1 && inner.terms()[0].coefficient == 1;
+      return simple ? arg(0) : fmt::format("({})", arg(0));
+    };
+    switch (atom.kind) {
+      case IndexAtom::Kind::variable: return name(atom.variable);
+      case IndexAtom::Kind::floor_div: return fmt::format("({} / {})", operand(), atom.number);
+      case IndexAtom::Kind::remainder: return fmt::format("({} % {})", operand(), atom.number);
+      case IndexAtom::Kind::minimum: return fmt::format("min({}, {})", arg(0), arg(1));
+      case IndexAtom::Kind::maximum: return fmt::format("max({}, {})", arg(0), arg(1));
+      case IndexAtom::Kind::table: return fmt::format("{}[{}]", atom.table->name, arg(0));
+      case IndexAtom::Kind::tensor_value: return fmt::format("@{}[{}]", atom.number, atom.bound);
+    }
+    fail_check("unknown index atom");
+  };
+  std::string text;
+  // Positive terms first, so that "H - y" does not print as "-y + H".
+  for (const bool positive : {true, false}) {
+    if (!positive && (e.constant() > 0 || (e.constant() == 0 && e.terms().empty()))) {
+      text += fmt::format("{}{}", text.empty() ? "" : " + ", e.constant());
+    }
+    for (const IndexTerm& term : e.terms()) {
+      if ((term.coefficient > 0) != positive) continue;
+      const std::int64_t magnitude = std::abs(term.coefficient);
+      const std::string product =
+          magnitude == 1 ? atom_text(term.atom) : fmt::format("{}*{}", magnitude, atom_text(term.atom));
+      if (positive) {
+        text += (text.empty() ? "" : " + ") + product;
+      } else {
+        text += (text.empty() ? "-" : " - ") + product;
+      }
+    }
+  }
+  if (e.constant() < 0) text += text.empty() ? std::to_string(e.constant()) : fmt::format(" - {}", -e.constant());
+  return text;
+}
+
+}  // namespace stowage

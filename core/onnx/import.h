@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX in: a model file becomes a Graph in canonical form (one output an operator, shapes and axes as attributes,
+// inference form, constants folded). docs/onnx.md says what is read and how.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/graph.h"
+
+namespace stowage {
+
+struct ImportOptions {
+  std::map<std::string, std::int64_t> dimensions;  ///< --dim NAME=SIZE: fixes a dynamic dimension by name
+  std::map<std::string, Tensor> bindings;          ///< --bind INPUT=file.npy: makes an input a constant
+};
+
+/// Reads, checks and canonicalises a model. All mistakes found are in `diagnostics`; unsupported operators are listed
+/// together, each with its nodes, before anything else.
+Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics);
+
+struct CoverageRow {
+  std::string operator_name;          ///< "Conv", or "com.example::Foo"
+  bool supported = false;
+  std::string reason;                 ///< why not
+  std::vector<std::string> nodes;
+};
+/// Which operators of the model are supported, sorted by name, without compiling.
+Result<std::vector<CoverageRow>> onnx_coverage(const std::string& path, Diagnostics& diagnostics);
+
+/// Reads the value of a tensor from a serialised ONNX TensorProto (test data).
+Result<Tensor> read_tensor_proto(const std::string& path, Diagnostics& diagnostics);
+
+}  // namespace stowage

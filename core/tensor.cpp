@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tensor.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stowage {
+
+std::optional<std::int64_t> checked_element_count(std::span<const std::int64_t> shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count)) return std::nullopt;
+  }
+  return count;
+}
+
+std::int64_t element_count(std::span<const std::int64_t> shape) {
+  const auto count = checked_element_count(shape);
+  check(count.has_value(), "tensor size overflows");
+  return *count;
+}
+
+std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+std::string to_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
+
+Tensor::Tensor(ElementType type, Shape shape, std::vector<std::byte> bytes)
+    : type_(type), shape_(std::move(shape)),
+      bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {
+  check(static_cast<std::int64_t>(bytes_->size()) == element_count(shape_) * byte_size(type_),
+        "tensor bytes do not fit its shape");
+}
+
+Tensor Tensor::of_floats(Shape shape, std::span<const float> values) {
+  return from<float>(ElementType::f32, std::move(shape), values);
+}
+
+Tensor Tensor::of_int64s(Shape shape, std::span<const std::int64_t> values) {
+  return from<std::int64_t>(ElementType::i64, std::move(shape), values);
+}
+
+Tensor Tensor::scalar(ElementType type, double value) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(byte_size(type)));
+  store_element(type, value, bytes.data());
+  return Tensor(type, {}, std::move(bytes));
+}
+
+std::span<const std::byte> Tensor::bytes() const {
+  if (!bytes_) return {};
+  return *bytes_;
+}
+
+namespace {
+
+/// Calls f with a value of the C++ type that holds one element.
+template <class F>
+auto with_type(ElementType type, F&& f) {
+  switch (type) {
+    case ElementType::f32: return f(float{});
+    case ElementType::f64: return f(double{});
+    case ElementType::i8: return f(std::int8_t{});
+    case ElementType::i16: return f(std::int16_t{});
+    case ElementType::i32: return f(std::int32_t{});
+    case ElementType::i64: return f(std::int64_t{});
+    case ElementType::u8: return f(std::uint8_t{});
+    case ElementType::u16: return f(std::uint16_t{});
+    case ElementType::u32: return f(std::uint32_t{});
+    case ElementType::u64: return f(std::uint64_t{});
+    case ElementType::boolean: return f(std::uint8_t{});
+    case ElementType::f16:
+    case ElementType::bf16: break;
+  }
+  fail_check("element type cannot be computed with");
+}
+
+template <class To>
+To element_as(const Tensor& tensor, std::int64_t i) {
+  return with_type(tensor.type(), [&](auto sample) {
+    return static_cast<To>(tensor.as<decltype(sample)>()[static_cast<std::size_t>(i)]);
+  });
+}
+
+template <class Value>
+void store(ElementType type, Value value, std::byte* to) {
+  if (type == ElementType::boolean) {
+    const std::uint8_t truth = value != Value{} ? 1 : 0;
+    std::memcpy(to, &truth, 1);
+    return;
+  }
+  with_type(type, [&](auto sample) {
+    const auto element = static_cast<decltype(sample)>(value);
+    std::memcpy(to, &element, sizeof element);
+  });
+}
+
+}  // namespace
+
+double Tensor::as_double(std::int64_t i) const { return element_as<double>(*this, i); }
+
+std::int64_t Tensor::as_int64(std::int64_t i) const { return element_as<std::int64_t>(*this, i); }
+
+std::vector<std::int64_t> Tensor::to_int64s() const {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(size()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = as_int64(static_cast<std::int64_t>(i));
+  return values;
+}
+
+Tensor Tensor::reshaped(Shape shape) const {
+  check(element_count(shape) == size(), "reshape changes the number of elements");
+  Tensor result = *this;
+  result.shape_ = std::move(shape);
+  return result;
+}
+
+void store_element(ElementType type, double value, std::byte* to) { store(type, value, to); }
+void store_element(ElementType type, std::int64_t value, std::byte* to) { store(type, value, to); }
+
+}  // namespace stowage

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor's value: element type, shape, and its elements in row-major order. Immutable and cheap to copy:
+// copies share the elements, so constants are never duplicated by a rewrite of the graph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/check.h"
+#include "core/element_type.h"
+
+namespace stowage {
+
+using Shape = std::vector<std::int64_t>;  ///< extents, highest dimension first; empty for a scalar
+
+/// Number of elements; nothing where it overflows 64 bits.
+std::optional<std::int64_t> checked_element_count(std::span<const std::int64_t> shape);
+/// Number of elements of a shape known to be small enough.
+std::int64_t element_count(std::span<const std::int64_t> shape);
+/// Row-major strides, in elements.
+std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape);
+std::string to_text(const Shape& shape);  ///< "[1,3,224,224]"
+
+class Tensor {
+ public:
+  Tensor() = default;
+  /// Takes row-major bytes; their number must be element_count(shape) * byte_size(type).
+  Tensor(ElementType type, Shape shape, std::vector<std::byte> bytes);
+
+  template <class T>
+  static Tensor from(ElementType type, Shape shape, std::span<const T> values);
+  static Tensor of_floats(Shape shape, std::span<const float> values);
+  static Tensor of_int64s(Shape shape, std::span<const std::int64_t> values);
+  static Tensor scalar(ElementType type, double value);
+
+  [[nodiscard]] ElementType type() const { return type_; }
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] std::int64_t size() const { return element_count(shape_); }
+  [[nodiscard]] std::span<const std::byte> bytes() const;
+  /// The elements as T; T must have the size of the element type.
+  template <class T>
+  [[nodiscard]] std::span<const T> as() const {
+    check(sizeof(T) == static_cast<std::size_t>(byte_size(type_)), "tensor read as another type");
+    return {reinterpret_cast<const T*>(bytes().data()), bytes().size() / sizeof(T)};
+  }
+  /// Element i converted to double (exact for all but large 64-bit integers) or to a 64-bit integer.
+  [[nodiscard]] double as_double(std::int64_t i) const;
+  [[nodiscard]] std::int64_t as_int64(std::int64_t i) const;
+  [[nodiscard]] std::vector<std::int64_t> to_int64s() const;
+  /// The same elements under another shape of equal size.
+  [[nodiscard]] Tensor reshaped(Shape shape) const;
+
+ private:
+  ElementType type_ = ElementType::f32;
+  Shape shape_ = {0};
+  std::shared_ptr<const std::vector<std::byte>> bytes_;
+};
+
+template <class T>
+Tensor Tensor::from(ElementType type, Shape shape, std::span<const T> values) {
+  check(sizeof(T) == static_cast<std::size_t>(byte_size(type)), "tensor built from another type");
+  const auto raw = std::as_bytes(values);
+  return Tensor(type, std::move(shape), std::vector<std::byte>(raw.begin(), raw.end()));
+}
+
+/// Writes `value` as one element of `type` at `to`, converting as C does.
+void store_element(ElementType type, double value, std::byte* to);
+void store_element(ElementType type, std::int64_t value, std::byte* to);
+
+}  // namespace stowage

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds emitted sources with the host's C compiler against the emulation runtime and runs them.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/diagnostics.h"
+#include "core/tensor.h"
+#include "emitter/emit.h"
+
+namespace stowage {
+
+enum class EmulationLevel : std::uint8_t { count, check, strict };
+
+struct EmulationOptions {
+  EmulationLevel level = EmulationLevel::check;
+  bool sanitize = false;             ///< address sanitizer, buffers in flight poisoned
+  std::string compiler;              ///< empty: $CC, cc, gcc or clang, whichever is found first
+  int workers = 0;                   ///< host threads; 0: one a host core
+  std::uint64_t seed = 0;            ///< order of cores in strict
+  bool keep_outputs_of_steps = true; ///< hand every step's output to on_output before its memory is reused
+};
+
+struct StatementCount {
+  int step = 0;
+  int statement = 0;
+  std::int64_t transfers = 0;
+  std::int64_t operations = 0;
+  std::int64_t bytes = 0;
+};
+
+struct EmulationResult {
+  std::vector<Tensor> outputs;              ///< of the network, in order
+  std::vector<StatementCount> counts;       ///< by step and statement
+  std::vector<std::int64_t> ldm_peak_bytes; ///< by step
+  std::int64_t parameter_fetches = 0;       ///< DMA operations that fetched a kernel's parameter struct
+  double build_seconds = 0;
+  double run_seconds = 0;                   ///< of the network's layers, without loading parameters
+};
+
+/// `inputs` by network input. `on_output(step, value)` is called for every step in order.
+Result<EmulationResult> emulate(const Program& program, const EmittedProgram& emitted, std::span<const Tensor> inputs,
+                                const EmulationOptions& options,
+                                const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
+                                std::stop_token stop = {});
+
+}  // namespace stowage

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fusion templates as data: small pattern graphs with constraints, read from TOML (docs/templates.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/diagnostics.h"
+
+namespace stowage {
+
+enum class VertexRole : std::uint8_t { anchor, prologue, epilogue, folded, view, context };
+
+struct TemplateVertex {
+  std::string name;
+  std::vector<std::string> kinds;       ///< operator kinds, or fusion kinds as "@element_wise", "@broadcast" …
+  VertexRole role = VertexRole::epilogue;
+  bool optional = false;                ///< expands to patterns with and without it
+  int repeat = 1;                       ///< up to so many in a chain; expands to one pattern a length
+  std::vector<std::pair<std::string, std::string>> constraints;  ///< attribute = value in TOML syntax
+};
+
+struct TemplateEdge {
+  std::string from;
+  std::string to;
+  int slot = -1;                        ///< operand slot of `to`; -1: any
+};
+
+struct FusionTemplate {
+  std::string name;
+  std::string summary;
+  std::vector<TemplateVertex> vertices;
+  std::vector<TemplateEdge> edges;
+};
+
+/// The templates in a TOML text; every mistake gets a placed diagnostic.
+Result<std::vector<FusionTemplate>> parse_templates(std::string_view toml, const std::string& file,
+                                                    Diagnostics& diagnostics);
+/// Built-in ones, in the order in which greedy tries them.
+const std::vector<FusionTemplate>& built_in_templates();
+
+}  // namespace stowage

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan of one fused operator, and the program of a whole network.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/target.h"
+#include "fusion/fused_graph.h"
+#include "lowering/counts.h"
+#include "lowering/loop_nest.h"
+#include "lowering/schedule.h"
+
+namespace stowage {
+
+/// One term of the time estimate, with its formula and where its numbers come from.
+struct TimeTerm {
+  std::string name;     ///< "dma get", "dma put", "compute", "launch"
+  std::int64_t cycles = 0;
+  std::string formula;  ///< with the numbers put in
+  std::string source;
+};
+
+struct TimeEstimate {
+  std::vector<TimeTerm> terms;
+  std::int64_t cycles = 0;  ///< the sum: nothing overlaps in this first model
+  double seconds = 0;
+};
+
+struct Plan {
+  Schedule schedule;  ///< complete
+  LoopNest nest;
+  NestCounts counts;
+  TimeEstimate time;
+};
+
+/// Place of a tensor in main memory.
+struct MemoryPlace {
+  TensorId tensor;
+  enum class Area : std::uint8_t { parameters, activations } area = Area::activations;
+  std::int64_t offset = 0;  ///< bytes from the start of the area, a multiple of the DRAM line
+  std::int64_t bytes = 0;
+  int first_step = 0;       ///< first step that uses it; -1: before the first (inputs)
+  int last_step = 0;        ///< last step that uses it; number of steps: after the last (outputs)
+  std::optional<TensorId> shares_with;  ///< a view of that tensor's memory
+};
+
+struct MemoryMap {
+  std::vector<MemoryPlace> places;  ///< every tensor that is in memory, by TensorId
+  std::int64_t parameter_bytes = 0;
+  std::int64_t activation_bytes = 0;
+  [[nodiscard]] const MemoryPlace* find(TensorId tensor) const;
+};
+
+/// One fused operator of a program: a kernel launch, or nothing to do (a view).
+struct ProgramStep {
+  FusedOperator group;
+  std::optional<Plan> plan;  ///< absent for a view
+};
+
+struct Program {
+  FusedGraph fused;
+  Target target;
+  std::string fusion;   ///< strategy
+  std::string planner;
+  std::vector<ProgramStep> steps;  ///< in execution order
+  MemoryMap memory;
+};
+
+}  // namespace stowage

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planners complete schedules; lower() turns a complete schedule into a loop nest.
+#pragma once
+
+#include <map>
+#include <stop_token>
+#include <string_view>
+#include <variant>
+
+#include "core/progress.h"
+#include "core/target.h"
+#include "core/trace.h"
+#include "fusion/strategy.h"
+#include "lowering/plan.h"
+
+namespace stowage {
+
+/// A schedule, or why there is none (rule and numbers; for LDM the binding buffer and what it needs).
+using Scheduled = std::variant<Schedule, Decision>;
+using Lowered = std::variant<LoopNest, Decision>;
+using Planned = std::variant<Plan, Decision>;
+
+class Planner {
+ public:
+  virtual ~Planner() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Fills what `fixed` leaves out, or says which constraint cannot hold.
+  [[nodiscard]] virtual Scheduled complete(const StageList& stages, const Schedule& fixed, const Target& target,
+                                           TraceSink trace) const = 0;
+};
+
+/// "swtvm". Nullptr for an unknown name.
+const Planner* find_planner(std::string_view name);
+std::vector<std::string> planner_names();
+
+/// The loop nest of a complete schedule. Pure: the same input gives the same nest.
+Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target);
+
+/// Completes, lowers, counts and times one group.
+Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
+                   const Target& target, TraceSink trace);
+
+/// Cycles of a nest on a target, term by term.
+TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target);
+
+/// Iterators of a group as schedules name them, spatial ones first, with their ranges.
+struct GroupIterator {
+  std::string name;
+  std::int64_t extent = 1;
+  bool spatial = true;
+};
+std::vector<GroupIterator> group_iterators(const StageList& stages);
+
+/// Static map of main memory: parameters in one area, activations in another with lifetimes, views sharing.
+MemoryMap plan_memory(const FusedGraph& fused, int line_bytes);
+
+/// Plans every group of a fused graph. Schedules by fused operator's name. Refusals become diagnostics.
+Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
+                             const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
+                             std::stop_token stop = {}, const ProgressSink& progress = {});
+
+/// lowering's answer to fusion's question: plans the group and reports its cycles.
+class PlannedGroupCost : public GroupCost {
+ public:
+  PlannedGroupCost(const Planner& planner, const Target& target) : planner_(&planner), target_(&target) {}
+  [[nodiscard]] Answer cost(const Graph& graph, const FusedOperator& group) const override;
+
+ private:
+  const Planner* planner_;
+  const Target* target_;
+};
+
+/// Broken promises of a nest (bounds, LDM size, races between cores, waits), or nothing.
+std::optional<std::string> verify(const LoopNest& nest, const Target& target);
+
+/// Runs a nest point by point; `inputs` by StageList tensor index. Returns every tensor of the list that was written,
+/// intermediates assembled from LDM included (elements never computed are NaN or 0).
+std::map<int, Tensor> interpret(const LoopNest& nest, const std::map<int, Tensor>& inputs);
+
+}  // namespace stowage

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schedule of one fused operator: what a person or a planner fixes, possibly in part. It is the paper's DMA control
+// interface (swTVM section 5.1: split, buffer_read, buffer_write, reorder, fuse, parallel) as a value; a batch file's
+// [job.schedule."name"] holds the same keys. What is left out the planner fills.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stowage {
+
+/// A spatial iterator cut into so many parts, one part a core. Parts of several iterators form a grid (highest first).
+struct ParallelSplit {
+  std::string iterator;
+  std::int64_t parts = 1;
+  friend bool operator==(const ParallelSplit&, const ParallelSplit&) = default;
+};
+
+struct Schedule {
+  /// The grid of cores; an empty list is one core.
+  std::optional<std::vector<ParallelSplit>> parallel;
+  /// Buffer size of iterators, in elements of the iterator (split factor of the paper).
+  std::map<std::string, std::int64_t> buffer;
+  /// Outer loops, outermost first: "x" for an iterator buffered by one element, "yo" for the outer loop of y.
+  std::optional<std::vector<std::string>> order;
+  /// Tensor name → name of the outer loop inside which its transfer stands; "" is before the first loop.
+  std::map<std::string, std::string> dma;
+  /// Buffer slots of a tensor (1: get, compute, put in turn).
+  std::map<std::string, int> slots;
+
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+}  // namespace stowage
