@@ -323,8 +323,8 @@ IndexExpr renumber_reads(const IndexExpr& e, const std::function<int(int)>& repl
     if (term.atom.kind == IndexAtom::Kind::tensor_value) {
       sum += tensor_value(replacement(static_cast<int>(term.atom.number)), term.atom.bound) * term.coefficient;
     } else {
-      sum += rebuilt(term.atom, [&](const IndexExpr& arg) { return renumber_reads(arg, replacement); }) *
-             term.coefficient;
+      sum +=
+          rebuilt(term.atom, [&](const IndexExpr& arg) { return renumber_reads(arg, replacement); }) * term.coefficient;
     }
   }
   return sum;
