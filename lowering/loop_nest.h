@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,9 +32,9 @@ namespace stowage {
 
 struct NestVariable {
   enum class Kind : std::uint8_t { core, loop, let };
-  std::string name;      ///< unique in the nest, a valid C identifier
+  std::string name;  ///< unique in the nest, a valid C identifier
   Kind kind = Kind::let;
-  Interval range;        ///< static bounds over all trips and cores
+  Interval range;  ///< static bounds over all trips and cores
 };
 
 /// One dimension of the core grid: the core's coordinate is (core_id / stride) % parts.
@@ -46,28 +47,28 @@ struct CoreAxis {
 
 /// A tensor in main memory as the nest sees it.
 struct NestTensor {
-  std::string name;                    ///< a valid C identifier, unique in the nest
-  int tensor = 0;                      ///< index into StageList::tensors
-  std::vector<std::int64_t> strides;   ///< elements, per dimension, highest first
+  std::string name;                   ///< a valid C identifier, unique in the nest
+  int tensor = 0;                     ///< index into StageList::tensors
+  std::vector<std::int64_t> strides;  ///< elements, per dimension, highest first
   bool written = false;
 };
 
 struct Buffer {
-  std::string name;                    ///< a valid C identifier, unique in the nest
-  int tensor = 0;                      ///< index into StageList::tensors: what it holds a box of
+  std::string name;  ///< a valid C identifier, unique in the nest
+  int tensor = 0;    ///< index into StageList::tensors: what it holds a box of
   ElementType type = ElementType::f32;
-  std::vector<std::int64_t> extents;   ///< allocated elements per tensor dimension, highest first
-  std::vector<IndexExpr> origin;       ///< tensor coordinate of its first element, in nest variables
-  std::int64_t offset = 0;             ///< bytes from the start of the LDM arena
+  std::vector<std::int64_t> extents;  ///< allocated elements per tensor dimension, highest first
+  std::vector<IndexExpr> origin;      ///< tensor coordinate of its first element, in nest variables
+  std::int64_t offset = 0;            ///< bytes from the start of the LDM arena
   int slots = 1;
-  std::optional<int> shares_with;      ///< buffer at the same offset that it overwrites in place
+  std::optional<int> shares_with;  ///< buffer at the same offset that it overwrites in place
   [[nodiscard]] std::int64_t bytes() const;
 };
 
 struct Range {
   IndexExpr start;
   IndexExpr extent;
-  std::int64_t max_extent = 0;         ///< largest extent over all trips and cores
+  std::int64_t max_extent = 0;  ///< largest extent over all trips and cores
 };
 
 struct Stmt;
@@ -76,8 +77,8 @@ using Block = std::vector<StmtPtr>;
 
 struct Loop {
   VarId variable;
-  IndexExpr extent;        ///< trips; may depend on the core's coordinates
-  std::string iterator;    ///< iterator whose outer loop it is
+  IndexExpr extent;      ///< trips; may depend on the core's coordinates
+  std::string iterator;  ///< iterator whose outer loop it is
   Block body;
 };
 
@@ -96,9 +97,9 @@ enum class DmaDirection : std::uint8_t { get, put };
 
 struct Dma {
   DmaDirection direction = DmaDirection::get;
-  int nest_tensor = 0;            ///< index into LoopNest::tensors
-  int buffer = 0;                 ///< index into LoopNest::buffers
-  std::vector<Range> region;      ///< tensor coordinates, already clipped to the tensor
+  int nest_tensor = 0;        ///< index into LoopNest::tensors
+  int buffer = 0;             ///< index into LoopNest::buffers
+  std::vector<Range> region;  ///< tensor coordinates, already clipped to the tensor
 };
 
 /// Waits until the transfer that statement `dma` started is complete.
@@ -114,9 +115,9 @@ struct Fill {
 
 /// Form of the emitted inner loops; the time model charges their rate.
 enum class ComputeForm : std::uint8_t {
-  scalar,          ///< plain loops, not contiguous
-  vector,          ///< innermost loop over `lane_axis`, contiguous in the output
-  register_block   ///< sum of products in named vector accumulators: 4 of block_axis x 4 vectors of lane_axis
+  scalar,         ///< plain loops, not contiguous
+  vector,         ///< innermost loop over `lane_axis`, contiguous in the output
+  register_block  ///< sum of products in named vector accumulators: 4 of block_axis x 4 vectors of lane_axis
 };
 
 struct Compute {
@@ -126,36 +127,38 @@ struct Compute {
     finish   ///< out = finish(out), over spatial axes only
   };
   Part part = Part::map;
-  int stage = 0;                         ///< index into StageList::stages
+  int stage = 0;  ///< index into StageList::stages
   int output_buffer = 0;
   std::vector<std::optional<int>> read_buffers;  ///< per read of the stage; nullopt where this part does not read it
-  std::vector<Range> box;                ///< per axis of the stage (for finish: spatial axes only)
+  std::vector<Range> box;                        ///< per axis of the stage (for finish: spatial axes only)
   ComputeForm form = ComputeForm::scalar;
-  int lane_axis = -1;                    ///< stage axis, for vector and register_block
-  int block_axis = -1;                   ///< stage axis, for register_block (-1: blocks of one)
+  int lane_axis = -1;   ///< stage axis, for vector and register_block
+  int block_axis = -1;  ///< stage axis, for register_block (-1: blocks of one)
 };
 
 struct Barrier {};  ///< all cores of the launch
 
 struct Stmt {
   using Node = std::variant<Loop, Let, Guard, Dma, Wait, Fill, Compute, Barrier>;
-  int id = 0;            ///< unique in the nest, in program order
+  int id = 0;  ///< unique in the nest, in program order
   Node node;
-  std::string note;      ///< one line for the reader of IR and emitted code, for instance "A inside ko"
+  std::string note;  ///< one line for the reader of IR and emitted code, for instance "A inside ko"
 };
 
 struct LoopNest {
-  std::string name;                     ///< of the fused operator; a valid C identifier
+  std::string name;  ///< of the fused operator; a valid C identifier
   StageList stages;
   std::vector<NestVariable> variables;  ///< by VarId
   std::vector<CoreAxis> core_grid;
-  std::vector<NestTensor> tensors;      ///< tensors in main memory, in the order of the kernel's parameters
+  std::vector<NestTensor> tensors;  ///< tensors in main memory, in the order of the kernel's parameters
   std::vector<Buffer> buffers;
-  std::int64_t ldm_bytes = 0;           ///< of all buffers at their offsets
+  std::int64_t ldm_bytes = 0;  ///< of all buffers at their offsets
   Block body;
   [[nodiscard]] int cores_used() const;
 };
 
+/// The block inside a Loop or Guard; nullptr for a statement without one.
+const Block* body_of(const Stmt& statement);
 /// Calls `visit` for every statement in program order (a Loop before its body).
 void visit_statements(const Block& block, const std::function<void(const Stmt&)>& visit);
 const Stmt* find_statement(const LoopNest& nest, int id);
