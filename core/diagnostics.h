@@ -23,7 +23,7 @@ struct SourcePlace {
   int line = 0;
   int column = 0;
   int end_column = 0;  ///< one past the last underlined column
-  std::string object;
+  std::string object = {};
 };
 
 /// Messages are lower case without a full stop and say what was found and what was wanted.
@@ -32,9 +32,9 @@ struct Diagnostic {
   std::string code;  ///< stable, kebab-case, for instance "unknown-key"
   SourcePlace place;
   std::string message;
-  std::string remedy;              ///< what to do about it; may be empty
-  std::vector<std::string> notes;  ///< further lines
-  std::string source_line;         ///< text of place.line where it is known; a caret is drawn below it
+  std::string remedy = {};              ///< what to do about it; may be empty
+  std::vector<std::string> notes = {};  ///< further lines
+  std::string source_line = {};         ///< text of place.line where it is known; a caret is drawn below it
 };
 
 class Diagnostics {
