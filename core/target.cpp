@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/target.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "built_in_target_text.h"
+#include "core/toml_reader.h"
+
+namespace stowage {
+
+namespace {
+
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+
+/// Each is samples/targets/NAME.toml, embedded.
+constexpr std::array<std::string_view, 1> built_in_names = {"sw26010"};
+
+bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+
+void read_bandwidth(TomlTable& table, Target& target) {
+  std::vector<TomlTable> points = table.tables("dma_bandwidth", Need::required);
+  for (TomlTable& row : points) {
+    BandwidthPoint point;
+    const bool has_block = row.read("block_bytes", point.block_bytes, {1, gibibyte}, Need::required);
+    const bool has_rate = row.read("bytes_per_second", point.bytes_per_second, 1.0, 1e15, Need::required);
+    row.finish();
+    if (!has_block || !has_rate) continue;
+    if (!target.dma_bandwidth.empty() && point.block_bytes <= target.dma_bandwidth.back().block_bytes) {
+      row.error("not-ascending", "block_bytes",
+                fmt::format("{} follows {}, but the points of 'dma_bandwidth' ascend by block_bytes", point.block_bytes,
+                            target.dma_bandwidth.back().block_bytes));
+      continue;
+    }
+    target.dma_bandwidth.push_back(point);
+  }
+  if (points.empty() && table.has("dma_bandwidth")) {
+    table.error("out-of-range", "dma_bandwidth", "'dma_bandwidth' has no point, at least one was wanted");
+  }
+}
+
+/// Relations between keys that are right by themselves.
+void check_relations(TomlTable& table, const Target& target) {
+  if (target.cores > target.mesh_rows * target.mesh_columns) {
+    table.error("too-many-cores", "cores",
+                fmt::format("'cores' is {}, but the mesh of {} x {} has {}", target.cores, target.mesh_rows,
+                            target.mesh_columns, target.mesh_rows * target.mesh_columns));
+  }
+  if (target.ldm_reserved >= target.ldm_bytes) {
+    table.error("no-ldm-left", "ldm_reserved",
+                fmt::format("'ldm_reserved' is {}, which leaves nothing of the {} bytes of 'ldm_bytes'",
+                            target.ldm_reserved, target.ldm_bytes));
+  }
+  for (const auto& [key, value] : {std::pair<std::string_view, std::int64_t>{"ldm_alignment", target.ldm_alignment},
+                                   {"dma_alignment", target.dma_alignment},
+                                   {"dram_line_bytes", target.dram_line_bytes}}) {
+    if (!is_power_of_two(value)) {
+      table.error("not-a-power-of-two", key, fmt::format("'{}' is {}, a power of two was wanted", key, value));
+    }
+  }
+}
+
+Result<std::string> read_text(const std::string& path, Diagnostics& diagnostics) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream.good() && !stream.eof()) {
+    SourcePlace place;
+    place.file = path;
+    diagnostics.error("unreadable-file", place, "the file cannot be read");
+    return Failed{};
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<Target> parse_target(std::string_view toml, const std::string& file, const std::vector<std::string>& overrides,
+                            Diagnostics& diagnostics) {
+  Diagnostics own;
+  const auto parsed = TomlTable::parse(toml, file, own);
+  if (!parsed) {
+    diagnostics.append(own);
+    return Failed{};
+  }
+  TomlTable table = *parsed;
+  table.overlay(overrides, "--set target.");
+
+  Target target;
+  const Need required = Need::required;
+  table.read("name", target.name, required);
+  table.read("summary", target.summary);
+  table.read("cores", target.cores, {1, 4096}, required);
+  table.read("mesh_rows", target.mesh_rows, {1, 64}, required);
+  table.read("mesh_columns", target.mesh_columns, {1, 64}, required);
+  table.read("clock_hz", target.clock_hz, 1e3, 1e12, required);
+  table.read("vector_lanes", target.vector_lanes, {1, 64}, required);
+  table.read("vector_flops_per_cycle", target.vector_flops_per_cycle, 1e-3, 1e6, required);
+  table.read("scalar_flops_per_cycle", target.scalar_flops_per_cycle, 1e-3, 1e6, required);
+  table.read("ldm_bytes", target.ldm_bytes, {64, gibibyte}, required);
+  table.read("ldm_reserved", target.ldm_reserved, {0, gibibyte}, required);
+  table.read("ldm_alignment", target.ldm_alignment, {1, 4096}, required);
+  table.read("good_block_bytes", target.good_block_bytes, {1, gibibyte}, required);
+  table.read("dma_alignment", target.dma_alignment, {1, 4096}, required);
+  table.read("dram_line_bytes", target.dram_line_bytes, {1, 1 << 20}, required);
+  table.read("dma_startup_cycles", target.dma_startup_cycles, 0.0, 1e9, required);
+  table.read("launch_seconds", target.launch_seconds, 0.0, 10.0, required);
+  read_bandwidth(table, target);
+  table.finish();
+  if (!own.has_errors()) check_relations(table, target);
+
+  diagnostics.append(own);
+  if (own.has_errors()) return Failed{};
+  return target;
+}
+
+Result<Target> load_target(const std::string& name_or_path, const std::vector<std::string>& overrides,
+                           Diagnostics& diagnostics) {
+  if (std::find(built_in_names.begin(), built_in_names.end(), name_or_path) != built_in_names.end()) {
+    const std::string file = name_or_path + ".toml";
+    return parse_target(built_in_target_text(file), "built-in " + file, overrides, diagnostics);
+  }
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(name_or_path, failure)) {
+    const std::vector<std::string> names = built_in_targets();
+    diagnostics.error("unknown-target", {}, fmt::format("no built-in target or file '{}'", name_or_path),
+                      suggest_name(name_or_path, names));
+    return Failed{};
+  }
+  const auto text = read_text(name_or_path, diagnostics);
+  if (!text) return Failed{};
+  return parse_target(*text, name_or_path, overrides, diagnostics);
+}
+
+std::vector<std::string> built_in_targets() { return {built_in_names.begin(), built_in_names.end()}; }
+
+std::string to_toml(const Target& target) {
+  std::string text;
+  const auto line = [&](std::string_view key, const auto& value) { text += fmt::format("{} = {}\n", key, value); };
+  // fmt prints doubles so that they read back equal; a whole one as "8", which TOML takes for an integer and the reader
+  // for a number all the same.
+  line("name", quoted_toml(target.name));
+  line("summary", quoted_toml(target.summary));
+  line("cores", target.cores);
+  line("mesh_rows", target.mesh_rows);
+  line("mesh_columns", target.mesh_columns);
+  line("clock_hz", target.clock_hz);
+  line("vector_lanes", target.vector_lanes);
+  line("vector_flops_per_cycle", target.vector_flops_per_cycle);
+  line("scalar_flops_per_cycle", target.scalar_flops_per_cycle);
+  line("ldm_bytes", target.ldm_bytes);
+  line("ldm_reserved", target.ldm_reserved);
+  line("ldm_alignment", target.ldm_alignment);
+  line("good_block_bytes", target.good_block_bytes);
+  line("dma_alignment", target.dma_alignment);
+  line("dram_line_bytes", target.dram_line_bytes);
+  line("dma_startup_cycles", target.dma_startup_cycles);
+  line("launch_seconds", target.launch_seconds);
+  text += "dma_bandwidth = [\n";
+  for (const BandwidthPoint& point : target.dma_bandwidth) {
+    text +=
+        fmt::format("  {{ block_bytes = {}, bytes_per_second = {} }},\n", point.block_bytes, point.bytes_per_second);
+  }
+  text += "]\n";
+  return text;
+}
+
+}  // namespace stowage

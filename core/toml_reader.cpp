@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/toml_reader.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+namespace stowage {
+
+struct TomlTable::Document {
+  toml::table root;
+  std::map<std::string, std::string> texts;  ///< by the path that toml++ knows them under
+  std::string file;
+  Diagnostics* diagnostics = nullptr;
+
+  [[nodiscard]] std::string line_of(const std::string& path, std::size_t line) const {
+    const auto text = texts.find(path);
+    if (text == texts.end()) return {};
+    std::istringstream stream(text->second);
+    std::string found;
+    for (std::size_t i = 0; i < line; ++i) {
+      if (!std::getline(stream, found)) return {};
+    }
+    if (!found.empty() && found.back() == '\r') found.pop_back();
+    return found;
+  }
+
+  void error(const toml::source_region& region, std::string code, std::string message, std::string remedy) const {
+    Diagnostic diagnostic;
+    diagnostic.code = std::move(code);
+    diagnostic.message = std::move(message);
+    diagnostic.remedy = std::move(remedy);
+    diagnostic.place.file = region.path ? *region.path : file;
+    diagnostic.place.line = static_cast<int>(region.begin.line);
+    diagnostic.place.column = static_cast<int>(region.begin.column);
+    diagnostic.source_line = line_of(diagnostic.place.file, region.begin.line);
+    const bool one_line = region.end.line == region.begin.line && region.end.column > region.begin.column;
+    diagnostic.place.end_column = one_line ? static_cast<int>(region.end.column) : diagnostic.place.column + 1;
+    diagnostics->add(std::move(diagnostic));
+  }
+};
+
+struct TomlTable::Node {
+  std::shared_ptr<Document> document;
+  toml::table* table = nullptr;  ///< inside document->root
+  std::string path;              ///< "" for the document, "job.schedule" for a table in it
+  std::set<std::string, std::less<>> asked;
+
+  [[nodiscard]] toml::node* ask(std::string_view key) {
+    asked.emplace(key);
+    return table->get(key);
+  }
+  [[nodiscard]] std::string full_name(std::string_view key) const {
+    return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+  }
+  [[nodiscard]] toml::source_region region_of(std::string_view key) const {
+    const toml::node* found = table->get(key);
+    return found != nullptr ? found->source() : table->source();
+  }
+};
+
+namespace {
+
+std::string_view type_text(toml::node_type type) {
+  switch (type) {
+    case toml::node_type::none: return "nothing";
+    case toml::node_type::table: return "a table";
+    case toml::node_type::array: return "an array";
+    case toml::node_type::string: return "a string";
+    case toml::node_type::integer: return "an integer";
+    case toml::node_type::floating_point: return "a number";
+    case toml::node_type::boolean: return "a truth value";
+    case toml::node_type::date: return "a date";
+    case toml::node_type::time: return "a time";
+    case toml::node_type::date_time: return "a date and time";
+  }
+  fail_check("unknown TOML type");
+}
+
+std::string value_text(const toml::node& node) {
+  std::ostringstream text;
+  text << toml::toml_formatter{node};
+  return text.str();
+}
+
+/// Lays `over` on `under`. Values are moved, because a copy of a toml++ node forgets its place.
+void merge(toml::table& under, toml::table&& over) {
+  for (auto&& [key, value] : over) {
+    toml::node* existing = under.get(key.str());
+    if (existing != nullptr && existing->is_table() && value.is_table()) {
+      merge(*existing->as_table(), std::move(*value.as_table()));
+    } else {
+      value.visit([&, &k = key](auto& concrete) { under.insert_or_assign(k, std::move(concrete)); });
+    }
+  }
+}
+
+}  // namespace
+
+TomlTable::TomlTable(std::shared_ptr<Node> node) : node_(std::move(node)) {}
+
+Result<TomlTable> TomlTable::parse(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
+  auto document = std::make_shared<Document>();
+  document->file = file;
+  document->texts[file] = std::string(text);
+  document->diagnostics = &diagnostics;
+  try {
+    document->root = toml::parse(text, std::string_view{file});
+  } catch (const toml::parse_error& failure) {
+    document->error(failure.source(), "toml-syntax", std::string(failure.description()), {});
+    return Failed{};
+  }
+  auto node = std::make_shared<Node>();
+  node->document = document;
+  node->table = &document->root;
+  return TomlTable(node);
+}
+
+void TomlTable::overlay(const std::vector<std::string>& settings, const std::string& prefix) {
+  Document& document = *node_->document;
+  for (const std::string& setting : settings) {
+    const std::string file = prefix + setting;
+    document.texts[file] = setting;
+    try {
+      merge(*node_->table, toml::parse(setting, std::string_view{file}));
+    } catch (const toml::parse_error& failure) {
+      document.error(failure.source(), "toml-syntax", std::string(failure.description()),
+                     "a setting is key=value in TOML syntax; strings stand in quotes");
+    }
+  }
+}
+
+/// What a read found: the node if its type is right; everything else was reported.
+struct TomlTable::Found {
+  static toml::node* of_type(Node& self, std::string_view key, Need need, std::string_view wanted,
+                             std::initializer_list<toml::node_type> types) {
+    toml::node* found = self.ask(key);
+    if (found == nullptr) {
+      if (need == Need::required) {
+        // A key that the document itself lacks has no line.
+        self.document->error(self.path.empty() ? toml::source_region{} : self.table->source(), "missing-key",
+                             fmt::format("'{}' is missing: {} was wanted", self.full_name(key), wanted), {});
+      }
+      return nullptr;
+    }
+    for (const toml::node_type type : types) {
+      if (found->type() == type) return found;
+    }
+    self.document->error(
+        found->source(), "wrong-type",
+        fmt::format("'{}' is {}, {} was wanted", self.full_name(key), type_text(found->type()), wanted), {});
+    return nullptr;
+  }
+};
+
+bool TomlTable::read(std::string_view key, std::string& to, Need need) {
+  const toml::node* found = Found::of_type(*node_, key, need, "a string", {toml::node_type::string});
+  if (found == nullptr) return false;
+  to = found->as_string()->get();
+  return true;
+}
+
+bool TomlTable::read(std::string_view key, bool& to, Need need) {
+  const toml::node* found = Found::of_type(*node_, key, need, "true or false", {toml::node_type::boolean});
+  if (found == nullptr) return false;
+  to = found->as_boolean()->get();
+  return true;
+}
+
+bool TomlTable::read(std::string_view key, std::int64_t& to, Interval range, Need need) {
+  const toml::node* found = Found::of_type(*node_, key, need, "an integer", {toml::node_type::integer});
+  if (found == nullptr) return false;
+  const std::int64_t value = found->as_integer()->get();
+  if (value < range.low || value > range.high) {
+    error("out-of-range", key,
+          fmt::format("'{}' is {}, but lies between {} and {}", node_->full_name(key), value, range.low, range.high));
+    return false;
+  }
+  to = value;
+  return true;
+}
+
+bool TomlTable::read(std::string_view key, int& to, Interval range, Need need) {
+  std::int64_t value = 0;
+  if (!read(key, value, range, need)) return false;
+  to = static_cast<int>(value);
+  return true;
+}
+
+bool TomlTable::read(std::string_view key, double& to, double low, double high, Need need) {
+  const toml::node* found =
+      Found::of_type(*node_, key, need, "a number", {toml::node_type::floating_point, toml::node_type::integer});
+  if (found == nullptr) return false;
+  const double value =
+      found->is_integer() ? static_cast<double>(found->as_integer()->get()) : found->as_floating_point()->get();
+  if (!(value >= low && value <= high)) {  // also refuses NaN
+    error("out-of-range", key,
+          fmt::format("'{}' is {}, but lies between {} and {}", node_->full_name(key), value, low, high));
+    return false;
+  }
+  to = value;
+  return true;
+}
+
+bool TomlTable::read(std::string_view key, std::vector<std::string>& to, Need need) {
+  const toml::node* found = Found::of_type(*node_, key, need, "an array of strings", {toml::node_type::array});
+  if (found == nullptr) return false;
+  std::vector<std::string> values;
+  bool right = true;
+  for (const toml::node& element : *found->as_array()) {
+    if (const auto* text = element.as_string()) {
+      values.push_back(text->get());
+    } else {
+      node_->document->error(
+          element.source(), "wrong-type",
+          fmt::format("'{}' holds {}, strings were wanted", node_->full_name(key), type_text(element.type())), {});
+      right = false;
+    }
+  }
+  if (right) to = std::move(values);
+  return right;
+}
+
+bool TomlTable::read_any(std::string_view key, std::string& to, Need need) {
+  const toml::node* found =
+      Found::of_type(*node_, key, need, "a value",
+                     {toml::node_type::string, toml::node_type::integer, toml::node_type::floating_point,
+                      toml::node_type::boolean, toml::node_type::array, toml::node_type::table});
+  if (found == nullptr) return false;
+  to = value_text(*found);
+  return true;
+}
+
+std::optional<TomlTable> TomlTable::table(std::string_view key, Need need) {
+  toml::node* found = Found::of_type(*node_, key, need, "a table", {toml::node_type::table});
+  if (found == nullptr) return std::nullopt;
+  auto child = std::make_shared<Node>();
+  child->document = node_->document;
+  child->table = found->as_table();
+  child->path = node_->full_name(key);
+  return TomlTable(child);
+}
+
+std::vector<TomlTable> TomlTable::tables(std::string_view key, Need need) {
+  toml::node* found = Found::of_type(*node_, key, need, "an array of tables", {toml::node_type::array});
+  std::vector<TomlTable> result;
+  if (found == nullptr) return result;
+  for (toml::node& element : *found->as_array()) {
+    if (!element.is_table()) {
+      node_->document->error(
+          element.source(), "wrong-type",
+          fmt::format("'{}' holds {}, tables were wanted", node_->full_name(key), type_text(element.type())), {});
+      continue;
+    }
+    auto child = std::make_shared<Node>();
+    child->document = node_->document;
+    child->table = element.as_table();
+    child->path = node_->full_name(key);
+    result.push_back(TomlTable(child));
+  }
+  return result;
+}
+
+bool TomlTable::has(std::string_view key) const { return node_->table->contains(key); }
+
+std::vector<std::string> TomlTable::keys() const {
+  std::vector<std::string> result;
+  for (const auto& [key, value] : *node_->table) result.emplace_back(key.str());
+  return result;
+}
+
+void TomlTable::error(std::string code, std::string_view key, std::string message, std::string remedy) {
+  node_->document->error(node_->region_of(key), std::move(code), std::move(message), std::move(remedy));
+}
+
+void TomlTable::finish() {
+  const std::vector<std::string> known(node_->asked.begin(), node_->asked.end());
+  for (const auto& [key, value] : *node_->table) {
+    if (node_->asked.contains(key.str())) continue;
+    node_->document->error(key.source(), "unknown-key", fmt::format("unknown key '{}'", node_->full_name(key.str())),
+                           suggest_name(key.str(), known));
+  }
+}
+
+std::string quoted_toml(std::string_view text) { return value_text(toml::value<std::string>(std::string(text))); }
+
+}  // namespace stowage

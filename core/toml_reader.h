@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strict reading of TOML. A caller asks for every key it knows; finish() makes an error of each key that nobody asked
+// for, with the nearest known name. Wrong types, ranges and missing keys are placed diagnostics with the line and a
+// caret, and reading goes on, so that one run reports several mistakes. toml++ stays inside toml_reader.cpp.
+//
+// Codes: toml-syntax, unknown-key, wrong-type, out-of-range, missing-key.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnostics.h"
+#include "core/index_expr.h"
+
+namespace stowage {
+
+enum class Need : std::uint8_t { optional, required };
+
+class TomlTable {
+ public:
+  /// Parses a document. `file` is what messages call it.
+  static Result<TomlTable> parse(std::string_view text, const std::string& file, Diagnostics& diagnostics);
+
+  /// Lays `settings` ("key = value" in TOML syntax, dotted keys reach into tables) over the document; `prefix` is what
+  /// messages put before each, for instance "--set target.".
+  void overlay(const std::vector<std::string>& settings, const std::string& prefix);
+
+  // Each read ticks its key off. It returns true and sets `to` if the key is there and right; a key that is wrong, or
+  // required and missing, is reported.
+  bool read(std::string_view key, std::string& to, Need need = Need::optional);
+  bool read(std::string_view key, bool& to, Need need = Need::optional);
+  bool read(std::string_view key, std::int64_t& to, Interval range, Need need = Need::optional);
+  bool read(std::string_view key, int& to, Interval range, Need need = Need::optional);
+  bool read(std::string_view key, double& to, double low, double high, Need need = Need::optional);
+  bool read(std::string_view key, std::vector<std::string>& to, Need need = Need::optional);
+  /// Any value, as the TOML text that denotes it.
+  bool read_any(std::string_view key, std::string& to, Need need = Need::optional);
+
+  std::optional<TomlTable> table(std::string_view key, Need need = Need::optional);
+  /// The tables of an array of tables, in order.
+  std::vector<TomlTable> tables(std::string_view key, Need need = Need::optional);
+
+  [[nodiscard]] bool has(std::string_view key) const;
+  /// Every key of this table, sorted; for tables whose keys are names of the user's things.
+  [[nodiscard]] std::vector<std::string> keys() const;
+
+  /// Reports at the key's value, or at the table where the key is missing.
+  void error(std::string code, std::string_view key, std::string message, std::string remedy = {});
+  /// Reports every key that was not asked for.
+  void finish();
+
+ private:
+  struct Document;
+  struct Node;
+  explicit TomlTable(std::shared_ptr<Node> node);
+  struct Found;
+  std::shared_ptr<Node> node_;
+};
+
+/// A TOML string, in quotes.
+std::string quoted_toml(std::string_view text);
+
+}  // namespace stowage
