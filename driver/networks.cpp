@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/networks.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "driver/networks/network_builder.h"
+#include "driver/networks/topologies.h"
+
+namespace stowage {
+
+namespace {
+
+constexpr std::array network_rows = {
+    NetworkRow{"lenet", "LeNet as in Caffe's MNIST example, Nx1x28x28", 13, build_lenet},
+    NetworkRow{"matmul", "C = A*B of the swTVM papers: A is Nx1024, B is 1024x1024, both inputs", 13, build_matmul},
+    NetworkRow{"resnet18", "ResNet-18, Nx3x224x224", 13, build_resnet18},
+    NetworkRow{"resnet50", "ResNet-50 v1.5 (stride in the 3x3 convolution), Nx3x224x224", 13, build_resnet50},
+    NetworkRow{"vector", "v = v1*v2 of the swTVM papers, N*1024 elements", 13, build_vector},
+};
+
+/// A batch above this only makes sizes overflow; it is far beyond what any machine here can hold.
+constexpr std::int64_t largest_batch = 4096;
+
+}  // namespace
+
+std::span<const NetworkRow> network_table() { return network_rows; }
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const NetworkRow& row : network_rows) names.emplace_back(row.name);
+  return names;
+}
+
+Result<std::string> write_network(std::string_view name, const NetworkOptions& options, const std::string& path,
+                                  Diagnostics& diagnostics) {
+  const auto row = std::find_if(network_rows.begin(), network_rows.end(),
+                                [&](const NetworkRow& candidate) { return candidate.name == name; });
+  if (row == network_rows.end()) {
+    const auto names = network_names();
+    diagnostics.error("unknown-network", {}, fmt::format("there is no sample network '{}'", name),
+                      suggest_name(name, names));
+    return Failed{};
+  }
+  if (options.batch < 1 || options.batch > largest_batch) {
+    diagnostics.error("invalid-batch", {}, fmt::format("a batch of {} is not possible", options.batch),
+                      fmt::format("give a number from 1 to {}", largest_batch));
+    return Failed{};
+  }
+  NetworkBuilder builder(*row, options);
+  row->build(builder);
+  return std::move(builder).save(path, diagnostics);
+}
+
+}  // namespace stowage

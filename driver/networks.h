@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sample networks: well-known topologies with seeded random weights, written as ONNX files, so that anyone can try
+// Stowage without downloading a model. docs/networks.md says which variant of each network this is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnostics.h"
+
+namespace stowage {
+
+class NetworkBuilder;  // driver/networks/network_builder.h
+
+struct NetworkOptions {
+  std::uint64_t seed = 1;  ///< the same seed gives the same file, byte for byte
+  std::int64_t batch = 1;
+};
+
+struct NetworkRow {
+  std::string_view name;
+  std::string_view summary;  ///< variant and input shape
+  int opset = 13;
+  void (*build)(NetworkBuilder& builder) = nullptr;
+};
+
+/// All sample networks, sorted by name.
+std::span<const NetworkRow> network_table();
+std::vector<std::string> network_names();
+
+/// Writes a sample network to `path` and returns the path. Errors: unknown-network (with the nearest name),
+/// invalid-batch, cannot-write.
+Result<std::string> write_network(std::string_view name, const NetworkOptions& options, const std::string& path,
+                                  Diagnostics& diagnostics);
+
+}  // namespace stowage

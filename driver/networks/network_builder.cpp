@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/networks/network_builder.h"
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+namespace stowage {
+
+namespace {
+
+/// The splitmix64 generator (Steele, Lea, Flood 2014): the state is a counter, so a block of numbers needs no more than
+/// a few operations each.
+class SplitMix64 {
+ public:
+  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// FNV-1a: turns a tensor's name into a number to seed from.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+/// 24 bits, as many as a float's significand holds, to [-1, 1).
+float signed_unit(std::uint32_t bits) {
+  constexpr float step = 1.0f / (1 << 23);
+  return static_cast<float>(static_cast<std::int32_t>(bits) >> 8) * step;
+}
+
+std::int64_t window_count(std::int64_t extent, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
+                          bool ceil_mode) {
+  const std::int64_t room = extent + 2 * padding - kernel;
+  check(room >= 0, "window larger than its input");
+  return (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+}
+
+std::vector<std::int64_t> twice(std::int64_t value) { return {value, value}; }
+
+}  // namespace
+
+NetworkBuilder::NetworkBuilder(const NetworkRow& network, const NetworkOptions& options)
+    : options_(options),
+      writer_(std::string(network.name), network.opset,
+              fmt::format("{}; seeded random weights; written by: stowage network {} --seed {} --batch {}",
+                          network.summary, network.name, options.seed, options.batch)) {}
+
+Value NetworkBuilder::input(const std::string& name, Shape shape, ElementType type) {
+  writer_.add_input(name, type, shape);
+  return {name, std::move(shape)};
+}
+
+void NetworkBuilder::output(const Value& value) { writer_.add_output(value.name, ElementType::f32, value.shape); }
+
+Value NetworkBuilder::random_constant(const std::string& name, Shape shape, double mean, double spread) {
+  const auto count = static_cast<std::size_t>(element_count(shape));
+  std::vector<std::byte> bytes(count * sizeof(float));
+  auto* const values = reinterpret_cast<float*>(bytes.data());
+  const auto centre = static_cast<float>(mean);
+  const auto reach = static_cast<float>(spread);
+  SplitMix64 generator(SplitMix64(options_.seed).next() ^ hash_of(name));
+  for (std::size_t i = 0; i + 1 < count; i += 2) {
+    const std::uint64_t bits = generator.next();
+    values[i] = centre + reach * signed_unit(static_cast<std::uint32_t>(bits));
+    values[i + 1] = centre + reach * signed_unit(static_cast<std::uint32_t>(bits >> 32));
+  }
+  if (count % 2 != 0) values[count - 1] = centre + reach * signed_unit(static_cast<std::uint32_t>(generator.next()));
+  return constant(name, Tensor(ElementType::f32, std::move(shape), std::move(bytes)));
+}
+
+Value NetworkBuilder::weights(const std::string& name, Shape shape, std::int64_t fan_in, double gain) {
+  // A uniform distribution in [-b, b) has variance b^2 / 3.
+  return random_constant(name, std::move(shape), 0.0, std::sqrt(3.0 * gain / static_cast<double>(fan_in)));
+}
+
+Value NetworkBuilder::bias(const std::string& name, std::int64_t size) {
+  return random_constant(name, {size}, 0.0, 0.05);
+}
+
+Value NetworkBuilder::constant(const std::string& name, const Tensor& value) {
+  writer_.add_constant(name, value);
+  return {name, value.shape()};
+}
+
+Value NetworkBuilder::node(const std::string& op_type, const std::string& name, const std::vector<Value>& inputs,
+                           Shape shape, const Attributes& attributes, const std::string& output_name) {
+  std::vector<std::string> names;
+  for (const Value& value : inputs) names.push_back(value.name);
+  const std::string& output = output_name.empty() ? name : output_name;
+  writer_.add_node(op_type, name, names, {output}, attributes);
+  return {output, std::move(shape)};
+}
+
+Value NetworkBuilder::pointwise(const std::string& op_type, const std::string& name, const std::vector<Value>& inputs,
+                                const Attributes& attributes) {
+  return node(op_type, name, inputs, inputs.front().shape, attributes);
+}
+
+Value NetworkBuilder::conv(const std::string& name, const Value& x, std::int64_t channels, std::int64_t kernel,
+                           const ConvOptions& options) {
+  const std::int64_t group_channels = x.shape[1] / options.groups;
+  std::vector<Value> operands = {x, weights(name + ".weight", {channels, group_channels, kernel, kernel},
+                                            group_channels * kernel * kernel, options.gain)};
+  if (options.bias) operands.push_back(bias(name + ".bias", channels));
+  Attributes attributes = {
+      {"group", options.groups}, {"kernel_shape", twice(kernel)}, {"strides", twice(options.stride)}};
+  Shape shape = {x.shape[0], channels};
+  for (const std::size_t d : {2u, 3u}) {
+    shape.push_back(options.same ? (x.shape[d] + options.stride - 1) / options.stride
+                                 : window_count(x.shape[d], kernel, options.stride, options.padding, false));
+  }
+  if (options.same) {
+    attributes["auto_pad"] = std::string("SAME_UPPER");
+  } else {
+    attributes["pads"] = std::vector<std::int64_t>(4, options.padding);
+  }
+  return node("Conv", name, operands, std::move(shape), attributes);
+}
+
+Value NetworkBuilder::conv_transpose(const std::string& name, const Value& x, std::int64_t channels,
+                                     std::int64_t kernel, std::int64_t stride, std::int64_t padding, double gain) {
+  // An output element meets only every stride-th tap of the kernel in each direction.
+  const std::int64_t fan_in = x.shape[1] * kernel * kernel / (stride * stride);
+  const Value weight = weights(name + ".weight", {x.shape[1], channels, kernel, kernel}, fan_in, gain);
+  const auto extent = [&](std::int64_t in) { return (in - 1) * stride - 2 * padding + kernel; };
+  return node(
+      "ConvTranspose", name, {x, weight}, {x.shape[0], channels, extent(x.shape[2]), extent(x.shape[3])},
+      {{"kernel_shape", twice(kernel)}, {"pads", std::vector<std::int64_t>(4, padding)}, {"strides", twice(stride)}});
+}
+
+Value NetworkBuilder::batch_norm(const std::string& name, const Value& x, double scale) {
+  const Shape per_channel = {x.shape[1]};
+  return pointwise("BatchNormalization", name,
+                   {x, random_constant(name + ".weight", per_channel, scale, 0.1 * scale),
+                    random_constant(name + ".bias", per_channel, 0.0, 0.1),
+                    random_constant(name + ".running_mean", per_channel, 0.0, 0.1),
+                    random_constant(name + ".running_var", per_channel, 1.0, 0.1)},
+                   {{"epsilon", 1e-5}});
+}
+
+Value NetworkBuilder::pool(const std::string& op_type, const std::string& name, const Value& x, std::int64_t kernel,
+                           const PoolOptions& options, Attributes attributes) {
+  attributes["kernel_shape"] = twice(kernel);
+  attributes["strides"] = twice(options.stride);
+  attributes["pads"] = std::vector<std::int64_t>(4, options.padding);
+  if (options.ceil_mode) attributes["ceil_mode"] = std::int64_t{1};
+  const auto count = [&](std::int64_t extent) {
+    return window_count(extent, kernel, options.stride, options.padding, options.ceil_mode);
+  };
+  return node(op_type, name, {x}, {x.shape[0], x.shape[1], count(x.shape[2]), count(x.shape[3])}, attributes);
+}
+
+Value NetworkBuilder::max_pool(const std::string& name, const Value& x, std::int64_t kernel,
+                               const PoolOptions& options) {
+  return pool("MaxPool", name, x, kernel, options, {});
+}
+
+Value NetworkBuilder::average_pool(const std::string& name, const Value& x, std::int64_t kernel,
+                                   const PoolOptions& options) {
+  return pool("AveragePool", name, x, kernel, options, {});
+}
+
+Value NetworkBuilder::global_average_pool(const std::string& name, const Value& x) {
+  return node("GlobalAveragePool", name, {x}, {x.shape[0], x.shape[1], 1, 1});
+}
+
+Value NetworkBuilder::flatten(const std::string& name, const Value& x) {
+  return node("Flatten", name, {x}, {x.shape[0], element_count(x.shape) / x.shape[0]}, {{"axis", std::int64_t{1}}});
+}
+
+Value NetworkBuilder::dense(const std::string& name, const Value& x, std::int64_t units, double gain) {
+  const std::int64_t inputs = x.shape[1];
+  return node("Gemm", name, {x, weights(name + ".weight", {units, inputs}, inputs, gain), bias(name + ".bias", units)},
+              {x.shape[0], units}, {{"transB", std::int64_t{1}}});
+}
+
+Value NetworkBuilder::concat_channels(const std::string& name, const std::vector<Value>& values) {
+  Shape shape = values.front().shape;
+  shape[1] = 0;
+  for (const Value& value : values) shape[1] += value.shape[1];
+  return node("Concat", name, values, std::move(shape), {{"axis", std::int64_t{1}}});
+}
+
+Result<std::string> NetworkBuilder::save(const std::string& path, Diagnostics& diagnostics) && {
+  return writer_.save(path, diagnostics);
+}
+
+}  // namespace stowage
