@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <onnx/onnx_pb.h>
 
 namespace stowage {
@@ -86,9 +88,66 @@ struct SetAttribute {
 
 }  // namespace
 
+namespace {
+
+/// A constant without its bytes, and where they come from.
+struct Constant {
+  onnx::TensorProto header;
+  std::size_t size = 0;
+  ModelWriter::FillBlock fill;
+};
+
+using google::protobuf::io::CodedOutputStream;
+
+/// Tag of a field that holds a length and that many bytes (wire type 2).
+constexpr std::uint32_t bytes_tag(int field) { return static_cast<std::uint32_t>(field) << 3 | 2; }
+constexpr std::uint32_t graph_tag = bytes_tag(onnx::ModelProto::kGraphFieldNumber);
+constexpr std::uint32_t initializer_tag = bytes_tag(onnx::GraphProto::kInitializerFieldNumber);
+constexpr std::uint32_t raw_data_tag = bytes_tag(onnx::TensorProto::kRawDataFieldNumber);
+
+/// Bytes that a field of `content` bytes takes with its tag and length.
+std::size_t field_size(std::uint32_t tag, std::size_t content) {
+  return CodedOutputStream::VarintSize32(tag) + CodedOutputStream::VarintSize64(content) + content;
+}
+
+std::size_t tensor_size(const Constant& constant) {
+  return constant.header.ByteSizeLong() + field_size(raw_data_tag, constant.size);
+}
+
+void write_constant(const Constant& constant, CodedOutputStream& stream) {
+  stream.WriteTag(initializer_tag);
+  stream.WriteVarint64(tensor_size(constant));
+  constant.header.SerializeToCodedStream(&stream);
+  stream.WriteTag(raw_data_tag);
+  stream.WriteVarint64(constant.size);
+  std::vector<std::byte> block(std::min(constant.size, ModelWriter::block_size));
+  for (std::size_t offset = 0; offset < constant.size; offset += block.size()) {
+    const std::span<std::byte> part = std::span(block).first(std::min(block.size(), constant.size - offset));
+    constant.fill(offset, part);
+    stream.WriteRaw(part.data(), static_cast<int>(part.size()));
+  }
+}
+
+}  // namespace
+
 struct ModelWriter::Model {
-  onnx::ModelProto proto;
-  onnx::GraphProto& graph() { return *proto.mutable_graph(); }
+  onnx::ModelProto proto;  ///< all but the graph
+  onnx::GraphProto graph;  ///< all but the constants
+  std::vector<Constant> constants;
+
+  /// The order of fields is free in protobuf's format, so the constants may follow the rest of the graph.
+  bool write(std::ostream& file) const {
+    std::size_t graph_size = graph.ByteSizeLong();
+    for (const Constant& constant : constants) graph_size += field_size(initializer_tag, tensor_size(constant));
+    google::protobuf::io::OstreamOutputStream buffer(&file, static_cast<int>(block_size));
+    CodedOutputStream stream(&buffer);
+    proto.SerializeToCodedStream(&stream);
+    stream.WriteTag(graph_tag);
+    stream.WriteVarint64(graph_size);
+    graph.SerializeToCodedStream(&stream);
+    for (const Constant& constant : constants) write_constant(constant, stream);
+    return !stream.HadError();
+  }
 };
 
 ModelWriter::ModelWriter(std::string name, int opset, std::string about) : model_(std::make_unique<Model>()) {
@@ -97,7 +156,7 @@ ModelWriter::ModelWriter(std::string name, int opset, std::string about) : model
   proto.set_producer_name("stowage");
   proto.set_doc_string(std::move(about));
   proto.add_opset_import()->set_version(opset);
-  model_->graph().set_name(std::move(name));
+  model_->graph.set_name(std::move(name));
 }
 
 ModelWriter::ModelWriter(ModelWriter&&) noexcept = default;
@@ -113,25 +172,33 @@ void ModelWriter::add_output(const std::string& name, ElementType type, const Sh
 }
 
 void ModelWriter::add_input(const std::string& name, ElementType type, const std::vector<std::string>& dimensions) {
-  set_value_info(*model_->graph().add_input(), name, type, dimensions);
+  set_value_info(*model_->graph.add_input(), name, type, dimensions);
 }
 
 void ModelWriter::add_output(const std::string& name, ElementType type, const std::vector<std::string>& dimensions) {
-  set_value_info(*model_->graph().add_output(), name, type, dimensions);
+  set_value_info(*model_->graph.add_output(), name, type, dimensions);
 }
 
 void ModelWriter::add_constant(const std::string& name, const Tensor& value) {
-  onnx::TensorProto& tensor = *model_->graph().add_initializer();
-  tensor.set_name(name);
-  tensor.set_data_type(data_type(value.type()));
-  for (const std::int64_t extent : value.shape()) tensor.add_dims(extent);
-  const auto bytes = value.bytes();
-  tensor.set_raw_data(bytes.data(), bytes.size());
+  add_constant(name, value.type(), value.shape(), [value](std::size_t offset, std::span<std::byte> block) {
+    const auto bytes = value.bytes().subspan(offset, block.size());
+    std::copy(bytes.begin(), bytes.end(), block.begin());
+  });
+}
+
+void ModelWriter::add_constant(const std::string& name, ElementType type, const Shape& shape, FillBlock fill) {
+  Constant constant;
+  constant.header.set_name(name);
+  constant.header.set_data_type(data_type(type));
+  for (const std::int64_t extent : shape) constant.header.add_dims(extent);
+  constant.size = static_cast<std::size_t>(element_count(shape) * byte_size(type));
+  constant.fill = std::move(fill);
+  model_->constants.push_back(std::move(constant));
 }
 
 void ModelWriter::add_node(const std::string& op_type, const std::string& name, const std::vector<std::string>& inputs,
                            const std::vector<std::string>& outputs, const Attributes& attributes) {
-  onnx::NodeProto& node = *model_->graph().add_node();
+  onnx::NodeProto& node = *model_->graph.add_node();
   node.set_op_type(op_type);
   node.set_name(name);
   for (const std::string& input : inputs) node.add_input(input);
@@ -152,8 +219,8 @@ Result<std::string> ModelWriter::save(const std::string& path, Diagnostics& diag
                         "check that its folder exists and may be written to");
       return Failed{};
     }
-    // Protobuf cannot hold more than 2 GiB in one message; larger models would need external data.
-    const bool written = model_->proto.SerializeToOstream(&file);
+    // Protobuf reads no message of more than 2 GiB; larger models would need external data.
+    const bool written = model_->write(file);
     file.close();
     if (!written || !file) {
       std::remove(partial.c_str());

@@ -3,7 +3,10 @@
 // Used by the sample networks and by tests that need a model with a certain form.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,11 @@ class ModelWriter {
   void add_output(const std::string& name, ElementType type, const std::vector<std::string>& dimensions);
   /// A weight, stored as raw data.
   void add_constant(const std::string& name, const Tensor& value);
+  /// Bytes of a constant that is made while the file is written, so that a model of a gigabyte needs no memory:
+  /// fills `block` with the bytes from `offset` on (offsets are multiples of block_size).
+  using FillBlock = std::function<void(std::size_t offset, std::span<std::byte> block)>;
+  static constexpr std::size_t block_size = 1 << 16;
+  void add_constant(const std::string& name, ElementType type, const Shape& shape, FillBlock fill);
   /// Real attributes are stored as 32-bit floats, as ONNX has no others. An absent operand is an empty name.
   void add_node(const std::string& op_type, const std::string& name, const std::vector<std::string>& inputs,
                 const std::vector<std::string>& outputs, const Attributes& attributes = {});

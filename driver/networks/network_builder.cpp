@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/networks/network_builder.h"
 
-#include <bit>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -11,21 +13,14 @@ namespace stowage {
 
 namespace {
 
-/// The splitmix64 generator (Steele, Lea, Flood 2014): the state is a counter, so a block of numbers needs no more than
-/// a few operations each.
-class SplitMix64 {
- public:
-  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-
- private:
-  std::uint64_t state_;
-};
+/// Number `i` of the splitmix64 generator (Steele, Lea, Flood 2014). Its state is a counter, so any part of the
+/// sequence can be had at once.
+std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t i) {
+  std::uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
 
 /// FNV-1a: turns a tensor's name into a number to seed from.
 std::uint64_t hash_of(std::string_view text) {
@@ -65,19 +60,20 @@ Value NetworkBuilder::input(const std::string& name, Shape shape, ElementType ty
 void NetworkBuilder::output(const Value& value) { writer_.add_output(value.name, ElementType::f32, value.shape); }
 
 Value NetworkBuilder::random_constant(const std::string& name, Shape shape, double mean, double spread) {
-  const auto count = static_cast<std::size_t>(element_count(shape));
-  std::vector<std::byte> bytes(count * sizeof(float));
-  auto* const values = reinterpret_cast<float*>(bytes.data());
   const auto centre = static_cast<float>(mean);
   const auto reach = static_cast<float>(spread);
-  SplitMix64 generator(SplitMix64(options_.seed).next() ^ hash_of(name));
-  for (std::size_t i = 0; i + 1 < count; i += 2) {
-    const std::uint64_t bits = generator.next();
-    values[i] = centre + reach * signed_unit(static_cast<std::uint32_t>(bits));
-    values[i + 1] = centre + reach * signed_unit(static_cast<std::uint32_t>(bits >> 32));
-  }
-  if (count % 2 != 0) values[count - 1] = centre + reach * signed_unit(static_cast<std::uint32_t>(generator.next()));
-  return constant(name, Tensor(ElementType::f32, std::move(shape), std::move(bytes)));
+  const std::uint64_t seed = splitmix64(options_.seed, 0) ^ hash_of(name);
+  // Each number of the generator makes two weights; a block starts at an even one.
+  writer_.add_constant(name, ElementType::f32, shape, [=](std::size_t offset, std::span<std::byte> block) {
+    const std::uint64_t first = offset / sizeof(std::uint64_t);
+    for (std::size_t i = 0; i < block.size(); i += sizeof(std::uint64_t)) {
+      const std::uint64_t bits = splitmix64(seed, first + i / sizeof(std::uint64_t));
+      const std::array pair = {centre + reach * signed_unit(static_cast<std::uint32_t>(bits)),
+                               centre + reach * signed_unit(static_cast<std::uint32_t>(bits >> 32))};
+      std::memcpy(block.data() + i, pair.data(), std::min(sizeof pair, block.size() - i));
+    }
+  });
+  return {name, std::move(shape)};
 }
 
 Value NetworkBuilder::weights(const std::string& name, Shape shape, std::int64_t fan_in, double gain) {
@@ -130,13 +126,18 @@ Value NetworkBuilder::conv(const std::string& name, const Value& x, std::int64_t
 }
 
 Value NetworkBuilder::conv_transpose(const std::string& name, const Value& x, std::int64_t channels,
-                                     std::int64_t kernel, std::int64_t stride, std::int64_t padding, double gain) {
-  // An output element meets only every stride-th tap of the kernel in each direction.
-  const std::int64_t fan_in = x.shape[1] * kernel * kernel / (stride * stride);
-  const Value weight = weights(name + ".weight", {x.shape[1], channels, kernel, kernel}, fan_in, gain);
-  const auto extent = [&](std::int64_t in) { return (in - 1) * stride - 2 * padding + kernel; };
+                                     std::int64_t kernel, const ConvTransposeOptions& options) {
+  const auto [stride, padding, gain] = options;
+  const auto extent = [&options, kernel](std::int64_t in) {
+    return (in - 1) * options.stride - 2 * options.padding + kernel;
+  };
+  const Shape shape = {x.shape[0], channels, extent(x.shape[2]), extent(x.shape[3])};
+  // An output element meets every stride-th tap of the kernel in each direction, and never more than the input has.
+  const std::int64_t taps = std::min(kernel / stride, x.shape[2]);
+  const Value weight =
+      weights(name + ".weight", {x.shape[1], channels, kernel, kernel}, x.shape[1] * taps * taps, gain);
   return node(
-      "ConvTranspose", name, {x, weight}, {x.shape[0], channels, extent(x.shape[2]), extent(x.shape[3])},
+      "ConvTranspose", name, {x, weight}, shape,
       {{"kernel_shape", twice(kernel)}, {"pads", std::vector<std::int64_t>(4, padding)}, {"strides", twice(stride)}});
 }
 

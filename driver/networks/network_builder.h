@@ -27,6 +27,12 @@ struct ConvOptions {
   double gain = 2.0;  ///< variance of the output relative to the input's mean square; 2 in front of a ReLU
 };
 
+struct ConvTransposeOptions {
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;
+  double gain = 2.0;
+};
+
 struct PoolOptions {
   std::int64_t stride = 1;
   std::int64_t padding = 0;
@@ -61,7 +67,7 @@ class NetworkBuilder {
              const ConvOptions& options = {});
   /// Without bias and with output size (in - 1) * stride - 2 * padding + kernel.
   Value conv_transpose(const std::string& name, const Value& x, std::int64_t channels, std::int64_t kernel,
-                       std::int64_t stride, std::int64_t padding, double gain);
+                       const ConvTransposeOptions& options);
   /// Inference form: statistics near 0 and 1, scale near `scale`.
   Value batch_norm(const std::string& name, const Value& x, double scale = 1.0);
   Value relu(const std::string& name, const Value& x) { return pointwise("Relu", name, {x}); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/driver/networks/model_file.h"
 
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string_view>
 
@@ -61,7 +61,10 @@ Weight read_weight(std::string_view bytes) {
   Weight weight;
   Message(bytes).for_each_field([&](int number, std::uint64_t value, std::string_view run) {
     if (number == tensor_dims && !run.empty()) throw std::runtime_error("packed dims are not read here");
-    if (number == tensor_dims) weight.elements *= static_cast<std::int64_t>(value);
+    if (number == tensor_dims) {
+      ++weight.rank;
+      weight.elements *= static_cast<std::int64_t>(value);
+    }
     if (number == tensor_data_type) weight.data_type = static_cast<std::int64_t>(value);
     if (number == tensor_name) weight.name = run;
     if (number == tensor_raw_data) weight.raw_bytes = static_cast<std::int64_t>(run.size());
@@ -73,7 +76,8 @@ Weight read_weight(std::string_view bytes) {
 
 ModelFile read_model_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  std::string bytes(std::filesystem::file_size(path), '\0');
+  if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) throw std::runtime_error("unreadable");
   ModelFile file;
   Message(bytes).for_each_field([&](int model_number, std::uint64_t, std::string_view graph) {
     if (model_number != model_graph) return;
@@ -93,7 +97,7 @@ std::int64_t parameter_count(const ModelFile& file) {
   std::int64_t count = 0;
   for (const Weight& weight : file.weights) {
     const bool is_statistic = weight.name.ends_with(".running_mean") || weight.name.ends_with(".running_var");
-    if (weight.data_type == 1 && !is_statistic) count += weight.elements;
+    if (weight.data_type == 1 && weight.rank > 0 && !is_statistic) count += weight.elements;
   }
   return count;
 }

@@ -12,6 +12,7 @@ namespace stowage::test {
 struct Weight {
   std::string name;
   std::int64_t data_type = 0;  ///< TensorProto.DataType: 1 is float
+  int rank = 0;
   std::int64_t elements = 1;
   std::int64_t raw_bytes = 0;
 };
@@ -23,7 +24,8 @@ struct ModelFile {
 
 ModelFile read_model_file(const std::string& path);
 
-/// Elements of the trained parameters: all float weights but the running means and variances, as torchvision counts.
+/// Elements of the trained parameters, as torchvision counts: all float weights but the running means and variances and
+/// but scalars, which are literals of a formula (the 6 of ReLU6).
 std::int64_t parameter_count(const ModelFile& file);
 
 }  // namespace stowage::test

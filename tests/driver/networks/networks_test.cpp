@@ -50,11 +50,20 @@ struct Count {
 };
 
 const Count counts[] = {
-    {"lenet", 431'080, "431 K (Han et al. 2015, Deep Compression, table 1)"},
+    {"alexnet", 61'100'840, "61100840 (torchvision)"},
+    {"bert_base", 109'482'240, "110 M (Devlin et al. 2018)"},
+    {"cifarnet", 1'756'426, ""},
+    {"dcgan", 3'576'704, ""},
+    {"googlenet", 6'998'552, "6.8 M (Szegedy et al. 2014, sum of table 1)"},
+    {"lenet", 431'080, "431 K (Han et al. 2015)"},
     {"matmul", 0, ""},
+    {"mobilenet_v1", 4'231'976, "4.2 M (Howard et al. 2017)"},
+    {"mobilenet_v2", 3'504'872, "3504872 (torchvision), 3.4 M (Sandler et al. 2018)"},
     {"resnet18", 11'689'512, "11689512 (torchvision)"},
     {"resnet50", 25'557'032, "25557032 (torchvision)"},
     {"vector", 0, ""},
+    {"vgg16", 138'357'544, "138357544 (torchvision), 138 M (Simonyan and Zisserman 2014)"},
+    {"vgg19", 143'667'240, "143667240 (torchvision), 144 M (Simonyan and Zisserman 2014)"},
 };
 
 TEST_CASE("each sample network has exactly its parameters", "[networks]") {
