@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of the house that a compiler does not keep: which folder may use which, which library may be seen where,
+// licence lines, names of tests, sizes of files.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "tests/house/source_tree.h"
+
+namespace stowage::test {
+namespace {
+
+bool starts_with_any(const std::string& text, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const auto& prefix) { return text.starts_with(prefix); });
+}
+
+/// "core/onnx" and "core/reference" are layers of their own; otherwise a layer is a folder.
+std::string layer_of(const std::string& path) {
+  for (const char* layer : {"core/onnx", "core/reference"}) {
+    if (path.starts_with(std::string(layer) + "/")) return layer;
+  }
+  return path.substr(0, path.find('/'));
+}
+
+const std::map<std::string, std::set<std::string>> may_use = {
+    {"core", {"core"}},
+    {"core/onnx", {"core", "core/onnx"}},
+    {"core/reference", {"core", "core/reference"}},
+    {"fusion", {"core", "fusion"}},
+    {"lowering", {"core", "fusion", "lowering"}},
+    {"emitter", {"core", "fusion", "lowering", "emitter"}},
+    {"driver", {"core", "core/onnx", "core/reference", "fusion", "lowering", "emitter", "driver"}},
+    {"inspector", {"core", "core/onnx", "core/reference", "fusion", "lowering", "emitter", "driver", "inspector"}},
+};
+
+TEST_CASE("folders depend on each other in one direction only", "[house]") {
+  int checked = 0;
+  for (const SourceFile& file : source_tree()) {
+    const auto allowed = may_use.find(layer_of(file.path));
+    if (!file.is_cpp() || allowed == may_use.end()) continue;
+    for (const std::string& included : file.includes()) {
+      const std::string layer = layer_of(included);
+      if (!may_use.contains(layer)) continue;
+      INFO(file.path << " includes " << included);
+      CHECK(allowed->second.contains(layer));
+      ++checked;
+    }
+  }
+  CHECK(checked > 50);
+}
+
+TEST_CASE("sources of the project include no test", "[house]") {
+  for (const SourceFile& file : source_tree()) {
+    if (file.folder() == "tests") continue;
+    for (const std::string& included : file.includes()) {
+      INFO(file.path << " includes " << included);
+      CHECK_FALSE(included.starts_with("tests/"));
+    }
+  }
+}
+
+/// Where a third-party library may be seen. `headers` names the only headers that may include it.
+struct Fence {
+  std::vector<std::string> include_prefixes;
+  std::vector<std::string> folders;
+  std::vector<std::string> headers;
+};
+
+const std::vector<Fence> fences = {
+    {{"onnx/", "google/protobuf/"}, {"core/onnx/"}, {}},
+    {{"oneapi/", "dnnl"}, {"core/reference/"}, {}},
+    {{"toml++/"}, {"core/", "fusion/", "lowering/", "driver/"}, {}},
+    {{"boost/"}, {"core/", "fusion/"}, {"core/graph_boost.h"}},
+    {{"CLI/"}, {"driver/"}, {}},
+    {{"nlohmann/"}, {"core/", "fusion/", "lowering/", "emitter/", "driver/", "inspector/"}, {}},
+    {{"xxhash"}, {"core/", "fusion/", "lowering/", "emitter/", "driver/", "inspector/"}, {}},
+    {{"Qt", "QtCore", "QtWidgets"}, {"inspector/"}, {"inspector/"}},
+};
+
+TEST_CASE("third-party libraries stay behind their fences", "[house]") {
+  for (const SourceFile& file : source_tree()) {
+    if (!file.is_cpp() || !may_use.contains(layer_of(file.path))) continue;
+    for (const std::string& included : file.includes()) {
+      for (const Fence& fence : fences) {
+        // Our own "onnx/…" does not exist: project files are included from the root, as "core/onnx/…".
+        if (!starts_with_any(included, fence.include_prefixes)) continue;
+        INFO(file.path << " includes " << included);
+        CHECK(starts_with_any(file.path, fence.folders));
+        if (file.is_header()) CHECK(starts_with_any(file.path, fence.headers));
+      }
+    }
+  }
+}
+
+TEST_CASE("every source file names its licence", "[house]") {
+  const std::vector<std::string> kinds = {".h", ".cpp", ".c", ".cmake", ".cmake.in", ".sh", ".toml", "CMakeLists.txt"};
+  const auto has_licence = [](const SourceFile& file) {
+    // A script's first line names its interpreter.
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, file.lines.size()); ++i) {
+      if (file.lines[i].ends_with("SPDX-License-Identifier: Apache-2.0")) return true;
+    }
+    return false;
+  };
+  for (const SourceFile& file : source_tree()) {
+    const bool is_source =
+        std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return file.path.ends_with(kind); });
+    // Cases of the tests are input as a user would write it, or exactly what is emitted.
+    if (!is_source || file.path.starts_with("tests/cases/") || file.path.find("/golden/") != std::string::npos)
+      continue;
+    INFO(file.path);
+    CHECK(has_licence(file));
+  }
+}
+
+TEST_CASE("no test's name holds a semicolon", "[house]") {
+  // CTest would split it and register tests that pass without having run.
+  for (const SourceFile& file : source_tree()) {
+    if (file.folder() != "tests" || !file.is_cpp()) continue;
+    for (const std::string& line : file.lines) {
+      const auto start = line.find("TEST_CASE(\"");
+      if (start == std::string::npos || line.find("TEST_CASE(\\\"") != std::string::npos) continue;
+      const std::string name = line.substr(start, line.find("\",", start) - start);
+      INFO(file.path << ": " << line);
+      CHECK(name.find(';') == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("no source ends the process or asserts", "[house]") {
+  // A user's mistake is a Diagnostic, ours an InternalError; both must reach the driver.
+  const std::vector<std::string> banned = {"exit(", "_exit(", "abort(", "assert(", "quick_exit("};
+  const auto is_word_start = [](const std::string& line, std::size_t at) {
+    return at == 0 || (std::isalnum(static_cast<unsigned char>(line[at - 1])) == 0 && line[at - 1] != '_');
+  };
+  for (const SourceFile& file : source_tree()) {
+    // The emulation runtime is C in a process of its own.
+    if (!file.is_cpp() || !may_use.contains(layer_of(file.path))) continue;
+    for (const std::string& line : file.lines) {
+      const std::string code = line.substr(0, line.find("//"));
+      for (const std::string& word : banned) {
+        const auto at = code.find(word);
+        if (at == std::string::npos || !is_word_start(code, at)) continue;
+        // Text of emitted programs and of messages stands in quotes.
+        if (std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(at), '"') % 2 == 1) continue;
+        INFO(file.path << ": " << line);
+        CHECK(false);
+      }
+    }
+  }
+}
+
+/// A smoke alarm, not a law: a file above its budget is split by reason to change, or gets a line here with the reason.
+const std::map<std::string, std::string> oversized = {
+    {"lowering/loop_nest.h", "the loop nest's statements read best side by side"},
+};
+
+TEST_CASE("files keep to their size budgets", "[house]") {
+  constexpr std::size_t header_budget = 150;
+  constexpr std::size_t source_budget = 600;
+  for (const SourceFile& file : source_tree()) {
+    if (!file.is_cpp() || !may_use.contains(layer_of(file.path))) continue;
+    const std::size_t budget = file.is_header() ? header_budget : source_budget;
+    INFO(file.path << " has " << file.lines.size() << " lines");
+    if (oversized.contains(file.path)) {
+      // An exception that is no longer needed goes.
+      CHECK(file.lines.size() > budget);
+    } else {
+      CHECK(file.lines.size() <= budget);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stowage::test
