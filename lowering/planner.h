@@ -25,8 +25,9 @@ class Planner {
   virtual ~Planner() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// Fills what `fixed` leaves out, or says which constraint cannot hold.
-  [[nodiscard]] virtual Scheduled complete(const StageList& stages, const Schedule& fixed, const Target& target,
-                                           TraceSink trace) const = 0;
+  /// `subject` names the fused operator in the trace.
+  [[nodiscard]] virtual Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                                           const Target& target, TraceSink trace) const = 0;
 };
 
 /// "swtvm". Nullptr for an unknown name.

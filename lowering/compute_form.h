@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lowering/loop_nest.h"
+
+namespace stowage {
+
+/// Chooses form, lane axis and block axis of a Compute whose buffers and box are set.
+///
+/// vector: the output's contiguous axis runs innermost. register_block: besides, the body is the product of two float32
+/// reads of which one is contiguous along the lane axis and the other does not depend on it (outer-product form of a
+/// matmul or a stride-1 convolution). Otherwise scalar.
+void choose_form(const LoopNest& nest, Compute& compute);
+
+/// True if every read of a Compute is contiguous along its lane axis or does not depend on it: the loop then runs at
+/// the vector rate.
+bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute);
+
+}  // namespace stowage

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/group_model.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+namespace stowage {
+
+std::set<int> ModelBuffer::all_iterators() const {
+  std::set<int> all;
+  for (const auto& of_dimension : iterators) all.insert(of_dimension.begin(), of_dimension.end());
+  return all;
+}
+
+int GroupModel::iterator_of(int stage, int axis) const {
+  for (std::size_t i = 0; i < iterators.size(); ++i) {
+    if (iterators[i].stage == stage && iterators[i].axis == axis) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::optional<int> GroupModel::iterator_named(const std::string& name) const {
+  for (std::size_t i = 0; i < iterators.size(); ++i) {
+    if (iterators[i].name == name) return static_cast<int>(i);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::pair<int, int>> GroupModel::readers_of(int stage) const {
+  std::vector<std::pair<int, int>> readers;
+  const int tensor = list->stages[static_cast<std::size_t>(stage)].output;
+  for (std::size_t s = 0; s < list->stages.size(); ++s) {
+    const auto& reads = list->stages[s].reads;
+    for (std::size_t r = 0; r < reads.size(); ++r) {
+      if (reads[r].tensor == tensor) readers.emplace_back(static_cast<int>(s), static_cast<int>(r));
+    }
+  }
+  return readers;
+}
+
+std::int64_t span_of(const IndexExpr& index, const std::function<std::int64_t(VarId)>& extent) {
+  std::int64_t span = 1;
+  for (const IndexTerm& term : index.terms()) {
+    const IndexAtom& atom = term.atom;
+    const auto argument_span = [&](std::size_t i) { return span_of((*atom.args)[i], extent); };
+    std::int64_t atom_span = 1;
+    switch (atom.kind) {
+      case IndexAtom::Kind::variable: atom_span = extent(atom.variable); break;
+      case IndexAtom::Kind::floor_div:
+        // A window of w consecutive values touches at most (w - 2) / c + 2 quotients.
+        atom_span = argument_span(0) <= 1 ? 1 : (argument_span(0) - 2) / atom.number + 2;
+        break;
+      case IndexAtom::Kind::remainder: atom_span = argument_span(0) <= 1 ? 1 : atom.number; break;
+      case IndexAtom::Kind::minimum:
+      case IndexAtom::Kind::maximum: atom_span = argument_span(0) + argument_span(1) - 1; break;
+      case IndexAtom::Kind::table: {
+        const auto& values = atom.table->values;
+        const auto window = static_cast<std::size_t>(
+            std::clamp<std::int64_t>(argument_span(0), 1, static_cast<std::int64_t>(values.size())));
+        // The symbolic hull uses running minima and maxima (see lower.cpp), so the span does too.
+        std::vector<std::int64_t> low(values);
+        std::vector<std::int64_t> high(values);
+        for (std::size_t k = values.size() - 1; k-- > 0;) low[k] = std::min(low[k], low[k + 1]);
+        for (std::size_t k = 1; k < values.size(); ++k) high[k] = std::max(high[k], high[k - 1]);
+        for (std::size_t k = 0; k + window <= values.size(); ++k) {
+          atom_span = std::max(atom_span, high[k + window - 1] - low[k] + 1);
+        }
+        break;
+      }
+      case IndexAtom::Kind::tensor_value: atom_span = atom.number < 0 ? 1 : atom.bound; break;
+    }
+    span += std::abs(term.coefficient) * (atom_span - 1);
+  }
+  return span;
+}
+
+namespace {
+
+bool is_identity(const std::vector<IndexExpr>& index) {
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (!index[d].is_variable(VarId(d))) return false;
+  }
+  return true;
+}
+
+bool reads_tensor_values(const std::vector<IndexExpr>& index) {
+  return std::any_of(index.begin(), index.end(), [](const IndexExpr& e) { return !tensor_values_of(e).empty(); });
+}
+
+/// Replaces every tensor value by one marked as a single element (number < 0), for spans of pinned gathers.
+IndexExpr with_single_values(const IndexExpr& e) {
+  return renumber_reads(e, [](int read) { return -1 - read; });
+}
+
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(const StageList& list) {
+    model_.list = &list;
+    model_.root = static_cast<int>(list.stages.size()) - 1;
+  }
+
+  GroupModel build() {
+    add_iterators();
+    find_axis_iterators();
+    for (std::size_t s = 0; s < stages().size(); ++s) {
+      add_read_buffers(static_cast<int>(s));
+      add_output_buffer(static_cast<int>(s));
+    }
+    pin_gathers();
+    share_in_place();
+    return std::move(model_);
+  }
+
+ private:
+  [[nodiscard]] const std::vector<Stage>& stages() const { return model_.list->stages; }
+
+  void add_iterator(int stage, int axis, bool spatial) {
+    const Axis& a = stages()[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)];
+    std::string name = a.name;
+    for (int number = 2; model_.iterator_named(name); ++number) name = fmt::format("{}{}", a.name, number);
+    model_.iterators.push_back({std::move(name), a.extent, spatial, stage, axis});
+  }
+
+  void add_iterators() {
+    const Stage& root = stages()[static_cast<std::size_t>(model_.root)];
+    for (int axis = 0; axis < root.spatial; ++axis) add_iterator(model_.root, axis, true);
+    for (std::size_t s = 0; s < stages().size(); ++s) {
+      for (int axis = stages()[s].spatial; axis < static_cast<int>(stages()[s].axes.size()); ++axis) {
+        add_iterator(static_cast<int>(s), axis, false);
+      }
+    }
+  }
+
+  /// From the root backwards: which iterators each axis of each stage stands for.
+  void find_axis_iterators() {
+    axis_iterators_.resize(stages().size());
+    for (int s = model_.root; s >= 0; --s) {
+      const Stage& stage = stages()[static_cast<std::size_t>(s)];
+      auto& of_axis = axis_iterators_[static_cast<std::size_t>(s)];
+      of_axis.resize(stage.axes.size());
+      for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+        const int iterator = model_.iterator_of(s, static_cast<int>(a));
+        if (iterator >= 0) of_axis[a].insert(iterator);
+      }
+      if (s == model_.root) continue;
+      for (const auto& [reader, read] : model_.readers_of(s)) {
+        const Stage& consumer = stages()[static_cast<std::size_t>(reader)];
+        const Access& access = consumer.reads[static_cast<std::size_t>(read)];
+        for (std::size_t d = 0; d < access.index.size(); ++d) {
+          for (const int iterator : iterators_in(reader, access.index[d])) {
+            // The region covers the whole range of an earlier reader's reduction: no tile of it is fixed there.
+            const bool of_reader = !model_.iterators[static_cast<std::size_t>(iterator)].spatial;
+            if (of_reader && reader != model_.root) continue;
+            of_axis[d].insert(iterator);
+          }
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] std::set<int> iterators_in(int stage, const IndexExpr& index) const {
+    std::set<int> found;
+    for (const VarId axis : variables_of(index)) {
+      const auto& of_axis = axis_iterators_[static_cast<std::size_t>(stage)][axis.index()];
+      found.insert(of_axis.begin(), of_axis.end());
+    }
+    for (const int read : tensor_values_of(index)) {
+      const Access& access = stages()[static_cast<std::size_t>(stage)].reads[static_cast<std::size_t>(read)];
+      for (const IndexExpr& e : access.index) {
+        const auto nested = iterators_in(stage, e);
+        found.insert(nested.begin(), nested.end());
+      }
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::string unique_buffer_name(const std::string& tensor) const {
+    const auto taken = [&](const std::string& name) {
+      return std::any_of(model_.buffers.begin(), model_.buffers.end(),
+                         [&](const ModelBuffer& b) { return b.name == name; });
+    };
+    std::string name = tensor;
+    for (int number = 2; taken(name); ++number) name = fmt::format("{}_{}", tensor, number);
+    return name;
+  }
+
+  void add_read_buffers(int s) {
+    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+      const Access& access = stage.reads[r];
+      const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(access.tensor)];
+      const std::pair<int, int> key{s, static_cast<int>(r)};
+      if (tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output) {
+        const int buffer = buffer_of_tensor_.at(access.tensor);
+        model_.buffers[static_cast<std::size_t>(buffer)].reads.push_back(key);
+        if (access.padding) model_.buffers[static_cast<std::size_t>(buffer)].padding = access.padding;
+        model_.buffer_of_read[key] = buffer;
+        continue;
+      }
+      // One stage reading the same element twice needs one buffer.
+      const auto same = std::find_if(model_.buffers.begin(), model_.buffers.end(), [&](const ModelBuffer& b) {
+        return b.kind == ModelBuffer::Kind::input && b.tensor == access.tensor && b.stage == s &&
+               b.index == access.index && b.padding == access.padding;
+      });
+      if (same != model_.buffers.end()) {
+        same->reads.push_back(key);
+        model_.buffer_of_read[key] = static_cast<int>(same - model_.buffers.begin());
+        continue;
+      }
+      ModelBuffer buffer;
+      buffer.kind = ModelBuffer::Kind::input;
+      buffer.tensor = access.tensor;
+      buffer.name = unique_buffer_name(tensor.name);
+      buffer.stage = s;
+      buffer.reads.push_back(key);
+      buffer.index = access.index;
+      buffer.padding = access.padding;
+      buffer.gathered = reads_tensor_values(access.index);
+      for (const IndexExpr& e : access.index) buffer.iterators.push_back(iterators_in(s, e));
+      model_.buffer_of_read[key] = static_cast<int>(model_.buffers.size());
+      model_.buffers.push_back(std::move(buffer));
+    }
+  }
+
+  void add_output_buffer(int s) {
+    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+    const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(stage.output)];
+    ModelBuffer buffer;
+    buffer.kind = s == model_.root ? ModelBuffer::Kind::output : ModelBuffer::Kind::intermediate;
+    buffer.tensor = stage.output;
+    buffer.name = unique_buffer_name(tensor.name);
+    buffer.stage = s;
+    for (int axis = 0; axis < stage.spatial; ++axis) {
+      buffer.index.emplace_back(VarId(static_cast<std::size_t>(axis)));
+      buffer.iterators.push_back(axis_iterators_[static_cast<std::size_t>(s)][static_cast<std::size_t>(axis)]);
+    }
+    buffer_of_tensor_[stage.output] = static_cast<int>(model_.buffers.size());
+    model_.buffer_of_output.push_back(static_cast<int>(model_.buffers.size()));
+    model_.buffers.push_back(std::move(buffer));
+  }
+
+  /// A row whose number is the value of an integer tensor is fetched for one index at a time, so the iterators of that
+  /// index are buffered by one; unless the gathered dimension is the contiguous one, where whole rows are held.
+  void pin_gathers() {
+    for (ModelBuffer& buffer : model_.buffers) {
+      if (!buffer.gathered) continue;
+      const Stage& stage = stages()[static_cast<std::size_t>(buffer.stage)];
+      for (std::size_t d = 0; d < buffer.index.size(); ++d) {
+        const auto reads = tensor_values_of(buffer.index[d]);
+        if (reads.empty()) continue;
+        const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+        const bool contiguous = d + 1 == buffer.index.size();
+        constexpr std::int64_t small_row_bytes = 8192;
+        if (contiguous && tensor.shape[d] * byte_size(tensor.type) <= small_row_bytes) continue;
+        for (const int read : reads) {
+          for (const IndexExpr& e : stage.reads[static_cast<std::size_t>(read)].index) {
+            const auto pinned = iterators_in(buffer.stage, e);
+            model_.pinned.insert(pinned.begin(), pinned.end());
+          }
+        }
+        buffer.index[d] = with_single_values(buffer.index[d]);
+      }
+    }
+  }
+
+  /// A stage without reduction that reads an intermediate only at its own index overwrites it in place.
+  void share_in_place() {
+    for (std::size_t s = 1; s < stages().size(); ++s) {
+      const Stage& stage = stages()[s];
+      if (stage.reduction != Reduction::none) continue;
+      ModelBuffer& output = model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[s])];
+      for (const Access& access : stage.reads) {
+        const auto found = buffer_of_tensor_.find(access.tensor);
+        if (found == buffer_of_tensor_.end() || access.padding || !is_identity(access.index)) continue;
+        ModelBuffer& input = model_.buffers[static_cast<std::size_t>(found->second)];
+        const StageTensor& read_tensor = model_.list->tensors[static_cast<std::size_t>(input.tensor)];
+        const StageTensor& written_tensor = model_.list->tensors[static_cast<std::size_t>(output.tensor)];
+        const bool only_reader = std::all_of(input.reads.begin(), input.reads.end(), [&](const auto& read) {
+          return read.first == static_cast<int>(s) &&
+                 is_identity(stages()[s].reads[static_cast<std::size_t>(read.second)].index);
+        });
+        if (!only_reader || input.padding || read_tensor.type != written_tensor.type ||
+            read_tensor.shape != written_tensor.shape) {
+          continue;
+        }
+        output.shares_with = found->second;
+        break;
+      }
+    }
+  }
+
+  GroupModel model_;
+  std::vector<std::vector<std::set<int>>> axis_iterators_;  ///< by stage and axis
+  std::map<int, int> buffer_of_tensor_;
+};
+
+}  // namespace
+
+GroupModel build_group_model(const StageList& list) { return ModelBuilder(list).build(); }
+
+std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes) {
+  const Stage& s = model.list->stages[static_cast<std::size_t>(stage)];
+  const std::int64_t whole = s.axes[static_cast<std::size_t>(axis)].extent;
+  const int iterator = model.iterator_of(stage, axis);
+  if (iterator >= 0) return std::min(whole, sizes[static_cast<std::size_t>(iterator)]);
+  std::int64_t extent = 1;
+  const IndexExpr* first = nullptr;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (const auto& [reader, read] : model.readers_of(stage)) {
+    const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
+    const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(axis)];
+    const std::int64_t span = span_of(index, [&, reader = reader](VarId a) {
+      const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
+      if (reduced && reader != model.root) return consumer.axes[a.index()].extent;
+      return axis_extent(model, reader, static_cast<int>(a.index()), sizes);
+    });
+    extent = std::max(extent, span);
+    if (first == nullptr) first = &index;
+    const IndexExpr shift = index - *first;
+    if (!shift.is_constant()) return whole;  // readers at unrelated places: their hull is not bounded by a tile
+    low = std::min(low, shift.constant());
+    high = std::max(high, shift.constant());
+  }
+  return std::min(whole, extent + high - low);
+}
+
+std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
+                                         const std::vector<std::int64_t>& sizes) {
+  const StageTensor& tensor = model.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+  std::vector<std::int64_t> extents;
+  for (std::size_t d = 0; d < buffer.index.size(); ++d) {
+    std::int64_t span = 0;
+    if (buffer.kind == ModelBuffer::Kind::intermediate && buffer.padding) {
+      // Readers may look outside the tensor; the box they see is not clipped.
+      for (const auto& [reader, read] : buffer.reads) {
+        const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
+        span = std::max(span, span_of(consumer.reads[static_cast<std::size_t>(read)].index[d], [&, reader = reader](VarId a) {
+                          const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
+                          if (reduced && reader != model.root) return consumer.axes[a.index()].extent;
+                          return axis_extent(model, reader, static_cast<int>(a.index()), sizes);
+                        }));
+      }
+    } else {
+      span = span_of(buffer.index[d],
+                     [&](VarId a) { return axis_extent(model, buffer.stage, static_cast<int>(a.index()), sizes); });
+    }
+    extents.push_back(buffer.padding ? span : std::min(span, std::max<std::int64_t>(1, tensor.shape[d])));
+  }
+  return extents;
+}
+
+std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment) {
+  std::vector<std::int64_t> bytes;
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (buffer.shares_with) {
+      bytes.push_back(0);
+      continue;
+    }
+    std::int64_t count = byte_size(model.list->tensors[static_cast<std::size_t>(buffer.tensor)].type);
+    for (const std::int64_t extent : buffer_extents(model, buffer, sizes)) count *= extent;
+    bytes.push_back(ceil_div(count, alignment) * alignment);
+  }
+  return bytes;
+}
+
+}  // namespace stowage

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the planning algorithms see of a fused operator: its iterators and the LDM buffers it needs, each buffer with
+// the iterators that occur in every dimension (swTVM algorithm 4, "analyze correlation").
+//
+// Iterators are the spatial axes of the last stage (the root) followed by the reduction axes of all stages in order.
+// The spatial axes of earlier stages are not iterators: an earlier stage is computed for the region that its readers
+// demand, in = (out - 1) * stride + kernel, so its axes are expressed by those of its readers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/stage.h"
+
+namespace stowage {
+
+struct ModelIterator {
+  std::string name;
+  std::int64_t extent = 1;
+  bool spatial = true;
+  int stage = 0;
+  int axis = 0;  ///< of that stage
+};
+
+/// One LDM buffer: a box of a tensor read by one or more stages at the same indices, or written by a stage.
+struct ModelBuffer {
+  enum class Kind : std::uint8_t { input, intermediate, output };
+  Kind kind = Kind::input;
+  int tensor = 0;
+  std::string name;                         ///< of the tensor, with a number where it has several buffers
+  int stage = 0;                            ///< reader (input) or writer
+  std::vector<std::pair<int, int>> reads;   ///< (stage, read) pairs served by it
+  std::vector<IndexExpr> index;             ///< per dimension, highest first, over the axes of `stage`
+  std::optional<double> padding;
+  std::vector<std::set<int>> iterators;     ///< per dimension, highest first: iterators that occur in it
+  std::optional<int> shares_with;           ///< overwritten in place: another ModelBuffer
+  bool gathered = false;                    ///< an index is the value of an integer tensor
+
+  [[nodiscard]] std::set<int> all_iterators() const;
+};
+
+struct GroupModel {
+  const StageList* list = nullptr;
+  std::vector<ModelIterator> iterators;
+  std::vector<ModelBuffer> buffers;
+  int root = 0;                              ///< index of the last stage
+  std::set<int> pinned;                      ///< iterators that must be buffered by one (data-dependent addresses)
+  /// Buffer that a read is served from, by (stage, read).
+  std::map<std::pair<int, int>, int> buffer_of_read;
+  std::vector<int> buffer_of_output;         ///< by stage
+
+  [[nodiscard]] int iterator_of(int stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
+  [[nodiscard]] std::optional<int> iterator_named(const std::string& name) const;
+  /// Stages that read the output of `stage`, as (stage, read).
+  [[nodiscard]] std::vector<std::pair<int, int>> readers_of(int stage) const;
+};
+
+GroupModel build_group_model(const StageList& list);
+
+/// Largest number of elements that a stage's axis spans in one tile, for buffer sizes by iterator.
+std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes);
+/// Allocated elements per dimension of a buffer, for buffer sizes by iterator.
+std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
+                                         const std::vector<std::int64_t>& sizes);
+/// Bytes of every buffer, rounded up to `alignment`; 0 for one that shares another's place.
+std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment);
+
+/// Largest span of an index expression when axis a spans `extent(a)` consecutive values; at most `dimension` unless
+/// `unclipped`.
+std::int64_t span_of(const IndexExpr& index, const std::function<std::int64_t(VarId)>& extent);
+
+}  // namespace stowage

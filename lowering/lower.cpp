@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a complete schedule to a loop nest.
+//
+// The nest's main chain is the root stage's outer loops: spatial ones, then its reductions. At each depth of the chain
+// stand the transfers and the earlier stages that algorithm 3 placed there; an earlier stage is computed for the region
+// that its readers demand of the tile (in = (out - 1) * stride + kernel), inside its own reduction loops.
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "lowering/compute_form.h"
+#include "lowering/planner.h"
+#include "lowering/swtvm.h"
+
+namespace stowage {
+namespace {
+
+/// First and last value of something over a tile, both included.
+struct Span {
+  IndexExpr low;
+  IndexExpr high;
+};
+
+class NestBuilder {
+ public:
+  NestBuilder(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target)
+      : schedule_(schedule), target_(target), model_(build_group_model(stages)) {
+    nest_.name = identifier(name);
+    nest_.stages = stages;
+    model_.list = &nest_.stages;
+  }
+
+  Lowered build() {
+    if (auto refused = read_schedule()) return *refused;
+    add_tensors();
+    add_buffers();
+    if (nest_.ldm_bytes > target_.ldm_available()) {
+      return Decision::refuse("ldm-capacity", fmt::format("the buffers need {} bytes of LDM, the target has {}",
+                                                          nest_.ldm_bytes, target_.ldm_available()));
+    }
+    if (auto refused = check_intermediates()) return *refused;
+    nest_.body = chain(0, {});
+    return std::move(nest_);
+  }
+
+ private:
+  // --- names and variables -------------------------------------------------------------------------------------------
+
+  static std::string identifier(const std::string& name) {
+    std::string valid;
+    for (const char c : name) valid += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+    if (valid.empty() || std::isdigit(static_cast<unsigned char>(valid.front())) != 0) valid = "t_" + valid;
+    return valid;
+  }
+
+  std::string unique_name(const std::string& wanted) {
+    std::string name = wanted;
+    for (int number = 2; !names_.insert(name).second; ++number) name = fmt::format("{}_{}", wanted, number);
+    return name;
+  }
+
+  VarId add_variable(const std::string& wanted, NestVariable::Kind kind, Interval range) {
+    nest_.variables.push_back({unique_name(wanted), kind, range});
+    return VarId(nest_.variables.size() - 1);
+  }
+
+  [[nodiscard]] Interval range_of(const IndexExpr& e) const {
+    return bounds(e, [&](VarId v) { return nest_.variables[v.index()].range; });
+  }
+
+  StmtPtr statement(Stmt::Node node, std::string note = {}) {
+    auto made = std::make_shared<Stmt>();
+    made->id = next_id_++;
+    made->node = std::move(node);
+    made->note = std::move(note);
+    return made;
+  }
+
+  /// Binds a name to an expression unless it is as simple as a name already.
+  IndexExpr bind(Block& block, const std::string& wanted, const IndexExpr& value, std::optional<Interval> known = {}) {
+    if (value.is_constant()) return value;
+    if (value.terms().size() == 1 && value.constant() == 0 && value.terms()[0].coefficient == 1 &&
+        value.terms()[0].atom.kind == IndexAtom::Kind::variable) {
+      return value;
+    }
+    const VarId variable = add_variable(wanted, NestVariable::Kind::let, known ? *known : range_of(value));
+    block.push_back(statement(Let{variable, value}));
+    return variable;
+  }
+
+  // --- the schedule --------------------------------------------------------------------------------------------------
+
+  std::optional<Decision> read_schedule() {
+    const std::vector<ParallelSplit> parallel = schedule_.parallel.value_or(std::vector<ParallelSplit>{});
+    ranges_ = core_ranges(model_, parallel);
+    LdmSizes sizes;
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      const auto found = schedule_.buffer.find(model_.iterators[i].name);
+      if (found == schedule_.buffer.end()) {
+        return Decision::refuse("schedule", fmt::format("no buffer size for {}", model_.iterators[i].name));
+      }
+      sizes.size.push_back(found->second);
+    }
+    const std::vector<std::string> order = schedule_.order.value_or(std::vector<std::string>{});
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      const std::string& name = model_.iterators[i].name;
+      const std::string loop = sizes.size[i] == 1 ? name : name + "o";
+      const bool has_loop = std::find(order.begin(), order.end(), loop) != order.end();
+      if (!has_loop && sizes.size[i] < ranges_[i]) {
+        return Decision::refuse("schedule", fmt::format("the order has no loop {} although {} of {} elements are buffered",
+                                                        loop, sizes.size[i], ranges_[i]));
+      }
+      sizes.whole.push_back(!has_loop);
+    }
+    sizes_ = sizes.size;
+    whole_ = sizes.whole;
+    const auto loops = outer_loops(model_, ranges_, sizes);
+    for (const std::string& name : order) {
+      const auto loop = std::find_if(loops.begin(), loops.end(), [&](const OuterLoop& l) { return l.name == name; });
+      if (loop == loops.end()) return Decision::refuse("schedule", fmt::format("there is no outer loop {}", name));
+      order_.push_back(*loop);
+    }
+    depth_ = insert_dma(nest_.name, model_, order_, {});
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      const auto wanted = schedule_.dma.find(model_.buffers[b].name);
+      if (wanted == schedule_.dma.end()) continue;
+      const auto path = path_of(model_, order_, model_.buffers[b]);
+      for (std::size_t p = 0; p < path.size(); ++p) {
+        if (order_[static_cast<std::size_t>(path[p])].name == wanted->second) {
+          depth_[b] = std::max(depth_[b], static_cast<int>(p) + 1);
+        }
+      }
+    }
+    // The main chain, and the loops that belong to earlier stages only.
+    for (std::size_t l = 0; l < order_.size(); ++l) {
+      const ModelIterator& iterator = iterator_of(order_[l]);
+      if (iterator.spatial) main_.push_back(static_cast<int>(l));
+    }
+    spatial_loops_ = static_cast<int>(main_.size());
+    for (std::size_t l = 0; l < order_.size(); ++l) {
+      const ModelIterator& iterator = iterator_of(order_[l]);
+      if (!iterator.spatial && iterator.stage == model_.root) main_.push_back(static_cast<int>(l));
+    }
+    add_core_grid(parallel);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] const ModelIterator& iterator_of(const OuterLoop& loop) const {
+    return model_.iterators[static_cast<std::size_t>(loop.iterator)];
+  }
+
+  void add_core_grid(const std::vector<ParallelSplit>& parallel) {
+    core_start_.assign(model_.iterators.size(), IndexExpr(0));
+    core_extent_.clear();
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) core_extent_.emplace_back(model_.iterators[i].extent);
+    int stride = 1;
+    for (const ParallelSplit& split : parallel) stride *= static_cast<int>(split.parts);
+    for (const ParallelSplit& split : parallel) {
+      const auto i = static_cast<std::size_t>(*model_.iterator_named(split.iterator));
+      stride /= static_cast<int>(split.parts);
+      if (split.parts == 1) continue;
+      const VarId core = add_variable(split.iterator + "_core", NestVariable::Kind::core, {0, split.parts - 1});
+      nest_.core_grid.push_back({core, split.iterator, static_cast<int>(split.parts), stride});
+      core_start_[i] = IndexExpr(core) * ranges_[i];
+      const std::int64_t extent = model_.iterators[i].extent;
+      core_extent_[i] = extent % ranges_[i] == 0 && ranges_[i] * split.parts == extent
+                            ? IndexExpr(ranges_[i])
+                            : minimum(ranges_[i], IndexExpr(extent) - core_start_[i]);
+    }
+    tile_start_ = core_start_;
+    tile_extent_ = core_extent_;
+  }
+
+  // --- tensors and buffers -------------------------------------------------------------------------------------------
+
+  void add_tensors() {
+    for (std::size_t t = 0; t < nest_.stages.tensors.size(); ++t) {
+      const StageTensor& tensor = nest_.stages.tensors[t];
+      const bool is_read = std::any_of(model_.buffers.begin(), model_.buffers.end(), [&](const ModelBuffer& b) {
+        return b.kind == ModelBuffer::Kind::input && b.tensor == static_cast<int>(t);
+      });
+      if (tensor.role != TensorRole::output && !is_read) continue;
+      nest_tensor_[static_cast<int>(t)] = static_cast<int>(nest_.tensors.size());
+      nest_.tensors.push_back({unique_name(identifier(tensor.name)), static_cast<int>(t), row_major_strides(tensor.shape),
+                               tensor.role == TensorRole::output});
+    }
+  }
+
+  void add_buffers() {
+    std::int64_t offset = 0;
+    for (const ModelBuffer& model_buffer : model_.buffers) {
+      Buffer buffer;
+      buffer.name = unique_name(identifier(model_buffer.name) + "_ldm");
+      buffer.tensor = model_buffer.tensor;
+      buffer.type = nest_.stages.tensors[static_cast<std::size_t>(model_buffer.tensor)].type;
+      buffer.extents = buffer_extents(model_, model_buffer, sizes_);
+      buffer.origin.assign(buffer.extents.size(), IndexExpr(0));
+      buffer.shares_with = model_buffer.shares_with;
+      if (buffer.shares_with) {
+        buffer.offset = nest_.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset;
+      } else {
+        buffer.offset = offset;
+        offset += ceil_div(buffer.bytes(), target_.ldm_alignment) * target_.ldm_alignment;
+      }
+      nest_.buffers.push_back(std::move(buffer));
+    }
+    nest_.ldm_bytes = offset;
+  }
+
+  /// The padding around an intermediate lives in the buffer that its reduction accumulates in; with two values there
+  /// that needs a second buffer, which nothing plans yet.
+  [[nodiscard]] std::optional<Decision> check_intermediates() const {
+    for (const ModelBuffer& buffer : model_.buffers) {
+      if (buffer.kind != ModelBuffer::Kind::intermediate || !buffer.padding) continue;
+      const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(buffer.stage)];
+      if (stage.reduction != Reduction::none) {
+        return Decision::refuse("padded-intermediate",
+                                fmt::format("{} is a reduction whose reader looks outside of it", buffer.name));
+      }
+    }
+    return std::nullopt;
+  }
+
+  // --- symbolic boxes ------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] Span span_of_range(const IndexExpr& start, const IndexExpr& extent) const {
+    return {start, start + extent - 1};
+  }
+
+  /// Bounds of an index when each axis runs over a span, as expressions of the nest.
+  Span hull(const IndexExpr& e, int stage, const std::function<Span(VarId)>& axis) const {
+    Span sum{e.constant(), e.constant()};
+    for (const IndexTerm& term : e.terms()) {
+      const IndexAtom& atom = term.atom;
+      const auto argument = [&](std::size_t i) { return hull((*atom.args)[i], stage, axis); };
+      Span value;
+      switch (atom.kind) {
+        case IndexAtom::Kind::variable: value = axis(atom.variable); break;
+        case IndexAtom::Kind::floor_div: {
+          const Span a = argument(0);
+          value = {floor_div(a.low, atom.number), floor_div(a.high, atom.number)};
+          break;
+        }
+        case IndexAtom::Kind::remainder: {
+          const Span a = argument(0);
+          value = a.low == a.high ? Span{remainder(a.low, atom.number), remainder(a.low, atom.number)}
+                                  : Span{0, atom.number - 1};
+          break;
+        }
+        case IndexAtom::Kind::minimum: {
+          const Span a = argument(0);
+          const Span b = argument(1);
+          value = {minimum(a.low, b.low), minimum(a.high, b.high)};
+          break;
+        }
+        case IndexAtom::Kind::maximum: {
+          const Span a = argument(0);
+          const Span b = argument(1);
+          value = {maximum(a.low, b.low), maximum(a.high, b.high)};
+          break;
+        }
+        case IndexAtom::Kind::table: {
+          const Span a = argument(0);
+          value = table_span(*atom.table, a);
+          break;
+        }
+        case IndexAtom::Kind::tensor_value: {
+          if (atom.number >= 0) {
+            value = {0, atom.bound - 1};
+            break;
+          }
+          // A pinned gather: the only element of the buffer that holds the index.
+          const int buffer = model_.buffer_of_read.at({stage, static_cast<int>(-1 - atom.number)});
+          value = {tensor_value(buffer, atom.bound), tensor_value(buffer, atom.bound)};
+          break;
+        }
+      }
+      const bool positive = term.coefficient > 0;
+      sum.low += (positive ? value.low : value.high) * term.coefficient;
+      sum.high += (positive ? value.high : value.low) * term.coefficient;
+    }
+    return sum;
+  }
+
+  /// Tables need not be monotone: running minima from the right and maxima from the left bound every window.
+  static Span table_span(const IndexTable& table, const Span& argument) {
+    if (argument.low == argument.high) {
+      auto same = std::make_shared<const IndexTable>(table);
+      return {lookup(same, argument.low), lookup(same, argument.high)};
+    }
+    std::vector<std::int64_t> low(table.values);
+    std::vector<std::int64_t> high(table.values);
+    for (std::size_t k = low.size() - 1; k-- > 0;) low[k] = std::min(low[k], low[k + 1]);
+    for (std::size_t k = 1; k < high.size(); ++k) high[k] = std::max(high[k], high[k - 1]);
+    const auto named = [&](const std::vector<std::int64_t>& values, const char* suffix) {
+      const std::string name = values == table.values ? table.name : table.name + suffix;
+      return std::make_shared<const IndexTable>(IndexTable{name, values});
+    };
+    return {lookup(named(low, "_low"), argument.low), lookup(named(high, "_high"), argument.high)};
+  }
+
+  /// Values of an iterator inside the loops `fixed`: its tile, or the core's whole range.
+  [[nodiscard]] Span iterator_span(int iterator, const std::set<int>& fixed) const {
+    const auto i = static_cast<std::size_t>(iterator);
+    if (whole_[i] || fixed.contains(iterator)) return span_of_range(tile_start_[i], tile_extent_[i]);
+    return span_of_range(core_start_[i], core_extent_[i]);
+  }
+
+  /// Values of a stage's axis inside the loops `fixed`.
+  Span axis_span(int stage, int axis, const std::set<int>& fixed) const {
+    const int iterator = model_.iterator_of(stage, axis);
+    if (iterator >= 0) return iterator_span(iterator, fixed);
+    const std::int64_t last = nest_.stages.stages[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)].extent - 1;
+    const Span demanded = demanded_span(stage, axis, fixed);
+    Span clipped = demanded;
+    const Interval reach = demanded_bounds(stage, axis);
+    if (reach.low < 0) clipped.low = maximum(clipped.low, 0);
+    if (reach.high > last) clipped.high = minimum(clipped.high, last);
+    return clipped;
+  }
+
+  /// What the readers of a stage's output want of one dimension, not clipped to the tensor.
+  Span demanded_span(int stage, int dimension, const std::set<int>& fixed) const {
+    std::optional<Span> all;
+    for (const auto& [reader, read] : model_.readers_of(stage)) {
+      const Access& access = access_of(reader, read);
+      const Span wanted = hull(access.index[static_cast<std::size_t>(dimension)], reader, [&, reader = reader](VarId a) {
+        return reader_axis_span(reader, static_cast<int>(a.index()), fixed);
+      });
+      all = all ? Span{minimum(all->low, wanted.low), maximum(all->high, wanted.high)} : wanted;
+    }
+    check(all.has_value(), "a stage whose output nobody reads");
+    return *all;
+  }
+
+  Span reader_axis_span(int reader, int axis, const std::set<int>& fixed) const {
+    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(reader)];
+    if (axis >= stage.spatial && reader != model_.root) {
+      return {0, stage.axes[static_cast<std::size_t>(axis)].extent - 1};
+    }
+    return axis_span(reader, axis, fixed);
+  }
+
+  /// Static bounds of the demand over everything, to see whether it can leave the tensor at all.
+  [[nodiscard]] Interval demanded_bounds(int stage, int dimension) const {
+    std::optional<Interval> all;
+    for (const auto& [reader, read] : model_.readers_of(stage)) {
+      const Stage& consumer = nest_.stages.stages[static_cast<std::size_t>(reader)];
+      const Interval wanted = whole_bounds(consumer, access_of(reader, read).index[static_cast<std::size_t>(dimension)]);
+      all = all ? Interval{std::min(all->low, wanted.low), std::max(all->high, wanted.high)} : wanted;
+    }
+    return *all;
+  }
+
+  static Interval whole_bounds(const Stage& stage, const IndexExpr& index) {
+    return bounds(index, [&](VarId a) { return Interval{0, stage.axes[a.index()].extent - 1}; });
+  }
+
+  [[nodiscard]] const Access& access_of(int stage, int read) const {
+    return nest_.stages.stages[static_cast<std::size_t>(stage)].reads[static_cast<std::size_t>(read)];
+  }
+
+  // --- the nest ------------------------------------------------------------------------------------------------------
+
+  /// Binds start and extent of an iterator's tile, at the top (whole iterators) or inside its loop.
+  void bind_tile(Block& block, int iterator, const IndexExpr& loop_variable) {
+    const auto i = static_cast<std::size_t>(iterator);
+    const std::string& name = model_.iterators[i].name;
+    const std::int64_t size = sizes_[i];
+    const std::int64_t extent = model_.iterators[i].extent;
+    if (whole_[i]) {
+      tile_start_[i] = bind(block, name + "_at", core_start_[i]);
+      tile_extent_[i] = bind(block, name + "_n", core_extent_[i]);
+      return;
+    }
+    tile_start_[i] = bind(block, name + "_at", core_start_[i] + loop_variable * size);
+    const bool tiles_align = ranges_[i] % size == 0;
+    const bool cores_align = core_extent_[i].is_constant();
+    IndexExpr tile = size;
+    if (!tiles_align) tile = minimum(tile, IndexExpr(ranges_[i]) - loop_variable * size);
+    // The loop's trips end with the core's range, so a last short tile has at least one element.
+    if (!cores_align) tile = minimum(tile, IndexExpr(extent) - tile_start_[i]);
+    tile_extent_[i] = bind(block, name + "_n", tile, Interval{1, size});
+  }
+
+  [[nodiscard]] IndexExpr trips_of(const OuterLoop& loop) const {
+    const auto i = static_cast<std::size_t>(loop.iterator);
+    if (core_extent_[i].is_constant()) return ceil_div(core_extent_[i].constant(), sizes_[i]);
+    return floor_div(core_extent_[i] + (sizes_[i] - 1), sizes_[i]);
+  }
+
+  /// The block at `depth` of the main chain, with everything below.
+  Block chain(int depth, const std::set<int>& fixed) {
+    Block block;
+    if (depth == 0) {
+      for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+        if (whole_[i]) bind_tile(block, static_cast<int>(i), 0);
+      }
+    }
+    const bool inside_spatial = depth == spatial_loops_;
+    load(block, fixed, [&](const ModelBuffer& b, int place) { return is_main_place(b, place) && place == depth; });
+    for (int stage = 0; stage < model_.root; ++stage) {
+      const ModelBuffer& output = output_of(stage);
+      if (depth_of(output) == depth) compute_stage(block, stage, fixed);
+    }
+    if (inside_spatial) begin_stage(block, model_.root, fixed);
+    if (depth < static_cast<int>(main_.size())) {
+      const OuterLoop& loop = order_[static_cast<std::size_t>(main_[static_cast<std::size_t>(depth)])];
+      append(block, enter(loop, fixed, [&](const std::set<int>& inside) { return chain(depth + 1, inside); }));
+    } else {
+      block.push_back(compute(model_.root, fixed));
+    }
+    if (inside_spatial) {
+      end_stage(block, model_.root, fixed);
+      store(block);
+    }
+    return block;
+  }
+
+  static void append(Block& block, StmtPtr made) { block.push_back(std::move(made)); }
+
+  StmtPtr enter(const OuterLoop& loop, std::set<int> fixed, const std::function<Block(const std::set<int>&)>& inner) {
+    const IndexExpr trips = trips_of(loop);
+    const std::int64_t most = std::max<std::int64_t>(1, range_of(trips).high);
+    const VarId variable = add_variable(loop.name, NestVariable::Kind::loop, {0, most - 1});
+    const int id = next_id_++;
+    Loop made{variable, trips, model_.iterators[static_cast<std::size_t>(loop.iterator)].name, {}};
+    Block body;
+    bind_tile(body, loop.iterator, variable);
+    fixed.insert(loop.iterator);
+    Block rest = inner(fixed);
+    body.insert(body.end(), rest.begin(), rest.end());
+    made.body = std::move(body);
+    auto node = std::make_shared<Stmt>();
+    node->id = id;
+    node->node = std::move(made);
+    return node;
+  }
+
+  [[nodiscard]] const ModelBuffer& output_of(int stage) const {
+    return model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(stage)])];
+  }
+
+  [[nodiscard]] int index_of(const ModelBuffer& buffer) const { return static_cast<int>(&buffer - model_.buffers.data()); }
+  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return depth_[static_cast<std::size_t>(index_of(buffer))]; }
+
+  /// Whether a place on a buffer's path lies in the main chain (and not among its stage's own reduction loops).
+  [[nodiscard]] bool is_main_place(const ModelBuffer& buffer, int place) const {
+    if (place == 0) return true;
+    const auto path = path_of(model_, order_, buffer);
+    const OuterLoop& loop = order_[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])];
+    const ModelIterator& iterator = iterator_of(loop);
+    return iterator.spatial || iterator.stage == model_.root;
+  }
+
+  [[nodiscard]] std::string place_text(const ModelBuffer& buffer) const {
+    const int place = depth_of(buffer);
+    if (place == 0) return "before the first loop";
+    const auto path = path_of(model_, order_, buffer);
+    return "inside " + order_[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name;
+  }
+
+  /// Gets of the input buffers selected by `here`, and their waits. Index tensors come before what they index.
+  void load(Block& block, const std::set<int>& fixed, const std::function<bool(const ModelBuffer&, int)>& here) {
+    for (const bool gathered : {false, true}) {
+      std::vector<StmtPtr> waits;
+      for (const ModelBuffer& buffer : model_.buffers) {
+        if (buffer.kind != ModelBuffer::Kind::input || buffer.gathered != gathered) continue;
+        if (!here(buffer, depth_of(buffer))) continue;
+        get(block, buffer, fixed, waits);
+      }
+      block.insert(block.end(), waits.begin(), waits.end());
+    }
+  }
+
+  void get(Block& block, const ModelBuffer& buffer, const std::set<int>& fixed, std::vector<StmtPtr>& waits) {
+    const int number = index_of(buffer);
+    Buffer& ldm = nest_.buffers[static_cast<std::size_t>(number)];
+    const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
+    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(buffer.stage)];
+    Dma dma;
+    dma.direction = DmaDirection::get;
+    dma.nest_tensor = nest_tensor_.at(buffer.tensor);
+    dma.buffer = number;
+    std::vector<IndexExpr> outside;
+    for (std::size_t d = 0; d < buffer.index.size(); ++d) {
+      const Span box = hull(buffer.index[d], buffer.stage,
+                            [&](VarId a) { return axis_span(buffer.stage, static_cast<int>(a.index()), fixed); });
+      ldm.origin[d] = box.low;
+      Span clipped = box;
+      const std::int64_t last = tensor.shape[d] - 1;
+      // Without padding the access promises to stay inside, but the hull of a table or a remainder may be wider.
+      const Interval reach = whole_bounds(stage, buffer.index[d]);
+      if (reach.low < 0 && buffer.padding) {
+        clipped.low = maximum(clipped.low, 0);
+        outside.push_back(box.low * -1);
+      }
+      if (reach.high > last && buffer.padding) {
+        clipped.high = minimum(clipped.high, last);
+        outside.push_back(box.high - last);
+      }
+      const IndexExpr extent = clipped.high - clipped.low + 1;
+      const std::int64_t most = std::min(ldm.extents[d], last + 1);
+      Range range{bind(block, fmt::format("{}_{}_at", buffer.name, d), clipped.low), extent, most};
+      // With the start bound to a name, the extent is written with that name.
+      if (!extent.is_constant()) {
+        range.extent = bind(block, fmt::format("{}_{}_n", buffer.name, d), extent, narrowed(extent, most));
+      }
+      dma.region.push_back(std::move(range));
+    }
+    if (!outside.empty()) {
+      Block fill;
+      fill.push_back(statement(Fill{number, *buffer.padding}, "padding of " + buffer.name));
+      const int id = next_id_++;
+      auto guard = std::make_shared<Stmt>();
+      guard->id = id;
+      guard->node = Guard{std::move(outside), std::move(fill)};
+      block.push_back(std::move(guard));
+    }
+    StmtPtr made = statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer)));
+    waits.push_back(statement(Wait{made->id}));
+    block.push_back(std::move(made));
+  }
+
+  [[nodiscard]] Interval narrowed(const IndexExpr& extent, std::int64_t most) const {
+    const Interval known = range_of(extent);
+    return {std::min(known.low, most), std::min(known.high, most)};
+  }
+
+  /// An earlier stage at its place: initialisation, reduction loops with their transfers, finish.
+  void compute_stage(Block& block, int stage, const std::set<int>& fixed) {
+    begin_stage(block, stage, fixed);
+    std::vector<int> own;
+    for (std::size_t l = 0; l < order_.size(); ++l) {
+      const ModelIterator& iterator = iterator_of(order_[l]);
+      if (!iterator.spatial && iterator.stage == stage) own.push_back(static_cast<int>(l));
+    }
+    const std::function<Block(std::size_t, const std::set<int>&)> inner = [&](std::size_t depth,
+                                                                             const std::set<int>& inside) {
+      Block body;
+      if (depth > 0) {
+        const int loop = own[depth - 1];
+        load(body, inside, [&](const ModelBuffer& b, int place) {
+          if (b.stage != stage || place == 0) return false;
+          return path_of(model_, order_, b)[static_cast<std::size_t>(place - 1)] == loop;
+        });
+      }
+      if (depth < own.size()) {
+        append(body, enter(order_[static_cast<std::size_t>(own[depth])], inside,
+                           [&](const std::set<int>& deeper) { return inner(depth + 1, deeper); }));
+      } else {
+        body.push_back(compute(stage, inside));
+      }
+      return body;
+    };
+    Block computed = inner(0, fixed);
+    block.insert(block.end(), computed.begin(), computed.end());
+    end_stage(block, stage, fixed);
+  }
+
+  /// Fixes the box that a stage's result buffer holds, and starts a reduction from its identity.
+  void begin_stage(Block& block, int stage, const std::set<int>& fixed) {
+    const ModelBuffer& output = output_of(stage);
+    Buffer& ldm = nest_.buffers[static_cast<std::size_t>(index_of(output))];
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    std::vector<Range>& box = box_[stage];
+    box.clear();
+    std::vector<IndexExpr> outside;
+    for (int axis = 0; axis < s.spatial; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const Span inside = axis_span(stage, axis, fixed);
+      const std::string& axis_name = s.axes[a].name;
+      const std::int64_t most = std::min(s.axes[a].extent, ldm.extents[a]);
+      Range range;
+      range.max_extent = most;
+      range.start = bind(block, fmt::format("{}_{}_at", s.name, axis_name), inside.low);
+      const IndexExpr extent = inside.high - inside.low + 1;
+      range.extent = bind(block, fmt::format("{}_{}_n", s.name, axis_name), extent, narrowed(extent, most));
+      ldm.origin[a] = range.start;
+      if (output.padding) {
+        const Span demanded = demanded_span(stage, axis, fixed);
+        const Interval reach = demanded_bounds(stage, axis);
+        ldm.origin[a] = demanded.low;
+        if (reach.low < 0) outside.push_back(demanded.low * -1);
+        if (reach.high >= s.axes[a].extent) outside.push_back(demanded.high - (s.axes[a].extent - 1));
+      }
+      box.push_back(std::move(range));
+    }
+    if (output.padding && !outside.empty()) {
+      Block fill;
+      fill.push_back(statement(Fill{index_of(output), *output.padding}, "padding of " + output.name));
+      auto guard = std::make_shared<Stmt>();
+      guard->id = next_id_++;
+      guard->node = Guard{std::move(outside), std::move(fill)};
+      block.push_back(std::move(guard));
+    }
+    if (s.reduction != Reduction::none) {
+      block.push_back(statement(Fill{index_of(output), identity_of(s.reduction, s.body->type)},
+                                "initialisation of " + output.name));
+    }
+  }
+
+  void end_stage(Block& block, int stage, const std::set<int>&) {
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    if (!s.finish) return;
+    Compute finish = compute_frame(stage, Compute::Part::finish);
+    finish.box = box_.at(stage);
+    choose_form(nest_, finish);
+    block.push_back(statement(std::move(finish)));
+  }
+
+  StmtPtr compute(int stage, const std::set<int>& fixed) {
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    Compute made =
+        compute_frame(stage, s.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update);
+    made.box = box_.at(stage);
+    for (int axis = s.spatial; axis < static_cast<int>(s.axes.size()); ++axis) {
+      const int iterator = model_.iterator_of(stage, axis);
+      const auto i = static_cast<std::size_t>(iterator);
+      check(whole_[i] || fixed.contains(iterator), "a reduction is computed outside of its loop");
+      made.box.push_back({tile_start_[i], tile_extent_[i], sizes_[i]});
+    }
+    choose_form(nest_, made);
+    return statement(std::move(made));
+  }
+
+  Compute compute_frame(int stage, Compute::Part part) const {
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    Compute made;
+    made.part = part;
+    made.stage = stage;
+    made.output_buffer = index_of(output_of(stage));
+    made.read_buffers.assign(s.reads.size(), std::nullopt);
+    visit_nodes(part == Compute::Part::finish ? s.finish : s.body, [&](const ScalarNode& node) {
+      if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) use_read(stage, read->read, made);
+      if (const auto* index = std::get_if<ScalarNode::Index>(&node.value)) {
+        for (const int read : tensor_values_of(index->value)) use_read(stage, read, made);
+      }
+    });
+    return made;
+  }
+
+  void use_read(int stage, int read, Compute& made) const {
+    auto& slot = made.read_buffers[static_cast<std::size_t>(read)];
+    if (slot) return;
+    slot = model_.buffer_of_read.at({stage, read});
+    for (const IndexExpr& e : access_of(stage, read).index) {
+      for (const int nested : tensor_values_of(e)) use_read(stage, nested, made);
+    }
+  }
+
+  void store(Block& block) {
+    const ModelBuffer& output = output_of(model_.root);
+    Dma dma;
+    dma.direction = DmaDirection::put;
+    dma.nest_tensor = nest_tensor_.at(output.tensor);
+    dma.buffer = index_of(output);
+    dma.region = box_.at(model_.root);
+    StmtPtr made = statement(std::move(dma), fmt::format("{} {}", output.name, place_text(output)));
+    StmtPtr wait = statement(Wait{made->id});
+    block.push_back(std::move(made));
+    block.push_back(std::move(wait));
+  }
+
+  const Schedule& schedule_;
+  const Target& target_;
+  GroupModel model_;
+  LoopNest nest_;
+  std::set<std::string> names_;
+  int next_id_ = 0;
+
+  std::vector<std::int64_t> ranges_;  ///< of every iterator on one core
+  std::vector<std::int64_t> sizes_;   ///< buffer size of every iterator
+  std::vector<bool> whole_;
+  std::vector<OuterLoop> order_;
+  std::vector<int> main_;             ///< the main chain, as indices into order_
+  int spatial_loops_ = 0;             ///< length of its spatial part
+  std::vector<int> depth_;            ///< place of every buffer on its path
+  std::vector<IndexExpr> core_start_;
+  std::vector<IndexExpr> core_extent_;
+  std::vector<IndexExpr> tile_start_;
+  std::vector<IndexExpr> tile_extent_;
+  std::map<int, int> nest_tensor_;
+  std::map<int, std::vector<Range>> box_;  ///< spatial box of a stage at its place
+};
+
+}  // namespace
+
+Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target) {
+  return NestBuilder(name, stages, schedule, target).build();
+}
+
+}  // namespace stowage

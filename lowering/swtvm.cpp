@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/swtvm.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lowering/classification.h"
+
+namespace stowage {
+namespace {
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+std::string kib_text(std::int64_t bytes) {
+  std::string text = fmt::format("{:.2f}", static_cast<double>(bytes) / 1024.0);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text + " KiB";
+}
+
+std::int64_t total(const std::vector<std::int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+}  // namespace
+
+std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores) {
+  std::vector<std::int64_t> extents;
+  for (const ModelIterator& iterator : model.iterators) {
+    if (iterator.spatial) extents.push_back(iterator.extent);
+  }
+  std::vector<std::int64_t> best(extents.size(), 1);
+  std::int64_t best_work = -1;
+  std::vector<std::int64_t> parts(extents.size(), 1);
+  // Highest dimension first and most parts first, so that the first of equal grids is the published one.
+  const auto search = [&](auto&& self, std::size_t d, std::int64_t left, std::int64_t work) -> void {
+    if (d == extents.size()) {
+      if (best_work < 0 || work < best_work) {
+        best_work = work;
+        best = parts;
+      }
+      return;
+    }
+    const std::int64_t extent = std::max<std::int64_t>(1, extents[d]);
+    for (std::int64_t p = std::min(left, extent); p >= 1; --p) {
+      const std::int64_t chunk = ceil_div(extent, p);
+      if (ceil_div(extent, chunk) != p) continue;  // the same chunks come with fewer parts
+      parts[d] = p;
+      self(self, d + 1, left / p, work * chunk);
+    }
+    parts[d] = 1;
+  };
+  search(search, 0, cores, 1);
+  std::vector<ParallelSplit> split;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (best[d] > 1) split.push_back({model.iterators[d].name, best[d]});
+  }
+  return split;
+}
+
+std::vector<std::int64_t> core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel) {
+  std::vector<std::int64_t> ranges;
+  for (const ModelIterator& iterator : model.iterators) {
+    std::int64_t parts = 1;
+    for (const ParallelSplit& split : parallel) {
+      if (split.iterator == iterator.name) parts = split.parts;
+    }
+    ranges.push_back(std::max<std::int64_t>(1, ceil_div(iterator.extent, parts)));
+  }
+  return ranges;
+}
+
+namespace {
+
+class LdmManagement {
+ public:
+  LdmManagement(const std::string& subject, const GroupModel& model, const std::vector<std::int64_t>& ranges,
+                const std::vector<std::int64_t>& fixed, const Target& target, TraceSink trace)
+      : subject_(subject), model_(model), ranges_(ranges), fixed_(fixed), target_(target), trace_(trace),
+        classes_(model) {}
+
+  std::variant<LdmSizes, Decision> run() {
+    buffer_.assign(model_.iterators.size(), 1);
+    for (std::size_t i = 0; i < fixed_.size(); ++i) {
+      if (fixed_[i] > 0) set_fixed(i);
+    }
+    if (!fits()) return refusal();
+    list_ = sorted_open();
+    record("1:7-11", "classify", "iterators classified: " + classes_text());
+    initialise();
+    expand();
+    LdmSizes sizes;
+    sizes.size = buffer_;
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      sizes.whole.push_back(!classes_.open().contains(static_cast<int>(i)));
+    }
+    record("1", "chosen", fmt::format("buffer sizes chosen: {}, {}", sizes_text(), kib_text(used())));
+    return sizes;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t used() const { return total(buffer_bytes(model_, buffer_, target_.ldm_alignment)); }
+  [[nodiscard]] bool fits() const { return used() <= target_.ldm_available(); }
+  [[nodiscard]] const std::string& name(int i) const { return model_.iterators[static_cast<std::size_t>(i)].name; }
+  [[nodiscard]] bool is_free(int i) const {
+    return !model_.pinned.contains(i) && fixed_[static_cast<std::size_t>(i)] == 0;
+  }
+
+  void set_fixed(std::size_t i) {
+    buffer_[i] = std::min(fixed_[i], ranges_[i]);
+    if (buffer_[i] == ranges_[i] && buffer_[i] > 1) classes_.mark_whole(static_cast<int>(i));
+    record("1", "fixed", fmt::format("{} is fixed by the schedule: {}", name(static_cast<int>(i)), buffer_[i]));
+  }
+
+  Decision refusal() const {
+    const auto bytes = buffer_bytes(model_, buffer_, target_.ldm_alignment);
+    const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
+    const ModelBuffer& binding = model_.buffers[static_cast<std::size_t>(largest)];
+    const bool any_fixed = std::any_of(fixed_.begin(), fixed_.end(), [](std::int64_t f) { return f > 0; });
+    const std::string reason = fmt::format(
+        "{} needs {} of LDM, the target has {} ({} - {} reserved); the binding buffer is {} with {} ([{}] elements)",
+        any_fixed ? "the fixed buffer sizes with all others at one element" : "even one element of every iterator",
+        kib_text(used()), kib_text(target_.ldm_available()), kib_text(target_.ldm_bytes),
+        kib_text(target_.ldm_reserved), binding.name, kib_text(bytes[static_cast<std::size_t>(largest)]),
+        fmt::join(buffer_extents(model_, binding, buffer_), " x "));
+    trace_.add({"alg1", subject_, "ldm-capacity", TraceOutcome::refused, reason, {}});
+    return Decision::refuse("ldm-capacity", reason);
+  }
+
+  /// size iterators by buffer size, then comp iterators by the number of tensors they affect; pinned and fixed ones
+  /// take no part.
+  [[nodiscard]] std::vector<int> sorted_open() const {
+    std::vector<int> sizes;
+    std::vector<int> comps;
+    for (const int i : classes_.open()) {
+      if (!is_free(i)) continue;
+      const IteratorClass c = classes_.class_of(i);
+      if (c == IteratorClass::size) sizes.push_back(i);
+      if (c == IteratorClass::comp) comps.push_back(i);
+    }
+    std::stable_sort(sizes.begin(), sizes.end(), [&](int a, int b) {
+      return buffer_[static_cast<std::size_t>(a)] < buffer_[static_cast<std::size_t>(b)];
+    });
+    std::stable_sort(comps.begin(), comps.end(),
+                     [&](int a, int b) { return classes_.affected_tensors(a) < classes_.affected_tensors(b); });
+    sizes.insert(sizes.end(), comps.begin(), comps.end());
+    return sizes;
+  }
+
+  void initialise() {
+    std::set<int> initialised;
+    const std::int64_t good = std::max<std::int64_t>(1, target_.good_block_bytes / 4);
+    while (true) {
+      bool any = false;
+      const std::vector<int> pass = list_;
+      for (const int i : pass) {
+        if (!initialised.insert(i).second) continue;
+        any = true;
+        initialise(i, good);
+      }
+      list_ = sorted_open();
+      if (!any) return;
+      record("1:29-33", "classify", "iterators classified again: " + classes_text());
+    }
+  }
+
+  void initialise(int i, std::int64_t good) {
+    const auto at = static_cast<std::size_t>(i);
+    if (ranges_[at] <= good) {
+      buffer_[at] = ranges_[at];
+      classes_.mark_whole(i);
+    } else {
+      buffer_[at] = good;
+    }
+    record("1:16-20", "initialise",
+           fmt::format("{} starts at min(range {}, {}): {}", name(i), ranges_[at], good, sizes_text()));
+    while (!fits()) {
+      record("1:21", "exceeds", fmt::format("{} exceeds {}", sizes_text(), kib_text(target_.ldm_available())),
+             TraceOutcome::refused);
+      if (buffer_[at] == ranges_[at]) classes_.unmark_whole(i);
+      // Halving ends at one element at the latest: with that everything fitted before this iterator's turn.
+      buffer_[at] = std::max<std::int64_t>(1, buffer_[at] / 2);
+      record("1:24", "halve", fmt::format("{} halved: {}", name(i), sizes_text()));
+    }
+  }
+
+  void expand() {
+    std::size_t next = 0;
+    while (true) {
+      // select(Vars): the next iterator in list order that can still grow.
+      std::size_t tried = 0;
+      while (tried < list_.size() && !can_grow(list_[(next + tried) % list_.size()])) ++tried;
+      if (tried == list_.size()) return;
+      const std::size_t position = (next + tried) % list_.size();
+      const int i = list_[position];
+      const auto at = static_cast<std::size_t>(i);
+      const std::int64_t before = buffer_[at];
+      buffer_[at] = std::min(before * 2, ranges_[at]);
+      if (!fits()) {
+        record("1:38-40", "refused",
+               fmt::format("{} expanded: {} exceeds {}, refused", name(i), sizes_text(),
+                           kib_text(target_.ldm_available())),
+               TraceOutcome::refused);
+        buffer_[at] = before;
+        return;
+      }
+      record("1:37", "expand", fmt::format("{} expanded: {}", name(i), sizes_text()));
+      next = position + 1;
+      if (buffer_[at] == ranges_[at]) {
+        classes_.mark_whole(i);
+        list_ = sorted_open();
+        next = 0;
+        record("1:41-47", "classify", fmt::format("{} is buffered whole; classes: {}", name(i), classes_text()));
+      }
+    }
+  }
+
+  [[nodiscard]] bool can_grow(int i) const {
+    return buffer_[static_cast<std::size_t>(i)] < ranges_[static_cast<std::size_t>(i)];
+  }
+
+  [[nodiscard]] std::string sizes_text() const {
+    std::string text;
+    for (std::size_t i = 0; i < buffer_.size(); ++i) {
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name(static_cast<int>(i)), buffer_[i]);
+    }
+    return fmt::format("{} takes {}", text, kib_text(used()));
+  }
+
+  [[nodiscard]] std::string classes_text() const {
+    std::string text;
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      const int at = static_cast<int>(i);
+      const std::string_view c = classes_.open().contains(at) ? name_of(classes_.class_of(at)) : "whole";
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(at), c);
+    }
+    return text;
+  }
+
+  void record(std::string place, const char* what, std::string message, TraceOutcome outcome = TraceOutcome::step) const {
+    if (!trace_.listening()) return;
+    Values values;
+    values.emplace_back("step", what);
+    for (std::size_t i = 0; i < buffer_.size(); ++i) {
+      const int at = static_cast<int>(i);
+      values.emplace_back("buffer " + name(at), std::to_string(buffer_[i]));
+      values.emplace_back("class " + name(at),
+                          std::string(classes_.open().contains(at) ? name_of(classes_.class_of(at)) : "whole"));
+    }
+    values.emplace_back("ldm bytes", std::to_string(used()));
+    trace_.add({"alg1", subject_, std::move(place), outcome, std::move(message), std::move(values)});
+  }
+
+  const std::string& subject_;
+  const GroupModel& model_;
+  const std::vector<std::int64_t>& ranges_;
+  const std::vector<std::int64_t>& fixed_;
+  const Target& target_;
+  TraceSink trace_;
+  Classification classes_;
+  std::vector<std::int64_t> buffer_;
+  std::vector<int> list_;  ///< Iters of the paper: size iterators, then comp iterators
+};
+
+}  // namespace
+
+std::variant<LdmSizes, Decision> manage_ldm(const std::string& subject, const GroupModel& model,
+                                            const std::vector<std::int64_t>& ranges,
+                                            const std::vector<std::int64_t>& fixed, const Target& target,
+                                            TraceSink trace) {
+  return LdmManagement(subject, model, ranges, fixed, target, trace).run();
+}
+
+std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,
+                                   const LdmSizes& sizes) {
+  std::vector<OuterLoop> loops;
+  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+    if (sizes.whole[i]) continue;
+    const std::string& name = model.iterators[i].name;
+    loops.push_back({static_cast<int>(i), sizes.size[i] == 1 ? name : name + "o", ceil_div(ranges[i], sizes.size[i])});
+  }
+  return loops;
+}
+
+std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer) {
+  std::vector<int> path;
+  const bool is_result = buffer.kind != ModelBuffer::Kind::input;
+  for (std::size_t l = 0; l < order.size(); ++l) {
+    const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(order[l].iterator)];
+    // A result is complete once its stage's reduction is over, so its place is outside these loops; an intermediate
+    // is computed per tile of the root, whose own reduction loops may stand around it.
+    const bool of_own_stage = iterator.stage == buffer.stage && !is_result;
+    const bool of_root = iterator.stage == model.root && buffer.kind != ModelBuffer::Kind::output;
+    if (iterator.spatial || of_root || of_own_stage) path.push_back(static_cast<int>(l));
+  }
+  // Spatial loops come first, then the root's reduction loops, then the stage's own.
+  std::stable_sort(path.begin(), path.end(), [&](int a, int b) {
+    const auto rank = [&](int l) {
+      const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(order[static_cast<std::size_t>(l)].iterator)];
+      return iterator.spatial ? 0 : iterator.stage == model.root ? 1 : 2;
+    };
+    return rank(a) < rank(b);
+  });
+  return path;
+}
+
+std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupModel& model,
+                                     const std::vector<OuterLoop>& loops, TraceSink trace) {
+  std::vector<bool> assigned(loops.size(), false);
+  std::vector<bool> placed(model.buffers.size(), false);
+  for (std::size_t b = 0; b < placed.size(); ++b) {
+    placed[b] = model.buffers[b].kind == ModelBuffer::Kind::intermediate;  // never moved by DMA
+  }
+  // Transfers of the tensors not yet placed if `candidate` is the innermost of the loops that are left.
+  const auto transfers_by_buffer = [&](std::size_t candidate) {
+    std::vector<std::pair<std::size_t, std::int64_t>> counts;
+    for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+      if (placed[b]) continue;
+      const ModelBuffer& buffer = model.buffers[b];
+      const auto iterators = buffer.all_iterators();
+      std::int64_t count = 1;
+      for (std::size_t l = 0; l < loops.size(); ++l) {
+        const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(loops[l].iterator)];
+        if (assigned[l]) continue;
+        // Loops of other stages do not stand around this one's transfers; an output is not moved inside a reduction
+        // unless the reduction were outside of it, which is what makes such an order expensive.
+        const bool around = iterator.spatial || iterator.stage == buffer.stage || iterator.stage == model.root;
+        if (!around) continue;
+        if (l == candidate && !iterators.contains(loops[l].iterator)) continue;
+        count *= loops[l].trips;
+      }
+      counts.emplace_back(b, count);
+    }
+    return counts;
+  };
+  std::vector<OuterLoop> inner_to_outer;
+  while (inner_to_outer.size() < loops.size()) {
+    bool reduction_left = false;
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      reduction_left = reduction_left ||
+                       (!assigned[l] && !model.iterators[static_cast<std::size_t>(loops[l].iterator)].spatial);
+    }
+    std::optional<std::size_t> chosen;
+    std::int64_t chosen_transfers = 0;
+    std::optional<std::size_t> refused;
+    std::int64_t refused_transfers = 0;
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      if (assigned[l]) continue;
+      std::int64_t transfers = 0;
+      Values values;
+      for (const auto& [b, count] : transfers_by_buffer(l)) {
+        transfers += count;
+        values.emplace_back("transfers " + model.buffers[b].name, std::to_string(count));
+      }
+      values.emplace_back("transfers", std::to_string(transfers));
+      if (trace.listening()) {
+        trace.add({"alg2", subject, "2:5-10", TraceOutcome::step,
+                   fmt::format("{} as the innermost of the loops left: {} transfers", loops[l].name, transfers),
+                   std::move(values)});
+      }
+      const bool spatial = model.iterators[static_cast<std::size_t>(loops[l].iterator)].spatial;
+      if (spatial && reduction_left) {
+        // Constraint 2 of version 2: the output's iterators stay outside of the reductions.
+        if (!refused || transfers < refused_transfers) {
+          refused = l;
+          refused_transfers = transfers;
+        }
+      } else if (!chosen || transfers <= chosen_transfers) {  // <= keeps the original order among equals
+        chosen = l;
+        chosen_transfers = transfers;
+      }
+    }
+    check(chosen.has_value(), "no loop left to choose");
+    if (refused && refused_transfers < chosen_transfers) {
+      trace.add({"alg2", subject, "constraint-2", TraceOutcome::refused,
+                 fmt::format("{} would need only {} transfers, but iterators of the output must stay outside of the "
+                             "reductions",
+                             loops[*refused].name, refused_transfers),
+                 {}});
+    }
+    assigned[*chosen] = true;
+    for (std::size_t b = 0; b < placed.size(); ++b) {
+      placed[b] = placed[b] || model.buffers[b].all_iterators().contains(loops[*chosen].iterator);
+    }
+    if (trace.listening()) {
+      trace.add({"alg2", subject, "2:18-20", TraceOutcome::accepted,
+                 fmt::format("{} is chosen with {} transfers", loops[*chosen].name, chosen_transfers), {}});
+    }
+    inner_to_outer.push_back(loops[*chosen]);
+  }
+  std::reverse(inner_to_outer.begin(), inner_to_outer.end());
+  if (trace.listening()) {
+    std::vector<std::string> names;
+    for (const OuterLoop& loop : inner_to_outer) names.push_back(loop.name);
+    trace.add({"alg2", subject, "2:23", TraceOutcome::accepted, fmt::format("loop order: {}", fmt::join(names, ", ")), {}});
+  }
+  return inner_to_outer;
+}
+
+std::vector<int> insert_dma(const std::string& subject, const GroupModel& model, const std::vector<OuterLoop>& order,
+                            TraceSink trace) {
+  std::set<int> tiled;
+  for (const OuterLoop& loop : order) tiled.insert(loop.iterator);
+  std::vector<int> depth;
+  for (const ModelBuffer& buffer : model.buffers) {
+    // Iterators still undetermined: those of the tensor that have an outer loop on its path.
+    const std::vector<int> path = path_of(model, order, buffer);
+    std::set<int> undetermined;
+    for (const int i : buffer.all_iterators()) {
+      const bool on_path = std::any_of(path.begin(), path.end(),
+                                       [&](int l) { return order[static_cast<std::size_t>(l)].iterator == i; });
+      if (on_path) undetermined.insert(i);
+    }
+    int place = 0;
+    for (std::size_t p = 0; p < path.size() && !undetermined.empty(); ++p) {
+      // The update comes before the check: inside this loop its iterator is determined.
+      undetermined.erase(order[static_cast<std::size_t>(path[p])].iterator);
+      place = static_cast<int>(p) + 1;
+    }
+    depth.push_back(place);
+    if (!trace.listening()) continue;
+    const std::string where =
+        place == 0 ? "before the first loop"
+                   : "inside " + order[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name;
+    const char* what = buffer.kind == ModelBuffer::Kind::input
+                           ? "load"
+                           : (buffer.kind == ModelBuffer::Kind::output ? "store and initialisation" : "computation");
+    trace.add({"alg3", subject, "3:8-11", TraceOutcome::accepted,
+               fmt::format("{} of {} goes {}", what, buffer.name, where),
+               {{"tensor", buffer.name}, {"place", place == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name}}});
+  }
+  return depth;
+}
+
+}  // namespace stowage

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The algorithms of swTVM (arXiv 1904.07404, versions 1 and 2) as the published text means them; docs/swtvm.md lists
+// where that differs from the printed pseudocode and why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/target.h"
+#include "core/trace.h"
+#include "fusion/strategy.h"
+#include "lowering/group_model.h"
+#include "lowering/schedule.h"
+
+namespace stowage {
+
+/// The parallel split (section 5.4): the spatial iterators are cut into a grid of at most `cores` parts so that the
+/// busiest core has least to do; among equals the higher dimensions are cut first, as athread_parallel and fuse do.
+std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores);
+/// Range of every iterator on one core under a split.
+std::vector<std::int64_t> core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel);
+
+/// Buffer sizes and which iterators are buffered whole (these have no outer loop).
+struct LdmSizes {
+  std::vector<std::int64_t> size;  ///< by iterator
+  std::vector<bool> whole;         ///< by iterator
+};
+/// Algorithm 1. `fixed` holds sizes that a person has set (0: free).
+std::variant<LdmSizes, Decision> manage_ldm(const std::string& subject, const GroupModel& model,
+                                            const std::vector<std::int64_t>& ranges,
+                                            const std::vector<std::int64_t>& fixed, const Target& target,
+                                            TraceSink trace);
+
+/// An outer loop: an iterator that is not buffered whole.
+struct OuterLoop {
+  int iterator = 0;
+  std::string name;  ///< "x" where buffered by one element, "yo" otherwise
+  std::int64_t trips = 1;
+};
+std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,
+                                   const LdmSizes& sizes);
+
+/// Algorithm 2: order of the outer loops, outermost first.
+std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupModel& model,
+                                     const std::vector<OuterLoop>& loops, TraceSink trace);
+
+/// Algorithm 3: for every buffer, the number of loops of its path around its transfer (0: before the first loop).
+/// The path of a buffer is the spatial loops, then the reduction loops of the root, or (for an earlier stage) of its own
+/// stage. An intermediate has no transfer: its place is where it is computed.
+std::vector<int> insert_dma(const std::string& subject, const GroupModel& model, const std::vector<OuterLoop>& order,
+                            TraceSink trace);
+/// The loops that can stand around a buffer's transfer, outermost first, as indices into `order`.
+std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer);
+
+}  // namespace stowage
