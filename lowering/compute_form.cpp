@@ -35,7 +35,8 @@ bool depends_on(const Access& access, VarId axis) {
 std::optional<std::pair<int, int>> outer_product(const Stage& stage, const Compute& compute, VarId lane) {
   if (compute.part != Compute::Part::update || stage.reduction != Reduction::sum) return std::nullopt;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
-  if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32) return std::nullopt;
+  if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
+    return std::nullopt;
   const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
   const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
   if (a == nullptr || b == nullptr) return std::nullopt;

@@ -337,7 +337,8 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
       // Readers may look outside the tensor; the box they see is not clipped.
       for (const auto& [reader, read] : buffer.reads) {
         const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
-        span = std::max(span, span_of(consumer.reads[static_cast<std::size_t>(read)].index[d], [&, reader = reader](VarId a) {
+        span = std::max(span,
+                        span_of(consumer.reads[static_cast<std::size_t>(read)].index[d], [&, reader = reader](VarId a) {
                           const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
                           if (reduced && reader != model.root) return consumer.axes[a.index()].extent;
                           return axis_extent(model, reader, static_cast<int>(a.index()), sizes);

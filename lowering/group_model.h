@@ -31,14 +31,14 @@ struct ModelBuffer {
   enum class Kind : std::uint8_t { input, intermediate, output };
   Kind kind = Kind::input;
   int tensor = 0;
-  std::string name;                         ///< of the tensor, with a number where it has several buffers
-  int stage = 0;                            ///< reader (input) or writer
-  std::vector<std::pair<int, int>> reads;   ///< (stage, read) pairs served by it
-  std::vector<IndexExpr> index;             ///< per dimension, highest first, over the axes of `stage`
+  std::string name;                        ///< of the tensor, with a number where it has several buffers
+  int stage = 0;                           ///< reader (input) or writer
+  std::vector<std::pair<int, int>> reads;  ///< (stage, read) pairs served by it
+  std::vector<IndexExpr> index;            ///< per dimension, highest first, over the axes of `stage`
   std::optional<double> padding;
-  std::vector<std::set<int>> iterators;     ///< per dimension, highest first: iterators that occur in it
-  std::optional<int> shares_with;           ///< overwritten in place: another ModelBuffer
-  bool gathered = false;                    ///< an index is the value of an integer tensor
+  std::vector<std::set<int>> iterators;  ///< per dimension, highest first: iterators that occur in it
+  std::optional<int> shares_with;        ///< overwritten in place: another ModelBuffer
+  bool gathered = false;                 ///< an index is the value of an integer tensor
 
   [[nodiscard]] std::set<int> all_iterators() const;
 };
@@ -47,11 +47,11 @@ struct GroupModel {
   const StageList* list = nullptr;
   std::vector<ModelIterator> iterators;
   std::vector<ModelBuffer> buffers;
-  int root = 0;                              ///< index of the last stage
-  std::set<int> pinned;                      ///< iterators that must be buffered by one (data-dependent addresses)
+  int root = 0;          ///< index of the last stage
+  std::set<int> pinned;  ///< iterators that must be buffered by one (data-dependent addresses)
   /// Buffer that a read is served from, by (stage, read).
   std::map<std::pair<int, int>, int> buffer_of_read;
-  std::vector<int> buffer_of_output;         ///< by stage
+  std::vector<int> buffer_of_output;  ///< by stage
 
   [[nodiscard]] int iterator_of(int stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
   [[nodiscard]] std::optional<int> iterator_named(const std::string& name) const;

@@ -109,8 +109,9 @@ class NestBuilder {
       const std::string loop = sizes.size[i] == 1 ? name : name + "o";
       const bool has_loop = std::find(order.begin(), order.end(), loop) != order.end();
       if (!has_loop && sizes.size[i] < ranges_[i]) {
-        return Decision::refuse("schedule", fmt::format("the order has no loop {} although {} of {} elements are buffered",
-                                                        loop, sizes.size[i], ranges_[i]));
+        return Decision::refuse("schedule",
+                                fmt::format("the order has no loop {} although {} of {} elements are buffered", loop,
+                                            sizes.size[i], ranges_[i]));
       }
       sizes.whole.push_back(!has_loop);
     }
@@ -183,8 +184,8 @@ class NestBuilder {
       });
       if (tensor.role != TensorRole::output && !is_read) continue;
       nest_tensor_[static_cast<int>(t)] = static_cast<int>(nest_.tensors.size());
-      nest_.tensors.push_back({unique_name(identifier(tensor.name)), static_cast<int>(t), row_major_strides(tensor.shape),
-                               tensor.role == TensorRole::output});
+      nest_.tensors.push_back({unique_name(identifier(tensor.name)), static_cast<int>(t),
+                               row_major_strides(tensor.shape), tensor.role == TensorRole::output});
     }
   }
 
@@ -312,7 +313,8 @@ class NestBuilder {
   Span axis_span(int stage, int axis, const std::set<int>& fixed) const {
     const int iterator = model_.iterator_of(stage, axis);
     if (iterator >= 0) return iterator_span(iterator, fixed);
-    const std::int64_t last = nest_.stages.stages[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)].extent - 1;
+    const std::int64_t last =
+        nest_.stages.stages[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)].extent - 1;
     const Span demanded = demanded_span(stage, axis, fixed);
     Span clipped = demanded;
     const Interval reach = demanded_bounds(stage, axis);
@@ -326,9 +328,9 @@ class NestBuilder {
     std::optional<Span> all;
     for (const auto& [reader, read] : model_.readers_of(stage)) {
       const Access& access = access_of(reader, read);
-      const Span wanted = hull(access.index[static_cast<std::size_t>(dimension)], reader, [&, reader = reader](VarId a) {
-        return reader_axis_span(reader, static_cast<int>(a.index()), fixed);
-      });
+      const Span wanted =
+          hull(access.index[static_cast<std::size_t>(dimension)], reader,
+               [&, reader = reader](VarId a) { return reader_axis_span(reader, static_cast<int>(a.index()), fixed); });
       all = all ? Span{minimum(all->low, wanted.low), maximum(all->high, wanted.high)} : wanted;
     }
     check(all.has_value(), "a stage whose output nobody reads");
@@ -348,7 +350,8 @@ class NestBuilder {
     std::optional<Interval> all;
     for (const auto& [reader, read] : model_.readers_of(stage)) {
       const Stage& consumer = nest_.stages.stages[static_cast<std::size_t>(reader)];
-      const Interval wanted = whole_bounds(consumer, access_of(reader, read).index[static_cast<std::size_t>(dimension)]);
+      const Interval wanted =
+          whole_bounds(consumer, access_of(reader, read).index[static_cast<std::size_t>(dimension)]);
       all = all ? Interval{std::min(all->low, wanted.low), std::max(all->high, wanted.high)} : wanted;
     }
     return *all;
@@ -443,8 +446,12 @@ class NestBuilder {
     return model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(stage)])];
   }
 
-  [[nodiscard]] int index_of(const ModelBuffer& buffer) const { return static_cast<int>(&buffer - model_.buffers.data()); }
-  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return depth_[static_cast<std::size_t>(index_of(buffer))]; }
+  [[nodiscard]] int index_of(const ModelBuffer& buffer) const {
+    return static_cast<int>(&buffer - model_.buffers.data());
+  }
+  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const {
+    return depth_[static_cast<std::size_t>(index_of(buffer))];
+  }
 
   /// Whether a place on a buffer's path lies in the main chain (and not among its stage's own reduction loops).
   [[nodiscard]] bool is_main_place(const ModelBuffer& buffer, int place) const {
@@ -510,18 +517,20 @@ class NestBuilder {
       }
       dma.region.push_back(std::move(range));
     }
-    if (!outside.empty()) {
-      Block fill;
-      fill.push_back(statement(Fill{number, *buffer.padding}, "padding of " + buffer.name));
-      const int id = next_id_++;
-      auto guard = std::make_shared<Stmt>();
-      guard->id = id;
-      guard->node = Guard{std::move(outside), std::move(fill)};
-      block.push_back(std::move(guard));
-    }
+    if (!outside.empty()) fill_outside(block, std::move(outside), number, *buffer.padding, buffer.name);
     StmtPtr made = statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer)));
     waits.push_back(statement(Wait{made->id}));
     block.push_back(std::move(made));
+  }
+
+  /// Fills a buffer with its padding where the box reaches outside of the tensor.
+  void fill_outside(Block& block, std::vector<IndexExpr> outside, int buffer, double padding, const std::string& name) {
+    auto guard = std::make_shared<Stmt>();
+    guard->id = next_id_++;
+    Block fill;
+    fill.push_back(statement(Fill{buffer, padding}, "padding of " + name));
+    guard->node = Guard{std::move(outside), std::move(fill)};
+    block.push_back(std::move(guard));
   }
 
   [[nodiscard]] Interval narrowed(const IndexExpr& extent, std::int64_t most) const {
@@ -538,7 +547,7 @@ class NestBuilder {
       if (!iterator.spatial && iterator.stage == stage) own.push_back(static_cast<int>(l));
     }
     const std::function<Block(std::size_t, const std::set<int>&)> inner = [&](std::size_t depth,
-                                                                             const std::set<int>& inside) {
+                                                                              const std::set<int>& inside) {
       Block body;
       if (depth > 0) {
         const int loop = own[depth - 1];
@@ -588,14 +597,7 @@ class NestBuilder {
       }
       box.push_back(std::move(range));
     }
-    if (output.padding && !outside.empty()) {
-      Block fill;
-      fill.push_back(statement(Fill{index_of(output), *output.padding}, "padding of " + output.name));
-      auto guard = std::make_shared<Stmt>();
-      guard->id = next_id_++;
-      guard->node = Guard{std::move(outside), std::move(fill)};
-      block.push_back(std::move(guard));
-    }
+    if (!outside.empty()) fill_outside(block, std::move(outside), index_of(output), *output.padding, output.name);
     if (s.reduction != Reduction::none) {
       block.push_back(statement(Fill{index_of(output), identity_of(s.reduction, s.body->type)},
                                 "initialisation of " + output.name));
@@ -613,8 +615,7 @@ class NestBuilder {
 
   StmtPtr compute(int stage, const std::set<int>& fixed) {
     const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
-    Compute made =
-        compute_frame(stage, s.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update);
+    Compute made = compute_frame(stage, s.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update);
     made.box = box_.at(stage);
     for (int axis = s.spatial; axis < static_cast<int>(s.axes.size()); ++axis) {
       const int iterator = model_.iterator_of(stage, axis);
@@ -675,9 +676,9 @@ class NestBuilder {
   std::vector<std::int64_t> sizes_;   ///< buffer size of every iterator
   std::vector<bool> whole_;
   std::vector<OuterLoop> order_;
-  std::vector<int> main_;             ///< the main chain, as indices into order_
-  int spatial_loops_ = 0;             ///< length of its spatial part
-  std::vector<int> depth_;            ///< place of every buffer on its path
+  std::vector<int> main_;   ///< the main chain, as indices into order_
+  int spatial_loops_ = 0;   ///< length of its spatial part
+  std::vector<int> depth_;  ///< place of every buffer on its path
   std::vector<IndexExpr> core_start_;
   std::vector<IndexExpr> core_extent_;
   std::vector<IndexExpr> tile_start_;

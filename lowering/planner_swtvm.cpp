@@ -30,9 +30,10 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
     }
     const ModelIterator& found = model.iterators[static_cast<std::size_t>(*iterator)];
     if (!found.spatial) {
-      return refuse(fmt::format("parallel: {} is a reduction; splitting it over cores would make them write the same "
-                                "elements",
-                                split.iterator));
+      return refuse(
+          fmt::format("parallel: {} is a reduction; splitting it over cores would make them write the same "
+                      "elements",
+                      split.iterator));
     }
     if (!seen.insert(split.iterator).second) return refuse(fmt::format("parallel: {} is split twice", split.iterator));
     if (split.parts < 1 || split.parts > std::max<std::int64_t>(1, found.extent)) {
@@ -60,7 +61,8 @@ std::optional<Decision> check_buffers(const GroupModel& model, const std::map<st
       return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[at]));
     }
     if (model.pinned.contains(*iterator) && size != 1) {
-      return refuse(fmt::format("buffer: {} selects rows by the value of a tensor and can only be buffered by 1", name));
+      return refuse(
+          fmt::format("buffer: {} selects rows by the value of a tensor and can only be buffered by 1", name));
     }
     fixed[at] = size;
   }
@@ -84,9 +86,10 @@ std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& mod
     }
     const bool spatial = model.iterators[static_cast<std::size_t>(loop->iterator)].spatial;
     if (spatial && !order.empty() && !model.iterators[static_cast<std::size_t>(order.back().iterator)].spatial) {
-      return refuse(fmt::format("order: {} iterates over the output and must stay outside of the reduction {} (swTVM "
-                                "version 2, constraint 2)",
-                                name, order.back().name));
+      return refuse(
+          fmt::format("order: {} iterates over the output and must stay outside of the reduction {} (swTVM "
+                      "version 2, constraint 2)",
+                      name, order.back().name));
     }
     order.push_back(*loop);
   }
@@ -136,8 +139,8 @@ std::optional<Decision> fix_places(const GroupModel& model, const std::vector<Ou
                                 loops[static_cast<std::size_t>(depth[b] - 1)]));
     }
     if (found->kind == ModelBuffer::Kind::output && *wanted != depth[b]) {
-      return refuse(fmt::format("dma: the store of {} belongs inside {}", tensor,
-                                loops[static_cast<std::size_t>(depth[b] - 1)]));
+      return refuse(
+          fmt::format("dma: the store of {} belongs inside {}", tensor, loops[static_cast<std::size_t>(depth[b] - 1)]));
     }
     depth[b] = *wanted;
   }
@@ -157,8 +160,12 @@ Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& st
         for (const int i : of_dimension) names.push_back(model.iterators[static_cast<std::size_t>(i)].name);
         dimensions.push_back(fmt::format("{{{}}}", fmt::join(names, ",")));
       }
-      trace.add({"alg4", subject, "4:6-10", TraceOutcome::step,
-                 fmt::format("{} is correlated with [{}]", buffer.name, fmt::join(dimensions, ", ")), {}});
+      trace.add({"alg4",
+                 subject,
+                 "4:6-10",
+                 TraceOutcome::step,
+                 fmt::format("{} is correlated with [{}]", buffer.name, fmt::join(dimensions, ", ")),
+                 {}});
     }
   }
 
@@ -173,9 +180,13 @@ Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& st
       parts.push_back(fmt::format("{} of {} into {} parts of {}", split.iterator, model.iterators[at].extent,
                                   split.parts, ranges[at]));
     }
-    trace.add({"parallel", subject, fixed.parallel ? "schedule" : "section 5.4", TraceOutcome::accepted,
-               parts.empty() ? "one core does everything" : fmt::format("split over the cores: {}", fmt::join(parts, ", ")),
-               {}});
+    trace.add(
+        {"parallel",
+         subject,
+         fixed.parallel ? "schedule" : "section 5.4",
+         TraceOutcome::accepted,
+         parts.empty() ? "one core does everything" : fmt::format("split over the cores: {}", fmt::join(parts, ", ")),
+         {}});
   }
 
   std::vector<std::int64_t> fixed_sizes(model.iterators.size(), 0);
@@ -208,7 +219,8 @@ Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& st
     schedule.slots[buffer.name] = 1;
   }
   for (const auto& [tensor, slots] : fixed.slots) {
-    if (!schedule.slots.contains(tensor)) return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
+    if (!schedule.slots.contains(tensor))
+      return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
     if (slots != 1) {
       return refuse(fmt::format("slots: {} asks for {} slots; planner swtvm has one slot a buffer", tensor, slots));
     }

@@ -79,7 +79,12 @@ class LdmManagement {
  public:
   LdmManagement(const std::string& subject, const GroupModel& model, const std::vector<std::int64_t>& ranges,
                 const std::vector<std::int64_t>& fixed, const Target& target, TraceSink trace)
-      : subject_(subject), model_(model), ranges_(ranges), fixed_(fixed), target_(target), trace_(trace),
+      : subject_(subject),
+        model_(model),
+        ranges_(ranges),
+        fixed_(fixed),
+        target_(target),
+        trace_(trace),
         classes_(model) {}
 
   std::variant<LdmSizes, Decision> run() {
@@ -97,7 +102,7 @@ class LdmManagement {
     for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
       sizes.whole.push_back(!classes_.open().contains(static_cast<int>(i)));
     }
-    record("1", "chosen", fmt::format("buffer sizes chosen: {}, {}", sizes_text(), kib_text(used())));
+    record("1", "chosen", fmt::format("buffer sizes chosen: {}", sizes_text()));
     return sizes;
   }
 
@@ -122,7 +127,7 @@ class LdmManagement {
     const bool any_fixed = std::any_of(fixed_.begin(), fixed_.end(), [](std::int64_t f) { return f > 0; });
     const std::string reason = fmt::format(
         "{} needs {} of LDM, the target has {} ({} - {} reserved); the binding buffer is {} with {} ([{}] elements)",
-        any_fixed ? "the fixed buffer sizes with all others at one element" : "even one element of every iterator",
+        any_fixed ? "one element of every other iterator beside the fixed sizes" : "even one element of every iterator",
         kib_text(used()), kib_text(target_.ldm_available()), kib_text(target_.ldm_bytes),
         kib_text(target_.ldm_reserved), binding.name, kib_text(bytes[static_cast<std::size_t>(largest)]),
         fmt::join(buffer_extents(model_, binding, buffer_), " x "));
@@ -240,7 +245,8 @@ class LdmManagement {
     return text;
   }
 
-  void record(std::string place, const char* what, std::string message, TraceOutcome outcome = TraceOutcome::step) const {
+  void record(std::string place, const char* what, std::string message,
+              TraceOutcome outcome = TraceOutcome::step) const {
     if (!trace_.listening()) return;
     Values values;
     values.emplace_back("step", what);
@@ -299,7 +305,8 @@ std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& 
   // Spatial loops come first, then the root's reduction loops, then the stage's own.
   std::stable_sort(path.begin(), path.end(), [&](int a, int b) {
     const auto rank = [&](int l) {
-      const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(order[static_cast<std::size_t>(l)].iterator)];
+      const ModelIterator& iterator =
+          model.iterators[static_cast<std::size_t>(order[static_cast<std::size_t>(l)].iterator)];
       return iterator.spatial ? 0 : iterator.stage == model.root ? 1 : 2;
     };
     return rank(a) < rank(b);
@@ -340,8 +347,8 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
   while (inner_to_outer.size() < loops.size()) {
     bool reduction_left = false;
     for (std::size_t l = 0; l < loops.size(); ++l) {
-      reduction_left = reduction_left ||
-                       (!assigned[l] && !model.iterators[static_cast<std::size_t>(loops[l].iterator)].spatial);
+      reduction_left =
+          reduction_left || (!assigned[l] && !model.iterators[static_cast<std::size_t>(loops[l].iterator)].spatial);
     }
     std::optional<std::size_t> chosen;
     std::int64_t chosen_transfers = 0;
@@ -375,7 +382,10 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
     }
     check(chosen.has_value(), "no loop left to choose");
     if (refused && refused_transfers < chosen_transfers) {
-      trace.add({"alg2", subject, "constraint-2", TraceOutcome::refused,
+      trace.add({"alg2",
+                 subject,
+                 "constraint-2",
+                 TraceOutcome::refused,
                  fmt::format("{} would need only {} transfers, but iterators of the output must stay outside of the "
                              "reductions",
                              loops[*refused].name, refused_transfers),
@@ -386,8 +396,12 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
       placed[b] = placed[b] || model.buffers[b].all_iterators().contains(loops[*chosen].iterator);
     }
     if (trace.listening()) {
-      trace.add({"alg2", subject, "2:18-20", TraceOutcome::accepted,
-                 fmt::format("{} is chosen with {} transfers", loops[*chosen].name, chosen_transfers), {}});
+      trace.add({"alg2",
+                 subject,
+                 "2:18-20",
+                 TraceOutcome::accepted,
+                 fmt::format("{} is chosen with {} transfers", loops[*chosen].name, chosen_transfers),
+                 {}});
     }
     inner_to_outer.push_back(loops[*chosen]);
   }
@@ -395,7 +409,8 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
   if (trace.listening()) {
     std::vector<std::string> names;
     for (const OuterLoop& loop : inner_to_outer) names.push_back(loop.name);
-    trace.add({"alg2", subject, "2:23", TraceOutcome::accepted, fmt::format("loop order: {}", fmt::join(names, ", ")), {}});
+    trace.add(
+        {"alg2", subject, "2:23", TraceOutcome::accepted, fmt::format("loop order: {}", fmt::join(names, ", ")), {}});
   }
   return inner_to_outer;
 }
@@ -428,9 +443,14 @@ std::vector<int> insert_dma(const std::string& subject, const GroupModel& model,
     const char* what = buffer.kind == ModelBuffer::Kind::input
                            ? "load"
                            : (buffer.kind == ModelBuffer::Kind::output ? "store and initialisation" : "computation");
-    trace.add({"alg3", subject, "3:8-11", TraceOutcome::accepted,
+    trace.add({"alg3",
+               subject,
+               "3:8-11",
+               TraceOutcome::accepted,
                fmt::format("{} of {} goes {}", what, buffer.name, where),
-               {{"tensor", buffer.name}, {"place", place == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name}}});
+               {{"tensor", buffer.name},
+                {"place",
+                 place == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name}}});
   }
   return depth;
 }

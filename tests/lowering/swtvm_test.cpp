@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The papers' worked examples, by name (swTVM version 1 section 5.2, version 2 section V.B).
+#include <catch2/catch.hpp>
+
+#include "lowering/planner_swtvm.h"
+#include "lowering/swtvm.h"
+
+using namespace stowage;
+
+namespace {
+
+/// C[x,y] = sum_k A[x,k] * B[k,y]
+StageList matmul_stages(std::int64_t m, std::int64_t n, std::int64_t k) {
+  StageList list;
+  list.tensors = {{"A", ElementType::f32, {m, k}, TensorRole::input, {}, {}},
+                  {"B", ElementType::f32, {k, n}, TensorRole::input, {}, {}},
+                  {"C", ElementType::f32, {m, n}, TensorRole::output, {}, {}}};
+  Stage stage;
+  stage.name = "matmul";
+  stage.output = 2;
+  stage.axes = {{"x", m}, {"y", n}, {"k", k}};
+  stage.spatial = 2;
+  stage.reduction = Reduction::sum;
+  stage.reads = {{0, {VarId(0), VarId(2)}, {}}, {1, {VarId(2), VarId(1)}, {}}};
+  stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
+  list.stages = {stage};
+  return list;
+}
+
+/// v = v1 * v2
+StageList vector_stages(std::int64_t n) {
+  StageList list;
+  list.tensors = {{"v1", ElementType::f32, {n}, TensorRole::input, {}, {}},
+                  {"v2", ElementType::f32, {n}, TensorRole::input, {}, {}},
+                  {"v", ElementType::f32, {n}, TensorRole::output, {}, {}}};
+  Stage stage;
+  stage.name = "multiply";
+  stage.output = 2;
+  stage.axes = {{"i0", n}};
+  stage.spatial = 1;
+  stage.reads = {{0, {VarId(0)}, {}}, {1, {VarId(0)}, {}}};
+  stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
+  list.stages = {stage};
+  return list;
+}
+
+Target one_core() {
+  Target target;
+  target.cores = 1;
+  target.ldm_reserved = 0;
+  return target;
+}
+
+Target all_cores() {
+  Target target;
+  target.ldm_reserved = 0;
+  return target;
+}
+
+struct Planning {
+  Schedule schedule;
+  Trace trace;
+};
+
+Planning plan(const StageList& stages, const Target& target, const Schedule& fixed = {}) {
+  Planning planning;
+  Scheduled scheduled = SwtvmPlanner().complete("example", stages, fixed, target, TraceSink(&planning.trace));
+  if (const auto* refused = std::get_if<Decision>(&scheduled)) FAIL(refused->reason);
+  planning.schedule = std::get<Schedule>(std::move(scheduled));
+  return planning;
+}
+
+std::string refusal(const StageList& stages, const Target& target, const Schedule& fixed) {
+  Scheduled scheduled = SwtvmPlanner().complete("example", stages, fixed, target, {});
+  const auto* refused = std::get_if<Decision>(&scheduled);
+  return refused != nullptr ? refused->reason : "";
+}
+
+/// Messages of one algorithm, in order.
+std::vector<std::string> messages(const Trace& trace, const std::string& algorithm) {
+  std::vector<std::string> found;
+  for (const TraceRecord& record : trace.records) {
+    if (record.algorithm == algorithm) found.push_back(record.message);
+  }
+  return found;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("matmul on one core: classes, sizes on the way and the refused 65 KiB") {
+  const Planning planning = plan(matmul_stages(1, 1024, 1024), one_core());
+  CHECK(messages(planning.trace, "alg1") ==
+        Lines{
+            "iterators classified: x num, y size, k comp",
+            "y starts at min(range 1024, 64): x=1, y=64, k=1 takes 0.53 KiB",
+            "k starts at min(range 1024, 64): x=1, y=64, k=64 takes 16.5 KiB",
+            "iterators classified again: x num, y size, k comp",
+            "y expanded: x=1, y=128, k=64 takes 32.75 KiB",
+            "k expanded: x=1, y=128, k=128 takes 65 KiB exceeds 64 KiB, refused",
+            "buffer sizes chosen: x=1, y=128, k=64 takes 32.75 KiB",
+        });
+  CHECK(planning.schedule.buffer == std::map<std::string, std::int64_t>{{"x", 1}, {"y", 128}, {"k", 64}});
+}
+
+TEST_CASE("matmul on one core: transfers of the candidates and the final order") {
+  const Planning planning = plan(matmul_stages(1, 1024, 1024), one_core());
+  CHECK(messages(planning.trace, "alg2") == Lines{
+                                                "x as the innermost of the loops left: 384 transfers",
+                                                "yo as the innermost of the loops left: 272 transfers",
+                                                "ko as the innermost of the loops left: 264 transfers",
+                                                "ko is chosen with 264 transfers",
+                                                "x as the innermost of the loops left: 8 transfers",
+                                                "yo as the innermost of the loops left: 8 transfers",
+                                                "yo is chosen with 8 transfers",
+                                                "x as the innermost of the loops left: 0 transfers",
+                                                "x is chosen with 0 transfers",
+                                                "loop order: x, yo, ko",
+                                            });
+  CHECK(planning.schedule.order == Lines{"x", "yo", "ko"});
+}
+
+TEST_CASE("matmul on one core: DMA places") {
+  const Planning planning = plan(matmul_stages(1, 1024, 1024), one_core());
+  CHECK(messages(planning.trace, "alg3") == Lines{
+                                                "load of A goes inside ko",
+                                                "load of B goes inside ko",
+                                                "store and initialisation of C goes inside yo",
+                                            });
+  CHECK(planning.schedule.dma == std::map<std::string, std::string>{{"A", "ko"}, {"B", "ko"}, {"C", "yo"}});
+}
+
+TEST_CASE("matmul on 64 cores without reserve: y=16, k=512") {
+  const Planning planning = plan(matmul_stages(1, 1024, 1024), all_cores());
+  CHECK(planning.schedule.parallel == std::vector<ParallelSplit>{{"y", 64}});
+  CHECK(planning.schedule.buffer == std::map<std::string, std::int64_t>{{"x", 1}, {"y", 16}, {"k", 512}});
+  const Lines steps = messages(planning.trace, "alg1");
+  CHECK(std::find(steps.begin(), steps.end(), "k expanded: x=1, y=16, k=512 takes 34.06 KiB") != steps.end());
+  CHECK(std::find(steps.begin(), steps.end(),
+                  "k expanded: x=1, y=16, k=1024 takes 68.06 KiB exceeds 64 KiB, refused") != steps.end());
+}
+
+TEST_CASE("vector of 1024 over 64 cores: 16 elements a core") {
+  const Planning planning = plan(vector_stages(1024), all_cores());
+  CHECK(planning.schedule.parallel == std::vector<ParallelSplit>{{"i0", 64}});
+  CHECK(planning.schedule.buffer == std::map<std::string, std::int64_t>{{"i0", 16}});
+}
+
+TEST_CASE("a person fixes a part of the schedule and the planner fills the rest") {
+  Schedule fixed;
+  fixed.buffer = {{"y", 32}};
+  const Planning planning = plan(matmul_stages(1, 1024, 1024), one_core(), fixed);
+  CHECK(planning.schedule.buffer.at("y") == 32);
+  // The 64 KiB that y leaves go to k: 32 * k + k + 32 floats.
+  CHECK(planning.schedule.buffer.at("k") == 256);
+  CHECK(planning.schedule.order == Lines{"x", "yo", "ko"});
+}
+
+TEST_CASE("a schedule that cannot hold is refused with the constraint") {
+  const StageList stages = matmul_stages(1, 1024, 1024);
+  const auto with = [](auto set) {
+    Schedule fixed;
+    set(fixed);
+    return fixed;
+  };
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.buffer = {{"y", 2000}}; })) ==
+        "buffer: y is 2000, its range on one core is 1..1024");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.buffer = {{"z", 4}}; })) ==
+        "buffer: there is no iterator 'z'; did you mean 'x'?");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.order = Lines{"x", "ko", "yo"}; })) ==
+        "order: yo iterates over the output and must stay outside of the reduction ko (swTVM version 2, constraint 2)");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.order = Lines{"x", "yo"}; })) ==
+        "order: the outer loop ko is missing");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.dma = {{"A", "yo"}}; })) ==
+        "dma: A depends on ko, so its transfer cannot stand outside of that loop");
+  CHECK(refusal(stages, all_cores(), with([](Schedule& s) { s.parallel = {{{"k", 2}}}; })) ==
+        "parallel: k is a reduction; splitting it over cores would make them write the same elements");
+  CHECK(refusal(stages, all_cores(), with([](Schedule& s) { s.parallel = {{{"y", 128}}}; })) ==
+        "parallel: the grid has 128 parts, the target has 64 cores");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.buffer = {{"y", 1024}, {"k", 1024}}; })) ==
+        "one element of every other iterator beside the fixed sizes needs 4104 KiB of LDM, the target has 64 KiB (64 KiB - "
+        "0 KiB reserved); the binding buffer is B with 4096 KiB ([1024 x 1024] elements)");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.slots = {{"B", 2}}; })) ==
+        "slots: B asks for 2 slots; planner swtvm has one slot a buffer");
+}
+
+TEST_CASE("all ones that do not fit refuse the group and name the binding buffer") {
+  Target target = one_core();
+  target.ldm_bytes = 64;
+  CHECK(refusal(matmul_stages(1, 1024, 1024), target, {}) ==
+        "even one element of every iterator needs 0.09 KiB of LDM, the target has 0.06 KiB (0.06 KiB - 0 KiB "
+        "reserved); the binding buffer is A with 0.03 KiB ([1 x 1] elements)");
+}
