@@ -28,4 +28,9 @@ function(stowage_library name)
   target_link_libraries(stowage_${name}
     PUBLIC ${arg_PUBLIC}
     PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:stowage_warnings> $<BUILD_INTERFACE:stowage_sanitize>)
+  # Each library is a component of its own, so that a user of the core needs neither ONNX nor oneDNN (stowage_install.cmake).
+  set_property(GLOBAL APPEND PROPERTY STOWAGE_COMPONENTS ${name})
+  set_property(GLOBAL PROPERTY STOWAGE_LINKS_OF_${name} ${arg_PUBLIC} ${arg_PRIVATE})
+  install(TARGETS stowage_${name} EXPORT Stowage-${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/stowage)
+  install(EXPORT Stowage-${name} NAMESPACE stowage:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Stowage)
 endfunction()
