@@ -41,7 +41,10 @@ class NestBuilder {
                                                           nest_.ldm_bytes, target_.ldm_available()));
     }
     if (auto refused = check_intermediates()) return *refused;
-    nest_.body = chain(0, {});
+    Block body = chain(0, {});
+    nest_.body = std::move(at_start_);
+    nest_.body.insert(nest_.body.end(), body.begin(), body.end());
+    renumber();
     return std::move(nest_);
   }
 
@@ -88,6 +91,26 @@ class NestBuilder {
     const VarId variable = add_variable(wanted, NestVariable::Kind::let, known ? *known : range_of(value));
     block.push_back(statement(Let{variable, value}));
     return variable;
+  }
+
+  /// Statement ids in program order, whatever the order of construction was.
+  void renumber() {
+    std::map<int, int> number;
+    visit_statements(nest_.body, [&](const Stmt& s) { number.emplace(s.id, static_cast<int>(number.size())); });
+    nest_.body = renumbered(nest_.body, number);
+  }
+
+  static Block renumbered(const Block& block, const std::map<int, int>& number) {
+    Block result;
+    for (const StmtPtr& s : block) {
+      auto copy = std::make_shared<Stmt>(*s);
+      copy->id = number.at(s->id);
+      if (auto* loop = std::get_if<Loop>(&copy->node)) loop->body = renumbered(loop->body, number);
+      if (auto* guard = std::get_if<Guard>(&copy->node)) guard->body = renumbered(guard->body, number);
+      if (auto* wait = std::get_if<Wait>(&copy->node)) wait->dma = number.at(wait->dma);
+      result.push_back(std::move(copy));
+    }
+    return result;
   }
 
   // --- the schedule --------------------------------------------------------------------------------------------------
@@ -472,17 +495,18 @@ class NestBuilder {
   /// Gets of the input buffers selected by `here`, and their waits. Index tensors come before what they index.
   void load(Block& block, const std::set<int>& fixed, const std::function<bool(const ModelBuffer&, int)>& here) {
     for (const bool gathered : {false, true}) {
-      std::vector<StmtPtr> waits;
+      std::vector<int> started;
       for (const ModelBuffer& buffer : model_.buffers) {
         if (buffer.kind != ModelBuffer::Kind::input || buffer.gathered != gathered) continue;
         if (!here(buffer, depth_of(buffer))) continue;
-        get(block, buffer, fixed, waits);
+        started.push_back(get(block, buffer, fixed));
       }
-      block.insert(block.end(), waits.begin(), waits.end());
+      for (const int dma : started) block.push_back(statement(Wait{dma}));
     }
   }
 
-  void get(Block& block, const ModelBuffer& buffer, const std::set<int>& fixed, std::vector<StmtPtr>& waits) {
+  /// Starts the transfer of a buffer's box; returns the statement's id.
+  int get(Block& block, const ModelBuffer& buffer, const std::set<int>& fixed) {
     const int number = index_of(buffer);
     Buffer& ldm = nest_.buffers[static_cast<std::size_t>(number)];
     const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
@@ -492,6 +516,7 @@ class NestBuilder {
     dma.nest_tensor = nest_tensor_.at(buffer.tensor);
     dma.buffer = number;
     std::vector<IndexExpr> outside;
+    bool same_part = true;  // the transfer fills the same part of the buffer every time
     for (std::size_t d = 0; d < buffer.index.size(); ++d) {
       const Span box = hull(buffer.index[d], buffer.stage,
                             [&](VarId a) { return axis_span(buffer.stage, static_cast<int>(a.index()), fixed); });
@@ -509,6 +534,7 @@ class NestBuilder {
         outside.push_back(box.high - last);
       }
       const IndexExpr extent = clipped.high - clipped.low + 1;
+      same_part = same_part && (clipped.low - box.low).is_constant() && extent.is_constant();
       const std::int64_t most = std::min(ldm.extents[d], last + 1);
       Range range{bind(block, fmt::format("{}_{}_at", buffer.name, d), clipped.low), extent, most};
       // With the start bound to a name, the extent is written with that name.
@@ -517,18 +543,31 @@ class NestBuilder {
       }
       dma.region.push_back(std::move(range));
     }
-    if (!outside.empty()) fill_outside(block, std::move(outside), number, *buffer.padding, buffer.name);
-    StmtPtr made = statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer)));
-    waits.push_back(statement(Wait{made->id}));
-    block.push_back(std::move(made));
+    if (!outside.empty()) fill_outside(block, std::move(outside), same_part, number, *buffer.padding, buffer.name);
+    block.push_back(statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer))));
+    return block.back()->id;
   }
 
-  /// Fills a buffer with its padding where the box reaches outside of the tensor.
-  void fill_outside(Block& block, std::vector<IndexExpr> outside, int buffer, double padding, const std::string& name) {
+  /// Fills a buffer with its padding where the box reaches outside of the tensor. Where every transfer leaves the same
+  /// border untouched, once at the start of the kernel is enough.
+  void fill_outside(Block& block, std::vector<IndexExpr> outside, bool once, int buffer, double padding,
+                    const std::string& name) {
+    const std::string note = "padding of " + name;
+    const bool always = std::any_of(outside.begin(), outside.end(),
+                                    [](const IndexExpr& e) { return e.is_constant() && e.constant() > 0; });
+    std::erase_if(outside, [](const IndexExpr& e) { return e.is_constant(); });
+    if (once) {
+      if (always) at_start_.push_back(statement(Fill{buffer, padding}, note));
+      return;
+    }
+    if (always) {
+      block.push_back(statement(Fill{buffer, padding}, note));
+      return;
+    }
     auto guard = std::make_shared<Stmt>();
     guard->id = next_id_++;
     Block fill;
-    fill.push_back(statement(Fill{buffer, padding}, "padding of " + name));
+    fill.push_back(statement(Fill{buffer, padding}, note));
     guard->node = Guard{std::move(outside), std::move(fill)};
     block.push_back(std::move(guard));
   }
@@ -597,7 +636,9 @@ class NestBuilder {
       }
       box.push_back(std::move(range));
     }
-    if (!outside.empty()) fill_outside(block, std::move(outside), index_of(output), *output.padding, output.name);
+    if (!outside.empty()) {
+      fill_outside(block, std::move(outside), false, index_of(output), *output.padding, output.name);
+    }
     if (s.reduction != Reduction::none) {
       block.push_back(statement(Fill{index_of(output), identity_of(s.reduction, s.body->type)},
                                 "initialisation of " + output.name));
@@ -669,6 +710,7 @@ class NestBuilder {
   const Target& target_;
   GroupModel model_;
   LoopNest nest_;
+  Block at_start_;  ///< fills that hold for the whole kernel
   std::set<std::string> names_;
   int next_id_ = 0;
 
