@@ -3,22 +3,29 @@
 // which the driver reports with its place and exit code 3. Always compiled in.
 #pragma once
 
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace stowage {
 
-class InternalError : public std::logic_error {
- public:
-  InternalError(std::string_view what, std::source_location where);
+/// Where a check stands. In place of std::source_location, which clang 14 lacks.
+struct CodePlace {
+  const char* file;
+  int line;
+  static constexpr CodePlace here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
 };
 
-[[noreturn]] void fail_check(std::string_view what, std::source_location where = std::source_location::current());
+class InternalError : public std::logic_error {
+ public:
+  InternalError(std::string_view what, CodePlace where);
+};
 
-inline void check(bool condition, std::string_view what,
-                  std::source_location where = std::source_location::current()) {
+[[noreturn]] void fail_check(std::string_view what, CodePlace where = CodePlace::here());
+
+inline void check(bool condition, std::string_view what, CodePlace where = CodePlace::here()) {
   if (!condition) fail_check(what, where);
 }
 
