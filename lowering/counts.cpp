@@ -24,9 +24,10 @@ namespace {
 using Extents = std::vector<std::int64_t>;
 using VarSet = std::set<std::size_t>;
 
-/// An expression over core and loop variables only, with the variables it uses.
+/// An expression over core and loop variables only, with the variables it uses. Counts cannot depend on data: where
+/// the value of a tensor is still in an expression, it counts as 0 (slots behind the variables').
 struct Expression {
-  explicit Expression(const IndexExpr& e) : compiled(e) {
+  Expression(const IndexExpr& e, std::size_t variable_count) : compiled(e, variable_count) {
     for (const VarId v : variables_of(e)) variables.insert(v.index());
   }
   CompiledIndex compiled;
@@ -315,17 +316,19 @@ class NestCounter {
     return substitute(e, [&](VarId v) { return definitions_[v.index()]; });
   }
 
+  [[nodiscard]] Expression expression(const IndexExpr& e) const { return {expanded(e), nest_.variables.size()}; }
+
   void walk(const Block& block) {
     for (const StmtPtr& statement : block) {
       if (const auto* loop = std::get_if<Loop>(&statement->node)) {
-        surroundings_.loops.push_back({loop->variable.index(), Expression(expanded(loop->extent))});
+        surroundings_.loops.push_back({loop->variable.index(), expression(loop->extent)});
         walk(loop->body);
         surroundings_.loops.pop_back();
       } else if (const auto* let = std::get_if<Let>(&statement->node)) {
         definitions_[let->variable.index()] = expanded(let->value);
       } else if (const auto* guard = std::get_if<Guard>(&statement->node)) {
         EnclosingGuard conditions;
-        for (const IndexExpr& e : guard->any_positive) conditions.emplace_back(expanded(e));
+        for (const IndexExpr& e : guard->any_positive) conditions.push_back(expression(e));
         surroundings_.guards.push_back(std::move(conditions));
         walk(guard->body);
         surroundings_.guards.pop_back();
@@ -339,8 +342,8 @@ class NestCounter {
 
   Counter counter_for(std::span<const Range> box) const {
     std::vector<Expression> extents;
-    for (const Range& range : box) extents.emplace_back(expanded(range.extent));
-    return Counter(surroundings_, std::move(extents), nest_.variables.size(), core_variables_);
+    for (const Range& range : box) extents.push_back(expression(range.extent));
+    return Counter(surroundings_, std::move(extents), nest_.variables.size() + nest_.buffers.size(), core_variables_);
   }
 
   void count(int statement, const Dma& dma) {
