@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv and ConvTranspose, of one to three spatial dimensions.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/operators/window.h"
+
+namespace stowage::operators {
+namespace {
+
+Shape tail(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
+
+/// Checks what both directions share; returns the number of groups.
+std::int64_t check_convolution(const Definer& d) {
+  const int x = d.operand(0);
+  const int w = d.operand(1);
+  d.require_floats({x});
+  d.require_same_type(d.operands());
+  d.require_rank(x, 3, 5);
+  d.require_rank(w, d.rank(x), d.rank(x));
+  const std::int64_t groups = int_attribute(d.attributes(), "group", 1);
+  if (groups < 1) d.refuse("bad-attribute", fmt::format("attribute group is {}", groups));
+  return groups;
+}
+
+/// The bias as an epilogue of the sum; nothing where there is none.
+ScalarExpr with_bias(const Definer& d, StageDraft& stage, const IndexExpr& ff, std::int64_t features) {
+  if (!d.has(2)) return {};
+  const int b = d.operand(2);
+  if (d.shape(b) != Shape{features}) {
+    d.refuse("shape-mismatch", fmt::format("bias of shape {} for {} features", to_text(d.shape(b)), features));
+  }
+  const ElementType type = d.type(d.operand(0));
+  return scalar_accumulator(type) + stage.read(b, {ff});
+}
+
+OperatorDefinition conv(Definer& d) {
+  const std::int64_t groups = check_convolution(d);
+  const int x = d.operand(0);
+  const int w = d.operand(1);
+  const Shape in = d.shape(x);
+  const Shape weights = d.shape(w);
+  const std::int64_t features = weights[0];
+  const std::int64_t channels = weights[1];  // of one group
+  if (in[1] % groups != 0 || in[1] / groups != channels || features % groups != 0) {
+    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {} group{}", to_text(in),
+                                           to_text(weights), groups, groups == 1 ? "" : "s"));
+  }
+  const auto windows = forward_windows(d, tail(in), tail(weights), false);
+
+  StageDraft stage(d, "conv");
+  const IndexExpr n = stage.axis("n", in[0]);
+  const IndexExpr ff = stage.axis("ff", features);
+  std::vector<IndexExpr> out;
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    out.push_back(stage.axis(spatial_axis_name(k, windows.size()), windows[k].out));
+  }
+  const IndexExpr rc = stage.reduction_axis("rc", channels);
+  const IndexExpr group = groups == 1 ? IndexExpr(0) : floor_div(ff, std::max<std::int64_t>(1, features / groups));
+  // With one channel a group rc is always 0: depthwise convolutions read channel ff / multiplier, and no sum.
+  std::vector<IndexExpr> x_at = {n, groups > 1 && channels == 1 ? group : group * channels + rc};
+  std::vector<IndexExpr> w_at = {ff, rc};
+  bool clips = false;
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    const IndexExpr r = stage.reduction_axis(window_axis_name(k, windows.size()), windows[k].kernel);
+    x_at.push_back(windows[k].start(out[k]) + r * windows[k].dilation);
+    w_at.push_back(r);
+    clips = clips || windows[k].clips();
+  }
+  const ScalarExpr input = stage.read(x, std::move(x_at), clips ? std::optional(0.0) : std::nullopt);
+  const ScalarExpr weight = stage.read(w, std::move(w_at));
+  stage.output(Reduction::sum, input * weight, with_bias(d, stage, ff, features));
+  return d.done();
+}
+
+/// Windows of a ConvTranspose: `in` is the operator's input, `out` its output, and pads cut the output.
+std::vector<Window> transposed_windows(const Definer& d, const Shape& in, const Shape& kernel) {
+  auto windows = window_attributes(d, in, kernel);
+  const std::size_t dimensions = windows.size();
+  const auto output_padding =
+      ints_attribute(d.attributes(), "output_padding", std::vector<std::int64_t>(dimensions, 0));
+  auto output_shape = ints_attribute(d.attributes(), "output_shape", {});
+  const std::string auto_pad = string_attribute(d.attributes(), "auto_pad", "NOTSET");
+  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  if (!same && auto_pad != "NOTSET" && auto_pad != "VALID") {
+    d.refuse("bad-attribute", fmt::format("attribute auto_pad is {}", auto_pad),
+             "NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  }
+  if (output_shape.size() > dimensions) {  // some exporters give batch and features too
+    output_shape.erase(output_shape.begin(), output_shape.end() - static_cast<std::ptrdiff_t>(dimensions));
+  }
+  if (output_padding.size() != dimensions || (!output_shape.empty() && output_shape.size() != dimensions)) {
+    d.refuse("bad-attribute", fmt::format("output_padding or output_shape does not have {} numbers", dimensions));
+  }
+  for (std::size_t k = 0; k < dimensions; ++k) {
+    Window& w = windows[k];
+    if (output_padding[k] < 0 || output_padding[k] >= std::max(w.stride, w.dilation)) {
+      d.refuse("bad-attribute", fmt::format("output_padding {} with stride {}", output_padding[k], w.stride));
+    }
+    const std::int64_t full = w.stride * (w.in - 1) + output_padding[k] + w.reach();
+    if (same || !output_shape.empty()) {
+      w.out = output_shape.empty() ? w.in * w.stride : output_shape[k];
+      if (w.out < 1) d.refuse("bad-attribute", fmt::format("output_shape has a {}", w.out));
+      const std::int64_t total = std::max<std::int64_t>(0, full - w.out);
+      w.pad_begin = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      w.pad_end = total - w.pad_begin;
+      continue;
+    }
+    if (auto_pad == "VALID") w.pad_begin = w.pad_end = 0;
+    w.out = full - w.pad_begin - w.pad_end;
+    if (w.out < 1) {
+      d.refuse("shape-mismatch",
+               fmt::format("padding {} and {} leaves nothing of {} elements", w.pad_begin, w.pad_end, full));
+    }
+  }
+  return windows;
+}
+
+OperatorDefinition conv_transpose(Definer& d) {
+  const std::int64_t groups = check_convolution(d);
+  const int x = d.operand(0);
+  const int w = d.operand(1);
+  const Shape in = d.shape(x);
+  const Shape weights = d.shape(w);
+  if (in[1] % groups != 0 || weights[0] != in[1]) {
+    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {} group{}", to_text(in),
+                                           to_text(weights), groups, groups == 1 ? "" : "s"));
+  }
+  const std::int64_t channels = in[1] / groups;  // of one group
+  const std::int64_t group_features = weights[1];
+  const std::int64_t features = group_features * groups;
+  const auto windows = transposed_windows(d, tail(in), tail(weights));
+
+  // Output element o gets X[i] * W[r] from every pair with o = i*stride + r*dilation - pad.
+  StageDraft stage(d, "conv_transpose");
+  const IndexExpr n = stage.axis("n", in[0]);
+  const IndexExpr ff = stage.axis("ff", features);
+  std::vector<IndexExpr> out;
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    out.push_back(stage.axis(spatial_axis_name(k, windows.size()), windows[k].out));
+  }
+  const IndexExpr rc = stage.reduction_axis("rc", channels);
+  const bool grouped = groups > 1 && group_features > 0;
+  const IndexExpr channel = grouped ? floor_div(ff, group_features) * channels + rc : rc;
+  std::vector<IndexExpr> x_at = {n, channel};
+  std::vector<IndexExpr> w_at = {channel, grouped ? remainder(ff, group_features) : ff};
+  ScalarExpr hits;  // whether the tap meets an input element, where the stride leaves holes
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    const Window& window = windows[k];
+    const IndexExpr r = stage.reduction_axis(window_axis_name(k, windows.size()), window.kernel);
+    const IndexExpr scaled = out[k] + window.pad_begin - r * window.dilation;
+    x_at.push_back(floor_div(scaled, window.stride));
+    w_at.push_back(r);
+    if (window.stride == 1) continue;
+    const ScalarExpr hit =
+        equal(scalar_index(ElementType::i64, remainder(scaled, window.stride)), scalar_integer(ElementType::i64, 0));
+    hits = hits ? scalar_binary(BinaryOp::logical_and, hits, hit) : hit;
+  }
+  const ScalarExpr input = stage.read(x, std::move(x_at), 0.0);
+  const ScalarExpr weight = stage.read(w, std::move(w_at));
+  const ScalarExpr product = input * weight;
+  stage.output(Reduction::sum, hits ? scalar_select(hits, product, scalar_constant(product->type, 0)) : product,
+               with_bias(d, stage, ff, features));
+  return d.done();
+}
+
+}  // namespace
+
+std::vector<OperatorRow> convolution_rows() {
+  const AttributeRow group = {"group", "int", false, "groups of channels that are convolved apart, default 1"};
+  OperatorRow forward{"Conv",
+                      "convolution of 1 to 3 spatial dimensions, with bias",
+                      {"X", "W", "B"},
+                      2,
+                      window_attribute_rows(false),
+                      guarded<conv>};
+  forward.attributes.push_back(group);
+  OperatorRow transposed{"ConvTranspose",
+                         "transposed convolution of 1 to 3 spatial dimensions, with bias",
+                         {"X", "W", "B"},
+                         2,
+                         window_attribute_rows(false),
+                         guarded<conv_transpose>};
+  transposed.attributes.push_back(group);
+  transposed.attributes.push_back({"output_padding", "ints", false, "elements added behind the output, default 0"});
+  transposed.attributes.push_back(
+      {"output_shape", "ints", false, "spatial extents of the output; pads follow from it"});
+  return {forward, transposed};
+}
+
+}  // namespace stowage::operators

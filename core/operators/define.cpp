@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operators/define.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stowage::operators {
+namespace {
+
+// Sizes beyond these are mistakes; refusing them early keeps all index arithmetic far from overflow.
+constexpr std::int64_t largest_element_count = std::int64_t{1} << 40;
+
+std::string operand_name(const OperatorRow& row, std::size_t slot) {
+  const bool variadic = row.operands.back() == "…";
+  const std::size_t fixed = row.operands.size() - (variadic ? 1 : 0);
+  if (!variadic || slot + 1 < fixed) return std::string(row.operands[std::min(slot, fixed - 1)]);
+  return fmt::format("{}{}", row.operands[fixed - 1], slot - (fixed - 1));
+}
+
+}  // namespace
+
+Definer::Definer(const OperatorContext& context) : context_(context) {
+  const OperatorRow* row = find_operator_row(context.op.kind);
+  check(row != nullptr, "definition of an operator without a row");
+  for (std::size_t slot = 0; slot < context.inputs.size(); ++slot) {
+    const auto& input = context.inputs[slot];
+    if (!input) {
+      operands_.emplace_back();
+      continue;
+    }
+    operands_.emplace_back(static_cast<int>(definition_.list.tensors.size()));
+    definition_.list.tensors.push_back(*input);
+    definition_.list.tensors.back().name = operand_name(*row, slot);
+  }
+}
+
+int Definer::operand(std::size_t slot) const {
+  check(has(slot), "definition looks at an operand that is absent");
+  return *operands_[slot];
+}
+
+std::vector<int> Definer::operands() const {
+  std::vector<int> present;
+  for (const auto& operand : operands_) {
+    if (operand) present.push_back(*operand);
+  }
+  return present;
+}
+
+int Definer::axis(std::int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank) {
+    refuse("bad-attribute", fmt::format("axis {} of a tensor with {} dimensions", axis, rank));
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+std::vector<int> Definer::axes(const std::string& name, int rank, std::vector<int> fallback) const {
+  if (!has_attribute(name)) return fallback;
+  std::vector<int> result;
+  for (const std::int64_t a : ints_attribute(attributes(), name, {})) result.push_back(axis(a, rank));
+  std::sort(result.begin(), result.end());
+  if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
+    refuse("bad-attribute", fmt::format("attribute {} names an axis twice", name));
+  }
+  return result;
+}
+
+void Definer::require_floats(std::initializer_list<int> tensors) const {
+  for (const int tensor : tensors) {
+    if (!is_float(type(tensor))) {
+      refuse("unsupported-element-type",
+             fmt::format("{} computes in f32 or f64, operand {} is {}", context_.op.kind,
+                         definition_.list.tensors[index(tensor)].name, name_of(type(tensor))));
+    }
+  }
+}
+
+void Definer::require_numbers(std::initializer_list<int> tensors) const {
+  for (const int tensor : tensors) {
+    if (type(tensor) == ElementType::boolean) {
+      refuse("unsupported-element-type", fmt::format("{} computes with numbers, operand {} is bool", context_.op.kind,
+                                                     definition_.list.tensors[index(tensor)].name));
+    }
+  }
+}
+
+void Definer::require_same_type(const std::vector<int>& tensors) const {
+  for (const int tensor : tensors) {
+    if (type(tensor) != type(tensors.front())) {
+      refuse("type-mismatch",
+             fmt::format("operand {} is {}, operand {} is {}", definition_.list.tensors[index(tensors.front())].name,
+                         name_of(type(tensors.front())), definition_.list.tensors[index(tensor)].name,
+                         name_of(type(tensor))));
+    }
+  }
+}
+
+void Definer::require_rank(int tensor, int lowest, int highest) const {
+  if (rank(tensor) >= lowest && rank(tensor) <= highest) return;
+  const std::string wanted = lowest == highest ? fmt::format("{}", lowest) : fmt::format("{} to {}", lowest, highest);
+  refuse("shape-mismatch", fmt::format("operand {} has shape {}, {} dimensions were wanted",
+                                       definition_.list.tensors[index(tensor)].name, to_text(shape(tensor)), wanted));
+}
+
+void Definer::refuse(std::string code, std::string message, std::string remedy) const {
+  throw Refusal{std::move(code), std::move(message), std::move(remedy)};
+}
+
+int Definer::add_constant(std::string name, Tensor value) {
+  const int tensor = add_tensor(std::move(name), value.type(), value.shape(), TensorRole::constant);
+  definition_.list.tensors.back().value = std::move(value);
+  return tensor;
+}
+
+int Definer::add_tensor(std::string name, ElementType type, Shape shape, TensorRole role) {
+  const auto count = checked_element_count(shape);
+  if (!count || *count > largest_element_count) {
+    refuse("tensor-too-large", fmt::format("the result would have shape {}, more than 2^40 elements", to_text(shape)));
+  }
+  StageTensor tensor;
+  tensor.name = std::move(name);
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  tensor.role = role;
+  definition_.list.tensors.push_back(std::move(tensor));
+  return static_cast<int>(definition_.list.tensors.size()) - 1;
+}
+
+OperatorDefinition Definer::done_as_view() {
+  definition_.is_view = true;
+  return done();
+}
+
+StageDraft::StageDraft(Definer& definer, std::string name) : definer_(definer) { stage_.name = std::move(name); }
+
+IndexExpr StageDraft::axis(std::string name, std::int64_t extent) {
+  check(stage_.spatial == static_cast<int>(stage_.axes.size()), "spatial axis after a reduction axis");
+  stage_.axes.push_back({std::move(name), extent});
+  ++stage_.spatial;
+  return VarId(stage_.axes.size() - 1);
+}
+
+IndexExpr StageDraft::reduction_axis(std::string name, std::int64_t extent) {
+  stage_.axes.push_back({std::move(name), extent});
+  return VarId(stage_.axes.size() - 1);
+}
+
+std::vector<IndexExpr> StageDraft::axes(const Shape& shape) {
+  std::vector<IndexExpr> at;
+  for (std::size_t d = 0; d < shape.size(); ++d) at.push_back(axis(fmt::format("i{}", d), shape[d]));
+  return at;
+}
+
+ScalarExpr StageDraft::read(int tensor, std::vector<IndexExpr> at, std::optional<double> padding) {
+  check(at.size() == definer_.shape(tensor).size(), "read with a wrong number of indices");
+  stage_.reads.push_back({tensor, std::move(at), padding});
+  return scalar_read(definer_.type(tensor), last_read());
+}
+
+ScalarExpr StageDraft::read_broadcast(int tensor) {
+  const Shape& shape = definer_.shape(tensor);
+  const auto spatial = static_cast<std::size_t>(stage_.spatial);
+  check(shape.size() <= spatial, "broadcast of a tensor with more dimensions than the result");
+  std::vector<IndexExpr> at;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::size_t axis = spatial - shape.size() + d;
+    const bool repeats = shape[d] == 1 && stage_.axes[axis].extent != 1;
+    at.push_back(repeats ? IndexExpr(0) : IndexExpr(VarId(axis)));
+  }
+  return read(tensor, std::move(at));
+}
+
+int StageDraft::intermediate(const std::string& tensor, ScalarExpr body) {
+  return write(tensor, TensorRole::intermediate, Reduction::none, std::move(body), {});
+}
+
+int StageDraft::intermediate(const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish) {
+  return write(tensor, TensorRole::intermediate, reduction, std::move(body), std::move(finish));
+}
+
+int StageDraft::output(ScalarExpr body, const std::string& tensor) {
+  return write(tensor, TensorRole::output, Reduction::none, std::move(body), {});
+}
+
+int StageDraft::output(Reduction reduction, ScalarExpr body, ScalarExpr finish, const std::string& tensor) {
+  return write(tensor, TensorRole::output, reduction, std::move(body), std::move(finish));
+}
+
+int StageDraft::write(const std::string& tensor, TensorRole role, Reduction reduction, ScalarExpr body,
+                      ScalarExpr finish) {
+  Shape shape;
+  for (int a = 0; a < stage_.spatial; ++a) shape.push_back(stage_.axes[static_cast<std::size_t>(a)].extent);
+  stage_.output = definer_.add_tensor(tensor, finish ? finish->type : body->type, std::move(shape), role);
+  stage_.reduction = reduction;
+  stage_.body = std::move(body);
+  stage_.finish = std::move(finish);
+  definer_.add_stage(stage_);
+  return stage_.output;
+}
+
+Shape broadcast_shape(const Definer& d, const Shape& a, const Shape& b) {
+  Shape result(std::max(a.size(), b.size()), 1);
+  for (std::size_t back = 1; back <= result.size(); ++back) {
+    const std::int64_t of_a = back <= a.size() ? a[a.size() - back] : 1;
+    const std::int64_t of_b = back <= b.size() ? b[b.size() - back] : 1;
+    if (of_a != of_b && of_a != 1 && of_b != 1) {
+      d.refuse("shape-mismatch", fmt::format("shapes {} and {} do not broadcast", to_text(a), to_text(b)));
+    }
+    result[result.size() - back] = of_a == 1 ? of_b : of_a;
+  }
+  return result;
+}
+
+Shape broadcast_shape(const Definer& d, const std::vector<int>& tensors) {
+  Shape result;
+  for (const int tensor : tensors) result = broadcast_shape(d, result, d.shape(tensor));
+  return result;
+}
+
+ScalarExpr number(ElementType type, double value) {
+  if (is_float(type)) return scalar_constant(type, value);
+  return scalar_integer(type, static_cast<std::int64_t>(value));
+}
+
+ScalarExpr less(ScalarExpr a, ScalarExpr b) { return scalar_binary(BinaryOp::less, std::move(a), std::move(b)); }
+
+ScalarExpr equal(ScalarExpr a, ScalarExpr b) { return scalar_binary(BinaryOp::equal, std::move(a), std::move(b)); }
+
+}  // namespace stowage::operators

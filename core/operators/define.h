@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the definitions of operators are written with. Only the sources of core/operators/ include this.
+//
+// A definition is a plain function `OperatorDefinition f(Definer& d)`: it looks at operands and attributes, drafts
+// stages and returns `d.done()`. A mistake of the user leaves it by `d.refuse(...)`, which guarded<f> turns into a
+// Diagnostic, so that definitions read like the formulas in the ONNX documentation.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/operators.h"
+
+namespace stowage::operators {
+
+/// Internal to core/operators: how a definition that cannot be made is left.
+struct Refusal {
+  std::string code;
+  std::string message;
+  std::string remedy;
+};
+
+class Definer {
+ public:
+  explicit Definer(const OperatorContext& context);
+
+  [[nodiscard]] std::size_t slots() const { return operands_.size(); }
+  [[nodiscard]] bool has(std::size_t slot) const { return slot < operands_.size() && operands_[slot].has_value(); }
+  /// Index of an operand in the stage list's tensors.
+  [[nodiscard]] int operand(std::size_t slot) const;
+  /// All operands that are present, in slot order.
+  [[nodiscard]] std::vector<int> operands() const;
+  [[nodiscard]] const Shape& shape(int tensor) const { return definition_.list.tensors[index(tensor)].shape; }
+  [[nodiscard]] ElementType type(int tensor) const { return definition_.list.tensors[index(tensor)].type; }
+  [[nodiscard]] int rank(int tensor) const { return static_cast<int>(shape(tensor).size()); }
+  /// The elements, where the operand is a constant.
+  [[nodiscard]] const std::optional<Tensor>& value(int tensor) const {
+    return definition_.list.tensors[index(tensor)].value;
+  }
+
+  [[nodiscard]] const Attributes& attributes() const { return context_.op.attributes; }
+  [[nodiscard]] bool has_attribute(const std::string& name) const { return attributes().contains(name); }
+  /// An axis in -rank … rank-1 (for `rank` dimensions), counted from the front.
+  [[nodiscard]] int axis(std::int64_t axis, int rank) const;
+  /// The attribute's axes, each once, ascending; `fallback` where it is absent.
+  [[nodiscard]] std::vector<int> axes(const std::string& name, int rank, std::vector<int> fallback) const;
+
+  void require_floats(std::initializer_list<int> tensors) const;   ///< f32 or f64
+  void require_numbers(std::initializer_list<int> tensors) const;  ///< anything but boolean
+  void require_same_type(const std::vector<int>& tensors) const;
+  void require_rank(int tensor, int lowest, int highest) const;
+  [[noreturn]] void refuse(std::string code, std::string message, std::string remedy = {}) const;
+
+  int add_constant(std::string name, Tensor value);
+  int add_tensor(std::string name, ElementType type, Shape shape, TensorRole role);
+  void add_stage(Stage stage) { definition_.list.stages.push_back(std::move(stage)); }
+  OperatorDefinition done() { return std::move(definition_); }
+  /// Marks the output as sharing the first operand's memory.
+  OperatorDefinition done_as_view();
+
+ private:
+  [[nodiscard]] static std::size_t index(int tensor) { return static_cast<std::size_t>(tensor); }
+  const OperatorContext& context_;
+  std::vector<std::optional<int>> operands_;
+  OperatorDefinition definition_;
+};
+
+/// One stage under construction. Spatial axes first, then reduction axes, then reads, then one of intermediate/output.
+class StageDraft {
+ public:
+  StageDraft(Definer& definer, std::string name);
+
+  IndexExpr axis(std::string name, std::int64_t extent);
+  IndexExpr reduction_axis(std::string name, std::int64_t extent);
+  /// Spatial axes i0, i1, … over a whole shape.
+  std::vector<IndexExpr> axes(const Shape& shape);
+
+  ScalarExpr read(int tensor, std::vector<IndexExpr> at, std::optional<double> padding = {});
+  /// Number of the read that read() made last, for tensor_value().
+  [[nodiscard]] int last_read() const { return static_cast<int>(stage_.reads.size()) - 1; }
+  /// Reads a tensor that is broadcast to the shape of the spatial axes (dimensions aligned at the end).
+  ScalarExpr read_broadcast(int tensor);
+
+  /// Ends the draft: its result becomes a new tensor of the definition, whose index is returned.
+  int intermediate(const std::string& tensor, ScalarExpr body);
+  int intermediate(const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish = {});
+  int output(ScalarExpr body, const std::string& tensor = "Y");
+  int output(Reduction reduction, ScalarExpr body, ScalarExpr finish = {}, const std::string& tensor = "Y");
+
+ private:
+  int write(const std::string& tensor, TensorRole role, Reduction reduction, ScalarExpr body, ScalarExpr finish);
+  Definer& definer_;
+  Stage stage_;
+};
+
+/// The shape that operands broadcast to; refused where they do not.
+Shape broadcast_shape(const Definer& d, const std::vector<int>& tensors);
+Shape broadcast_shape(const Definer& d, const Shape& a, const Shape& b);
+
+/// A number of any element type.
+ScalarExpr number(ElementType type, double value);
+ScalarExpr less(ScalarExpr a, ScalarExpr b);
+ScalarExpr equal(ScalarExpr a, ScalarExpr b);
+
+/// Catches a definition's refusal.
+template <OperatorDefinition (*define)(Definer&)>
+Result<OperatorDefinition> guarded(const OperatorContext& context) {
+  try {
+    Definer definer(context);
+    return define(definer);
+  } catch (const Refusal& refusal) {
+    context.diagnostics.error(refusal.code, context.place, refusal.message, refusal.remedy);
+    return Failed{};
+  }
+}
+
+// The rows of each family, in any order.
+std::vector<OperatorRow> convolution_rows();
+std::vector<OperatorRow> element_wise_rows();
+std::vector<OperatorRow> layout_rows();
+std::vector<OperatorRow> matmul_rows();
+std::vector<OperatorRow> normalization_rows();
+std::vector<OperatorRow> pooling_rows();
+std::vector<OperatorRow> reduction_rows();
+std::vector<OperatorRow> selection_rows();
+
+}  // namespace stowage::operators

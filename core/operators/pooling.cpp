@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools: windows of MaxPool and AveragePool, and the global ones whose window is the whole image.
+#include <fmt/format.h>
+
+#include "core/operators/window.h"
+
+namespace stowage::operators {
+namespace {
+
+struct PoolStage {
+  StageDraft stage;
+  std::vector<IndexExpr> at;  ///< n, c, spatial axes
+  std::vector<IndexExpr> source;
+  bool clips = false;
+};
+
+PoolStage draft_pool(Definer& d, const std::string& name, const std::vector<Window>& windows) {
+  PoolStage pool{StageDraft(d, name), {}, {}, false};
+  const Shape in = d.shape(d.operand(0));
+  pool.at = {pool.stage.axis("n", in[0]), pool.stage.axis("c", in[1])};
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    pool.at.push_back(pool.stage.axis(spatial_axis_name(k, windows.size()), windows[k].out));
+  }
+  pool.source = {pool.at[0], pool.at[1]};
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    const IndexExpr r = pool.stage.reduction_axis(window_axis_name(k, windows.size()), windows[k].kernel);
+    pool.source.push_back(windows[k].start(pool.at[k + 2]) + r * windows[k].dilation);
+    pool.clips = pool.clips || windows[k].clips();
+  }
+  return pool;
+}
+
+std::vector<Window> pool_windows(const Definer& d) {
+  d.require_rank(d.operand(0), 3, 5);
+  const Shape in = d.shape(d.operand(0));
+  const Shape spatial(in.begin() + 2, in.end());
+  return forward_windows(d, spatial, ints_attribute(d.attributes(), "kernel_shape", {}),
+                         int_attribute(d.attributes(), "ceil_mode", 0) != 0);
+}
+
+std::vector<Window> global_windows(const Definer& d) {
+  d.require_rank(d.operand(0), 3, 5);
+  const Shape in = d.shape(d.operand(0));
+  std::vector<Window> windows;
+  for (std::size_t k = 2; k < in.size(); ++k) {
+    if (in[k] == 0) d.refuse("shape-mismatch", fmt::format("a pool over nothing: shape {}", to_text(in)));
+    windows.push_back({in[k], in[k], 1, 1, 0, 0, 1});
+  }
+  return windows;
+}
+
+OperatorDefinition max_pool(Definer& d, const std::vector<Window>& windows) {
+  const int x = d.operand(0);
+  d.require_numbers({x});
+  PoolStage pool = draft_pool(d, "max_pool", windows);
+  const double lowest = identity_of(Reduction::maximum, d.type(x));
+  const ScalarExpr element = pool.stage.read(x, pool.source, pool.clips ? std::optional(lowest) : std::nullopt);
+  pool.stage.output(Reduction::maximum, element);
+  return d.done();
+}
+
+/// How many taps of the window at output coordinate `at` lie in [low, high).
+IndexExpr taps_inside(const Window& w, const IndexExpr& at, std::int64_t low, std::int64_t high) {
+  const IndexExpr start = w.start(at);
+  const auto range = [&](VarId) { return Interval{0, w.out - 1}; };
+  const auto taps_below = [&](std::int64_t limit) {
+    return floor_div(start * -1 + (limit + w.dilation - 1), w.dilation);
+  };
+  const IndexExpr first = taps_below(low);  // smallest tap with start + tap*dilation >= low, if it is positive
+  const IndexExpr end = taps_below(high);
+  const bool clips_low = bounds(first, range).high > 0;
+  const bool clips_high = bounds(end, range).low < w.kernel;
+  const IndexExpr from = clips_low ? maximum(first, 0) : IndexExpr(0);
+  const IndexExpr to = clips_high ? minimum(end, w.kernel) : IndexExpr(w.kernel);
+  return to - from;
+}
+
+OperatorDefinition average_pool(Definer& d, const std::vector<Window>& windows, bool count_include_pad) {
+  const int x = d.operand(0);
+  d.require_floats({x});
+  const ElementType type = d.type(x);
+  PoolStage pool = draft_pool(d, "average_pool", windows);
+  const ScalarExpr element = pool.stage.read(x, pool.source, pool.clips ? std::optional(0.0) : std::nullopt);
+
+  // The divisor is a product of one count per dimension; counts that do not vary are multiplied here.
+  std::int64_t constant_count = 1;
+  ScalarExpr varying;
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    const Window& w = windows[k];
+    const IndexExpr count = count_include_pad ? taps_inside(w, pool.at[k + 2], -w.pad_begin, w.in + w.pad_end)
+                                              : taps_inside(w, pool.at[k + 2], 0, w.in);
+    if (count.is_constant()) {
+      constant_count *= count.constant();
+    } else {
+      const ScalarExpr factor = scalar_index(type, count);
+      varying = varying ? varying * factor : factor;
+    }
+  }
+  ScalarExpr divisor = scalar_constant(type, static_cast<double>(constant_count));
+  if (varying) divisor = constant_count == 1 ? varying : varying * divisor;
+  pool.stage.output(Reduction::sum, element, scalar_accumulator(type) / divisor);
+  return d.done();
+}
+
+OperatorDefinition max_pool(Definer& d) { return max_pool(d, pool_windows(d)); }
+
+OperatorDefinition average_pool(Definer& d) {
+  return average_pool(d, pool_windows(d), int_attribute(d.attributes(), "count_include_pad", 0) != 0);
+}
+
+OperatorDefinition global_max_pool(Definer& d) { return max_pool(d, global_windows(d)); }
+
+OperatorDefinition global_average_pool(Definer& d) { return average_pool(d, global_windows(d), false); }
+
+}  // namespace
+
+std::vector<OperatorRow> pooling_rows() {
+  const AttributeRow ceil_mode = {"ceil_mode", "int", false, "1: round the output's extents up; default 0"};
+  OperatorRow max{"MaxPool", "largest element of each window", {"X"},
+                  1,         window_attribute_rows(true),      guarded<max_pool>};
+  max.attributes.push_back(ceil_mode);
+  OperatorRow average{"AveragePool",        "mean of each window", {"X"}, 1, window_attribute_rows(true),
+                      guarded<average_pool>};
+  average.attributes.push_back(ceil_mode);
+  average.attributes.push_back({"count_include_pad", "int", false, "1: padding counts as zeros; default 0"});
+  return {max,
+          average,
+          {"GlobalMaxPool", "largest element of each image", {"X"}, 1, {}, guarded<global_max_pool>},
+          {"GlobalAveragePool", "mean of each image", {"X"}, 1, {}, guarded<global_average_pool>}};
+}
+
+}  // namespace stowage::operators

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "run_operator.h"
+
+using namespace stowage;
+using namespace stowage::test;
+
+namespace {
+
+Tensor random_floats(Shape shape, std::mt19937& generator) {
+  std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+  for (float& v : values) v = static_cast<float>(generator() % 2001) / 1000.0f - 1;
+  return floats(std::move(shape), values);
+}
+
+struct Geometry {
+  Ints kernel, stride, dilation, pads;
+  std::int64_t groups = 1;
+};
+
+/// Convolution of [n,c,h,w] written independently, by scattering or gathering over explicit coordinates.
+std::vector<double> convolve(const Tensor& x, const Tensor& w, const Geometry& g, const Shape& out) {
+  const Shape& in = x.shape();
+  std::vector<double> result;
+  const std::int64_t per_group = out[1] / g.groups;
+  for (std::int64_t n = 0; n < out[0]; ++n)
+    for (std::int64_t f = 0; f < out[1]; ++f)
+      for (std::int64_t oy = 0; oy < out[2]; ++oy)
+        for (std::int64_t ox = 0; ox < out[3]; ++ox) {
+          double sum = 0;
+          for (std::int64_t c = 0; c < w.shape()[1]; ++c)
+            for (std::int64_t ky = 0; ky < g.kernel[0]; ++ky)
+              for (std::int64_t kx = 0; kx < g.kernel[1]; ++kx) {
+                const std::int64_t iy = oy * g.stride[0] + ky * g.dilation[0] - g.pads[0];
+                const std::int64_t ix = ox * g.stride[1] + kx * g.dilation[1] - g.pads[1];
+                if (iy < 0 || ix < 0 || iy >= in[2] || ix >= in[3]) continue;
+                const std::int64_t channel = f / per_group * w.shape()[1] + c;
+                sum += x.as_double(((n * in[1] + channel) * in[2] + iy) * in[3] + ix) *
+                       w.as_double(((f * w.shape()[1] + c) * g.kernel[0] + ky) * g.kernel[1] + kx);
+              }
+          result.push_back(sum);
+        }
+  return result;
+}
+
+/// Transposed convolution of [n,c,h,w] by scattering every input element.
+std::vector<double> scatter(const Tensor& x, const Tensor& w, const Geometry& g, const Shape& out) {
+  const Shape& in = x.shape();
+  std::vector<double> result(static_cast<std::size_t>(element_count(out)), 0);
+  const std::int64_t channels = in[1] / g.groups;
+  const std::int64_t features = w.shape()[1];
+  for (std::int64_t n = 0; n < in[0]; ++n)
+    for (std::int64_t c = 0; c < in[1]; ++c)
+      for (std::int64_t f = 0; f < features; ++f)
+        for (std::int64_t iy = 0; iy < in[2]; ++iy)
+          for (std::int64_t ix = 0; ix < in[3]; ++ix)
+            for (std::int64_t ky = 0; ky < g.kernel[0]; ++ky)
+              for (std::int64_t kx = 0; kx < g.kernel[1]; ++kx) {
+                const std::int64_t oy = iy * g.stride[0] + ky * g.dilation[0] - g.pads[0];
+                const std::int64_t ox = ix * g.stride[1] + kx * g.dilation[1] - g.pads[1];
+                if (oy < 0 || ox < 0 || oy >= out[2] || ox >= out[3]) continue;
+                const std::int64_t feature = c / channels * features + f;
+                result[static_cast<std::size_t>(((n * out[1] + feature) * out[2] + oy) * out[3] + ox)] +=
+                    x.as_double(((n * in[1] + c) * in[2] + iy) * in[3] + ix) *
+                    w.as_double(((c * features + f) * g.kernel[0] + ky) * g.kernel[1] + kx);
+              }
+  return result;
+}
+
+Attributes attributes_of(const Geometry& g) {
+  return {{"kernel_shape", g.kernel},
+          {"strides", g.stride},
+          {"dilations", g.dilation},
+          {"pads", g.pads},
+          {"group", g.groups}};
+}
+
+}  // namespace
+
+TEST_CASE("Conv sums the window and adds the bias", "[Conv]") {
+  const Tensor x = counting({1, 1, 3, 3});
+  const Tensor w = floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  check_floats(run("Conv", {}, {x, w, floats({1}, {100})}), {1, 1, 2, 2}, {127, 137, 157, 167});
+}
+
+TEST_CASE("Conv pads by auto_pad: the odd element goes behind or before", "[Conv]") {
+  const Tensor x = floats({1, 1, 3}, {1, 2, 3});
+  const Tensor w = floats({1, 1, 2}, {10, 1});
+  check_floats(run("Conv", {{"auto_pad", "SAME_UPPER"}}, {x, w}), {1, 1, 3}, {12, 23, 30});
+  check_floats(run("Conv", {{"auto_pad", "SAME_LOWER"}}, {x, w}), {1, 1, 3}, {1, 12, 23});
+  check_floats(run("Conv", {{"auto_pad", "VALID"}}, {x, w}), {1, 1, 2}, {12, 23});
+}
+
+TEST_CASE("Conv of three dimensions", "[Conv]") {
+  const Tensor x = counting({1, 1, 2, 2, 2});
+  const Tensor w = floats({1, 1, 2, 1, 2}, {1, 1, 1, 1});
+  check_floats(run("Conv", {}, {x, w}), {1, 1, 1, 2, 1}, {0 + 1 + 4 + 5, 2 + 3 + 6 + 7});
+}
+
+TEST_CASE("Conv agrees with plain loops on random geometries", "[Conv]") {
+  const auto seed = static_cast<std::mt19937::result_type>(20250101);
+  WARN("seed " << seed);
+  std::mt19937 generator(seed);
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  for (int round = 0; round < 40; ++round) {
+    Geometry g;
+    g.groups = draw(1, 3);
+    const std::int64_t channels = draw(1, 3);
+    const std::int64_t features = draw(1, 3) * g.groups;
+    g.kernel = {draw(1, 4), draw(1, 4)};
+    g.stride = {draw(1, 3), draw(1, 3)};
+    g.dilation = {draw(1, 2), draw(1, 2)};
+    g.pads = {draw(0, 2), draw(0, 2), draw(0, 2), draw(0, 2)};
+    const Shape in = {draw(1, 2), channels * g.groups, draw(8, 12), draw(8, 12)};
+    Shape out = {in[0], features};
+    for (std::size_t k = 0; k < 2; ++k) {
+      out.push_back((in[k + 2] + g.pads[k] + g.pads[k + 2] - (g.kernel[k] - 1) * g.dilation[k] - 1) / g.stride[k] + 1);
+    }
+    const Tensor x = random_floats(in, generator);
+    const Tensor w = random_floats({features, channels, g.kernel[0], g.kernel[1]}, generator);
+    check_floats(run("Conv", attributes_of(g), {x, w}), out, convolve(x, w, g, out));
+  }
+}
+
+TEST_CASE("Conv defines itself in the names of the papers", "[Conv]") {
+  const auto definition =
+      define("Conv", {{"pads", Ints{1, 1, 1, 1}}}, {counting({1, 2, 4, 4}), counting({3, 2, 3, 3})});
+  CHECK(to_text(definition.list) ==
+        "input X f32[1,2,4,4]\n"
+        "input W f32[3,2,3,3]\n"
+        "output Y f32[1,3,4,4]\n"
+        "conv: Y[n<1, ff<3, yy<4, xx<4] = sum_{rc<2, ry<3, rx<3} "
+        "(X[n, rc, yy + ry - 1, xx + rx - 1 else 0] * W[ff, rc, ry, rx])\n");
+  CHECK(fusion_kind(definition.list) == FusionKind::anchor);
+  CHECK(multiply_adds(definition.list) == 3 * 4 * 4 * 2 * 3 * 3);
+}
+
+TEST_CASE("Conv refuses what does not fit", "[Conv]") {
+  const Tensor x = counting({1, 4, 5, 5});
+  CHECK(refusal("Conv", {}, {x, counting({2, 3, 3, 3})}) ==
+        "[shape-mismatch] input [1,4,5,5] and weights [2,3,3,3] do not fit 1 group");
+  CHECK(refusal("Conv", {}, {x, counting({2, 4, 6, 6})}) ==
+        "[shape-mismatch] a window of 6 does not fit into 5 elements with padding 0 and 0");
+  CHECK(refusal("Conv", {{"strides", Ints{0, 1}}}, {x, counting({2, 4, 3, 3})}) ==
+        "[bad-attribute] attribute strides has a 0, at least 1 was wanted");
+  CHECK(refusal("Conv", {{"stride", Ints{1, 1}}}, {x, counting({2, 4, 3, 3})}) ==
+        "[unknown-attribute] Conv has no attribute stride");
+  CHECK(refusal("Conv", {}, {x}) == "[missing-operand] Conv needs operand W");
+  CHECK(refusal("Conv", {}, {x, counting({2, 4, 3, 3}), counting({3})}) ==
+        "[shape-mismatch] bias of shape [3] for 2 features");
+}
+
+TEST_CASE("ConvTranspose spreads every element over a window", "[ConvTranspose]") {
+  const Tensor x = floats({1, 1, 2}, {1, 10});
+  const Tensor w = floats({1, 1, 3}, {1, 2, 3});
+  check_floats(run("ConvTranspose", {}, {x, w}), {1, 1, 4}, {1, 12, 23, 30});
+  check_floats(run("ConvTranspose", {{"strides", Ints{2}}}, {x, w}), {1, 1, 5}, {1, 2, 13, 20, 30});
+  check_floats(run("ConvTranspose", {{"strides", Ints{2}}, {"output_padding", Ints{1}}}, {x, w, floats({1}, {5})}),
+               {1, 1, 6}, {6, 7, 18, 25, 35, 5});
+  check_floats(run("ConvTranspose", {{"strides", Ints{2}}, {"pads", Ints{1, 1}}}, {x, w}), {1, 1, 3}, {2, 13, 20});
+}
+
+TEST_CASE("ConvTranspose cuts to output_shape and by auto_pad", "[ConvTranspose]") {
+  const Tensor x = floats({1, 1, 2}, {1, 10});
+  const Tensor w = floats({1, 1, 3}, {1, 2, 3});
+  // Of the five elements 1 2 13 20 30 one is cut: behind for SAME_UPPER, before otherwise.
+  check_floats(run("ConvTranspose", {{"strides", Ints{2}}, {"auto_pad", "SAME_UPPER"}}, {x, w}), {1, 1, 4},
+               {1, 2, 13, 20});
+  check_floats(run("ConvTranspose", {{"strides", Ints{2}}, {"auto_pad", "SAME_LOWER"}}, {x, w}), {1, 1, 4},
+               {2, 13, 20, 30});
+  check_floats(run("ConvTranspose", {{"strides", Ints{2}}, {"output_shape", Ints{4}}}, {x, w}), {1, 1, 4},
+               {2, 13, 20, 30});
+  check_floats(run("ConvTranspose", {{"strides", Ints{2}}, {"output_shape", Ints{6}}}, {x, w}), {1, 1, 6},
+               {1, 2, 13, 20, 30, 0});
+}
+
+TEST_CASE("ConvTranspose agrees with scattering on random geometries", "[ConvTranspose]") {
+  const auto seed = static_cast<std::mt19937::result_type>(20250102);
+  WARN("seed " << seed);
+  std::mt19937 generator(seed);
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  for (int round = 0; round < 40; ++round) {
+    Geometry g;
+    g.groups = draw(1, 2);
+    const std::int64_t features = draw(1, 3);
+    g.kernel = {draw(1, 4), draw(1, 4)};
+    g.stride = {draw(1, 3), draw(1, 3)};
+    g.dilation = {draw(1, 2), draw(1, 2)};
+    g.pads = {draw(0, 1), draw(0, 1), draw(0, 1), draw(0, 1)};
+    const Shape in = {draw(1, 2), draw(1, 3) * g.groups, draw(3, 5), draw(3, 5)};
+    Shape out = {in[0], features * g.groups};
+    for (std::size_t k = 0; k < 2; ++k) {
+      out.push_back(g.stride[k] * (in[k + 2] - 1) + (g.kernel[k] - 1) * g.dilation[k] + 1 - g.pads[k] - g.pads[k + 2]);
+    }
+    const Tensor x = random_floats(in, generator);
+    const Tensor w = random_floats({in[1], features, g.kernel[0], g.kernel[1]}, generator);
+    check_floats(run("ConvTranspose", attributes_of(g), {x, w}), out, scatter(x, w, g, out));
+  }
+}
