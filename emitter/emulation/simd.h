@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// floatv4 as GCC's vector extension. As on the machine, simd_load and simd_store need an aligned address.
+#ifndef SWEMU_SIMD_H
+#define SWEMU_SIMD_H
+
+typedef float floatv4 __attribute__((vector_size(16)));
+typedef float swemu_aligned_floats __attribute__((vector_size(16), may_alias));
+typedef float swemu_any_floats __attribute__((vector_size(16), aligned(4), may_alias));
+
+#define simd_load(v, p) ((v) = (floatv4) * (const swemu_aligned_floats *)(const void *)(p))
+#define simd_store(v, p) (*(swemu_aligned_floats *)(void *)(p) = (v))
+#define simd_loadu(v, p) ((v) = (floatv4) * (const swemu_any_floats *)(const void *)(p))
+#define simd_storeu(v, p) (*(swemu_any_floats *)(void *)(p) = (v))
+#define simd_loade(v, p) ((v) = swemu_splat(*(p)))
+
+static inline floatv4 swemu_splat(float x) { return (floatv4){x, x, x, x}; }
+static inline floatv4 simd_set_floatv4(float a, float b, float c, float d) { return (floatv4){a, b, c, d}; }
+static inline floatv4 simd_vmas(floatv4 a, floatv4 b, floatv4 c) { return a * b + c; }
+static inline floatv4 simd_vmss(floatv4 a, floatv4 b, floatv4 c) { return a * b - c; }
+static inline floatv4 simd_vnmas(floatv4 a, floatv4 b, floatv4 c) { return c - a * b; }
+static inline floatv4 simd_vadds(floatv4 a, floatv4 b) { return a + b; }
+static inline floatv4 simd_vsubs(floatv4 a, floatv4 b) { return a - b; }
+static inline floatv4 simd_vmuls(floatv4 a, floatv4 b) { return a * b; }
+static inline floatv4 simd_vdivs(floatv4 a, floatv4 b) { return a / b; }
+
+#endif

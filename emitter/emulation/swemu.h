@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the emulated headers (athread.h, slave.h, dma.h) call. Emitted sources use the vendor's names, not these,
+// except swemu_ldm and swemu_alloc, which sw_rt.h names where SW_EMULATION is defined.
+#ifndef SWEMU_H
+#define SWEMU_H
+
+#include <stddef.h>
+
+/* A place in the sources: every call of the interface owns one, so that counts and messages know their line. */
+struct swemu_site {
+  const char *file;
+  int line;
+  int id; /* index + 1 into the runtime's table of sites; 0 until the first call */
+};
+#define SWEMU_SITE                                                     \
+  (__extension__({                                                     \
+    static struct swemu_site swemu_this_site = {__FILE__, __LINE__, 0}; \
+    &swemu_this_site;                                                  \
+  }))
+
+/* Both sides. */
+/* Main memory of one area, aligned to 128 bytes. The first call is the parameter area, the second the activations;
+ * the configuration names tensors by area and offset. */
+void *swemu_alloc(size_t bytes);
+
+/* Management core. */
+int swemu_init(void);
+int swemu_halt(void);
+int swemu_spawn(struct swemu_site *site, const char *kernel, void (*function)(void *), void *argument,
+                size_t argument_bytes);
+int swemu_join(struct swemu_site *site);
+
+/* Compute cores. */
+void *swemu_ldm(size_t bytes); /* the core's LDM, of which the kernel uses so many bytes */
+int swemu_core_id(struct swemu_site *site, int core);
+int swemu_get(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
+              int mask, int stride, int block);
+int swemu_put(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
+              int stride, int block);
+void swemu_wait(struct swemu_site *site, volatile int *reply, int count);
+int swemu_barrier(struct swemu_site *site, int scope, int mask);
+
+#endif

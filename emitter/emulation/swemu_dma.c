@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// The LDM of a core and its DMA. In level count data moves when an operation is issued; in check it moves when the
+// operation is awaited, and its target holds NaN until then; in strict at a random moment in between.
+#include <stdlib.h>
+#include <string.h>
+
+#include "swemu_state.h"
+
+#if SWEMU_ASAN
+#include <sanitizer/asan_interface.h>
+#define FORBID(p, n) __asan_poison_memory_region((p), (size_t)(n))
+#define ALLOW(p, n) __asan_unpoison_memory_region((p), (size_t)(n))
+#else
+#define FORBID(p, n) ((void)(p), (void)(n))
+#define ALLOW(p, n) ((void)(p), (void)(n))
+#endif
+
+enum { GET = 1, PUT = 0, CANARY_BYTE = 0xa5, NAN_BYTE = 0xff };
+
+static char *arena_of(const struct swemu_core *core) { return core->fiber->arena; }
+static int checked(void) { return swemu_config.level != SWEMU_COUNT; }
+
+/* ---- LDM ---- */
+
+void swemu_begin_core(struct swemu_core *core) {
+  core->ldm_size = 0;
+  core->flight_count = 0;
+  core->put_low = UINT64_MAX;
+  core->put_high = 0;
+  core->last_range = NULL;
+  core->random = swemu_config.seed * 0x9e3779b97f4a7c15u + (uint64_t)swemu_run.launch * 4099 + (uint64_t)core->id;
+}
+
+void *swemu_ldm(size_t bytes) {
+  struct swemu_core *core = swemu_core;
+  if (!core) swemu_fatal("emulation-misuse", NULL, -1, "the LDM was asked for on the management core");
+  if ((int64_t)bytes > swemu_config.ldm_bytes)
+    swemu_fatal("emulation-ldm-overflow", NULL, core->id,
+                "kernel %s keeps %lld bytes in the LDM, which holds %lld for it", swemu_run.kernel, (long long)bytes,
+                (long long)swemu_config.ldm_bytes);
+  char *arena = arena_of(core);
+  if ((int64_t)bytes <= core->ldm_size) return arena;
+  core->ldm_size = (int64_t)bytes;
+  if (core->ldm_size > swemu_worker->ldm_peak) swemu_worker->ldm_peak = core->ldm_size;
+#if SWEMU_ASAN
+  ALLOW(arena - SWEMU_CANARY, swemu_config.ldm_bytes + 2 * SWEMU_CANARY);
+#endif
+  memset(arena - SWEMU_CANARY, CANARY_BYTE, SWEMU_CANARY);
+  memset(arena + bytes, CANARY_BYTE, SWEMU_CANARY);
+  if (checked()) memset(arena, NAN_BYTE, bytes);
+#if SWEMU_ASAN
+  FORBID(arena - SWEMU_CANARY, SWEMU_CANARY);
+  FORBID(arena + bytes, swemu_config.ldm_bytes - (int64_t)bytes + SWEMU_CANARY);
+  const struct swemu_launch *launch = swemu_run.expected;
+  for (int i = 0; launch && i < launch->gap_count; ++i)
+    if (launch->gaps[i].offset + launch->gaps[i].bytes <= (int64_t)bytes)
+      FORBID(arena + launch->gaps[i].offset, launch->gaps[i].bytes);
+#endif
+  return arena;
+}
+
+static int canary_broken(const char *canary, int *at) {
+  for (*at = 0; *at < SWEMU_CANARY; ++*at)
+    if ((unsigned char)canary[*at] != CANARY_BYTE) return 1;
+  return 0;
+}
+
+static void check_canaries(struct swemu_core *core) {
+  if (!core->ldm_size) return;
+  char *arena = arena_of(core);
+  int at = 0;
+#if SWEMU_ASAN
+  ALLOW(arena - SWEMU_CANARY, swemu_config.ldm_bytes + 2 * SWEMU_CANARY);
+#endif
+  if (canary_broken(arena + core->ldm_size, &at))
+    swemu_problem(SWEMU_ERROR, "emulation-ldm-overrun", swemu_run.spawn_site, core->id,
+                  "kernel %s wrote at byte %lld of the LDM, behind the %lld that it declares", swemu_run.kernel,
+                  (long long)core->ldm_size + at, (long long)core->ldm_size);
+  if (canary_broken(arena - SWEMU_CANARY, &at))
+    swemu_problem(SWEMU_ERROR, "emulation-ldm-overrun", swemu_run.spawn_site, core->id,
+                  "kernel %s wrote %d bytes before the start of the LDM", swemu_run.kernel, SWEMU_CANARY - at);
+}
+
+/* ---- busy bytes of the LDM ---- */
+
+static uint64_t bits(int from, int to) { /* [from, to) of one word, to <= 64 */
+  const uint64_t upper = to == 64 ? ~(uint64_t)0 : ((uint64_t)1 << to) - 1;
+  return upper & ~(((uint64_t)1 << from) - 1);
+}
+
+static int any_busy(const uint64_t *map, int64_t begin, int64_t end) {
+  for (int64_t at = begin; at < end;) {
+    const int64_t next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
+    if (map[at >> 6] & bits((int)(at & 63), (int)(next - (at & ~(int64_t)63)))) return 1;
+    at = next;
+  }
+  return 0;
+}
+
+static void mark_busy(uint64_t *map, int64_t begin, int64_t end, int busy) {
+  for (int64_t at = begin; at < end;) {
+    const int64_t next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
+    const uint64_t mask = bits((int)(at & 63), (int)(next - (at & ~(int64_t)63)));
+    if (busy) map[at >> 6] |= mask;
+    else map[at >> 6] &= ~mask;
+    at = next;
+  }
+}
+
+/* ---- moving ---- */
+
+static uint64_t checksum(const char *bytes, int length) {
+  uint64_t sum = 0x243f6a8885a308d3u;
+  int i = 0;
+  for (; i + 8 <= length; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, 8);
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+    sum ^= sum >> 29;
+  }
+  for (; i < length; ++i) sum = (sum ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+  return sum;
+}
+
+static void move(const struct swemu_flight *f) {
+  char *ldm = f->ldm, *memory = f->memory;
+  for (int left = f->length; left > 0; left -= f->block) {
+    if (f->is_get) memcpy(ldm, memory, (size_t)f->block);
+    else memcpy(memory, ldm, (size_t)f->block);
+    ldm += f->block;
+    memory += f->block + f->stride;
+  }
+}
+
+/* The data moves and the reply word counts it. The operation stays in the list until it is awaited. */
+static void complete(struct swemu_core *core, struct swemu_flight *f) {
+  if (f->done) return;
+  f->done = 1;
+  if (!f->refused) {
+    if (checked()) {
+      const int64_t begin = f->ldm - arena_of(core);
+      mark_busy(f->is_get ? core->get_busy : core->put_busy, begin, begin + f->length, 0);
+      if (f->is_get) ALLOW(f->ldm, f->length);
+      else if (checksum(f->ldm, f->length) != f->checksum)
+        swemu_problem(SWEMU_ERROR, "emulation-put-source-changed", f->site, core->id,
+                      "the source of this put (LDM bytes [%lld, %lld)) was overwritten before the put was awaited",
+                      (long long)begin, (long long)begin + f->length);
+    }
+    move(f);
+  }
+  ++*f->reply;
+}
+
+static void complete_at_random(struct swemu_core *core) {
+  if (swemu_config.level != SWEMU_STRICT || !core->flight_count) return;
+  const uint64_t random = swemu_random(&core->random);
+  if (random & 1) complete(core, &core->flights[(random >> 1) % (uint64_t)core->flight_count]);
+}
+
+/* ---- checks of one operation ---- */
+
+static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
+
+static const struct swemu_range *find_range(struct swemu_core *core, const char *begin, int64_t bytes, int writing) {
+  const struct swemu_launch *launch = swemu_run.expected;
+  const struct swemu_range *last = core->last_range;
+  for (int i = -1; i < launch->range_count; ++i) {
+    const struct swemu_range *range = i < 0 ? last : &launch->ranges[i];
+    if (!range || (writing && !range->writable) || range->area >= swemu_area_count) continue;
+    const int64_t at = (int64_t)(address(begin) - address(swemu_areas[range->area].memory)) - range->offset;
+    if (at >= 0 && at <= range->bytes - bytes) return core->last_range = range;
+  }
+  return NULL;
+}
+
+/* Whether main memory [begin, begin + bytes) may be used. `*log`: whether another core may write or read it too. */
+static int memory_allowed(struct swemu_core *core, const char *begin, int64_t bytes, int is_get, int *log) {
+  *log = 1;
+  const int64_t in_argument = (int64_t)(address(begin) - address(swemu_run.argument));
+  if (is_get && in_argument >= 0 && in_argument + bytes <= swemu_run.argument_bytes) {
+    *log = 0;
+    return 1;
+  }
+  if (swemu_run.expected) {
+    const struct swemu_range *range = find_range(core, begin, bytes, !is_get);
+    if (range) *log = range->shared;
+    return range != NULL;
+  }
+  for (int i = 0; i < swemu_area_count; ++i) {
+    const int64_t at = (int64_t)(address(begin) - address(swemu_areas[i].memory));
+    if (at >= 0 && at <= swemu_areas[i].bytes - bytes) return 1;
+  }
+  return 0;
+}
+
+static int refuse_memory(struct swemu_core *core, struct swemu_flight *f, int64_t bytes) {
+  char text[400];
+  int unused;
+  const char *where = swemu_memory_text(text, sizeof text, f->memory, bytes);
+  if (!f->is_get && memory_allowed(core, f->memory, bytes, GET, &unused))
+    swemu_problem(SWEMU_ERROR, "emulation-read-only", f->site, core->id,
+                  "athread_put to %s, which kernel %s may only read", where, swemu_run.kernel);
+  else
+    swemu_problem(SWEMU_ERROR, "emulation-dma-out-of-bounds", f->site, core->id,
+                  "athread_%s %s %s lies outside every tensor of kernel %s", f->is_get ? "get" : "put",
+                  f->is_get ? "from" : "to", where, swemu_run.kernel);
+  return 0;
+}
+
+/* Shape, alignment and places of an operation; 1 if it may run. Fills in the block of a contiguous one. */
+static int allowed(struct swemu_core *core, struct swemu_flight *f, int mode, int mask, int *log) {
+  const char *name = f->is_get ? "athread_get" : "athread_put";
+  const int a = swemu_config.alignment;
+  char *arena = arena_of(core);
+  *log = 0;
+  if (mode != 0 || mask != 0) {
+    swemu_problem(SWEMU_ERROR, "emulation-unsupported", f->site, core->id,
+                  "%s in mode %d with mask %d: only PE_MODE without a mask is emulated", name, mode, mask);
+    return 0;
+  }
+  if (f->length <= 0 || f->block < 0 || f->stride < 0 || (f->stride > 0 && f->block == 0)) {
+    swemu_problem(SWEMU_ERROR, "emulation-dma-shape", f->site, core->id,
+                  "%s of %d bytes with stride %d and block %d: lengths must be positive", name, f->length, f->stride,
+                  f->block);
+    return 0;
+  }
+  if (f->block == 0) f->block = f->length;
+  if (f->length % f->block != 0) {
+    swemu_problem(SWEMU_ERROR, "emulation-dma-shape", f->site, core->id,
+                  "%s of %d bytes, which is no multiple of its block of %d bytes", name, f->length, f->block);
+    return 0;
+  }
+  if ((address(f->memory) | address(f->ldm) | (uint64_t)f->length | (uint64_t)f->stride | (uint64_t)f->block) %
+      (uint64_t)a) {
+    char text[400];
+    swemu_problem(SWEMU_ERROR, "emulation-dma-misaligned", f->site, core->id,
+                  "%s of %d bytes (stride %d, block %d) between LDM byte %lld and %s: all must be multiples of %d", name,
+                  f->length, f->stride, f->block, (long long)(f->ldm - arena),
+                  swemu_memory_text(text, sizeof text, f->memory, f->length), a);
+    return 0;
+  }
+  const int64_t at = (int64_t)(address(f->ldm) - address(arena));
+  if (at < 0 || at + f->length > core->ldm_size) {
+    swemu_problem(SWEMU_ERROR, "emulation-dma-ldm-bounds", f->site, core->id,
+                  "%s of LDM bytes [%lld, %lld), of which the kernel declares [0, %lld)", name, (long long)at,
+                  (long long)at + f->length, (long long)core->ldm_size);
+    return 0;
+  }
+  const int64_t hull = (int64_t)(f->length / f->block - 1) * ((int64_t)f->block + f->stride) + f->block;
+  if (!memory_allowed(core, f->memory, hull, f->is_get, log)) return refuse_memory(core, f, hull);
+  return 1;
+}
+
+static void check_reply(struct swemu_core *core, struct swemu_flight *f) {
+  const int64_t at = (int64_t)(address((const void *)f->reply) - address(arena_of(core)));
+  if (at < 0 || at + (int64_t)sizeof(int) > core->ldm_size || at % (int64_t)sizeof(int))
+    swemu_problem(SWEMU_ERROR, "emulation-reply-place", f->site, core->id,
+                  "the reply word of this operation is not an aligned word of the core's LDM");
+}
+
+/* ---- operations that overlap in flight ---- */
+
+static int64_t pitch(const struct swemu_flight *f) { return (int64_t)f->block + f->stride; }
+static int64_t rows(const struct swemu_flight *f) { return f->length / f->block; }
+
+static int memory_overlaps(const struct swemu_flight *a, const struct swemu_flight *b) {
+  for (int64_t row = 0; row < rows(a); ++row) {
+    /* The rows of b that end behind the begin of this one start with index `first`. */
+    const int64_t begin = (int64_t)(address(a->memory) - address(b->memory)) + row * pitch(a);
+    const int64_t first = begin < b->block ? 0 : (begin - b->block) / pitch(b) + 1;
+    if (first < rows(b) && first * pitch(b) < begin + a->block) return 1;
+  }
+  return 0;
+}
+
+static int ldm_overlaps(const struct swemu_flight *a, const struct swemu_flight *b) {
+  return a->ldm < b->ldm + b->length && b->ldm < a->ldm + a->length;
+}
+
+static int report_overlap(struct swemu_core *core, const struct swemu_flight *f, int in_ldm) {
+  for (int i = 0; i < core->flight_count; ++i) {
+    const struct swemu_flight *other = &core->flights[i];
+    if (other->done || other->refused || (!f->is_get && !other->is_get && in_ldm)) continue;
+    if (in_ldm ? !ldm_overlaps(f, other) : other->is_get || !memory_overlaps(f, other)) continue;
+    const long long at = f->ldm - arena_of(core), there = other->ldm - arena_of(core);
+    char text[400], other_text[400];
+    if (in_ldm)
+      swemu_problem(SWEMU_ERROR, "emulation-dma-overlap", f->site, core->id,
+                    "athread_%s of LDM bytes [%lld, %lld) while the athread_%s of [%lld, %lld) issued at %s:%d is in "
+                    "flight",
+                    f->is_get ? "get" : "put", at, at + f->length, other->is_get ? "get" : "put", there,
+                    there + other->length, other->site->file, other->site->line);
+    else
+      swemu_problem(SWEMU_ERROR, "emulation-dma-overlap", f->site, core->id,
+                    "athread_%s of %s while the athread_put of %s issued at %s:%d is in flight",
+                    f->is_get ? "get" : "put", swemu_memory_text(text, sizeof text, f->memory, f->length),
+                    swemu_memory_text(other_text, sizeof other_text, other->memory, other->length), other->site->file,
+                    other->site->line);
+    return 1;
+  }
+  return 0;
+}
+
+static int overlaps_flight(struct swemu_core *core, const struct swemu_flight *f) {
+  const int64_t at = f->ldm - arena_of(core);
+  if ((any_busy(core->get_busy, at, at + f->length) || (f->is_get && any_busy(core->put_busy, at, at + f->length))) &&
+      report_overlap(core, f, 1))
+    return 1;
+  const uint64_t begin = address(f->memory), end = begin + (uint64_t)((rows(f) - 1) * pitch(f) + f->block);
+  if (begin < core->put_high && core->put_low < end && report_overlap(core, f, 0)) return 1;
+  if (!f->is_get) {
+    if (begin < core->put_low) core->put_low = begin;
+    if (end > core->put_high) core->put_high = end;
+  }
+  return 0;
+}
+
+static void log_memory(struct swemu_core *core, const struct swemu_flight *f) {
+  if (f->is_get && swemu_config.level != SWEMU_STRICT) return;
+  struct swemu_log *log = f->is_get ? &core->gets : &core->puts;
+  uint64_t begin = address(f->memory);
+  for (int64_t row = 0; row < rows(f); ++row, begin += (uint64_t)pitch(f))
+    swemu_log_interval(log, begin, begin + (uint64_t)f->block, f->site, core->id);
+}
+
+/* ---- the calls ---- */
+
+static void count_operation(const struct swemu_flight *f) {
+  struct swemu_worker *worker = swemu_worker;
+  const int64_t in_argument = (int64_t)(address(f->memory) - address(swemu_run.argument));
+  if (f->is_get && in_argument >= 0 && in_argument < swemu_run.argument_bytes) {
+    ++worker->argument_fetches;
+    return;
+  }
+  struct swemu_count *count = &worker->counts[f->site->id - 1];
+  ++count->operations;
+  count->bytes += f->length;
+}
+
+static void make_room_for_counts(struct swemu_site *site) {
+  struct swemu_worker *worker = swemu_worker;
+  const int id = swemu_site_id(site);
+  if (id <= worker->count_capacity) return;
+  const int capacity = id + 64;
+  worker->counts = swemu_checked_realloc(worker->counts, (size_t)capacity * sizeof *worker->counts);
+  memset(worker->counts + worker->count_capacity, 0,
+         (size_t)(capacity - worker->count_capacity) * sizeof *worker->counts);
+  worker->count_capacity = capacity;
+}
+
+static int issue(struct swemu_flight f, int mode, int mask) {
+  struct swemu_core *core = swemu_core;
+  if (!core) swemu_fatal("emulation-misuse", f.site, -1, "DMA was issued on the management core");
+  make_room_for_counts(f.site);
+  int log = 0;
+  f.refused = !allowed(core, &f, mode, mask, &log);
+  check_reply(core, &f);
+  count_operation(&f);
+  if (core->flight_count == core->flight_capacity) {
+    core->flight_capacity = core->flight_capacity ? 2 * core->flight_capacity : 16;
+    core->flights = swemu_checked_realloc(core->flights, (size_t)core->flight_capacity * sizeof *core->flights);
+  }
+  complete_at_random(core);
+  if (checked() && !f.refused) f.refused = overlaps_flight(core, &f);
+  if (checked() && !f.refused) {
+    if (log) log_memory(core, &f);
+    const int64_t at = f.ldm - arena_of(core);
+    mark_busy(f.is_get ? core->get_busy : core->put_busy, at, at + f.length, 1);
+    if (f.is_get) {
+      ALLOW(f.ldm, f.length);
+      memset(f.ldm, NAN_BYTE, (size_t)f.length);
+      FORBID(f.ldm, f.length);
+    } else {
+      f.checksum = checksum(f.ldm, f.length);
+    }
+  }
+  core->flights[core->flight_count++] = f;
+  if (!checked()) complete(core, &core->flights[core->flight_count - 1]);
+  return 0;
+}
+
+int swemu_get(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
+              int mask, int stride, int block) {
+  struct swemu_flight f = {.site = site, .reply = reply, .ldm = target, .memory = (char *)(uintptr_t)source,
+                           .length = length, .stride = stride, .block = block, .is_get = GET};
+  return issue(f, mode, mask);
+}
+
+int swemu_put(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
+              int stride, int block) {
+  struct swemu_flight f = {.site = site, .reply = reply, .ldm = (char *)(uintptr_t)source, .memory = target,
+                           .length = length, .stride = stride, .block = block, .is_get = PUT};
+  return issue(f, mode, 0);
+}
+
+/* Completes and forgets the operations of one reply word. */
+static int settle(struct swemu_core *core, const volatile int *reply) {
+  int kept = 0, settled = 0;
+  for (int i = 0; i < core->flight_count; ++i) {
+    struct swemu_flight *f = &core->flights[i];
+    if (f->reply == reply) {
+      complete(core, f);
+      ++settled;
+    } else {
+      if (kept != i) core->flights[kept] = *f;
+      ++kept;
+    }
+  }
+  core->flight_count = kept;
+  if (!kept) {
+    core->put_low = UINT64_MAX;
+    core->put_high = 0;
+  }
+  return settled;
+}
+
+void swemu_wait(struct swemu_site *site, volatile int *reply, int count) {
+  struct swemu_core *core = swemu_core;
+  if (!core) swemu_fatal("emulation-misuse", site, -1, "dma_wait on the management core");
+  make_room_for_counts(site);
+  if (count > 0) ++swemu_worker->counts[site->id - 1].waits;
+  complete_at_random(core);
+  const int settled = settle(core, reply);
+  const int value = *reply;
+  if (value < count)
+    swemu_problem(SWEMU_ERROR, "emulation-wait-never-ends", site, core->id,
+                  "dma_wait for %d completions can never end: only %d of the reply word were issued since it was zeroed",
+                  count, value);
+  else if (value > count || settled > count)
+    swemu_problem(SWEMU_ERROR, "emulation-wait-count", site, core->id,
+                  "dma_wait for %d completions, but the reply word counts %d: it was not zeroed before, or operations "
+                  "are missing in the count",
+                  count, value > settled ? value : settled);
+}
+
+void swemu_end_core(struct swemu_core *core) {
+  for (int i = 0; i < core->flight_count; ++i) {
+    struct swemu_flight *f = &core->flights[i];
+    swemu_problem(SWEMU_ERROR, "emulation-never-awaited", f->site, core->id,
+                  "kernel %s returned without waiting for this athread_%s of LDM bytes [%lld, %lld)", swemu_run.kernel,
+                  f->is_get ? "get" : "put", (long long)(f->ldm - arena_of(core)),
+                  (long long)(f->ldm - arena_of(core)) + f->length);
+    if (!f->refused && checked() && !f->done) {
+      const int64_t at = f->ldm - arena_of(core);
+      mark_busy(f->is_get ? core->get_busy : core->put_busy, at, at + f->length, 0);
+    }
+  }
+  core->flight_count = 0;
+  check_canaries(core);
+}

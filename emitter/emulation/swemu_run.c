@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: one worker per host core claims compute cores from a counter and runs each on a fiber. A core that never
+// blocks runs to its end and hands its stack and LDM to the next; only a barrier makes a worker hold several.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "swemu_state.h"
+
+enum { SPINS = 4000, MAX_WORKERS = 256 };  /* some 50 microseconds of spinning before a worker sleeps */
+
+struct swemu_run swemu_run = {.launch = -1};
+struct swemu_core *swemu_cores;
+__thread struct swemu_core *swemu_core;
+__thread struct swemu_worker *swemu_worker;
+void swemu_fiber_entered(struct swemu_fiber *fiber);
+
+static struct swemu_worker *workers;
+static int worker_count;
+static int initialised;
+static void (*function)(void *);
+static void *argument;
+static int *order;           /* in which cores are claimed */
+static struct timespec spawn_time;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned generation;  /* raised by every launch */
+static int next_claim;       /* into order */
+static unsigned active_helpers;   /* that have not finished their share of this launch */
+
+static unsigned epoch;       /* raised whenever a barrier opens */
+static int arrived, finished;
+
+static void pause_briefly(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/* Waits until *word differs from (or equals) `value`: spins, then sleeps. Whoever changes a word calls wake_all. */
+static void await_word(unsigned *word, unsigned value, int until_equal) {
+  for (int i = 0; i < SPINS; ++i) {
+    if ((__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) == until_equal) return;
+    pause_briefly();
+  }
+  pthread_mutex_lock(&lock);
+  while ((__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) != until_equal) pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+static void wake_all(void) {
+  pthread_mutex_lock(&lock);
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- barrier ---- */
+
+static void report_deadlock(void) {
+  const struct swemu_core *waiting = NULL;
+  int returned = -1;
+  for (int i = 0; i < swemu_config.cores; ++i) {
+    const struct swemu_core *core = &swemu_cores[i];
+    if (core->blocked && !waiting) waiting = core;
+    if (core->finished && returned < 0) returned = i;
+  }
+  swemu_fatal("emulation-deadlock", waiting->blocked_at, waiting->id,
+              "%d of %d cores wait at a barrier of all cores that the other %d never reach (core %d has returned)",
+              arrived, swemu_config.cores, finished, returned);
+}
+
+int swemu_barrier(struct swemu_site *site, int scope, int mask) {
+  struct swemu_core *core = swemu_core;
+  if (!core) swemu_fatal("emulation-misuse", site, -1, "athread_syn was called on the management core");
+  if (scope != 2 || (mask & 0xffff) != 0xffff)
+    swemu_fatal("emulation-unsupported", site, core->id,
+                "athread_syn(%d, 0x%x): only ARRAY_SCOPE with mask 0xffff is emulated", scope, (unsigned)mask);
+  pthread_mutex_lock(&lock);
+  core->blocked = 1;
+  core->blocked_at = site;
+  ++arrived;
+  if (arrived == swemu_config.cores) {
+    swemu_check_races();
+    arrived = 0;
+    for (int i = 0; i < swemu_config.cores; ++i) swemu_cores[i].blocked = 0;
+    __atomic_add_fetch(&epoch, 1, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return 0;
+  }
+  if (arrived + finished == swemu_config.cores) report_deadlock();
+  struct swemu_fiber *fiber = core->fiber;
+  fiber->epoch = epoch;
+  pthread_mutex_unlock(&lock);
+  struct swemu_worker *worker = swemu_worker;
+  fiber->next = NULL;
+  if (worker->blocked_tail) worker->blocked_tail->next = fiber;
+  else worker->blocked = fiber;
+  worker->blocked_tail = fiber;
+  swemu_leave_fiber(worker, fiber, 0);
+  return 0;
+}
+
+/* ---- workers ---- */
+
+static void fiber_body(void) {
+  struct swemu_core *core = swemu_core;
+  struct swemu_fiber *fiber = core->fiber;
+  swemu_fiber_entered(fiber);
+  swemu_begin_core(core);
+  function(argument);
+  swemu_end_core(core);
+  pthread_mutex_lock(&lock);
+  core->finished = 1;
+  ++finished;
+  if (arrived > 0 && arrived + finished == swemu_config.cores) report_deadlock();
+  pthread_mutex_unlock(&lock);
+  swemu_leave_fiber(swemu_worker, fiber, 1);
+}
+
+static struct swemu_fiber *take_ready(struct swemu_worker *worker) {
+  struct swemu_fiber *fiber = worker->blocked;
+  if (!fiber || fiber->epoch == __atomic_load_n(&epoch, __ATOMIC_ACQUIRE)) return NULL;
+  worker->blocked = fiber->next;
+  if (!worker->blocked) worker->blocked_tail = NULL;
+  return fiber;
+}
+
+static struct swemu_fiber *claim_core(struct swemu_worker *worker) {
+  const int claim = __atomic_fetch_add(&next_claim, 1, __ATOMIC_RELAXED);
+  if (claim >= swemu_config.cores) {
+    __atomic_store_n(&next_claim, swemu_config.cores, __ATOMIC_RELAXED);
+    return NULL;
+  }
+  struct swemu_fiber *fiber = worker->idle;
+  if (fiber) {
+    worker->idle = fiber->next;
+    swemu_reset_fiber(fiber, fiber_body);
+  } else {
+    fiber = swemu_new_fiber(fiber_body);
+  }
+  fiber->core = &swemu_cores[order[claim]];
+  fiber->core->fiber = fiber;
+  return fiber;
+}
+
+static void work(struct swemu_worker *worker) {
+  for (;;) {
+    struct swemu_fiber *fiber = take_ready(worker);
+    if (!fiber) fiber = claim_core(worker);
+    if (!fiber) {
+      if (!worker->blocked) return;
+      await_word(&epoch, worker->blocked->epoch, 0);
+      continue;
+    }
+    struct swemu_core *core = fiber->core;
+    swemu_enter_fiber(worker, fiber);
+    if (core->finished) {
+      fiber->next = worker->idle;
+      worker->idle = fiber;
+    }
+  }
+}
+
+static void *helper(void *pointer) {
+  swemu_worker = pointer;
+  swemu_use_signal_stack();
+  unsigned seen = 0;
+  for (;;) {
+    await_word(&generation, seen, 0);
+    seen = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+    work(swemu_worker);
+    if (__atomic_sub_fetch(&active_helpers, 1, __ATOMIC_ACQ_REL) == 0) wake_all();
+  }
+  return NULL;
+}
+
+/* ---- management core ---- */
+
+static int host_cores(void) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? n : 1;
+}
+
+static void finish_at_exit(void) { swemu_finish(1); }
+
+int swemu_init(void) {
+  if (initialised) return 0;
+  swemu_read_config();
+  initialised = 1;
+  worker_count = swemu_config.workers > 0 ? swemu_config.workers : host_cores();
+  if (worker_count > swemu_config.cores) worker_count = swemu_config.cores;
+  if (worker_count > MAX_WORKERS) worker_count = MAX_WORKERS;
+  const size_t cores = (size_t)swemu_config.cores;
+  swemu_cores = swemu_checked_realloc(NULL, cores * sizeof *swemu_cores);
+  memset(swemu_cores, 0, cores * sizeof *swemu_cores);
+  order = swemu_checked_realloc(NULL, cores * sizeof *order);
+  const size_t bits = ((size_t)swemu_config.ldm_bytes + 63) / 64 * sizeof(uint64_t);
+  for (int i = 0; i < swemu_config.cores; ++i) {
+    swemu_cores[i].id = i;
+    order[i] = i;
+    if (swemu_config.level == SWEMU_COUNT) continue;
+    swemu_cores[i].get_busy = swemu_checked_realloc(NULL, bits);
+    swemu_cores[i].put_busy = swemu_checked_realloc(NULL, bits);
+    memset(swemu_cores[i].get_busy, 0, bits);
+    memset(swemu_cores[i].put_busy, 0, bits);
+  }
+  workers = swemu_checked_realloc(NULL, (size_t)worker_count * sizeof *workers);
+  memset(workers, 0, (size_t)worker_count * sizeof *workers);
+  swemu_install_crash_handler();
+  swemu_worker = &workers[0];
+  swemu_use_signal_stack();
+  for (int i = 1; i < worker_count; ++i) {
+    workers[i].index = i;
+    if (pthread_create(&workers[i].thread, NULL, helper, &workers[i]) != 0) {
+      worker_count = i; /* fewer host threads: slower, not wrong */
+      break;
+    }
+  }
+  atexit(finish_at_exit);
+  return 0;
+}
+
+static void shuffle_order(void) {
+  uint64_t state = swemu_config.seed * 1000003u + (uint64_t)swemu_run.launch;
+  for (int i = swemu_config.cores - 1; i > 0; --i) {
+    const int j = (int)(swemu_random(&state) % (uint64_t)(i + 1));
+    const int other = order[j];
+    order[j] = order[i];
+    order[i] = other;
+  }
+}
+
+int swemu_spawn(struct swemu_site *site, const char *kernel, void (*body)(void *), void *pointer, size_t bytes) {
+  if (!initialised) swemu_fatal("emulation-misuse", site, -1, "athread_spawn before athread_init");
+  if (swemu_core) swemu_fatal("emulation-misuse", site, swemu_core->id, "athread_spawn on a compute core");
+  if (swemu_run.running)
+    swemu_fatal("emulation-misuse", site, -1, "athread_spawn of %s while %s has not been joined", kernel,
+                swemu_run.kernel);
+  if (swemu_run.launch < 0) swemu_write_dumps(-1);
+  ++swemu_run.launch;
+  swemu_run.kernel = kernel;
+  swemu_run.argument = pointer;
+  /* sizeof(void) is 1: nothing is known, so as much as an LDM can hold. */
+  swemu_run.argument_bytes = bytes > 1 ? (int64_t)bytes : swemu_config.ldm_bytes;
+  swemu_run.expected = NULL;
+  if (swemu_config.configured) {
+    if (swemu_run.launch >= swemu_config.launch_count)
+      swemu_fatal("emulation-misuse", site, -1, "launch %lld (%s) is one more than the program has",
+                  (long long)swemu_run.launch, kernel);
+    swemu_run.expected = &swemu_config.launches[swemu_run.launch];
+  }
+  swemu_run.running = 1;
+  swemu_run.spawn_site = site;
+  function = body;
+  argument = pointer;
+  for (int i = 0; i < swemu_config.cores; ++i) swemu_cores[i].finished = swemu_cores[i].blocked = 0;
+  if (swemu_config.level == SWEMU_STRICT) shuffle_order();
+  arrived = finished = 0;
+  next_claim = 0;
+  active_helpers = (unsigned)worker_count - 1;
+  clock_gettime(CLOCK_MONOTONIC, &spawn_time);
+  __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+  if (worker_count > 1) wake_all();
+  return 0;
+}
+
+int swemu_join(struct swemu_site *site) {
+  if (!swemu_run.running) swemu_fatal("emulation-misuse", site, -1, "athread_join without a kernel that runs");
+  work(&workers[0]);
+  await_word(&active_helpers, 0, 1);
+  swemu_check_races();
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  swemu_add_seconds((double)(now.tv_sec - spawn_time.tv_sec) + 1e-9 * (double)(now.tv_nsec - spawn_time.tv_nsec));
+  swemu_run.running = 0;
+  swemu_end_launch(workers, worker_count);
+  if (swemu_has_errors()) swemu_fail();
+  swemu_write_dumps(swemu_run.launch);
+  return 0;
+}
+
+int swemu_halt(void) {
+  swemu_finish(1);
+  return 0;
+}
+
+int swemu_core_id(struct swemu_site *site, int core) {
+  if (!swemu_core) swemu_fatal("emulation-misuse", site, -1, "athread_get_id on the management core");
+  if (core != -1) swemu_fatal("emulation-unsupported", site, swemu_core->id, "athread_get_id(%d): only -1 is emulated", core);
+  return swemu_core->id;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running another program: the C compiler, an emulated network.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace stowage {
+
+struct ProcessResult {
+  bool started = false;  ///< false: the program could not be executed
+  bool stopped = false;  ///< killed because a stop was requested
+  int exit_code = -1;    ///< where it ended by itself
+  int signal = 0;        ///< that ended it, or 0
+  std::string output;    ///< standard output and standard error, as they came
+};
+
+/// Runs `command` (the program is searched for in PATH) in `folder`, without input, with `environment` ("NAME=value")
+/// added to ours. It is killed, with all it started, within a tenth of a second after a stop is requested.
+ProcessResult run_process(const std::vector<std::string>& command, const std::filesystem::path& folder,
+                          const std::vector<std::string>& environment = {}, std::stop_token stop = {});
+
+/// Path of a program that can be executed, searched for in PATH unless it holds a slash; "" where there is none.
+std::string find_program(const std::string& name);
+
+/// A new, empty folder of our own under the system's temporary folder, removed with all it holds.
+class TemporaryFolder {
+ public:
+  /// Throws std::filesystem::filesystem_error where none can be made.
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace stowage
