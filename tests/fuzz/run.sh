@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh [SECONDS] [TARGET...]   builds the fuzz targets and runs each so long (60), two at a time. What is found lies in
+# build/fuzz/findings, what was learnt in build/fuzz/corpus. Needs the packages clang and libclang-rt-14-dev.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+seconds="${1:-60}"
+shift || true
+
+names=("$@")
+[ ${#names[@]} -gt 0 ] || for file in tests/fuzz/fuzz_*.cpp; do
+  name="$(basename "$file" .cpp)"
+  names+=("${name#fuzz_}")
+done
+cmake --preset fuzz >/dev/null || exit 1
+cmake --build --preset fuzz -j "$(nproc)" --target "${names[@]/#/fuzz_}" || exit 1
+
+# Seeds: what the samples and the ONNX project's tests hold.
+seeds() {
+  case "$1" in
+    target) ls samples/targets/*.toml ;;
+    template) ls fusion/templates/*.toml ;;
+    batch) find samples tests -name '*.toml' ;;
+    onnx) find /usr/share/libonnx-testdata -name model.onnx -size -8k 2>/dev/null ;;
+    *) true ;;
+  esac
+}
+
+run_one() {
+  local name="$1" corpus="build/fuzz/corpus/$1" n=0
+  mkdir -p "$corpus" build/fuzz/findings
+  while read -r seed; do cp "$seed" "$corpus/seed_$((n++))"; done < <(seeds "$name")
+  local log="build/fuzz/findings/$name.log"
+  if LSAN_OPTIONS=suppressions=tests/suppressions/lsan.txt "build/fuzz/tests/fuzz/fuzz_$name" "$corpus" \
+    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/findings/$name-" >"$log" 2>&1 </dev/null; then
+    echo "$name: nothing found, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+  else
+    echo "$name: FOUND something, see $log"
+    return 1
+  fi
+}
+
+status=0
+for ((i = 0; i < ${#names[@]}; i += 2)); do
+  pids=()
+  for name in "${names[@]:i:2}"; do run_one "$name" & pids+=($!); done
+  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+done
+exit $status
