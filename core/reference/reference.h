@@ -17,11 +17,12 @@ enum class ReferenceMode : std::uint8_t {
   plain    ///< only the definition's stages (independent of oneDNN)
 };
 
-/// Value of one operator. `inputs` by operand slot (absent operands: nullopt).
+/// Value of one operator. `inputs` by operand slot (absent operands: nullopt; the graph's constants may be left out).
 Tensor run_operator(const Graph& graph, OpId op, std::span<const std::optional<Tensor>> inputs, ReferenceMode mode);
 
 /// Runs the network in topological order. `inputs` by graph input, in the network's order. `on_value` is called with
-/// every operator's output as it becomes known; values are dropped after their last use. Returns the network's outputs.
+/// every operator's output as it becomes known; values are dropped after their last use. Returns the network's
+/// outputs, or nothing once `stop` was requested. May throw IndexOutOfRange (core/evaluate.h).
 std::vector<Tensor> run_reference(const Graph& graph, std::span<const Tensor> inputs, ReferenceMode mode,
                                   const std::function<void(TensorId, const Tensor&)>& on_value = {},
                                   std::stop_token stop = {}, const ProgressSink& progress = {});
