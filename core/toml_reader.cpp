@@ -29,17 +29,22 @@ struct TomlTable::Document {
     return found;
   }
 
-  void error(const toml::source_region& region, std::string code, std::string message, std::string remedy) const {
+  [[nodiscard]] Diagnostic placed(const toml::source_region& region) const {
     Diagnostic diagnostic;
-    diagnostic.code = std::move(code);
-    diagnostic.message = std::move(message);
-    diagnostic.remedy = std::move(remedy);
     diagnostic.place.file = region.path ? *region.path : file;
     diagnostic.place.line = static_cast<int>(region.begin.line);
     diagnostic.place.column = static_cast<int>(region.begin.column);
     diagnostic.source_line = line_of(diagnostic.place.file, region.begin.line);
     const bool one_line = region.end.line == region.begin.line && region.end.column > region.begin.column;
     diagnostic.place.end_column = one_line ? static_cast<int>(region.end.column) : diagnostic.place.column + 1;
+    return diagnostic;
+  }
+
+  void error(const toml::source_region& region, std::string code, std::string message, std::string remedy) const {
+    Diagnostic diagnostic = placed(region);
+    diagnostic.code = std::move(code);
+    diagnostic.message = std::move(message);
+    diagnostic.remedy = std::move(remedy);
     diagnostics->add(std::move(diagnostic));
   }
 };
@@ -276,6 +281,8 @@ std::vector<std::string> TomlTable::keys() const {
 void TomlTable::error(std::string code, std::string_view key, std::string message, std::string remedy) {
   node_->document->error(node_->region_of(key), std::move(code), std::move(message), std::move(remedy));
 }
+
+Diagnostic TomlTable::placed(std::string_view key) const { return node_->document->placed(node_->region_of(key)); }
 
 void TomlTable::finish() {
   const std::vector<std::string> known(node_->asked.begin(), node_->asked.end());

@@ -50,6 +50,8 @@ class TomlTable {
 
   /// Reports at the key's value, or at the table where the key is missing.
   void error(std::string code, std::string_view key, std::string message, std::string remedy = {});
+  /// A diagnostic to be filled in later, with the place and source line that error() would take.
+  [[nodiscard]] Diagnostic placed(std::string_view key) const;
   /// Reports every key that was not asked for.
   void finish();
 

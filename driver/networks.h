@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,8 @@ std::span<const NetworkRow> network_table();
 std::vector<std::string> network_names();
 
 /// Writes a sample network to `path` and returns the path. Errors: unknown-network (with the nearest name),
-/// invalid-batch, cannot-write.
+/// invalid-batch, cannot-write; when stopped it fails without one.
 Result<std::string> write_network(std::string_view name, const NetworkOptions& options, const std::string& path,
-                                  Diagnostics& diagnostics);
+                                  Diagnostics& diagnostics, std::stop_token stop = {});
 
 }  // namespace stowage

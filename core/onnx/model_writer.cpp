@@ -136,7 +136,7 @@ struct ModelWriter::Model {
   std::vector<Constant> constants;
 
   /// The order of fields is free in protobuf's format, so the constants may follow the rest of the graph.
-  bool write(std::ostream& file) const {
+  bool write(std::ostream& file, const std::stop_token& stop) const {
     std::size_t graph_size = graph.ByteSizeLong();
     for (const Constant& constant : constants) graph_size += field_size(initializer_tag, tensor_size(constant));
     google::protobuf::io::OstreamOutputStream buffer(&file, static_cast<int>(block_size));
@@ -145,7 +145,10 @@ struct ModelWriter::Model {
     stream.WriteTag(graph_tag);
     stream.WriteVarint64(graph_size);
     graph.SerializeToCodedStream(&stream);
-    for (const Constant& constant : constants) write_constant(constant, stream);
+    for (const Constant& constant : constants) {
+      if (stop.stop_requested()) return false;
+      write_constant(constant, stream);
+    }
     return !stream.HadError();
   }
 };
@@ -210,7 +213,7 @@ void ModelWriter::add_node(const std::string& op_type, const std::string& name, 
   }
 }
 
-Result<std::string> ModelWriter::save(const std::string& path, Diagnostics& diagnostics) const {
+Result<std::string> ModelWriter::save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop) const {
   const std::string partial = path + ".partial";
   {
     std::ofstream file(partial, std::ios::binary | std::ios::trunc);
@@ -220,10 +223,11 @@ Result<std::string> ModelWriter::save(const std::string& path, Diagnostics& diag
       return Failed{};
     }
     // Protobuf reads no message of more than 2 GiB; larger models would need external data.
-    const bool written = model_->write(file);
+    const bool written = model_->write(file, stop);
     file.close();
     if (!written || !file) {
       std::remove(partial.c_str());
+      if (stop.stop_requested()) return Failed{};
       diagnostics.error("cannot-write", {.file = path}, "the model could not be written completely",
                         "check that there is room on the disk");
       return Failed{};

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,8 @@ class ModelWriter {
   void add_node(const std::string& op_type, const std::string& name, const std::vector<std::string>& inputs,
                 const std::vector<std::string>& outputs, const Attributes& attributes = {});
 
-  /// Writes the file; it appears whole or not at all. Returns its path.
-  Result<std::string> save(const std::string& path, Diagnostics& diagnostics) const;
+  /// Writes the file; it appears whole or not at all. Returns its path; fails without a diagnostic when stopped.
+  Result<std::string> save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop = {}) const;
 
  private:
   struct Model;

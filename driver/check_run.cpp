@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/check_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/reference/reference.h"
+#include "lowering/planner.h"
+
+namespace stowage {
+
+namespace {
+
+ValueError compare_floats(const Tensor& value, const Tensor& reference) {
+  ValueError error;
+  for (std::int64_t i = 0; i < reference.size(); ++i) {
+    const double got = value.as_double(i);
+    const double wanted = reference.as_double(i);
+    if (std::isnan(got)) ++error.nans;
+    if (std::isinf(got)) ++error.infinities;
+    if (std::isfinite(wanted)) error.magnitude = std::max(error.magnitude, std::abs(wanted));
+    if (std::isfinite(got) && std::isfinite(wanted)) {
+      const double difference = std::abs(got - wanted);
+      error.largest_absolute = std::max(error.largest_absolute, difference);
+      if (wanted != 0) error.largest_relative = std::max(error.largest_relative, difference / std::abs(wanted));
+    } else if (!(std::isnan(got) && std::isnan(wanted)) && got != wanted) {
+      ++error.misplaced;
+    }
+  }
+  return error;
+}
+
+ValueError compare_integers(const Tensor& value, const Tensor& reference) {
+  ValueError error;
+  for (std::int64_t i = 0; i < reference.size(); ++i) {
+    const double wanted = reference.as_double(i);
+    error.magnitude = std::max(error.magnitude, std::abs(wanted));
+    // Exactly, also beyond the 53 bits of a double.
+    if (value.as_int64(i) == reference.as_int64(i)) continue;
+    const double difference = std::max(1.0, std::abs(value.as_double(i) - wanted));
+    error.largest_absolute = std::max(error.largest_absolute, difference);
+    if (wanted != 0) error.largest_relative = std::max(error.largest_relative, difference / std::abs(wanted));
+  }
+  return error;
+}
+
+/// Graph output `id` and fused operator `name` for tables.
+ValueError named(ValueError error, const Graph& graph, TensorId id, std::string name) {
+  error.name = std::move(name);
+  error.tensor = graph.tensor(id).name;
+  return error;
+}
+
+}  // namespace
+
+ValueError compare_values(const Tensor& value, const Tensor& reference, double tolerance) {
+  check(value.type() == reference.type() && value.shape() == reference.shape(), "values of different tensors compared");
+  ValueError error = is_float(value.type()) ? compare_floats(value, reference) : compare_integers(value, reference);
+  error.type = value.type();
+  error.elements = value.size();
+  error.tolerance = is_float(value.type()) ? tolerance : 0;
+  error.agrees = error.misplaced == 0 && error.largest_absolute <= error.tolerance * error.magnitude;
+  return error;
+}
+
+bool CheckResult::agrees() const {
+  const auto good = [](const ValueError& error) { return error.agrees; };
+  return counts.empty() && std::all_of(groups.begin(), groups.end(), good) &&
+         std::all_of(outputs.begin(), outputs.end(), good);
+}
+
+const ValueError* CheckResult::first_difference() const {
+  for (const std::vector<ValueError>* rows : {&groups, &outputs}) {
+    for (const ValueError& error : *rows) {
+      if (!error.agrees) return &error;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation) {
+  std::map<std::pair<int, int>, DmaTotals> emulated;
+  for (const StatementCount& count : emulation.counts) {
+    DmaTotals& totals = emulated[{count.step, count.statement}];
+    totals.transfers += count.transfers;
+    totals.operations += count.operations;
+    totals.bytes += count.bytes;
+  }
+  std::vector<CountError> errors;
+  for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
+    const auto& [group, plan] = program.steps[static_cast<std::size_t>(step)];
+    if (!plan) continue;
+    const auto expect = [&, &name = group.name](int statement, const char* what, std::int64_t predicted,
+                                                std::int64_t counted) {
+      if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
+    };
+    for (const auto& [statement, predicted] : plan->counts.dma) {
+      const DmaTotals counted = emulated[{step, statement}];
+      expect(statement, "transfers", predicted.transfers, counted.transfers);
+      expect(statement, "operations", predicted.operations, counted.operations);
+      expect(statement, "bytes", predicted.bytes, counted.bytes);
+      emulated.erase({step, statement});
+    }
+    expect(-1, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(static_cast<std::size_t>(step)));
+  }
+  for (const auto& [key, counted] : emulated) {  // counted but never predicted
+    const std::string& name = program.steps.at(static_cast<std::size_t>(key.first)).group.name;
+    errors.push_back({name, key.second, "operations", 0, counted.operations});
+  }
+  return errors;
+}
+
+Result<std::vector<Tensor>> reference_values(const Graph& graph, std::span<const Tensor> inputs,
+                                             std::span<const TensorId> wanted, std::stop_token stop,
+                                             const ProgressSink& progress) {
+  std::map<TensorId, Tensor> values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
+  for (const TensorId id : wanted) {
+    if (graph.tensor(id).constant) values[id] = *graph.tensor(id).constant;
+  }
+  run_reference(
+      graph, inputs, ReferenceMode::onednn,
+      [&](TensorId id, const Tensor& value) {
+        if (std::find(wanted.begin(), wanted.end(), id) != wanted.end()) values[id] = value;
+      },
+      stop, progress);
+  if (stop.stop_requested()) return Failed{};
+  std::vector<Tensor> result;
+  for (const TensorId id : wanted) result.push_back(values.at(id));
+  return result;
+}
+
+Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,
+                                  const EmulationOptions& options, Diagnostics& diagnostics, std::stop_token stop,
+                                  const ProgressSink& progress) {
+  const Program& program = compilation.program;
+  const Graph& graph = program.fused.graph;
+  // Every fused operator's output, then the network's outputs (one of these may be an input or a constant).
+  std::vector<TensorId> wanted;
+  for (const ProgramStep& step : program.steps) wanted.push_back(step.group.output);
+  wanted.insert(wanted.end(), graph.outputs().begin(), graph.outputs().end());
+  auto reference = reference_values(graph, inputs, wanted, stop, progress);
+  if (!reference) return Failed{};
+
+  CheckResult result;
+  const auto on_output = [&](int step, const Tensor& value) {
+    const auto index = static_cast<std::size_t>(step);
+    const FusedOperator& group = program.steps[index].group;
+    result.groups.push_back(
+        named(compare_values(value, (*reference)[index], group_tolerance), graph, group.output, group.name));
+    (*reference)[index] = Tensor();  // compared, so its memory is free
+    if (progress) progress("emulate", index + 1, program.steps.size());
+  };
+  auto emulation = emulate(program, compilation.emitted, inputs, options, on_output, diagnostics, stop);
+  if (!emulation) return Failed{};
+  result.emulation = *std::move(emulation);
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+    const TensorId id = graph.outputs()[i];
+    const Tensor& wanted_value = (*reference)[program.steps.size() + i];
+    result.outputs.push_back(named(compare_values(result.emulation.outputs.at(i), wanted_value, output_tolerance),
+                                   graph, id, "output " + graph.tensor(id).name));
+  }
+  result.counts = compare_counts(program, result.emulation);
+  return result;
+}
+
+Result<IsolatedOperator> isolate(const Compilation& compilation, const std::string& name, Diagnostics& diagnostics) {
+  const Program& whole = compilation.program;
+  const Graph& graph = whole.fused.graph;
+  std::vector<std::string> names;
+  for (const ProgramStep& step : whole.steps) names.push_back(step.group.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    diagnostics.error("unknown-fused-operator", {}, fmt::format("no fused operator '{}'", name),
+                      suggest_name(name, names));
+    return Failed{};
+  }
+  const ProgramStep& step = whole.steps[static_cast<std::size_t>(found - names.begin())];
+
+  // A graph of the group alone: its operands first, then its operators.
+  IsolatedOperator isolated;
+  GraphBuilder builder(graph.name() + "/" + name);
+  std::map<TensorId, TensorId> moved;
+  for (const TensorId id : step.group.inputs) {
+    const GraphTensor& tensor = graph.tensor(id);
+    if (tensor.constant) {
+      moved[id] = builder.add_constant(tensor.name, *tensor.constant);
+    } else {
+      moved[id] = builder.add_input(tensor.name, tensor.type, tensor.shape);
+      isolated.inputs.push_back(id);
+    }
+  }
+  ProgramStep alone;
+  alone.group = step.group;
+  alone.group.operators.clear();
+  for (const OpId id : step.group.operators) {
+    const Operator& op = graph.op(id);
+    std::vector<std::optional<TensorId>> operands;
+    for (const auto& operand : op.inputs) {
+      operands.push_back(operand ? std::optional(moved.at(*operand)) : std::nullopt);
+    }
+    const GraphTensor& output = graph.tensor(op.output);
+    const OpId copy = builder.add_operator(op.kind, op.name, op.attributes, operands, output.name, output.type,
+                                           output.shape, op.origins);
+    moved[op.output] = builder.op(copy).output;
+    alone.group.operators.push_back(copy);
+  }
+  builder.mark_output(moved.at(step.group.output));
+  for (TensorId& id : alone.group.inputs) id = moved.at(id);
+  alone.group.output = moved.at(step.group.output);
+
+  Compilation& result = isolated.compilation;
+  result.command_line = compilation.command_line;
+  result.model = compilation.model;
+  result.network = compilation.network;
+  Program& program = result.program;
+  program.target = whole.target;
+  program.fusion = whole.fusion;
+  program.planner = whole.planner;
+  program.fused.graph = std::move(builder).build();
+  program.fused.groups = {alone.group};
+  if (step.plan) {
+    // The stages name tensors of the graph, so the nest is made again; the schedule is complete and stays.
+    Lowered nest = lower(name, group_stages(program.fused.graph, alone.group), step.plan->schedule, program.target);
+    check(std::holds_alternative<LoopNest>(nest), "a planned group can no longer be lowered");
+    alone.plan = *step.plan;
+    alone.plan->nest = std::get<LoopNest>(std::move(nest));
+    alone.plan->counts = predict_counts(alone.plan->nest);
+  }
+  program.steps = {alone};
+  program.memory = plan_memory(program.fused, program.target.dram_line_bytes);
+  result.emitted = emit_athread(program);
+  result.parameters = parameter_bytes(program);
+  return isolated;
+}
+
+}  // namespace stowage

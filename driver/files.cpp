@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/files.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+namespace stowage {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+SourcePlace place_of(const fs::path& path) {
+  SourcePlace place;
+  place.file = path.string();
+  return place;
+}
+
+void report(const fs::path& path, const std::string& what, int error, Diagnostics& diagnostics,
+            std::string remedy = {}) {
+  diagnostics.error("file-error", place_of(path), fmt::format("{}: {}", what, std::generic_category().message(error)),
+                    std::move(remedy));
+}
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+/// Pieces small enough that a stop is noticed at once.
+constexpr std::size_t piece = std::size_t{1} << 22;
+
+/// Makes something under a free name beside `wanted`: ".NAME.PID.N". Returns its path, or nothing with errno set.
+template <class Make>
+fs::path make_beside(const fs::path& wanted, const Make& make) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    fs::path path = wanted.parent_path() / fmt::format(".{}.{}.{}", wanted.filename().string(), ::getpid(), attempt);
+    if (make(path.c_str())) return path;
+    if (errno != EEXIST) break;
+  }
+  return {};
+}
+
+Result<File> open_to_read(const std::string& path, Diagnostics& diagnostics) {
+  std::error_code failure;
+  if (fs::is_directory(path, failure)) {
+    diagnostics.error("file-error", place_of(path), "a file was wanted, this is a folder");
+    return Failed{};
+  }
+  File file(std::fopen(path.c_str(), "rb"));
+  if (!file) {
+    report(path, "cannot be read", errno, diagnostics);
+    return Failed{};
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics) {
+  auto file = open_to_read(path, diagnostics);
+  if (!file) return Failed{};
+  std::string text;
+  std::vector<char> buffer(piece);
+  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), file->get())) > 0;) {
+    text.append(buffer.data(), got);
+  }
+  if (std::ferror(file->get()) != 0) {
+    report(path, "cannot be read", EIO, diagnostics);
+    return Failed{};
+  }
+  return text;
+}
+
+Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics) {
+  auto file = open_to_read(path, diagnostics);
+  if (!file) return Failed{};
+  const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(), &XXH64_freeState);
+  XXH64_reset(state.get(), 0);
+  std::vector<char> buffer(piece);
+  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), file->get())) > 0;) {
+    XXH64_update(state.get(), buffer.data(), got);
+  }
+  if (std::ferror(file->get()) != 0) {
+    report(path, "cannot be read", EIO, diagnostics);
+    return Failed{};
+  }
+  return fmt::format("xxh64:{:016x}", XXH64_digest(state.get()));
+}
+
+FolderWriter::FolderWriter(fs::path wanted, fs::path temporary)
+    : wanted_(std::move(wanted)), temporary_(std::move(temporary)) {}
+
+FolderWriter::FolderWriter(FolderWriter&& other) noexcept
+    : wanted_(std::move(other.wanted_)), temporary_(std::exchange(other.temporary_, {})) {}
+
+FolderWriter::~FolderWriter() {
+  if (temporary_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(temporary_, ignored);
+}
+
+Result<FolderWriter> FolderWriter::open(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
+  // "out/" and "out" are the same folder; its parent is what must be writable.
+  fs::path folder = fs::absolute(wanted).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  std::error_code failure;
+  const fs::file_status status = fs::symlink_status(folder, failure);
+  if (fs::exists(status)) {
+    if (!fs::is_directory(status)) {
+      diagnostics.error("output-exists", place_of(wanted), "exists and is not a folder", "choose another place");
+      return Failed{};
+    }
+    if (!force) {
+      diagnostics.error("output-exists", place_of(wanted), "the output folder exists already",
+                        "give --force to replace it");
+      return Failed{};
+    }
+  }
+  fs::create_directories(folder.parent_path(), failure);
+  if (failure) {
+    report(wanted, "the folder above it cannot be made", failure.value(), diagnostics);
+    return Failed{};
+  }
+  fs::path temporary = make_beside(folder, [](const char* path) { return ::mkdir(path, 0777) == 0; });
+  if (temporary.empty()) {
+    report(wanted, "the output folder cannot be made", errno, diagnostics, "choose a folder that you may write to");
+    return Failed{};
+  }
+  return FolderWriter(std::move(folder), std::move(temporary));
+}
+
+bool FolderWriter::write(const fs::path& relative, std::string_view text, Diagnostics& diagnostics,
+                         std::stop_token stop) {
+  return write(relative, std::as_bytes(std::span(text)), diagnostics, stop);
+}
+
+bool FolderWriter::write(const fs::path& relative, std::span<const std::byte> bytes, Diagnostics& diagnostics,
+                         std::stop_token stop) {
+  const fs::path path = temporary_ / relative;
+  std::error_code failure;
+  fs::create_directories(path.parent_path(), failure);
+  std::FILE* file = failure ? nullptr : std::fopen(path.c_str(), "wb");
+  bool good = file != nullptr;
+  bool stopped = false;
+  while (good && !bytes.empty() && !(stopped = stop.stop_requested())) {
+    const std::size_t size = std::min(piece, bytes.size());
+    good = std::fwrite(bytes.data(), 1, size, file) == size;
+    bytes = bytes.subspan(size);
+  }
+  if (file != nullptr && std::fclose(file) != 0) good = false;
+  if (!good) report(wanted_ / relative, "cannot be written", failure ? failure.value() : errno, diagnostics);
+  return good && !stopped;
+}
+
+bool FolderWriter::commit(Diagnostics& diagnostics) {
+  if (fs::exists(fs::symlink_status(wanted_))) {
+    // One step, so that at every moment a whole folder stands there; what was there goes with the temporary's name.
+    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, wanted_.c_str(), RENAME_EXCHANGE) == 0) return true;
+    // File systems that cannot exchange: the old one steps aside first.
+    const fs::path old = temporary_.string() + ".old";
+    if (::rename(wanted_.c_str(), old.c_str()) == 0) {
+      if (::rename(temporary_.c_str(), wanted_.c_str()) == 0) {
+        temporary_ = old;
+        return true;
+      }
+      ::rename(old.c_str(), wanted_.c_str());
+    }
+    report(wanted_, "the folder that is there cannot be replaced", errno, diagnostics);
+    return false;
+  }
+  if (::rename(temporary_.c_str(), wanted_.c_str()) != 0) {
+    report(wanted_, "the output folder cannot be put in place", errno, diagnostics);
+    return false;
+  }
+  temporary_.clear();
+  return true;
+}
+
+bool write_file_whole(const fs::path& wanted, std::string_view text, Diagnostics& diagnostics) {
+  int descriptor = -1;
+  const fs::path temporary = make_beside(fs::absolute(wanted), [&](const char* path) {
+    descriptor = ::open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    return descriptor >= 0;
+  });
+  if (temporary.empty()) {
+    report(wanted, "cannot be written", errno, diagnostics);
+    return false;
+  }
+  File file(::fdopen(descriptor, "wb"));
+  bool good = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+  good = std::fclose(file.release()) == 0 && good;
+  if (good) good = ::rename(temporary.c_str(), wanted.c_str()) == 0;
+  if (!good) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    report(wanted, "cannot be written", error, diagnostics);
+  }
+  return good;
+}
+
+}  // namespace stowage

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files and folders of the tool: read whole, hashed, and written so that they appear whole or not at all.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnostics.h"
+
+namespace stowage {
+
+Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics);
+/// "xxh64:…" of a file's bytes, read in pieces.
+Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics);
+
+/// A folder in the making. Files go to a temporary beside the wanted place; commit() puts it there by renaming.
+/// Whatever happens before that (an error, a stop, an exception) leaves the wanted place as it was, and the temporary
+/// is removed.
+class FolderWriter {
+ public:
+  /// Reports a folder that exists (unless `force`) or a parent that cannot be written to.
+  static Result<FolderWriter> open(const std::filesystem::path& wanted, bool force, Diagnostics& diagnostics);
+  FolderWriter(FolderWriter&& other) noexcept;
+  FolderWriter& operator=(FolderWriter&&) = delete;
+  ~FolderWriter();
+
+  /// Writes a file at a path relative to the folder; parents are made. False after a reported error or a stop.
+  bool write(const std::filesystem::path& relative, std::string_view text, Diagnostics& diagnostics,
+             std::stop_token stop = {});
+  bool write(const std::filesystem::path& relative, std::span<const std::byte> bytes, Diagnostics& diagnostics,
+             std::stop_token stop = {});
+  /// Where the files are until then.
+  [[nodiscard]] const std::filesystem::path& folder() const { return temporary_; }
+  /// Only after it was replaced does the old folder vanish.
+  bool commit(Diagnostics& diagnostics);
+
+ private:
+  FolderWriter(std::filesystem::path wanted, std::filesystem::path temporary);
+  std::filesystem::path wanted_;
+  std::filesystem::path temporary_;  ///< removed at the end; empty if there is none
+};
+
+/// Writes one file by renaming a temporary; an existing one is replaced.
+bool write_file_whole(const std::filesystem::path& wanted, std::string_view text, Diagnostics& diagnostics);
+
+}  // namespace stowage

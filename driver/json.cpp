@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/json.h"
+
+#include "driver/session.h"
+
+namespace stowage {
+
+Json totals_json(const Program& program) {
+  const ProgramTotals totals = totals_of(program);
+  Json json;
+  json["groups"] = totals.groups;
+  json["kernels"] = totals.kernels;
+  json["operators"] = totals.operators;
+  json["flops"] = totals.flops;
+  json["multiply_adds"] = totals.multiply_adds;
+  json["dma_transfers"] = totals.dma.transfers;
+  json["dma_operations"] = totals.dma.operations;
+  json["dma_bytes"] = totals.dma.bytes;
+  json["ldm_peak_bytes"] = totals.ldm_peak_bytes;
+  json["parameter_bytes"] = program.memory.parameter_bytes;
+  json["activation_bytes"] = program.memory.activation_bytes;
+  json["cycles"] = totals.cycles;
+  json["time_s"] = totals.seconds;
+  return json;
+}
+
+Json to_json(const Diagnostics& diagnostics) {
+  Json rows = Json::array();
+  for (const Diagnostic& diagnostic : diagnostics.entries()) {
+    Json row;
+    row["severity"] = diagnostic.severity == Severity::error ? "error" : "warning";
+    row["code"] = diagnostic.code;
+    row["message"] = diagnostic.message;
+    if (!diagnostic.place.file.empty()) row["file"] = diagnostic.place.file;
+    if (diagnostic.place.line > 0) row["line"] = diagnostic.place.line;
+    if (diagnostic.place.column > 0) row["column"] = diagnostic.place.column;
+    if (!diagnostic.place.object.empty()) row["object"] = diagnostic.place.object;
+    if (!diagnostic.notes.empty()) row["notes"] = diagnostic.notes;
+    if (!diagnostic.remedy.empty()) row["help"] = diagnostic.remedy;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string dumped(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace stowage

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON that the driver prints: objects keep the order in which they were filled.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "core/diagnostics.h"
+#include "lowering/plan.h"
+
+namespace stowage {
+
+using Json = nlohmann::ordered_json;
+
+/// The totals of a program, as `compile --json`, plan files and batch results show them: groups, kernels, flops,
+/// multiply_adds, dma_transfers, dma_operations, dma_bytes, ldm_peak_bytes, cycles, time_s and so on.
+Json totals_json(const Program& program);
+Json to_json(const Diagnostics& diagnostics);
+/// Names that are no UTF-8 print with replacement characters.
+std::string dumped(const Json& json, int indent = -1);
+
+}  // namespace stowage

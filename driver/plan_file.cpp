@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/plan_file.h"
+
+#include <charconv>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "driver/files.h"
+#include "driver/json.h"
+#include "driver/report.h"
+#include "lowering/planner.h"
+
+namespace stowage {
+
+namespace {
+
+constexpr std::string_view plan_format = "stowage-plan";
+constexpr std::string_view trace_format = "stowage-trace";
+constexpr int format_version = 1;
+
+/// Longer texts are arrays of lines, so that plan files can be read and compared by people.
+Json lines_of(const std::string& text) {
+  Json lines = Json::array();
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string joined(const Json& lines) {
+  std::string text;
+  for (const Json& line : lines) text += line.get<std::string>() + "\n";
+  return text;
+}
+
+Json to_json(const Schedule& schedule) {
+  Json json = Json::object();
+  if (schedule.parallel) {
+    json["parallel"] = Json::array();
+    for (const ParallelSplit& split : *schedule.parallel) {
+      json["parallel"].push_back({{"iterator", split.iterator}, {"parts", split.parts}});
+    }
+  }
+  json["buffer"] = schedule.buffer;
+  if (schedule.order) json["order"] = *schedule.order;
+  json["dma"] = schedule.dma;
+  json["slots"] = schedule.slots;
+  return json;
+}
+
+Schedule schedule_of(const Json& json) {
+  Schedule schedule;
+  if (json.contains("parallel")) {
+    schedule.parallel.emplace();
+    for (const Json& split : json.at("parallel")) {
+      schedule.parallel->push_back({split.at("iterator").get<std::string>(), split.at("parts").get<std::int64_t>()});
+    }
+  }
+  schedule.buffer = json.at("buffer").get<std::map<std::string, std::int64_t>>();
+  if (json.contains("order")) schedule.order = json.at("order").get<std::vector<std::string>>();
+  schedule.dma = json.at("dma").get<std::map<std::string, std::string>>();
+  schedule.slots = json.at("slots").get<std::map<std::string, int>>();
+  return schedule;
+}
+
+Json to_json(const Graph& graph, const FusedOperator& group) {
+  Json json;
+  json["name"] = group.name;
+  json["template"] = group.template_name;
+  json["operators"] = Json::array();
+  for (const OpId op : group.operators) json["operators"].push_back(graph.op(op).name);
+  json["roles"] = group.roles;
+  json["inputs"] = Json::array();
+  for (const TensorId input : group.inputs) json["inputs"].push_back(graph.tensor(input).name);
+  json["output"] = graph.tensor(group.output).name;
+  return json;
+}
+
+Json to_json(const Plan& plan) {
+  Json json;
+  json["schedule"] = to_json(plan.schedule);
+  json["stages"] = lines_of(to_text(plan.nest.stages));
+  json["nest"] = lines_of(to_text(plan.nest));
+  json["ldm_bytes"] = plan.nest.ldm_bytes;
+  json["dma"] = Json::array();
+  for (const auto& [statement, totals] : plan.counts.dma) {
+    json["dma"].push_back({{"statement", statement},
+                           {"transfers", totals.transfers},
+                           {"operations", totals.operations},
+                           {"bytes", totals.bytes}});
+  }
+  json["cycles"] = plan.time.cycles;
+  json["time"] = Json::array();
+  for (const TimeTerm& term : plan.time.terms) {
+    json["time"].push_back(
+        {{"term", term.name}, {"cycles", term.cycles}, {"formula", term.formula}, {"source", term.source}});
+  }
+  return json;
+}
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return text;
+}
+
+std::vector<std::byte> bytes_of_hexadecimal(const std::string& text) {
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(text.data() + i, text.data() + i + 2, value, 16);
+    if (error != std::errc() || end != text.data() + i + 2) throw std::invalid_argument("not hexadecimal: " + text);
+    bytes.push_back(static_cast<std::byte>(value));
+  }
+  return bytes;
+}
+
+Json memory_json(const Program& program) {
+  const Graph& graph = program.fused.graph;
+  Json json;
+  json["parameter_bytes"] = program.memory.parameter_bytes;
+  json["activation_bytes"] = program.memory.activation_bytes;
+  json["places"] = Json::array();
+  for (const MemoryPlace& place : program.memory.places) {
+    Json row = {{"tensor", graph.tensor(place.tensor).name},
+                {"area", place.area == MemoryPlace::Area::parameters ? "parameters" : "activations"},
+                {"offset", place.offset},
+                {"bytes", place.bytes},
+                {"first_step", place.first_step},
+                {"last_step", place.last_step}};
+    if (place.shares_with) row["shares_with"] = graph.tensor(*place.shares_with).name;
+    json["places"].push_back(std::move(row));
+  }
+  // Constants that no kernel reads from memory but a definition may look at (they are small).
+  json["values"] = Json::object();
+  for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
+    const GraphTensor& tensor = graph.tensors()[i];
+    if (!tensor.constant || tensor.consumers.empty() || program.memory.find(TensorId(i)) != nullptr) continue;
+    json["values"][tensor.name] = hexadecimal(tensor.constant->bytes());
+  }
+  return json;
+}
+
+/// The same graph with other values for its constants; ids stay.
+Graph with_constants(const Graph& graph, const std::map<std::string, Tensor>& values) {
+  GraphBuilder builder(graph.name());
+  for (const GraphTensor& tensor : graph.tensors()) {
+    if (tensor.is_input) {
+      builder.add_input(tensor.name, tensor.type, tensor.shape);
+    } else if (tensor.constant) {
+      const auto value = values.find(tensor.name);
+      builder.add_constant(tensor.name, value != values.end() ? value->second : *tensor.constant);
+    } else {
+      const Operator& op = graph.op(*tensor.producer);
+      builder.add_operator(op.kind, op.name, op.attributes, op.inputs, tensor.name, tensor.type, tensor.shape,
+                           op.origins);
+    }
+  }
+  for (const TensorId output : graph.outputs()) builder.mark_output(output);
+  return std::move(builder).build();
+}
+
+/// What is wrong with a folder; becomes one diagnostic.
+class Damage : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, const std::string& file,
+                 Diagnostics& diagnostics) {
+  const std::string text = joined(plan.at("graph"));
+  const auto parsed = parse_graph(text, diagnostics);
+  if (!parsed) throw Damage("its graph cannot be read");
+  std::map<std::string, Tensor> values;
+  const auto add = [&](const std::string& name, std::vector<std::byte> bytes) {
+    const auto id = parsed->find_tensor(name);
+    if (!id || !parsed->tensor(*id).constant) throw Damage(fmt::format("'{}' is no constant of its graph", name));
+    const GraphTensor& tensor = parsed->tensor(*id);
+    if (static_cast<std::int64_t>(bytes.size()) != element_count(tensor.shape) * byte_size(tensor.type)) {
+      throw Damage(fmt::format("the value of '{}' does not fit its shape {}", name, to_text(tensor.shape)));
+    }
+    values[name] = Tensor(tensor.type, tensor.shape, std::move(bytes));
+  };
+  for (const Json& place : plan.at("memory").at("places")) {
+    if (place.at("area") != "parameters") continue;
+    const auto offset = place.at("offset").get<std::size_t>();
+    const auto size = place.at("bytes").get<std::size_t>();
+    if (offset > parameters.size() || size > parameters.size() - offset) {
+      throw Damage(fmt::format("{} has {} bytes, too few for the plan's parameters", file, parameters.size()));
+    }
+    const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto name = place.at("tensor").get<std::string>();
+    const auto id = parsed->find_tensor(name);
+    // Views of a constant share its place and are computed, not read.
+    if (id && parsed->tensor(*id).constant) add(name, {begin, begin + static_cast<std::ptrdiff_t>(size)});
+  }
+  for (const auto& [name, value] : plan.at("memory").at("values").items()) {
+    add(name, bytes_of_hexadecimal(value.get<std::string>()));
+  }
+  Graph graph = with_constants(*parsed, values);
+  if (to_text(graph) != text) throw Damage(fmt::format("the weights in {} are not those of the plan", file));
+  return graph;
+}
+
+FusedOperator read_group(const Json& step, const Graph& graph) {
+  const auto tensor = [&](const Json& name) {
+    const auto id = graph.find_tensor(name.get<std::string>());
+    if (!id) throw Damage(fmt::format("its graph has no tensor {}", name.dump()));
+    return *id;
+  };
+  FusedOperator group;
+  group.name = step.at("name").get<std::string>();
+  group.template_name = step.at("template").get<std::string>();
+  for (const Json& name : step.at("operators")) {
+    const auto id = graph.find_operator(name.get<std::string>());
+    if (!id) throw Damage(fmt::format("its graph has no operator {}", name.dump()));
+    group.operators.push_back(*id);
+  }
+  group.roles = step.at("roles").get<std::vector<std::string>>();
+  for (const Json& name : step.at("inputs")) group.inputs.push_back(tensor(name));
+  group.output = tensor(step.at("output"));
+  return group;
+}
+
+/// Lowers a stored schedule again and holds the nest against the stored text.
+Plan read_plan(const Json& step, const Graph& graph, const FusedOperator& group, const Target& target) {
+  Plan plan;
+  plan.schedule = schedule_of(step.at("schedule"));
+  Lowered lowered = lower(group.name, group_stages(graph, group), plan.schedule, target);
+  if (const auto* refusal = std::get_if<Decision>(&lowered)) {
+    throw Damage(fmt::format("the schedule of '{}' cannot be lowered: {}", group.name, refusal->reason));
+  }
+  plan.nest = std::get<LoopNest>(std::move(lowered));
+  if (to_text(plan.nest) != joined(step.at("nest"))) {
+    throw Damage(fmt::format("the loop nest of '{}' differs from what this version makes of its schedule", group.name));
+  }
+  plan.counts = predict_counts(plan.nest);
+  plan.time = estimate_time(plan.nest, plan.counts, target);
+  return plan;
+}
+
+/// Takes the sources as they are in the folder.
+void read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, Diagnostics& diagnostics) {
+  for (EmittedFile& file : emitted.files) {
+    const std::string path = (folder / "src" / file.path).string();
+    const auto text = read_text_file(path, diagnostics);
+    if (!text || *text == file.text) continue;
+    SourcePlace place;
+    place.file = path;
+    diagnostics.warning("source-changed", place, "differs from what was emitted; it is used as it stands");
+    file.text = *text;
+    file.origins.clear();
+  }
+}
+
+Compilation parse_compilation(const std::string& text, std::vector<std::byte> parameters,
+                              const std::string& parameters_file, Diagnostics& diagnostics) {
+  const Json plan = Json::parse(text);
+  if (plan.value("format", "") != plan_format) throw Damage("it is not a plan file of Stowage");
+  if (plan.at("version") != format_version) {
+    throw Damage(
+        fmt::format("its version is {}, this tool reads version {}", plan.at("version").dump(), format_version));
+  }
+  Compilation compilation;
+  compilation.command_line = plan.at("command").get<std::string>();
+  compilation.model = {plan.at("model").at("path").get<std::string>(), plan.at("model").at("hash").get<std::string>()};
+  compilation.network = plan.at("network").get<std::string>();
+
+  Program& program = compilation.program;
+  const auto target = parse_target(joined(plan.at("target")), "target of the plan", {}, diagnostics);
+  if (!target) throw Damage("its target cannot be read");
+  program.target = *target;
+  program.fusion = plan.at("fusion").get<std::string>();
+  program.planner = plan.at("planner").get<std::string>();
+  program.fused.graph = read_graph(plan, parameters, parameters_file, diagnostics);
+  for (const Json& json : plan.at("steps")) {
+    ProgramStep step;
+    step.group = read_group(json, program.fused.graph);
+    program.fused.groups.push_back(step.group);
+    if (json.contains("schedule")) step.plan = read_plan(json, program.fused.graph, step.group, program.target);
+    program.steps.push_back(std::move(step));
+  }
+  if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
+  program.memory = plan_memory(program.fused, program.target.dram_line_bytes);
+  if (memory_json(program) != plan.at("memory")) throw Damage("its memory map differs from what this version makes");
+  compilation.emitted = emit_athread(program);
+  compilation.parameters = std::move(parameters);
+  return compilation;
+}
+
+Trace parse_trace(const std::string& text) {
+  const Json json = Json::parse(text);
+  if (json.value("format", "") != trace_format) throw Damage("it is not a trace file of Stowage");
+  Trace trace;
+  for (const Json& row : json.at("records")) {
+    TraceRecord record;
+    record.algorithm = row.at("algorithm").get<std::string>();
+    record.subject = row.at("subject").get<std::string>();
+    record.place = row.at("place").get<std::string>();
+    const auto outcome = row.at("outcome").get<std::string>();
+    record.outcome = outcome == "accepted"  ? TraceOutcome::accepted
+                     : outcome == "refused" ? TraceOutcome::refused
+                                            : TraceOutcome::step;
+    record.message = row.at("message").get<std::string>();
+    record.values = row.at("values").get<std::vector<std::pair<std::string, std::string>>>();
+    trace.records.push_back(std::move(record));
+  }
+  return trace;
+}
+
+std::string_view name_of(TraceOutcome outcome) {
+  switch (outcome) {
+    case TraceOutcome::step: return "step";
+    case TraceOutcome::accepted: return "accepted";
+    case TraceOutcome::refused: return "refused";
+  }
+  fail_check("unknown trace outcome");
+}
+
+std::string quoted(const std::string& text) {
+  std::string line = dumped(Json(text));
+  line.pop_back();  // the line break
+  return line;
+}
+
+}  // namespace
+
+std::string plan_json(const Compilation& compilation) {
+  const Program& program = compilation.program;
+  Json json;
+  json["command"] = compilation.command_line;
+  json["format"] = plan_format;
+  json["version"] = format_version;
+  json["stowage"] = stowage_version();
+  json["model"] = {{"path", compilation.model.path}, {"hash", compilation.model.hash}};
+  json["network"] = compilation.network;
+  json["fusion"] = program.fusion;
+  json["planner"] = program.planner;
+  json["target"] = lines_of(to_toml(program.target));
+  json["graph"] = lines_of(to_text(program.fused.graph));
+  json["steps"] = Json::array();
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const ProgramStep& step = program.steps[i];
+    Json row = to_json(program.fused.graph, step.group);
+    if (step.plan) {
+      row["kernel"] = compilation.emitted.kernel_of_step[i];
+      row.update(to_json(*step.plan));
+    }
+    json["steps"].push_back(std::move(row));
+  }
+  json["memory"] = memory_json(program);
+  json["totals"] = totals_json(program);
+  return dumped(json, 1);
+}
+
+std::string trace_json(const Compilation& compilation) {
+  // One record a line.
+  std::string text = fmt::format("{{\"command\": {}, \"format\": \"{}\", \"version\": {}, \"records\": [\n",
+                                 quoted(compilation.command_line), trace_format, format_version);
+  for (std::size_t i = 0; i < compilation.trace.records.size(); ++i) {
+    const TraceRecord& record = compilation.trace.records[i];
+    const Json row = {{"algorithm", record.algorithm},      {"subject", record.subject}, {"place", record.place},
+                      {"outcome", name_of(record.outcome)}, {"message", record.message}, {"values", record.values}};
+    if (i > 0) text += ",";
+    text += dumped(row);
+  }
+  return text + "]}\n";
+}
+
+bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
+                       Diagnostics& diagnostics, std::stop_token stop) {
+  auto writer = FolderWriter::open(folder, force, diagnostics);
+  if (!writer) return false;
+  const auto write = [&](const std::filesystem::path& path, const auto& content) {
+    return writer->write(path, content, diagnostics, stop);
+  };
+  if (!write("plan.json", plan_json(compilation)) || !write("trace.json", trace_json(compilation)) ||
+      !write("report.md", report_markdown(compilation)) ||
+      !write("src/params.bin", std::span<const std::byte>(compilation.parameters))) {
+    return false;
+  }
+  for (const EmittedFile& file : compilation.emitted.files) {
+    if (!write(std::filesystem::path("src") / file.path, file.text)) return false;
+  }
+  return !stop.stop_requested() && writer->commit(diagnostics);
+}
+
+Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics) {
+  const std::string plan_path = (folder / "plan.json").string();
+  const std::string trace_path = (folder / "trace.json").string();
+  const std::string parameters_path = (folder / "src" / "params.bin").string();
+  const auto plan = read_text_file(plan_path, diagnostics);
+  const auto trace = read_text_file(trace_path, diagnostics);
+  const auto parameters = read_text_file(parameters_path, diagnostics);
+  if (!plan || !trace || !parameters) return Failed{};
+
+  const std::string* reading = &plan_path;
+  try {
+    const auto bytes = std::as_bytes(std::span(*parameters));
+    Compilation compilation = parse_compilation(*plan, {bytes.begin(), bytes.end()}, parameters_path, diagnostics);
+    reading = &trace_path;
+    compilation.trace = parse_trace(*trace);
+    Diagnostics sources;
+    read_sources(compilation.emitted, folder, sources);
+    diagnostics.append(sources);
+    if (sources.has_errors()) return Failed{};
+    return compilation;
+  } catch (const std::exception& failure) {
+    // Whatever a file that was edited or cut short leads to: wrong JSON, missing keys, graphs that break a promise.
+    SourcePlace place;
+    place.file = *reading;
+    diagnostics.error("damaged-plan", place, failure.what(), "compile the model again");
+  }
+  return Failed{};
+}
+
+}  // namespace stowage

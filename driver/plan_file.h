@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compilation as a folder (docs/plan-format.md): plan.json, trace.json, report.md and src/. plan.json is complete but
+// for the weights, which are in src/params.bin: it holds the graph, the groups and their schedules, from which
+// everything else is computed again on reading, and the texts of all nests, against which that is checked.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+
+#include "driver/session.h"
+
+namespace stowage {
+
+std::string plan_json(const Compilation& compilation);
+std::string trace_json(const Compilation& compilation);
+
+/// Writes the folder, whole or not at all. An existing one is replaced only with `force`. False after a reported error
+/// or a stop.
+bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
+                       Diagnostics& diagnostics, std::stop_token stop = {});
+
+/// Reads a folder back. Sources that were changed by hand since are taken as they are, with a warning.
+Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics);
+
+}  // namespace stowage

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "driver/text_table.h"
+#include "lowering/planner.h"
+
+namespace stowage {
+
+namespace {
+
+/// Name of the innermost loop around every statement, "" for none.
+void find_loops(const Block& block, const LoopNest& nest, const std::string& around,
+                std::map<int, std::string>& loop_of) {
+  for (const StmtPtr& statement : block) {
+    loop_of[statement->id] = around;
+    if (const auto* loop = std::get_if<Loop>(&statement->node)) {
+      find_loops(loop->body, nest, nest.variables[loop->variable.index()].name, loop_of);
+    } else if (const auto* guard = std::get_if<Guard>(&statement->node)) {
+      find_loops(guard->body, nest, around, loop_of);
+    }
+  }
+}
+
+std::string box_text(const std::vector<Range>& region) {
+  std::vector<std::int64_t> extents;
+  for (const Range& range : region) extents.push_back(range.max_extent);
+  return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, " x "));
+}
+
+/// "operator (Kind, role)".
+std::string members_text(const Graph& graph, const FusedOperator& group) {
+  std::vector<std::string> members;
+  for (std::size_t i = 0; i < group.operators.size(); ++i) {
+    const Operator& op = graph.op(group.operators[i]);
+    members.push_back(i < group.roles.size() && !group.roles[i].empty()
+                          ? fmt::format("{} ({}, {})", op.name, op.kind, group.roles[i])
+                          : fmt::format("{} ({})", op.name, op.kind));
+  }
+  return fmt::format("{}", fmt::join(members, ", "));
+}
+
+std::string tensor_text(const Graph& graph, TensorId id) {
+  const GraphTensor& tensor = graph.tensor(id);
+  return fmt::format("{} {}{}", tensor.name, name_of(tensor.type), to_text(tensor.shape));
+}
+
+std::string split_text(const LoopNest& nest) {
+  if (nest.core_grid.empty()) return "one core";
+  std::vector<std::string> axes;
+  for (const CoreAxis& axis : nest.core_grid) axes.push_back(fmt::format("{} over {}", axis.iterator, axis.parts));
+  return fmt::format("{} on {} cores", fmt::join(axes, ", "), nest.cores_used());
+}
+
+std::string order_text(const Schedule& schedule) {
+  if (!schedule.order || schedule.order->empty()) return "no outer loop: everything is buffered whole";
+  return fmt::format("{}", fmt::join(*schedule.order, ", "));
+}
+
+std::string buffer_sizes_text(const Schedule& schedule) {
+  std::vector<std::string> sizes;
+  for (const auto& [iterator, size] : schedule.buffer) sizes.push_back(fmt::format("{} = {}", iterator, size));
+  return fmt::format("{}", fmt::join(sizes, ", "));
+}
+
+std::string buffer_table(const LoopNest& nest) {
+  TextTable table({"buffer", "holds", ">extents", ">slots", ">offset", ">bytes"});
+  for (const Buffer& buffer : nest.buffers) {
+    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
+    const std::string shared =
+        buffer.shares_with ? ", in " + nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : "";
+    table.add({buffer.name, tensor.name + shared,
+               buffer.extents.empty() ? "1" : fmt::format("{}", fmt::join(buffer.extents, " x ")),
+               std::to_string(buffer.slots), std::to_string(buffer.offset), grouped_digits(buffer.bytes())});
+  }
+  return table.text();
+}
+
+std::string dma_table(const Plan& plan) {
+  std::map<int, std::string> loop_of;
+  find_loops(plan.nest.body, plan.nest, "", loop_of);
+  TextTable table({">statement", "DMA", "tensor", "inside", ">elements", ">transfers", ">operations", ">bytes"});
+  visit_statements(plan.nest.body, [&](const Stmt& statement) {
+    const auto* dma = std::get_if<Dma>(&statement.node);
+    if (dma == nullptr) return;
+    const DmaTotals& totals = plan.counts.dma.at(statement.id);
+    const std::string& loop = loop_of.at(statement.id);
+    table.add({std::to_string(statement.id), dma->direction == DmaDirection::get ? "get" : "put",
+               plan.nest.tensors[static_cast<std::size_t>(dma->nest_tensor)].name,
+               loop.empty() ? "(before the loops)" : loop, box_text(dma->region), grouped_digits(totals.transfers),
+               grouped_digits(totals.operations), grouped_digits(totals.bytes)});
+  });
+  const DmaTotals sum = dma_totals(plan.counts);
+  table.add({"", "all", "", "", "", grouped_digits(sum.transfers), grouped_digits(sum.operations),
+             grouped_digits(sum.bytes)});
+  return table.text();
+}
+
+std::string time_table(const Plan& plan) {
+  TextTable table({"time", ">cycles", "formula", "source"});
+  for (const TimeTerm& term : plan.time.terms) {
+    table.add({term.name, grouped_digits(term.cycles), term.formula, term.source});
+  }
+  table.add({"all", grouped_digits(plan.time.cycles), seconds_text(plan.time.seconds), ""});
+  return table.text();
+}
+
+}  // namespace
+
+std::string summary_text(const Compilation& compilation) {
+  const Program& program = compilation.program;
+  const ProgramTotals totals = totals_of(program);
+  TextTable sums({compilation.network, ">" + program.target.name});
+  sums.add({"fusion, planner", fmt::format("{}, {}", program.fusion, program.planner)});
+  sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
+  sums.add({"kernels launched", grouped_digits(totals.kernels)});
+  sums.add({"operations (flop)", grouped_digits(totals.flops)});
+  sums.add({"multiply-adds", grouped_digits(totals.multiply_adds)});
+  sums.add({"parameters", bytes_text(program.memory.parameter_bytes)});
+  sums.add({"activations", bytes_text(program.memory.activation_bytes)});
+  sums.add({"DMA transfers", grouped_digits(totals.dma.transfers)});
+  sums.add({"DMA operations", grouped_digits(totals.dma.operations)});
+  sums.add({"DMA bytes", grouped_digits(totals.dma.bytes)});
+  sums.add({"LDM peak", fmt::format("{} of {}", grouped_digits(totals.ldm_peak_bytes),
+                                    grouped_digits(program.target.ldm_available()))});
+  sums.add({"time", fmt::format("{} cycles, {}", grouped_digits(totals.cycles), seconds_text(totals.seconds))});
+
+  TextTable steps({">step", "fused operator", "template", ">operators", ">transfers", ">operations", ">DMA bytes",
+                   ">LDM", ">cycles", ">share"});
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const auto& [group, plan] = program.steps[i];
+    const std::string members = std::to_string(group.operators.size());
+    if (!plan) {
+      steps.add({std::to_string(i), group.name, group.template_name, members, "", "", "", "", "", ""});
+      continue;
+    }
+    const DmaTotals dma = dma_totals(plan->counts);
+    const double share =
+        totals.cycles > 0 ? 100.0 * static_cast<double>(plan->time.cycles) / static_cast<double>(totals.cycles) : 0;
+    steps.add({std::to_string(i), group.name, group.template_name, members, grouped_digits(dma.transfers),
+               grouped_digits(dma.operations), grouped_digits(dma.bytes), grouped_digits(plan->nest.ldm_bytes),
+               grouped_digits(plan->time.cycles), fmt::format("{:.1f} %", share)});
+  }
+  return sums.text() + "\n" + steps.text();
+}
+
+std::string step_text(const Program& program, std::size_t step) {
+  const auto& [group, plan] = program.steps[step];
+  const Graph& graph = program.fused.graph;
+  std::string text = fmt::format("## {}\n\n", group.name);
+  text += fmt::format("Template {}: {}.\n\n", group.template_name, members_text(graph, group));
+  for (const TensorId input : group.inputs) {
+    text += fmt::format("- {} {}\n", graph.tensor(input).constant ? "parameter" : "input", tensor_text(graph, input));
+  }
+  text += fmt::format("- output {}\n\n", tensor_text(graph, group.output));
+  if (!plan) return text + "A view: other shape, same memory, nothing to do.\n";
+  text += fmt::format("```\n{}```\n\n", to_text(plan->nest.stages));
+  text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
+                      split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
+  text += buffer_table(plan->nest);
+  text += fmt::format("\nLDM: {} of {} bytes.\n\n", grouped_digits(plan->nest.ldm_bytes),
+                      grouped_digits(program.target.ldm_available()));
+  text += dma_table(*plan) + "\n" + time_table(*plan);
+  return text;
+}
+
+std::string report_markdown(const Compilation& compilation) {
+  std::string text = fmt::format("`{}`\n\n# {} on {}\n\n", reproducer_line(compilation), compilation.network,
+                                 compilation.program.target.name);
+  text +=
+      "Counts are sums over all cores. A transfer is one filling or emptying of an LDM buffer; an operation is one\n"
+      "Athread call. Fetching a kernel's parameters is not counted.\n\n";
+  text += summary_text(compilation);
+  for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) {
+    text += "\n" + step_text(compilation.program, i);
+  }
+  return text;
+}
+
+std::string decisions_text(const Trace& trace, const std::string& subject) {
+  std::string text;
+  std::string heading;
+  for (const TraceRecord& record : trace.records) {
+    if (!subject.empty() && record.subject != subject) continue;
+    const std::string now = fmt::format("{}: {}", record.subject, record.algorithm);
+    if (now != heading) {
+      text += fmt::format("{}{}\n", text.empty() ? "" : "\n", now);
+      heading = now;
+    }
+    const std::string_view outcome = record.outcome == TraceOutcome::accepted  ? "accepted: "
+                                     : record.outcome == TraceOutcome::refused ? "refused: "
+                                                                               : "";
+    text += fmt::format("  {:<14} {}{}\n", record.place, outcome, record.message);
+    std::vector<std::string> values;
+    for (const auto& [name, value] : record.values) values.push_back(fmt::format("{} = {}", name, value));
+    if (!values.empty()) text += fmt::format("  {:<14}   {}\n", "", fmt::join(values, ", "));
+  }
+  return text;
+}
+
+}  // namespace stowage

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/session.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "core/operators.h"
+#include "driver/files.h"
+#include "driver/schedule_toml.h"
+#include "fusion/strategy.h"
+#include "lowering/planner.h"
+
+namespace stowage {
+
+namespace {
+
+constexpr std::string_view target_prefix = "target.";
+
+/// The part of the settings that is about the target; others are reported.
+std::vector<std::string> target_settings(const std::vector<std::string>& settings, Diagnostics& diagnostics) {
+  std::vector<std::string> result;
+  for (const std::string& setting : settings) {
+    if (setting.starts_with(target_prefix)) {
+      result.push_back(setting.substr(target_prefix.size()));
+      continue;
+    }
+    SourcePlace place;
+    place.file = "--set " + setting;
+    diagnostics.error("unknown-setting", place, "a setting is TABLE.KEY=VALUE, and the only table is 'target'",
+                      "for instance --set target.cores=1");
+  }
+  return result;
+}
+
+template <class Thing>
+const Thing* find_named(const std::string& name, const std::string& what, const Thing* (*find)(std::string_view),
+                        const std::vector<std::string>& names, Diagnostics& diagnostics) {
+  const Thing* found = find(name);
+  if (found == nullptr) {
+    diagnostics.error("unknown-" + what, {}, fmt::format("no {} '{}'", what, name), suggest_name(name, names));
+  }
+  return found;
+}
+
+void report(const ProgressSink& progress, const std::string& stage, std::size_t done, std::size_t total) {
+  if (progress) progress(stage, done, total);
+}
+
+}  // namespace
+
+Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics) {
+  Diagnostics own;
+  const std::vector<std::string> settings = target_settings(request.settings, own);
+  auto target = load_target(request.target, settings, own);
+  diagnostics.append(own);
+  if (own.has_errors()) return Failed{};
+  return target;
+}
+
+Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop,
+                            const ProgressSink& progress) {
+  // What can be wrong before the model is opened is reported together.
+  const auto target = target_of(request, diagnostics);
+  const Strategy* strategy =
+      find_named<Strategy>(request.fusion, "fusion", &find_strategy, strategy_names(), diagnostics);
+  const Planner* planner = find_named<Planner>(request.planner, "planner", &find_planner, planner_names(), diagnostics);
+  if (!target || strategy == nullptr || planner == nullptr) return Failed{};
+
+  report(progress, "read", 0, 1);
+  auto hash = hash_of_file(request.model, diagnostics);
+  if (!hash) return Failed{};
+  const auto graph = import_onnx(request.model, request.import, diagnostics);
+  if (!graph || stop.stop_requested()) return Failed{};
+
+  Compilation compilation;
+  compilation.command_line = request.command_line;
+  compilation.model = {request.model, *hash};
+  compilation.network = graph->name();
+  const TraceSink trace(&compilation.trace);
+
+  report(progress, "fuse", 0, 1);
+  const PlannedGroupCost cost(*planner, *target);
+  const FusedGraph fused = strategy->fuse(*graph, built_in_templates(), &cost, trace);
+  if (stop.stop_requested()) return Failed{};
+  if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
+  if (!check_schedules(fused, request.fixed, diagnostics)) return Failed{};
+
+  auto program = plan_program(fused, request.fixed.schedules, *planner, *target, trace, diagnostics, stop, progress);
+  if (!program || stop.stop_requested()) return Failed{};
+  compilation.program = *std::move(program);
+  compilation.program.fusion = request.fusion;
+  compilation.program.planner = request.planner;
+
+  report(progress, "emit", 0, 1);
+  compilation.emitted = emit_athread(compilation.program);
+  compilation.parameters = parameter_bytes(compilation.program);
+  if (stop.stop_requested()) return Failed{};
+  return compilation;
+}
+
+DmaTotals dma_totals(const NestCounts& counts) {
+  DmaTotals sum;
+  for (const auto& [statement, totals] : counts.dma) {
+    sum.transfers += totals.transfers;
+    sum.operations += totals.operations;
+    sum.bytes += totals.bytes;
+    for (const auto& [block, operations] : totals.operations_by_block) sum.operations_by_block[block] += operations;
+    for (const auto& [block, bytes] : totals.bytes_by_block) sum.bytes_by_block[block] += bytes;
+  }
+  return sum;
+}
+
+ProgramTotals totals_of(const Program& program) {
+  ProgramTotals sum;
+  for (const ProgramStep& step : program.steps) {
+    ++sum.groups;
+    sum.operators += static_cast<std::int64_t>(step.group.operators.size());
+    if (!step.plan) continue;
+    ++sum.kernels;
+    sum.flops += flops(step.plan->nest.stages);
+    sum.multiply_adds += multiply_adds(step.plan->nest.stages);
+    const DmaTotals dma = dma_totals(step.plan->counts);
+    sum.dma.transfers += dma.transfers;
+    sum.dma.operations += dma.operations;
+    sum.dma.bytes += dma.bytes;
+    sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, step.plan->nest.ldm_bytes);
+    sum.cycles += step.plan->time.cycles;
+  }
+  sum.seconds = static_cast<double>(sum.cycles) / program.target.clock_hz;
+  return sum;
+}
+
+std::string hash_of(std::span<const std::byte> bytes) {
+  return fmt::format("xxh64:{:016x}", XXH64(bytes.data(), bytes.size(), 0));
+}
+
+std::string_view stowage_version() { return STOWAGE_VERSION; }
+
+std::string reproducer_line(const Compilation& compilation) {
+  const std::string target = to_toml(compilation.program.target);
+  return fmt::format("stowage {} | {} | model {} {} | target {} {}", stowage_version(), compilation.command_line,
+                     compilation.model.path, compilation.model.hash, compilation.program.target.name,
+                     hash_of(std::as_bytes(std::span(target))));
+}
+
+}  // namespace stowage

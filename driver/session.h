@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// One compile session: a model file becomes a Compilation, which holds everything that the command line prints and
+// the inspector shows. Functions from values to values; cancelled ones fail without a diagnostic.
+#pragma once
+
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/onnx/import.h"
+#include "core/progress.h"
+#include "core/trace.h"
+#include "emitter/emit.h"
+#include "lowering/plan.h"
+#include "lowering/schedule.h"
+
+namespace stowage {
+
+/// Schedules that a person fixed, by fused operator's name, and where each name in them was written.
+struct FixedSchedules {
+  std::map<std::string, Schedule> schedules;
+  /// By path of names: "matmul", "matmul/buffer/y", "matmul/order", "matmul/dma/A" …; only place and source line count.
+  std::map<std::string, Diagnostic> places;
+};
+
+struct CompileRequest {
+  std::string model;                  ///< path of the ONNX file
+  std::string target = "sw26010";     ///< built-in name or path
+  std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
+  std::string fusion = "greedy";
+  std::string planner = "swtvm";
+  ImportOptions import;
+  FixedSchedules fixed;
+  std::string command_line;  ///< that reproduces it
+};
+
+/// A file by path and contents.
+struct FileIdentity {
+  std::string path;
+  std::string hash;  ///< "xxh64:" and 16 hexadecimal digits
+};
+
+struct Compilation {
+  std::string command_line;
+  FileIdentity model;
+  std::string network;  ///< name of the graph
+  Program program;
+  EmittedProgram emitted;
+  std::vector<std::byte> parameters;  ///< params.bin
+  Trace trace;
+};
+
+/// Target of a request with its settings applied.
+Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics);
+
+Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop = {},
+                            const ProgressSink& progress = {});
+
+/// Sums over a program, for tables and --json.
+struct ProgramTotals {
+  std::int64_t groups = 0;   ///< fused operators, views included
+  std::int64_t kernels = 0;  ///< fused operators that are launched
+  std::int64_t operators = 0;
+  std::int64_t flops = 0;
+  std::int64_t multiply_adds = 0;
+  DmaTotals dma;
+  std::int64_t ldm_peak_bytes = 0;
+  std::int64_t cycles = 0;
+  double seconds = 0;
+};
+ProgramTotals totals_of(const Program& program);
+/// Predicted DMA of one plan, all statements together.
+DmaTotals dma_totals(const NestCounts& counts);
+
+/// "xxh64:…" of bytes.
+std::string hash_of(std::span<const std::byte> bytes);
+/// What a text output starts with: command line, versions and hashes that reproduce it; one line without line break.
+std::string reproducer_line(const Compilation& compilation);
+std::string_view stowage_version();
+
+}  // namespace stowage

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/text_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace stowage {
+
+namespace {
+
+/// Columns of a terminal that a text takes: its code points.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
+
+TextTable::TextTable(std::vector<std::string> headings) {
+  for (std::string& heading : headings) {
+    right_.push_back(heading.starts_with('>'));
+    if (right_.back()) heading.erase(0, 1);
+  }
+  rows_.push_back(std::move(headings));
+}
+
+void TextTable::add(std::vector<std::string> cells) {
+  check(cells.size() == right_.size(), "a row has another number of cells than its table");
+  for (std::string& cell : cells) {  // a bar would end the cell in Markdown
+    for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) cell.insert(at, "\\");
+  }
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::text() const {
+  std::vector<std::size_t> widths(right_.size(), 3);
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string text;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const std::string& cell = rows_[r][i];
+      const std::string space(widths[i] - width_of(cell), ' ');
+      text += right_[i] ? fmt::format("| {}{} ", space, cell) : fmt::format("| {}{} ", cell, space);
+    }
+    text += "|\n";
+    if (r > 0) continue;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      text += fmt::format("| {}{} ", std::string(widths[i] - 1, '-'), right_[i] ? ':' : '-');
+    }
+    text += "|\n";
+  }
+  return text;
+}
+
+std::string grouped_digits(std::int64_t number) {
+  std::string text = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, " ");
+  return text;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  if (bytes < std::int64_t{1} << 20) return fmt::format("{:.2f} KiB", value / 1024);
+  if (bytes < std::int64_t{1} << 30) return fmt::format("{:.2f} MiB", value / (1 << 20));
+  return fmt::format("{:.2f} GiB", value / (1 << 30));
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
+  return fmt::format("{:.3f} s", seconds);
+}
+
+}  // namespace stowage

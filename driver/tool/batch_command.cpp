@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "driver/batch.h"
+#include "driver/files.h"
+#include "driver/tool/commands.h"
+
+namespace stowage {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The jobs that --only asks for; all without it.
+Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, Diagnostics& diagnostics) {
+  auto jobs = load_jobs(options.file, diagnostics);
+  if (!jobs || options.only.empty()) return jobs;
+  std::vector<std::string> names;
+  for (const Job& job : *jobs) {
+    if (job.name == options.only) return std::vector<Job>{job};
+    names.push_back(job.name);
+  }
+  SourcePlace place;
+  place.file = options.file;
+  diagnostics.error("unknown-job", place, fmt::format("no job '{}'", options.only), suggest_name(options.only, names));
+  return Failed{};
+}
+
+/// Without --force nothing that is there is touched, and that is said before any work.
+bool check_free(const fs::path& folder, const std::vector<Job>& jobs, Diagnostics& diagnostics) {
+  std::vector<fs::path> wanted = {folder / "results.jsonl"};
+  for (const Job& job : jobs) wanted.push_back(folder / job.name);
+  for (const fs::path& path : wanted) {
+    std::error_code failure;
+    if (!fs::exists(fs::symlink_status(path, failure))) continue;
+    SourcePlace place;
+    place.file = path.string();
+    diagnostics.error("output-exists", place, "exists already", "give --force to replace it");
+  }
+  return !diagnostics.has_errors();
+}
+
+}  // namespace
+
+int batch_command(const BatchCommandOptions& options, ToolContext& context) {
+  Diagnostics diagnostics;
+  const auto jobs = wanted_jobs(options, diagnostics);
+  if (!jobs) return failed(context, diagnostics);
+  BatchOptions batch;
+  batch.folder = options.output.empty() ? fs::path(options.file).stem().string() + "-out" : options.output;
+  batch.force = options.force;
+  batch.jobs = options.jobs;
+  batch.command_line = "stowage batch " + shell_quoted(options.file);
+  if (!options.force && !check_free(batch.folder, *jobs, diagnostics)) return failed(context, diagnostics);
+  std::error_code failure;
+  fs::create_directories(batch.folder, failure);
+  if (failure) {
+    SourcePlace place;
+    place.file = batch.folder.string();
+    diagnostics.error("file-error", place, "the output folder cannot be made: " + failure.message());
+    return failed(context, diagnostics);
+  }
+
+  std::size_t done = 0;
+  const auto on_done = [&](const JobResult& result) {
+    if (context.progress) {
+      context.err << fmt::format("[{}/{}] {}: {}\n", ++done, jobs->size(), result.name, name_of(result.state));
+    }
+    context.err << format_diagnostics(result.diagnostics) << std::flush;
+  };
+  const std::stop_token stop = context.interrupt.token();
+  const std::vector<JobResult> results = run_batch(*jobs, batch, on_done, stop);
+
+  std::string lines;
+  for (const JobResult& result : results) {
+    if (!result.json.empty()) lines += result.json + "\n";
+  }
+  {
+    const Interrupt::Hold hold = context.interrupt.hold();
+    if (!write_file_whole(batch.folder / "results.jsonl", lines, diagnostics)) return failed(context, diagnostics);
+  }
+  if (context.json) {
+    std::string joined;
+    for (const JobResult& result : results) {
+      if (!result.json.empty()) joined += (joined.empty() ? "\n " : ",\n ") + result.json;
+    }
+    context.out << fmt::format("{{\"jobs\": [{}\n]}}\n", joined);
+  } else {
+    context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), batch.command_line) << batch_table(results)
+                << fmt::format("\nresults in {}\n", (batch.folder / "results.jsonl").string());
+  }
+  const auto any = [&](JobState state) {
+    return std::any_of(results.begin(), results.end(), [&](const JobResult& r) { return r.state == state; });
+  };
+  if (any(JobState::fault)) return exit_fault;
+  if (stop.stop_requested()) return exit_interrupted;
+  return any(JobState::failed) ? exit_failed : exit_done;
+}
+
+}  // namespace stowage

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments become options. CLI11 stays in this file.
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "driver/session.h"
+#include "driver/tool/commands.h"
+#include "fusion/strategy.h"
+#include "lowering/planner.h"
+
+namespace stowage {
+
+namespace {
+
+/// All options of all commands; one command is run.
+struct Options {
+  CompileOptions compile;
+  RunOptions run;
+  ExplainOptions explain;
+  BatchCommandOptions batch;
+  NetworkCommandOptions network;
+  std::string coverage_model;
+  bool json = false;
+};
+
+/// A command of the tool: how it is declared and what runs it.
+struct CommandRow {
+  const char* name;
+  const char* summary;
+  const char* examples;
+  void (*declare)(CLI::App& app, Options& options);
+  int (*run)(const Options& options, ToolContext& context);
+};
+
+/// An option that may be given several times, each time with one value.
+void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& to, const std::string& type,
+              const std::string& summary) {
+  app.add_option(name, to, summary)->allow_extra_args(false)->type_name(type);
+}
+
+void declare_compile(CLI::App& app, Options& all) {
+  CompileOptions& options = all.compile;
+  app.add_option("MODEL.onnx", options.model, "the network")->required()->type_name("");
+  app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")->type_name("T");
+  app.add_option("--fusion", options.fusion, fmt::format("{} (greedy)", fmt::join(strategy_names(), ", ")))
+      ->type_name("F");
+  app.add_option("--planner", options.planner, fmt::format("{} (swtvm)", fmt::join(planner_names(), ", ")))
+      ->type_name("P");
+  app.add_option("-o", options.output, "folder for plan, trace, report and sources; without it nothing is written")
+      ->type_name("DIR");
+  app.add_flag("--force", options.force, "replace DIR if it exists");
+  add_list(app, "--dim", options.dimensions, "N=SIZE", "fix a dynamic dimension");
+  add_list(app, "--bind", options.bindings, "INPUT=FILE.npy", "make an input a constant");
+  app.add_option("--schedule", options.schedule, "schedules of fused operators, in whole or in part")
+      ->type_name("FILE.toml");
+  add_list(app, "--set", options.settings, "TABLE.KEY=VALUE", "change one value of the target, in TOML syntax");
+  app.add_flag("--print-config", options.print_config, "print the target in use and stop");
+}
+
+void declare_run(CLI::App& app, Options& all) {
+  RunOptions& options = all.run;
+  app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
+  add_list(app, "--input", options.inputs, "NAME=FILE.npy", "value of an input; others are random");
+  app.add_option("--seed", options.seed, "of random inputs and of the order of cores in strict (0)")->type_name("N");
+  app.add_option("--save-outputs", options.save_outputs, "write the outputs as .npy files")->type_name("DIR");
+  app.add_flag("--force", options.force, "replace that folder if it exists");
+  app.add_option("--op", options.op, "run one fused operator alone, on the reference's values")->type_name("NAME");
+  app.add_flag("--check", options.check, "compare every fused operator with the reference, and counts with the plan");
+  app.add_flag("--sanitize", options.sanitize, "address sanitizer, with buffers in flight poisoned");
+  app.add_option("--level", options.level, "checks of the emulation: count, check or strict (check)")
+      ->check(CLI::IsMember({"count", "check", "strict"}))
+      ->type_name("L");
+  app.add_option("--workers", options.workers, "host threads (0: one a core)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+}
+
+void declare_explain(CLI::App& app, Options& all) {
+  app.add_option("DIR", all.explain.folder, "what compile -o wrote")->required()->type_name("");
+  app.add_option("--op", all.explain.op, "one fused operator, with its loop nest")->type_name("NAME");
+  app.add_flag("--steps", all.explain.steps, "the decisions of the algorithms, in order");
+}
+
+void declare_batch(CLI::App& app, Options& all) {
+  BatchCommandOptions& options = all.batch;
+  app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
+  app.add_option("-j", options.jobs, "jobs side by side (1)")->check(CLI::Range(1, 1024))->type_name("N");
+  app.add_option("--only", options.only, "run one job")->type_name("NAME");
+  app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
+  app.add_flag("--force", options.force, "replace results that exist");
+}
+
+void declare_network(CLI::App& app, Options& all) {
+  NetworkCommandOptions& options = all.network;
+  app.add_option("NAME", options.name, "which; without it the networks are listed")->type_name("");
+  app.add_option("-o", options.output, "the file to write")->type_name("MODEL.onnx");
+  app.add_option("--seed", options.seed, "of the weights (1)")->type_name("N");
+  app.add_option("--batch", options.batch, "images or sequences at once (1)")->type_name("N");
+  app.add_flag("--force", options.force, "replace the file if it exists");
+}
+
+void declare_coverage(CLI::App& app, Options& all) {
+  app.add_option("MODEL.onnx", all.coverage_model, "the network")->required()->type_name("");
+}
+
+void declare_nothing(CLI::App&, Options&) {}
+
+constexpr CommandRow commands[] = {
+    {"compile", "plan a network and emit Athread C",
+     "  stowage compile lenet.onnx -o lenet\n"
+     "  stowage compile model.onnx --dim batch=4 --set target.ldm_bytes=32768 -o small --force\n"
+     "  stowage compile matmul.onnx --set target.cores=1 --schedule by-hand.toml --json",
+     declare_compile, [](const Options& o, ToolContext& c) { return compile_command(o.compile, c); }},
+    {"batch", "compile and check many networks from one TOML file",
+     "  stowage batch samples/batch/papers.toml -j 2\n"
+     "  stowage batch jobs.toml --only resnet50 -o results --force",
+     declare_batch, [](const Options& o, ToolContext& c) { return batch_command(o.batch, c); }},
+    {"run", "run what was compiled, in emulation on this machine",
+     "  stowage run lenet --check\n"
+     "  stowage run lenet --input data=digit.npy --save-outputs out\n"
+     "  stowage run lenet --op conv1 --check --sanitize",
+     declare_run, [](const Options& o, ToolContext& c) { return run_command(o.run, c); }},
+    {"explain", "the plan, and how it came about, as text",
+     "  stowage explain lenet\n"
+     "  stowage explain lenet --op conv1 --steps",
+     declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
+    {"network", "write a sample network",
+     "  stowage network\n"
+     "  stowage network resnet18 --batch 4 -o resnet18.onnx",
+     declare_network, [](const Options& o, ToolContext& c) { return network_command(o.network, c); }},
+    {"coverage", "which operators of a network are supported", "  stowage coverage model.onnx", declare_coverage,
+     [](const Options& o, ToolContext& c) { return coverage_command(o.coverage_model, c); }},
+    {"targets", "machines that are built in", "  stowage targets", declare_nothing,
+     [](const Options&, ToolContext& c) { return targets_command(c); }},
+    {"templates", "fusion templates that are built in", "  stowage templates", declare_nothing,
+     [](const Options&, ToolContext& c) { return templates_command(c); }},
+    {"ops", "operators that are supported", "  stowage ops --json", declare_nothing,
+     [](const Options&, ToolContext& c) { return ops_command(c); }},
+    {"passes", "what happens to a network, in order", "  stowage passes", declare_nothing,
+     [](const Options&, ToolContext& c) { return passes_command(c); }},
+};
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+int usage_error(const ToolContext& context, const std::string& command, const std::string& message,
+                const std::string& remedy) {
+  Diagnostics diagnostics;
+  diagnostics.error("usage", {}, message, remedy);
+  context.err << format_diagnostics(diagnostics)
+              << fmt::format("see 'stowage {}--help'\n", command.empty() ? "" : command + " ");
+  return exit_usage;
+}
+
+/// What CLI11 found wrong, with a suggestion where a name is misspelt.
+int parse_failure(const ToolContext& context, const CLI::App& app, const std::string& command,
+                  const CLI::ParseError& failure) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&failure) != nullptr) {
+    for (const std::string& extra : app.remaining()) {
+      const std::string name = extra.substr(0, extra.find('='));
+      if (name.starts_with("-")) {
+        return usage_error(context, command, fmt::format("unknown option '{}'", name),
+                           suggest_name(name, option_names(app)));
+      }
+      return usage_error(context, command, fmt::format("'{}' was not expected", extra), {});
+    }
+  }
+  std::string message = failure.what();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return usage_error(context, command, message, {});
+}
+
+std::string overview() {
+  std::string text = fmt::format(
+      "stowage {}: plans of data movement for processors with scratchpads\n\nUsage: stowage COMMAND [OPTIONS]\n\n"
+      "Commands:\n",
+      stowage_version());
+  for (const CommandRow& row : commands) text += fmt::format("  {:<10} {}\n", row.name, row.summary);
+  return text +
+         "\nEvery command has --help with examples, and --json.\n"
+         "Exit codes: 0 done, 1 failed with diagnostics, 2 usage, 3 a fault of Stowage, 130 interrupted.\n\n"
+         "Examples:\n"
+         "  stowage network lenet -o lenet.onnx\n"
+         "  stowage compile lenet.onnx -o lenet\n"
+         "  stowage run lenet --check\n"
+         "  stowage explain lenet --op conv1 --steps\n";
+}
+
+int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolContext& context) {
+  Options options;
+  CLI::App app(fmt::format("stowage {}: {}", row.name, row.summary), fmt::format("stowage {}", row.name));
+  app.set_help_flag("-h,--help", "print this");
+  row.declare(app, options);
+  app.add_flag("--json", options.json, "print one JSON object to standard output");
+  app.footer(fmt::format("\nExamples:\n{}", row.examples));
+  app.get_formatter()->column_width(28);
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    context.out << app.help();
+    return exit_done;
+  } catch (const CLI::ParseError& failure) {
+    return parse_failure(context, app, row.name, failure);
+  }
+  context.json = options.json;
+  return row.run(options, context);
+}
+
+int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
+  if (arguments.empty()) {
+    context.err << overview();
+    return exit_usage;
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    context.out << overview();
+    return exit_done;
+  }
+  if (first == "--version") {
+    context.out << fmt::format("stowage {}\n", stowage_version());
+    return exit_done;
+  }
+  std::vector<std::string> names;
+  for (const CommandRow& row : commands) {
+    if (first == row.name) return run_row(row, {arguments.begin() + 1, arguments.end()}, context);
+    names.emplace_back(row.name);
+  }
+  if (first.starts_with("-")) {
+    return usage_error(context, "", fmt::format("unknown option '{}'", first),
+                       suggest_name(first, std::vector<std::string>{"--help", "--version"}));
+  }
+  return usage_error(context, "", fmt::format("unknown command '{}'", first), suggest_name(first, names));
+}
+
+}  // namespace
+
+int run_tool(const std::vector<std::string>& arguments, ToolContext& context) {
+  try {
+    return dispatch(arguments, context);
+  } catch (const std::exception& fault) {
+    context.err << fmt::format(
+        "stowage: internal error: {}\nThis is a fault of Stowage; please report it together "
+        "with the command line.\n",
+        fault.what());
+    return exit_fault;
+  }
+}
+
+}  // namespace stowage

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the tool as functions: options in, exit code out. command_line.cpp turns arguments into options.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/diagnostics.h"
+#include "core/progress.h"
+#include "driver/tool/interrupt.h"
+#include "emitter/emulate.h"
+
+namespace stowage {
+
+inline constexpr int exit_done = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_fault = 3;
+inline constexpr int exit_interrupted = 130;
+
+/// Where a command prints and how it is stopped.
+struct ToolContext {
+  std::ostream& out;
+  std::ostream& err;
+  Interrupt& interrupt;
+  bool progress = false;  ///< the error stream is a terminal
+  bool json = false;      ///< one object on the output stream
+};
+
+/// A line on the terminal that tells how far work is, removed at the end; silent where nobody watches.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const ToolContext& context);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();
+  [[nodiscard]] ProgressSink sink();
+
+ private:
+  std::ostream* stream_ = nullptr;  ///< null: silent
+  std::int64_t last_milliseconds_ = 0;
+  bool shown_ = false;
+};
+
+/// Prints diagnostics to the error stream (with --json as an object too, if there are errors) and says the exit code.
+int failed(const ToolContext& context, const Diagnostics& diagnostics);
+void print_warnings(const ToolContext& context, const Diagnostics& diagnostics);
+/// Splits "NAME=VALUE" arguments of an option; one without '=' or given twice is reported.
+std::map<std::string, std::string> named_values(const std::vector<std::string>& arguments, const std::string& option,
+                                                Diagnostics& diagnostics);
+/// An argument as a shell reads it.
+std::string shell_quoted(const std::string& argument);
+
+struct CompileOptions {
+  std::string model;
+  std::string target = "sw26010";
+  std::string fusion = "greedy";
+  std::string planner = "swtvm";
+  std::string output;  ///< empty: nothing is written
+  bool force = false;
+  std::vector<std::string> dimensions;
+  std::vector<std::string> bindings;
+  std::string schedule;
+  std::vector<std::string> settings;
+  bool print_config = false;
+};
+int compile_command(const CompileOptions& options, ToolContext& context);
+
+struct RunOptions {
+  std::string folder;
+  std::vector<std::string> inputs;
+  std::string save_outputs;
+  bool force = false;
+  std::string op;
+  bool check = false;
+  bool sanitize = false;
+  std::uint64_t seed = 0;
+  std::string level = "check";
+  int workers = 0;
+};
+int run_command(const RunOptions& options, ToolContext& context);
+
+struct ExplainOptions {
+  std::string folder;
+  std::string op;
+  bool steps = false;
+};
+int explain_command(const ExplainOptions& options, ToolContext& context);
+
+struct BatchCommandOptions {
+  std::string file;
+  std::string output;  ///< empty: the file's name without .toml, with "-out"
+  bool force = false;
+  int jobs = 1;
+  std::string only;
+};
+int batch_command(const BatchCommandOptions& options, ToolContext& context);
+
+struct NetworkCommandOptions {
+  std::string name;
+  std::string output;
+  std::uint64_t seed = 1;
+  std::int64_t batch = 1;
+  bool force = false;
+};
+int network_command(const NetworkCommandOptions& options, ToolContext& context);
+
+int coverage_command(const std::string& model, ToolContext& context);
+int targets_command(ToolContext& context);
+int templates_command(ToolContext& context);
+int ops_command(ToolContext& context);
+int passes_command(ToolContext& context);
+int networks_command(ToolContext& context);
+
+/// Parses arguments (without the program's name) and runs the command. Faults of ours are reported with exit code 3.
+int run_tool(const std::vector<std::string>& arguments, ToolContext& context);
+
+}  // namespace stowage

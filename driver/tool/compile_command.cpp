@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "core/npy.h"
+#include "driver/json.h"
+#include "driver/plan_file.h"
+#include "driver/report.h"
+#include "driver/schedule_toml.h"
+#include "driver/tool/commands.h"
+
+namespace stowage {
+
+namespace {
+
+/// The command line that leads to the same plan: what only says where results go is left out, so that the same input
+/// gives the same bytes wherever they are written.
+std::string reproducing_command(const CompileOptions& options) {
+  std::string line = "stowage compile " + shell_quoted(options.model);
+  const auto add = [&](const char* option, const std::string& value) {
+    line += fmt::format(" {} {}", option, shell_quoted(value));
+  };
+  add("--target", options.target);
+  add("--fusion", options.fusion);
+  add("--planner", options.planner);
+  for (const std::string& dimension : options.dimensions) add("--dim", dimension);
+  for (const std::string& binding : options.bindings) add("--bind", binding);
+  if (!options.schedule.empty()) add("--schedule", options.schedule);
+  for (const std::string& setting : options.settings) add("--set", setting);
+  return line;
+}
+
+Result<CompileRequest> request_of(const CompileOptions& options, Diagnostics& diagnostics) {
+  Diagnostics own;
+  CompileRequest request;
+  request.model = options.model;
+  request.target = options.target;
+  request.fusion = options.fusion;
+  request.planner = options.planner;
+  request.settings = options.settings;
+  request.command_line = reproducing_command(options);
+  for (const auto& [name, text] : named_values(options.dimensions, "--dim", own)) {
+    std::int64_t size = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (error != std::errc() || end != text.data() + text.size() || size < 1) {
+      SourcePlace place;
+      place.file = "--dim " + name + "=" + text;
+      own.error("wrong-option", place, fmt::format("'{}' is no size, an integer of at least 1 was wanted", text));
+      continue;
+    }
+    request.import.dimensions[name] = size;
+  }
+  for (const auto& [name, file] : named_values(options.bindings, "--bind", own)) {
+    if (const auto value = read_npy(file, own)) request.import.bindings[name] = *value;
+  }
+  if (!options.schedule.empty()) {
+    if (auto fixed = load_schedules(options.schedule, own)) request.fixed = *std::move(fixed);
+  }
+  diagnostics.append(own);
+  if (own.has_errors()) return Failed{};
+  return request;
+}
+
+int print_config(const CompileRequest& request, ToolContext& context) {
+  Diagnostics diagnostics;
+  const auto target = target_of(request, diagnostics);
+  if (!target) return failed(context, diagnostics);
+  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}\n{}", stowage_version(),
+                             request.command_line, request.fusion, request.planner, to_toml(*target));
+  return exit_done;
+}
+
+Json compilation_json(const Compilation& compilation, const Diagnostics& diagnostics) {
+  Json json;
+  json["command"] = compilation.command_line;
+  json["stowage"] = stowage_version();
+  json["model"] = {{"path", compilation.model.path}, {"hash", compilation.model.hash}};
+  json["network"] = compilation.network;
+  json["target"] = compilation.program.target.name;
+  json["fusion"] = compilation.program.fusion;
+  json["planner"] = compilation.program.planner;
+  json.update(totals_json(compilation.program));
+  json["diagnostics"] = to_json(diagnostics);
+  return json;
+}
+
+}  // namespace
+
+int compile_command(const CompileOptions& options, ToolContext& context) {
+  Diagnostics diagnostics;
+  const auto request = request_of(options, diagnostics);
+  if (!request) return failed(context, diagnostics);
+  if (options.print_config) return print_config(*request, context);
+
+  const std::stop_token stop = context.interrupt.token();
+  const auto compilation = [&] {
+    ProgressLine progress(context);
+    return compile(*request, diagnostics, stop, progress.sink());
+  }();
+  if (!compilation) return failed(context, diagnostics);
+  if (!options.output.empty()) {
+    const Interrupt::Hold hold = context.interrupt.hold();
+    if (!write_compilation(*compilation, options.output, options.force, diagnostics, stop)) {
+      return failed(context, diagnostics);
+    }
+  }
+  print_warnings(context, diagnostics);
+  if (context.json) {
+    context.out << dumped(compilation_json(*compilation, diagnostics), 1);
+    return exit_done;
+  }
+  context.out << reproducer_line(*compilation) << "\n\n" << summary_text(*compilation);
+  if (!options.output.empty()) {
+    context.out << fmt::format("\nwritten to {}: plan.json, trace.json, report.md, src/\n", options.output);
+  }
+  return exit_done;
+}
+
+}  // namespace stowage

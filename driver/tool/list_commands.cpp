@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is: targets, templates, operators, passes, sample networks, and what of a model is supported.
+#include <filesystem>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/onnx/import.h"
+#include "core/operators.h"
+#include "core/target.h"
+#include "driver/json.h"
+#include "driver/networks.h"
+#include "driver/session.h"
+#include "driver/text_table.h"
+#include "driver/tool/commands.h"
+#include "fusion/strategy.h"
+#include "lowering/planner.h"
+
+namespace stowage {
+
+namespace {
+
+std::string_view text_of(VertexRole role) {
+  switch (role) {
+    case VertexRole::anchor: return "anchor";
+    case VertexRole::prologue: return "prologue";
+    case VertexRole::epilogue: return "epilogue";
+    case VertexRole::folded: return "folded";
+    case VertexRole::view: return "view";
+    case VertexRole::context: return "context";
+  }
+  fail_check("unknown vertex role");
+}
+
+/// "anchor conv: Conv; epilogue act: @element_wise (up to 3, optional)".
+std::string pattern_text(const FusionTemplate& row) {
+  std::vector<std::string> vertices;
+  for (const TemplateVertex& vertex : row.vertices) {
+    std::string text = fmt::format("{} {}: {}", text_of(vertex.role), vertex.name, fmt::join(vertex.kinds, " or "));
+    if (vertex.repeat > 1) text += fmt::format(", up to {}", vertex.repeat);
+    if (vertex.optional) text += ", optional";
+    vertices.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(vertices, "; "));
+}
+
+/// Prints rows as a table, or as an array of objects under `key`.
+int print_rows(ToolContext& context, const std::string& key, const std::vector<std::string>& columns,
+               const std::vector<std::vector<std::string>>& rows) {
+  if (context.json) {
+    Json array = Json::array();
+    for (const auto& row : rows) {
+      Json object;
+      for (std::size_t i = 0; i < columns.size(); ++i) object[columns[i]] = row[i];
+      array.push_back(std::move(object));
+    }
+    context.out << dumped(Json{{"stowage", stowage_version()}, {key, array}}, 1);
+    return exit_done;
+  }
+  TextTable table(columns);
+  for (const auto& row : rows) table.add(row);
+  context.out << fmt::format("stowage {} | stowage {}\n\n", stowage_version(), key) << table.text();
+  return exit_done;
+}
+
+struct PassRow {
+  const char* name;
+  const char* summary;
+};
+
+/// The way through, in order; docs/architecture.md tells more.
+constexpr PassRow way_through[] = {
+    {"import", "read and check the ONNX model, fix dynamic dimensions, inference form, fold constants"},
+    {"fuse", "fold parameters, match templates and choose groups (--fusion)"},
+    {"plan", "split over the cores, size buffers, order loops, place DMA (--planner)"},
+    {"lower", "loop nests with LDM buffers and DMA from schedules"},
+    {"count", "predict transfers, operations, bytes and points in closed form"},
+    {"time", "cycles from counts and the target's table"},
+    {"memory", "places of tensors in main memory, shared where lifetimes allow"},
+    {"emit", "Athread C, parameters and Makefile"},
+};
+
+}  // namespace
+
+int targets_command(ToolContext& context) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : built_in_targets()) {
+    Diagnostics diagnostics;
+    const auto target = load_target(name, {}, diagnostics);
+    check(static_cast<bool>(target), "a built-in target does not read");
+    rows.push_back({name, std::to_string(target->cores), bytes_text(target->ldm_bytes), target->summary});
+  }
+  return print_rows(context, "targets", {"name", "cores", "ldm", "summary"}, rows);
+}
+
+int templates_command(ToolContext& context) {
+  std::vector<std::vector<std::string>> rows;
+  for (const FusionTemplate& row : built_in_templates()) rows.push_back({row.name, row.summary, pattern_text(row)});
+  return print_rows(context, "templates", {"name", "summary", "pattern"}, rows);
+}
+
+int ops_command(ToolContext& context) {
+  std::vector<std::vector<std::string>> rows;
+  for (const OperatorRow& row : operator_table()) {
+    std::vector<std::string> attributes;
+    for (const AttributeRow& attribute : row.attributes) attributes.emplace_back(attribute.name);
+    rows.push_back({std::string(row.name), fmt::format("{}", fmt::join(row.operands, ", ")),
+                    fmt::format("{}", fmt::join(attributes, ", ")), std::string(row.summary)});
+  }
+  return print_rows(context, "ops", {"name", "operands", "attributes", "summary"}, rows);
+}
+
+int passes_command(ToolContext& context) {
+  std::vector<std::vector<std::string>> rows;
+  for (const PassRow& row : way_through) {
+    std::string choices;
+    if (std::string_view(row.name) == "fuse") choices = fmt::format("{}", fmt::join(strategy_names(), ", "));
+    if (std::string_view(row.name) == "plan") choices = fmt::format("{}", fmt::join(planner_names(), ", "));
+    rows.push_back({row.name, choices, row.summary});
+  }
+  return print_rows(context, "passes", {"name", "choices", "summary"}, rows);
+}
+
+int networks_command(ToolContext& context) {
+  std::vector<std::vector<std::string>> rows;
+  for (const NetworkRow& row : network_table()) rows.push_back({std::string(row.name), std::string(row.summary)});
+  return print_rows(context, "network", {"name", "summary"}, rows);
+}
+
+int network_command(const NetworkCommandOptions& options, ToolContext& context) {
+  if (options.name.empty()) return networks_command(context);
+  Diagnostics diagnostics;
+  std::error_code failure;
+  SourcePlace place;
+  if (options.output.empty()) {
+    diagnostics.error("missing-option", place, "the file to write is not given", "add -o MODEL.onnx");
+    context.err << format_diagnostics(diagnostics);
+    return exit_usage;
+  }
+  place.file = options.output;
+  if (!options.force && std::filesystem::exists(options.output, failure)) {
+    diagnostics.error("output-exists", place, "the file exists already", "give --force to replace it");
+    return failed(context, diagnostics);
+  }
+  NetworkOptions network;
+  network.seed = options.seed;
+  network.batch = options.batch;
+  if (!write_network(options.name, network, options.output, diagnostics, context.interrupt.token())) {
+    return failed(context, diagnostics);
+  }
+  const std::string command =
+      fmt::format("stowage network {} --seed {} --batch {}", options.name, options.seed, options.batch);
+  const auto size = std::filesystem::file_size(options.output, failure);
+  if (context.json) {
+    context.out << dumped(
+        Json{{"command", command}, {"network", options.name}, {"model", options.output}, {"bytes", size}}, 1);
+  } else {
+    context.out << fmt::format("stowage {} | {}\n{}: {} bytes\n", stowage_version(), command, options.output, size);
+  }
+  return exit_done;
+}
+
+int coverage_command(const std::string& model, ToolContext& context) {
+  Diagnostics diagnostics;
+  const auto rows = onnx_coverage(model, diagnostics);
+  if (!rows) return failed(context, diagnostics);
+  print_warnings(context, diagnostics);
+  bool all = true;
+  for (const CoverageRow& row : *rows) all = all && row.supported;
+  if (context.json) {
+    Json array = Json::array();
+    for (const CoverageRow& row : *rows) {
+      Json object = {{"operator", row.operator_name}, {"supported", row.supported}};
+      if (!row.supported) object["reason"] = row.reason;
+      object["nodes"] = row.nodes;
+      array.push_back(std::move(object));
+    }
+    context.out << dumped(Json{{"command", "stowage coverage " + shell_quoted(model)},
+                               {"model", model},
+                               {"supported", all},
+                               {"operators", array}},
+                          1);
+    return all ? exit_done : exit_failed;
+  }
+  TextTable table({"operator", ">nodes", "supported", "why not"});
+  for (const CoverageRow& row : *rows) {
+    table.add({row.operator_name, std::to_string(row.nodes.size()), row.supported ? "yes" : "NO", row.reason});
+  }
+  context.out << fmt::format("stowage {} | stowage coverage {}\n\n", stowage_version(), shell_quoted(model))
+              << table.text();
+  for (const CoverageRow& row : *rows) {
+    if (!row.supported) context.out << fmt::format("\n{}: {}\n", row.operator_name, fmt::join(row.nodes, ", "));
+  }
+  return all ? exit_done : exit_failed;
+}
+
+}  // namespace stowage

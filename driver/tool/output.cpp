@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all commands share: printing diagnostics and progress, splitting arguments.
+#include <chrono>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "driver/json.h"
+#include "driver/tool/commands.h"
+
+namespace stowage {
+
+namespace {
+
+std::int64_t milliseconds_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+constexpr std::int64_t refresh_milliseconds = 100;
+
+}  // namespace
+
+ProgressLine::ProgressLine(const ToolContext& context) : stream_(context.progress ? &context.err : nullptr) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) *stream_ << "\r\033[K" << std::flush;
+}
+
+ProgressSink ProgressLine::sink() {
+  if (stream_ == nullptr) return {};
+  return [this](const std::string& stage, std::size_t done, std::size_t total) {
+    const std::int64_t now = milliseconds_now();
+    if (now - last_milliseconds_ < refresh_milliseconds) return;
+    last_milliseconds_ = now;
+    shown_ = true;
+    *stream_ << fmt::format("\r\033[K{} {}/{}", stage, done, total) << std::flush;
+  };
+}
+
+void print_warnings(const ToolContext& context, const Diagnostics& diagnostics) {
+  context.err << format_diagnostics(diagnostics);
+}
+
+int failed(const ToolContext& context, const Diagnostics& diagnostics) {
+  context.err << format_diagnostics(diagnostics);
+  if (diagnostics.has_errors()) {
+    if (context.json) context.out << dumped(Json{{"diagnostics", to_json(diagnostics)}}, 1);
+    return exit_failed;
+  }
+  // Failed without an error: it was stopped.
+  if (!context.interrupt.token().stop_requested()) fail_check("a command failed without saying why");
+  context.err << "interrupted\n";
+  return exit_interrupted;
+}
+
+std::map<std::string, std::string> named_values(const std::vector<std::string>& arguments, const std::string& option,
+                                                Diagnostics& diagnostics) {
+  std::map<std::string, std::string> values;
+  for (const std::string& argument : arguments) {
+    SourcePlace place;
+    place.file = option + " " + argument;
+    const auto equals = argument.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      diagnostics.error("wrong-option", place, "NAME=VALUE was wanted");
+    } else if (!values.emplace(argument.substr(0, equals), argument.substr(equals + 1)).second) {
+      diagnostics.error("wrong-option", place,
+                        fmt::format("'{}' is given for the second time", argument.substr(0, equals)));
+    }
+  }
+  return values;
+}
+
+std::string shell_quoted(const std::string& argument) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
+  if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) return argument;
+  std::string quoted = "'";
+  for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace stowage

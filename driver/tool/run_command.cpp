@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/npy.h"
+#include "driver/check_run.h"
+#include "driver/files.h"
+#include "driver/inputs.h"
+#include "driver/json.h"
+#include "driver/plan_file.h"
+#include "driver/text_table.h"
+#include "driver/tool/commands.h"
+
+namespace stowage {
+
+namespace {
+
+std::string command_of(const RunOptions& options) {
+  std::string line = "stowage run " + shell_quoted(options.folder);
+  for (const std::string& input : options.inputs) line += " --input " + shell_quoted(input);
+  if (!options.op.empty()) line += " --op " + shell_quoted(options.op);
+  if (options.check) line += " --check";
+  if (options.sanitize) line += " --sanitize";
+  return line + fmt::format(" --level {} --seed {}", options.level, options.seed);
+}
+
+EmulationOptions emulation_options(const RunOptions& options) {
+  EmulationOptions result;
+  result.level = options.level == "count"    ? EmulationLevel::count
+                 : options.level == "strict" ? EmulationLevel::strict
+                                             : EmulationLevel::check;
+  result.sanitize = options.sanitize;
+  result.seed = options.seed;
+  result.workers = options.workers;
+  return result;
+}
+
+/// A tensor as a file name; several may become equal, so that the index is part of it where they do.
+std::string file_name_of(const std::string& tensor) {
+  std::string name = tensor;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name + ".npy";
+}
+
+bool save_outputs(const Graph& graph, const std::vector<Tensor>& outputs, const RunOptions& options,
+                  ToolContext& context, Diagnostics& diagnostics) {
+  const Interrupt::Hold hold = context.interrupt.hold();
+  auto writer = FolderWriter::open(options.save_outputs, options.force, diagnostics);
+  if (!writer) return false;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string name = file_name_of(graph.tensor(graph.outputs()[i]).name);
+    if (!write_npy((writer->folder() / name).string(), outputs[i], diagnostics)) return false;
+  }
+  return !context.interrupt.token().stop_requested() && writer->commit(diagnostics);
+}
+
+std::string values_text(const Tensor& tensor) {
+  constexpr std::int64_t shown = 4;
+  std::vector<std::string> values;
+  for (std::int64_t i = 0; i < std::min(shown, tensor.size()); ++i) {
+    values.push_back(is_float(tensor.type()) ? fmt::format("{:.6g}", tensor.as_double(i))
+                                             : std::to_string(tensor.as_int64(i)));
+  }
+  return fmt::format("{}{}", fmt::join(values, ", "), tensor.size() > shown ? ", ..." : "");
+}
+
+std::string outputs_text(const Graph& graph, const std::vector<Tensor>& outputs) {
+  TextTable table({"output", "type", "first elements"});
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    table.add({graph.tensor(graph.outputs()[i]).name,
+               fmt::format("{}{}", name_of(outputs[i].type()), to_text(outputs[i].shape())), values_text(outputs[i])});
+  }
+  return table.text();
+}
+
+DmaTotals emulated_totals(const EmulationResult& emulation) {
+  DmaTotals sum;
+  for (const StatementCount& count : emulation.counts) {
+    sum.transfers += count.transfers;
+    sum.operations += count.operations;
+    sum.bytes += count.bytes;
+  }
+  return sum;
+}
+
+std::string counts_text(const EmulationResult& emulation) {
+  const DmaTotals sum = emulated_totals(emulation);
+  std::int64_t peak = 0;
+  for (const std::int64_t bytes : emulation.ldm_peak_bytes) peak = std::max(peak, bytes);
+  return fmt::format(
+      "emulated: {} DMA transfers, {} operations, {} bytes, LDM peak {} bytes; {} operations fetched parameters\n",
+      grouped_digits(sum.transfers), grouped_digits(sum.operations), grouped_digits(sum.bytes), grouped_digits(peak),
+      grouped_digits(emulation.parameter_fetches));
+}
+
+std::string errors_text(const CheckResult& check) {
+  TextTable table({"fused operator", "tensor", ">elements", ">largest abs. error", ">largest rel. error",
+                   ">of magnitude", ">allowed", ">NaN", ">Inf", "verdict"});
+  for (const std::vector<ValueError>* rows : {&check.groups, &check.outputs}) {
+    for (const ValueError& error : *rows) {
+      table.add({error.name, error.tensor, grouped_digits(error.elements),
+                 fmt::format("{:.3g}", error.largest_absolute), fmt::format("{:.3g}", error.largest_relative),
+                 fmt::format("{:.3g}", error.scaled()), fmt::format("{:.3g}", error.tolerance),
+                 std::to_string(error.nans), std::to_string(error.infinities), error.agrees ? "agrees" : "DIFFERS"});
+    }
+  }
+  return table.text();
+}
+
+std::string verdict_text(const CheckResult& check) {
+  std::string text;
+  if (!check.counts.empty()) {
+    TextTable table({"fused operator", ">statement", "figure", ">predicted", ">emulated"});
+    for (const CountError& error : check.counts) {
+      table.add({error.name, error.statement < 0 ? "" : std::to_string(error.statement), error.what,
+                 grouped_digits(error.predicted), grouped_digits(error.emulated)});
+    }
+    text += fmt::format("prediction and emulation differ:\n\n{}\n", table.text());
+  } else {
+    text += "predicted transfers, operations, bytes and LDM peaks equal the emulated ones, statement by statement\n";
+  }
+  if (const ValueError* first = check.first_difference()) {
+    text += fmt::format("the first that differs from the reference is '{}' (tensor {})\n", first->name, first->tensor);
+  } else {
+    text += fmt::format("all {} fused operators and {} outputs agree with the reference\n", check.groups.size(),
+                        check.outputs.size());
+  }
+  return text;
+}
+
+Json error_json(const ValueError& error) {
+  Json json;
+  json["name"] = error.name;
+  json["tensor"] = error.tensor;
+  json["elements"] = error.elements;
+  json["largest_absolute_error"] = error.largest_absolute;
+  json["largest_relative_error"] = error.largest_relative;
+  json["scaled_error"] = error.scaled();
+  json["tolerance"] = error.tolerance;
+  json["nans"] = error.nans;
+  json["infinities"] = error.infinities;
+  json["agrees"] = error.agrees;
+  return json;
+}
+
+Json run_json(const std::string& command, const Compilation& compilation, const EmulationResult& emulation,
+              const CheckResult* check) {
+  const DmaTotals sum = emulated_totals(emulation);
+  Json json;
+  json["command"] = command;
+  json["stowage"] = stowage_version();
+  json["compiled_by"] = compilation.command_line;
+  json["network"] = compilation.network;
+  json["target"] = compilation.program.target.name;
+  json["dma_transfers"] = sum.transfers;
+  json["dma_operations"] = sum.operations;
+  json["dma_bytes"] = sum.bytes;
+  json["parameter_fetches"] = emulation.parameter_fetches;
+  json["ldm_peak_bytes"] = emulation.ldm_peak_bytes.empty()
+                               ? 0
+                               : *std::max_element(emulation.ldm_peak_bytes.begin(), emulation.ldm_peak_bytes.end());
+  if (check == nullptr) return json;
+  json["agrees"] = check->agrees();
+  const ValueError* first = check->first_difference();
+  json["first_difference"] = first != nullptr ? Json(first->name) : Json(nullptr);
+  json["fused_operators"] = Json::array();
+  for (const ValueError& error : check->groups) json["fused_operators"].push_back(error_json(error));
+  json["outputs"] = Json::array();
+  for (const ValueError& error : check->outputs) json["outputs"].push_back(error_json(error));
+  json["count_differences"] = Json::array();
+  for (const CountError& error : check->counts) {
+    json["count_differences"].push_back({{"fused_operator", error.name},
+                                         {"statement", error.statement},
+                                         {"figure", error.what},
+                                         {"predicted", error.predicted},
+                                         {"emulated", error.emulated}});
+  }
+  return json;
+}
+
+}  // namespace
+
+int run_command(const RunOptions& options, ToolContext& context) {
+  Diagnostics diagnostics;
+  const std::stop_token stop = context.interrupt.token();
+  const auto files = named_values(options.inputs, "--input", diagnostics);
+  if (diagnostics.has_errors()) return failed(context, diagnostics);
+  auto compilation = read_compilation(options.folder, diagnostics);
+  if (!compilation) return failed(context, diagnostics);
+  const auto inputs = network_inputs(compilation->program.fused.graph, files, options.seed, diagnostics);
+  if (!inputs) return failed(context, diagnostics);
+
+  std::vector<Tensor> values = inputs->values;
+  if (!options.op.empty()) {
+    const auto isolated = isolate(*compilation, options.op, diagnostics);
+    if (!isolated) return failed(context, diagnostics);
+    auto fed = reference_values(compilation->program.fused.graph, values, isolated->inputs, stop);
+    if (!fed) return failed(context, diagnostics);
+    values = *std::move(fed);
+    compilation = isolated->compilation;
+  }
+
+  const Graph& graph = compilation->program.fused.graph;
+  std::optional<CheckResult> check;
+  EmulationResult emulation;
+  {
+    ProgressLine progress(context);
+    if (options.check) {
+      auto result = run_and_check(*compilation, values, emulation_options(options), diagnostics, stop, progress.sink());
+      if (!result) return failed(context, diagnostics);
+      check = *std::move(result);
+      emulation = check->emulation;
+    } else {
+      EmulationOptions settings = emulation_options(options);
+      settings.keep_outputs_of_steps = false;
+      auto result = emulate(compilation->program, compilation->emitted, values, settings, {}, diagnostics, stop);
+      if (!result) return failed(context, diagnostics);
+      emulation = *std::move(result);
+    }
+  }
+  if (!options.save_outputs.empty() && !save_outputs(graph, emulation.outputs, options, context, diagnostics)) {
+    return failed(context, diagnostics);
+  }
+  print_warnings(context, diagnostics);
+
+  const int code = check && !check->agrees() ? exit_failed : exit_done;
+  const std::string command = command_of(options);
+  if (context.json) {
+    context.out << dumped(run_json(command, *compilation, emulation, check ? &*check : nullptr), 1);
+    return code;
+  }
+  context.out << fmt::format("stowage {} | {} | {}\n\n", stowage_version(), command, reproducer_line(*compilation));
+  if (!inputs->random.empty()) {
+    context.out << fmt::format("no file for {}: seeded random values (seed {})\n\n", fmt::join(inputs->random, ", "),
+                               options.seed);
+  }
+  if (check) context.out << errors_text(*check) << "\n";
+  context.out << outputs_text(graph, emulation.outputs) << "\n" << counts_text(emulation);
+  if (check) context.out << verdict_text(*check);
+  if (!options.save_outputs.empty()) context.out << fmt::format("outputs written to {}\n", options.save_outputs);
+  return code;
+}
+
+}  // namespace stowage
