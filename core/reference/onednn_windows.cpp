@@ -13,6 +13,8 @@ struct Windows {
   Dims stride, dilation, pad_left, pad_right;
 };
 
+std::string auto_pad_of(const Attributes& attributes) { return string_attribute(attributes, "auto_pad", "NOTSET"); }
+
 Windows attributes_of(const Attributes& attributes, std::size_t dimensions) {
   Windows w;
   w.stride = ints_attribute(attributes, "strides", Dims(dimensions, 1));
@@ -22,9 +24,7 @@ Windows attributes_of(const Attributes& attributes, std::size_t dimensions) {
   const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(dimensions);
   w.pad_left.assign(pads.begin(), middle);
   w.pad_right.assign(middle, pads.end());
-  if (string_attribute(attributes, "auto_pad", "NOTSET") == "VALID") {
-    w.pad_left = w.pad_right = Dims(dimensions, 0);
-  }
+  if (auto_pad_of(attributes) == "VALID") w.pad_left = w.pad_right = Dims(dimensions, 0);
   return w;
 }
 
@@ -34,9 +34,8 @@ std::int64_t reach(const Windows& w, const Dims& kernel, std::size_t k) {
 
 /// Padding such that windows of `kernel` slide over `large` and give `small` positions. Returns false where that
 /// needs padding that oneDNN would read another meaning into.
-bool resolve_padding(Windows& w, const Attributes& attributes, const Dims& kernel, const Shape& large,
+bool resolve_padding(Windows& w, const std::string& auto_pad, const Dims& kernel, const Shape& large,
                      const Shape& small) {
-  const std::string auto_pad = string_attribute(attributes, "auto_pad", "NOTSET");
   for (std::size_t k = 0; k < kernel.size(); ++k) {
     const std::int64_t needed = (small[k] - 1) * w.stride[k] + reach(w, kernel, k) - large[k];
     if (auto_pad == "SAME_UPPER") w.pad_left[k] = std::max<std::int64_t>(0, needed) / 2;
@@ -69,7 +68,7 @@ std::optional<Tensor> convolve(Session& session) {
   const Shape& out = session.call().output_shape;
   const Dims kernel = tail(weights);
   Windows w = attributes_of(attributes, kernel.size());
-  if (!resolve_padding(w, attributes, kernel, tail(in), tail(out))) return std::nullopt;
+  if (!resolve_padding(w, auto_pad_of(attributes), kernel, tail(in), tail(out))) return std::nullopt;
   const std::int64_t groups = int_attribute(attributes, "group", 1);
   Dims weight_dims = weights;
   if (groups > 1) {
@@ -95,18 +94,16 @@ std::optional<Tensor> convolve_transposed(Session& session) {
   const Dims kernel = tail(weights);
   Windows w = attributes_of(attributes, kernel.size());
   // SAME_LOWER and output_shape put the odd element of the padding in front.
-  Attributes padding = attributes;
-  if (attributes.contains("output_shape") && string_attribute(attributes, "auto_pad", "NOTSET") != "SAME_UPPER") {
-    padding["auto_pad"] = "SAME_LOWER";
-  }
+  std::string auto_pad = auto_pad_of(attributes);
+  if (attributes.contains("output_shape") && auto_pad != "SAME_UPPER") auto_pad = "SAME_LOWER";
   // The windows of the transposed operator slide over its output; output_padding counts among what is cut.
   const auto output_padding = ints_attribute(attributes, "output_padding", Dims(kernel.size(), 0));
   Shape large = tail(out);
-  const bool automatic = string_attribute(padding, "auto_pad", "NOTSET").starts_with("SAME");
+  const bool automatic = auto_pad.starts_with("SAME");
   if (automatic) {
     for (std::size_t k = 0; k < kernel.size(); ++k) large[k] -= output_padding[k];
   }
-  if (!resolve_padding(w, padding, kernel, large, tail(in))) return std::nullopt;
+  if (!resolve_padding(w, auto_pad, kernel, large, tail(in))) return std::nullopt;
   if (automatic) {
     for (std::size_t k = 0; k < kernel.size(); ++k) {
       w.pad_right[k] = std::max<std::int64_t>(0, w.pad_right[k] - output_padding[k]);
@@ -144,7 +141,8 @@ std::optional<Tensor> pool(Session& session) {
   Windows w = attributes_of(attributes, kernel.size());
   const Dims given_right = w.pad_right;
   const Shape& in = session.input(0).shape();
-  if (!resolve_padding(w, attributes, kernel, tail(in), tail(session.call().output_shape))) return std::nullopt;
+  if (!resolve_padding(w, auto_pad_of(attributes), kernel, tail(in), tail(session.call().output_shape)))
+    return std::nullopt;
   if (session.call().op.kind == "MaxPool") return run_pool(session, dnnl::algorithm::pooling_max, w, kernel);
   const bool include = int_attribute(attributes, "count_include_pad", 0) != 0;
   const bool dilated = std::any_of(w.dilation.begin(), w.dilation.end(), [](std::int64_t d) { return d != 0; });
