@@ -12,12 +12,12 @@
 namespace stowage {
 
 struct FusedOperator {
-  std::string name;                  ///< unique; the anchor operator's name
-  std::string template_name;         ///< the template that allowed it; "single" for an operator alone, "view" for a view
-  std::vector<OpId> operators;       ///< in topological order; the last one produces `output`
-  std::vector<std::string> roles;    ///< of each operator in the template: "anchor", "epilogue", …
+  std::string name;                ///< unique; the anchor operator's name
+  std::string template_name;       ///< the template that allowed it; "single" for an operator alone, "view" for a view
+  std::vector<OpId> operators;     ///< in topological order; the last one produces `output`
+  std::vector<std::string> roles;  ///< of each operator in the template: "anchor", "epilogue", …
   TensorId output;
-  std::vector<TensorId> inputs;      ///< tensors read from outside, constants included, in order of first use
+  std::vector<TensorId> inputs;  ///< tensors read from outside, constants included, in order of first use
 };
 
 struct FusedGraph {

@@ -2,6 +2,7 @@
 // How a whole graph is fused. A strategy chooses among the legal groups that the templates' embeddings give.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,8 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Partitions the graph. Every acceptance and refusal goes to the trace. `cost` may be null (structure only).
+  /// Partitions the graph (as fold_intrinsics left it). Every acceptance and refusal goes to the trace. `cost` may be
+  /// null (structure only).
   [[nodiscard]] virtual FusedGraph fuse(const Graph& graph, const std::vector<FusionTemplate>& templates,
                                         const GroupCost* cost, TraceSink trace) const = 0;
 };

@@ -2,8 +2,11 @@
 // Fusion templates as data: small pattern graphs with constraints, read from TOML (docs/templates.md).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/diagnostics.h"
@@ -11,20 +14,21 @@
 namespace stowage {
 
 enum class VertexRole : std::uint8_t { anchor, prologue, epilogue, folded, view, context };
+std::string_view name_of(VertexRole role);
 
 struct TemplateVertex {
   std::string name;
-  std::vector<std::string> kinds;       ///< operator kinds, or fusion kinds as "@element_wise", "@broadcast" …
+  std::vector<std::string> kinds;  ///< operator kinds, or fusion kinds as "@element_wise", "@broadcast" …
   VertexRole role = VertexRole::epilogue;
-  bool optional = false;                ///< expands to patterns with and without it
-  int repeat = 1;                       ///< up to so many in a chain; expands to one pattern a length
+  bool optional = false;  ///< expands to patterns with and without it
+  int repeat = 1;         ///< up to so many in a chain; expands to one pattern a length
   std::vector<std::pair<std::string, std::string>> constraints;  ///< attribute = value in TOML syntax
 };
 
 struct TemplateEdge {
   std::string from;
   std::string to;
-  int slot = -1;                        ///< operand slot of `to`; -1: any
+  int slot = -1;  ///< operand slot of `to`; -1: any
 };
 
 struct FusionTemplate {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/operators.h"
+#include "fusion/fused_graph.h"
+#include "fusion/operator_facts.h"
+#include "fusion/stage_composition.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::string_view c_keywords[] = {"auto",    "break",  "case",     "char",   "const",  "continue", "default",
+                                           "do",      "double", "else",     "enum",   "float",  "for",      "goto",
+                                           "if",      "inline", "int",      "long",   "main",   "register", "restrict",
+                                           "return",  "short",  "signed",   "sizeof", "static", "struct",   "switch",
+                                           "typedef", "union",  "unsigned", "void",   "extern", "volatile", "while"};
+
+/// A valid C identifier that reads like the name.
+std::string c_identifier(const std::string& name) {
+  std::string identifier;
+  for (const char c : name) identifier += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  if (identifier.empty() || std::isdigit(static_cast<unsigned char>(identifier[0])) != 0) {
+    identifier = "t" + (identifier.empty() ? "" : "_" + identifier);
+  }
+  if (std::find(std::begin(c_keywords), std::end(c_keywords), identifier) != std::end(c_keywords)) identifier += "_";
+  return identifier;
+}
+
+/// Hands out each name once, with "_2", "_3" … behind further ones.
+class UniqueNames {
+ public:
+  std::string take(const std::string& wanted) {
+    std::string name = wanted;
+    for (int number = 2; !taken_.insert(name).second; ++number) name = fmt::format("{}_{}", wanted, number);
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+/// Puts the definitions of a group's operators into one list, over one table of tensors.
+class Joiner {
+ public:
+  Joiner(const Graph& graph, const FusedOperator& group) : graph_(graph), group_(group) {
+    // Boundary tensors first, so that they get the plain names.
+    for (const TensorId input : group.inputs) {
+      add_graph_tensor(input, graph.tensor(input).constant ? TensorRole::constant : TensorRole::input);
+    }
+    for (const OpId op : group.operators) {
+      const TensorId output = graph.op(op).output;
+      add_graph_tensor(output, output == group.output ? TensorRole::output : TensorRole::intermediate);
+    }
+  }
+
+  StageList run() {
+    for (const OpId op : group_.operators) join(op);
+    return std::move(list_);
+  }
+
+ private:
+  void add_graph_tensor(TensorId id, TensorRole role) {
+    const GraphTensor& tensor = graph_.tensor(id);
+    by_source_[id] = static_cast<int>(list_.tensors.size());
+    list_.tensors.push_back(
+        {tensor_names_.take(c_identifier(tensor.name)), tensor.type, tensor.shape, role, tensor.constant, id});
+  }
+
+  void join(OpId op) {
+    const OperatorDefinition definition = define_operator(graph_, op);
+    std::vector<int> number;  // of the definition's tensors in the joined list
+    for (const StageTensor& tensor : definition.list.tensors) {
+      if (tensor.source) {
+        number.push_back(by_source_.at(*tensor.source));
+        continue;
+      }
+      number.push_back(static_cast<int>(list_.tensors.size()));
+      list_.tensors.push_back(tensor);
+      list_.tensors.back().name = tensor_names_.take(c_identifier(tensor.name));
+    }
+    std::map<std::string, std::string> axis_names;  // the definition's → the group's
+    for (Stage stage : definition.list.stages) {
+      stage.output = number[static_cast<std::size_t>(stage.output)];
+      for (Access& access : stage.reads) access.tensor = number[static_cast<std::size_t>(access.tensor)];
+      const std::string name =
+          definition.list.stages.size() == 1 ? graph_.op(op).name : graph_.op(op).name + "_" + stage.name;
+      stage.name = stage_names_.take(c_identifier(name));
+      name_axes(stage, axis_names);
+      axes_of_output_[stage.output] = stage.axes;
+      list_.stages.push_back(std::move(stage));
+    }
+  }
+
+  /// Where a stage without a reduction reads a result of the group along one of its own axes, the axis takes the name
+  /// that the result's has; inside one operator equal names stay equal; any other name is new in the group.
+  void name_axes(Stage& stage, std::map<std::string, std::string>& names) {
+    std::vector<std::string> given(stage.axes.size());
+    const auto is_given = [&](const std::string& name) {
+      return std::find(given.begin(), given.end(), name) != given.end();
+    };
+    for (const Access& access : stage.reads) {
+      const auto produced = axes_of_output_.find(access.tensor);
+      if (produced == axes_of_output_.end() || stage.reduction != Reduction::none) continue;
+      const Shape& shape = list_.tensors[static_cast<std::size_t>(access.tensor)].shape;
+      const bool at_own_index = reads_own_index(stage, access, shape);
+      for (std::size_t d = 0; d < access.index.size(); ++d) {
+        const Axis& axis = produced->second[d];
+        for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+          const bool reads_it = at_own_index ? a == d : access.index[d].is_variable(VarId(a));
+          const bool same = reads_it && stage.axes[a].extent == axis.extent;
+          if (same && given[a].empty() && !is_given(axis.name)) given[a] = axis.name;
+        }
+      }
+    }
+    for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+      const std::string& own = stage.axes[a].name;
+      if (given[a].empty()) {
+        const auto known = names.find(own);
+        given[a] = known != names.end() && !is_given(known->second) ? known->second : axis_names_.take(own);
+      }
+      names.emplace(own, given[a]);
+      stage.axes[a].name = given[a];
+    }
+  }
+
+  const Graph& graph_;
+  const FusedOperator& group_;
+  StageList list_;
+  std::map<TensorId, int> by_source_;
+  std::map<int, std::vector<Axis>> axes_of_output_;  ///< spatial axes of what the group computes
+  UniqueNames tensor_names_;
+  UniqueNames stage_names_;
+  UniqueNames axis_names_;
+};
+
+}  // namespace
+
+StageList group_stages(const Graph& graph, const FusedOperator& group) {
+  return compose_stages(Joiner(graph, group).run());
+}
+
+}  // namespace stowage

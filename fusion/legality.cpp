@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fusion/legality.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace stowage {
+namespace {
+
+using Problem = std::optional<std::string>;
+
+bool holds(const FusedOperator& group, OpId op) {
+  return std::find(group.operators.begin(), group.operators.end(), op) != group.operators.end();
+}
+
+/// Operators of the group whose result no other one of the group reads.
+std::vector<OpId> ends_of(const Graph& graph, const FusedOperator& group) {
+  std::vector<OpId> ends;
+  for (const OpId op : group.operators) {
+    const std::vector<OpId>& readers = graph.tensor(graph.op(op).output).consumers;
+    if (std::none_of(readers.begin(), readers.end(), [&](OpId reader) { return holds(group, reader); })) {
+      ends.push_back(op);
+    }
+  }
+  return ends;
+}
+
+Problem one_output(const GraphFacts& facts, const FusedOperator& group) {
+  const std::vector<OpId> ends = ends_of(facts.graph, group);
+  if (ends.size() == 1) return std::nullopt;
+  return fmt::format("{} results leave the group: {}", ends.size(), names_of(facts.graph, ends));
+}
+
+Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
+  const Graph& graph = facts.graph;
+  for (const OpId op : group.operators) {
+    const GraphTensor& result = graph.tensor(graph.op(op).output);
+    if (graph.op(op).output == group.output) continue;
+    for (const OpId reader : result.consumers) {
+      if (holds(group, reader)) continue;
+      return fmt::format("{}, the result of {}, is also read by {} outside the group", result.name, graph.op(op).name,
+                         graph.op(reader).name);
+    }
+  }
+  return std::nullopt;
+}
+
+Problem network_output(const GraphFacts& facts, const FusedOperator& group) {
+  const Graph& graph = facts.graph;
+  for (const OpId op : group.operators) {
+    const GraphTensor& result = graph.tensor(graph.op(op).output);
+    if (graph.op(op).output == group.output || !result.is_output) continue;
+    return fmt::format("{}, the result of {}, is an output of the network", result.name, graph.op(op).name);
+  }
+  return std::nullopt;
+}
+
+Problem convex(const GraphFacts& facts, const FusedOperator& group) {
+  const Graph& graph = facts.graph;
+  std::size_t last = 0;
+  for (const OpId op : group.operators) last = std::max(last, facts.of(op).position);
+  // From every outside reader forward, as far as the group's last operator; no inner result read outside, no walk.
+  std::vector<OpId> walk;
+  std::set<OpId> seen;
+  const auto visit = [&](OpId op) {
+    if (facts.of(op).position <= last && seen.insert(op).second) walk.push_back(op);
+  };
+  for (const OpId op : group.operators) {
+    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+      if (!holds(group, reader)) visit(reader);
+    }
+  }
+  while (!walk.empty()) {
+    const OpId op = walk.back();
+    walk.pop_back();
+    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+      if (!holds(group, reader)) {
+        visit(reader);
+      } else {
+        return fmt::format("a path leaves the group and comes back through {} to {}", graph.op(op).name,
+                           graph.op(reader).name);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<OpId> anchor_of(const FusedOperator& group) {
+  for (std::size_t i = 0; i < group.roles.size(); ++i) {
+    if (group.roles[i] == "anchor") return group.operators[i];
+  }
+  return std::nullopt;
+}
+
+/// Calls `check` for each operator with a role until one reports a problem.
+template <class Check>
+Problem for_role(const FusedOperator& group, std::string_view role, Check&& check) {
+  for (std::size_t i = 0; i < group.operators.size(); ++i) {
+    if (group.roles[i] != role) continue;
+    if (Problem problem = check(group.operators[i])) return problem;
+  }
+  return std::nullopt;
+}
+
+Problem one_anchor(const GraphFacts& facts, const FusedOperator& group) {
+  const auto anchors = std::count(group.roles.begin(), group.roles.end(), "anchor");
+  if (anchors == 1) return std::nullopt;
+  return fmt::format("{} has {} anchors", names_of(facts.graph, group.operators), anchors);
+}
+
+Problem epilogue_shape(const GraphFacts& facts, const FusedOperator& group) {
+  const auto anchor = anchor_of(group);
+  if (!anchor) return std::nullopt;
+  const Graph& graph = facts.graph;
+  const Shape& wanted = graph.tensor(graph.op(*anchor).output).shape;
+  return for_role(group, "epilogue", [&](OpId op) -> Problem {
+    const Shape& shape = graph.tensor(graph.op(op).output).shape;
+    if (shape == wanted) return std::nullopt;
+    return fmt::format("{} has shape {}, {} has {}", graph.op(op).name, to_text(shape), graph.op(*anchor).name,
+                       to_text(wanted));
+  });
+}
+
+Problem epilogue_operands(const GraphFacts& facts, const FusedOperator& group) {
+  const Graph& graph = facts.graph;
+  return for_role(group, "epilogue", [&](OpId id) -> Problem {
+    const Operator& op = graph.op(id);
+    for (std::size_t slot = 0; slot < op.inputs.size(); ++slot) {
+      if (!op.inputs[slot]) continue;
+      const GraphTensor& operand = graph.tensor(*op.inputs[slot]);
+      const OperandUse use = facts.of(id).operands[slot];
+      if (use == OperandUse::other) {
+        return fmt::format("{} reads {} at other places than its own index", op.name, operand.name);
+      }
+      const bool inside = operand.producer && holds(group, *operand.producer);
+      if (inside && use == OperandUse::broadcast) {
+        return fmt::format("{} of shape {}, computed inside the group, is broadcast by {} to {}", operand.name,
+                           to_text(operand.shape), op.name, to_text(graph.tensor(op.output).shape));
+      }
+    }
+    return std::nullopt;
+  });
+}
+
+Problem prologue_element(const GraphFacts& facts, const FusedOperator& group) {
+  const Graph& graph = facts.graph;
+  return for_role(group, "prologue", [&](OpId id) -> Problem {
+    if (facts.of(id).reduces) return fmt::format("{} ({}) reduces", graph.op(id).name, graph.op(id).kind);
+    if (facts.of(id).kind == FusionKind::opaque) {
+      return fmt::format("{} ({}) reads at places that depend on data", graph.op(id).name, graph.op(id).kind);
+    }
+    return std::nullopt;
+  });
+}
+
+Problem view_role(const GraphFacts& facts, const FusedOperator& group) {
+  return for_role(group, "view", [&](OpId id) -> Problem {
+    if (facts.of(id).is_view) return std::nullopt;
+    return fmt::format("{} ({}) moves or computes elements", facts.graph.op(id).name, facts.graph.op(id).kind);
+  });
+}
+
+constexpr LegalityRule rules[] = {
+    {"one-anchor", "a group has exactly one anchor", one_anchor},
+    {"one-output", "exactly one operator's result leaves a group", one_output},
+    {"inner-use", "a result inside a group is read inside the group only", inner_use},
+    {"network-output", "a result inside a group is not an output of the network", network_output},
+    {"convex", "no path between two operators of a group leads through one outside", convex},
+    {"epilogue-shape", "an epilogue has the shape of its anchor's result", epilogue_shape},
+    {"epilogue-operands",
+     "an epilogue reads results of its group at its own index, other operands there or with dimensions dropped",
+     epilogue_operands},
+    {"prologue-element",
+     "a prologue computes every element by itself, without a reduction, from places known in advance",
+     prologue_element},
+    {"view-role", "an operator in the role of a view only re-indexes", view_role},
+};
+
+}  // namespace
+
+std::span<const LegalityRule> legality_rules() { return rules; }
+
+std::vector<Decision> refusals(const GraphFacts& facts, const FusedOperator& group) {
+  std::vector<Decision> found;
+  for (const LegalityRule& rule : rules) {
+    if (Problem problem = rule.broken(facts, group)) {
+      found.push_back(Decision::refuse(std::string(rule.name), std::move(*problem)));
+    }
+  }
+  return found;
+}
+
+}  // namespace stowage

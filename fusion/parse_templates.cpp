@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/operators.h"
+#include "core/toml_reader.h"
+#include "fusion/constraints.h"
+#include "fusion/pattern.h"
+#include "fusion/template.h"
+
+namespace stowage {
+namespace {
+
+constexpr int most_copies = 32;
+constexpr int most_slots = 64;
+constexpr std::int64_t most_patterns = 1024;
+
+struct RoleName {
+  VertexRole role;
+  std::string_view name;
+};
+constexpr std::array<RoleName, 6> role_names = {{{VertexRole::anchor, "anchor"},
+                                                 {VertexRole::prologue, "prologue"},
+                                                 {VertexRole::epilogue, "epilogue"},
+                                                 {VertexRole::folded, "folded"},
+                                                 {VertexRole::view, "view"},
+                                                 {VertexRole::context, "context"}}};
+
+/// Every name that `where` may hold for a vertex of these kinds.
+std::vector<std::string> constraint_names(const std::vector<std::string>& kinds) {
+  std::set<std::string> names;
+  for (const PropertyRow& row : property_table()) names.emplace(row.name);
+  const bool any_kind =
+      std::any_of(kinds.begin(), kinds.end(), [](const std::string& kind) { return kind.starts_with('@'); });
+  for (const OperatorRow& row : operator_table()) {
+    if (!any_kind && std::find(kinds.begin(), kinds.end(), row.name) == kinds.end()) continue;
+    for (const AttributeRow& attribute : row.attributes) names.emplace(attribute.name);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> known_kinds() {
+  std::vector<std::string> kinds = kind_classes();
+  for (const OperatorRow& row : operator_table()) kinds.emplace_back(row.name);
+  return kinds;
+}
+
+/// Reads one [[template]]; true if it is whole and right.
+class TemplateReader {
+ public:
+  TemplateReader(TomlTable& table, Diagnostics& diagnostics) : table_(table), diagnostics_(diagnostics) {}
+
+  std::optional<FusionTemplate> read() {
+    const std::size_t before = error_count();
+    table_.read("name", template_.name, Need::required);
+    table_.read("summary", template_.summary);
+    for (TomlTable& vertex : table_.tables("vertex", Need::required)) read_vertex(vertex);
+    for (TomlTable& edge : table_.tables("edge")) read_edge(edge);
+    table_.finish();
+    // Relations between vertices and edges are judged only where those are right by themselves.
+    if (error_count() == before) check_whole();
+    if (error_count() != before) return std::nullopt;
+    return std::move(template_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t error_count() const { return diagnostics_.entries().size(); }
+
+  void read_vertex(TomlTable& table) {
+    TemplateVertex vertex;
+    if (table.read("name", vertex.name, Need::required)) {
+      if (vertex.name.empty()) table.error("empty-name", "name", "a vertex needs a name");
+      if (index_of(vertex.name)) {
+        table.error("duplicate-vertex", "name", fmt::format("there is already a vertex '{}'", vertex.name));
+      }
+    }
+    if (table.read("kinds", vertex.kinds, Need::required)) check_kinds(table, vertex.kinds);
+    read_role(table, vertex.role);
+    table.read("optional", vertex.optional);
+    table.read("repeat", vertex.repeat, {1, most_copies});
+    if (vertex.role == VertexRole::anchor && (vertex.optional || vertex.repeat > 1)) {
+      table.error("anchor-not-single", vertex.optional ? "optional" : "repeat",
+                  "the anchor is neither optional nor repeated");
+    }
+    if (auto where = table.table("where")) read_where(*where, vertex);
+    table.finish();
+    template_.vertices.push_back(std::move(vertex));
+  }
+
+  static void check_kinds(TomlTable& table, const std::vector<std::string>& kinds) {
+    const std::vector<std::string> known = known_kinds();
+    if (kinds.empty()) table.error("no-kind", "kinds", "'kinds' is empty, at least one operator kind was wanted");
+    for (const std::string& kind : kinds) {
+      if (std::find(known.begin(), known.end(), kind) != known.end()) continue;
+      const auto nearest = nearest_name(kind, known);
+      table.error("unknown-operator-kind", "kinds", fmt::format("there is no operator kind '{}'", kind),
+                  nearest ? fmt::format("did you mean '{}'?", *nearest)
+                          : "'stowage ops' lists the operators; classes of operators start with '@'");
+    }
+  }
+
+  static void read_role(TomlTable& table, VertexRole& role) {
+    std::string name;
+    if (!table.read("role", name, Need::required)) return;
+    std::vector<std::string> known;
+    for (const RoleName& row : role_names) {
+      if (row.role == VertexRole::folded) continue;
+      if (row.name == name) {
+        role = row.role;
+        return;
+      }
+      known.emplace_back(row.name);
+    }
+    const bool folded = name == name_of(VertexRole::folded);
+    table.error("unknown-role", "role", fmt::format("there is no role '{}' for a vertex", name),
+                folded ? "operators that fold into parameters are folded before templates are matched"
+                       : suggest_name(name, known));
+  }
+
+  static void read_where(TomlTable& table, TemplateVertex& vertex) {
+    const std::vector<std::string> known = constraint_names(vertex.kinds);
+    for (const std::string& key : table.keys()) {
+      std::string value;
+      if (!table.read_any(key, value)) continue;
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        table.error("unknown-constraint", key, fmt::format("an operator here has no attribute or property '{}'", key),
+                    suggest_name(key, known));
+      }
+      vertex.constraints.emplace_back(key, std::move(value));
+    }
+    table.finish();
+  }
+
+  void read_edge(TomlTable& table) {
+    TemplateEdge edge;
+    const bool has_from = read_end(table, "from", edge.from);
+    const bool has_to = read_end(table, "to", edge.to);
+    table.read("slot", edge.slot, {0, most_slots - 1});
+    table.finish();
+    if (!has_from || !has_to) return;
+    const bool doubled = std::any_of(template_.edges.begin(), template_.edges.end(), [&](const TemplateEdge& other) {
+      return other.from == edge.from && other.to == edge.to &&
+             (other.slot == edge.slot || other.slot < 0 || edge.slot < 0);
+    });
+    if (doubled) {
+      table.error("duplicate-edge", "to", fmt::format("there is already an edge from '{}' to '{}'", edge.from, edge.to),
+                  "two edges between the same vertices name two different slots");
+    }
+    template_.edges.push_back(std::move(edge));
+  }
+
+  bool read_end(TomlTable& table, std::string_view key, std::string& name) {
+    if (!table.read(key, name, Need::required)) return false;
+    if (index_of(name)) return true;
+    std::vector<std::string> known;
+    for (const TemplateVertex& vertex : template_.vertices) known.push_back(vertex.name);
+    table.error("unknown-vertex", key, fmt::format("this template has no vertex '{}'", name),
+                suggest_name(name, known));
+    return false;
+  }
+
+  void check_whole() {
+    if (template_.name.empty() || template_.name == "single" || template_.name == "view") {
+      table_.error("reserved-name", "name", fmt::format("a template cannot be called '{}'", template_.name),
+                   "groups of one operator have the names 'single' and 'view'");
+    }
+    if (template_.vertices.empty()) {
+      table_.error("no-vertex", "vertex", "a template needs at least one vertex");
+      return;
+    }
+    const auto anchors = std::count_if(template_.vertices.begin(), template_.vertices.end(),
+                                       [](const TemplateVertex& v) { return v.role == VertexRole::anchor; });
+    if (anchors != 1) {
+      table_.error(anchors == 0 ? "no-anchor" : "several-anchors", "vertex",
+                   fmt::format("{} vertices have the role 'anchor', exactly one was wanted", anchors));
+    }
+    check_cycle();
+    check_connected();
+    if (const std::int64_t count = expansion_count(template_); count > most_patterns) {
+      table_.error("too-many-patterns", "vertex",
+                   fmt::format("its optional and repeated vertices make more than {} patterns", most_patterns),
+                   "repeat less, or write several templates");
+    }
+  }
+
+  /// Takes vertices away whose predecessors are all gone; what remains hangs on a cycle.
+  void check_cycle() {
+    std::vector<bool> gone(template_.vertices.size(), false);
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (std::size_t v = 0; v < gone.size(); ++v) {
+        const bool waits = std::any_of(template_.edges.begin(), template_.edges.end(), [&](const TemplateEdge& edge) {
+          return index_of(edge.to) == v && !gone[*index_of(edge.from)];
+        });
+        if (!gone[v] && !waits) gone[v] = grew = true;
+      }
+    }
+    const auto left = std::find(gone.begin(), gone.end(), false);
+    if (left == gone.end()) return;
+    const std::string& name = template_.vertices[static_cast<std::size_t>(left - gone.begin())].name;
+    table_.error("pattern-cycle", "edge", fmt::format("the edges lead in a circle through or before '{}'", name));
+  }
+
+  void check_connected() {
+    std::vector<bool> reached(template_.vertices.size(), false);
+    reached[0] = true;
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (const TemplateEdge& edge : template_.edges) {
+        const std::size_t from = *index_of(edge.from);
+        const std::size_t to = *index_of(edge.to);
+        if (reached[from] != reached[to]) reached[from] = reached[to] = grew = true;
+      }
+    }
+    const auto lonely = std::find(reached.begin(), reached.end(), false);
+    if (lonely == reached.end()) return;
+    table_.error("disconnected-pattern", "vertex",
+                 fmt::format("no edges join '{}' to '{}'",
+                             template_.vertices[static_cast<std::size_t>(lonely - reached.begin())].name,
+                             template_.vertices[0].name),
+                 "a pattern hangs together; a shared input is a vertex with role 'context'");
+  }
+
+  [[nodiscard]] std::optional<std::size_t> index_of(const std::string& name) const {
+    for (std::size_t v = 0; v < template_.vertices.size(); ++v) {
+      if (template_.vertices[v].name == name) return v;
+    }
+    return std::nullopt;
+  }
+
+  TomlTable& table_;
+  Diagnostics& diagnostics_;
+  FusionTemplate template_;
+};
+
+}  // namespace
+
+std::string_view name_of(VertexRole role) {
+  for (const RoleName& row : role_names) {
+    if (row.role == role) return row.name;
+  }
+  fail_check("unknown vertex role");
+}
+
+Result<std::vector<FusionTemplate>> parse_templates(std::string_view toml, const std::string& file,
+                                                    Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.entries().size();
+  Result<TomlTable> document = TomlTable::parse(toml, file, diagnostics);
+  if (!document) return Failed{};
+  std::vector<FusionTemplate> templates;
+  for (TomlTable& table : document->tables("template", Need::required)) {
+    auto fusion_template = TemplateReader(table, diagnostics).read();
+    if (!fusion_template) continue;
+    const bool is_taken = std::any_of(templates.begin(), templates.end(),
+                                      [&](const FusionTemplate& t) { return t.name == fusion_template->name; });
+    if (is_taken) {
+      table.error("duplicate-template", "name", fmt::format("there is already a template '{}'", fusion_template->name));
+    }
+    templates.push_back(std::move(*fusion_template));
+  }
+  document->finish();
+  if (diagnostics.entries().size() != before) return Failed{};
+  return templates;
+}
+
+}  // namespace stowage

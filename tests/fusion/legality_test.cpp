@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every rule of legality with one group that it allows and one that it refuses.
+#include "fusion/legality.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+
+#include "fusion/group.h"
+#include "tests/fusion/net.h"
+
+using namespace stowage;
+using stowage::testing::Net;
+
+namespace {
+
+struct Candidate {
+  Graph graph;
+  std::vector<std::pair<std::string, std::string>> members;  ///< name and role
+};
+
+/// x → conv → relu → sigmoid, and gap → scale behind conv for whoever asks.
+Candidate chain(std::vector<std::pair<std::string, std::string>> members) {
+  Net net;
+  const TensorId x = net.input("x", {1, 3, 4, 4});
+  const TensorId c = net.conv("conv", x, 8, 3);
+  const TensorId r = net.op("Relu", "relu", {c});
+  const TensorId s = net.op("Sigmoid", "sigmoid", {r});
+  return {net.done({s}), std::move(members)};
+}
+
+/// conv is read by relu and by tanh; add joins them.
+Candidate diamond(std::vector<std::pair<std::string, std::string>> members, bool conv_is_output = false) {
+  Net net;
+  const TensorId x = net.input("x", {1, 3, 4, 4});
+  const TensorId c = net.conv("conv", x, 8, 3);
+  const TensorId r = net.op("Relu", "relu", {c});
+  const TensorId t = net.op("Tanh", "tanh", {c});
+  const TensorId a = net.op("Add", "add", {r, t});
+  std::vector<TensorId> outputs = {a};
+  if (conv_is_output) outputs.push_back(c);
+  return {net.done(outputs), std::move(members)};
+}
+
+/// A row computed by conv is broadcast over y by add.
+Candidate broadcast(std::vector<std::pair<std::string, std::string>> members) {
+  Net net;
+  const TensorId x = net.input("x", {1, 3, 1, 4});
+  const TensorId y = net.input("y", {1, 8, 4, 4});
+  const TensorId c = net.op("Conv", "conv", {x, net.constant("w", {8, 3, 1, 1})});
+  const TensorId bias = net.op("Add", "bias", {c, net.constant("b", {8, 1, 1})});
+  const TensorId a = net.op("Add", "add", {bias, y});
+  return {net.done({a}), std::move(members)};
+}
+
+/// max pool, relu and flatten in front of a matrix product.
+Candidate prologues(std::vector<std::pair<std::string, std::string>> members) {
+  Net net;
+  const TensorId x = net.input("x", {1, 3, 4, 4});
+  const TensorId p = net.op("MaxPool", "pool", {x}, {{"kernel_shape", std::vector<std::int64_t>{2, 2}}});
+  const TensorId r = net.op("Relu", "relu", {p});
+  const TensorId f = net.op("Flatten", "flatten", {r});
+  const TensorId m = net.op("MatMul", "matmul", {f, net.constant("w", {27, 5})});
+  return {net.done({m}), std::move(members)};
+}
+
+struct RuleCase {
+  Candidate allowed;
+  Candidate refused;
+  std::string reason;
+};
+
+std::map<std::string, RuleCase> rule_cases() {
+  std::map<std::string, RuleCase> cases;
+  cases["one-anchor"] = {chain({{"conv", "anchor"}, {"relu", "epilogue"}}),
+                         chain({{"conv", "anchor"}, {"relu", "anchor"}}), "conv + relu has 2 anchors"};
+  cases["one-output"] = {diamond({{"conv", "anchor"}, {"relu", "epilogue"}, {"tanh", "epilogue"}, {"add", "epilogue"}}),
+                         diamond({{"conv", "anchor"}, {"relu", "epilogue"}, {"tanh", "epilogue"}}),
+                         "2 results leave the group: relu + tanh"};
+  cases["inner-use"] = {chain({{"conv", "anchor"}, {"relu", "epilogue"}}),
+                        diamond({{"conv", "anchor"}, {"relu", "epilogue"}}),
+                        "conv_out, the result of conv, is also read by tanh outside the group"};
+  cases["network-output"] = {
+      diamond({{"conv", "anchor"}, {"relu", "epilogue"}, {"tanh", "epilogue"}, {"add", "epilogue"}}),
+      diamond({{"conv", "anchor"}, {"relu", "epilogue"}, {"tanh", "epilogue"}, {"add", "epilogue"}}, true),
+      "conv_out, the result of conv, is an output of the network"};
+  cases["convex"] = {diamond({{"relu", "anchor"}, {"add", "epilogue"}}),
+                     diamond({{"conv", "anchor"}, {"relu", "epilogue"}, {"add", "epilogue"}}),
+                     "a path leaves the group and comes back through tanh to add"};
+  cases["epilogue-shape"] = {broadcast({{"conv", "anchor"}, {"bias", "epilogue"}}),
+                             broadcast({{"conv", "anchor"}, {"bias", "epilogue"}, {"add", "epilogue"}}),
+                             "add has shape [1,8,4,4], conv has [1,8,1,4]"};
+  cases["epilogue-operands"] = {broadcast({{"conv", "anchor"}, {"bias", "epilogue"}}),
+                                broadcast({{"bias", "anchor"}, {"add", "epilogue"}}),
+                                "bias_out of shape [1,8,1,4], computed inside the group, is broadcast by add to "
+                                "[1,8,4,4]"};
+  cases["prologue-element"] = {
+      prologues({{"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
+      prologues({{"pool", "prologue"}, {"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
+      "pool (MaxPool) reduces"};
+  cases["view-role"] = {prologues({{"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
+                        prologues({{"relu", "view"}, {"flatten", "view"}, {"matmul", "anchor"}}),
+                        "relu (Relu) moves or computes elements"};
+  return cases;
+}
+
+std::optional<std::string> broken(const LegalityRule& rule, const Candidate& candidate) {
+  const GraphFacts facts(candidate.graph);
+  std::vector<Member> members;
+  std::optional<OpId> anchor;
+  for (const auto& [name, role] : candidate.members) {
+    const auto op = candidate.graph.find_operator(name);
+    REQUIRE(op);
+    if (role == "anchor") anchor = *op;
+    members.push_back({*op, role});
+  }
+  return rule.broken(facts, make_group(facts, "test", anchor.value_or(members[0].op), members));
+}
+
+}  // namespace
+
+TEST_CASE("every rule allows one group and refuses another") {
+  const auto cases = rule_cases();
+  CHECK(cases.size() == legality_rules().size());
+  for (const LegalityRule& rule : legality_rules()) {
+    INFO(rule.name << ": " << rule.sentence);
+    const auto found = cases.find(std::string(rule.name));
+    REQUIRE(found != cases.end());
+    CHECK(broken(rule, found->second.allowed) == std::nullopt);
+    CHECK(broken(rule, found->second.refused) == found->second.reason);
+  }
+}
+
+TEST_CASE("an epilogue may not read at other places than its own index") {
+  Net net;
+  const TensorId x = net.input("x", {4, 4});
+  const TensorId m = net.op("MatMul", "matmul", {x, net.constant("w", {4, 4})});
+  const TensorId t = net.op("Transpose", "transpose", {m});
+  const Candidate candidate{net.done({t}), {{"matmul", "anchor"}, {"transpose", "epilogue"}}};
+  for (const LegalityRule& rule : legality_rules()) {
+    if (rule.name != "epilogue-operands") continue;
+    CHECK(broken(rule, candidate) == "transpose reads matmul_out at other places than its own index");
+  }
+}

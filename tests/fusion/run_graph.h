@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs graphs operator by operator, and fused graphs group by group, by plain evaluation.
+#pragma once
+
+#include <map>
+
+#include "core/evaluate.h"
+#include "core/operators.h"
+#include "fusion/fused_graph.h"
+
+namespace stowage::testing {
+
+using Values = std::map<std::string, Tensor>;  ///< by name of the graph's tensor
+
+/// Evaluates a list whose boundary tensors have sources, and stores its output.
+inline void run_list(const Graph& graph, const StageList& list, Values& values) {
+  std::vector<Tensor> inputs;
+  for (const StageTensor& tensor : list.tensors) {
+    if (tensor.role == TensorRole::input) inputs.push_back(values.at(graph.tensor(*tensor.source).name));
+  }
+  const std::vector<Tensor> results = evaluate(list, inputs);
+  for (std::size_t t = 0; t < results.size(); ++t) {
+    if (list.tensors[t].role == TensorRole::output) values[graph.tensor(*list.tensors[t].source).name] = results[t];
+  }
+}
+
+inline Values run_operators(const Graph& graph, Values values) {
+  for (const OpId op : topological_order(graph)) run_list(graph, define_operator(graph, op).list, values);
+  return values;
+}
+
+inline Values run_groups(const FusedGraph& fused, Values values) {
+  for (const FusedOperator& group : fused.groups) run_list(fused.graph, group_stages(fused.graph, group), values);
+  return values;
+}
+
+/// Largest difference relative to the largest magnitude of `expected`.
+inline double relative_difference(const Tensor& actual, const Tensor& expected) {
+  double largest = 0;
+  double difference = 0;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::abs(expected.as_double(i)));
+    difference = std::max(difference, std::abs(actual.as_double(i) - expected.as_double(i)));
+  }
+  return largest == 0 ? difference : difference / largest;
+}
+
+}  // namespace stowage::testing
