@@ -57,7 +57,8 @@ class TemplateReader {
     const std::size_t before = error_count();
     table_.read("name", template_.name, Need::required);
     table_.read("summary", template_.summary);
-    for (TomlTable& vertex : table_.tables("vertex", Need::required)) read_vertex(vertex);
+    vertex_tables_ = table_.tables("vertex", Need::required);
+    for (TomlTable& vertex : vertex_tables_) read_vertex(vertex);
     for (TomlTable& edge : table_.tables("edge")) read_edge(edge);
     table_.finish();
     // Relations between vertices and edges are judged only where those are right by themselves.
@@ -150,13 +151,16 @@ class TemplateReader {
                   "two edges between the same vertices name two different slots");
     }
     template_.edges.push_back(std::move(edge));
+    edge_tables_.push_back(table);
   }
 
   bool read_end(TomlTable& table, std::string_view key, std::string& name) {
     if (!table.read(key, name, Need::required)) return false;
     if (index_of(name)) return true;
     std::vector<std::string> known;
-    for (const TemplateVertex& vertex : template_.vertices) known.push_back(vertex.name);
+    for (const TemplateVertex& vertex : template_.vertices) {
+      if (!vertex.name.empty() && index_of(vertex.name) == known.size()) known.push_back(vertex.name);
+    }
     table.error("unknown-vertex", key, fmt::format("this template has no vertex '{}'", name),
                 suggest_name(name, known));
     return false;
@@ -171,22 +175,33 @@ class TemplateReader {
       table_.error("no-vertex", "vertex", "a template needs at least one vertex");
       return;
     }
-    const auto anchors = std::count_if(template_.vertices.begin(), template_.vertices.end(),
-                                       [](const TemplateVertex& v) { return v.role == VertexRole::anchor; });
-    if (anchors != 1) {
-      table_.error(anchors == 0 ? "no-anchor" : "several-anchors", "vertex",
-                   fmt::format("{} vertices have the role 'anchor', exactly one was wanted", anchors));
-    }
+    check_anchor();
     check_cycle();
     check_connected();
     if (const std::int64_t count = expansion_count(template_); count > most_patterns) {
-      table_.error("too-many-patterns", "vertex",
+      table_.error("too-many-patterns", "name",
                    fmt::format("its optional and repeated vertices make more than {} patterns", most_patterns),
                    "repeat less, or write several templates");
     }
   }
 
-  /// Takes vertices away whose predecessors are all gone; what remains hangs on a cycle.
+  void check_anchor() {
+    std::optional<std::size_t> anchor;
+    for (std::size_t v = 0; v < template_.vertices.size(); ++v) {
+      if (template_.vertices[v].role != VertexRole::anchor) continue;
+      if (anchor) {
+        vertex_tables_[v].error("several-anchors", "role",
+                                fmt::format("'{}' is the anchor already", template_.vertices[*anchor].name),
+                                "exactly one vertex has the role 'anchor'");
+      } else {
+        anchor = v;
+      }
+    }
+    if (!anchor) table_.error("no-anchor", "name", "no vertex has the role 'anchor', exactly one was wanted");
+  }
+
+  /// Takes vertices away whose predecessors are all gone; an edge into what remains, from what remains, is on a circle
+  /// or leads away from one.
   void check_cycle() {
     std::vector<bool> gone(template_.vertices.size(), false);
     for (bool grew = true; grew;) {
@@ -198,10 +213,11 @@ class TemplateReader {
         if (!gone[v] && !waits) gone[v] = grew = true;
       }
     }
-    const auto left = std::find(gone.begin(), gone.end(), false);
-    if (left == gone.end()) return;
-    const std::string& name = template_.vertices[static_cast<std::size_t>(left - gone.begin())].name;
-    table_.error("pattern-cycle", "edge", fmt::format("the edges lead in a circle through or before '{}'", name));
+    for (std::size_t e = 0; e < template_.edges.size(); ++e) {
+      if (gone[*index_of(template_.edges[e].from)]) continue;
+      edge_tables_[e].error("pattern-cycle", "from", "the edges lead in a circle");
+      return;
+    }
   }
 
   void check_connected() {
@@ -215,13 +231,14 @@ class TemplateReader {
         if (reached[from] != reached[to]) reached[from] = reached[to] = grew = true;
       }
     }
-    const auto lonely = std::find(reached.begin(), reached.end(), false);
-    if (lonely == reached.end()) return;
-    table_.error("disconnected-pattern", "vertex",
-                 fmt::format("no edges join '{}' to '{}'",
-                             template_.vertices[static_cast<std::size_t>(lonely - reached.begin())].name,
-                             template_.vertices[0].name),
-                 "a pattern hangs together; a shared input is a vertex with role 'context'");
+    for (std::size_t v = 0; v < reached.size(); ++v) {
+      if (reached[v]) continue;
+      vertex_tables_[v].error(
+          "disconnected-pattern", "name",
+          fmt::format("no edges join '{}' to '{}'", template_.vertices[v].name, template_.vertices[0].name),
+          "a pattern hangs together; a shared input is a vertex with role 'context'");
+      return;
+    }
   }
 
   [[nodiscard]] std::optional<std::size_t> index_of(const std::string& name) const {
@@ -234,6 +251,8 @@ class TemplateReader {
   TomlTable& table_;
   Diagnostics& diagnostics_;
   FusionTemplate template_;
+  std::vector<TomlTable> vertex_tables_;  ///< of template_.vertices
+  std::vector<TomlTable> edge_tables_;    ///< of template_.edges
 };
 
 }  // namespace

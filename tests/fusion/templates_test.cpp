@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Templates: reading them, every mistake in a file, and expansion to plain patterns.
 #include <catch2/catch.hpp>
 
 #include "fusion/pattern.h"
@@ -6,4 +7,272 @@
 
 using namespace stowage;
 
-TEST_CASE("the built-in templates are read") { CHECK(built_in_templates().size() == 5); }
+namespace {
+
+std::string mistakes(const std::string& toml) {
+  Diagnostics diagnostics;
+  const auto templates = parse_templates(toml, "t.toml", diagnostics);
+  CHECK(!templates);
+  return format_diagnostics(diagnostics);
+}
+
+FusionTemplate read_one(const std::string& toml) {
+  Diagnostics diagnostics;
+  const auto templates = parse_templates(toml, "t.toml", diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(templates);
+  REQUIRE(templates->size() == 1);
+  return templates->front();
+}
+
+/// "conv-tail-tail#2 (conv>tail tail>tail#2)", one pattern a line.
+std::string text_of(const std::vector<Pattern>& patterns) {
+  std::string text;
+  for (const Pattern& pattern : patterns) {
+    std::string vertices;
+    for (const PatternVertex& vertex : pattern.vertices) vertices += (vertices.empty() ? "" : "-") + vertex.name;
+    text += vertices;
+    for (const PatternEdge& edge : pattern.edges) {
+      text += " " + pattern.vertices[edge.from].name + ">" + pattern.vertices[edge.to].name;
+      if (edge.slot >= 0) text += ":" + std::to_string(edge.slot);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the built-in templates are read, in the order in which greedy tries them") {
+  std::vector<std::string> names;
+  for (const FusionTemplate& fusion_template : built_in_templates()) names.push_back(fusion_template.name);
+  CHECK(names == std::vector<std::string>{"convolution", "matmul", "depthwise", "reduction", "element_wise"});
+}
+
+TEST_CASE("a template in TOML becomes a value") {
+  const FusionTemplate read = read_one(R"([[template]]
+name = "mine"
+summary = "a strided convolution and a clip"
+[[template.vertex]]
+name = "conv"
+kinds = ["Conv"]
+role = "anchor"
+where = { strides = [2, 2], rank = 4 }
+[[template.vertex]]
+name = "clip"
+kinds = ["Clip", "@element_wise"]
+role = "epilogue"
+optional = true
+repeat = 3
+[[template.edge]]
+from = "conv"
+to = "clip"
+slot = 0
+)");
+  CHECK(read.name == "mine");
+  CHECK(read.summary == "a strided convolution and a clip");
+  REQUIRE(read.vertices.size() == 2);
+  CHECK(read.vertices[0].role == VertexRole::anchor);
+  REQUIRE(read.vertices[0].constraints.size() == 2);
+  CHECK(read.vertices[0].constraints[0].first == "rank");
+  CHECK(read.vertices[1].kinds == std::vector<std::string>{"Clip", "@element_wise"});
+  CHECK(read.vertices[1].optional);
+  CHECK(read.vertices[1].repeat == 3);
+  REQUIRE(read.edges.size() == 1);
+  CHECK(read.edges[0].slot == 0);
+}
+
+TEST_CASE("optional and repeated vertices are written out, longest first") {
+  const FusionTemplate chain = read_one(R"([[template]]
+name = "chain"
+[[template.vertex]]
+name = "conv"
+kinds = ["Conv"]
+role = "anchor"
+[[template.vertex]]
+name = "bias"
+kinds = ["Add"]
+role = "epilogue"
+optional = true
+[[template.vertex]]
+name = "tail"
+kinds = ["@element_wise"]
+role = "epilogue"
+repeat = 2
+[[template.edge]]
+from = "conv"
+to = "bias"
+slot = 0
+[[template.edge]]
+from = "bias"
+to = "tail"
+slot = 1
+)");
+  CHECK(expansion_count(chain) == 4);
+  CHECK(text_of(expand(chain)) == R"(conv-bias-tail-tail#2 tail>tail#2 conv>bias:0 bias>tail:1
+conv-bias-tail conv>bias:0 bias>tail:1
+conv-tail-tail#2 tail>tail#2 conv>tail:1
+conv-tail conv>tail:1
+)");
+}
+
+TEST_CASE("syntax errors have a place and a caret") {
+  CHECK(
+      mistakes("[[template]]\nname = \"x\nsummary = 1\n") ==
+      R"(t.toml:2:10: error: Error while parsing string: unescaped control characters other than TAB (U+0009) are explicitly prohibited [toml-syntax]
+    name = "x
+             ^
+)");
+}
+
+TEST_CASE("every mistake in a template file is reported at its place") {
+  CHECK(mistakes(R"([[template]]
+name = 7
+sumary = "?"
+[[template.vertex]]
+name = "conv"
+kinds = ["Convv", "@anker"]
+role = "anchor"
+repeat = 2
+where = { stride = [1, 1] }
+[[template.vertex]]
+name = "conv"
+kinds = []
+role = "folded"
+optional = "yes"
+[[template.vertex]]
+kinds = "Relu"
+role = "epilog"
+[[template.edge]]
+from = "conv"
+to = "relu"
+slot = 64
+via = 1
+)") == R"(t.toml:2:8: error: 'template.name' is an integer, a string was wanted [wrong-type]
+    name = 7
+           ^
+t.toml:6:9: error: there is no operator kind 'Convv' [unknown-operator-kind]
+    kinds = ["Convv", "@anker"]
+            ^^^^^^^^^^^^^^^^^^^
+  help: did you mean 'Conv'?
+t.toml:6:9: error: there is no operator kind '@anker' [unknown-operator-kind]
+    kinds = ["Convv", "@anker"]
+            ^^^^^^^^^^^^^^^^^^^
+  help: 'stowage ops' lists the operators; classes of operators start with '@'
+t.toml:8:10: error: the anchor is neither optional nor repeated [anchor-not-single]
+    repeat = 2
+             ^
+t.toml:9:20: error: an operator here has no attribute or property 'stride' [unknown-constraint]
+    where = { stride = [1, 1] }
+                       ^^^^^^
+  help: did you mean 'strides'?
+t.toml:11:8: error: there is already a vertex 'conv' [duplicate-vertex]
+    name = "conv"
+           ^^^^^^
+t.toml:12:9: error: 'kinds' is empty, at least one operator kind was wanted [no-kind]
+    kinds = []
+            ^^
+t.toml:13:8: error: there is no role 'folded' for a vertex [unknown-role]
+    role = "folded"
+           ^^^^^^^^
+  help: operators that fold into parameters are folded before templates are matched
+t.toml:14:12: error: 'template.vertex.optional' is a string, true or false was wanted [wrong-type]
+    optional = "yes"
+               ^^^^^
+t.toml:15:1: error: 'template.vertex.name' is missing: a string was wanted [missing-key]
+    [[template.vertex]]
+    ^^^^^^^^^^^^^^^^^^^
+t.toml:16:9: error: 'template.vertex.kinds' is a string, an array of strings was wanted [wrong-type]
+    kinds = "Relu"
+            ^^^^^^
+t.toml:17:8: error: there is no role 'epilog' for a vertex [unknown-role]
+    role = "epilog"
+           ^^^^^^^^
+  help: did you mean 'epilogue'?
+t.toml:20:6: error: this template has no vertex 'relu' [unknown-vertex]
+    to = "relu"
+         ^^^^^^
+  help: known are: conv
+t.toml:21:8: error: 'template.edge.slot' is 64, but lies between 0 and 63 [out-of-range]
+    slot = 64
+           ^^
+t.toml:22:1: error: unknown key 'template.edge.via' [unknown-key]
+    via = 1
+    ^^^
+  help: known are: from, slot, to
+t.toml:3:1: error: unknown key 'template.sumary' [unknown-key]
+    sumary = "?"
+    ^^^^^^
+  help: did you mean 'summary'?
+)");
+}
+
+TEST_CASE("relations between vertices are checked") {
+  const auto vertices = [](const std::string& roles_and_edges) {
+    return "[[template]]\nname = \"t\"\n" + roles_and_edges;
+  };
+  const auto vertex = [](const std::string& name, const std::string& role) {
+    return "[[template.vertex]]\nname = \"" + name + "\"\nkinds = [\"Relu\"]\nrole = \"" + role + "\"\n";
+  };
+  const auto edge = [](const std::string& from, const std::string& to) {
+    return "[[template.edge]]\nfrom = \"" + from + "\"\nto = \"" + to + "\"\n";
+  };
+  CHECK(mistakes(vertices(vertex("a", "epilogue"))) ==
+        R"(t.toml:2:8: error: no vertex has the role 'anchor', exactly one was wanted [no-anchor]
+    name = "t"
+           ^^^
+)");
+  CHECK(mistakes(vertices(vertex("a", "anchor") + vertex("b", "anchor") + edge("a", "b"))) ==
+        R"(t.toml:10:8: error: 'a' is the anchor already [several-anchors]
+    role = "anchor"
+           ^^^^^^^^
+  help: exactly one vertex has the role 'anchor'
+)");
+  CHECK(mistakes(vertices(vertex("a", "anchor") + vertex("b", "epilogue"))) ==
+        R"(t.toml:8:8: error: no edges join 'b' to 'a' [disconnected-pattern]
+    name = "b"
+           ^^^
+  help: a pattern hangs together; a shared input is a vertex with role 'context'
+)");
+  CHECK(mistakes(vertices(vertex("a", "anchor") + vertex("b", "epilogue") + vertex("c", "epilogue") + edge("a", "b") +
+                          edge("b", "c") + edge("c", "b"))) ==
+        R"(t.toml:19:8: error: the edges lead in a circle [pattern-cycle]
+    from = "b"
+           ^^^
+)");
+  CHECK(mistakes(vertices(vertex("a", "anchor") + vertex("b", "epilogue") + edge("a", "b") + edge("a", "b"))) ==
+        R"(t.toml:16:6: error: there is already an edge from 'a' to 'b' [duplicate-edge]
+    to = "b"
+         ^^^
+  help: two edges between the same vertices name two different slots
+)");
+  CHECK(mistakes("[[template]]\nname = \"single\"\n" + vertex("a", "anchor")) ==
+        R"(t.toml:2:8: error: a template cannot be called 'single' [reserved-name]
+    name = "single"
+           ^^^^^^^^
+  help: groups of one operator have the names 'single' and 'view'
+)");
+  CHECK(mistakes("[[template]]\nname = \"t\"\n" + vertex("a", "anchor") + "[[template]]\nname = \"t\"\n" +
+                 vertex("a", "anchor")) == R"(t.toml:8:8: error: there is already a template 't' [duplicate-template]
+    name = "t"
+           ^^^
+)");
+  CHECK(mistakes("[[template]]\nname = \"t\"\nvertex = []\n") ==
+        R"(t.toml:3:10: error: a template needs at least one vertex [no-vertex]
+    vertex = []
+             ^^
+)");
+  CHECK(mistakes("# nothing\n") == R"(t.toml: error: 'template' is missing: an array of tables was wanted [missing-key]
+)");
+  std::string many = "[[template]]\nname = \"t\"\n" + vertex("v0", "anchor");
+  for (int i = 1; i < 4; ++i) {
+    many += vertex("v" + std::to_string(i), "epilogue") + "repeat = 32\n" +
+            edge("v" + std::to_string(i - 1), "v" + std::to_string(i));
+  }
+  CHECK(mistakes(many) ==
+        R"(t.toml:2:8: error: its optional and repeated vertices make more than 1024 patterns [too-many-patterns]
+    name = "t"
+           ^^^
+  help: repeat less, or write several templates
+)");
+}
