@@ -1,44 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowering/plan.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "lowering/group_model.h"
 #include "lowering/planner.h"
-#include "lowering/planner_swtvm.h"
 
 namespace stowage {
-
-const Planner* find_planner(std::string_view name) {
-  static const SwtvmPlanner swtvm;  // stateless
-  return name == swtvm.name() ? &swtvm : nullptr;
-}
-
-std::vector<std::string> planner_names() { return {"swtvm"}; }
-
-std::vector<GroupIterator> group_iterators(const StageList& stages) {
-  std::vector<GroupIterator> iterators;
-  for (const ModelIterator& iterator : build_group_model(stages).iterators) {
-    iterators.push_back({iterator.name, iterator.extent, iterator.spatial});
-  }
-  return iterators;
-}
-
-Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
-                   const Target& target, TraceSink trace) {
-  Scheduled scheduled = planner.complete(name, stages, fixed, target, trace);
-  if (auto* refused = std::get_if<Decision>(&scheduled)) return std::move(*refused);
-  Plan plan;
-  plan.schedule = std::get<Schedule>(std::move(scheduled));
-  Lowered lowered = lower(name, stages, plan.schedule, target);
-  if (auto* refused = std::get_if<Decision>(&lowered)) return std::move(*refused);
-  plan.nest = std::get<LoopNest>(std::move(lowered));
-  plan.counts = predict_counts(plan.nest);
-  plan.time = estimate_time(plan.nest, plan.counts, target);
-  return plan;
-}
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
