@@ -18,7 +18,7 @@ struct LineOrigin {
 };
 
 struct EmittedFile {
-  std::string path;   ///< relative to src/
+  std::string path;  ///< relative to src/
   std::string text;
   std::vector<LineOrigin> origins;
 };

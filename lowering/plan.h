@@ -47,11 +47,22 @@ struct MemoryPlace {
   std::optional<TensorId> shares_with;  ///< a view of that tensor's memory
 };
 
+/// Place of a constant that the stages of a step introduce themselves (StageTensor::value without a source), in the
+/// parameter area. Equal constants share one.
+struct StageConstantPlace {
+  int step = 0;
+  int tensor = 0;  ///< index into StageList::tensors of the step's nest
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+
 struct MemoryMap {
   std::vector<MemoryPlace> places;  ///< every tensor that is in memory, by TensorId
+  std::vector<StageConstantPlace> stage_constants;  ///< by step and tensor
   std::int64_t parameter_bytes = 0;
   std::int64_t activation_bytes = 0;
   [[nodiscard]] const MemoryPlace* find(TensorId tensor) const;
+  [[nodiscard]] const StageConstantPlace* find_stage_constant(int step, int tensor) const;
 };
 
 /// One fused operator of a program: a kernel launch, or nothing to do (a view).

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <stop_token>
 #include <string_view>
 #include <variant>
@@ -52,8 +53,9 @@ struct GroupIterator {
 };
 std::vector<GroupIterator> group_iterators(const StageList& stages);
 
-/// Static map of main memory: parameters in one area, activations in another with lifetimes, views sharing.
-MemoryMap plan_memory(const FusedGraph& fused, int line_bytes);
+/// Static map of main memory: parameters in one area, activations in another with lifetimes, views sharing. What the
+/// planned steps neither read nor write is not in memory, unless it is an input or output of the network.
+MemoryMap plan_memory(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes);
 
 /// Plans every group of a fused graph. Schedules by fused operator's name. Refusals become diagnostics.
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emitter/c_expr.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace stowage {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+std::string index_atom(const IndexAtom& atom, const IndexNames& names) {
+  const auto arg = [&](std::size_t i) { return c_index((*atom.args)[i], names); };
+  const auto division = [&](std::string_view infix, std::string_view function) {
+    const IndexExpr& inner = (*atom.args)[0];
+    if (bounds(inner, names.range).low < 0) return fmt::format("{}({}, {})", function, arg(0), atom.number);
+    const bool simple = inner.constant() == 0 && inner.terms().size() == 1 && inner.terms()[0].coefficient == 1;
+    return simple ? fmt::format("({} {} {})", arg(0), infix, atom.number)
+                  : fmt::format("(({}) {} {})", arg(0), infix, atom.number);
+  };
+  switch (atom.kind) {
+    case IndexAtom::Kind::variable: return names.variable(atom.variable);
+    case IndexAtom::Kind::floor_div: return division("/", "sw_floor_div");
+    case IndexAtom::Kind::remainder: return division("%", "sw_floor_mod");
+    case IndexAtom::Kind::minimum: return fmt::format("sw_min({}, {})", arg(0), arg(1));
+    case IndexAtom::Kind::maximum: return fmt::format("sw_max({}, {})", arg(0), arg(1));
+    case IndexAtom::Kind::table: return fmt::format("{}[{}]", names.table(atom.table), arg(0));
+    case IndexAtom::Kind::tensor_value:
+      return fmt::format("sw_wrap({}, {})", names.read_value(static_cast<int>(atom.number)), atom.bound);
+  }
+  fail_check("unknown index atom");
+}
+
+/// The suffix that picks a helper of sw_rt.h or of <math.h> for a type: narrow integers compute in int.
+std::string_view helper_suffix(ElementType type) {
+  switch (type) {
+    case ElementType::f32: return "_float";
+    case ElementType::f64: return "_double";
+    case ElementType::i64:
+    case ElementType::u32: return "_long";
+    case ElementType::u64: return "_ulong";
+    default: return "";
+  }
+}
+
+bool narrower_than_int(ElementType type) { return is_integer(type) && byte_size(type) < 4; }
+
+std::string in_type(ElementType type, std::string value) {
+  return narrower_than_int(type) ? fmt::format("({})({})", c_name_of(type), value) : value;
+}
+
+std::string unary(UnaryOp op, ElementType type, const std::string& a) {
+  const auto call = [&](std::string_view name) {
+    if (!is_float(type)) return fmt::format("({}){}((double){})", c_name_of(type), name, a);
+    return fmt::format("{}{}({})", name, type == ElementType::f32 ? "f" : "", a);
+  };
+  switch (op) {
+    case UnaryOp::negate: return in_type(type, fmt::format("(-{})", a));
+    case UnaryOp::exp: return call("exp");
+    case UnaryOp::log: return call("log");
+    case UnaryOp::sqrt: return call("sqrt");
+    case UnaryOp::erf: return call("erf");
+    case UnaryOp::tanh: return call("tanh");
+    case UnaryOp::sin: return call("sin");
+    case UnaryOp::cos: return call("cos");
+    // Of an integer these are itself.
+    case UnaryOp::floor: return is_float(type) ? call("floor") : a;
+    case UnaryOp::ceil: return is_float(type) ? call("ceil") : a;
+    case UnaryOp::round: return is_float(type) ? call("rint") : a;
+    case UnaryOp::abs:
+      if (is_float(type)) return call("fabs");
+      if (!is_signed(type)) return a;
+      return in_type(type, fmt::format("sw_abs{}({})", helper_suffix(type), a));
+    case UnaryOp::logical_not: return fmt::format("(!{})", a);
+  }
+  fail_check("unknown unary operation");
+}
+
+/// Prints nodes with memory of those used more than once, which become temporaries when they are first met.
+class ScalarPrinter {
+ public:
+  ScalarPrinter(const ScalarExpr& root, const ScalarNames& names) : names_(names) { count(root); }
+
+  std::string print(const ScalarExpr& e) {
+    if (const auto known = temporaries_.find(e.get()); known != temporaries_.end()) return known->second;
+    std::string text = print_node(*e);
+    if (uses_.at(e.get()) > 1 && !is_leaf(*e)) {
+      text = names_.temporary(e->type, text);
+      temporaries_.emplace(e.get(), text);
+    }
+    return text;
+  }
+
+ private:
+  static bool is_leaf(const ScalarNode& node) {
+    return !std::holds_alternative<ScalarNode::Unary>(node.value) &&
+           !std::holds_alternative<ScalarNode::Binary>(node.value) &&
+           !std::holds_alternative<ScalarNode::Select>(node.value) &&
+           !std::holds_alternative<ScalarNode::Cast>(node.value);
+  }
+
+  void count(const ScalarExpr& e) {
+    if (++uses_[e.get()] > 1) return;  // its operands are counted already
+    std::visit(Overloaded{[&](const ScalarNode::Unary& n) { count(n.a); },
+                          [&](const ScalarNode::Binary& n) {
+                            count(n.a);
+                            count(n.b);
+                          },
+                          [&](const ScalarNode::Select& n) {
+                            count(n.condition);
+                            count(n.a);
+                            count(n.b);
+                          },
+                          [&](const ScalarNode::Cast& n) { count(n.a); }, [](const auto&) {}},
+               e->value);
+  }
+
+  std::string print_node(const ScalarNode& node) {
+    return std::visit(Overloaded{[&](const ScalarNode::Constant& n) { return c_constant(node.type, n.value); },
+                                 [&](const ScalarNode::IntConstant& n) { return c_integer(node.type, n.value); },
+                                 [&](const ScalarNode::Read& n) { return names_.read(n.read); },
+                                 [&](const ScalarNode::Accumulator&) { return names_.accumulator; },
+                                 [&](const ScalarNode::Index& n) {
+                                   return fmt::format("({})({})", c_name_of(node.type), names_.index(n.value));
+                                 },
+                                 [&](const ScalarNode::Unary& n) { return unary(n.op, node.type, print(n.a)); },
+                                 [&](const ScalarNode::Binary& n) {
+                                   // In two statements: the order in which temporaries are made must not depend on the
+                                   // compiler.
+                                   const std::string a = print(n.a);
+                                   const std::string b = print(n.b);
+                                   return c_binary(n.op, n.a->type, a, b);
+                                 },
+                                 [&](const ScalarNode::Select& n) {
+                                   const std::string condition = print(n.condition);
+                                   const std::string a = print(n.a);
+                                   const std::string b = print(n.b);
+                                   return fmt::format("({} ? {} : {})", condition, a, b);
+                                 },
+                                 [&](const ScalarNode::Cast& n) {
+                                   if (node.type == ElementType::boolean) return fmt::format("({} != 0)", print(n.a));
+                                   return fmt::format("({}){}", c_name_of(node.type), print(n.a));
+                                 }},
+                      node.value);
+  }
+
+  const ScalarNames& names_;
+  // Looked up by address, never iterated: the order of addresses does not reach the text.
+  std::map<const ScalarNode*, int> uses_;
+  std::map<const ScalarNode*, std::string> temporaries_;
+};
+
+}  // namespace
+
+std::string c_index(const IndexExpr& e, const IndexNames& names, bool wide) {
+  std::string text;
+  // Positive terms first, so that "H - y" does not print as "-y + H".
+  for (const bool positive : {true, false}) {
+    if (!positive && (e.constant() > 0 || (e.constant() == 0 && e.terms().empty()))) {
+      text += fmt::format("{}{}", text.empty() ? "" : " + ", e.constant());
+    }
+    for (const IndexTerm& term : e.terms()) {
+      if ((term.coefficient > 0) != positive) continue;
+      const std::int64_t magnitude = std::abs(term.coefficient);
+      const std::string atom = index_atom(term.atom, names);
+      const std::string product = magnitude == 1 ? atom : fmt::format("{}{} * {}", magnitude, wide ? "L" : "", atom);
+      if (positive) {
+        text += (text.empty() ? "" : " + ") + product;
+      } else {
+        text += (text.empty() ? "-" : " - ") + product;
+      }
+    }
+  }
+  if (e.constant() < 0) text += text.empty() ? std::to_string(e.constant()) : fmt::format(" - {}", -e.constant());
+  return text;
+}
+
+std::string c_integer(ElementType type, std::int64_t value) {
+  if (is_float(type)) return c_constant(type, static_cast<double>(value));
+  // The most negative numbers have no literal of their own in C.
+  if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807 - 1)";
+  if (value == std::numeric_limits<std::int32_t>::min() && type == ElementType::i32) return "(-2147483647 - 1)";
+  std::string text = std::to_string(value);
+  if (type == ElementType::u32 || type == ElementType::u64) text += "u";
+  return value < 0 ? "(" + text + ")" : text;
+}
+
+std::string c_constant(ElementType type, double value) {
+  if (!is_float(type)) {
+    if (type == ElementType::u64 && value >= 9223372036854775808.0) {
+      return value >= 18446744073709551615.0 ? "18446744073709551615u"
+                                             : fmt::format("{}u", static_cast<std::uint64_t>(value));
+    }
+    if (value >= 9223372036854775807.0) return "9223372036854775807";
+    if (value <= -9223372036854775808.0) return c_integer(type, std::numeric_limits<std::int64_t>::min());
+    return c_integer(type, static_cast<std::int64_t>(value));
+  }
+  if (std::isnan(value)) return "NAN";
+  if (std::isinf(value)) return value < 0 ? "(-INFINITY)" : "INFINITY";
+  const bool single = type == ElementType::f32;
+  std::string text = single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+  if (single && std::isinf(static_cast<float>(value))) return value < 0 ? "(-INFINITY)" : "INFINITY";
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (single) text += "f";
+  return text[0] == '-' ? "(" + text + ")" : text;
+}
+
+std::string c_binary(BinaryOp op, ElementType type, const std::string& a, const std::string& b) {
+  const auto infix = [&](std::string_view sign) { return fmt::format("({} {} {})", a, sign, b); };
+  const auto helper = [&](std::string_view name) {
+    return in_type(type, fmt::format("{}{}({}, {})", name, helper_suffix(type), a, b));
+  };
+  switch (op) {
+    case BinaryOp::add: return in_type(type, infix("+"));
+    case BinaryOp::subtract: return in_type(type, infix("-"));
+    case BinaryOp::multiply: return in_type(type, infix("*"));
+    case BinaryOp::divide: return in_type(type, infix("/"));
+    case BinaryOp::minimum: return helper("sw_min");
+    case BinaryOp::maximum: return helper("sw_max");
+    case BinaryOp::power:
+      if (type == ElementType::f32) return fmt::format("powf({}, {})", a, b);
+      if (type == ElementType::f64) return fmt::format("pow({}, {})", a, b);
+      return fmt::format("({})pow((double){}, (double){})", c_name_of(type), a, b);
+    case BinaryOp::less: return infix("<");
+    case BinaryOp::less_equal: return infix("<=");
+    case BinaryOp::equal: return infix("==");
+    case BinaryOp::logical_and: return infix("&&");
+    case BinaryOp::logical_or: return infix("||");
+  }
+  fail_check("unknown binary operation");
+}
+
+std::string c_scalar(const ScalarExpr& e, const ScalarNames& names) { return ScalarPrinter(e, names).print(e); }
+
+}  // namespace stowage

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emitter/c_writer.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace stowage {
+namespace {
+
+bool is_identifier_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Calls `visit` for every word of a line that could be an identifier; comments do not count.
+template <class Visit>
+void for_each_word(std::string_view line, const Visit& visit) {
+  for (std::size_t i = 0; i < line.size();) {
+    if (line.substr(i, 2) == "/*") {
+      const std::size_t end = line.find("*/", i + 2);
+      i = end == std::string_view::npos ? line.size() : end + 2;
+    } else if (is_identifier_char(line[i])) {
+      std::size_t end = i;
+      while (end < line.size() && is_identifier_char(line[end])) ++end;
+      visit(line.substr(i, end - i));
+      i = end;
+    } else {
+      ++i;
+    }
+  }
+}
+
+}  // namespace
+
+IdentifierPool::IdentifierPool() {
+  // C99 and gnu99, what the headers of a kernel define, macros of the platform, and what every kernel declares.
+  for (const char* word :
+       {"auto",   "break",    "case",     "char",     "const",    "continue", "default",     "do",          "double",
+        "else",   "enum",     "extern",   "float",    "for",      "goto",     "if",          "inline",      "int",
+        "long",   "register", "restrict", "return",   "short",    "signed",   "sizeof",      "static",      "struct",
+        "switch", "typedef",  "union",    "unsigned", "void",     "volatile", "while",       "asm",         "typeof",
+        "linux",  "unix",     "NULL",     "INFINITY", "NAN",      "main",     "floatv4",     "doublev4",    "arg",
+        "core",   "ldm",      "para",     "PE_MODE",  "dma_wait", "h2ldm",    "athread_get", "athread_put", "bool",
+        "true",   "false",    "stdin",    "stdout",   "stderr",   "errno",    "y0",          "y1",          "yn",
+        "j0",     "j1",       "jn",       "gamma",    "signgam",  "index"}) {
+    taken_.insert(word);
+  }
+}
+
+std::string c_identifier(std::string_view text) {
+  std::string name;
+  for (const char c : text) name += is_identifier_char(c) ? c : '_';
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name.insert(0, "t");
+  return name;
+}
+
+std::string IdentifierPool::take(std::string_view wanted) {
+  const std::string base = c_identifier(wanted);
+  std::string name = base;
+  for (int number = 2; !taken_.insert(name).second; ++number) name = fmt::format("{}_{}", base, number);
+  return name;
+}
+
+void CWriter::line(std::string text, int statement) { lines_.push_back({std::move(text), depth_, statement, {}}); }
+
+void CWriter::define(std::string name, std::string text) {
+  lines_.push_back({std::move(text), depth_, -1, std::move(name)});
+}
+
+void CWriter::comment(std::string_view text) { line(fmt::format("/* {} */", comment_text(text))); }
+
+void CWriter::open(std::string text, int statement) {
+  line(std::move(text), statement);
+  ++depth_;
+}
+
+void CWriter::turn(std::string text) {
+  --depth_;
+  line(std::move(text));
+  ++depth_;
+}
+
+void CWriter::close(std::string text) {
+  check(depth_ > 0, "emitted text closes more than it opened");
+  --depth_;
+  line(std::move(text));
+}
+
+void CWriter::append(const CWriter& other) {
+  for (CLine added : other.lines_) {
+    added.depth += depth_;
+    lines_.push_back(std::move(added));
+  }
+}
+
+std::vector<CLine> CWriter::lines() const {
+  // Backwards, so that a definition which only an unused one needs goes too.
+  std::vector<CLine> kept;
+  std::set<std::string, std::less<>> used;
+  for (auto at = lines_.rbegin(); at != lines_.rend(); ++at) {
+    if (!at->defines.empty() && !used.contains(at->defines)) continue;
+    for_each_word(at->text, [&](std::string_view word) { used.emplace(word); });
+    kept.push_back(*at);
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+std::string to_text(const std::vector<CLine>& lines) {
+  std::string text;
+  for (const CLine& line : lines) {
+    if (!line.text.empty()) text.append(static_cast<std::size_t>(line.depth) * 2, ' ');
+    text += line.text;
+    text += '\n';
+  }
+  return text;
+}
+
+std::string comment_text(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    const bool opens_or_closes =
+        !safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'));
+    if (opens_or_closes) safe += ' ';
+    safe += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
+  }
+  // "?" before the closing mark could begin a trigraph; a backslash could join lines.
+  std::replace(safe.begin(), safe.end(), '\\', '/');
+  return safe;
+}
+
+}  // namespace stowage

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What all sources of this program share: the LDM arena, index arithmetic, and on the management core memory and files.
+ * The same text serves the Sunway compilers and, with SW_EMULATION, a host's compiler.
+ */
+#ifndef SW_RT_H
+#define SW_RT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SW_LDM_BYTES @SW_LDM_BYTES@ /* local device memory of a compute core */
+#define SW_LDM_RESERVED @SW_LDM_RESERVED@ /* of it for the stack, the parameter struct and the reply words */
+#define SW_ARENA_BYTES @SW_ARENA_BYTES@ /* the largest of the kernels' structs */
+
+/* A condition that the compiler checks (C99 has no _Static_assert). */
+#define SW_CHECK(name, condition) typedef char name[(condition) ? 1 : -1]
+
+/*
+ * Every __thread_local variable of a program takes its own part of the one LDM, so all kernels overlay one arena, each
+ * with a struct of its buffers at their planned offsets.
+ */
+#ifdef SW_EMULATION
+#define LDM_OF(T) ((T *)swemu_ldm(sizeof(T)))
+#else
+#ifdef SW_COMPUTE_CORE
+extern __thread_local char sw_ldm[SW_ARENA_BYTES];
+#endif
+#define LDM_OF(T) ((T *)sw_ldm)
+#endif
+
+/* Division and remainder that round towards minus infinity; divisors are positive. */
+static inline int sw_floor_div(int a, int b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+static inline int sw_floor_mod(int a, int b) { return a - sw_floor_div(a, b) * b; }
+
+/* A position that counts from the end if it is negative. */
+static inline int sw_wrap(long position, int extent) { return (int)(position < 0 ? position + extent : position); }
+
+#define SW_DEFINE_MIN_MAX(suffix, type)                                             \
+  static inline type sw_min##suffix(type a, type b) { return b < a ? b : a; }       \
+  static inline type sw_max##suffix(type a, type b) { return a < b ? b : a; }
+SW_DEFINE_MIN_MAX(, int)
+SW_DEFINE_MIN_MAX(_long, long)
+SW_DEFINE_MIN_MAX(_ulong, unsigned long)
+SW_DEFINE_MIN_MAX(_float, float)
+SW_DEFINE_MIN_MAX(_double, double)
+
+static inline int sw_abs(int a) { return a < 0 ? -a : a; }
+static inline long sw_abs_long(long a) { return a < 0 ? -a : a; }
+
+#ifdef SW_MANAGEMENT_CORE
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Main memory at a multiple of `alignment` bytes; ends the program where there is none. */
+static inline void *sw_alloc_aligned(size_t alignment, size_t bytes) {
+  void *memory = NULL;
+  if (bytes == 0) bytes = alignment;
+#ifdef SW_EMULATION
+  memory = swemu_alloc(bytes); /* at a multiple of 128 bytes */
+#else
+  if (posix_memalign(&memory, alignment, bytes) != 0) memory = NULL;
+#endif
+  if (memory == NULL) {
+    fprintf(stderr, "no main memory for %lu bytes\n", (unsigned long)bytes);
+    exit(1);
+  }
+  return memory;
+}
+
+/* Raw bytes of a file in the current folder; ends the program unless it has exactly so many. */
+static inline void sw_read_file(const char *name, void *to, size_t bytes) {
+  FILE *file = fopen(name, "rb");
+  if (file == NULL || fread(to, 1, bytes, file) != bytes || fgetc(file) != EOF) {
+    fprintf(stderr, "%s: not a file of %lu bytes\n", name, (unsigned long)bytes);
+    exit(1);
+  }
+  fclose(file);
+}
+
+static inline void sw_write_file(const char *name, const void *from, size_t bytes) {
+  FILE *file = fopen(name, "wb");
+  if (file == NULL || fwrite(from, 1, bytes, file) != bytes || fclose(file) != 0) {
+    fprintf(stderr, "%s: cannot be written\n", name);
+    exit(1);
+  }
+}
+#endif
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The static map of main memory. Lifetimes are whole steps, so a step's inputs and its output never share; tensors are
+// placed by falling size, each at the lowest offset that no tensor alive at the same time takes.
+#include <algorithm>
+#include <map>
+
+#include "core/check.h"
+#include "lowering/planner.h"
+
+namespace stowage {
+namespace {
+
+class MemoryPlanner {
+ public:
+  MemoryPlanner(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes)
+      : graph_(fused.graph), steps_(steps), line_bytes_(line_bytes) {
+    check(line_bytes > 0, "a memory line without bytes");
+  }
+
+  MemoryMap plan() {
+    collect_uses();
+    place_parameters();
+    place_activations();
+    resolve_views();
+    for (auto& [tensor, place] : places_) map_.places.push_back(place);
+    return std::move(map_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t aligned(std::int64_t bytes) const {
+    return (bytes + line_bytes_ - 1) / line_bytes_ * line_bytes_;
+  }
+
+  [[nodiscard]] std::int64_t bytes_of(TensorId tensor) const {
+    const GraphTensor& t = graph_.tensor(tensor);
+    return element_count(t.shape) * byte_size(t.type);
+  }
+
+  /// The tensor whose memory a tensor lies in: itself, or what it is a view of.
+  [[nodiscard]] TensorId storage_of(TensorId tensor) const {
+    for (auto found = view_of_.find(tensor); found != view_of_.end(); found = view_of_.find(tensor)) {
+      tensor = found->second;
+    }
+    return tensor;
+  }
+
+  void use(TensorId tensor, int step) {
+    MemoryPlace& place = places_
+                             .try_emplace(tensor, MemoryPlace{tensor, MemoryPlace::Area::activations, 0,
+                                                              bytes_of(tensor), step, step, std::nullopt})
+                             .first->second;
+    place.first_step = std::min(place.first_step, step);
+    place.last_step = std::max(place.last_step, step);
+  }
+
+  void collect_uses() {
+    const int end = static_cast<int>(steps_.size());
+    for (const TensorId input : graph_.inputs()) use(input, -1);
+    for (int s = 0; s < end; ++s) {
+      const ProgramStep& step = steps_[static_cast<std::size_t>(s)];
+      if (step.plan) {
+        for (const NestTensor& tensor : step.plan->nest.tensors) {
+          const auto& source = step.plan->nest.stages.tensors[static_cast<std::size_t>(tensor.tensor)].source;
+          if (source) use(*source, s);
+        }
+      } else {
+        // Shape operands of a view are not read when the program runs: the first operand alone is its data.
+        const auto& data = graph_.op(step.group.operators.front()).inputs.front();
+        check(data.has_value(), "a view of nothing");
+        use(*data, s);
+        view_of_.emplace(step.group.output, *data);
+      }
+      use(step.group.output, s);
+    }
+    for (const TensorId output : graph_.outputs()) use(output, end);
+    // A tensor lives as long as its views.
+    for (const auto& [tensor, place] : places_) {
+      MemoryPlace& storage = places_.at(storage_of(tensor));
+      storage.first_step = std::min(storage.first_step, place.first_step);
+      storage.last_step = std::max(storage.last_step, place.last_step);
+    }
+  }
+
+  [[nodiscard]] bool is_parameter(TensorId tensor) const { return graph_.tensor(tensor).constant.has_value(); }
+
+  void place_parameters() {
+    for (auto& [tensor, place] : places_) {
+      if (view_of_.contains(tensor) || !is_parameter(tensor)) continue;
+      place.area = MemoryPlace::Area::parameters;
+      place.offset = map_.parameter_bytes;
+      map_.parameter_bytes += aligned(place.bytes);
+    }
+    std::vector<std::pair<const Tensor*, std::int64_t>> placed;
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (!steps_[s].plan) continue;
+      const LoopNest& nest = steps_[s].plan->nest;
+      for (const NestTensor& used : nest.tensors) {
+        const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(used.tensor)];
+        if (tensor.source) continue;
+        check(tensor.value.has_value(), "a tensor in main memory that is neither the graph's nor a constant");
+        const Tensor& value = *tensor.value;
+        const auto bytes = static_cast<std::int64_t>(value.bytes().size());
+        auto same = std::find_if(placed.begin(), placed.end(), [&](const auto& other) {
+          return other.first->type() == value.type() &&
+                 std::equal(value.bytes().begin(), value.bytes().end(), other.first->bytes().begin(),
+                            other.first->bytes().end());
+        });
+        if (same == placed.end()) {
+          same = placed.insert(placed.end(), {&value, map_.parameter_bytes});
+          map_.parameter_bytes += aligned(bytes);
+        }
+        map_.stage_constants.push_back({static_cast<int>(s), used.tensor, same->second, bytes});
+      }
+    }
+  }
+
+  void place_activations() {
+    std::vector<MemoryPlace*> order;
+    for (auto& [tensor, place] : places_) {
+      if (!view_of_.contains(tensor) && !is_parameter(tensor)) order.push_back(&place);
+    }
+    std::stable_sort(order.begin(), order.end(), [](const MemoryPlace* a, const MemoryPlace* b) {
+      return a->bytes != b->bytes ? a->bytes > b->bytes : a->first_step < b->first_step;
+    });
+    std::vector<const MemoryPlace*> placed;  // by offset
+    for (MemoryPlace* place : order) {
+      std::int64_t offset = 0;
+      for (const MemoryPlace* other : placed) {
+        if (other->last_step < place->first_step || place->last_step < other->first_step) continue;
+        if (offset + aligned(place->bytes) <= other->offset) break;
+        offset = std::max(offset, other->offset + aligned(other->bytes));
+      }
+      place->offset = offset;
+      map_.activation_bytes = std::max(map_.activation_bytes, offset + aligned(place->bytes));
+      placed.insert(std::upper_bound(placed.begin(), placed.end(), place,
+                                     [](const MemoryPlace* a, const MemoryPlace* b) { return a->offset < b->offset; }),
+                    place);
+    }
+  }
+
+  void resolve_views() {
+    for (const auto& [view, data] : view_of_) {
+      MemoryPlace& place = places_.at(view);
+      const MemoryPlace& storage = places_.at(storage_of(view));
+      place.area = storage.area;
+      place.offset = storage.offset;
+      place.shares_with = storage.tensor;
+    }
+  }
+
+  const Graph& graph_;
+  std::span<const ProgramStep> steps_;
+  std::int64_t line_bytes_;
+  std::map<TensorId, MemoryPlace> places_;
+  std::map<TensorId, TensorId> view_of_;
+  MemoryMap map_;
+};
+
+}  // namespace
+
+const MemoryPlace* MemoryMap::find(TensorId tensor) const {
+  const auto at = std::lower_bound(places.begin(), places.end(), tensor,
+                                   [](const MemoryPlace& place, TensorId id) { return place.tensor < id; });
+  return at != places.end() && at->tensor == tensor ? &*at : nullptr;
+}
+
+const StageConstantPlace* MemoryMap::find_stage_constant(int step, int tensor) const {
+  const auto at = std::find_if(stage_constants.begin(), stage_constants.end(), [&](const StageConstantPlace& place) {
+    return place.step == step && place.tensor == tensor;
+  });
+  return at != stage_constants.end() ? &*at : nullptr;
+}
+
+MemoryMap plan_memory(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes) {
+  return MemoryPlanner(fused, steps, line_bytes).plan();
+}
+
+}  // namespace stowage

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lowering/group_model.h"
+#include "lowering/planner.h"
+#include "lowering/planner_swtvm.h"
+
+namespace stowage {
+
+const Planner* find_planner(std::string_view name) {
+  static const SwtvmPlanner swtvm;  // stateless
+  return name == swtvm.name() ? &swtvm : nullptr;
+}
+
+std::vector<std::string> planner_names() { return {"swtvm"}; }
+
+std::vector<GroupIterator> group_iterators(const StageList& stages) {
+  std::vector<GroupIterator> iterators;
+  for (const ModelIterator& iterator : build_group_model(stages).iterators) {
+    iterators.push_back({iterator.name, iterator.extent, iterator.spatial});
+  }
+  return iterators;
+}
+
+Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
+                   const Target& target, TraceSink trace) {
+  Scheduled scheduled = planner.complete(name, stages, fixed, target, trace);
+  if (auto* refused = std::get_if<Decision>(&scheduled)) return std::move(*refused);
+  Plan plan;
+  plan.schedule = std::get<Schedule>(std::move(scheduled));
+  Lowered lowered = lower(name, stages, plan.schedule, target);
+  if (auto* refused = std::get_if<Decision>(&lowered)) return std::move(*refused);
+  plan.nest = std::get<LoopNest>(std::move(lowered));
+  plan.counts = predict_counts(plan.nest);
+  plan.time = estimate_time(plan.nest, plan.counts, target);
+  return plan;
+}
+
+Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
+                             const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
+                             std::stop_token stop, const ProgressSink& progress) {
+  std::vector<std::string> names;
+  for (const FusedOperator& group : fused.groups) names.push_back(group.name);
+  for (const auto& [name, schedule] : schedules) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      diagnostics.error("unknown-operator", {},
+                        fmt::format("a schedule is given for '{}', which is no fused operator", name),
+                        suggest_name(name, names));
+    }
+  }
+  Program program;
+  program.fused = fused;
+  program.target = target;
+  program.planner = planner.name();
+  for (std::size_t g = 0; g < fused.groups.size(); ++g) {
+    if (stop.stop_requested()) return Failed{};
+    if (progress) progress("plan", g, fused.groups.size());
+    const FusedOperator& group = fused.groups[g];
+    ProgramStep step;
+    step.group = group;
+    if (group.template_name != "view") {
+      const auto fixed = schedules.find(group.name);
+      Planned planned = plan_group(group.name, group_stages(fused.graph, group),
+                                   fixed == schedules.end() ? Schedule{} : fixed->second, planner, target, trace);
+      if (const auto* refused = std::get_if<Decision>(&planned)) {
+        SourcePlace place;
+        place.object = fmt::format("fused operator {}", group.name);
+        diagnostics.error(refused->rule, std::move(place), refused->reason,
+                          refused->rule == "ldm-capacity" ? "choose a target with more LDM or another fusion" : "");
+        continue;
+      }
+      step.plan = std::get<Plan>(std::move(planned));
+    }
+    program.steps.push_back(std::move(step));
+  }
+  if (diagnostics.has_errors()) return Failed{};
+  program.memory = plan_memory(fused, program.steps, target.dram_line_bytes);
+  if (progress) progress("plan", fused.groups.size(), fused.groups.size());
+  return program;
+}
+
+GroupCost::Answer PlannedGroupCost::cost(const Graph& graph, const FusedOperator& group) const {
+  Planned planned = plan_group(group.name, group_stages(graph, group), {}, *planner_, *target_, {});
+  if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
+  return {Decision::allow(), std::get<Plan>(planned).time.cycles};
+}
+
+}  // namespace stowage

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emitted programs: their text, and what they compute when compiled with both compilers and run.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "emitted_program.h"
+
+using namespace stowage;
+
+namespace {
+
+StageList matmul_stages(std::int64_t m, std::int64_t n, std::int64_t k) {
+  StageList list;
+  list.tensors = {{"A", ElementType::f32, {m, k}, TensorRole::input, {}, {}},
+                  {"B", ElementType::f32, {k, n}, TensorRole::input, {}, {}},
+                  {"C", ElementType::f32, {m, n}, TensorRole::output, {}, {}}};
+  Stage stage;
+  stage.name = "matmul";
+  stage.output = 2;
+  stage.axes = {{"x", m}, {"y", n}, {"k", k}};
+  stage.spatial = 2;
+  stage.reduction = Reduction::sum;
+  stage.reads = {{0, {VarId(0), VarId(2)}, {}}, {1, {VarId(2), VarId(1)}, {}}};
+  stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
+  list.stages = {stage};
+  return list;
+}
+
+Target one_core() {
+  Target target;
+  target.name = "sw26010";
+  target.cores = 1;
+  return target;
+}
+
+/// Plans, emits, compiles with both compilers, runs, and compares numbers and counts with what must come out.
+void check_program(const Program& program, const std::vector<Tensor>& inputs, const Tensor& expected) {
+  const EmittedProgram emitted = emit_athread(program);
+  for (const char* compiler : {"gcc", "clang"}) {
+    INFO(compiler);
+    const auto run = fixtures::compile_and_run(program, emitted, inputs, compiler);
+    REQUIRE(run.log == "");
+    REQUIRE(run.outputs.size() == 1);
+    double largest = 0;
+    double difference = 0;
+    for (std::int64_t i = 0; i < expected.size(); ++i) {
+      largest = std::max(largest, std::abs(expected.as_double(i)));
+      const double here = std::abs(run.outputs[0].as_double(i) - expected.as_double(i));
+      if (!(here <= difference)) difference = here;  // keeps a NaN
+    }
+    INFO("largest " << largest << ", difference " << difference);
+    CHECK(difference <= 1e-5 * std::max(largest, 1e-3));
+    const NestCounts predicted = program.steps[0].plan->counts;
+    for (const auto& [id, totals] : predicted.dma) {
+      INFO("statement " << id);
+      const DmaTotals counted = run.counts.contains(id) ? run.counts.at(id) : DmaTotals{};
+      CHECK(counted.transfers == totals.transfers);
+      CHECK(counted.operations == totals.operations);
+      CHECK(counted.bytes == totals.bytes);
+    }
+  }
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  const std::int64_t m = a.shape()[0];
+  const std::int64_t k = a.shape()[1];
+  const std::int64_t n = b.shape()[1];
+  std::vector<float> c;
+  for (std::int64_t x = 0; x < m; ++x) {
+    for (std::int64_t y = 0; y < n; ++y) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < k; ++i) sum += a.as_double(x * k + i) * b.as_double(i * n + y);
+      c.push_back(static_cast<float>(sum));
+    }
+  }
+  return Tensor::of_floats({m, n}, c);
+}
+
+}  // namespace
+
+TEST_CASE("emitted sources of the paper's matmul are as written down") {
+  const auto folder = std::filesystem::path(STOWAGE_SOURCE_DIR) / "tests/emitter/golden/matmul";
+  const EmittedProgram emitted = emit_athread(fixtures::program_of("matmul", matmul_stages(1, 1024, 1024), one_core()));
+  std::vector<std::string> paths;
+  for (const EmittedFile& file : emitted.files) {
+    paths.push_back(file.path);
+    INFO(file.path);
+    // STOWAGE_UPDATE_GOLDEN=1 writes them anew, for review.
+    if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) std::ofstream(folder / file.path) << file.text;
+    std::ifstream in(folder / file.path);
+    std::stringstream text;
+    text << in.rdbuf();
+    CHECK(file.text == text.str());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> expected;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    expected.push_back(entry.path().filename().string());
+  }
+  std::sort(expected.begin(), expected.end());
+  CHECK(paths == expected);
+}
+
+TEST_CASE("emitted matmul of the paper gives the right numbers and counts") {
+  const Program program = fixtures::program_of("matmul", matmul_stages(1, 1024, 1024), one_core());
+  const auto inputs = fixtures::random_inputs(program, 1);
+  check_program(program, inputs, matmul(inputs[0], inputs[1]));
+}
+
+TEST_CASE("emitted matmuls of awkward sizes on 64 cores give the right numbers and counts") {
+  const auto [m, n, k] = GENERATE(table<int, int, int>(
+      {{1, 1, 1}, {3, 5, 7}, {4, 16, 8}, {17, 100, 33}, {100, 37, 200}, {64, 1000, 300}, {130, 14, 513}}));
+  const Program program =
+      fixtures::program_of(fmt::format("matmul_{}_{}_{}", m, n, k), matmul_stages(m, n, k), Target{});
+  const auto inputs = fixtures::random_inputs(program, 2);
+  check_program(program, inputs, matmul(inputs[0], inputs[1]));
+}

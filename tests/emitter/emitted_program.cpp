@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emitted_program.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "lowering/planner_swtvm.h"
+
+namespace stowage::fixtures {
+namespace {
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write_bytes(const std::filesystem::path& path, const void* bytes, std::size_t size) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+}
+
+/// Puts the tensors of a stage list into a graph of one operator and names them as sources.
+FusedGraph graph_of(const std::string& name, StageList& stages) {
+  GraphBuilder builder(name);
+  FusedOperator group;
+  group.name = name;
+  group.template_name = "single";
+  std::vector<std::optional<TensorId>> inputs;
+  const StageTensor* output = nullptr;
+  for (StageTensor& tensor : stages.tensors) {
+    if (tensor.role == TensorRole::input) {
+      tensor.source = builder.add_input(tensor.name, tensor.type, tensor.shape);
+      inputs.emplace_back(*tensor.source);
+      group.inputs.push_back(*tensor.source);
+    }
+    if (tensor.role == TensorRole::output) output = &tensor;
+  }
+  const OpId op = builder.add_operator("Test", name, {}, inputs, output->name, output->type, output->shape, {name});
+  const TensorId result = builder.op(op).output;
+  builder.mark_output(result);
+  for (StageTensor& tensor : stages.tensors) {
+    if (tensor.role == TensorRole::output) tensor.source = result;
+  }
+  group.operators = {op};
+  group.roles = {"anchor"};
+  group.output = result;
+  return {std::move(builder).build(), {group}};
+}
+
+Program finish(FusedGraph fused, Plan plan, const Target& target) {
+  Program program;
+  program.fused = std::move(fused);
+  program.target = target;
+  program.fusion = "none";
+  program.planner = "swtvm";
+  plan.counts = predict_counts(plan.nest);
+  program.steps.push_back({program.fused.groups[0], std::move(plan)});
+  program.memory = plan_memory(program.fused, program.steps, target.dram_line_bytes);
+  return program;
+}
+
+}  // namespace
+
+Program program_of(const std::string& name, StageList stages, const Target& target, const Schedule& fixed) {
+  FusedGraph fused = graph_of(name, stages);
+  const SwtvmPlanner planner;
+  Scheduled scheduled = planner.complete(name, stages, fixed, target, {});
+  if (const auto* refused = std::get_if<Decision>(&scheduled)) fail_check(refused->reason);
+  Plan plan;
+  plan.schedule = std::get<Schedule>(std::move(scheduled));
+  Lowered lowered = lower(name, stages, plan.schedule, target);
+  if (const auto* refused = std::get_if<Decision>(&lowered)) fail_check(refused->reason);
+  plan.nest = std::get<LoopNest>(std::move(lowered));
+  return finish(std::move(fused), std::move(plan), target);
+}
+
+Program program_of(LoopNest nest, const Target& target) {
+  FusedGraph fused = graph_of(nest.name, nest.stages);
+  Plan plan;
+  plan.nest = std::move(nest);
+  return finish(std::move(fused), std::move(plan), target);
+}
+
+std::filesystem::path scratch_folder(const std::string& name) {
+  const auto folder = std::filesystem::path(STOWAGE_BINARY_DIR) / "test_scratch" / name;
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+std::vector<Tensor> random_inputs(const Program& program, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<Tensor> inputs;
+  for (const TensorId id : program.fused.graph.inputs()) {
+    const GraphTensor& tensor = program.fused.graph.tensor(id);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(element_count(tensor.shape) * byte_size(tensor.type)));
+    for (std::size_t at = 0; at < bytes.size(); at += static_cast<std::size_t>(byte_size(tensor.type))) {
+      const double value = static_cast<double>(random() % 2001) / 1000.0 - 1.0;
+      if (is_float(tensor.type)) {
+        store_element(tensor.type, value, &bytes[at]);
+      } else {
+        store_element(tensor.type, static_cast<std::int64_t>(random() % 2), &bytes[at]);
+      }
+    }
+    inputs.emplace_back(tensor.type, tensor.shape, std::move(bytes));
+  }
+  return inputs;
+}
+
+StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, const std::vector<Tensor>& inputs,
+                        const std::string& compiler) {
+  const std::string name = program.fused.graph.name() + "_" + compiler;
+  const auto folder = scratch_folder(name);
+  std::string sources;
+  for (const EmittedFile& file : emitted.files) {
+    write_bytes(folder / file.path, file.text.data(), file.text.size());
+    if (file.path.ends_with(".c")) sources += " " + file.path;
+  }
+  const auto parameters = parameter_bytes(program);
+  write_bytes(folder / "params.bin", parameters.data(), parameters.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    write_bytes(folder / fmt::format("input_{}.bin", i), inputs[i].bytes().data(), inputs[i].bytes().size());
+  }
+  const std::string stub = STOWAGE_SOURCE_DIR "/tests/emitter/stub";
+  const std::string command = fmt::format(
+      "cd '{}' && {{ {} -std=gnu99 -Wall -Wextra -O2 -DSW_EMULATION -I '{}' {} '{}/stub.c' -lm "
+      "-o program && ./program; echo status $?; }} > log.txt 2>&1",
+      folder.string(), compiler, stub, sources, stub);
+  StubRun run;
+  check(std::system(command.c_str()) == 0, "no shell");
+  run.log = read_text(folder / "log.txt");
+  if (run.log == "status 0\n") run.log.clear();
+  const auto outputs = program.fused.graph.outputs();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const GraphTensor& tensor = program.fused.graph.tensor(outputs[i]);
+    const std::string raw = read_text(folder / fmt::format("output_{}.bin", i));
+    std::vector<std::byte> bytes(reinterpret_cast<const std::byte*>(raw.data()),
+                                 reinterpret_cast<const std::byte*>(raw.data() + raw.size()));
+    if (static_cast<std::int64_t>(bytes.size()) == element_count(tensor.shape) * byte_size(tensor.type)) {
+      run.outputs.emplace_back(tensor.type, tensor.shape, std::move(bytes));
+    }
+  }
+  std::map<std::pair<std::string, int>, int> origin;
+  for (const EmittedFile& file : emitted.files) {
+    for (const LineOrigin& line : file.origins) {
+      if (line.step == 0) origin[{file.path, line.line}] = line.statement;
+    }
+  }
+  std::istringstream counts(read_text(folder / "counts.txt"));
+  std::string file;
+  int line = 0;
+  DmaTotals totals;
+  while (counts >> file >> line >> totals.transfers >> totals.operations >> totals.bytes) {
+    const auto found = origin.find({file, line});
+    if (found == origin.end()) continue;  // the parameter struct
+    const Stmt* stmt = find_statement(program.steps[0].plan->nest, found->second);
+    const auto* wait = std::get_if<Wait>(&stmt->node);
+    DmaTotals& sum = run.counts[wait != nullptr ? wait->dma : stmt->id];
+    sum.transfers += totals.transfers;
+    sum.operations += totals.operations;
+    sum.bytes += totals.bytes;
+  }
+  return run;
+}
+
+}  // namespace stowage::fixtures
