@@ -14,16 +14,32 @@ namespace stowage {
 struct ImportOptions {
   std::map<std::string, std::int64_t> dimensions;  ///< --dim NAME=SIZE: fixes a dynamic dimension by name
   std::map<std::string, Tensor> bindings;          ///< --bind INPUT=file.npy: makes an input a constant
+  /// Limit for all constants that are larger than what the file says about them (ConstantOfShape, folded operators).
+  std::int64_t max_generated_bytes = std::int64_t{2} << 30;
 };
 
 /// Reads, checks and canonicalises a model. All mistakes found are in `diagnostics`; unsupported operators are listed
 /// together, each with its nodes, before anything else.
 Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics);
 
+/// One input of the network as the file declares it; weights that are listed as inputs too are left out.
+struct NetworkInput {
+  std::string name;
+  ElementType type = ElementType::f32;
+  /// A number, or the name by which --dim fixes a dynamic dimension; unnamed ones are called INPUT_AXIS.
+  std::vector<std::string> dimensions;
+};
+Result<std::vector<NetworkInput>> onnx_inputs(const std::string& path, Diagnostics& diagnostics);
+
+/// Network inputs whose values decide shapes or axes, as far as the bindings given so far tell: --bind must give them.
+/// Binding these may uncover others; none are left once the list is empty.
+Result<std::vector<std::string>> onnx_inputs_to_bind(const std::string& path, const ImportOptions& options,
+                                                     Diagnostics& diagnostics);
+
 struct CoverageRow {
-  std::string operator_name;          ///< "Conv", or "com.example::Foo"
+  std::string operator_name;  ///< "Conv", or "com.example::Foo"
   bool supported = false;
-  std::string reason;                 ///< why not
+  std::string reason;  ///< why not
   std::vector<std::string> nodes;
 };
 /// Which operators of the model are supported, sorted by name, without compiling.

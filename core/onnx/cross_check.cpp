@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/cross_check.h"
+
+#include <fmt/format.h>
+#include <onnx/checker.h>
+#include <onnx/defs/schema.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <algorithm>
+
+namespace stowage::onnx_import {
+namespace {
+
+constexpr std::int64_t newest_checked_ir = 8;
+
+/// The model without its large weights, which become network inputs of their type and shape: enough to check and to
+/// infer from, without a second copy of the weights and without looking for external data.
+onnx::ModelProto skeleton_of(const Model& model) {
+  constexpr std::int64_t small = 64;  // elements; shapes and axes must stay
+  onnx::ModelProto skeleton;
+  skeleton.set_ir_version(std::min<std::int64_t>(model.proto.ir_version(), newest_checked_ir));
+  *skeleton.mutable_opset_import() = model.proto.opset_import();
+  onnx::GraphProto& graph = *skeleton.mutable_graph();
+  const onnx::GraphProto& original = model.proto.graph();
+  graph.set_name(original.name().empty() ? "graph" : original.name());
+  *graph.mutable_node() = original.node();
+  *graph.mutable_input() = original.input();
+  *graph.mutable_output() = original.output();
+  std::set<std::string> inputs;
+  for (const auto& input : original.input()) inputs.insert(input.name());
+  for (const auto& tensor : original.initializer()) {
+    const auto count = checked_element_count(Shape(tensor.dims().begin(), tensor.dims().end()));
+    if (count && *count <= small && tensor.data_location() != onnx::TensorProto::EXTERNAL) {
+      *graph.add_initializer() = tensor;
+    } else if (!inputs.contains(tensor.name())) {
+      onnx::ValueInfoProto& input = *graph.add_input();
+      input.set_name(tensor.name());
+      auto& type = *input.mutable_type()->mutable_tensor_type();
+      type.set_elem_type(tensor.data_type());
+      for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
+    }
+  }
+  return skeleton;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Nothing unless all dimensions are numbers.
+std::optional<Shape> static_shape(const onnx::TypeProto& type) {
+  if (!type.tensor_type().has_shape()) return std::nullopt;
+  Shape shape;
+  for (const auto& dim : type.tensor_type().shape().dim()) {
+    if (!dim.has_dim_value()) return std::nullopt;
+    shape.push_back(dim.dim_value());
+  }
+  return shape;
+}
+
+}  // namespace
+
+bool check_with_onnx(const Model& model, Diagnostics& diagnostics) {
+  if (model.opset > newest_checked_opset) return true;
+  onnx::ModelProto skeleton = skeleton_of(model);
+  for (auto& output : *skeleton.mutable_graph()->mutable_output()) {
+    // The checker insists on a shape; the language leaves it open.
+    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->mutable_shape();
+  }
+  try {
+    onnx::checker::check_model(skeleton);
+    return true;
+  } catch (const std::exception& error) {
+    Diagnostic diagnostic;
+    diagnostic.code = "invalid-onnx";
+    diagnostic.place = model.place();
+    diagnostic.message = fmt::format("ONNX's checker refuses the model: {}", first_line(error.what()));
+    const std::string all = error.what();
+    for (std::size_t at = all.find('\n'); at != std::string::npos; at = all.find('\n', at + 1)) {
+      std::string line = first_line(all.substr(at + 1));
+      if (!line.empty()) diagnostic.notes.push_back(std::move(line));
+    }
+    diagnostics.add(std::move(diagnostic));
+    return false;
+  }
+}
+
+void compare_shapes(const ImportState& state, const Scope& scope, Diagnostics& diagnostics) {
+  const Model& model = state.model;
+  const auto compare = [&](const onnx::ValueInfoProto& info, std::string_view who, const std::string& code) {
+    const ValueRef ours = scope.find(info.name());
+    const auto theirs = static_shape(info.type());
+    if (!ours || !theirs || *theirs == ours->shape) return;
+    diagnostics.warning(code, model.place(fmt::format("tensor {}", info.name())),
+                        fmt::format("{} the shape {}, but it is {}", who, to_text(*theirs), to_text(ours->shape)));
+  };
+  for (const auto& output : model.proto.graph().output()) compare(output, "the file declares", "declared-shape");
+  if (model.opset > newest_checked_opset) return;
+  onnx::ModelProto skeleton = skeleton_of(model);
+  onnx::GraphProto& graph = *skeleton.mutable_graph();
+  for (auto& output : *graph.mutable_output()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+  for (auto& input : *graph.mutable_input()) {
+    const ValueRef value = scope.find(input.name());
+    if (!value) continue;
+    auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape.clear_dim();
+    for (const auto extent : value->shape) shape.add_dim()->set_dim_value(extent);
+  }
+  try {
+    const onnx::ShapeInferenceOptions options(/*check_type=*/false, /*strict_mode=*/0, /*data_propagation=*/false);
+    onnx::shape_inference::InferShapes(skeleton, onnx::OpSchemaRegistry::Instance(), options);
+  } catch (const std::exception& error) {
+    diagnostics.warning("shape-inference", model.place(),
+                        fmt::format("ONNX's shape inference stops: {}", first_line(error.what())));
+    return;
+  }
+  for (const auto& info : graph.value_info()) compare(info, "ONNX infers", "inferred-shape");
+  for (const auto& info : graph.output()) compare(info, "ONNX infers", "inferred-shape");
+}
+
+}  // namespace stowage::onnx_import

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Second opinions from the ONNX library, for the opsets that it knows (7 to 17): its checker before the import, its
+// shape inference after it.
+#pragma once
+
+#include "core/onnx/node_import.h"
+
+namespace stowage::onnx_import {
+
+inline constexpr int newest_checked_opset = 17;
+
+/// Runs ONNX's checker; false if it refuses the model. Newer opsets pass: our own checks must do for them.
+bool check_with_onnx(const Model& model, Diagnostics& diagnostics);
+
+/// Compares the shapes that ONNX infers with ours, and those that the file declares for its outputs; differences are
+/// warnings, because models with wrong declarations are common and run well.
+void compare_shapes(const ImportState& state, const Scope& scope, Diagnostics& diagnostics);
+
+}  // namespace stowage::onnx_import

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/import.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "core/onnx/cross_check.h"
+#include "core/onnx/import_rows.h"
+#include "core/onnx/network_inputs.h"
+#include "core/onnx/node_import.h"
+#include "core/onnx/structure.h"
+#include "core/onnx/tensor_proto.h"
+#include "core/operators.h"
+
+namespace stowage {
+namespace {
+
+using namespace onnx_import;
+
+/// The one place where exceptions of ONNX and protobuf end. Ours (InternalError) pass: they are faults of ours.
+template <class T>
+Result<T> guarded(const std::string& path, Diagnostics& diagnostics, const std::function<Result<T>()>& body) {
+  SourcePlace place;
+  place.file = path;
+  try {
+    return body();
+  } catch (const InternalError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    diagnostics.error("out-of-memory", std::move(place), "the model does not fit this machine's memory");
+  } catch (const std::exception& error) {
+    diagnostics.error("invalid-onnx", std::move(place), fmt::format("the model cannot be read: {}", error.what()));
+  }
+  return Failed{};
+}
+
+std::vector<CoverageRow> coverage_of(const Model& model) {
+  const onnx::GraphProto& graph = model.proto.graph();
+  const auto names = node_names(graph);
+  std::map<std::string, CoverageRow> rows;
+  for (int n = 0; n < graph.node_size(); ++n) {
+    const onnx::NodeProto& node = graph.node(n);
+    const bool own = is_onnx_domain(node.domain());
+    const std::string kind = own ? node.op_type() : node.domain() + "::" + node.op_type();
+    CoverageRow& row = rows[kind];
+    if (row.nodes.empty()) {
+      row.operator_name = kind;
+      row.reason = own ? why_unsupported(kind, model.opset)
+                       : fmt::format("belongs to the domain {}, which is not ONNX's own", node.domain());
+      row.supported = row.reason.empty();
+    }
+    row.nodes.push_back(names[static_cast<std::size_t>(n)]);
+  }
+  std::vector<CoverageRow> sorted;
+  for (auto& [kind, row] : rows) sorted.push_back(std::move(row));
+  return sorted;
+}
+
+/// One diagnostic for each kind of operator that is missing, with all its nodes.
+bool report_unsupported(const Model& model, Diagnostics& diagnostics) {
+  bool good = true;
+  for (const CoverageRow& row : coverage_of(model)) {
+    if (row.supported) continue;
+    good = false;
+    Diagnostic diagnostic;
+    diagnostic.code = row.operator_name.find("::") == std::string::npos ? "unsupported-operator" : "custom-domain";
+    diagnostic.place = model.place(fmt::format("operator {}", row.operator_name));
+    diagnostic.message = fmt::format("is not supported ({} {}): {}", row.nodes.size(),
+                                     row.nodes.size() == 1 ? "node" : "nodes", row.reason);
+    diagnostic.notes.push_back(fmt::format("used by {}", fmt::join(row.nodes, ", ")));
+    diagnostics.add(std::move(diagnostic));
+  }
+  return good;
+}
+
+/// Names that somebody reads, in branches too.
+void collect_used_names(const onnx::GraphProto& graph, std::set<std::string>& used) {
+  for (const auto& output : graph.output()) used.insert(output.name());
+  for (const auto& node : graph.node()) {
+    used.insert(node.input().begin(), node.input().end());
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g()) collect_used_names(attribute.g(), used);
+    }
+  }
+}
+
+/// Marks the network's outputs. Each is made by an operator of its own: an output that is a constant, an input or the
+/// alias of another tensor gets an Identity, so that it has its name and its own memory.
+bool mark_outputs(ImportState& state, const Scope& scope) {
+  for (const auto& output : state.model.proto.graph().output()) {
+    const ValueRef value = scope.find(output.name());
+    check(value != nullptr, "a network output was not imported");
+    if (value->id && value->name == output.name() && state.builder.tensor(*value->id).producer) {
+      state.builder.mark_output(*value->id);
+      continue;
+    }
+    const auto copy =
+        append_operator(state.builder, "Identity", output.name() + "/output", {}, {state.id_of(*value)}, output.name(),
+                        {}, state.model.place(fmt::format("output {}", output.name())), state.diagnostics);
+    if (!copy) return false;
+    state.builder.mark_output(*copy);
+  }
+  return true;
+}
+
+/// All checks that need no shapes; false if the import need not begin.
+bool check_model(const Model& model, Diagnostics& diagnostics) {
+  const bool supported = report_unsupported(model, diagnostics);
+  const bool computable = check_types(model, diagnostics);
+  if (!supported || !computable) return false;
+  return check_structure(model, diagnostics) && check_with_onnx(model, diagnostics);
+}
+
+/// The import of a model that passed the checks. `inputs_to_bind` gets the inputs whose values decide shapes.
+Result<Graph> import_model(const Model& model, const ImportOptions& options, Diagnostics& diagnostics,
+                           std::set<std::string>& inputs_to_bind) {
+  const onnx::GraphProto& graph = model.proto.graph();
+  const std::string stem = std::filesystem::path(model.path).stem().string();
+  ImportState state{model, options, diagnostics, GraphBuilder(graph.name().empty() ? stem : graph.name())};
+  state.generated_bytes_left = options.max_generated_bytes;
+  collect_used_names(graph, state.used_names);
+  for (const auto& output : graph.output()) state.reserved_names.insert(output.name());
+  Scope scope;
+  const bool good = add_inputs_and_weights(state, scope) && import_nodes(state, scope, graph, {}, 0);
+  inputs_to_bind = state.inputs_to_bind;
+  if (!good || !mark_outputs(state, scope)) return Failed{};
+  compare_shapes(state, scope, diagnostics);
+  return std::move(state.builder).build();
+}
+
+}  // namespace
+
+Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics) {
+  return guarded<Graph>(path, diagnostics, [&]() -> Result<Graph> {
+    const auto model = load_model(path, diagnostics);
+    if (!model || !check_model(*model, diagnostics)) return Failed{};
+    std::set<std::string> inputs_to_bind;
+    return import_model(*model, options, diagnostics, inputs_to_bind);
+  });
+}
+
+Result<std::vector<NetworkInput>> onnx_inputs(const std::string& path, Diagnostics& diagnostics) {
+  return guarded<std::vector<NetworkInput>>(path, diagnostics, [&]() -> Result<std::vector<NetworkInput>> {
+    const auto model = load_model(path, diagnostics);
+    if (!model) return Failed{};
+    return declared_inputs(*model, diagnostics);
+  });
+}
+
+Result<std::vector<std::string>> onnx_inputs_to_bind(const std::string& path, const ImportOptions& options,
+                                                     Diagnostics& diagnostics) {
+  return guarded<std::vector<std::string>>(path, diagnostics, [&]() -> Result<std::vector<std::string>> {
+    const auto model = load_model(path, diagnostics);
+    if (!model || !check_model(*model, diagnostics)) return Failed{};
+    std::set<std::string> inputs;
+    Diagnostics ignored;  // that the inputs are missing is the answer here, not a mistake
+    (void)import_model(*model, options, ignored, inputs);
+    return std::vector<std::string>(inputs.begin(), inputs.end());
+  });
+}
+
+Result<std::vector<CoverageRow>> onnx_coverage(const std::string& path, Diagnostics& diagnostics) {
+  return guarded<std::vector<CoverageRow>>(path, diagnostics, [&]() -> Result<std::vector<CoverageRow>> {
+    const auto model = load_model(path, diagnostics);
+    if (!model) return Failed{};
+    return coverage_of(*model);
+  });
+}
+
+Result<Tensor> read_tensor_proto(const std::string& path, Diagnostics& diagnostics) {
+  return guarded<Tensor>(path, diagnostics, [&]() -> Result<Tensor> {
+    SourcePlace place;
+    place.file = path;
+    onnx::TensorProto proto;
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream || !proto.ParseFromIstream(&stream)) {
+      diagnostics.error("not-a-tensor", place, "this is not a file with an ONNX tensor");
+      return Failed{};
+    }
+    return read_tensor(proto, std::filesystem::path(path).parent_path().string(), place, diagnostics);
+  });
+}
+
+}  // namespace stowage

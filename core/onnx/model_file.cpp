@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/model_file.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace stowage::onnx_import {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Valid UTF-8 without control characters: names go into messages, JSON and file names.
+bool is_printable(const std::string& text) {
+  std::size_t follow = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (follow > 0) {
+      if ((byte & 0xC0U) != 0x80U) return false;
+      --follow;
+    } else if (byte < 0x80) {
+      if (byte < 0x20 || byte == 0x7F) return false;
+    } else if (byte >= 0xC2 && byte <= 0xDF) {
+      follow = 1;
+    } else if (byte >= 0xE0 && byte <= 0xEF) {
+      follow = 2;
+    } else if (byte >= 0xF0 && byte <= 0xF4) {
+      follow = 3;
+    } else {
+      return false;
+    }
+  }
+  return follow == 0;
+}
+
+class NameCheck {
+ public:
+  explicit NameCheck(bool& good) : good_(good) {}
+
+  void graph(const onnx::GraphProto& graph) {
+    name(graph.name());
+    for (const auto& value : graph.input()) info(value);
+    for (const auto& value : graph.output()) info(value);
+    for (const auto& tensor : graph.initializer()) name(tensor.name());
+    for (const auto& node : graph.node()) {
+      name(node.name());
+      name(node.op_type());
+      name(node.domain());
+      for (const auto& text : node.input()) name(text);
+      for (const auto& text : node.output()) name(text);
+      for (const auto& attribute : node.attribute()) {
+        name(attribute.name());
+        if (attribute.has_g()) this->graph(attribute.g());
+      }
+    }
+  }
+
+ private:
+  void name(const std::string& text) { good_ = good_ && text.size() <= max_name_length && is_printable(text); }
+  void info(const onnx::ValueInfoProto& value) {
+    name(value.name());
+    for (const auto& dim : value.type().tensor_type().shape().dim()) name(dim.dim_param());
+  }
+  bool& good_;
+};
+
+/// Parses the file. On failure `proto` holds what came before the damage.
+bool parse(const fs::path& path, onnx::ModelProto& proto) {
+  std::ifstream stream(path, std::ios::binary);
+  google::protobuf::io::IstreamInputStream bytes(&stream);
+  google::protobuf::io::CodedInputStream coded(&bytes);
+  return proto.ParsePartialFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+}
+
+bool read_file(Model& model, Diagnostics& diagnostics) {
+  const auto fail = [&](std::string code, std::string message, std::string remedy = {}) {
+    diagnostics.error(std::move(code), model.place(), std::move(message), std::move(remedy));
+    return false;
+  };
+  std::error_code error;
+  const fs::file_status status = fs::status(model.path, error);
+  if (error || !fs::exists(status)) return fail("no-such-file", "the file does not exist");
+  if (!fs::is_regular_file(status)) return fail("not-a-file", "this is not a file", "give the path of a .onnx file");
+  const auto size = fs::file_size(model.path, error);
+  if (error || !std::ifstream(model.path)) return fail("file-unreadable", "the file cannot be read");
+  if (size == 0) return fail("empty-file", "the file is empty");
+  constexpr std::uintmax_t largest = 0x7FFFFFFF;  // protobuf counts a message's bytes in a signed 32-bit integer
+  if (size > largest) {
+    return fail("file-too-large", fmt::format("the file has {} bytes; ONNX files end at 2 GiB", size),
+                "store the weights as external data");
+  }
+  if (parse(model.path, model.proto)) return true;
+  // An ONNX file starts with its version; bytes of another kind rarely yield a plausible one.
+  const auto ir = model.proto.ir_version();
+  if (ir >= 1 && ir <= 100 && (model.proto.has_graph() || !model.proto.producer_name().empty())) {
+    return fail("truncated-model", fmt::format("the file is truncated or damaged ({} bytes)", size),
+                "fetch or export the model again");
+  }
+  return fail("not-onnx", "this is not an ONNX file");
+}
+
+}  // namespace
+
+bool is_onnx_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+Result<Model> load_model(const std::string& path, Diagnostics& diagnostics) {
+  Model model;
+  model.path = path;
+  model.folder = fs::path(path).parent_path().string();
+  const auto fail = [&](std::string code, std::string message, std::string remedy = {}) -> Failed {
+    diagnostics.error(std::move(code), model.place(), std::move(message), std::move(remedy));
+    return {};
+  };
+  if (!read_file(model, diagnostics)) return Failed{};
+  const onnx::ModelProto& proto = model.proto;
+  if (!proto.has_graph() || !proto.has_ir_version()) {
+    return fail("not-onnx", "this is not an ONNX file: it holds no version or no graph");
+  }
+  if (proto.graph().node_size() > max_nodes) {
+    return fail("model-too-large",
+                fmt::format("the network has {} nodes; at most {} are read", proto.graph().node_size(), max_nodes));
+  }
+  bool good_names = true;
+  NameCheck(good_names).graph(proto.graph());
+  if (!good_names) {
+    return fail("invalid-name",
+                fmt::format("a name in the file is not readable text or longer than {} bytes", max_name_length));
+  }
+  std::int64_t opset = proto.opset_import_size() == 0 ? 1 : 0;  // files of IR version 1 and 2 name no opset
+  for (const auto& import : proto.opset_import()) {
+    if (is_onnx_domain(import.domain())) opset = std::max(opset, import.version());
+  }
+  if (opset == 0) return fail("no-opset", "the file does not say which version of ONNX's operators it uses");
+  if (opset < oldest_opset) {
+    return fail("opset-too-old",
+                fmt::format("the model uses opset {}; Stowage reads opsets from {} on", opset, oldest_opset),
+                "convert it with onnx.version_converter, or export it again");
+  }
+  if (opset > 1000) return fail("invalid-opset", fmt::format("opset {} does not exist", opset));
+  model.opset = static_cast<int>(opset);
+  return model;
+}
+
+std::vector<std::string> node_names(const onnx::GraphProto& graph, const std::string& prefix) {
+  std::vector<std::string> names;
+  std::map<std::string, int> count;
+  for (const auto& node : graph.node()) {
+    const int number = ++count[node.op_type()];
+    names.push_back(prefix + (node.name().empty() ? fmt::format("{}_{}", node.op_type(), number) : node.name()));
+  }
+  return names;
+}
+
+std::string node_label(const std::string& name, const onnx::NodeProto& node) {
+  return fmt::format("node {} ({})", name,
+                     is_onnx_domain(node.domain()) ? node.op_type() : node.domain() + "::" + node.op_type());
+}
+
+}  // namespace stowage::onnx_import

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model file in memory: parsed, known to be ONNX, of a version that Stowage reads.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <string>
+#include <vector>
+
+#include "core/diagnostics.h"
+
+namespace stowage::onnx_import {
+
+inline constexpr int oldest_opset = 7;
+inline constexpr int max_nodes = 200'000;
+inline constexpr std::size_t max_name_length = 2048;
+
+struct Model {
+  std::string path;
+  std::string folder;  ///< where external data may lie
+  onnx::ModelProto proto;
+  int opset = 0;  ///< version of ONNX's own operators that the file was written for
+
+  [[nodiscard]] SourcePlace place(std::string object = {}) const {
+    SourcePlace place;
+    place.file = path;
+    place.object = std::move(object);
+    return place;
+  }
+};
+
+Result<Model> load_model(const std::string& path, Diagnostics& diagnostics);
+
+bool is_onnx_domain(const std::string& domain);  ///< "" or "ai.onnx"
+
+/// A name for every node of a graph. A node without one is called KIND_N, where it is the N-th node of its kind in the
+/// file's order, counting from 1 and counting named ones too; `prefix` stands before it.
+std::vector<std::string> node_names(const onnx::GraphProto& graph, const std::string& prefix = {});
+/// "node conv1 (Conv)": how diagnostics name a node.
+std::string node_label(const std::string& name, const onnx::NodeProto& node);
+
+}  // namespace stowage::onnx_import

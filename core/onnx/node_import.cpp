@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/node_import.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/evaluate.h"
+#include "core/onnx/import_rows.h"
+#include "core/operators.h"
+
+namespace stowage::onnx_import {
+namespace {
+
+constexpr std::int64_t max_folded_bytes = std::int64_t{64} << 20;  ///< unless the operands were as large
+constexpr std::int64_t max_folded_points = std::int64_t{1} << 26;  ///< of one operator
+constexpr std::int64_t max_tensor_bytes = std::int64_t{1} << 40;   ///< more fits no memory
+
+/// Bytes of a tensor, or nothing where it fits no memory.
+std::optional<std::int64_t> bytes_of(ElementType type, const Shape& shape) {
+  const auto count = checked_element_count(shape);
+  if (!count || *count > max_tensor_bytes / byte_size(type)) return std::nullopt;
+  return *count * byte_size(type);
+}
+
+/// Points that plain evaluation visits; nothing where they cannot be counted.
+std::optional<std::int64_t> points_of(const StageList& list) {
+  std::int64_t points = 0;
+  for (const Stage& stage : list.stages) {
+    Shape extents;
+    for (const Axis& axis : stage.axes) extents.push_back(axis.extent);
+    const auto count = checked_element_count(extents);
+    if (!count || __builtin_add_overflow(points, *count, &points)) return std::nullopt;
+  }
+  return points;
+}
+
+/// Network inputs that a tensor is computed from.
+void collect_inputs(const GraphBuilder& builder, TensorId tensor, std::set<std::string>& inputs) {
+  std::vector<TensorId> pending{tensor};
+  std::set<TensorId> seen{tensor};
+  while (!pending.empty()) {
+    const GraphTensor& current = builder.tensor(pending.back());
+    pending.pop_back();
+    if (current.is_input) inputs.insert(current.name);
+    if (!current.producer) continue;
+    for (const auto& operand : builder.op(*current.producer).inputs) {
+      if (operand && seen.insert(*operand).second) pending.push_back(*operand);
+    }
+  }
+}
+
+/// Integer division by zero has no value, and must not reach the evaluation.
+bool divides_by_zero(const std::string& kind, const std::vector<ValueRef>& operands) {
+  if ((kind != "Div" && kind != "Mod") || operands.size() != 2 || !is_integer(operands[1]->type)) return false;
+  const auto divisors = operands[1]->constant->to_int64s();
+  return std::find(divisors.begin(), divisors.end(), 0) != divisors.end();
+}
+
+}  // namespace
+
+TensorId ImportState::id_of(Value& value) {
+  if (!value.id) {
+    check(value.constant.has_value(), "a value is neither constant nor in the graph");
+    std::string name = value.name;
+    if (reserved_names.contains(name)) name += "/constant";
+    value.id = builder.add_constant(builder.unique_name(std::move(name)), *value.constant);
+  }
+  return *value.id;
+}
+
+ValueRef Scope::find(const std::string& name) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
+    if (const auto at = scope->values.find(name); at != scope->values.end()) return at->second;
+  }
+  return nullptr;
+}
+
+bool Scope::has_failed(const std::string& name) const {
+  return failed.contains(name) || (outer != nullptr && !values.contains(name) && outer->has_failed(name));
+}
+
+NodeImport::NodeImport(ImportState& state, Scope& scope, const onnx::NodeProto& node, std::string name,
+                       int branch_depth)
+    : state_(state), scope_(scope), node_(node), name_(std::move(name)), branch_depth_(branch_depth) {}
+
+SourcePlace NodeImport::place() const { return state_.model.place(node_label(name_, node_)); }
+
+void NodeImport::refuse(std::string code, std::string message, std::string remedy) {
+  state_.diagnostics.error(std::move(code), place(), std::move(message), std::move(remedy));
+  throw Refused{};
+}
+
+bool NodeImport::has_operand(int slot) const { return slot < node_.input_size() && !node_.input(slot).empty(); }
+
+ValueRef NodeImport::operand_or_null(int slot) {
+  if (!has_operand(slot)) return nullptr;
+  ValueRef value = scope_.find(node_.input(slot));
+  if (!value) refuse("missing-input", fmt::format("reads '{}', which nothing before it defines", node_.input(slot)));
+  return value;
+}
+
+ValueRef NodeImport::operand(int slot) {
+  ValueRef value = operand_or_null(slot);
+  if (!value) refuse("missing-input", fmt::format("operand {} is missing", slot));
+  return value;
+}
+
+std::vector<ValueRef> NodeImport::operands() {
+  std::vector<ValueRef> all;
+  for (int slot = 0; slot < node_.input_size(); ++slot) all.push_back(operand_or_null(slot));
+  while (!all.empty() && !all.back()) all.pop_back();
+  return all;
+}
+
+Tensor NodeImport::known(int slot, std::string_view what) {
+  const ValueRef value = operand(slot);
+  if (value->constant) return *value->constant;
+  std::set<std::string> inputs;
+  collect_inputs(state_.builder, *value->id, inputs);
+  state_.inputs_to_bind.insert(inputs.begin(), inputs.end());
+  std::string remedy;
+  for (const std::string& input : inputs)
+    remedy += fmt::format("{}--bind {}=FILE.npy", remedy.empty() ? "" : " ", input);
+  refuse("run-time-shape",
+         fmt::format("{} ('{}') must be known when compiling, but is computed from {}", what, node_.input(slot),
+                     fmt::join(inputs, ", ")),
+         remedy.empty() ? remedy : "give its value: " + remedy);
+}
+
+std::vector<std::int64_t> NodeImport::known_ints(int slot, std::string_view what) {
+  const Tensor value = known(slot, what);
+  if (!is_integer(value.type()) || value.shape().size() > 1) {
+    refuse("wrong-type", fmt::format("{} must be a list of integers, not {} {}", what, name_of(value.type()),
+                                     to_text(value.shape())));
+  }
+  return value.to_int64s();
+}
+
+std::vector<double> NodeImport::known_reals(int slot, std::string_view what) {
+  const Tensor value = known(slot, what);
+  if (value.type() == ElementType::boolean || value.shape().size() > 1) {
+    refuse("wrong-type",
+           fmt::format("{} must be a list of numbers, not {} {}", what, name_of(value.type()), to_text(value.shape())));
+  }
+  std::vector<double> reals;
+  for (std::int64_t i = 0; i < value.size(); ++i) reals.push_back(value.as_double(i));
+  return reals;
+}
+
+double NodeImport::known_real(int slot, std::string_view what) {
+  const auto reals = known_reals(slot, what);
+  if (reals.size() != 1) refuse("shape-mismatch", fmt::format("{} must be one number, not {}", what, reals.size()));
+  return reals[0];
+}
+
+std::int64_t NodeImport::known_int(int slot, std::string_view what) {
+  const auto ints = known_ints(slot, what);
+  if (ints.size() != 1) refuse("shape-mismatch", fmt::format("{} must be one integer, not {}", what, ints.size()));
+  return ints[0];
+}
+
+const onnx::AttributeProto* NodeImport::attribute(std::string_view name) const {
+  for (const auto& attribute : node_.attribute()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+std::int64_t NodeImport::int_attribute(std::string_view name, std::int64_t fallback) const {
+  const auto* found = attribute(name);
+  return found ? found->i() : fallback;
+}
+
+double NodeImport::float_attribute(std::string_view name, double fallback) const {
+  const auto* found = attribute(name);
+  return found ? static_cast<double>(found->f()) : fallback;
+}
+
+std::string NodeImport::string_attribute(std::string_view name, std::string fallback) const {
+  const auto* found = attribute(name);
+  return found ? found->s() : fallback;
+}
+
+std::vector<std::int64_t> NodeImport::ints_attribute(std::string_view name, std::vector<std::int64_t> fallback) const {
+  const auto* found = attribute(name);
+  if (!found) return fallback;
+  return {found->ints().begin(), found->ints().end()};
+}
+
+Attributes NodeImport::attributes() const {
+  Attributes all;
+  for (const auto& attribute : node_.attribute()) {
+    switch (attribute.type()) {
+      case onnx::AttributeProto::INT: all[attribute.name()] = static_cast<std::int64_t>(attribute.i()); break;
+      case onnx::AttributeProto::FLOAT: all[attribute.name()] = static_cast<double>(attribute.f()); break;
+      case onnx::AttributeProto::STRING: all[attribute.name()] = attribute.s(); break;
+      case onnx::AttributeProto::INTS:
+        all[attribute.name()] = std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
+        break;
+      case onnx::AttributeProto::FLOATS:
+        all[attribute.name()] = std::vector<double>(attribute.floats().begin(), attribute.floats().end());
+        break;
+      default: break;
+    }
+  }
+  return all;
+}
+
+std::int64_t NodeImport::checked_axis(std::int64_t axis, std::size_t rank) {
+  const auto extent = static_cast<std::int64_t>(rank);
+  if (axis < -extent || axis >= extent) {
+    refuse("axis-out-of-range", fmt::format("axis {} does not exist in a tensor of {} dimensions", axis, rank));
+  }
+  return axis < 0 ? axis + extent : axis;
+}
+
+bool NodeImport::wants(int slot) const {
+  return slot < node_.output_size() && !node_.output(slot).empty() && state_.used_names.contains(node_.output(slot));
+}
+
+std::optional<Tensor> NodeImport::fold(const std::string& kind, const Attributes& attributes,
+                                       const std::vector<ValueRef>& operands, const std::string& name) {
+  Operator op;
+  op.kind = kind;
+  op.name = name;
+  op.attributes = attributes;
+  std::vector<std::optional<StageTensor>> inputs;
+  std::vector<Tensor> values;
+  std::int64_t operand_bytes = 0;
+  for (const ValueRef& operand : operands) {
+    op.inputs.push_back(operand ? std::optional<TensorId>(TensorId(values.size())) : std::nullopt);
+    inputs.emplace_back();
+    if (!operand) continue;
+    StageTensor tensor;
+    tensor.name = operand->name;
+    tensor.type = operand->type;
+    tensor.shape = operand->shape;
+    inputs.back() = std::move(tensor);
+    values.push_back(*operand->constant);
+    operand_bytes += static_cast<std::int64_t>(operand->constant->bytes().size());
+  }
+  if (values.empty()) return std::nullopt;
+  const auto definition = define_operator(op, inputs, place(), state_.diagnostics);
+  if (!definition) throw Refused{};
+  const auto& tensors = definition->list.tensors;
+  const auto output =
+      std::find_if(tensors.begin(), tensors.end(), [](const StageTensor& t) { return t.role == TensorRole::output; });
+  check(output != tensors.end(), "an operator's definition has no output");
+  const auto bytes = bytes_of(output->type, output->shape);
+  if (!bytes) refuse("tensor-too-large", fmt::format("its result {} fits no memory", to_text(output->shape)));
+  if (definition->is_view && output->type == values[0].type()) return values[0].reshaped(output->shape);
+  const auto points = points_of(definition->list);
+  if (*bytes > std::max(max_folded_bytes, operand_bytes) || *bytes > state_.generated_bytes_left || !points ||
+      *points > std::min(max_folded_points, state_.folding_points_left)) {
+    return std::nullopt;
+  }
+  if (divides_by_zero(kind, operands)) refuse("division-by-zero", "divides whole numbers by zero");
+  state_.folding_points_left -= *points;
+  state_.generated_bytes_left -= *bytes;
+  return evaluate(definition->list, values)[static_cast<std::size_t>(output - tensors.begin())];
+}
+
+ValueRef NodeImport::append(const std::string& kind, Attributes attributes, const std::vector<ValueRef>& operands,
+                            const std::string& name, const std::string& output_name) {
+  if (find_operator_row(kind) == nullptr) {
+    refuse("unsupported-operator", fmt::format("needs the operator {}, which Stowage does not have", kind));
+  }
+  auto value = std::make_shared<Value>();
+  value->name = output_name;
+  const bool all_known = std::all_of(operands.begin(), operands.end(),
+                                     [](const ValueRef& operand) { return !operand || operand->constant; });
+  if (all_known) {
+    if (auto folded = fold(kind, attributes, operands, name)) {
+      value->type = folded->type();
+      value->shape = folded->shape();
+      value->constant = std::move(*folded);
+      return value;
+    }
+  }
+  std::vector<std::optional<TensorId>> ids;
+  for (const ValueRef& operand : operands) {
+    ids.push_back(operand ? std::optional<TensorId>(state_.id_of(*operand)) : std::nullopt);
+  }
+  auto result = append_operator(state_.builder, kind, name, std::move(attributes), std::move(ids), output_name, {name_},
+                                place(), state_.diagnostics);
+  if (!result) throw Refused{};
+  const GraphTensor& tensor = state_.builder.tensor(*result);
+  if (!bytes_of(tensor.type, tensor.shape)) {
+    refuse("tensor-too-large", fmt::format("its result {} fits no memory", to_text(tensor.shape)));
+  }
+  value->type = tensor.type;
+  value->shape = tensor.shape;
+  value->id = *result;
+  return value;
+}
+
+ValueRef NodeImport::emit(int slot, const std::string& kind, Attributes attributes,
+                          const std::vector<ValueRef>& operands) {
+  const bool named = slot < node_.output_size() && !node_.output(slot).empty();
+  const std::string output = named ? node_.output(slot) : fmt::format("{}/{}", name_, slot);
+  const std::string name = slot == 0 ? name_ : fmt::format("{}/{}", name_, slot);
+  ValueRef value = append(kind, std::move(attributes), operands, name, output);
+  if (named) scope_.values[output] = value;
+  return value;
+}
+
+ValueRef NodeImport::part(std::string_view part, const std::string& kind, Attributes attributes,
+                          const std::vector<ValueRef>& operands) {
+  const std::string name = fmt::format("{}/{}", name_, part);
+  return append(kind, std::move(attributes), operands, name, name);
+}
+
+ValueRef NodeImport::constant(std::string_view part, Tensor value) {
+  auto result = std::make_shared<Value>();
+  result->name = fmt::format("{}/{}", name_, part);
+  result->type = value.type();
+  result->shape = value.shape();
+  result->constant = std::move(value);
+  return result;
+}
+
+void NodeImport::set_output(int slot, ValueRef value) {
+  if (slot < node_.output_size() && !node_.output(slot).empty()) scope_.values[node_.output(slot)] = std::move(value);
+}
+
+void NodeImport::set_constant(int slot, Tensor value) {
+  ValueRef result = constant(std::to_string(slot), std::move(value));
+  if (slot < node_.output_size() && !node_.output(slot).empty()) result->name = node_.output(slot);
+  set_output(slot, std::move(result));
+}
+
+void NodeImport::reserve(ElementType type, const Shape& shape) {
+  const auto bytes = bytes_of(type, shape);
+  if (!bytes || *bytes > state_.generated_bytes_left) {
+    refuse("tensor-too-large", fmt::format("its result {} is more than Stowage makes on import", to_text(shape)));
+  }
+  state_.generated_bytes_left -= *bytes;
+}
+
+bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& graph, const std::string& prefix,
+                  int branch_depth) {
+  bool good = true;
+  const auto names = node_names(graph, prefix);
+  for (int n = 0; n < graph.node_size(); ++n) {
+    const onnx::NodeProto& proto = graph.node(n);
+    const bool behind_failure = std::any_of(proto.input().begin(), proto.input().end(), [&](const std::string& input) {
+      return !input.empty() && scope.has_failed(input);
+    });
+    bool imported = false;
+    if (!behind_failure) {
+      NodeImport node(state, scope, proto, names[static_cast<std::size_t>(n)], branch_depth);
+      try {
+        const ImportRow* row =
+            is_onnx_domain(proto.domain()) ? find_import_row(proto.op_type(), state.model.opset) : nullptr;
+        if (row == nullptr) node.refuse("unsupported-operator", "is an operator that Stowage does not have");
+        check_form(*row, node);
+        row->import(node);
+        imported = true;
+      } catch (const Refused&) {
+        imported = false;
+      }
+    }
+    if (imported) continue;
+    good = false;
+    for (const auto& output : proto.output()) {
+      if (!output.empty()) scope.failed.insert(output);
+    }
+  }
+  return good;
+}
+
+}  // namespace stowage::onnx_import

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real networks: those of the shared folder, as their exporters wrote them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "core/npy.h"
+#include "core/onnx/import.h"
+#include "core/operators.h"
+#include "core/reference/reference.h"
+#include "tests/onnx/text_model.h"
+#include "tests/shared_files.h"
+
+namespace stowage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> models_in(const std::string& folder) {
+  const auto root = shared_file("models/" + folder);
+  if (!root) {
+    std::cout << "skipped: ../shared/models/" << folder << " is not here\n";
+    return {};
+  }
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(*root)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+struct Golden {
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+  ImportOptions options;
+};
+
+/// What ONNX Runtime computed, and the sizes of dynamic dimensions that it was given.
+std::optional<Golden> golden_of(const fs::path& model) {
+  const auto folder = shared_file(fs::path("models/golden") / model.stem());
+  if (!folder || !fs::exists(*folder / "meta.json")) return std::nullopt;
+  const auto meta = nlohmann::json::parse(std::ifstream(*folder / "meta.json"));
+  Golden golden;
+  Diagnostics diagnostics;
+  const auto declared = onnx_inputs(model.string(), diagnostics);
+  REQUIRE(declared);
+  for (const auto& info : meta.at("inputs")) {
+    auto tensor = read_npy((*folder / info.at("file").get<std::string>()).string(), diagnostics);
+    if (!tensor) return std::nullopt;  // float16
+    const auto input = std::find_if(declared->begin(), declared->end(), [&](const NetworkInput& i) {
+      return i.name == info.at("name").get<std::string>();
+    });
+    REQUIRE(input != declared->end());
+    for (std::size_t d = 0; d < input->dimensions.size(); ++d) {
+      if (input->dimensions[d].find_first_not_of("0123456789") != std::string::npos) {
+        golden.options.dimensions[input->dimensions[d]] = tensor->shape()[d];
+      }
+    }
+    golden.inputs.push_back(*std::move(tensor));
+  }
+  for (const auto& info : meta.at("outputs")) {
+    auto tensor = read_npy((*folder / info.at("file").get<std::string>()).string(), diagnostics);
+    if (!tensor) return std::nullopt;
+    golden.outputs.push_back(*std::move(tensor));
+  }
+  return golden;
+}
+
+/// Names that onnx_coverage says are missing.
+std::vector<std::string> unsupported_of(const fs::path& model) {
+  Diagnostics diagnostics;
+  const auto rows = onnx_coverage(model.string(), diagnostics);
+  std::vector<std::string> names;
+  if (!rows) return names;
+  for (const CoverageRow& row : *rows) {
+    if (!row.supported) names.push_back(row.operator_name);
+  }
+  return names;
+}
+
+void check_graph(const Graph& graph) {
+  for (const Operator& op : graph.operators()) CHECK_FALSE(op.origins.empty());
+}
+
+}  // namespace
+
+TEST_CASE("every network of the shared folder imports, or is refused with all that is missing", "[onnx][networks]") {
+  for (const std::string folder : {"exported", "light", "real"}) {
+    for (const fs::path& model : models_in(folder)) {
+      const auto golden = golden_of(model);
+      ImportOptions options = golden ? golden->options : ImportOptions{};
+      if (model.stem() == "tv_resnet18_dynbatch") options.dimensions["N"] = 2;
+      const ImportOutcome outcome = import_file(model.string(), options);
+      INFO(model.string() << "\n" << outcome.text());
+      const auto missing = unsupported_of(model);
+      std::cout << fmt::format(
+          "{:<40} {}\n", model.filename().string(),
+          outcome.graph ? fmt::format("{} operators", outcome.graph->operators().size()) : outcome.codes());
+      if (missing.empty() && model.stem() != "cls_squeezenet_fp16_caffe2") {
+        REQUIRE(outcome.graph);
+        check_graph(*outcome.graph);
+        continue;
+      }
+      CHECK_FALSE(outcome.graph);
+      for (const std::string& name : missing) CHECK(outcome.text().find("operator " + name) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("networks that must be refused are, by the name of the cause", "[onnx][networks]") {
+  if (models_in("negative").empty()) return;
+  const auto outcome = [](const std::string& name) {
+    return import_file(shared_file("models/negative/" + name)->string());
+  };
+  CHECK(outcome("cls_mnist_cntk_op1.onnx").codes() == "opset-too-old");
+  const auto custom = outcome("finn_custom_domain.onnx");
+  CHECK(custom.codes().find("custom-domain") != std::string::npos);
+  const auto removed = outcome("style_candy_winml_removed_ops.onnx");
+  CHECK(removed.codes().find("unsupported-operator") != std::string::npos);
+  CHECK(removed.text().find("operator ImageScaler") != std::string::npos);
+  const auto shared = shared_file("models/real/cls_squeezenet_fp16_caffe2.onnx");
+  if (shared) CHECK(import_file(shared->string()).text().find("float16") != std::string::npos);
+}
+
+}  // namespace stowage::test

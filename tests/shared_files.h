@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the tests' large data lies: ../shared beside the checkout, or where STOWAGE_SHARED points. It is not part of
+// the project; a test that misses it says so and passes.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace stowage::test {
+
+inline std::optional<std::filesystem::path> shared_file(const std::filesystem::path& relative) {
+  const char* elsewhere = std::getenv("STOWAGE_SHARED");
+  const std::filesystem::path root =
+      elsewhere != nullptr ? elsewhere : std::filesystem::path(STOWAGE_SOURCE_DIR).parent_path() / "shared";
+  std::error_code ignored;
+  if (!std::filesystem::exists(root / relative, ignored)) return std::nullopt;
+  return root / relative;
+}
+
+}  // namespace stowage::test
