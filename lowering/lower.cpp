@@ -402,6 +402,10 @@ class NestBuilder {
       return;
     }
     tile_start_[i] = bind(block, name + "_at", core_start_[i] + loop_variable * size);
+    if (size == 1) {  // the loop's trips end with the core's range
+      tile_extent_[i] = 1;
+      return;
+    }
     const bool tiles_align = ranges_[i] % size == 0;
     const bool cores_align = core_extent_[i].is_constant();
     IndexExpr tile = size;
@@ -535,7 +539,7 @@ class NestBuilder {
       }
       const IndexExpr extent = clipped.high - clipped.low + 1;
       same_part = same_part && (clipped.low - box.low).is_constant() && extent.is_constant();
-      const std::int64_t most = std::min(ldm.extents[d], last + 1);
+      const std::int64_t most = std::min({ldm.extents[d], last + 1, std::max<std::int64_t>(1, range_of(extent).high)});
       Range range{bind(block, fmt::format("{}_{}_at", buffer.name, d), clipped.low), extent, most};
       // With the start bound to a name, the extent is written with that name.
       if (!extent.is_constant()) {

@@ -45,7 +45,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     program.steps.push_back(std::move(step));
   }
   if (diagnostics.has_errors()) return Failed{};
-  program.memory = plan_memory(fused, target.dram_line_bytes);
+  program.memory = plan_memory(fused, program.steps, target.dram_line_bytes);
   if (progress) progress("plan", fused.groups.size(), fused.groups.size());
   return program;
 }
