@@ -9,6 +9,7 @@
 #include "core/operators.h"
 #include "driver/files.h"
 #include "driver/schedule_toml.h"
+#include "fusion/fold_intrinsics.h"
 #include "fusion/strategy.h"
 #include "lowering/planner.h"
 
@@ -82,7 +83,7 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
 
   report(progress, "fuse", 0, 1);
   const PlannedGroupCost cost(*planner, *target);
-  const FusedGraph fused = strategy->fuse(*graph, built_in_templates(), &cost, trace);
+  const FusedGraph fused = strategy->fuse(fold_intrinsics(*graph, trace), built_in_templates(), &cost, trace);
   if (stop.stop_requested()) return Failed{};
   if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
   if (!check_schedules(fused, request.fixed, diagnostics)) return Failed{};

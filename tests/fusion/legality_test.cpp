@@ -3,7 +3,8 @@
 #include "fusion/legality.h"
 
 #include <catch2/catch.hpp>
-#include <functional>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include "fusion/group.h"
@@ -129,6 +130,16 @@ TEST_CASE("every rule allows one group and refuses another") {
     CHECK(broken(rule, found->second.allowed) == std::nullopt);
     CHECK(broken(rule, found->second.refused) == found->second.reason);
   }
+}
+
+TEST_CASE("docs/templates.md has every rule in the table's words") {
+  std::ifstream file(STOWAGE_SOURCE_DIR "/docs/templates.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string table = "| rule | what must hold |\n|---|---|\n";
+  for (const LegalityRule& rule : legality_rules()) {
+    table += "| `" + std::string(rule.name) + "` | " + std::string(rule.sentence) + " |\n";
+  }
+  CHECK(page.find(table + "\n") != std::string::npos);
 }
 
 TEST_CASE("an epilogue may not read at other places than its own index") {

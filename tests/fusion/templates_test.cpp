@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Templates: reading them, every mistake in a file, and expansion to plain patterns.
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 
 #include "fusion/pattern.h"
 #include "fusion/template.h"
@@ -80,6 +82,14 @@ slot = 0
   CHECK(read.vertices[1].repeat == 3);
   REQUIRE(read.edges.size() == 1);
   CHECK(read.edges[0].slot == 0);
+}
+
+TEST_CASE("the example of docs/templates.md is right") {
+  std::ifstream file(STOWAGE_SOURCE_DIR "/docs/templates.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::size_t start = page.find("```toml\n") + 8;
+  const FusionTemplate example = read_one(page.substr(start, page.find("```\n", start) - start));
+  CHECK(expansion_count(example) == 6);
 }
 
 TEST_CASE("optional and repeated vertices are written out, longest first") {
