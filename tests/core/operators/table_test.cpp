@@ -15,6 +15,7 @@ TEST_CASE("every operator has a definition, a summary and a test tagged with its
   }
   for (const OperatorRow& row : operator_table()) {
     INFO(row.name);
+    CHECK(tags.contains(std::string(row.name)));
     CHECK(row.define != nullptr);
     CHECK_FALSE(row.summary.empty());
     CHECK_FALSE(row.operands.empty());
