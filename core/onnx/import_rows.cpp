@@ -126,7 +126,7 @@ std::vector<ImportRow> build_table() {
   for (const std::string_view name : {"Max", "Min", "Sum"}) {
     rows.push_back({name, 1, {1, any_number}, 1, {}, name, import_same});
   }
-  for (const std::string_view name : {"ReduceMax", "ReduceMean", "ReduceMin"}) {
+  for (const std::string_view name : {"ReduceMax", "ReduceMean"}) {
     rows.push_back({name, 1, {1, 1}, 1, reduce, name, import_reduce});
     rows.push_back({name, 18, {1, 2}, 1, reduce_operand, name, import_reduce});
   }

@@ -2,9 +2,12 @@
 // Limits, reductions, casts and the like.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/onnx/import_rows.h"
 #include "core/onnx/node_import.h"
 #include "core/onnx/tensor_proto.h"
+#include "core/stage.h"
 
 namespace stowage::onnx_import {
 namespace {
@@ -13,6 +16,23 @@ void emit_cast(NodeImport& node, ElementType to) {
   const ValueRef data = node.operand(0);
   if (data->type == to) return node.set_output(0, data);
   node.emit("Cast", {{"to", std::string(name_of(to))}}, {data});
+}
+
+/// ReduceMax of a tensor without elements: -inf, or the lowest integer, once for every element of the result.
+void set_largest_of_nothing(NodeImport& node, const std::vector<std::int64_t>& axes) {
+  const ValueRef data = node.operand(0);
+  const bool keep = node.int_attribute("keepdims", 1) != 0;
+  Shape shape;
+  for (std::size_t d = 0; d < data->shape.size(); ++d) {
+    const bool reduced = std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(d)) != axes.end();
+    if (!reduced || keep) shape.push_back(reduced ? 1 : data->shape[d]);
+  }
+  node.reserve(data->type, shape);
+  const auto size = static_cast<std::size_t>(byte_size(data->type));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(element_count(shape)) * size);
+  const double lowest = identity_of(Reduction::maximum, data->type);
+  for (std::size_t at = 0; at < bytes.size(); at += size) store_element(data->type, lowest, bytes.data() + at);
+  node.set_constant(0, Tensor(data->type, shape, std::move(bytes)));
 }
 
 }  // namespace
@@ -45,9 +65,16 @@ void import_reduce(NodeImport& node) {
   if (axes.empty() && !nothing) {
     for (std::size_t d = 0; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
   }
-  // Over no axis at all, sums and the like are the element itself; others (norms, logarithms) still apply their
-  // function.
-  node.emit(node.node().op_type(), {{"axes", axes}, {"keepdims", node.int_attribute("keepdims", 1)}}, {data});
+  const Attributes over = {{"axes", axes}, {"keepdims", node.int_attribute("keepdims", 1)}};
+  const std::string& kind = node.node().op_type();
+  if (kind == "ReduceMax" && data->type == ElementType::boolean) {  // since opset 20: any of them
+    const ValueRef numbers = node.part("numbers", "Cast", {{"to", std::string(name_of(ElementType::u8))}}, {data});
+    const ValueRef largest = node.part("largest", kind, over, {numbers});
+    node.emit("Cast", {{"to", std::string(name_of(ElementType::boolean))}}, {largest});
+    return;
+  }
+  if (kind == "ReduceMax" && element_count(data->shape) == 0) return set_largest_of_nothing(node, axes);
+  node.emit(kind, over, {data});
 }
 
 void import_cast(NodeImport& node) {

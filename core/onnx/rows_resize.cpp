@@ -29,18 +29,29 @@ Ints scaled_sizes(NodeImport& node, const Shape& shape, const Reals& scales) {
   return sizes;
 }
 
-void emit_resize(NodeImport& node, const ValueRef& data, Ints sizes, Reals scales, std::string mode,
-                 std::string coordinates, std::string nearest) {
-  if (mode != "nearest" && mode != "linear") {
-    node.refuse("unsupported-attribute", fmt::format("resizes by mode '{}'; Stowage has nearest and linear", mode));
+/// How elements are found and weighed, besides sizes and scales.
+struct Sampling {
+  std::string mode;
+  std::string coordinates = "asymmetric";
+  std::string nearest = "floor";
+  std::int64_t antialias = 0;
+  std::int64_t exclude_outside = 0;
+};
+
+void emit_resize(NodeImport& node, const ValueRef& data, Ints sizes, Reals scales, const Sampling& sampling) {
+  if (sampling.mode != "nearest" && sampling.mode != "linear") {
+    node.refuse("unsupported-attribute",
+                fmt::format("resizes by mode '{}'; Stowage has nearest and linear", sampling.mode));
   }
-  node.emit("Resize",
-            {{"coordinate_transformation_mode", std::move(coordinates)},
-             {"mode", std::move(mode)},
-             {"nearest_mode", std::move(nearest)},
-             {"scales", std::move(scales)},
-             {"sizes", std::move(sizes)}},
-            {data});
+  Attributes attributes = {{"coordinate_transformation_mode", sampling.coordinates},
+                           {"mode", sampling.mode},
+                           {"scales", std::move(scales)},
+                           {"sizes", std::move(sizes)}};
+  if (sampling.mode == "nearest") attributes["nearest_mode"] = sampling.nearest;
+  if (sampling.mode == "linear" && sampling.antialias != 0) attributes["antialias"] = sampling.antialias;
+  if (sampling.mode == "linear" && sampling.exclude_outside != 0)
+    attributes["exclude_outside"] = sampling.exclude_outside;
+  node.emit("Resize", std::move(attributes), {data});
 }
 
 /// Values for some axes, written out for all of them.
@@ -68,7 +79,7 @@ void import_upsample(NodeImport& node) {
   } else {
     scales = node.known_reals(1, "the list of scales");
   }
-  emit_resize(node, data, scaled_sizes(node, data->shape, scales), scales, mode_of(node), "asymmetric", "floor");
+  emit_resize(node, data, scaled_sizes(node, data->shape, scales), scales, {mode_of(node)});
 }
 
 void import_resize(NodeImport& node) {
@@ -76,15 +87,11 @@ void import_resize(NodeImport& node) {
   const Shape& shape = data->shape;
   if (node.opset() == 10) {
     const Reals scales = node.known_reals(1, "the list of scales");
-    return emit_resize(node, data, scaled_sizes(node, shape, scales), scales, mode_of(node), "asymmetric", "floor");
+    return emit_resize(node, data, scaled_sizes(node, shape, scales), scales, {mode_of(node)});
   }
   const std::string coordinates = node.string_attribute("coordinate_transformation_mode", "half_pixel");
   if (coordinates == "tf_crop_and_resize")
     node.refuse("unsupported-attribute", "crops while it resizes (tf_crop_and_resize)");
-  if (node.int_attribute("antialias", 0) != 0) node.refuse("unsupported-attribute", "resizes with antialiasing");
-  if (mode_of(node) == "linear" && node.int_attribute("exclude_outside", 0) != 0) {
-    node.refuse("unsupported-attribute", "resizes with exclude_outside");
-  }
   Ints axes = node.ints_attribute("axes");
   for (auto& axis : axes) axis = node.checked_axis(axis, shape.size());
   if (!node.attribute("axes")) {
@@ -123,8 +130,9 @@ void import_resize(NodeImport& node) {
       }
     }
   }
-  emit_resize(node, data, sizes, scales, mode_of(node), coordinates,
-              node.string_attribute("nearest_mode", "round_prefer_floor"));
+  emit_resize(node, data, sizes, scales,
+              {mode_of(node), coordinates, node.string_attribute("nearest_mode", "round_prefer_floor"),
+               node.int_attribute("antialias", 0), node.int_attribute("exclude_outside", 0)});
 }
 
 }  // namespace stowage::onnx_import

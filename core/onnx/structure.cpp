@@ -197,7 +197,13 @@ bool check_types(const Model& model, Diagnostics& diagnostics) {
     if (input.type().has_tensor_type()) {
       note(input.type().tensor_type().elem_type(), fmt::format("input {}", input.name()));
     } else {
-      users["not a tensor"].push_back(fmt::format("input {}", input.name()));
+      users["sequences or optional values"].push_back(fmt::format("input {}", input.name()));
+    }
+  }
+  for (const auto& output : graph.output()) {
+    const auto kind = output.type().value_case();
+    if (kind != onnx::TypeProto::VALUE_NOT_SET && kind != onnx::TypeProto::kTensorType) {
+      users["sequences or optional values"].push_back(fmt::format("output {}", output.name()));
     }
   }
   const auto names = node_names(graph);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize by tables that are computed here: nearest looks one source element up per dimension, linear sums over two
-// neighbours per resized dimension with constant weights.
+// Resize by tables that are computed here: nearest looks one source element up per dimension, linear sums over the
+// neighbours per resized dimension (two, or more where it shrinks with antialiasing) with constant weights.
 #include "core/operators/resize.h"
 
 #include <algorithm>
@@ -143,41 +143,44 @@ OperatorDefinition resize(Definer& d) {
   std::vector<int> weights;
   std::vector<std::vector<IndexExpr>> weights_at;
   const bool exclude_outside = int_attribute(d.attributes(), "exclude_outside", 0) != 0;
+  const bool antialias = int_attribute(d.attributes(), "antialias", 0) != 0;
   for (const Scaling& s : resized) {
     if (s.out == 0) continue;
-    // Table and weights are indexed by 2*i + r: neighbour r of output element i.
+    // The triangle that weighs neighbours by their distance is one input element wide on either side; antialiasing
+    // widens it to one output element, so that every input element counts.
+    const double slope = antialias ? std::min(1.0, s.scale) : 1.0;
+    const double reach = std::ceil(1 / slope);
+    if (reach * 2 * static_cast<double>(s.out) > 1 << 26)
+      d.refuse("bad-attribute", fmt::format("a scale of {}", s.scale));
+    const auto taps = static_cast<std::int64_t>(reach) * 2;
+    // Table and weights are indexed by taps*i + r: neighbour r of output element i.
     auto table = std::make_shared<IndexTable>();
     table->name = fmt::format("neighbour{}", s.dimension);
     std::vector<double> factors;
     for (std::int64_t i = 0; i < s.out; ++i) {
       const double position = source_position(d, coordinates, s, i);
-      const auto low = static_cast<std::int64_t>(std::floor(position));
-      const double fraction = position - std::floor(position);
-      double pair[2] = {1 - fraction, fraction};
-      if (exclude_outside) {
-        for (const int r : {0, 1}) {
-          if (low + r < 0 || low + r >= s.in) pair[r] = 0;
-        }
-        const double sum = pair[0] + pair[1];
-        if (sum > 0) {
-          pair[0] /= sum;
-          pair[1] /= sum;
-        }
+      const std::int64_t first = static_cast<std::int64_t>(std::floor(position)) - taps / 2 + 1;
+      const std::size_t start = factors.size();
+      double sum = 0;
+      for (std::int64_t neighbour = first; neighbour < first + taps; ++neighbour) {
+        const bool outside = neighbour < 0 || neighbour >= s.in;
+        const double distance = std::abs(static_cast<double>(neighbour) - position);
+        const double factor = exclude_outside && outside ? 0 : std::max(0.0, 1 - distance * slope);
+        table->values.push_back(std::clamp<std::int64_t>(neighbour, 0, s.in - 1));
+        factors.push_back(factor);
+        sum += factor;
       }
-      for (const int r : {0, 1}) {
-        table->values.push_back(std::clamp<std::int64_t>(low + r, 0, s.in - 1));
-        factors.push_back(pair[r]);
-      }
+      for (std::size_t k = start; sum > 0 && k < factors.size(); ++k) factors[k] /= sum;
     }
-    const IndexExpr r = stage.reduction_axis(fmt::format("r{}", weights.size()), 2);
-    const IndexExpr entry = at[s.dimension] * 2 + r;
+    const IndexExpr r = stage.reduction_axis(fmt::format("r{}", weights.size()), taps);
+    const IndexExpr entry = at[s.dimension] * taps + r;
     source[s.dimension] = lookup(std::move(table), entry);
     std::vector<std::byte> bytes(factors.size() * static_cast<std::size_t>(byte_size(type)));
     for (std::size_t i = 0; i < factors.size(); ++i) {
       store_element(type, factors[i], bytes.data() + i * static_cast<std::size_t>(byte_size(type)));
     }
     weights.push_back(
-        d.add_constant(fmt::format("weights{}", s.dimension), Tensor(type, {2 * s.out}, std::move(bytes))));
+        d.add_constant(fmt::format("weights{}", s.dimension), Tensor(type, {taps * s.out}, std::move(bytes))));
     weights_at.push_back({entry});
   }
   ScalarExpr value = stage.read(x, std::move(source));
@@ -205,6 +208,7 @@ OperatorRow resize_row() {
             "half_pixel (default), half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, "
             "tf_half_pixel_for_nn"},
            {"nearest_mode", "string", false, "round_prefer_floor (default), round_prefer_ceil, floor, ceil"},
+           {"antialias", "int", false, "1: where it shrinks, every input element counts (linear); default 0"},
            {"exclude_outside", "int", false, "1: neighbours outside have no weight (linear); default 0"},
            {"keep_aspect_ratio_policy", "string", false, "of sizes: stretch (default), not_larger, not_smaller"}},
           guarded<resize>};

@@ -86,6 +86,18 @@ void check_graph(const Graph& graph) {
   for (const Operator& op : graph.operators()) CHECK_FALSE(op.origins.empty());
 }
 
+/// Whether all elements agree to 1e-3 of the tensor's largest magnitude. ONNX Runtime approximates the logistic
+/// function to about 2^-21, which shows where a whole output lies below 1e-5: hence the absolute term.
+bool agrees(const Tensor& expected, const Tensor& actual) {
+  double magnitude = 0;
+  double error = 0;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    magnitude = std::max(magnitude, std::abs(expected.as_double(i)));
+    error = std::max(error, std::abs(expected.as_double(i) - actual.as_double(i)));
+  }
+  return error <= 1e-3 * magnitude + 1e-6;
+}
+
 }  // namespace
 
 TEST_CASE("every network of the shared folder imports, or is refused with all that is missing", "[onnx][networks]") {
@@ -107,6 +119,23 @@ TEST_CASE("every network of the shared folder imports, or is refused with all th
       }
       CHECK_FALSE(outcome.graph);
       for (const std::string& name : missing) CHECK(outcome.text().find("operator " + name) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("trained networks compute in the reference executor what ONNX Runtime computes", "[onnx][networks]") {
+  for (const fs::path& model : models_in("real")) {
+    const auto golden = golden_of(model);
+    if (!golden || !unsupported_of(model).empty()) continue;
+    const ImportOutcome outcome = import_file(model.string(), golden->options);
+    INFO(model.string() << "\n" << outcome.text());
+    REQUIRE(outcome.graph);
+    const auto outputs = run_reference(*outcome.graph, golden->inputs, ReferenceMode::onednn);
+    REQUIRE(outputs.size() == golden->outputs.size());
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      INFO("output " << o);
+      REQUIRE(outputs[o].shape() == golden->outputs[o].shape());
+      CHECK(agrees(golden->outputs[o], outputs[o]));
     }
   }
 }
