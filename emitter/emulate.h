@@ -37,7 +37,7 @@ struct StatementCount {
 struct EmulationResult {
   std::vector<Tensor> outputs;              ///< of the network, in order
   std::vector<StatementCount> counts;       ///< by step and statement
-  std::vector<std::int64_t> ldm_peak_bytes; ///< by step
+  std::vector<std::int64_t> ldm_peak_bytes; ///< by step: of buffers, in units of the LDM's alignment; 0 for a view
   std::int64_t parameter_fetches = 0;       ///< DMA operations that fetched a kernel's parameter struct
   double build_seconds = 0;
   double run_seconds = 0;                   ///< of the network's layers, without loading parameters
@@ -48,5 +48,9 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
                                 const EmulationOptions& options,
                                 const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
                                 std::stop_token stop = {});
+
+/// The same program with 64 bytes that no buffer owns between and behind the LDM buffers of every kernel (and an LDM that
+/// has room for them). Emitted and emulated with `sanitize`, an access just past a buffer is reported with its line.
+Program with_red_zones(Program program);
 
 }  // namespace stowage

@@ -31,7 +31,8 @@ int swemu_spawn(struct swemu_site *site, const char *kernel, void (*function)(vo
 int swemu_join(struct swemu_site *site);
 
 /* Compute cores. */
-void *swemu_ldm(size_t bytes); /* the core's LDM, of which the kernel uses so many bytes */
+/* The core's LDM: the kernel's struct has `bytes`, of which the first `buffer_bytes` are buffers (what is counted). */
+void *swemu_ldm(size_t bytes, size_t buffer_bytes);
 int swemu_core_id(struct swemu_site *site, int core);
 int swemu_get(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
               int mask, int stride, int block);

@@ -31,7 +31,7 @@ void swemu_begin_core(struct swemu_core *core) {
   core->random = swemu_config.seed * 0x9e3779b97f4a7c15u + (uint64_t)swemu_run.launch * 4099 + (uint64_t)core->id;
 }
 
-void *swemu_ldm(size_t bytes) {
+void *swemu_ldm(size_t bytes, size_t buffer_bytes) {
   struct swemu_core *core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", NULL, -1, "the LDM was asked for on the management core");
   if ((int64_t)bytes > swemu_config.ldm_bytes)
@@ -39,9 +39,9 @@ void *swemu_ldm(size_t bytes) {
                 "kernel %s keeps %lld bytes in the LDM, which holds %lld for it", swemu_run.kernel, (long long)bytes,
                 (long long)swemu_config.ldm_bytes);
   char *arena = arena_of(core);
+  if ((int64_t)buffer_bytes > swemu_worker->ldm_peak) swemu_worker->ldm_peak = (int64_t)buffer_bytes;
   if ((int64_t)bytes <= core->ldm_size) return arena;
   core->ldm_size = (int64_t)bytes;
-  if (core->ldm_size > swemu_worker->ldm_peak) swemu_worker->ldm_peak = core->ldm_size;
 #if SWEMU_ASAN
   ALLOW(arena - SWEMU_CANARY, swemu_config.ldm_bytes + 2 * SWEMU_CANARY);
 #endif

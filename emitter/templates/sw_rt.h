@@ -21,7 +21,7 @@
  * with a struct of its buffers at their planned offsets.
  */
 #ifdef SW_EMULATION
-#define LDM_OF(T) ((T *)swemu_ldm(sizeof(T)))
+#define LDM_OF(T) ((T *)swemu_ldm(sizeof(T), offsetof(T, para))) /* buffers lie before para */
 #else
 #ifdef SW_COMPUTE_CORE
 extern __thread_local char sw_ldm[SW_ARENA_BYTES];

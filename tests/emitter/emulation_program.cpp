@@ -9,7 +9,7 @@ namespace {
 constexpr const char* runtime_header = R"(#ifndef SW_RT_H
 #define SW_RT_H
 #include "swemu.h"
-#define LDM_OF(T) ((T *)swemu_ldm(sizeof(T)))
+#define LDM_OF(T) ((T *)swemu_ldm(sizeof(T), offsetof(T, para)))
 #define sw_alloc_aligned(bytes) swemu_alloc(bytes)
 struct double_para { float *x, *y; };
 #endif

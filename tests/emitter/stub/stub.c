@@ -52,7 +52,8 @@ void stub_spawn(void (*kernel)(void *), void *argument) {
 
 int stub_core_id(void) { return core; }
 
-void *swemu_ldm(size_t bytes) {
+void *swemu_ldm(size_t bytes, size_t buffer_bytes) {
+  (void)buffer_bytes;
   if (bytes > sizeof ldm) fail(__FILE__, __LINE__, "more LDM than there is");
   return ldm;
 }

@@ -24,7 +24,7 @@ void stub_dma(const char *file, int line, const void *source, void *target, int 
               int block, int is_get);
 void stub_wait(const char *file, int line, volatile int *reply, int count);
 int stub_core_id(void);
-void *swemu_ldm(size_t bytes);
+void *swemu_ldm(size_t bytes, size_t buffer_bytes);
 void *swemu_alloc(size_t bytes);
 
 typedef float floatv4 __attribute__((vector_size(16), may_alias));

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emitted programs in emulation: counts against predictions, outputs of steps, and faults injected into good programs.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+
+#include "core/evaluate.h"
+#include "core/operators.h"
+#include "emitter/emulate.h"
+#include "fusion/strategy.h"
+#include "lowering/planner.h"
+
+namespace stowage {
+namespace {
+
+/// relu(reshape(A B) + c), every operator a step of its own: two constants, a view, a shared scratch memory.
+struct Network {
+  Program program;
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> values;  ///< by step, as the definitions say
+
+  Network() {
+    GraphBuilder builder("network");
+    Diagnostics diagnostics;
+    const auto append = [&](const std::string& kind, std::vector<std::optional<TensorId>> operands,
+                            const Attributes& attributes = {}) {
+      const auto id =
+          append_operator(builder, kind, kind, attributes, std::move(operands), kind + "_out", {}, {}, diagnostics);
+      REQUIRE(id);
+      return *id;
+    };
+    inputs.push_back(filled({40, 36}, 1));
+    const TensorId a = builder.add_input("A", ElementType::f32, {40, 36});
+    const TensorId b = builder.add_constant("B", filled({36, 100}, 2));
+    const TensorId c = builder.add_constant("c", filled({50}, 3));
+    const TensorId product = append("MatMul", {a, b});
+    const TensorId sum =
+        append("Add", {append("Reshape", {product}, {{"shape", std::vector<std::int64_t>{80, 50}}}), c});
+    builder.mark_output(append("Relu", {sum}));
+    const FusedGraph fused = find_strategy("none")->fuse(std::move(builder).build(), {}, nullptr, {});
+    const auto target = load_target("sw26010", {}, diagnostics);
+    REQUIRE(target);
+    auto planned = plan_program(fused, {}, *find_planner("swtvm"), *target, {}, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(planned);
+    program = *planned;
+    evaluate_steps();
+  }
+
+  static Tensor filled(Shape shape, int seed) {
+    std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<float>((i * 37 + static_cast<std::size_t>(seed) * 11) % 23) / 11.0F - 1.0F;
+    return Tensor::of_floats(std::move(shape), numbers);
+  }
+
+  void evaluate_steps() {
+    const Graph& graph = program.fused.graph;
+    std::map<TensorId, Tensor> known{{graph.inputs()[0], inputs[0]}};
+    for (const ProgramStep& step : program.steps) {
+      const OperatorDefinition definition = define_operator(graph, step.group.operators.front());
+      std::vector<Tensor> operands;
+      for (const StageTensor& tensor : definition.list.tensors) {
+        if (tensor.role != TensorRole::input) continue;
+        const auto& constant = graph.tensor(*tensor.source).constant;
+        operands.push_back(constant ? *constant : known.at(*tensor.source));
+      }
+      const std::vector<Tensor> all = evaluate(definition.list, operands);
+      for (std::size_t t = 0; t < all.size(); ++t)
+        if (definition.list.tensors[t].role == TensorRole::output) known[step.group.output] = all[t];
+      values.push_back(known.at(step.group.output));
+    }
+  }
+};
+
+void check_equal(const Tensor& value, const Tensor& expected) {
+  REQUIRE(value.shape() == expected.shape());
+  for (std::int64_t i = 0; i < expected.size(); ++i)
+    REQUIRE(std::abs(value.as_double(i) - expected.as_double(i)) < 1e-4);
+}
+
+EmulationOptions options(EmulationLevel level, bool sanitize) {
+  EmulationOptions result;
+  result.level = level;
+  result.sanitize = sanitize;
+  result.seed = 11;
+  return result;
+}
+
+TEST_CASE("emulation gives the values of every step and counts exactly what the plan predicts, at every level") {
+  const Network network;
+  for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
+    for (const bool sanitize : {false, true}) {
+      INFO("level " << static_cast<int>(level) << ", sanitize " << sanitize);
+      const Program program = sanitize ? with_red_zones(network.program) : network.program;
+      Diagnostics diagnostics;
+      std::size_t seen = 0;
+      const auto on_output = [&](int step, const Tensor& value) {
+        REQUIRE(step == static_cast<int>(seen));
+        check_equal(value, network.values[seen++]);
+      };
+      const auto result =
+          emulate(program, emit_athread(program), network.inputs, options(level, sanitize), on_output, diagnostics);
+      INFO(format_diagnostics(diagnostics));
+      REQUIRE(result);
+      CHECK_FALSE(diagnostics.has_errors());
+      CHECK(seen == program.steps.size());
+      REQUIRE(result->outputs.size() == 1);
+      check_equal(result->outputs.front(), network.values.back());
+      std::int64_t fetches = 0;
+      std::size_t statements = 0;
+      for (std::size_t s = 0; s < program.steps.size(); ++s) {
+        if (!program.steps[s].plan) {
+          CHECK(result->ldm_peak_bytes[s] == 0);
+          continue;
+        }
+        const Plan& plan = *program.steps[s].plan;
+        CHECK(result->ldm_peak_bytes[s] == plan.nest.ldm_bytes);
+        fetches += plan.nest.cores_used();
+        statements += plan.counts.dma.size();
+      }
+      CHECK(result->parameter_fetches == fetches);
+      REQUIRE(result->counts.size() == statements);
+      for (const StatementCount& count : result->counts) {
+        const Plan& plan = *program.steps[static_cast<std::size_t>(count.step)].plan;
+        const DmaTotals& predicted = plan.counts.dma.at(count.statement);
+        CHECK(count.transfers == predicted.transfers);
+        CHECK(count.operations == predicted.operations);
+        CHECK(count.bytes == predicted.bytes);
+        CHECK(count.bytes > 0);
+      }
+    }
+  }
+}
+
+/// Replaces text in the line of the kernel that belongs to the first statement `wanted` says yes to.
+struct Injection {
+  std::string file;
+  int line = 0;
+};
+
+Injection inject(const Program& program, EmittedProgram& emitted, const std::function<bool(const Stmt&)>& wanted,
+                 const std::string& needle, const std::function<void(std::string& line)>& change) {
+  const LoopNest& nest = program.steps.front().plan->nest;
+  for (EmittedFile& file : emitted.files) {
+    for (const LineOrigin& origin : file.origins) {
+      const Stmt* stmt = find_statement(nest, origin.statement);
+      if (stmt == nullptr || !wanted(*stmt)) continue;
+      std::size_t begin = 0;
+      for (int line = 1; line < origin.line; ++line) begin = file.text.find('\n', begin) + 1;
+      const std::size_t end = file.text.find('\n', begin);
+      std::string line = file.text.substr(begin, end - begin);
+      if (line.find(needle) == std::string::npos) continue;
+      change(line);
+      file.text.replace(begin, end - begin, line);
+      return {file.path, origin.line};
+    }
+  }
+  FAIL("no line to inject a fault into");
+  return {};
+}
+
+bool is_get(const Stmt& stmt) {
+  const auto* dma = std::get_if<Dma>(&stmt.node);
+  return dma != nullptr && dma->direction == DmaDirection::get;
+}
+bool is_put(const Stmt& stmt) {
+  const auto* dma = std::get_if<Dma>(&stmt.node);
+  return dma != nullptr && dma->direction == DmaDirection::put;
+}
+bool is_wait(const Stmt& stmt) { return std::holds_alternative<Wait>(stmt.node); }
+bool is_compute(const Stmt& stmt) { return std::holds_alternative<Compute>(stmt.node); }
+
+void check_caught(const Program& program, const EmittedProgram& emitted, const std::vector<Tensor>& inputs,
+                  const EmulationOptions& how, const std::string& code, const Injection& place) {
+  Diagnostics diagnostics;
+  CHECK_FALSE(emulate(program, emitted, inputs, how, nullptr, diagnostics));
+  INFO(format_diagnostics(diagnostics));
+  bool found = false;
+  for (const Diagnostic& d : diagnostics.entries())
+    found = found || (d.code == code && d.place.file == place.file && d.place.line == place.line);
+  INFO("wanted " << code << " at " << place.file << ":" << place.line);
+  CHECK(found);
+}
+
+TEST_CASE("faults injected into an emitted kernel are reported with their line") {
+  const Network network;
+  const EmulationOptions check = options(EmulationLevel::check, false);
+
+  SECTION("a wait left out") {
+    EmittedProgram emitted = emit_athread(network.program);
+    inject(network.program, emitted, is_wait, "dma_wait", [](std::string& line) { line.clear(); });
+    const Injection get = inject(network.program, emitted, is_get, "athread_get", [](std::string&) {});
+    check_caught(network.program, emitted, network.inputs, check, "emulation-never-awaited", get);
+  }
+  SECTION("a wait for one operation too many") {
+    EmittedProgram emitted = emit_athread(network.program);
+    const Injection place = inject(network.program, emitted, is_wait, ");",
+                                   [](std::string& line) { line.replace(line.rfind(");"), 2, " + 1);"); });
+    check_caught(network.program, emitted, network.inputs, check, "emulation-wait-never-ends", place);
+  }
+  SECTION("a get that runs out of its tensor") {
+    EmittedProgram emitted = emit_athread(network.program);
+    const Injection place = inject(network.program, emitted, is_get, "PE_MODE, ",
+                                   [](std::string& line) { line.insert(line.find("PE_MODE, ") + 9, "4000 + "); });
+    check_caught(network.program, emitted, network.inputs, options(EmulationLevel::count, false),
+                 "emulation-dma-out-of-bounds", place);
+  }
+  SECTION("every core puts the same rows") {
+    EmittedProgram emitted = emit_athread(network.program);
+    const Injection place = inject(network.program, emitted, is_put, "athread_put", [](std::string& line) {
+      const std::size_t target = line.find(", ", line.find("PE_MODE, ") + 9) + 2;
+      line.replace(target, line.find(", ", target) - target, "MatMul_out");
+    });
+    check_caught(network.program, emitted, network.inputs, check, "emulation-write-conflict", place);
+  }
+  SECTION("a read of one element behind a buffer, with the sanitizer") {
+    const Program zoned = with_red_zones(network.program);
+    for (const std::size_t b : {0U, 1U, 2U}) {
+      const Buffer& buffer = zoned.steps.front().plan->nest.buffers[b];
+      EmittedProgram emitted = emit_athread(zoned);
+      const Injection place = inject(zoned, emitted, is_compute, ";", [&](std::string& line) {
+        line = "((volatile char *)ldm)[" + std::to_string(buffer.offset + buffer.bytes()) + "]; " + line;
+      });
+      check_caught(zoned, emitted, network.inputs, options(EmulationLevel::check, true), "emulation-forbidden-access",
+                   place);
+    }
+  }
+  SECTION("a buffer larger than the LDM") {
+    EmittedProgram emitted = emit_athread(network.program);
+    for (EmittedFile& file : emitted.files) {
+      const std::size_t at = file.text.find("_ldm {\n");
+      if (file.path.ends_with(".s.c") && at != std::string::npos)
+        file.text.insert(file.text.find("struct", at + 7), "float more[16384]; ");
+    }
+    Diagnostics diagnostics;
+    CHECK_FALSE(emulate(network.program, emitted, network.inputs, check, nullptr, diagnostics));
+    REQUIRE(diagnostics.has_errors());
+    CHECK(diagnostics.entries().front().code == "c-compilation-failed");  // SW_CHECK in the kernel
+    CHECK(format_diagnostics(diagnostics).find("_all_fits") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace stowage
