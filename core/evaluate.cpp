@@ -179,13 +179,23 @@ class StageRun {
     return node_register_[e.get()] = step.target;
   }
 
-  /// Coordinates of the block's elements; `position` moves on to the next block.
+  /// Coordinates of the block's elements, in runs along the innermost axis; `position` moves on to the next block.
   void fill_spatial_lanes(std::vector<std::int64_t>& position) {
-    for (std::size_t point = 0; point < points_; ++point) {
-      for (std::size_t a = 0; a < spatial_; ++a) spatial_lanes_[a][point] = position[a];
-      for (std::size_t a = spatial_; a-- > 0;) {
-        if (++position[a] < stage_.axes[a].extent) break;
+    if (spatial_ == 0) return;
+    const std::size_t inner = spatial_ - 1;
+    for (std::size_t begin = 0; begin < points_;) {
+      const std::int64_t left = stage_.axes[inner].extent - position[inner];
+      const std::size_t length = std::min(points_ - begin, static_cast<std::size_t>(left));
+      for (std::size_t a = 0; a < inner; ++a) {
+        std::fill_n(spatial_lanes_[a].begin() + static_cast<std::ptrdiff_t>(begin), length, position[a]);
+      }
+      std::int64_t* lane = spatial_lanes_[inner].data() + begin;
+      for (std::size_t p = 0; p < length; ++p) lane[p] = position[inner] + static_cast<std::int64_t>(p);
+      begin += length;
+      position[inner] += static_cast<std::int64_t>(length);
+      for (std::size_t a = spatial_; a-- > 0 && position[a] == stage_.axes[a].extent;) {
         position[a] = 0;
+        if (a > 0) ++position[a - 1];
       }
     }
   }
@@ -200,7 +210,7 @@ class StageRun {
         const auto [low, high] =
             std::minmax_element(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(points_));
         plan.reach[d] = {*low, *high};
-        for (std::size_t p = 0; p < points_; ++p) plan.offset[p] += index[p] * plan.strides[d];
+        add_scaled(plan.offset, plan.strides[d], index);
       }
     }
   }
@@ -353,14 +363,21 @@ class StageRun {
       const IndexAtom& atom = term.atom;
       if (atom.kind == IndexAtom::Kind::variable) {
         const std::size_t axis = atom.variable.index();
-        for (std::size_t p = 0; p < points_; ++p) {
-          result[p] += term.coefficient * (axis < spatial_ ? spatial_lanes_[axis][p] : axis_[axis]);
+        if (axis < spatial_) {
+          add_scaled(result, term.coefficient, spatial_lanes_[axis]);
+        } else {
+          for (std::size_t p = 0; p < points_; ++p) result[p] += term.coefficient * axis_[axis];
         }
         continue;
       }
-      const IntLane value = evaluate_atom(atom);
-      for (std::size_t p = 0; p < points_; ++p) result[p] += term.coefficient * value[p];
+      add_scaled(result, term.coefficient, evaluate_atom(atom));
     }
+  }
+
+  void add_scaled(IntLane& sum, std::int64_t factor, const IntLane& lane) const {
+    std::int64_t* to = sum.data();
+    const std::int64_t* from = lane.data();
+    for (std::size_t p = 0; p < points_; ++p) to[p] += factor * from[p];
   }
 
   IntLane evaluate_atom(const IndexAtom& atom) {

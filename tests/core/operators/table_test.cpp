@@ -2,11 +2,37 @@
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "run_operator.h"
 
 using namespace stowage;
+
+namespace {
+
+/// The operator table as docs/operators.md shows it.
+std::string table_text() {
+  std::string text;
+  for (const OperatorRow& row : operator_table()) {
+    std::string operands;
+    for (std::size_t slot = 0; slot < row.operands.size(); ++slot) {
+      const bool is_optional = slot >= static_cast<std::size_t>(row.required_operands) && row.operands[slot] != "…";
+      operands += (slot == 0 ? "" : ", ") + std::string(row.operands[slot]) + (is_optional ? "?" : "");
+    }
+    text += "**" + std::string(row.name) + "**(" + operands + "): " + std::string(row.summary) + "\n\n";
+    for (const AttributeRow& attribute : row.attributes) {
+      text += "* `" + std::string(attribute.name) + "` " + std::string(attribute.type) +
+              (attribute.required ? ", required: " : ": ") + std::string(attribute.summary) + "\n";
+    }
+    if (!row.attributes.empty()) text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
 
 TEST_CASE("every operator has a definition, a summary and a test tagged with its name") {
   std::set<std::string> tags;
@@ -78,4 +104,20 @@ TEST_CASE("sizes beyond reason are refused, not computed") {
   CHECK_FALSE(define_operator(op, std::vector<std::optional<StageTensor>>{huge}, {}, diagnostics));
   REQUIRE(diagnostics.entries().size() == 1);
   CHECK(diagnostics.entries()[0].code == "tensor-too-large");
+}
+
+TEST_CASE("docs/operators.md shows the table as it is") {
+  const std::string path = std::string(STOWAGE_SOURCE_DIR) + "/docs/operators.md";
+  std::ifstream in(path);
+  std::string document((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::string heading = "## The table\n\n";
+  const std::size_t at = document.find(heading);
+  REQUIRE(at != std::string::npos);
+  const std::string wanted =
+      document.substr(0, at + heading.size()) + "A `?` marks operands that may be absent.\n\n" + table_text();
+  if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr && document != wanted) {
+    std::ofstream(path) << wanted;
+    document = wanted;
+  }
+  CHECK(document == wanted);
 }
