@@ -55,8 +55,15 @@ std::string_view helper_suffix(ElementType type) {
 
 bool narrower_than_int(ElementType type) { return is_integer(type) && byte_size(type) < 4; }
 
+/// What C computed in int, back in a narrower type.
 std::string in_type(ElementType type, std::string value) {
   return narrower_than_int(type) ? fmt::format("({})({})", c_name_of(type), value) : value;
+}
+
+/// A helper of sw_rt.h for the type. The one for u32 computes in long.
+std::string helper_call(std::string_view name, ElementType type, const std::string& arguments) {
+  std::string call = fmt::format("{}{}({})", name, helper_suffix(type), arguments);
+  return type == ElementType::u32 ? fmt::format("(uint32_t){}", call) : in_type(type, std::move(call));
 }
 
 std::string unary(UnaryOp op, ElementType type, const std::string& a) {
@@ -80,7 +87,7 @@ std::string unary(UnaryOp op, ElementType type, const std::string& a) {
     case UnaryOp::abs:
       if (is_float(type)) return call("fabs");
       if (!is_signed(type)) return a;
-      return in_type(type, fmt::format("sw_abs{}({})", helper_suffix(type), a));
+      return helper_call("sw_abs", type, a);
     case UnaryOp::logical_not: return fmt::format("(!{})", a);
   }
   fail_check("unknown unary operation");
@@ -185,6 +192,11 @@ std::string c_index(const IndexExpr& e, const IndexNames& names, bool wide) {
   return text;
 }
 
+bool is_name(const IndexExpr& e) {
+  return e.constant() == 0 && e.terms().size() == 1 && e.terms()[0].coefficient == 1 &&
+         e.terms()[0].atom.kind == IndexAtom::Kind::variable;
+}
+
 std::string c_integer(ElementType type, std::int64_t value) {
   if (is_float(type)) return c_constant(type, static_cast<double>(value));
   // The most negative numbers have no literal of their own in C.
@@ -217,20 +229,18 @@ std::string c_constant(ElementType type, double value) {
 
 std::string c_binary(BinaryOp op, ElementType type, const std::string& a, const std::string& b) {
   const auto infix = [&](std::string_view sign) { return fmt::format("({} {} {})", a, sign, b); };
-  const auto helper = [&](std::string_view name) {
-    return in_type(type, fmt::format("{}{}({}, {})", name, helper_suffix(type), a, b));
-  };
+  const auto helper = [&](std::string_view name) { return helper_call(name, type, fmt::format("{}, {}", a, b)); };
   switch (op) {
     case BinaryOp::add: return in_type(type, infix("+"));
     case BinaryOp::subtract: return in_type(type, infix("-"));
     case BinaryOp::multiply: return in_type(type, infix("*"));
-    case BinaryOp::divide: return in_type(type, infix("/"));
+    case BinaryOp::divide: return is_float(type) ? infix("/") : helper("sw_div");
     case BinaryOp::minimum: return helper("sw_min");
     case BinaryOp::maximum: return helper("sw_max");
     case BinaryOp::power:
       if (type == ElementType::f32) return fmt::format("powf({}, {})", a, b);
       if (type == ElementType::f64) return fmt::format("pow({}, {})", a, b);
-      return fmt::format("({})pow((double){}, (double){})", c_name_of(type), a, b);
+      return fmt::format("({})sw_pow_long({}, {})", c_name_of(type), a, b);
     case BinaryOp::less: return infix("<");
     case BinaryOp::less_equal: return infix("<=");
     case BinaryOp::equal: return infix("==");

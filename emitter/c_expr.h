@@ -22,6 +22,9 @@ struct IndexNames {
 /// `wide` multiplies in long, for offsets into tensors of 2^31 elements or more.
 std::string c_index(const IndexExpr& e, const IndexNames& names, bool wide = false);
 
+/// True for a variable and nothing else: it needs no other name.
+bool is_name(const IndexExpr& e);
+
 /// A constant of an element type: "0.5f", "-INFINITY", "-128".
 std::string c_constant(ElementType type, double value);
 std::string c_integer(ElementType type, std::int64_t value);

@@ -18,6 +18,8 @@ struct LocalAxis {
   std::optional<std::int64_t> constant;  ///< the extent where it is constant; an axis of one point has no loop
   std::int64_t max_extent = 0;
   bool spatial = true;
+  bool end_is_named = false;  ///< `end` is a variable of the nest
+  [[nodiscard]] bool needs_name() const { return !constant && !end_is_named; }
 };
 
 class ComputeWriter {

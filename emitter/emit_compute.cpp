@@ -38,7 +38,9 @@ ComputeWriter::ComputeWriter(KernelContext& context, const Stmt& statement, cons
       axis.constant = range.extent.constant();
       axis.end = std::to_string(*axis.constant);
     } else {
-      axis.end = local.take(base + "_n");
+      // An extent that is a variable of the nest has a name already.
+      axis.end_is_named = is_name(range.extent);
+      axis.end = axis.end_is_named ? k.index(range.extent) : local.take(base + "_n");
     }
     axis.spatial = static_cast<int>(i) < stage.spatial;
     axes.push_back(std::move(axis));
@@ -234,8 +236,10 @@ void ComputeWriter::write_vector() {
 
 void ComputeWriter::write() {
   if (!stmt.note.empty()) k.comment(stmt.note);
-  const bool scoped =
-      std::any_of(axes.begin(), axes.end(), [](const LocalAxis& axis) { return !axis.constant.has_value(); });
+  const bool blocks = compute.form == ComputeForm::register_block && can_block_registers();
+  const bool scoped = std::any_of(axes.begin(), axes.end(), [&](const LocalAxis& axis) {
+    return axis.needs_name() || (blocks && !axis.constant);  // loop variables that outlive their loop
+  });
   const bool nothing =
       std::any_of(axes.begin(), axes.end(), [](const LocalAxis& axis) { return axis.constant && *axis.constant <= 0; });
   if (nothing) return;
@@ -243,10 +247,10 @@ void ComputeWriter::write() {
       !scoped && std::all_of(axes.begin(), axes.end(), [](const LocalAxis& axis) { return axis.constant == 1; });
   if (scoped || single) k.out.open("{");
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i].constant) continue;
+    if (!axes[i].needs_name()) continue;
     k.out.line(fmt::format("const int {} = {};", axes[i].end, k.index(compute.box[i].extent)));
   }
-  if (compute.form == ComputeForm::register_block && can_block_registers()) {
+  if (blocks) {
     write_register_block();
   } else if (compute.form != ComputeForm::scalar && compute.lane_axis >= 0) {
     write_vector();

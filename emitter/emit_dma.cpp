@@ -2,6 +2,7 @@
 // DMA statements as Athread calls. Structure and number of the calls follow lowering/dma_shape.h exactly, because the
 // predicted counts do.
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include <fmt/format.h>
@@ -22,17 +23,10 @@ DmaShape shape_of_dma(const KernelContext& k, const Dma& dma) {
   return dma_shape(full, k.nest.buffers[at(dma.buffer)].extents, k.nest.tensors[at(dma.nest_tensor)].strides);
 }
 
-/// A product of numbers and names: "n0 * 128".
+/// A product of numbers and names: "60 * n0".
 struct Product {
   std::int64_t number = 1;
   std::vector<std::string> names;
-  void multiply(const IndexExpr& extent, const std::string& name) {
-    if (extent.is_constant()) {
-      number *= extent.constant();
-    } else {
-      names.push_back(name);
-    }
-  }
   [[nodiscard]] std::string text() const {
     if (names.empty()) return std::to_string(number);
     const std::string product = fmt::format("{}", fmt::join(names, " * "));
@@ -50,35 +44,39 @@ class DmaWriter {
     k_.comment(fmt::format("{} {}{}{}", dma_.direction == DmaDirection::get ? "get" : "put", region_text(k_, dma_),
                            stmt_.note.empty() ? "" : ": ", stmt_.note));
     k_.out.line(fmt::format("ldm->{} = 0;", names_.reply));
-    const bool scoped = std::any_of(dma_.region.begin(), dma_.region.end(),
-                                    [](const Range& range) { return !range.extent.is_constant(); });
-    if (!names_.counter.empty()) k_.out.line(fmt::format("{} = 0;", names_.counter));
-    if (!scoped) {
-      write_calls_unless_empty();
-      return;
-    }
-    k_.out.open("{");
-    for (std::size_t d = 0; d < dma_.region.size(); ++d) {
-      if (dma_.region[d].extent.is_constant()) continue;
-      k_.out.line(fmt::format("const int {} = {};", extent_name(d), k_.index(dma_.region[d].extent)));
-    }
+    name_extents();
     write_calls_unless_empty();
-    k_.out.close();
+    if (scoped_) k_.out.close();
   }
 
  private:
-  [[nodiscard]] std::string extent_name(std::size_t d) const { return fmt::format("n{}_", d); }
   [[nodiscard]] const IndexExpr& extent(std::size_t d) const { return dma_.region[d].extent; }
+
+  /// Extents that are neither constant nor a variable of the nest get a name, in braces of their own.
+  void name_extents() {
+    for (std::size_t d = 0; d < dma_.region.size(); ++d) {
+      const IndexExpr& e = extent(d);
+      extent_names_.push_back(k_.index(e));
+      if (e.is_constant() || is_name(e)) continue;
+      if (!scoped_) k_.out.open("{");
+      scoped_ = true;
+      k_.out.line(fmt::format("const int n{}_ = {};", d, extent_names_.back()));
+      extent_names_.back() = fmt::format("n{}_", d);
+    }
+  }
 
   void write_calls_unless_empty() {
     std::vector<std::string> conditions;
+    bool empty = false;
     for (std::size_t d = 0; d < dma_.region.size(); ++d) {
       if (extent(d).is_constant()) {
-        if (extent(d).constant() <= 0) return;
+        empty = empty || extent(d).constant() <= 0;
       } else if (k_.bounds_of(extent(d)).low <= 0) {
-        conditions.push_back(extent_name(d) + " > 0");
+        conditions.push_back(extent_names_[d] + " > 0");
       }
     }
+    if ((empty || !conditions.empty()) && !names_.counter.empty()) k_.out.line(fmt::format("{} = 0;", names_.counter));
+    if (empty) return;
     if (conditions.empty()) {
       write_structures();
       return;
@@ -96,21 +94,42 @@ class DmaWriter {
       if (e.is_constant()) {
         never_full = never_full || e.constant() != shape_.full[at(d)];
       } else {
-        conditions.push_back(fmt::format("{} == {}", extent_name(at(d)), shape_.full[at(d)]));
+        conditions.push_back(fmt::format("{} == {}", extent_names_[at(d)], shape_.full[at(d)]));
       }
     }
-    const int last = static_cast<int>(dma_.region.size()) - 1;
     if (never_full) {
-      write_calls(last, last, last);
+      write_rows();
     } else if (conditions.empty()) {
-      write_calls(shape_.strided_from, shape_.strided_from, shape_.block_from);
+      write_full();
     } else {
       k_.out.open(fmt::format("if ({}) {{", fmt::join(conditions, " && ")));
-      write_calls(shape_.strided_from, shape_.strided_from, shape_.block_from);
+      write_full();
       k_.out.turn("} else {");
       k_.comment("a shorter tile: row by row");
-      write_calls(last, last, last);
+      write_rows();
       k_.out.close();
+    }
+  }
+
+  void write_full() {
+    // What was compared is known here.
+    const std::vector<std::string> names = extent_names_;
+    for (const int d : compared_dimensions(shape_)) extent_names_[at(d)] = std::to_string(shape_.full[at(d)]);
+    write_calls(shape_.strided_from, shape_.strided_from, shape_.block_from);
+    extent_names_ = names;
+  }
+
+  void write_rows() {
+    const int last = static_cast<int>(dma_.region.size()) - 1;
+    write_calls(last, last, last);
+  }
+
+  void multiply(Product& product, std::size_t d) const {
+    const std::string& name = extent_names_[d];
+    if (std::isdigit(static_cast<unsigned char>(name[0])) != 0) {
+      product.number *= std::stoll(name);
+    } else {
+      product.names.push_back(name);
     }
   }
 
@@ -122,8 +141,8 @@ class DmaWriter {
     std::vector<IndexExpr> loop_variable(rank);
     std::vector<std::pair<VarId, std::string>> loop_names;
     for (int i = 0; i < loops; ++i) {
-      operations.multiply(extent(at(i)), extent_name(at(i)));
-      if (extent(at(i)).is_constant() && extent(at(i)).constant() == 1) continue;
+      multiply(operations, at(i));
+      if (extent_names_[at(i)] == "1") continue;
       const VarId variable(k_.nest.variables.size() + at(i));
       loop_variable[at(i)] = IndexExpr(variable);
       loop_names.emplace_back(variable, fmt::format("i{}_", i));
@@ -131,8 +150,7 @@ class DmaWriter {
     if (!names_.counter.empty()) k_.out.line(fmt::format("{} = {};", names_.counter, operations.text()));
     for (const auto& [variable, name] : loop_names) {
       const std::size_t d = variable.index() - k_.nest.variables.size();
-      const std::string end = extent(d).is_constant() ? std::to_string(extent(d).constant()) : extent_name(d);
-      k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", name, end));
+      k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", name, extent_names_[d]));
     }
     write_call(loop_variable, loop_names, strided, block);
     for (std::size_t i = 0; i < loop_names.size(); ++i) k_.out.close();
@@ -180,8 +198,8 @@ class DmaWriter {
     Product block_bytes;
     bytes.number = block_bytes.number = size;
     for (std::size_t d = at(std::min(strided, block)); d < rank; ++d) {
-      bytes.multiply(extent(d), extent_name(d));
-      if (d >= at(block)) block_bytes.multiply(extent(d), extent_name(d));
+      multiply(bytes, d);
+      if (d >= at(block)) multiply(block_bytes, d);
     }
     const bool is_strided = strided < block;
     const std::string gap = is_strided ? fmt::format("{}, {}", shape_.gap * size, block_bytes.text()) : "0, 0";
@@ -201,6 +219,8 @@ class DmaWriter {
   const Dma& dma_;
   const DmaNames& names_;
   DmaShape shape_;
+  std::vector<std::string> extent_names_;  ///< of every dimension in C, here a number or a name
+  bool scoped_ = false;
 };
 
 /// The number of operations if it is the same for every execution of the statement, else nothing.

@@ -48,6 +48,23 @@ SW_DEFINE_MIN_MAX(_double, double)
 static inline int sw_abs(int a) { return a < 0 ? -a : a; }
 static inline long sw_abs_long(long a) { return a < 0 ? -a : a; }
 
+/* Integer division that neither traps nor overflows: by zero it gives 0. */
+static inline int sw_div(int a, int b) { return b == 0 ? 0 : b == -1 ? (int)(0u - (unsigned)a) : a / b; }
+static inline long sw_div_long(long a, long b) { return b == 0 ? 0 : b == -1 ? (long)(0ul - (unsigned long)a) : a / b; }
+static inline unsigned long sw_div_ulong(unsigned long a, unsigned long b) { return b == 0 ? 0 : a / b; }
+
+/* Integer power; negative exponents give 0 but for the bases 1 and -1. */
+static inline long sw_pow_long(long base, long exponent) {
+  unsigned long result = 1;
+  unsigned long factor = (unsigned long)base;
+  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent & 1) result *= factor;
+    factor *= factor;
+  }
+  return (long)result;
+}
+
 #ifdef SW_MANAGEMENT_CORE
 #include <stdio.h>
 #include <stdlib.h>

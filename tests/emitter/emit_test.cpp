@@ -40,34 +40,6 @@ Target one_core() {
   return target;
 }
 
-/// Plans, emits, compiles with both compilers, runs, and compares numbers and counts with what must come out.
-void check_program(const Program& program, const std::vector<Tensor>& inputs, const Tensor& expected) {
-  const EmittedProgram emitted = emit_athread(program);
-  for (const char* compiler : {"gcc", "clang"}) {
-    INFO(compiler);
-    const auto run = fixtures::compile_and_run(program, emitted, inputs, compiler);
-    REQUIRE(run.log == "");
-    REQUIRE(run.outputs.size() == 1);
-    double largest = 0;
-    double difference = 0;
-    for (std::int64_t i = 0; i < expected.size(); ++i) {
-      largest = std::max(largest, std::abs(expected.as_double(i)));
-      const double here = std::abs(run.outputs[0].as_double(i) - expected.as_double(i));
-      if (!(here <= difference)) difference = here;  // keeps a NaN
-    }
-    INFO("largest " << largest << ", difference " << difference);
-    CHECK(difference <= 1e-5 * std::max(largest, 1e-3));
-    const NestCounts predicted = program.steps[0].plan->counts;
-    for (const auto& [id, totals] : predicted.dma) {
-      INFO("statement " << id);
-      const DmaTotals counted = run.counts.contains(id) ? run.counts.at(id) : DmaTotals{};
-      CHECK(counted.transfers == totals.transfers);
-      CHECK(counted.operations == totals.operations);
-      CHECK(counted.bytes == totals.bytes);
-    }
-  }
-}
-
 Tensor matmul(const Tensor& a, const Tensor& b) {
   const std::int64_t m = a.shape()[0];
   const std::int64_t k = a.shape()[1];
@@ -111,7 +83,7 @@ TEST_CASE("emitted sources of the paper's matmul are as written down") {
 TEST_CASE("emitted matmul of the paper gives the right numbers and counts") {
   const Program program = fixtures::program_of("matmul", matmul_stages(1, 1024, 1024), one_core());
   const auto inputs = fixtures::random_inputs(program, 1);
-  check_program(program, inputs, matmul(inputs[0], inputs[1]));
+  fixtures::check_program(program, inputs, {matmul(inputs[0], inputs[1])});
 }
 
 TEST_CASE("emitted matmuls of awkward sizes on 64 cores give the right numbers and counts") {
@@ -120,5 +92,5 @@ TEST_CASE("emitted matmuls of awkward sizes on 64 cores give the right numbers a
   const Program program =
       fixtures::program_of(fmt::format("matmul_{}_{}_{}", m, n, k), matmul_stages(m, n, k), Target{});
   const auto inputs = fixtures::random_inputs(program, 2);
-  check_program(program, inputs, matmul(inputs[0], inputs[1]));
+  fixtures::check_program(program, inputs, {matmul(inputs[0], inputs[1])});
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emitted_program.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <random>
 #include <sstream>
 
+#include <catch2/catch.hpp>
+
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/operators.h"
 #include "lowering/planner_swtvm.h"
 
 namespace stowage::fixtures {
@@ -81,6 +85,40 @@ Program program_of(const std::string& name, StageList stages, const Target& targ
   return finish(std::move(fused), std::move(plan), target);
 }
 
+Program program_of(Graph graph, const Target& target) {
+  Program program;
+  program.target = target;
+  program.fusion = "none";
+  program.planner = "swtvm";
+  for (std::size_t i = 0; i < graph.operators().size(); ++i) {
+    const Operator& op = graph.op(OpId(i));
+    const OperatorDefinition definition = define_operator(graph, OpId(i));
+    ProgramStep step;
+    step.group.name = op.name;
+    step.group.template_name = definition.is_view ? "view" : "single";
+    step.group.operators = {OpId(i)};
+    step.group.roles = {definition.is_view ? "view" : "anchor"};
+    step.group.output = op.output;
+    if (!definition.is_view) {
+      Plan plan;
+      const SwtvmPlanner planner;
+      Scheduled scheduled = planner.complete(op.name, definition.list, {}, target, {});
+      if (const auto* refused = std::get_if<Decision>(&scheduled)) fail_check(op.name + ": " + refused->reason);
+      plan.schedule = std::get<Schedule>(std::move(scheduled));
+      Lowered lowered = lower(op.name, definition.list, plan.schedule, target);
+      if (const auto* refused = std::get_if<Decision>(&lowered)) fail_check(op.name + ": " + refused->reason);
+      plan.nest = std::get<LoopNest>(std::move(lowered));
+      plan.counts = predict_counts(plan.nest);
+      step.plan = std::move(plan);
+    }
+    program.fused.groups.push_back(step.group);
+    program.steps.push_back(std::move(step));
+  }
+  program.fused.graph = std::move(graph);
+  program.memory = plan_memory(program.fused, program.steps, target.dram_line_bytes);
+  return program;
+}
+
 Program program_of(LoopNest nest, const Target& target) {
   FusedGraph fused = graph_of(nest.name, nest.stages);
   Plan plan;
@@ -95,7 +133,7 @@ std::filesystem::path scratch_folder(const std::string& name) {
   return folder;
 }
 
-std::vector<Tensor> random_inputs(const Program& program, unsigned seed) {
+std::vector<Tensor> random_inputs(const Program& program, unsigned seed, unsigned integers) {
   std::mt19937 random(seed);
   std::vector<Tensor> inputs;
   for (const TensorId id : program.fused.graph.inputs()) {
@@ -106,7 +144,9 @@ std::vector<Tensor> random_inputs(const Program& program, unsigned seed) {
       if (is_float(tensor.type)) {
         store_element(tensor.type, value, &bytes[at]);
       } else {
-        store_element(tensor.type, static_cast<std::int64_t>(random() % 2), &bytes[at]);
+        store_element(tensor.type,
+                      static_cast<std::int64_t>(random() % (tensor.type == ElementType::boolean ? 2 : integers)),
+                      &bytes[at]);
       }
     }
     inputs.emplace_back(tensor.type, tensor.shape, std::move(bytes));
@@ -147,11 +187,9 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
       run.outputs.emplace_back(tensor.type, tensor.shape, std::move(bytes));
     }
   }
-  std::map<std::pair<std::string, int>, int> origin;
+  std::map<std::pair<std::string, int>, LineOrigin> origin;
   for (const EmittedFile& file : emitted.files) {
-    for (const LineOrigin& line : file.origins) {
-      if (line.step == 0) origin[{file.path, line.line}] = line.statement;
-    }
+    for (const LineOrigin& line : file.origins) origin[{file.path, line.line}] = line;
   }
   std::istringstream counts(read_text(folder / "counts.txt"));
   std::string file;
@@ -160,14 +198,62 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
   while (counts >> file >> line >> totals.transfers >> totals.operations >> totals.bytes) {
     const auto found = origin.find({file, line});
     if (found == origin.end()) continue;  // the parameter struct
-    const Stmt* stmt = find_statement(program.steps[0].plan->nest, found->second);
+    const int step = found->second.step;
+    const Stmt* stmt =
+        find_statement(program.steps[static_cast<std::size_t>(step)].plan->nest, found->second.statement);
     const auto* wait = std::get_if<Wait>(&stmt->node);
-    DmaTotals& sum = run.counts[wait != nullptr ? wait->dma : stmt->id];
+    DmaTotals& sum = run.counts[{step, wait != nullptr ? wait->dma : stmt->id}];
     sum.transfers += totals.transfers;
     sum.operations += totals.operations;
     sum.bytes += totals.bytes;
   }
   return run;
+}
+
+void check_program(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected) {
+  const EmittedProgram emitted = emit_athread(program);
+  // Counts of a shared kernel are those of all its steps.
+  std::map<std::string, int> first_step;
+  std::map<std::pair<int, int>, DmaTotals> predicted;
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    if (!program.steps[s].plan) continue;
+    const int first = first_step.emplace(emitted.kernel_of_step[s], static_cast<int>(s)).first->second;
+    for (const auto& [id, totals] : program.steps[s].plan->counts.dma) {
+      DmaTotals& sum = predicted[{first, id}];
+      sum.transfers += totals.transfers;
+      sum.operations += totals.operations;
+      sum.bytes += totals.bytes;
+    }
+  }
+  for (const char* compiler : {"gcc", "clang"}) {
+    INFO(compiler);
+    const StubRun run = compile_and_run(program, emitted, inputs, compiler);
+    REQUIRE(run.log == "");
+    REQUIRE(run.outputs.size() == expected.size());
+    for (std::size_t o = 0; o < expected.size(); ++o) {
+      INFO("output " << o << ", " << program.fused.graph.tensor(program.fused.graph.outputs()[o]).name);
+      double largest = 0;
+      double difference = 0;
+      for (std::int64_t i = 0; i < expected[o].size(); ++i) {
+        const double wanted = expected[o].as_double(i);
+        const double got = run.outputs[o].as_double(i);
+        if (got == wanted || (std::isnan(got) && std::isnan(wanted))) continue;
+        largest = std::max(largest, std::abs(wanted));
+        if (!(std::abs(got - wanted) <= difference)) difference = std::abs(got - wanted);  // keeps a NaN
+      }
+      INFO("largest " << largest << ", difference " << difference);
+      const double tolerance = is_float(expected[o].type()) ? 1e-5 * largest : 0;
+      CHECK(difference <= tolerance);
+    }
+    for (const auto& [place, totals] : predicted) {
+      INFO("step " << place.first << " " << program.steps[static_cast<std::size_t>(place.first)].group.name
+                   << ", statement " << place.second);
+      const DmaTotals counted = run.counts.contains(place) ? run.counts.at(place) : DmaTotals{};
+      CHECK(counted.transfers == totals.transfers);
+      CHECK(counted.operations == totals.operations);
+      CHECK(counted.bytes == totals.bytes);
+    }
+  }
 }
 
 }  // namespace stowage::fixtures

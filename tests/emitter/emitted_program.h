@@ -15,6 +15,8 @@ namespace stowage::fixtures {
 /// A stage list as a program of one step, planned by swtvm. Tensors of role input and constants with a source become
 /// the graph's. `fixed` may fix any part of the schedule.
 Program program_of(const std::string& name, StageList stages, const Target& target, const Schedule& fixed = {});
+/// A graph's operators as one step each, planned by swtvm; views become steps without a plan.
+Program program_of(Graph graph, const Target& target);
 /// The same with a nest that is there already.
 Program program_of(LoopNest nest, const Target& target);
 
@@ -22,16 +24,23 @@ Program program_of(LoopNest nest, const Target& target);
 std::filesystem::path scratch_folder(const std::string& name);
 
 struct StubRun {
-  std::string log;                  ///< of compiler and program; empty where neither had anything to say
-  std::vector<Tensor> outputs;      ///< of the program, in order
-  std::map<int, DmaTotals> counts;  ///< of the first step, by Stmt::id of the Dma: transfers, operations and bytes
+  std::string log;              ///< of compiler and program; empty where neither had anything to say
+  std::vector<Tensor> outputs;  ///< of the program, in order
+  /// By step and Stmt::id of the Dma: transfers, operations and bytes. Of kernels that several steps share, the sum
+  /// stands with the first.
+  std::map<std::pair<int, int>, DmaTotals> counts;
 };
 
 /// Writes, compiles ("gcc" or "clang", with the warnings that emitted code promises to pass) and runs.
 StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, const std::vector<Tensor>& inputs,
                         const std::string& compiler);
 
-/// Random values of every network input, the same for the same seed.
-std::vector<Tensor> random_inputs(const Program& program, unsigned seed);
+/// Random values of every network input, the same for the same seed: floats in [-1, 1), integers in [0, 2) or as far as
+/// `integers` says.
+std::vector<Tensor> random_inputs(const Program& program, unsigned seed, unsigned integers = 2);
+
+/// Emits, compiles with both compilers, runs; checks that nothing is warned of, that the outputs are the expected ones
+/// to 1e-5 of their largest magnitude (integers exactly), and that counts are as predicted.
+void check_program(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected);
 
 }  // namespace stowage::fixtures
