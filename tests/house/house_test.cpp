@@ -141,6 +141,7 @@ TEST_CASE("no source ends the process or asserts", "[house]") {
   for (const SourceFile& file : source_tree()) {
     // The emulation runtime is C in a process of its own.
     if (!file.is_cpp() || !may_use.contains(layer_of(file.path))) continue;
+    if (file.path.starts_with("emitter/templates/")) continue;  // so are emitted programs
     for (const std::string& line : file.lines) {
       const std::string code = line.substr(0, line.find("//"));
       for (const std::string& word : banned) {
