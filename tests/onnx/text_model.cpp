@@ -26,6 +26,7 @@ TemporaryFolder::~TemporaryFolder() {
 
 std::string TemporaryFolder::write(const std::string& name, const std::string& content) const {
   fs::create_directories((path_ / name).parent_path());
+  fs::remove(path_ / name);  // a file that is truncated and written again is flushed to disk: slow thousands of times
   std::ofstream(path_ / name, std::ios::binary) << content;
   return (path_ / name).string();
 }
