@@ -11,7 +11,9 @@
 namespace stowage::operators {
 namespace {
 
-/// One resized dimension.
+constexpr std::int64_t largest_table = std::int64_t{1} << 26;
+
+/// One dimension.
 struct Scaling {
   std::size_t dimension = 0;
   std::int64_t in = 0;
@@ -46,145 +48,132 @@ std::int64_t nearest_element(const Definer& d, const std::string& mode, double p
            "round_prefer_floor, round_prefer_ceil, floor or ceil");
 }
 
-/// Scales and output extents from scales or sizes, for the named axes.
+/// Scales and output extents of all dimensions, from scales, sizes or both.
 std::vector<Scaling> scalings(const Definer& d, const Shape& from) {
-  const auto rank = static_cast<int>(from.size());
-  std::vector<std::int64_t> axes = ints_attribute(d.attributes(), "axes", {});
-  if (!d.has_attribute("axes")) {
-    for (int k = 0; k < rank; ++k) axes.push_back(k);
-  }
   const auto found = d.attributes().find("scales");
   const auto scales =
       found == d.attributes().end() ? std::vector<double>{} : std::get<std::vector<double>>(found->second);
-  auto sizes = ints_attribute(d.attributes(), "sizes", {});
+  const auto sizes = ints_attribute(d.attributes(), "sizes", {});
   const bool has_scales = !scales.empty();
   const bool has_sizes = !sizes.empty();
-  if (!has_scales && !has_sizes && !axes.empty()) d.refuse("missing-attribute", "Resize needs scales or sizes");
-  if ((has_scales && scales.size() != axes.size()) || (has_sizes && sizes.size() != axes.size())) {
+  if (!has_scales && !has_sizes && !from.empty()) d.refuse("missing-attribute", "Resize needs scales or sizes");
+  if ((has_scales && scales.size() != from.size()) || (has_sizes && sizes.size() != from.size())) {
     d.refuse("bad-attribute",
-             fmt::format("{} scales and {} sizes for {} axes", scales.size(), sizes.size(), axes.size()));
-  }
-  const std::string policy = string_attribute(d.attributes(), "keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
-    d.refuse("bad-attribute", fmt::format("keep_aspect_ratio_policy '{}' of Resize", policy),
-             "stretch, not_larger or not_smaller");
+             fmt::format("{} scales and {} sizes for {} dimensions", scales.size(), sizes.size(), from.size()));
   }
   std::vector<Scaling> result;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    Scaling s;
-    s.dimension = static_cast<std::size_t>(d.axis(axes[i], rank));
-    s.in = from[s.dimension];
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    Scaling s{k, from[k], has_sizes ? sizes[k] : 0, 1};
     if (has_scales) {
-      s.scale = scales[i];
-      if (!(s.scale > 0) || s.scale * static_cast<double>(s.in) > 1e12) {
-        d.refuse("bad-attribute", fmt::format("a scale of {}", s.scale));
-      }
+      s.scale = scales[k];
+    } else if (s.in > 0 && s.out > 0) {
+      s.scale = static_cast<double>(s.out) / static_cast<double>(s.in);
     }
-    if (has_sizes) {
-      if (sizes[i] < 0) d.refuse("bad-attribute", fmt::format("a size of {}", sizes[i]));
-      s.out = sizes[i];
-      if (!has_scales) s.scale = s.in == 0 ? 1 : static_cast<double>(s.out) / static_cast<double>(s.in);
-    } else {
-      // The product is rounded to float first: scales are float32, and 0.6f * 5 must not become 2.
+    if (!(s.scale >= 1e-9 && s.scale <= 1e9)) d.refuse("bad-attribute", fmt::format("a scale of {}", s.scale));
+    // The product is rounded to float first: scales are float32, and 0.6f * 5 must not become 2.
+    if (!has_sizes) {
       s.out = static_cast<std::int64_t>(std::floor(static_cast<float>(s.scale) * static_cast<float>(s.in)));
     }
-    result.push_back(s);
-  }
-  if (policy != "stretch" && !has_scales && !result.empty()) {
-    const auto by_scale = [](const Scaling& a, const Scaling& b) { return a.scale < b.scale; };
-    const double common = policy == "not_larger" ? std::min_element(result.begin(), result.end(), by_scale)->scale
-                                                 : std::max_element(result.begin(), result.end(), by_scale)->scale;
-    for (Scaling& s : result) {
-      s.scale = common;
-      s.out = static_cast<std::int64_t>(std::floor(common * static_cast<double>(s.in) + 0.5));
-    }
-  }
-  for (const Scaling& s : result) {
+    if (s.out < 0) d.refuse("bad-attribute", fmt::format("a size of {}", s.out));
+    if (s.out > largest_table) d.refuse("tensor-too-large", fmt::format("Resize to an extent of {}", s.out));
     if (s.in == 0 && s.out > 0) d.refuse("shape-mismatch", "Resize of a dimension without elements");
-    if (s.out > (std::int64_t{1} << 26)) d.refuse("tensor-too-large", fmt::format("Resize to an extent of {}", s.out));
+    result.push_back(s);
   }
   return result;
 }
 
+/// The source element of every output element of one dimension.
+std::shared_ptr<const IndexTable> nearest_table(const Definer& d, const std::string& coordinates, const Scaling& s) {
+  const std::string mode = string_attribute(d.attributes(), "nearest_mode", "round_prefer_floor");
+  auto table = std::make_shared<IndexTable>();
+  table->name = fmt::format("nearest{}", s.dimension);
+  for (std::int64_t i = 0; i < s.out; ++i) {
+    const std::int64_t element = nearest_element(d, mode, source_position(d, coordinates, s, i));
+    table->values.push_back(std::clamp<std::int64_t>(element, 0, s.in - 1));
+  }
+  return table;
+}
+
+/// The neighbours of every output element of one dimension and their weights; entry taps*i + r is neighbour r of output
+/// element i.
+struct Neighbours {
+  std::int64_t taps = 0;
+  std::shared_ptr<const IndexTable> table;
+  std::vector<double> weights;
+};
+
+Neighbours neighbours_of(const Definer& d, const std::string& coordinates, const Scaling& s) {
+  const bool exclude_outside = int_attribute(d.attributes(), "exclude_outside", 0) != 0;
+  const bool antialias = int_attribute(d.attributes(), "antialias", 0) != 0;
+  // The triangle that weighs neighbours by their distance is one input element wide on either side; antialiasing
+  // widens it to one output element, so that every input element counts.
+  const double slope = antialias ? std::min(1.0, s.scale) : 1.0;
+  const double reach = std::ceil(1 / slope);
+  if (reach * 2 * static_cast<double>(s.out) > static_cast<double>(largest_table)) {
+    d.refuse("bad-attribute", fmt::format("a scale of {}", s.scale));
+  }
+  Neighbours result;
+  result.taps = static_cast<std::int64_t>(reach) * 2;
+  auto table = std::make_shared<IndexTable>();
+  table->name = fmt::format("neighbour{}", s.dimension);
+  for (std::int64_t i = 0; i < s.out; ++i) {
+    const double position = source_position(d, coordinates, s, i);
+    const std::int64_t first = static_cast<std::int64_t>(std::floor(position)) - result.taps / 2 + 1;
+    const std::size_t start = result.weights.size();
+    double sum = 0;
+    for (std::int64_t neighbour = first; neighbour < first + result.taps; ++neighbour) {
+      const bool outside = neighbour < 0 || neighbour >= s.in;
+      const double distance = std::abs(static_cast<double>(neighbour) - position);
+      const double weight = exclude_outside && outside ? 0 : std::max(0.0, 1 - distance * slope);
+      table->values.push_back(std::clamp<std::int64_t>(neighbour, 0, s.in - 1));
+      result.weights.push_back(weight);
+      sum += weight;
+    }
+    for (std::size_t k = start; sum > 0 && k < result.weights.size(); ++k) result.weights[k] /= sum;
+  }
+  result.table = std::move(table);
+  return result;
+}
+
+Tensor tensor_of(ElementType type, const std::vector<double>& values) {
+  const auto width = static_cast<std::size_t>(byte_size(type));
+  std::vector<std::byte> bytes(values.size() * width);
+  for (std::size_t i = 0; i < values.size(); ++i) store_element(type, values[i], bytes.data() + i * width);
+  return Tensor(type, {static_cast<std::int64_t>(values.size())}, std::move(bytes));
+}
+
 OperatorDefinition resize(Definer& d) {
   const int x = d.operand(0);
-  const Shape from = d.shape(x);
-  const ElementType type = d.type(x);
   const std::string mode = string_attribute(d.attributes(), "mode", "nearest");
   const std::string coordinates = string_attribute(d.attributes(), "coordinate_transformation_mode", "half_pixel");
-  const std::string nearest_mode = string_attribute(d.attributes(), "nearest_mode", "round_prefer_floor");
   if (mode != "nearest" && mode != "linear") {
     d.refuse("unsupported-attribute", fmt::format("Resize with mode {}", mode), "nearest or linear");
   }
-  std::vector<Scaling> resized = scalings(d, from);
-  Shape to = from;
-  for (const Scaling& s : resized) to[s.dimension] = s.out;
-  // A dimension that stays as it is needs neither table nor sum.
-  std::erase_if(resized, [](const Scaling& s) { return s.in == s.out && s.scale == 1; });
+  if (mode == "linear") d.require_floats({x});
+  std::vector<Scaling> resized = scalings(d, d.shape(x));
+  Shape to;
+  for (const Scaling& s : resized) to.push_back(s.out);
+  // A dimension that stays as it is, or is empty, needs neither table nor sum.
+  std::erase_if(resized, [](const Scaling& s) { return s.out == 0 || (s.in == s.out && s.scale == 1); });
 
   StageDraft stage(d, "resize");
-  const auto at = stage.axes(to);
-  std::vector<IndexExpr> source = at;
-  if (mode == "nearest") {
-    for (const Scaling& s : resized) {
-      auto table = std::make_shared<IndexTable>();
-      table->name = fmt::format("nearest{}", s.dimension);
-      for (std::int64_t i = 0; i < s.out; ++i) {
-        const double position = source_position(d, coordinates, s, i);
-        const std::int64_t element = nearest_element(d, nearest_mode, position);
-        table->values.push_back(std::clamp<std::int64_t>(element, 0, s.in - 1));
-      }
-      source[s.dimension] = s.out == 0 ? at[s.dimension] : lookup(std::move(table), at[s.dimension]);
-    }
-    stage.output(stage.read(x, std::move(source)));
-    return d.done();
-  }
-  d.require_floats({x});
-  std::vector<int> weights;
-  std::vector<std::vector<IndexExpr>> weights_at;
-  const bool exclude_outside = int_attribute(d.attributes(), "exclude_outside", 0) != 0;
-  const bool antialias = int_attribute(d.attributes(), "antialias", 0) != 0;
+  std::vector<IndexExpr> source = stage.axes(to);
+  std::vector<std::pair<int, IndexExpr>> weights;  // tensor and entry, for each resized dimension
   for (const Scaling& s : resized) {
-    if (s.out == 0) continue;
-    // The triangle that weighs neighbours by their distance is one input element wide on either side; antialiasing
-    // widens it to one output element, so that every input element counts.
-    const double slope = antialias ? std::min(1.0, s.scale) : 1.0;
-    const double reach = std::ceil(1 / slope);
-    if (reach * 2 * static_cast<double>(s.out) > 1 << 26)
-      d.refuse("bad-attribute", fmt::format("a scale of {}", s.scale));
-    const auto taps = static_cast<std::int64_t>(reach) * 2;
-    // Table and weights are indexed by taps*i + r: neighbour r of output element i.
-    auto table = std::make_shared<IndexTable>();
-    table->name = fmt::format("neighbour{}", s.dimension);
-    std::vector<double> factors;
-    for (std::int64_t i = 0; i < s.out; ++i) {
-      const double position = source_position(d, coordinates, s, i);
-      const std::int64_t first = static_cast<std::int64_t>(std::floor(position)) - taps / 2 + 1;
-      const std::size_t start = factors.size();
-      double sum = 0;
-      for (std::int64_t neighbour = first; neighbour < first + taps; ++neighbour) {
-        const bool outside = neighbour < 0 || neighbour >= s.in;
-        const double distance = std::abs(static_cast<double>(neighbour) - position);
-        const double factor = exclude_outside && outside ? 0 : std::max(0.0, 1 - distance * slope);
-        table->values.push_back(std::clamp<std::int64_t>(neighbour, 0, s.in - 1));
-        factors.push_back(factor);
-        sum += factor;
-      }
-      for (std::size_t k = start; sum > 0 && k < factors.size(); ++k) factors[k] /= sum;
+    IndexExpr& at = source[s.dimension];
+    if (mode == "nearest") {
+      at = lookup(nearest_table(d, coordinates, s), at);
+      continue;
     }
-    const IndexExpr r = stage.reduction_axis(fmt::format("r{}", weights.size()), taps);
-    const IndexExpr entry = at[s.dimension] * taps + r;
-    source[s.dimension] = lookup(std::move(table), entry);
-    std::vector<std::byte> bytes(factors.size() * static_cast<std::size_t>(byte_size(type)));
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-      store_element(type, factors[i], bytes.data() + i * static_cast<std::size_t>(byte_size(type)));
-    }
-    weights.push_back(
-        d.add_constant(fmt::format("weights{}", s.dimension), Tensor(type, {taps * s.out}, std::move(bytes))));
-    weights_at.push_back({entry});
+    const Neighbours neighbours = neighbours_of(d, coordinates, s);
+    const IndexExpr r = stage.reduction_axis(fmt::format("r{}", weights.size()), neighbours.taps);
+    const IndexExpr entry = at * neighbours.taps + r;
+    at = lookup(neighbours.table, entry);
+    const int tensor = d.add_constant(fmt::format("weights{}", s.dimension), tensor_of(d.type(x), neighbours.weights));
+    weights.emplace_back(tensor, entry);
   }
   ScalarExpr value = stage.read(x, std::move(source));
-  for (std::size_t i = 0; i < weights.size(); ++i) value = value * stage.read(weights[i], weights_at[i]);
+  for (const auto& [tensor, entry] : weights) value = value * stage.read(tensor, {entry});
   if (weights.empty()) {
     stage.output(value);
   } else {
@@ -201,16 +190,14 @@ OperatorRow resize_row() {
           {"X"},
           1,
           {{"mode", "string", false, "nearest (default) or linear"},
-           {"scales", "floats", false, "output extent / input extent per axis"},
-           {"sizes", "ints", false, "output extents per axis; with scales both are taken as given"},
-           {"axes", "ints", false, "axes that scales and sizes belong to, default all"},
+           {"scales", "floats", false, "output extent / input extent of every dimension"},
+           {"sizes", "ints", false, "output extents of all dimensions; with scales both are taken as given"},
            {"coordinate_transformation_mode", "string", false,
             "half_pixel (default), half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, "
             "tf_half_pixel_for_nn"},
            {"nearest_mode", "string", false, "round_prefer_floor (default), round_prefer_ceil, floor, ceil"},
            {"antialias", "int", false, "1: where it shrinks, every input element counts (linear); default 0"},
-           {"exclude_outside", "int", false, "1: neighbours outside have no weight (linear); default 0"},
-           {"keep_aspect_ratio_policy", "string", false, "of sizes: stretch (default), not_larger, not_smaller"}},
+           {"exclude_outside", "int", false, "1: neighbours outside have no weight (linear); default 0"}},
           guarded<resize>};
 }
 
