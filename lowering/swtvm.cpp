@@ -32,6 +32,12 @@ std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores) 
   for (const ModelIterator& iterator : model.iterators) {
     if (iterator.spatial) extents.push_back(iterator.extent);
   }
+  // fuse: dimensions are combined from the highest downwards until they are large enough for the cores to be balanced;
+  // lower ones, which would shorten the blocks that DMA moves, stay whole.
+  constexpr std::int64_t elements_per_core = 4;
+  std::size_t fused = 0;
+  for (std::int64_t size = 1; fused < extents.size() && size < elements_per_core * cores; ++fused)
+    size *= extents[fused];
   std::vector<std::int64_t> best(extents.size(), 1);
   std::int64_t best_work = -1;
   std::vector<std::int64_t> parts(extents.size(), 1);
@@ -45,7 +51,7 @@ std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores) 
       return;
     }
     const std::int64_t extent = std::max<std::int64_t>(1, extents[d]);
-    for (std::int64_t p = std::min(left, extent); p >= 1; --p) {
+    for (std::int64_t p = d < fused ? std::min(left, extent) : 1; p >= 1; --p) {
       const std::int64_t chunk = ceil_div(extent, p);
       if (ceil_div(extent, chunk) != p) continue;  // the same chunks come with fewer parts
       parts[d] = p;
