@@ -44,14 +44,44 @@ std::variant<ChannelAffine, std::string> batch_normalization(const Graph& graph,
   return affine;
 }
 
+/// Weights seen as blocks of channels of `inner` elements each, block b belonging to the channels from
+/// first_channel[b].
+struct WeightLayout {
+  std::size_t channels = 1;
+  std::size_t inner = 1;
+  std::vector<std::size_t> first_channel;
+};
+
+WeightLayout layout_of(const Operator& op, const Shape& shape) {
+  const auto count = [&](std::size_t from, std::size_t to) {
+    return static_cast<std::size_t>(element_count(std::span(shape).subspan(from, to - from)));
+  };
+  const std::size_t rank = shape.size();
+  if (op.kind == "Conv") return {count(0, 1), count(1, rank), {0}};  // [M, C/group, kernel…]
+  if (op.kind == "ConvTranspose") {                                  // [C, M/group, kernel…]
+    WeightLayout layout{count(1, 2), count(2, rank), {}};
+    const std::size_t inputs_of_group =
+        count(0, 1) / static_cast<std::size_t>(int_attribute(op.attributes, "group", 1));
+    for (std::size_t c = 0; c < count(0, 1); ++c) layout.first_channel.push_back(c / inputs_of_group * layout.channels);
+    return layout;
+  }
+  return {count(rank - 1, rank), 1, std::vector<std::size_t>(count(0, rank - 1), 0)};  // […, K, N]
+}
+
 template <class T>
-Tensor scaled_as(const Tensor& weights, const std::vector<double>& scale,
-                 const std::function<std::size_t(std::size_t)>& channel_of_row, std::size_t row) {
+Tensor scaled_as(const Tensor& weights, const std::vector<double>& scale, const WeightLayout& layout) {
   const auto from = weights.as<T>();
   std::vector<T> to(from.size());
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    to[i] = static_cast<T>(static_cast<double>(from[i]) * scale[channel_of_row(i / row)]);
+  std::size_t i = 0;
+  for (const std::size_t first : layout.first_channel) {
+    for (std::size_t c = 0; c < layout.channels; ++c) {
+      const double factor = scale[first + c];
+      for (const std::size_t end = i + layout.inner; i < end; ++i) {
+        to[i] = static_cast<T>(static_cast<double>(from[i]) * factor);
+      }
+    }
   }
+  check(i == to.size(), "every weight was scaled");
   return Tensor::from<T>(weights.type(), weights.shape(), to);
 }
 
@@ -132,23 +162,9 @@ std::variant<ChannelAffine, std::string> channel_affine(const Graph& graph, cons
 }
 
 Tensor scaled_weights(const Operator& op, const Tensor& weights, const std::vector<double>& scale) {
-  const Shape& shape = weights.shape();
-  std::size_t row = 1;  // elements that belong to the same output channel
-  std::function<std::size_t(std::size_t)> channel_of_row;
-  if (op.kind == "Conv") {  // [M, C/group, kernel…]
-    row = static_cast<std::size_t>(element_count(std::span(shape).subspan(1)));
-    channel_of_row = [](std::size_t r) { return r; };
-  } else if (op.kind == "ConvTranspose") {  // [C, M/group, kernel…]
-    row = static_cast<std::size_t>(element_count(std::span(shape).subspan(2)));
-    const auto features = static_cast<std::size_t>(shape[1]);
-    const auto inputs = static_cast<std::size_t>(shape[0] / int_attribute(op.attributes, "group", 1));
-    channel_of_row = [=](std::size_t r) { return r / features / inputs * features + r % features; };
-  } else {  // [..., K, N]
-    const auto columns = static_cast<std::size_t>(shape.back());
-    channel_of_row = [=](std::size_t r) { return r % columns; };
-  }
-  return weights.type() == ElementType::f64 ? scaled_as<double>(weights, scale, channel_of_row, row)
-                                            : scaled_as<float>(weights, scale, channel_of_row, row);
+  const WeightLayout layout = layout_of(op, weights.shape());
+  return weights.type() == ElementType::f64 ? scaled_as<double>(weights, scale, layout)
+                                            : scaled_as<float>(weights, scale, layout);
 }
 
 std::optional<std::vector<double>> channel_values(const Tensor& tensor, std::int64_t channels) {

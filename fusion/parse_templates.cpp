@@ -16,6 +16,7 @@ namespace {
 
 constexpr int most_copies = 32;
 constexpr int most_slots = 64;
+constexpr std::size_t most_vertices = 64;
 constexpr std::int64_t most_patterns = 1024;
 
 struct RoleName {
@@ -58,6 +59,11 @@ class TemplateReader {
     table_.read("name", template_.name, Need::required);
     table_.read("summary", template_.summary);
     vertex_tables_ = table_.tables("vertex", Need::required);
+    if (vertex_tables_.size() > most_vertices) {
+      table_.error("too-many-vertices", "vertex",
+                   fmt::format("{} vertices, at most {} make a template", vertex_tables_.size(), most_vertices));
+      return std::nullopt;
+    }
     for (TomlTable& vertex : vertex_tables_) read_vertex(vertex);
     for (TomlTable& edge : table_.tables("edge")) read_edge(edge);
     table_.finish();
@@ -150,8 +156,9 @@ class TemplateReader {
       table.error("duplicate-edge", "to", fmt::format("there is already an edge from '{}' to '{}'", edge.from, edge.to),
                   "two edges between the same vertices name two different slots");
     }
-    template_.edges.push_back(std::move(edge));
+    edges_.push_back({*index_of(edge.from), *index_of(edge.to), edge.slot});
     edge_tables_.push_back(table);
+    template_.edges.push_back(std::move(edge));
   }
 
   bool read_end(TomlTable& table, std::string_view key, std::string& name) {
@@ -207,14 +214,13 @@ class TemplateReader {
     for (bool grew = true; grew;) {
       grew = false;
       for (std::size_t v = 0; v < gone.size(); ++v) {
-        const bool waits = std::any_of(template_.edges.begin(), template_.edges.end(), [&](const TemplateEdge& edge) {
-          return index_of(edge.to) == v && !gone[*index_of(edge.from)];
-        });
+        const bool waits = std::any_of(edges_.begin(), edges_.end(),
+                                       [&](const PatternEdge& edge) { return edge.to == v && !gone[edge.from]; });
         if (!gone[v] && !waits) gone[v] = grew = true;
       }
     }
-    for (std::size_t e = 0; e < template_.edges.size(); ++e) {
-      if (gone[*index_of(template_.edges[e].from)]) continue;
+    for (std::size_t e = 0; e < edges_.size(); ++e) {
+      if (gone[edges_[e].from]) continue;
       edge_tables_[e].error("pattern-cycle", "from", "the edges lead in a circle");
       return;
     }
@@ -225,10 +231,8 @@ class TemplateReader {
     reached[0] = true;
     for (bool grew = true; grew;) {
       grew = false;
-      for (const TemplateEdge& edge : template_.edges) {
-        const std::size_t from = *index_of(edge.from);
-        const std::size_t to = *index_of(edge.to);
-        if (reached[from] != reached[to]) reached[from] = reached[to] = grew = true;
+      for (const PatternEdge& edge : edges_) {
+        if (reached[edge.from] != reached[edge.to]) reached[edge.from] = reached[edge.to] = grew = true;
       }
     }
     for (std::size_t v = 0; v < reached.size(); ++v) {
@@ -252,6 +256,7 @@ class TemplateReader {
   Diagnostics& diagnostics_;
   FusionTemplate template_;
   std::vector<TomlTable> vertex_tables_;  ///< of template_.vertices
+  std::vector<PatternEdge> edges_;        ///< template_.edges by index of their vertices
   std::vector<TomlTable> edge_tables_;    ///< of template_.edges
 };
 

@@ -10,8 +10,13 @@
 namespace stowage {
 namespace {
 
+struct TemplateEmbedding {
+  std::size_t pattern = 0;  ///< index into the template's patterns
+  Embedding embedding;
+};
+
 /// Embeddings of one template by the operator that they give the role of anchor, longest patterns first.
-using EmbeddingsByAnchor = std::vector<std::vector<FusedOperator>>;
+using EmbeddingsByAnchor = std::vector<std::vector<TemplateEmbedding>>;
 
 class Greedy {
  public:
@@ -19,28 +24,32 @@ class Greedy {
       : facts_(graph), cost_(cost), trace_(trace), owner_(graph.operators().size()) {}
 
   void try_template(const FusionTemplate& fusion_template) {
-    const EmbeddingsByAnchor by_anchor = embeddings(fusion_template);
+    const std::vector<Pattern> patterns = expand(fusion_template);
+    const EmbeddingsByAnchor by_anchor = embeddings(fusion_template, patterns);
     for (const OpId anchor : facts_.order) {
-      for (const FusedOperator& group : by_anchor[anchor.index()]) {
+      for (const TemplateEmbedding& found : by_anchor[anchor.index()]) {
         if (owner_[anchor.index()]) break;
-        consider(group);
+        consider(group_of(fusion_template, patterns[found.pattern], found.embedding));
       }
     }
   }
 
   FusedGraph finish() {
     for (const OpId op : facts_.order) {
-      if (!owner_[op.index()]) accept(make_single(facts_, op));
+      if (owner_[op.index()]) continue;
+      accept(make_single(facts_, op),
+             facts_.graph.op(op).name + (facts_.of(op).is_view ? " only re-indexes" : " is taken by no template"));
     }
     return {facts_.graph, in_execution_order(facts_, std::move(groups_))};
   }
 
  private:
-  EmbeddingsByAnchor embeddings(const FusionTemplate& fusion_template) {
+  [[nodiscard]] EmbeddingsByAnchor embeddings(const FusionTemplate& fusion_template,
+                                              const std::vector<Pattern>& patterns) const {
     EmbeddingsByAnchor by_anchor(facts_.graph.operators().size());
     const VertexCandidates candidates = find_candidates(facts_, fusion_template);
-    for (const Pattern& pattern : expand(fusion_template)) {
-      Embeddings embeddings = find_embeddings(facts_.graph, pattern, candidates);
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+      Embeddings embeddings = find_embeddings(facts_.graph, patterns[p], candidates);
       for (const OpId start : embeddings.given_up) {
         trace_.add(
             {"fusion",
@@ -50,9 +59,9 @@ class Greedy {
              fmt::format("the search from {} ended after {} candidates", facts_.graph.op(start).name, tests_per_start),
              {}});
       }
-      for (const Embedding& embedding : without_symmetric(std::move(embeddings.found))) {
-        const OpId anchor = embedding[pattern.anchor];
-        by_anchor[anchor.index()].push_back(group_of(fusion_template, pattern, embedding));
+      for (Embedding& embedding : without_symmetric(std::move(embeddings.found))) {
+        const OpId anchor = embedding[patterns[p].anchor];
+        by_anchor[anchor.index()].push_back({p, std::move(embedding)});
       }
     }
     return by_anchor;
@@ -68,7 +77,7 @@ class Greedy {
     return make_group(facts_, fusion_template.name, embedding[pattern.anchor], std::move(members));
   }
 
-  void consider(const FusedOperator& group) {
+  void consider(FusedOperator group) {
     for (const OpId op : group.operators) {
       if (const auto owner = owner_[op.index()]) {
         return refuse(group, {Decision::refuse("taken", fmt::format("{} already belongs to {}",
@@ -80,16 +89,13 @@ class Greedy {
       const GroupCost::Answer answer = cost_->cost(facts_.graph, group);
       if (!answer.decision) return refuse(group, {answer.decision});
     }
-    accept(group);
+    std::string message =
+        fmt::format("template {} takes {}", group.template_name, names_of(facts_.graph, group.operators));
+    accept(std::move(group), std::move(message));
   }
 
-  void accept(FusedOperator group) {
-    trace_.add({"fusion",
-                group.name,
-                group.template_name,
-                TraceOutcome::accepted,
-                fmt::format("template {} takes {}", group.template_name, names_of(facts_.graph, group.operators)),
-                {}});
+  void accept(FusedOperator group, std::string message) {
+    trace_.add({"fusion", group.name, group.template_name, TraceOutcome::accepted, std::move(message), {}});
     for (const OpId op : group.operators) owner_[op.index()] = groups_.size();
     groups_.push_back(std::move(group));
   }

@@ -66,9 +66,9 @@ softmax: single (fc_out) -> softmax_out
   CHECK(text_of(trace) == R"(+ conv1 [convolution] template convolution takes conv1 + bn1 + relu1
 + conv2 [convolution] template convolution takes conv2 + bn2 + add + relu2
 + fc [matmul] template matmul takes fc
-+ pool [single] template single takes pool
-+ flatten [view] template view takes flatten
-+ softmax [single] template single takes softmax
++ pool [single] pool is taken by no template
++ flatten [view] flatten only re-indexes
++ softmax [single] softmax is taken by no template
 )");
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("a group that costs too much gives way to the next shorter one") {
   CHECK(text_of(trace) ==
         R"(- conv [ldm-capacity] template convolution on conv + relu + sigmoid: needs 300 KiB, has 200 KiB
 + conv [convolution] template convolution takes conv + relu
-+ sigmoid [single] template single takes sigmoid
++ sigmoid [single] sigmoid is taken by no template
 )");
 }
 

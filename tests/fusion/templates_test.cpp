@@ -274,6 +274,12 @@ TEST_CASE("relations between vertices are checked") {
 )");
   CHECK(mistakes("# nothing\n") == R"(t.toml: error: 'template' is missing: an array of tables was wanted [missing-key]
 )");
+  std::string crowd = "[[template]]\nname = \"t\"\n";
+  for (int i = 0; i < 65; ++i) crowd += vertex("v" + std::to_string(i), "epilogue");
+  CHECK(mistakes(crowd) == R"(t.toml:3:1: error: 65 vertices, at most 64 make a template [too-many-vertices]
+    [[template.vertex]]
+    ^
+)");
   std::string many = "[[template]]\nname = \"t\"\n" + vertex("v0", "anchor");
   for (int i = 1; i < 4; ++i) {
     many += vertex("v" + std::to_string(i), "epilogue") + "repeat = 32\n" +
