@@ -12,6 +12,7 @@
 #include "core/onnx/import_rows.h"
 #include "core/onnx/network_inputs.h"
 #include "core/onnx/node_import.h"
+#include "core/onnx/prune.h"
 #include "core/onnx/structure.h"
 #include "core/onnx/tensor_proto.h"
 #include "core/operators.h"
@@ -116,7 +117,7 @@ bool check_model(const Model& model, Diagnostics& diagnostics) {
 }
 
 /// The import of a model that passed the checks. `inputs_to_bind` gets the inputs whose values decide shapes.
-Result<Graph> import_model(const Model& model, const ImportOptions& options, Diagnostics& diagnostics,
+Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnostics& diagnostics,
                            std::set<std::string>& inputs_to_bind) {
   const onnx::GraphProto& graph = model.proto.graph();
   const std::string stem = std::filesystem::path(model.path).stem().string();
@@ -129,14 +130,14 @@ Result<Graph> import_model(const Model& model, const ImportOptions& options, Dia
   inputs_to_bind = state.inputs_to_bind;
   if (!good || !mark_outputs(state, scope)) return Failed{};
   compare_shapes(state, scope, diagnostics);
-  return std::move(state.builder).build();
+  return without_unused(std::move(state.builder).build());
 }
 
 }  // namespace
 
 Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics) {
   return guarded<Graph>(path, diagnostics, [&]() -> Result<Graph> {
-    const auto model = load_model(path, diagnostics);
+    auto model = load_model(path, diagnostics);
     if (!model || !check_model(*model, diagnostics)) return Failed{};
     std::set<std::string> inputs_to_bind;
     return import_model(*model, options, diagnostics, inputs_to_bind);
@@ -154,7 +155,7 @@ Result<std::vector<NetworkInput>> onnx_inputs(const std::string& path, Diagnosti
 Result<std::vector<std::string>> onnx_inputs_to_bind(const std::string& path, const ImportOptions& options,
                                                      Diagnostics& diagnostics) {
   return guarded<std::vector<std::string>>(path, diagnostics, [&]() -> Result<std::vector<std::string>> {
-    const auto model = load_model(path, diagnostics);
+    auto model = load_model(path, diagnostics);
     if (!model || !check_model(*model, diagnostics)) return Failed{};
     std::set<std::string> inputs;
     Diagnostics ignored;  // that the inputs are missing is the answer here, not a mistake

@@ -168,7 +168,7 @@ class NetworkInputs {
   }
 
   void add_weights() {
-    for (const auto& proto : graph_.initializer()) {
+    for (auto& proto : *state_.model.proto.mutable_graph()->mutable_initializer()) {
       if (!state_.used_names.contains(proto.name())) continue;  // nobody reads it: not even loaded
       auto tensor = read_tensor(proto, state_.model.folder, state_.model.place(), state_.diagnostics);
       if (!tensor) {
@@ -181,6 +181,7 @@ class NetworkInputs {
       value->shape = tensor->shape();
       value->constant = *std::move(tensor);
       scope_.values[proto.name()] = std::move(value);
+      if (proto.raw_data().size() > 4096) std::string().swap(*proto.mutable_raw_data());  // one copy is enough
     }
   }
 

@@ -283,8 +283,10 @@ ValueRef NodeImport::append(const std::string& kind, Attributes attributes, cons
   for (const ValueRef& operand : operands) {
     ids.push_back(operand ? std::optional<TensorId>(state_.id_of(*operand)) : std::nullopt);
   }
-  auto result = append_operator(state_.builder, kind, name, std::move(attributes), std::move(ids), output_name, {name_},
-                                place(), state_.diagnostics);
+  // Names of network outputs are kept for them: an operator of the same name steps aside.
+  const std::string op_name = state_.reserved_names.contains(name) && name != output_name ? name + "/operator" : name;
+  auto result = append_operator(state_.builder, kind, op_name, std::move(attributes), std::move(ids), output_name,
+                                {name_}, place(), state_.diagnostics);
   if (!result) throw Refused{};
   const GraphTensor& tensor = state_.builder.tensor(*result);
   if (!bytes_of(tensor.type, tensor.shape)) {

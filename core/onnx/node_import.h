@@ -33,7 +33,7 @@ struct Refused {};
 
 /// One import in progress.
 struct ImportState {
-  const Model& model;
+  Model& model;
   const ImportOptions& options;
   Diagnostics& diagnostics;
   GraphBuilder builder;

@@ -294,6 +294,24 @@ TEST_CASE("network outputs that are constants, inputs or aliases are made by an 
   CHECK(outputs == "y z w ");
 }
 
+TEST_CASE("a network output keeps its name even where an operator has the same", "[onnx]") {
+  auto model = text_model("g (float[2] x) => (float[2] y) { a = Relu(x) y = Exp(a) }");
+  model.mutable_graph()->mutable_node(0)->set_name("y");
+  const auto outcome = import_model(model);
+  REQUIRE(outcome.graph);
+  CHECK(outcome.graph->tensor(outcome.graph->outputs()[0]).name == "y");
+}
+
+TEST_CASE("operators that no output depends on are dropped", "[onnx][fold]") {
+  const auto outcome = import_text(
+      "g (float[2,3] x, float[7] unread) => (float[6] y) { e = Exp(x) s = Shape(e) n = ReduceSum<keepdims = 0>(s)"
+      " d = Sqrt(e) m = Constant<value = int64[1] {-1}>() y = Reshape(x, m) }");
+  INFO(outcome.text());
+  REQUIRE(outcome.graph);
+  CHECK(outline(*outcome.graph) == "Reshape[x]");
+  CHECK(outcome.graph->inputs().size() == 2);
+}
+
 TEST_CASE("dynamic dimensions are fixed by name", "[onnx][dims]") {
   auto model = text_model("g (float[N,3] x, float[N,M] z) => (float y) { y = Concat<axis = 1>(x, z) }");
   SECTION("all given") {
