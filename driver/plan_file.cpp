@@ -281,7 +281,7 @@ Compilation parse_compilation(const std::string& text, std::vector<std::byte> pa
     program.steps.push_back(std::move(step));
   }
   if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
-  program.memory = plan_memory(program.fused, program.target.dram_line_bytes);
+  program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
   if (memory_json(program) != plan.at("memory")) throw Damage("its memory map differs from what this version makes");
   compilation.emitted = emit_athread(program);
   compilation.parameters = std::move(parameters);
