@@ -93,9 +93,12 @@ std::vector<OpId> topological_order(const Graph& graph);
 /// broken one in words, or nothing.
 std::optional<std::string> verify(const Graph& graph);
 
-/// Text form, one operator a line; parse_graph reads it back (constants print as shape and xxHash64 of their bytes and
-/// come back as given by `constants`, or zero-filled). Grammar in docs/ir.md.
+/// Text form, one operator a line. Constants of at most 8 elements print with their values, larger ones with the
+/// xxHash64 of their bytes. Grammar in docs/ir.md.
 std::string to_text(const Graph& graph);
-Result<Graph> parse_graph(std::string_view text, Diagnostics& diagnostics);
+/// Reads the text form back. Constants that print as a hash come as `constants` gives them by name (their hash must be
+/// that of the text), or zero-filled. `file` names the text in diagnostics.
+Result<Graph> parse_graph(std::string_view text, Diagnostics& diagnostics,
+                          const std::map<std::string, Tensor>& constants = {}, const std::string& file = "graph");
 
 }  // namespace stowage

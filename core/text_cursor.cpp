@@ -191,6 +191,10 @@ std::string TextCursor::expect_name(std::string_view what) {
 
 std::int64_t TextCursor::expect_integer(std::string_view what) {
   const bool negative = accept("-");
+  if (negative && peek().kind == Token::Kind::number && peek().text == "9223372036854775808") {
+    take();
+    return std::numeric_limits<std::int64_t>::min();
+  }
   if (peek().kind != Token::Kind::integer) {
     fail(peek(), "unexpected-token", fmt::format("found {}, {} (an integer) was wanted", described(peek()), what));
   }
@@ -239,6 +243,42 @@ Shape TextCursor::expect_shape() {
   return shape;
 }
 
+Tensor TextCursor::expect_elements(ElementType type, const Shape& shape) {
+  const Token start = peek();
+  const std::int64_t wanted = element_count(shape);
+  const auto size = static_cast<std::size_t>(byte_size(type));
+  std::vector<std::byte> bytes;
+  std::int64_t found = 0;
+  expect("[");
+  while (!at("]")) {
+    if (found > 0) expect(",");
+    bytes.resize(bytes.size() + size);
+    std::byte* const element = bytes.data() + bytes.size() - size;
+    if (is_float(type)) {
+      if (type == ElementType::f16 || type == ElementType::bf16) {
+        fail(start, "unsupported-type", fmt::format("elements of type {} cannot be written out", name_of(type)));
+      }
+      store_element(type, expect_number("an element"), element);
+    } else if (type == ElementType::u64 && peek().kind == Token::Kind::number) {
+      const Token token = take();
+      std::uint64_t value = 0;
+      const auto end = token.text.data() + token.text.size();
+      if (std::from_chars(token.text.data(), end, value).ptr != end) {
+        fail(token, "unexpected-token", fmt::format("found '{}', an integer was wanted", token.text));
+      }
+      store_element(type, static_cast<std::int64_t>(value), element);
+    } else {
+      store_element(type, expect_integer("an element"), element);
+    }
+    ++found;
+  }
+  expect("]");
+  if (found != wanted) {
+    fail(start, "bad-shape", fmt::format("{} elements are given for shape {}", found, to_text(shape)));
+  }
+  return Tensor(type, shape, std::move(bytes));
+}
+
 void TextCursor::error(const Token& where, std::string code, std::string message, std::string remedy) {
   failed_ = true;
   failing_line_ = where.line;
@@ -263,9 +303,20 @@ void TextCursor::fail(const Token& where, std::string code, std::string message,
   throw SyntaxError{};
 }
 
-bool TextCursor::skip_line() {
-  while (!at_end() && peek().line <= failing_line_) take();
-  return !at_end();
+void TextCursor::abandon(const Token& where) {
+  failed_ = true;
+  failing_line_ = where.line;
+  throw SyntaxError{};
+}
+
+std::set<std::string> TextCursor::skip_line() {
+  std::set<std::string> names;
+  while (next_ > 0 && tokens_[next_ - 1].line >= failing_line_) --next_;
+  while (!at_end() && peek().line <= failing_line_) {
+    if (peek().kind == Token::Kind::name || peek().kind == Token::Kind::string) names.insert(peek().text);
+    take();
+  }
+  return names;
 }
 
 TextCursor::Depth::Depth(TextCursor& cursor) : cursor_(cursor) {

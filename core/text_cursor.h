@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,13 +54,17 @@ class TextCursor {
   std::int64_t expect_integer(std::string_view what);  ///< an optional minus sign and digits
   double expect_number(std::string_view what);         ///< also an integer, inf and nan, with an optional minus sign
   ElementType expect_type();
-  Shape expect_shape();  ///< [1,3,224,224]; extents of at least 0 whose product fits into 62 bits
+  Shape expect_shape();  ///< [1,3,224,224]; extents of at least 0 with less than 2^56 elements
+  Tensor expect_elements(ElementType type, const Shape& shape);  ///< [1, 2, 3], as value_text() writes them
 
   [[noreturn]] void fail(const Token& where, std::string code, std::string message, std::string remedy = {});
   /// Reports without giving up.
   void error(const Token& where, std::string code, std::string message, std::string remedy = {});
-  /// Goes on behind the line of the failing token. False if nothing is left.
-  bool skip_line();
+  /// Gives up without a message, because what is wrong was reported elsewhere.
+  [[noreturn]] void abandon(const Token& where);
+  /// Goes on behind the line of the failing token. Returns every name on that line: what it would have defined is known
+  /// to be missing, and need not be reported again.
+  std::set<std::string> skip_line();
   [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
   [[nodiscard]] bool at_end() const { return peek().kind == Token::Kind::end; }
   /// True once errors of this text were reported.

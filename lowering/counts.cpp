@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often which extents occur, without walking the nest.
+// How often which extents occur, without walking the nest. Counts cannot depend on data: where the value of a tensor is
+// still in an expression, it counts as 0.
 //
 // The extents of a statement's box are functions of the core's coordinates and of the loops around it. For one core,
 // loops that no extent, trip count or guard connects are independent: each group of connected loops is enumerated by
@@ -16,35 +17,13 @@
 #include <utility>
 
 #include "core/check.h"
-#include "lowering/compiled_index.h"
+#include "lowering/surroundings.h"
 
 namespace stowage {
 namespace {
 
 using Extents = std::vector<std::int64_t>;
 using VarSet = std::set<std::size_t>;
-
-/// An expression over core and loop variables only, with the variables it uses. Counts cannot depend on data: where
-/// the value of a tensor is still in an expression, it counts as 0 (slots behind the variables').
-struct Expression {
-  Expression(const IndexExpr& e, std::size_t variable_count) : compiled(e, variable_count) {
-    for (const VarId v : variables_of(e)) variables.insert(v.index());
-  }
-  CompiledIndex compiled;
-  VarSet variables;
-};
-
-struct EnclosingLoop {
-  std::size_t variable;
-  Expression trips;
-};
-using EnclosingGuard = std::vector<Expression>;  ///< passes if any is > 0
-
-/// What stands around a statement, outermost first.
-struct Surroundings {
-  std::vector<EnclosingLoop> loops;
-  std::vector<EnclosingGuard> guards;
-};
 
 /// Executions by the extents of some dimensions (in the order of `dimensions`).
 struct Histogram {
@@ -62,14 +41,14 @@ struct Group {
 
 class Counter {
  public:
-  Counter(const Surroundings& surroundings, std::vector<Expression> extents, std::size_t variables,
-          const VarSet& core_variables)
-      : surroundings_(surroundings), extents_(std::move(extents)), values_(variables, 0), known_(variables, false) {
+  Counter(const Surroundings& surroundings, std::span<const Range> box, const VarSet& core_variables)
+      : surroundings_(surroundings), values_(surroundings.slots(), 0), known_(surroundings.slots(), false) {
+    for (const Range& range : box) extents_.push_back(surroundings.expression(range.extent));
     for (const std::size_t v : core_variables) known_[v] = true;
     Group all;
-    all.loops.resize(surroundings_.loops.size());
+    all.loops.resize(surroundings_.loops().size());
     std::iota(all.loops.begin(), all.loops.end(), std::size_t{0});
-    all.guards.resize(surroundings_.guards.size());
+    all.guards.resize(surroundings_.guards().size());
     std::iota(all.guards.begin(), all.guards.end(), std::size_t{0});
     all.dimensions.resize(extents_.size());
     std::iota(all.dimensions.begin(), all.dimensions.end(), std::size_t{0});
@@ -108,7 +87,7 @@ class Counter {
     const auto members = [&](const Expression& e) {
       std::vector<std::size_t> used;
       for (std::size_t i = 0; i < group.loops.size(); ++i) {
-        if (connects(e, surroundings_.loops[group.loops[i]].variable)) used.push_back(i);
+        if (connects(e, surroundings_.loops()[group.loops[i]].variable)) used.push_back(i);
       }
       return used;
     };
@@ -120,14 +99,14 @@ class Counter {
       }
     };
     for (std::size_t i = 0; i < group.loops.size(); ++i) {
-      std::vector<std::size_t> used = members(surroundings_.loops[group.loops[i]].trips);
+      std::vector<std::size_t> used = members(surroundings_.loops()[group.loops[i]].trips);
       used.push_back(i);
       join(used);
     }
     std::vector<std::vector<std::size_t>> of_guard;
     for (const std::size_t g : group.guards) {
       std::vector<std::size_t> used;
-      for (const Expression& e : surroundings_.guards[g]) {
+      for (const Expression& e : surroundings_.guards()[g]) {
         const auto more = members(e);
         used.insert(used.end(), more.begin(), more.end());
       }
@@ -165,14 +144,14 @@ class Counter {
     histogram.dimensions = group.dimensions;
     if (group.loops.empty()) {
       for (const std::size_t g : group.guards) {
-        if (!passes(surroundings_.guards[g])) return histogram;
+        if (!passes(surroundings_.guards()[g])) return histogram;
       }
       Extents extents;
       for (const std::size_t d : group.dimensions) extents.push_back(extents_[d].compiled(values_));
       histogram.executions[std::move(extents)] = 1;
       return histogram;
     }
-    const EnclosingLoop& loop = surroundings_.loops[group.loops.front()];
+    const EnclosingLoop& loop = surroundings_.loops()[group.loops.front()];
     const std::int64_t trips = std::max<std::int64_t>(0, loop.trips.compiled(values_));
     if (group.loops.size() == 1 && group.guards.empty() && group.dimensions.empty()) {
       if (trips > 0) histogram.executions[{}] = trips;
@@ -219,9 +198,9 @@ class Counter {
       std::set_intersection(e.variables.begin(), e.variables.end(), among.begin(), among.end(),
                             std::inserter(used, used.end()));
     };
-    for (const std::size_t l : group.loops) add(surroundings_.loops[l].trips);
+    for (const std::size_t l : group.loops) add(surroundings_.loops()[l].trips);
     for (const std::size_t g : group.guards)
-      std::for_each(surroundings_.guards[g].begin(), surroundings_.guards[g].end(), add);
+      std::for_each(surroundings_.guards()[g].begin(), surroundings_.guards()[g].end(), add);
     for (const std::size_t d : group.dimensions) add(extents_[d]);
     return {used.begin(), used.end()};
   }
@@ -292,19 +271,17 @@ void add(DmaTotals& sum, const DmaTotals& more) {
 
 class NestCounter {
  public:
-  explicit NestCounter(const LoopNest& nest) : nest_(nest), definitions_(nest.variables.size()) {
-    for (std::size_t v = 0; v < definitions_.size(); ++v) definitions_[v] = VarId(v);
+  explicit NestCounter(const LoopNest& nest) : nest_(nest) {
     for (const CoreAxis& axis : nest.core_grid) core_variables_.insert(axis.variable.index());
-    for (std::int64_t core = 0; core < nest.cores_used(); ++core) {
-      std::vector<std::int64_t> values(nest.variables.size(), 0);
-      for (const CoreAxis& axis : nest.core_grid) values[axis.variable.index()] = core / axis.stride % axis.parts;
-      core_values_.push_back(std::move(values));
-    }
+    for (std::int64_t core = 0; core < nest.cores_used(); ++core) core_values_.push_back(values_of_core(nest, core));
     bytes_of_core_.resize(core_values_.size(), 0);
   }
 
   NestCounts run() {
-    walk(nest_.body);
+    visit_with_surroundings(nest_, [&](const Stmt& statement, const Surroundings& surroundings) {
+      if (const auto* dma = std::get_if<Dma>(&statement.node)) count(statement.id, *dma, surroundings);
+      if (const auto* compute = std::get_if<Compute>(&statement.node)) count(statement.id, *compute, surroundings);
+    });
     const auto busiest = static_cast<std::size_t>(
         std::distance(bytes_of_core_.begin(), std::max_element(bytes_of_core_.begin(), bytes_of_core_.end())));
     for (auto& [statement, of_core] : dma_of_core_) counts_.dma_of_busiest_core[statement] = *of_core[busiest];
@@ -312,42 +289,8 @@ class NestCounter {
   }
 
  private:
-  [[nodiscard]] IndexExpr expanded(const IndexExpr& e) const {
-    return substitute(e, [&](VarId v) { return definitions_[v.index()]; });
-  }
-
-  [[nodiscard]] Expression expression(const IndexExpr& e) const { return {expanded(e), nest_.variables.size()}; }
-
-  void walk(const Block& block) {
-    for (const StmtPtr& statement : block) {
-      if (const auto* loop = std::get_if<Loop>(&statement->node)) {
-        surroundings_.loops.push_back({loop->variable.index(), expression(loop->extent)});
-        walk(loop->body);
-        surroundings_.loops.pop_back();
-      } else if (const auto* let = std::get_if<Let>(&statement->node)) {
-        definitions_[let->variable.index()] = expanded(let->value);
-      } else if (const auto* guard = std::get_if<Guard>(&statement->node)) {
-        EnclosingGuard conditions;
-        for (const IndexExpr& e : guard->any_positive) conditions.push_back(expression(e));
-        surroundings_.guards.push_back(std::move(conditions));
-        walk(guard->body);
-        surroundings_.guards.pop_back();
-      } else if (const auto* dma = std::get_if<Dma>(&statement->node)) {
-        count(statement->id, *dma);
-      } else if (const auto* compute = std::get_if<Compute>(&statement->node)) {
-        count(statement->id, *compute);
-      }
-    }
-  }
-
-  Counter counter_for(std::span<const Range> box) const {
-    std::vector<Expression> extents;
-    for (const Range& range : box) extents.push_back(expression(range.extent));
-    return Counter(surroundings_, std::move(extents), nest_.variables.size() + nest_.buffers.size(), core_variables_);
-  }
-
-  void count(int statement, const Dma& dma) {
-    Counter counter = counter_for(dma.region);
+  void count(int statement, const Dma& dma, const Surroundings& surroundings) {
+    Counter counter(surroundings, dma.region, core_variables_);
     const DmaShape shape = shape_of(nest_, dma);
     const int element_bytes = byte_size(nest_.buffers[static_cast<std::size_t>(dma.buffer)].type);
     std::map<std::vector<const Histogram*>, std::shared_ptr<const DmaTotals>> results;
@@ -363,8 +306,8 @@ class NestCounter {
     }
   }
 
-  void count(int statement, const Compute& compute) {
-    Counter counter = counter_for(compute.box);
+  void count(int statement, const Compute& compute, const Surroundings& surroundings) {
+    Counter counter(surroundings, compute.box, core_variables_);
     ComputeTotals& total = counts_.compute[statement];
     for (const auto& core : core_values_) {
       const std::int64_t points = points_of(counter.histograms(core));
@@ -374,10 +317,8 @@ class NestCounter {
   }
 
   const LoopNest& nest_;
-  std::vector<IndexExpr> definitions_;  ///< of let variables, over core and loop variables; others are themselves
   VarSet core_variables_;
   std::vector<std::vector<std::int64_t>> core_values_;  ///< by core, by variable
-  Surroundings surroundings_;
   NestCounts counts_;
   std::map<int, std::vector<std::shared_ptr<const DmaTotals>>> dma_of_core_;
   std::vector<std::int64_t> bytes_of_core_;
