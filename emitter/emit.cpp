@@ -150,8 +150,10 @@ class ProgramEmitter {
     out.comment("allocate");
     const int line = program_.target.dram_line_bytes;
     out.line(fmt::format("char *parameters = sw_alloc_aligned({}, {});", line, program_.memory.parameter_bytes));
-    out.define("activations",
-               fmt::format("char *activations = sw_alloc_aligned({}, {});", line, program_.memory.activation_bytes));
+    const std::string activations = fmt::format("sw_alloc_aligned({}, {});", line, program_.memory.activation_bytes);
+    const bool used = std::any_of(program_.memory.places.begin(), program_.memory.places.end(),
+                                  [](const MemoryPlace& p) { return p.area == MemoryPlace::Area::activations; });
+    out.line(used ? "char *activations = " + activations : activations);
     out.blank();
     out.comment("parameters and input");
     out.line(fmt::format("sw_read_file(\"params.bin\", parameters, {});", program_.memory.parameter_bytes));
