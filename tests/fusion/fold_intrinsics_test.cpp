@@ -27,6 +27,7 @@ Folded fold(const Graph& graph) {
     folded.records += std::string(record.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" +
                       record.place + "] " + record.message + "\n";
   }
+  CHECK(verify(folded.graph) == std::nullopt);
   Net random("values", 7);
   Values values;
   for (const TensorId input : graph.inputs()) {

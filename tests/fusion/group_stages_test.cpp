@@ -267,6 +267,7 @@ TEST_CASE("greedy partitions of random graphs are valid and compute the same") {
     // The operations are the same; only results inside a group are not rounded to f32 in between.
     check_same_values(graph, fused, seed, 1e-6);
     const Graph folded = fold_intrinsics(graph, {});
+    REQUIRE(verify(folded) == std::nullopt);
     check_same_values(graph, find_strategy("greedy")->fuse(folded, built_in_templates(), nullptr, {}), seed, 1e-5);
   }
   CHECK(fused_operators > 300);
