@@ -215,7 +215,7 @@ OperatorDefinition slice(Definer& d) {
     if (steps[i] == 0) d.refuse("bad-attribute", "a step of 0");
     // Positions count from the end when negative, and are clamped to what the direction can reach.
     const auto clamped = [&](std::int64_t position) {
-      if (position < 0) position = position < -extent ? -1 - extent : position + extent;
+      if (position < 0) position += extent;
       return steps[i] > 0 ? std::clamp<std::int64_t>(position, 0, extent)
                           : std::clamp<std::int64_t>(position, -1, extent - 1);
     };
