@@ -117,6 +117,37 @@ std::vector<Window> transposed_windows(const Definer& d, const Shape& in, const 
   return windows;
 }
 
+/// The pairs of input element i and tap r that output element o is the sum of: those with
+/// o + pad_begin = i*stride + r*dilation.
+struct TransposedTaps {
+  std::vector<IndexExpr> x_at;
+  std::vector<IndexExpr> w_at;
+  bool passes_kernel = false;  ///< some w_at lie behind the kernel, where weights count as zero
+  ScalarExpr hits;             ///< null, or whether there is an i for the r of this point at all
+
+  /// Adds one dimension; `place` is o + pad_begin.
+  void add(StageDraft& stage, const Window& window, const IndexExpr& place, const std::string& axis) {
+    const std::int64_t stride = window.stride;
+    if (window.dilation == 1) {
+      // Only every stride-th tap meets an element, starting from place mod stride: those are counted by the axis.
+      const std::int64_t count = ceil_div(window.kernel, stride);
+      const IndexExpr t = stage.reduction_axis(axis, count);
+      x_at.push_back(floor_div(place, stride) - t);
+      w_at.push_back(remainder(place, stride) + t * stride);
+      passes_kernel = passes_kernel || count * stride > window.kernel;
+      return;
+    }
+    const IndexExpr r = stage.reduction_axis(axis, window.kernel);
+    const IndexExpr scaled = place - r * window.dilation;
+    x_at.push_back(floor_div(scaled, stride));
+    w_at.push_back(r);
+    if (stride == 1) return;
+    const ScalarExpr hit =
+        equal(scalar_index(ElementType::i64, remainder(scaled, stride)), scalar_integer(ElementType::i64, 0));
+    hits = hits ? scalar_binary(BinaryOp::logical_and, hits, hit) : hit;
+  }
+};
+
 OperatorDefinition conv_transpose(Definer& d) {
   const std::int64_t groups = check_convolution(d);
   const int x = d.operand(0);
@@ -132,7 +163,6 @@ OperatorDefinition conv_transpose(Definer& d) {
   const std::int64_t features = group_features * groups;
   const auto windows = transposed_windows(d, tail(in), tail(weights));
 
-  // Output element o gets X[i] * W[r] from every pair with o = i*stride + r*dilation - pad.
   StageDraft stage(d, "conv_transpose");
   const IndexExpr n = stage.axis("n", in[0]);
   const IndexExpr ff = stage.axis("ff", features);
@@ -145,22 +175,17 @@ OperatorDefinition conv_transpose(Definer& d) {
   const IndexExpr channel = grouped ? floor_div(ff, group_features) * channels + rc : rc;
   std::vector<IndexExpr> x_at = {n, channel};
   std::vector<IndexExpr> w_at = {channel, grouped ? remainder(ff, group_features) : ff};
-  ScalarExpr hits;  // whether the tap meets an input element, where the stride leaves holes
+  TransposedTaps taps;
   for (std::size_t k = 0; k < windows.size(); ++k) {
-    const Window& window = windows[k];
-    const IndexExpr r = stage.reduction_axis(window_axis_name(k, windows.size()), window.kernel);
-    const IndexExpr scaled = out[k] + window.pad_begin - r * window.dilation;
-    x_at.push_back(floor_div(scaled, window.stride));
-    w_at.push_back(r);
-    if (window.stride == 1) continue;
-    const ScalarExpr hit =
-        equal(scalar_index(ElementType::i64, remainder(scaled, window.stride)), scalar_integer(ElementType::i64, 0));
-    hits = hits ? scalar_binary(BinaryOp::logical_and, hits, hit) : hit;
+    taps.add(stage, windows[k], out[k] + windows[k].pad_begin, window_axis_name(k, windows.size()));
   }
+  x_at.insert(x_at.end(), taps.x_at.begin(), taps.x_at.end());
+  w_at.insert(w_at.end(), taps.w_at.begin(), taps.w_at.end());
   const ScalarExpr input = stage.read(x, std::move(x_at), 0.0);
-  const ScalarExpr weight = stage.read(w, std::move(w_at));
+  const ScalarExpr weight = stage.read(w, std::move(w_at), taps.passes_kernel ? std::optional(0.0) : std::nullopt);
   const ScalarExpr product = input * weight;
-  stage.output(Reduction::sum, hits ? scalar_select(hits, product, scalar_constant(product->type, 0)) : product,
+  stage.output(Reduction::sum,
+               taps.hits ? scalar_select(taps.hits, product, scalar_constant(product->type, 0)) : product,
                with_bias(d, stage, ff, features));
   return d.done();
 }

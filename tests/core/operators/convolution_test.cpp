@@ -203,3 +203,17 @@ TEST_CASE("ConvTranspose agrees with scattering on random geometries", "[ConvTra
     check_floats(run("ConvTranspose", attributes_of(g), {x, w}), out, scatter(x, w, g, out));
   }
 }
+
+TEST_CASE("ConvTranspose multiplies as often as the convolution whose gradient it is", "[ConvTranspose]") {
+  // A layer of DCGAN's generator: 4x4 windows of stride 2 from 4x4 to 8x8.
+  const auto definition = define("ConvTranspose", {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}},
+                                 {counting({1, 8, 4, 4}), counting({8, 3, 4, 4})});
+  CHECK(to_text(definition.list) ==
+        "input X f32[1,8,4,4]\n"
+        "input W f32[8,3,4,4]\n"
+        "output Y f32[1,3,8,8]\n"
+        "conv_transpose: Y[n<1, ff<3, yy<8, xx<8] = sum_{rc<8, ry<2, rx<2} "
+        "(X[n, rc, ((yy + 1) / 2) - ry, ((xx + 1) / 2) - rx else 0] * "
+        "W[rc, ff, 2*ry + ((yy + 1) % 2), 2*rx + ((xx + 1) % 2)])\n");
+  CHECK(multiply_adds(definition.list) == (8 * 4 * 4) * (4 * 4) * 3);
+}
