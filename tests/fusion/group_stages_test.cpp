@@ -6,6 +6,7 @@
 
 #include "fusion/fold_intrinsics.h"
 #include "fusion/group.h"
+#include "fusion/stage_composition.h"
 #include "fusion/strategy.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/run_graph.h"
@@ -92,6 +93,38 @@ output matmul_out f32[2,5]
 relu: relu_out[i0<2, i1<3, i2<4] = max(x[i0, i1, i2], 0.0)
 matmul: matmul_out[x<2, y<5] = sum_{k<12} (relu_out[x, (k / 4), (k % 4)] * w[k, y])
 )");
+}
+
+TEST_CASE("an outer product of a result with itself has two iterators") {
+  Net net;
+  const TensorId r = net.op("Relu", "relu", {net.input("x", {3})});
+  const TensorId column = net.op("Unsqueeze", "column", {r}, {{"axes", std::vector<std::int64_t>{1}}});
+  const Graph graph = net.done({net.op("Mul", "mul", {column, r})});
+  CHECK(stages_of(graph, {"relu", "column", "mul"}) == R"(input x f32[3]
+intermediate relu_out f32[3]
+output mul_out f32[3,3]
+relu: relu_out[i0<3] = max(x[i0], 0.0)
+mul: mul_out[i0<3, i1_2<3] = (relu_out[i0] * relu_out[i1_2])
+)");
+}
+
+TEST_CASE("a value is not computed again for every step of a reduction") {
+  // out[i] = sum_r exp(x[i]) * y[i, r]: composing would take the exponential once for every r.
+  StageList list;
+  list.tensors = {{"x", ElementType::f32, {3}, TensorRole::input, {}, {}},
+                  {"y", ElementType::f32, {3, 5}, TensorRole::input, {}, {}},
+                  {"e", ElementType::f32, {3}, TensorRole::intermediate, {}, {}},
+                  {"out", ElementType::f32, {3}, TensorRole::output, {}, {}}};
+  const IndexExpr i = VarId(std::size_t{0});
+  const IndexExpr r = VarId(std::size_t{1});
+  const ScalarExpr first = scalar_read(ElementType::f32, 0);
+  const ScalarExpr second = scalar_read(ElementType::f32, 1);
+  list.stages.push_back(
+      {"exp", 2, {{"i", 3}}, 1, Reduction::none, {{0, {i}, {}}}, scalar_unary(UnaryOp::exp, first), {}});
+  list.stages.push_back(
+      {"sum", 3, {{"i", 3}, {"r", 5}}, 1, Reduction::sum, {{2, {i}, {}}, {1, {i, r}, {}}}, first * second, {}});
+  REQUIRE(verify(list) == std::nullopt);
+  CHECK(to_text(compose_stages(list)) == to_text(list));
 }
 
 TEST_CASE("names are valid in C, unique, and keep what a person gave") {
