@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -13,6 +14,7 @@
 #include "core/onnx/import.h"
 #include "core/operators.h"
 #include "core/reference/reference.h"
+#include "tests/onnx/seeded_weights.h"
 #include "tests/onnx/text_model.h"
 #include "tests/shared_files.h"
 
@@ -83,6 +85,9 @@ std::vector<std::string> unsupported_of(const fs::path& model) {
 }
 
 void check_graph(const Graph& graph) {
+  const auto broken = verify(graph);
+  INFO(broken.value_or(""));
+  CHECK_FALSE(broken);
   for (const Operator& op : graph.operators()) CHECK_FALSE(op.origins.empty());
 }
 
@@ -137,6 +142,33 @@ TEST_CASE("trained networks compute in the reference executor what ONNX Runtime 
       REQUIRE(outputs[o].shape() == golden->outputs[o].shape());
       CHECK(agrees(golden->outputs[o], outputs[o]));
     }
+  }
+}
+
+TEST_CASE("networks without weights compute finite numbers with seeded ones", "[onnx][networks]") {
+  for (const std::string name : {"tv_resnet18", "tv_mobilenet_v2", "tv_shufflenet_v2_x1_0"}) {
+    const auto model = shared_file("models/exported/" + name + ".onnx");
+    if (!model) {
+      std::cout << "skipped: " << name << " is not here\n";
+      continue;
+    }
+    const ImportOutcome outcome = import_file(model->string());
+    INFO(name << "\n" << outcome.text());
+    REQUIRE(outcome.graph);
+    const Graph graph = with_seeded_weights(*outcome.graph, 1);
+    const GraphTensor& input = graph.tensor(graph.inputs()[0]);
+    std::vector<float> values(static_cast<std::size_t>(element_count(input.shape)));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 17) / 8 - 1;
+    const std::vector<Tensor> inputs = {Tensor::of_floats(input.shape, values)};
+    const auto outputs = run_reference(graph, inputs, ReferenceMode::onednn);
+    double largest = 0;
+    for (std::int64_t i = 0; i < outputs[0].size(); ++i) {
+      REQUIRE(std::isfinite(outputs[0].as_double(i)));
+      largest = std::max(largest, std::abs(outputs[0].as_double(i)));
+    }
+    INFO("largest output " << largest);
+    CHECK(largest > 1e-3);
+    CHECK(largest < 1e4);
   }
 }
 
