@@ -18,6 +18,7 @@ namespace {
 
 constexpr int most_errors = 20;
 constexpr int most_depth = 200;
+constexpr std::size_t longest_shown_line = 400;
 
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -165,6 +166,12 @@ std::string TextCursor::take_note() {
   return note != notes_.end() && note->line == line ? note->text : std::string();
 }
 
+bool TextCursor::at_line_end() const { return at_end() || (next_ > 0 && tokens_[next_ - 1].line != peek().line); }
+
+void TextCursor::skip_rest_of_line() {
+  while (!at_line_end()) take();
+}
+
 bool TextCursor::at(std::string_view text, std::size_t ahead) const {
   const Token& token = peek(ahead);
   return (token.kind == Token::Kind::symbol || token.kind == Token::Kind::name) && token.text == text;
@@ -291,7 +298,7 @@ void TextCursor::error(const Token& where, std::string code, std::string message
   diagnostic.message = std::move(message);
   diagnostic.remedy = std::move(remedy);
   const auto line = static_cast<std::size_t>(where.line - 1);
-  if (line < lines_.size()) {
+  if (line < lines_.size() && lines_[line].size() <= longest_shown_line) {
     diagnostic.source_line = lines_[line];
     std::replace(diagnostic.source_line.begin(), diagnostic.source_line.end(), '\t', ' ');
   }

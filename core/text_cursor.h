@@ -46,6 +46,11 @@ class TextCursor {
   Token take();
   /// The note that ends the line of the last token taken, or "".
   std::string take_note();
+  /// For what can only be read once later lines are known: remember the place, skip the line, come back.
+  [[nodiscard]] std::size_t position() const { return next_; }
+  void seek(std::size_t position) { next_ = position; }
+  void skip_rest_of_line();
+  [[nodiscard]] bool at_line_end() const;
 
   [[nodiscard]] bool at(std::string_view text, std::size_t ahead = 0) const;  ///< a symbol or an unquoted name
   bool accept(std::string_view text);

@@ -9,6 +9,7 @@
 
 #include "core/evaluate.h"
 #include "core/operators.h"
+#include "lowering/loop_nest_parser.h"
 #include "lowering/planner.h"
 #include "lowering/planner_swtvm.h"
 
@@ -279,6 +280,18 @@ double difference(const Tensor& expected, const Tensor& actual) {
 
 }  // namespace
 
+namespace {
+
+std::map<std::string, Tensor> constants_of(const StageList& stages) {
+  std::map<std::string, Tensor> constants;
+  for (const StageTensor& tensor : stages.tensors) {
+    if (tensor.value) constants.emplace(tensor.name, *tensor.value);
+  }
+  return constants;
+}
+
+}  // namespace
+
 TEST_CASE("random operators on random machines: planned, lowered and interpreted, they give the definition's values") {
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20240611);
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 1500);
@@ -303,6 +316,11 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
     const LoopNest& nest = std::get<Plan>(plan).nest;
     INFO(to_text(nest));
     REQUIRE(verify(nest, target).value_or("sound") == "sound");
+    Diagnostics diagnostics;
+    const auto parsed = parse_loop_nest(to_text(nest), diagnostics, constants_of(drawn->stages));
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(parsed);
+    REQUIRE(to_text(*parsed) == to_text(nest));
     std::map<int, Tensor> inputs;
     std::size_t next = 0;
     for (std::size_t t = 0; t < drawn->stages.tensors.size(); ++t) {

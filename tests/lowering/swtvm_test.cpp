@@ -91,16 +91,15 @@ using Lines = std::vector<std::string>;
 
 TEST_CASE("matmul on one core: classes, sizes on the way and the refused 65 KiB") {
   const Planning planning = plan(matmul_stages(1, 1024, 1024), one_core());
-  CHECK(messages(planning.trace, "alg1") ==
-        Lines{
-            "iterators classified: x num, y size, k comp",
-            "y starts at min(range 1024, 64): x=1, y=64, k=1 takes 0.53 KiB",
-            "k starts at min(range 1024, 64): x=1, y=64, k=64 takes 16.5 KiB",
-            "iterators classified again: x num, y size, k comp",
-            "y expanded: x=1, y=128, k=64 takes 32.75 KiB",
-            "k expanded: x=1, y=128, k=128 takes 65 KiB exceeds 64 KiB, refused",
-            "buffer sizes chosen: x=1, y=128, k=64 takes 32.75 KiB",
-        });
+  CHECK(messages(planning.trace, "alg1") == Lines{
+                                                "iterators classified: x num, y size, k comp",
+                                                "y starts at min(range 1024, 64): x=1, y=64, k=1 takes 0.53 KiB",
+                                                "k starts at min(range 1024, 64): x=1, y=64, k=64 takes 16.5 KiB",
+                                                "iterators classified again: x num, y size, k comp",
+                                                "y expanded: x=1, y=128, k=64 takes 32.75 KiB",
+                                                "k expanded: x=1, y=128, k=128 takes 65 KiB exceeds 64 KiB, refused",
+                                                "buffer sizes chosen: x=1, y=128, k=64 takes 32.75 KiB",
+                                            });
   CHECK(planning.schedule.buffer == std::map<std::string, std::int64_t>{{"x", 1}, {"y", 128}, {"k", 64}});
 }
 
@@ -164,25 +163,37 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
     set(fixed);
     return fixed;
   };
-  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.buffer = {{"y", 2000}}; })) ==
-        "buffer: y is 2000, its range on one core is 1..1024");
-  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.buffer = {{"z", 4}}; })) ==
-        "buffer: there is no iterator 'z'; did you mean 'x'?");
-  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.order = Lines{"x", "ko", "yo"}; })) ==
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.buffer = {{"y", 2000}};
+                })) == "buffer: y is 2000, its range on one core is 1..1024");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.buffer = {{"z", 4}};
+                })) == "buffer: there is no iterator 'z'; did you mean 'x'?");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.order = Lines{"x", "ko", "yo"};
+                })) ==
         "order: yo iterates over the output and must stay outside of the reduction ko (swTVM version 2, constraint 2)");
-  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.order = Lines{"x", "yo"}; })) ==
-        "order: the outer loop ko is missing");
-  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.dma = {{"A", "yo"}}; })) ==
-        "dma: A depends on ko, so its transfer cannot stand outside of that loop");
-  CHECK(refusal(stages, all_cores(), with([](Schedule& s) { s.parallel = {{{"k", 2}}}; })) ==
-        "parallel: k is a reduction; splitting it over cores would make them write the same elements");
-  CHECK(refusal(stages, all_cores(), with([](Schedule& s) { s.parallel = {{{"y", 128}}}; })) ==
-        "parallel: the grid has 128 parts, the target has 64 cores");
-  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.buffer = {{"y", 1024}, {"k", 1024}}; })) ==
-        "one element of every other iterator beside the fixed sizes needs 4104 KiB of LDM, the target has 64 KiB (64 KiB - "
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.order = Lines{"x", "yo"};
+                })) == "order: the outer loop ko is missing");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.dma = {{"A", "yo"}};
+                })) == "dma: A depends on ko, so its transfer cannot stand outside of that loop");
+  CHECK(refusal(stages, all_cores(), with([](Schedule& s) {
+                  s.parallel = {{{"k", 2}}};
+                })) == "parallel: k is a reduction; splitting it over cores would make them write the same elements");
+  CHECK(refusal(stages, all_cores(), with([](Schedule& s) {
+                  s.parallel = {{{"y", 128}}};
+                })) == "parallel: the grid has 128 parts, the target has 64 cores");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.buffer = {{"y", 1024}, {"k", 1024}};
+                })) ==
+        "one element of every other iterator beside the fixed sizes needs 4104 KiB of LDM, the target has 64 KiB (64 "
+        "KiB - "
         "0 KiB reserved); the binding buffer is B with 4096 KiB ([1024 x 1024] elements)");
-  CHECK(refusal(stages, one_core(), with([](Schedule& s) { s.slots = {{"B", 2}}; })) ==
-        "slots: B asks for 2 slots; planner swtvm has one slot a buffer");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.slots = {{"B", 2}};
+                })) == "slots: B asks for 2 slots; planner swtvm has one slot a buffer");
 }
 
 TEST_CASE("all ones that do not fit refuse the group and name the binding buffer") {
