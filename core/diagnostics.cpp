@@ -81,7 +81,8 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);
-    if (distance < best_distance) {
+    // A name with no letter in common (of one letter, mostly) is no help.
+    if (distance < best_distance && distance < name.size()) {
       best_distance = distance;
       best = candidate;
     }

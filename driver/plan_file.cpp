@@ -131,6 +131,15 @@ Json memory_json(const Program& program) {
     if (place.shares_with) row["shares_with"] = graph.tensor(*place.shares_with).name;
     json["places"].push_back(std::move(row));
   }
+  json["stage_constants"] = Json::array();
+  for (const StageConstantPlace& place : program.memory.stage_constants) {
+    const Plan& plan = *program.steps[static_cast<std::size_t>(place.step)].plan;
+    json["stage_constants"].push_back(
+        {{"step", place.step},
+         {"tensor", plan.nest.stages.tensors[static_cast<std::size_t>(place.tensor)].name},
+         {"offset", place.offset},
+         {"bytes", place.bytes}});
+  }
   // Constants that no kernel reads from memory but a definition may look at (they are small).
   json["values"] = Json::object();
   for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
@@ -141,35 +150,18 @@ Json memory_json(const Program& program) {
   return json;
 }
 
-/// The same graph with other values for its constants; ids stay.
-Graph with_constants(const Graph& graph, const std::map<std::string, Tensor>& values) {
-  GraphBuilder builder(graph.name());
-  for (const GraphTensor& tensor : graph.tensors()) {
-    if (tensor.is_input) {
-      builder.add_input(tensor.name, tensor.type, tensor.shape);
-    } else if (tensor.constant) {
-      const auto value = values.find(tensor.name);
-      builder.add_constant(tensor.name, value != values.end() ? value->second : *tensor.constant);
-    } else {
-      const Operator& op = graph.op(*tensor.producer);
-      builder.add_operator(op.kind, op.name, op.attributes, op.inputs, tensor.name, tensor.type, tensor.shape,
-                           op.origins);
-    }
-  }
-  for (const TensorId output : graph.outputs()) builder.mark_output(output);
-  return std::move(builder).build();
-}
-
 /// What is wrong with a folder; becomes one diagnostic.
 class Damage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, const std::string& file,
+Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, const std::string& parameters_file,
                  Diagnostics& diagnostics) {
   const std::string text = joined(plan.at("graph"));
-  const auto parsed = parse_graph(text, diagnostics);
+  const std::string file = "graph of the plan";
+  // First without weights: their types and shapes stand in the text.
+  const auto parsed = parse_graph(text, diagnostics, {}, file);
   if (!parsed) throw Damage("its graph cannot be read");
   std::map<std::string, Tensor> values;
   const auto add = [&](const std::string& name, std::vector<std::byte> bytes) {
@@ -186,7 +178,8 @@ Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, con
     const auto offset = place.at("offset").get<std::size_t>();
     const auto size = place.at("bytes").get<std::size_t>();
     if (offset > parameters.size() || size > parameters.size() - offset) {
-      throw Damage(fmt::format("{} has {} bytes, too few for the plan's parameters", file, parameters.size()));
+      throw Damage(
+          fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, parameters.size()));
     }
     const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(offset);
     const auto name = place.at("tensor").get<std::string>();
@@ -197,9 +190,9 @@ Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, con
   for (const auto& [name, value] : plan.at("memory").at("values").items()) {
     add(name, bytes_of_hexadecimal(value.get<std::string>()));
   }
-  Graph graph = with_constants(*parsed, values);
-  if (to_text(graph) != text) throw Damage(fmt::format("the weights in {} are not those of the plan", file));
-  return graph;
+  const auto graph = parse_graph(text, diagnostics, values, file);
+  if (!graph) throw Damage(fmt::format("the weights in {} are not those of the plan", parameters_file));
+  return *graph;
 }
 
 FusedOperator read_group(const Json& step, const Graph& graph) {

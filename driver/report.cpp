@@ -98,6 +98,17 @@ std::string dma_table(const Plan& plan) {
   return table.text();
 }
 
+/// What a trace's algorithm is, in words.
+std::string title_of(const std::string& algorithm) {
+  static const std::map<std::string, std::string> titles = {
+      {"alg1", "algorithm 1, LDM management"}, {"alg2", "algorithm 2, loop reordering"},
+      {"alg3", "algorithm 3, DMA insertion"},  {"alg4", "algorithm 4, correlation of iterators"},
+      {"alg5", "algorithm 5, classification"}, {"parallel", "split over the cores"},
+      {"memory-map", "places in main memory"}};
+  const auto title = titles.find(algorithm);
+  return title != titles.end() ? title->second : algorithm;
+}
+
 std::string time_table(const Plan& plan) {
   TextTable table({"time", ">cycles", "formula", "source"});
   for (const TimeTerm& term : plan.time.terms) {
@@ -184,7 +195,7 @@ std::string decisions_text(const Trace& trace, const std::string& subject) {
   std::string heading;
   for (const TraceRecord& record : trace.records) {
     if (!subject.empty() && record.subject != subject) continue;
-    const std::string now = fmt::format("{}: {}", record.subject, record.algorithm);
+    const std::string now = fmt::format("{}: {}", record.subject, title_of(record.algorithm));
     if (now != heading) {
       text += fmt::format("{}{}\n", text.empty() ? "" : "\n", now);
       heading = now;
@@ -193,9 +204,6 @@ std::string decisions_text(const Trace& trace, const std::string& subject) {
                                      : record.outcome == TraceOutcome::refused ? "refused: "
                                                                                : "";
     text += fmt::format("  {:<14} {}{}\n", record.place, outcome, record.message);
-    std::vector<std::string> values;
-    for (const auto& [name, value] : record.values) values.push_back(fmt::format("{} = {}", name, value));
-    if (!values.empty()) text += fmt::format("  {:<14}   {}\n", "", fmt::join(values, ", "));
   }
   return text;
 }

@@ -364,14 +364,17 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
       if (assigned[l]) continue;
       std::int64_t transfers = 0;
       Values values;
+      std::vector<std::string> shares;
       for (const auto& [b, count] : transfers_by_buffer(l)) {
         transfers += count;
+        shares.push_back(fmt::format("{} {}", model.buffers[b].name, count));
         values.emplace_back("transfers " + model.buffers[b].name, std::to_string(count));
       }
       values.emplace_back("transfers", std::to_string(transfers));
       if (trace.listening()) {
         trace.add({"alg2", subject, "2:5-10", TraceOutcome::step,
-                   fmt::format("{} as the innermost of the loops left: {} transfers", loops[l].name, transfers),
+                   fmt::format("{} as the innermost of the loops left: {} transfers{}", loops[l].name, transfers,
+                               shares.empty() ? "" : fmt::format(" ({})", fmt::join(shares, ", "))),
                    std::move(values)});
       }
       const bool spatial = model.iterators[static_cast<std::size_t>(loops[l].iterator)].spatial;

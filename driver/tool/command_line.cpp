@@ -201,7 +201,7 @@ int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolConte
   app.set_help_flag("-h,--help", "print this");
   row.declare(app, options);
   app.add_flag("--json", options.json, "print one JSON object to standard output");
-  app.footer(fmt::format("\nExamples:\n{}", row.examples));
+  app.footer(fmt::format("Examples:\n{}", row.examples));
   app.get_formatter()->column_width(28);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {

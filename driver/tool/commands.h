@@ -49,6 +49,7 @@ class ProgressLine {
 
 /// Prints diagnostics to the error stream (with --json as an object too, if there are errors) and says the exit code.
 int failed(const ToolContext& context, const Diagnostics& diagnostics);
+/// Prints warnings; those that are a matter of speed only are counted.
 void print_warnings(const ToolContext& context, const Diagnostics& diagnostics);
 /// Splits "NAME=VALUE" arguments of an option; one without '=' or given twice is reported.
 std::map<std::string, std::string> named_values(const std::vector<std::string>& arguments, const std::string& option,

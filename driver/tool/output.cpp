@@ -19,6 +19,9 @@ std::int64_t milliseconds_now() {
 
 constexpr std::int64_t refresh_milliseconds = 100;
 
+/// A warning of the emulation that good plans lead to as well, often once a kernel.
+constexpr std::string_view shared_line_code = "emulation-shared-line";
+
 }  // namespace
 
 ProgressLine::ProgressLine(const ToolContext& context) : stream_(context.progress ? &context.err : nullptr) {}
@@ -39,7 +42,19 @@ ProgressSink ProgressLine::sink() {
 }
 
 void print_warnings(const ToolContext& context, const Diagnostics& diagnostics) {
-  context.err << format_diagnostics(diagnostics);
+  std::size_t shared_lines = 0;
+  for (const Diagnostic& diagnostic : diagnostics.entries()) {
+    if (diagnostic.code == shared_line_code) {
+      ++shared_lines;
+    } else {
+      context.err << format_diagnostic(diagnostic);
+    }
+  }
+  if (shared_lines == 0) return;
+  context.err << fmt::format(
+      "note: {} DMA statements put parts of one memory line from several cores, which costs time on the machine "
+      "(--json lists them)\n",
+      shared_lines);
 }
 
 int failed(const ToolContext& context, const Diagnostics& diagnostics) {

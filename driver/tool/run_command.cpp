@@ -148,7 +148,7 @@ Json error_json(const ValueError& error) {
 }
 
 Json run_json(const std::string& command, const Compilation& compilation, const EmulationResult& emulation,
-              const CheckResult* check) {
+              const CheckResult* check, const Diagnostics& diagnostics) {
   const DmaTotals sum = emulated_totals(emulation);
   Json json;
   json["command"] = command;
@@ -163,6 +163,7 @@ Json run_json(const std::string& command, const Compilation& compilation, const 
   json["ldm_peak_bytes"] = emulation.ldm_peak_bytes.empty()
                                ? 0
                                : *std::max_element(emulation.ldm_peak_bytes.begin(), emulation.ldm_peak_bytes.end());
+  json["diagnostics"] = to_json(diagnostics);
   if (check == nullptr) return json;
   json["agrees"] = check->agrees();
   const ValueError* first = check->first_difference();
@@ -230,7 +231,7 @@ int run_command(const RunOptions& options, ToolContext& context) {
   const int code = check && !check->agrees() ? exit_failed : exit_done;
   const std::string command = command_of(options);
   if (context.json) {
-    context.out << dumped(run_json(command, *compilation, emulation, check ? &*check : nullptr), 1);
+    context.out << dumped(run_json(command, *compilation, emulation, check ? &*check : nullptr, diagnostics), 1);
     return code;
   }
   context.out << fmt::format("stowage {} | {} | {}\n\n", stowage_version(), command, reproducer_line(*compilation));

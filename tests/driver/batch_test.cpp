@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stowage batch`: jobs side by side, failures among them, and every mistake in a batch file.
+#include <filesystem>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::vector<nlohmann::json> rows;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) rows.push_back(nlohmann::json::parse(line));
+  return rows;
+}
+
+TEST_CASE("the sample batch of the papers' examples agrees") {
+  const Workplace here;
+  const std::string file = std::string(STOWAGE_SOURCE_DIR) + "/samples/batch/papers.toml";
+  const ToolRun run = run_stowage({"batch", file, "-j", "2", "-o", "out"});
+  INFO(run.err);
+  INFO(run.out);
+  CHECK(run.code == 0);
+  const auto rows = json_lines(read_text("out/results.jsonl"));
+  REQUIRE(rows.size() == 5);
+  for (const auto& row : rows) {
+    INFO(row.dump());
+    CHECK(row.at("status") == "done");
+    CHECK(row.at("check").at("agrees") == true);
+    CHECK(fs::exists(fs::path("out") / row.at("job").get<std::string>() / "plan.json"));
+  }
+  // By hand and by algorithm, the papers' matmul is the same plan.
+  CHECK(rows[1].at("dma_transfers") == 264);
+  CHECK(rows[2].at("dma_transfers") == 264);
+}
+
+constexpr const char* mixed_jobs = R"([[job]]
+name = "good"
+network = "vector"
+
+[[job]]
+name = "bad"
+model = "missing.onnx"
+
+[[job]]
+name = "tiny"
+network = "matmul"
+set = { target.ldm_bytes = 6200 }
+
+[[job]]
+name = "last"
+network = "vector"
+check = true
+)";
+
+TEST_CASE("a batch goes on after jobs that fail, and its exit code tells") {
+  const Workplace here;
+  write_text("jobs.toml", mixed_jobs);
+  const ToolRun run = run_stowage({"batch", "jobs.toml"});
+  CHECK(run.code == 1);
+  const auto rows = json_lines(read_text("jobs-out/results.jsonl"));
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].at("status") == "done");
+  CHECK(rows[1].at("status") == "failed");
+  CHECK(rows[1].at("diagnostics")[0].at("file") == "missing.onnx");
+  CHECK(rows[2].at("status") == "failed");
+  CHECK(rows[3].at("status") == "done");
+  CHECK(fs::exists("jobs-out/good/plan.json"));
+  CHECK_FALSE(fs::exists("jobs-out/bad"));
+  CHECK_FALSE(fs::exists("jobs-out/tiny"));
+  CHECK(run.out.find("| bad") != std::string::npos);
+  CHECK(run.err.find("missing.onnx: error: ") != std::string::npos);
+
+  // A second run touches nothing without --force; with it one job alone can be run.
+  const ToolRun again = run_stowage({"batch", "jobs.toml"});
+  CHECK(again.code == 1);
+  CHECK(again.err.find("jobs-out/results.jsonl: error: exists already [output-exists]") == 0);
+  const ToolRun only = run_stowage({"batch", "jobs.toml", "--only", "last", "--force", "--json"});
+  CHECK(only.code == 0);
+  const auto json = nlohmann::json::parse(only.out);
+  REQUIRE(json.at("jobs").size() == 1);
+  CHECK(json.at("jobs")[0].at("check").at("agrees") == true);
+  const ToolRun unknown = run_stowage({"batch", "jobs.toml", "--only", "lats", "--force"});
+  CHECK(unknown.code == 1);
+  CHECK(unknown.err == "jobs.toml: error: no job 'lats' [unknown-job]\n  help: did you mean 'last'?\n");
+}
+
+TEST_CASE("a batch writes the same results whatever the number of jobs side by side") {
+  const Workplace here;
+  write_text("jobs.toml", mixed_jobs);
+  CHECK(run_stowage({"batch", "jobs.toml", "-o", "one"}).code == 1);
+  CHECK(run_stowage({"batch", "jobs.toml", "-o", "four", "-j", "4"}).code == 1);
+  CHECK(read_text("one/good/report.md") != "");
+  CHECK(files_below("one/last/src") == files_below("four/last/src"));
+  std::string one = read_text("one/results.jsonl");
+  CHECK(one == read_text("four/results.jsonl"));
+}
+
+TEST_CASE("every mistake in a batch file has its place") {
+  const Workplace here;
+  const auto complaint = [](const std::string& text) {
+    write_text("jobs.toml", text);
+    const ToolRun run = run_stowage({"batch", "jobs.toml"});
+    CHECK(run.code == 1);
+    CHECK_FALSE(fs::exists("jobs-out"));
+    return run.err;
+  };
+  CHECK(complaint("") == "jobs.toml: error: 'job' is missing: an array of tables was wanted [missing-key]\n");
+  CHECK(complaint("[[job]]\nnmae = \"a\"\nnetwork = \"lenett\"\n") ==
+        "jobs.toml:1:1: error: 'job.name' is missing: a string was wanted [missing-key]\n"
+        "    [[job]]\n"
+        "    ^\n"
+        "jobs.toml:3:11: error: no sample network 'lenett' [unknown-network]\n"
+        "    network = \"lenett\"\n"
+        "              ^^^^^^^^\n"
+        "  help: did you mean 'lenet'?\n"
+        "jobs.toml:2:1: error: unknown key 'job.nmae' [unknown-key]\n"
+        "    nmae = \"a\"\n"
+        "    ^^^^\n"
+        "  help: did you mean 'name'?\n");
+  CHECK(complaint("[[job]]\nname = \"a\"\n").find("the job has neither 'model' (a file) nor 'network'") !=
+        std::string::npos);
+  CHECK(complaint("[[job]]\nname = \"a\"\nmodel = \"m\"\nnetwork = \"lenet\"\n")
+            .find("jobs.toml:4:11: error: a job has either 'model' or 'network' [two-models]") == 0);
+  CHECK(complaint("[[job]]\nname = \"a/b\"\nnetwork = \"lenet\"\n")
+            .find("jobs.toml:2:8: error: 'a/b' cannot be the name of a folder for this job [wrong-job-name]") == 0);
+  CHECK(complaint("[[job]]\nname = \"a\"\nnetwork = \"lenet\"\n[[job]]\nname = \"a\"\nnetwork = \"lenet\"\n")
+            .find("jobs.toml:5:8: error: two jobs have the name 'a' [duplicate-job]") == 0);
+  CHECK(complaint("[defaults]\nchek = true\n[[job]]\nname = \"a\"\nnetwork = \"lenet\"\ncheck = 1\n") ==
+        "jobs.toml:2:1: error: unknown key 'defaults.chek' [unknown-key]\n"
+        "    chek = true\n"
+        "    ^^^^\n"
+        "  help: did you mean 'check'?\n"
+        "jobs.toml:6:9: error: 'job.check' is an integer, true or false was wanted [wrong-type]\n"
+        "    check = 1\n"
+        "            ^\n");
+  CHECK(complaint("[[job]]\nname = \n").find("jobs.toml:2:8: error: ") == 0);
+  CHECK(complaint("job = 3\n").find("'job' is an integer, an array of tables was wanted [wrong-type]") !=
+        std::string::npos);
+  CHECK(complaint("[[job]]\nname = \"a\"\nnetwork = \"lenet\"\ndim = { N = 0 }\nbatch = -1\n")
+            .find("'job.batch' is -1, but lies between 1 and 1048576 [out-of-range]") != std::string::npos);
+  CHECK(run_stowage({"batch", "nowhere.toml"}).err.find("nowhere.toml: error: cannot be read") == 0);
+}
+
+}  // namespace
+}  // namespace stowage::test

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stowage compile`: outputs, their bytes, and every kind of mistake.
+#include <filesystem>
+#include <fstream>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+void make_network(const std::string& name) { REQUIRE(run_stowage({"network", name, "-o", name + ".onnx"}).code == 0); }
+
+TEST_CASE("compile prints one JSON object with the promised keys") {
+  const Workplace here;
+  make_network("matmul");
+  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--set", "target.cores=1", "--json"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const auto json = nlohmann::json::parse(run.out);
+  for (const char* key : {"network", "target", "fusion", "planner", "groups", "flops", "dma_transfers",
+                          "dma_operations", "dma_bytes", "ldm_peak_bytes", "cycles", "time_s"}) {
+    INFO(key);
+    CHECK(json.contains(key));
+  }
+  // The swTVM papers' example on one core.
+  CHECK(json.at("network") == "matmul");
+  CHECK(json.at("flops") == 2 * 1024 * 1024);
+  CHECK(json.at("dma_transfers") == 264);
+  CHECK(json.at("ldm_peak_bytes") == 32 * 1024 + 768);
+  // Nothing is written without -o.
+  CHECK(files_below(".").size() == 1);
+}
+
+TEST_CASE("compile writes the same bytes for the same input, wherever they go") {
+  const Workplace here;
+  make_network("lenet");
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "one"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "other/two"}).code == 0);
+  CHECK(files_below("one") == files_below("other/two"));
+  for (const char* file : {"plan.json", "trace.json", "report.md", "src/main.c", "src/layers.c", "src/params.bin"}) {
+    INFO(file);
+    CHECK(fs::exists(fs::path("one") / file));
+  }
+  CHECK(read_text("one/report.md").find("`stowage 0.1.0 | stowage compile lenet.onnx") == 0);
+}
+
+TEST_CASE("an output folder that exists needs --force and is replaced whole") {
+  const Workplace here;
+  make_network("vector");
+  fs::create_directory("out");
+  write_text("out/mine.txt", "precious");
+  const ToolRun refused = run_stowage({"compile", "vector.onnx", "-o", "out"});
+  CHECK(refused.code == 1);
+  CHECK(refused.err ==
+        "out: error: the output folder exists already [output-exists]\n  help: give --force to replace it\n");
+  CHECK(read_text("out/mine.txt") == "precious");
+  CHECK(run_stowage({"compile", "vector.onnx", "-o", "out", "--force"}).code == 0);
+  CHECK_FALSE(fs::exists("out/mine.txt"));
+  CHECK(fs::exists("out/plan.json"));
+  // Nothing but the model and the folder remains.
+  CHECK(std::distance(fs::directory_iterator("."), fs::directory_iterator{}) == 2);
+}
+
+TEST_CASE("a compilation that fails leaves what was there") {
+  const Workplace here;
+  make_network("lenet");
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "out"}).code == 0);
+  const auto before = files_below("out");
+  CHECK(run_stowage({"compile", "lenet.onnx", "-o", "out", "--force", "--set", "target.ldm_bytes=6200"}).code == 1);
+  CHECK(files_below("out") == before);
+  CHECK(std::distance(fs::directory_iterator("."), fs::directory_iterator{}) == 2);
+}
+
+TEST_CASE("an output folder that cannot be made is reported") {
+  const Workplace here;
+  make_network("vector");
+  write_text("file", "");
+  const ToolRun run = run_stowage({"compile", "vector.onnx", "-o", "file/out"});
+  CHECK(run.code == 1);
+  CHECK(run.err.find("file/out: error: the folder above it cannot be made: Not a directory [file-error]") == 0);
+  const ToolRun onto = run_stowage({"compile", "vector.onnx", "-o", "file", "--force"});
+  CHECK(onto.code == 1);
+  CHECK(onto.err == "file: error: exists and is not a folder [output-exists]\n  help: choose another place\n");
+  const ToolRun unwritable = run_stowage({"compile", "vector.onnx", "-o", "/proc/out"});
+  CHECK(unwritable.code == 1);
+  CHECK(unwritable.err.find("/proc/out: error: the output folder cannot be made") == 0);
+}
+
+TEST_CASE("several mistakes before the model is read are reported together") {
+  const Workplace here;
+  const ToolRun run =
+      run_stowage({"compile", "x.onnx", "--target", "sw2610", "--fusion", "gredy", "--planner", "swtwm"});
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "error: no built-in target or file 'sw2610' [unknown-target]\n  help: did you mean 'sw26010'?\n"
+        "error: no fusion 'gredy' [unknown-fusion]\n  help: did you mean 'greedy'?\n"
+        "error: no planner 'swtwm' [unknown-planner]\n  help: did you mean 'swtvm'?\n");
+}
+
+TEST_CASE("wrong option values are named") {
+  const Workplace here;
+  const ToolRun run = run_stowage(
+      {"compile", "x.onnx", "--dim", "N", "--dim", "M=0", "--dim", "K=two", "--dim", "B=1", "--dim", "B=2"});
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "--dim N: error: NAME=VALUE was wanted [wrong-option]\n"
+        "--dim B=2: error: 'B' is given for the second time [wrong-option]\n"
+        "--dim K=two: error: 'two' is no size, an integer of at least 1 was wanted [wrong-option]\n"
+        "--dim M=0: error: '0' is no size, an integer of at least 1 was wanted [wrong-option]\n");
+  const ToolRun setting = run_stowage({"compile", "x.onnx", "--set", "machine.cores=1"});
+  CHECK(setting.code == 1);
+  CHECK(setting.err ==
+        "--set machine.cores=1: error: a setting is TABLE.KEY=VALUE, and the only table is 'target' "
+        "[unknown-setting]\n  help: for instance --set target.cores=1\n");
+}
+
+TEST_CASE("files that are no models are refused") {
+  const Workplace here;
+  write_text("empty.onnx", "");
+  write_text("text.onnx", "this is not a model");
+  fs::create_directory("folder.onnx");
+  for (const char* file : {"missing.onnx", "empty.onnx", "text.onnx", "folder.onnx"}) {
+    const ToolRun run = run_stowage({"compile", file, "-o", "out"});
+    INFO(file << ": " << run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.find(std::string(file) + ": error: ") == 0);
+    CHECK_FALSE(fs::exists("out"));
+  }
+}
+
+TEST_CASE("an LDM too small for any plan names the binding buffer and what it needs") {
+  const Workplace here;
+  make_network("matmul");
+  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--set", "target.ldm_bytes=6200"});
+  CHECK(run.code == 1);
+  CHECK(run.out.empty());
+  INFO(run.err);
+  CHECK(run.err.find("matmul") != std::string::npos);
+  CHECK(run.err.find("LDM") != std::string::npos);
+}
+
+TEST_CASE("failures print as JSON too") {
+  const Workplace here;
+  const ToolRun run = run_stowage({"compile", "missing.onnx", "--json"});
+  CHECK(run.code == 1);
+  const auto json = nlohmann::json::parse(run.out);
+  REQUIRE(json.at("diagnostics").size() == 1);
+  CHECK(json.at("diagnostics")[0].at("severity") == "error");
+  CHECK(json.at("diagnostics")[0].at("file") == "missing.onnx");
+}
+
+TEST_CASE("--print-config prints a target that reads back") {
+  const Workplace here;
+  const ToolRun run = run_stowage({"compile", "x.onnx", "--set", "target.cores=7", "--print-config"});
+  REQUIRE(run.code == 0);
+  CHECK(run.out.find("\ncores = 7\n") != std::string::npos);
+  write_text("mine.toml", run.out);
+  const ToolRun again = run_stowage({"compile", "x.onnx", "--target", "mine.toml", "--print-config"});
+  INFO(again.err);
+  REQUIRE(again.code == 0);
+  const auto body = [](const std::string& text) { return text.substr(text.find("name =")); };
+  CHECK(body(again.out) == body(run.out));
+}
+
+TEST_CASE("a schedule by hand is what is compiled") {
+  const Workplace here;
+  make_network("matmul");
+  const std::string schedule = std::string(STOWAGE_SOURCE_DIR) + "/samples/schedules/matmul.toml";
+  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--schedule", schedule, "-o", "out"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const auto plan = nlohmann::json::parse(read_text("out/plan.json"));
+  const auto& made = plan.at("steps")[0].at("schedule");
+  CHECK(made.at("buffer") == nlohmann::json::parse(R"({"x": 1, "y": 128, "k": 64})"));
+  CHECK(made.at("order") == nlohmann::json::parse(R"(["x", "yo", "ko"])"));
+  CHECK(made.at("dma") == nlohmann::json::parse(R"({"A": "ko", "B": "ko", "C": "yo"})"));
+  CHECK(made.at("parallel").empty());
+}
+
+TEST_CASE("mistakes in a schedule stand where they were written") {
+  const Workplace here;
+  make_network("matmul");
+  const auto complaint = [](const std::string& text) {
+    write_text("s.toml", text);
+    const ToolRun run = run_stowage({"compile", "matmul.onnx", "--schedule", "s.toml", "--set", "target.cores=1"});
+    CHECK(run.code == 1);
+    return run.err;
+  };
+  CHECK(complaint("[schedule.matmull]\nbuffer = { y = 128 }\n") ==
+        "s.toml:1:1: error: no fused operator 'matmull' [unknown-fused-operator]\n"
+        "    [schedule.matmull]\n"
+        "    ^^^^^^^^^^^^^^^^^^\n"
+        "  help: did you mean 'matmul'?\n");
+  CHECK(complaint("[schedule.matmul]\nbuffer = { z = 128, y = \"all\" }\n") ==
+        "s.toml:2:25: error: 'schedule.matmul.buffer.y' is a string, an integer was wanted [wrong-type]\n"
+        "    buffer = { z = 128, y = \"all\" }\n"
+        "                            ^^^^^\n");
+  CHECK(complaint("[schedule.matmul]\nbuffer = { z = 128 }\ndma = { D = \"ko\", A = \"zo\" }\n"
+                  "order = [\"x\", \"yi\"]\nslots = { E = 2 }\nparallel = [{ iterator = \"k\", parts = 4 }]\n") ==
+        "s.toml:6:12: error: fused operator 'matmul' has no iterator 'k' [unknown-iterator]\n"
+        "    parallel = [{ iterator = \"k\", parts = 4 }]\n"
+        "               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "  help: known are: x, y\n"
+        "s.toml:2:16: error: fused operator 'matmul' has no iterator 'z' [unknown-iterator]\n"
+        "    buffer = { z = 128 }\n"
+        "                   ^^^\n"
+        "  help: known are: x, y, k\n"
+        "s.toml:4:9: error: fused operator 'matmul' has no loop 'yi' [unknown-loop]\n"
+        "    order = [\"x\", \"yi\"]\n"
+        "            ^^^^^^^^^^^\n"
+        "  help: did you mean 'y'?\n"
+        "s.toml:3:25: error: fused operator 'matmul' has no loop 'zo' [unknown-loop]\n"
+        "    dma = { D = \"ko\", A = \"zo\" }\n"
+        "                            ^^^^\n"
+        "  help: did you mean 'xo'?\n"
+        "s.toml:3:13: error: fused operator 'matmul' has no tensor 'D' [unknown-tensor]\n"
+        "    dma = { D = \"ko\", A = \"zo\" }\n"
+        "                ^^^^\n"
+        "  help: known are: A, B, C\n"
+        "s.toml:5:15: error: fused operator 'matmul' has no tensor 'E' [unknown-tensor]\n"
+        "    slots = { E = 2 }\n"
+        "                  ^\n"
+        "  help: known are: A, B, C\n");
+  CHECK(complaint("[schedule.matmul]\nbufer = { y = 128 }\n") ==
+        "s.toml:2:1: error: unknown key 'schedule.matmul.bufer' [unknown-key]\n"
+        "    bufer = { y = 128 }\n"
+        "    ^^^^^\n"
+        "  help: did you mean 'buffer'?\n");
+  CHECK(complaint("[schedule.matmul\n").find("[toml-syntax]") != std::string::npos);
+  CHECK(complaint("# nothing\n") == "s.toml: error: 'schedule' is missing: a table was wanted [missing-key]\n");
+}
+
+TEST_CASE("a schedule that cannot hold says which constraint") {
+  const Workplace here;
+  make_network("matmul");
+  write_text("s.toml", "[schedule.matmul]\nbuffer = { y = 1024, k = 1024 }\n");
+  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--schedule", "s.toml", "--set", "target.cores=1"});
+  CHECK(run.code == 1);
+  INFO(run.err);
+  CHECK(run.err.find("58 KiB") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace stowage::test

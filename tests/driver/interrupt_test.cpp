@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tool as a process: Ctrl-C, being killed, and silence in a pipe.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// A running stowage whose outputs go to files out.txt and err.txt.
+pid_t start(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), std::string(STOWAGE_BINARY_DIR) + "/driver/stowage");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "out.txt", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "err.txt", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+  pid_t child = -1;
+  const int failure = ::posix_spawn(&child, argv[0], &files, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  INFO(argv[0]);
+  REQUIRE(failure == 0);
+  return child;
+}
+
+struct End {
+  int code = -1;  ///< exit code, or minus the signal
+  double seconds = 0;
+};
+
+End wait_for(pid_t child) {
+  const auto begin = Clock::now();
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  const std::chrono::duration<double> took = Clock::now() - begin;
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), took.count()};
+}
+
+/// Entries of the current folder but the two outputs.
+std::vector<std::string> entries() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(".")) {
+    const std::string name = entry.path().filename().string();
+    if (name != "out.txt" && name != "err.txt") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void sleep_milliseconds(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+
+TEST_CASE("Ctrl-C stops every command within a second and leaves nothing half written") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "resnet18", "-o", "resnet18.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "resnet18.onnx", "-o", "plan"}).code == 0);
+  const std::vector<std::string> before = entries();
+  write_text("jobs.toml",
+             "[[job]]\nname = \"a\"\nmodel = \"resnet18.onnx\"\ncheck = true\n"
+             "[[job]]\nname = \"b\"\nmodel = \"resnet18.onnx\"\ncheck = true\n");
+  const std::vector<std::vector<std::string>> commands = {
+      {"compile", "resnet18.onnx", "-o", "out"},
+      {"network", "vgg16", "-o", "vgg16.onnx"},
+      {"run", "plan", "--check", "--save-outputs", "out"},
+  };
+  for (const auto& command : commands) {
+    for (const int milliseconds : {5, 60, 300}) {
+      const pid_t child = start(command);
+      sleep_milliseconds(milliseconds);
+      ::kill(child, SIGINT);
+      const End end = wait_for(child);
+      INFO(command[0] << " after " << milliseconds << " ms: " << read_text("err.txt"));
+      // It may have been done before; otherwise it was stopped, and says so.
+      const bool before_the_handler = end.code == -SIGINT && milliseconds < 60;
+      CHECK((end.code == 0 || end.code == 130 || before_the_handler));
+      CHECK(end.seconds < 2.0);  // a second, on a machine with other work
+      if (end.code == 0) {
+        fs::remove_all("out");
+        fs::remove("vgg16.onnx");
+      }
+      auto now = entries();
+      now.erase(std::remove(now.begin(), now.end(), "jobs.toml"), now.end());
+      CHECK(now == before);
+    }
+  }
+  const pid_t child = start({"batch", "jobs.toml", "-j", "2", "-o", "out"});
+  sleep_milliseconds(700);
+  ::kill(child, SIGINT);
+  const End end = wait_for(child);
+  INFO(read_text("err.txt"));
+  CHECK(end.code == 130);
+  CHECK(end.seconds < 2.0);
+  // A job's folder is there whole or not at all.
+  for (const std::string job : {"a", "b"}) {
+    if (fs::exists("out/" + job)) CHECK(run_stowage({"explain", "out/" + job}).code == 0);
+  }
+}
+
+TEST_CASE("killed while it writes, the tool leaves no output under the wanted name") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "resnet18", "-o", "resnet18.onnx"}).code == 0);
+  for (int milliseconds = 20; milliseconds <= 400; milliseconds += 40) {
+    const pid_t child = start({"compile", "resnet18.onnx", "-o", "out"});
+    sleep_milliseconds(milliseconds);
+    ::kill(child, SIGKILL);
+    const End end = wait_for(child);
+    INFO(milliseconds);
+    if (fs::exists("out")) {
+      // It was in place already, so it is whole: it runs.
+      CHECK(run_stowage({"explain", "out"}).code == 0);
+      if (end.code == 0) break;
+    }
+    fs::remove_all("out");
+  }
+}
+
+TEST_CASE("in a pipe the tool is silent but for its result") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  const End end = wait_for(start({"compile", "lenet.onnx", "-o", "out", "--json"}));
+  CHECK(end.code == 0);
+  CHECK(read_text("err.txt").empty());
+  CHECK(read_text("out.txt").find('\033') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace stowage::test

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/driver/tool_runner.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include "driver/tool/commands.h"
+
+namespace stowage::test {
+
+namespace fs = std::filesystem;
+
+ToolRun run_stowage(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Interrupt interrupt;
+  ToolContext context{out, err, interrupt};
+  const int code = run_tool(arguments, context);
+  return {code, out.str(), err.str()};
+}
+
+Workplace::Workplace() : before_(fs::current_path()) {
+  std::string pattern = (fs::temp_directory_path() / "stowage-test-XXXXXX").string();
+  REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+  folder_ = pattern;
+  fs::current_path(folder_);
+}
+
+Workplace::~Workplace() {
+  std::error_code ignored;
+  fs::current_path(before_, ignored);
+  fs::remove_all(folder_, ignored);
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  REQUIRE(file.good());
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  INFO(path.string());
+  REQUIRE(file.good());
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<std::pair<std::string, std::string>> files_below(const fs::path& folder) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      files.emplace_back(entry.path().lexically_relative(folder).string(), read_text(entry.path()));
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string golden(const std::string& name, const std::string& actual) {
+  const fs::path path = fs::path(STOWAGE_SOURCE_DIR) / "tests/driver/golden" / name;
+  if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) write_text(path, actual);
+  return read_text(path);
+}
+
+}  // namespace stowage::test

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help texts, usage errors and lists: what a person sees who learns the tool.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+TEST_CASE("help of every command") {
+  const ToolRun overview = run_stowage({"--help"});
+  CHECK(overview.code == 0);
+  CHECK(overview.out == golden("help.txt", overview.out));
+  for (const std::string command :
+       {"compile", "batch", "run", "explain", "network", "coverage", "targets", "templates", "ops", "passes"}) {
+    const ToolRun help = run_stowage({command, "--help"});
+    INFO(command);
+    CHECK(help.code == 0);
+    CHECK(help.err.empty());
+    CHECK(help.out == golden("help-" + command + ".txt", help.out));
+    CHECK(help.out.find("Examples:\n  stowage " + command) != std::string::npos);
+  }
+}
+
+TEST_CASE("without arguments the overview and exit code 2") {
+  const ToolRun run = run_stowage({});
+  CHECK(run.code == 2);
+  CHECK(run.out.empty());
+  CHECK(run.err == run_stowage({"--help"}).out);
+}
+
+TEST_CASE("misspelt commands and options get a suggestion") {
+  const ToolRun command = run_stowage({"complie", "x.onnx"});
+  CHECK(command.code == 2);
+  CHECK(command.err ==
+        "error: unknown command 'complie' [usage]\n  help: did you mean 'compile'?\nsee 'stowage --help'\n");
+  const ToolRun option = run_stowage({"compile", "x.onnx", "--tagret", "sw26010"});
+  CHECK(option.code == 2);
+  CHECK(option.err ==
+        "error: unknown option '--tagret' [usage]\n  help: did you mean '--target'?\nsee 'stowage compile --help'\n");
+  const ToolRun extra = run_stowage({"targets", "all"});
+  CHECK(extra.code == 2);
+  CHECK(extra.err == "error: 'all' was not expected [usage]\nsee 'stowage targets --help'\n");
+  const ToolRun missing = run_stowage({"compile"});
+  CHECK(missing.code == 2);
+  CHECK(missing.err == "error: MODEL.onnx is required [usage]\nsee 'stowage compile --help'\n");
+  const ToolRun level = run_stowage({"run", "x", "--level", "hard"});
+  CHECK(level.code == 2);
+  CHECK(level.err == "error: --level: hard not in {count,check,strict} [usage]\nsee 'stowage run --help'\n");
+}
+
+TEST_CASE("lists print as tables and as one JSON object") {
+  for (const std::string command : {"targets", "templates", "ops", "passes", "network"}) {
+    INFO(command);
+    const ToolRun text = run_stowage({command});
+    CHECK(text.code == 0);
+    CHECK(text.out.find("stowage 0.1.0 | stowage " + command + "\n\n| name") == 0);
+    const ToolRun json = run_stowage({command, "--json"});
+    CHECK(json.code == 0);
+    const auto parsed = nlohmann::json::parse(json.out);
+    REQUIRE(parsed.at(command).is_array());
+    REQUIRE_FALSE(parsed.at(command).empty());
+    CHECK_FALSE(parsed.at(command)[0].at("name").get<std::string>().empty());
+    CHECK_FALSE(parsed.at(command)[0].at("summary").get<std::string>().empty());
+  }
+}
+
+TEST_CASE("a sample network is written whole, and not over another file") {
+  const Workplace here;
+  CHECK(run_stowage({"network", "vector"}).code == 2);
+  CHECK(run_stowage({"network", "vector", "-o", "v.onnx"}).code == 0);
+  const ToolRun again = run_stowage({"network", "vector", "-o", "v.onnx"});
+  CHECK(again.code == 1);
+  CHECK(again.err == "v.onnx: error: the file exists already [output-exists]\n  help: give --force to replace it\n");
+  const ToolRun unknown = run_stowage({"network", "resnet5", "-o", "r.onnx"});
+  CHECK(unknown.code == 1);
+  CHECK(unknown.err.find("did you mean 'resnet50'?") != std::string::npos);
+  CHECK(files_below(".").size() == 1);
+}
+
+TEST_CASE("coverage lists operators") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  const ToolRun text = run_stowage({"coverage", "lenet.onnx"});
+  CHECK(text.code == 0);
+  CHECK(text.out == golden("coverage-lenet.txt", text.out));
+  const auto json = nlohmann::json::parse(run_stowage({"coverage", "lenet.onnx", "--json"}).out);
+  CHECK(json.at("supported") == true);
+  CHECK(json.at("operators").size() == 6);
+  CHECK(run_stowage({"coverage", "missing.onnx"}).code == 1);
+}
+
+}  // namespace
+}  // namespace stowage::test
