@@ -2,13 +2,12 @@
 // Stages of groups: their text on small examples, their values on random graphs.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <random>
 
 #include "fusion/fold_intrinsics.h"
 #include "fusion/group.h"
 #include "fusion/stage_composition.h"
 #include "fusion/strategy.h"
-#include "tests/fusion/net.h"
+#include "tests/fusion/random_net.h"
 #include "tests/fusion/run_graph.h"
 
 using namespace stowage;
@@ -156,120 +155,6 @@ second: second_out[n_2<1, ff_2<4, yy_2<6, xx_2<6] = sum_{rc_2<3, ry_2<3, rx_2<3}
 }
 
 namespace {
-
-/// Random graphs of convolutions, products, pools, element-wise operators with broadcasting and views.
-class RandomNet {
- public:
-  explicit RandomNet(unsigned seed) : net_("random", seed), random_(seed) {}
-
-  Graph make(int size) {
-    tensors_ = {net_.input("x0", {1, 4, 6, 6}), net_.input("x1", {1, 4, 1, 1}), net_.input("x2", {3, 8})};
-    for (int i = 0; i < size; ++i) add("op" + std::to_string(i));
-    // Results that nobody reads are outputs, and now and then one that is read.
-    std::vector<TensorId> outputs;
-    for (const TensorId tensor : made_) {
-      const bool is_read = std::find(read_.begin(), read_.end(), tensor) != read_.end();
-      if (!is_read || random_() % 8 == 0) outputs.push_back(tensor);
-    }
-    return net_.done(outputs);
-  }
-
- private:
-  std::size_t pick(std::size_t count) { return random_() % count; }
-
-  TensorId any() {
-    // Recent tensors first, so that chains grow.
-    const std::size_t back = std::min(pick(tensors_.size()), pick(tensors_.size()));
-    const TensorId tensor = tensors_[tensors_.size() - 1 - back];
-    read_.push_back(tensor);
-    return tensor;
-  }
-
-  TensorId any_broadcast(const Shape& shape) {
-    std::vector<TensorId> fitting;
-    for (const TensorId tensor : tensors_) {
-      const Shape& other = net_.shape(tensor);
-      bool fits = other.size() == shape.size();
-      for (std::size_t d = 0; fits && d < shape.size(); ++d)
-        fits = other[d] == shape[d] || other[d] == 1 || shape[d] == 1;
-      if (fits) fitting.push_back(tensor);
-    }
-    const TensorId tensor = fitting[pick(fitting.size())];
-    read_.push_back(tensor);
-    return tensor;
-  }
-
-  void add(const std::string& name) {
-    const TensorId x = any();
-    const Shape shape = net_.shape(x);
-    const bool is_image = shape.size() == 4;
-    TensorId made;
-    switch (pick(10)) {
-      case 0:
-      case 1:
-        if (is_image) {
-          made = net_.conv(name, x, 4, shape[2] >= 3 ? 3 : 1);
-        } else {
-          made = net_.op("MatMul", name, {x, net_.constant(name + "_w", {shape.back(), 8})});
-        }
-        break;
-      case 2:
-        if (is_image) {
-          made = net_.batch_norm(name, x);
-        } else {
-          made = net_.op("Softmax", name, {x});
-        }
-        break;
-      case 3: {
-        const char* kinds[] = {"Relu", "Sigmoid", "Tanh", "HardSwish"};
-        made = net_.op(kinds[pick(4)], name, {x});
-        break;
-      }
-      case 4:
-      case 5: {
-        const char* kinds[] = {"Add", "Mul", "Sub"};
-        const char* kind = kinds[pick(3)];
-        const TensorId other = any_broadcast(shape);
-        made = pick(2) == 0 ? net_.op(kind, name, {x, other}) : net_.op(kind, name, {other, x});
-        break;
-      }
-      case 6: made = net_.op("Mul", name, {x, x}); break;
-      case 7: {
-        const Shape row = is_image ? Shape{4, 1, 1} : Shape{shape.back()};
-        made = net_.op(pick(2) == 0 ? "Add" : "Mul", name, {x, net_.constant(name + "_c", row)});
-        break;
-      }
-      case 8:
-        made = is_image && shape[2] > 1 ? net_.op("GlobalAveragePool", name, {x})
-                                        : net_.op("Clip", name, {x}, {{"min", -0.5}});
-        break;
-      default: {
-        std::vector<std::int64_t> reversed(shape.rbegin(), shape.rend());
-        const TensorId view = net_.op("Reshape", name, {x}, {{"shape", reversed}});
-        made_.push_back(view);
-        read_.push_back(view);
-        made = net_.op("Reshape", name + "_back", {view}, {{"shape", std::vector<std::int64_t>(shape)}});
-      }
-    }
-    tensors_.push_back(made);
-    made_.push_back(made);
-  }
-
-  Net net_;
-  std::mt19937 random_;
-  std::vector<TensorId> tensors_;
-  std::vector<TensorId> made_;
-  std::vector<TensorId> read_;
-};
-
-Values random_inputs(const Graph& graph, unsigned seed) {
-  Net random("values", seed);
-  Values values;
-  for (const TensorId input : graph.inputs()) {
-    values[graph.tensor(input).name] = random.random_tensor(graph.tensor(input).shape);
-  }
-  return values;
-}
 
 /// Every network output of `fused` against the graph run operator by operator.
 void check_same_values(const Graph& graph, const FusedGraph& fused, unsigned seed, double tolerance) {
