@@ -60,7 +60,7 @@ std::vector<ImportRow> build_table() {
       {"CastLike",           15, {2, 2},          1, cast, "Cast", import_cast_like},
       {"Clip",               6,  {1, 1},          1, {{"max", real}, {"min", real}}, "Clip", import_clip_attributes},
       {"Clip",               11, {1, 3},          1, {}, "Clip", import_clip},
-      {"Concat",             4,  {1, any_number}, 1, {{"axis", integer, true}}, "Concat", import_concat},
+      {"Concat",             4,  {1, variadic}, 1, {{"axis", integer, true}}, "Concat", import_concat},
       {"Constant",           1,  {0, 0},          1, {{"value", tensor, true}}, "", import_constant},
       {"Constant",           11, {0, 0},          1, constant, "", import_constant},
       {"Constant",           12, {0, 0},          1, with(constant, constant_scalar), "", import_constant},
@@ -124,7 +124,7 @@ std::vector<ImportRow> build_table() {
     rows.push_back({name, 1, {2, 2}, 1, {}, name, import_same});
   }
   for (const std::string_view name : {"Max", "Min", "Sum"}) {
-    rows.push_back({name, 1, {1, any_number}, 1, {}, name, import_same});
+    rows.push_back({name, 1, {1, variadic}, 1, {}, name, import_same});
   }
   for (const std::string_view name : {"ReduceMax", "ReduceMean"}) {
     rows.push_back({name, 1, {1, 1}, 1, reduce, name, import_reduce});
@@ -192,8 +192,7 @@ void check_form(const ImportRow& row, NodeImport& node) {
   if (operands < row.operands.least || operands > row.operands.most) {
     node.refuse("wrong-operand-count",
                 fmt::format("has {} operands; {} in opset {} takes {}", operands, row.name, node.opset(),
-                            row.operands.most == any_number ? fmt::format("at least {}", row.operands.least)
-                            : row.operands.least == row.operands.most
+                            row.operands.least == row.operands.most
                                 ? std::to_string(row.operands.least)
                                 : fmt::format("{} to {}", row.operands.least, row.operands.most)));
   }

@@ -21,10 +21,12 @@ struct AttributeRule {
 };
 
 inline constexpr int any_number = 1 << 30;
+/// Operands of Concat, Max …: an operator's definition nests one expression for each, so there is a bound.
+inline constexpr int variadic = 1024;
 
 struct OperandCount {
   int least = 1;
-  int most = 1;  ///< any_number: variadic
+  int most = 1;
 };
 
 struct ImportRow {

@@ -284,7 +284,9 @@ ValueRef NodeImport::append(const std::string& kind, Attributes attributes, cons
     ids.push_back(operand ? std::optional<TensorId>(state_.id_of(*operand)) : std::nullopt);
   }
   // Names of network outputs are kept for them: an operator of the same name steps aside.
-  const std::string op_name = state_.reserved_names.contains(name) && name != output_name ? name + "/operator" : name;
+  std::string op_name = state_.reserved_names.contains(name) && name != output_name ? name + "/operator" : name;
+  // Counted here: searching for a free number anew for each of many nodes of one name would take for ever.
+  if (const int times = ++state_.times_named[op_name]; times > 1) op_name += fmt::format("_{}", times);
   auto result = append_operator(state_.builder, kind, op_name, std::move(attributes), std::move(ids), output_name,
                                 {name_}, place(), state_.diagnostics);
   if (!result) throw Refused{};
@@ -343,14 +345,14 @@ void NodeImport::reserve(ElementType type, const Shape& shape) {
 
 bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& graph, const std::string& prefix,
                   int branch_depth) {
-  bool good = true;
+  constexpr int most_reported = 100;
+  int refused = 0;
   const auto names = node_names(graph, prefix);
-  for (int n = 0; n < graph.node_size(); ++n) {
+  for (int n = 0; n < graph.node_size() && refused < most_reported; ++n) {
     const onnx::NodeProto& proto = graph.node(n);
     const bool behind_failure = std::any_of(proto.input().begin(), proto.input().end(), [&](const std::string& input) {
       return !input.empty() && scope.has_failed(input);
     });
-    bool imported = false;
     if (!behind_failure) {
       NodeImport node(state, scope, proto, names[static_cast<std::size_t>(n)], branch_depth);
       try {
@@ -359,18 +361,16 @@ bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& grap
         if (row == nullptr) node.refuse("unsupported-operator", "is an operator that Stowage does not have");
         check_form(*row, node);
         row->import(node);
-        imported = true;
+        continue;
       } catch (const Refused&) {
-        imported = false;
+        ++refused;
       }
     }
-    if (imported) continue;
-    good = false;
     for (const auto& output : proto.output()) {
       if (!output.empty()) scope.failed.insert(output);
     }
   }
-  return good;
+  return refused == 0;
 }
 
 }  // namespace stowage::onnx_import

@@ -37,9 +37,10 @@ struct ImportState {
   const ImportOptions& options;
   Diagnostics& diagnostics;
   GraphBuilder builder;
-  std::set<std::string> used_names{};      ///< names that some node or network output reads
-  std::set<std::string> reserved_names{};  ///< names of network outputs, which no other tensor may take
-  std::set<std::string> inputs_to_bind{};  ///< network inputs whose values decide shapes
+  std::set<std::string> used_names{};        ///< names that some node or network output reads
+  std::set<std::string> reserved_names{};    ///< names of network outputs, which no other tensor may take
+  std::map<std::string, int> times_named{};  ///< how many operators asked for a name
+  std::set<std::string> inputs_to_bind{};    ///< network inputs whose values decide shapes
   std::int64_t folding_points_left = std::int64_t{1} << 28;  ///< keeps folding to seconds
   std::int64_t generated_bytes_left = 0;  ///< for constants that are larger than what the file says about them
 

@@ -2,6 +2,7 @@
 // Operators that vanish on import: constants, shape computations, aliases, branches whose condition is known.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -29,7 +30,10 @@ Tensor filled(ElementType type, const Shape& shape, const std::byte* element) {
   const auto count = static_cast<std::size_t>(element_count(shape));
   const auto size = static_cast<std::size_t>(byte_size(type));
   std::vector<std::byte> bytes(count * size);
-  for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes.data() + i * size, element, size);
+  if (count > 0) std::memcpy(bytes.data(), element, size);
+  for (std::size_t done = size; done < bytes.size(); done *= 2) {  // weights of whole networks may be made like this
+    std::memcpy(bytes.data() + done, bytes.data(), std::min(done, bytes.size() - done));
+  }
   return {type, shape, std::move(bytes)};
 }
 

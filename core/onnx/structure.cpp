@@ -100,9 +100,16 @@ class StructureCheck {
     }
   }
 
-  std::string suggest_value(const std::string& name) const {
+  /// Searching is quadratic in the names' lengths: done for readable names, in networks of usual size, a few times.
+  std::string suggest_value(const std::string& name) {
+    constexpr std::size_t longest = 100;
+    constexpr std::size_t most_names = 5000;
+    if (name.size() > longest || made_by_.size() > most_names || suggestions_left_ == 0) return {};
+    --suggestions_left_;
     std::vector<std::string> known;
-    for (const auto& [value, node] : made_by_) known.push_back(value);
+    for (const auto& [value, node] : made_by_) {
+      if (value.size() <= 2 * longest) known.push_back(value);
+    }
     const auto nearest = nearest_name(name, known);
     return nearest ? fmt::format("did you mean '{}'?", *nearest) : std::string{};
   }
@@ -173,6 +180,7 @@ class StructureCheck {
   std::vector<std::string> names_;
   Diagnostics& diagnostics_;
   std::map<std::string, int> made_by_;  ///< node that makes a value
+  int suggestions_left_ = 20;
   bool good_ = true;
 };
 

@@ -72,6 +72,27 @@ TEST_CASE("damaged models never crash the import", "[onnx][bad]") {
   CHECK(refused > 500);
 }
 
+TEST_CASE("many mistakes and many equal names take no more than a moment", "[onnx][bad]") {
+  const int many = 20'000;
+  auto missing = text_model("g (float[2] x) => (float[2] y) { y = Relu(x) }");
+  auto equal = missing;
+  for (int i = 0; i < many; ++i) {
+    auto& reads_nothing = *missing.mutable_graph()->add_node();
+    reads_nothing.set_op_type("Relu");
+    reads_nothing.add_input("none" + std::to_string(i));
+    reads_nothing.add_output("a" + std::to_string(i));
+    auto& same_name = *equal.mutable_graph()->add_node();
+    same_name = equal.graph().node(0);
+    same_name.set_name("same");
+    same_name.set_output(0, "a" + std::to_string(i));
+  }
+  CHECK(import_model(missing).codes().starts_with("missing-input missing-input"));
+  CHECK(import_model(equal).graph);
+  auto wide = text_model("g (float[2] x) => (float[2] y) { y = Max(x) }");
+  for (int i = 0; i < many; ++i) wide.mutable_graph()->mutable_node(0)->add_input("x");
+  CHECK(import_model(wide).codes() == "wrong-operand-count");
+}
+
 TEST_CASE("opsets older than 7 are refused, and files that name none", "[onnx][bad]") {
   CHECK(import_text("g (float[2] x) => (float[2] y) { y = Relu(x) }", 6).codes() == "opset-too-old");
   auto model = text_model("g (float[2] x) => (float[2] y) { y = Relu(x) }");

@@ -177,7 +177,7 @@ std::optional<NodeTestCase> load_node_test(const NodeTest& test, std::string& fa
   }
   auto expected = read_tensors(test, "output", diagnostics);
   if (!expected) return failed(diagnostics);
-  NodeTestCase result{*std::move(graph), {}, *std::move(expected)};
+  NodeTestCase result{test.id, *std::move(graph), {}, *std::move(expected)};
   for (std::size_t i = 0; i < given->size(); ++i) {
     if (!options.bindings.contains((*declared)[i].name)) result.inputs.push_back((*given)[i]);
   }

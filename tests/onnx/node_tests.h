@@ -32,6 +32,7 @@ NodeTestList find_node_tests();
 
 /// A test ready to run.
 struct NodeTestCase {
+  std::string id;
   Graph graph;
   std::vector<Tensor> inputs;  ///< by graph input; inputs whose values decide shapes were bound and are not among them
   std::vector<Tensor> expected;  ///< by graph output
