@@ -88,7 +88,7 @@ static void read_file(const char *path, FILE *file) {
     } else if ((KEY("read") || KEY("write")) && launch && sscanf(rest, "%lld %lld %lld %n", &a, &b, &c, &used) == 3 &&
                used > 0 && a >= 0 && a < SWEMU_AREAS) {
       struct swemu_range *range = APPEND(launch->ranges, launch->range_count);
-      *range = (struct swemu_range){copy_text(rest + used), (int)a, b, c, text[0] == 'w', 0};
+      *range = (struct swemu_range){copy_text(rest + used), (int)a, b, c, text[0] == 'w', 0, 0, 0};
     } else if (KEY("gap") && launch && sscanf(rest, "%lld %lld", &a, &b) == 2) {
       struct swemu_gap *gap = APPEND(launch->gaps, launch->gap_count);
       *gap = (struct swemu_gap){a, b};
@@ -102,7 +102,8 @@ static void read_file(const char *path, FILE *file) {
   }
   free(text);
   for (int64_t i = 0; i < config->launch_count; ++i) find_shared(&config->launches[i]);
-  if (config->cores < 1 || config->ldm_bytes < 1 || config->ldm_bytes > SWEMU_MAX_LDM || config->alignment < 1)
+  if (config->cores < 1 || config->ldm_bytes < 1 || config->ldm_bytes > SWEMU_MAX_LDM || config->alignment < 1 ||
+      (config->alignment & (config->alignment - 1)) != 0)
     refuse(path, 0, "cores, ldm or alignment out of range");
 }
 
@@ -120,6 +121,23 @@ void swemu_read_config(void) {
   read_file(path, file);
   fclose(file);
   swemu_config.configured = 1;
+}
+
+const struct swemu_launch *swemu_launch_at(int64_t number) {
+  static char parameters[] = "the parameters", activations[] = "the activations", any[] = "any";
+  static struct swemu_range areas[SWEMU_AREAS] = {{parameters, 0, 0, 0, 1, 1, 0, 0}, {activations, 1, 0, 0, 1, 1, 0, 0}};
+  static struct swemu_launch everything = {any, areas, SWEMU_AREAS, NULL, 0};
+  if (swemu_config.configured && number >= swemu_config.launch_count) return NULL;
+  struct swemu_launch *launch = swemu_config.configured ? &swemu_config.launches[number] : &everything;
+  for (int i = 0; i < launch->range_count; ++i) {
+    struct swemu_range *range = &launch->ranges[i];
+    const struct swemu_area *area = &swemu_areas[range->area];
+    if (!swemu_config.configured) range->bytes = area->bytes;
+    const int inside = range->offset >= 0 && range->bytes >= 0 && range->offset <= area->bytes - range->bytes;
+    range->low = inside ? (uint64_t)(uintptr_t)area->memory + (uint64_t)range->offset : 0;
+    range->high = inside ? range->low + (uint64_t)range->bytes : 0;
+  }
+  return launch;
 }
 
 void *swemu_alloc(size_t bytes) {

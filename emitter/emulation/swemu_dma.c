@@ -27,7 +27,6 @@ void swemu_begin_core(struct swemu_core *core) {
   core->flight_count = 0;
   core->put_low = UINT64_MAX;
   core->put_high = 0;
-  core->last_range = NULL;
   core->random = swemu_config.seed * 0x9e3779b97f4a7c15u + (uint64_t)swemu_run.launch * 4099 + (uint64_t)core->id;
 }
 
@@ -124,7 +123,7 @@ static uint64_t checksum(const char *bytes, int length) {
 
 static void move(const struct swemu_flight *f) {
   char *ldm = f->ldm, *memory = f->memory;
-  for (int left = f->length; left > 0; left -= f->block) {
+  for (int64_t row = 0; row < f->rows; ++row) {
     if (f->is_get) memcpy(ldm, memory, (size_t)f->block);
     else memcpy(memory, ldm, (size_t)f->block);
     ldm += f->block;
@@ -160,44 +159,28 @@ static void complete_at_random(struct swemu_core *core) {
 /* ---- checks of one operation ---- */
 
 static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
+static int64_t pitch(const struct swemu_flight *f) { return (int64_t)f->block + f->stride; }
+/* Main memory from the first byte of the first block to the last of the last. */
+static int64_t hull_of(const struct swemu_flight *f) { return (f->rows - 1) * pitch(f) + f->block; }
 
-static const struct swemu_range *find_range(struct swemu_core *core, const char *begin, int64_t bytes, int writing) {
+static int in_argument(uint64_t begin, int64_t bytes) {
+  const uint64_t at = begin - address(swemu_run.argument);
+  return at < (uint64_t)swemu_run.argument_bytes && at + (uint64_t)bytes <= (uint64_t)swemu_run.argument_bytes;
+}
+
+static const struct swemu_range *find_range(uint64_t begin, int64_t bytes, int writing) {
   const struct swemu_launch *launch = swemu_run.expected;
-  const struct swemu_range *last = core->last_range;
-  for (int i = -1; i < launch->range_count; ++i) {
-    const struct swemu_range *range = i < 0 ? last : &launch->ranges[i];
-    if (!range || (writing && !range->writable) || range->area >= swemu_area_count) continue;
-    const int64_t at = (int64_t)(address(begin) - address(swemu_areas[range->area].memory)) - range->offset;
-    if (at >= 0 && at <= range->bytes - bytes) return core->last_range = range;
+  for (int i = 0; i < launch->range_count; ++i) {
+    const struct swemu_range *range = &launch->ranges[i];
+    if (begin >= range->low && begin + (uint64_t)bytes <= range->high && (!writing || range->writable)) return range;
   }
   return NULL;
 }
 
-/* Whether main memory [begin, begin + bytes) may be used. `*log`: whether another core may write or read it too. */
-static int memory_allowed(struct swemu_core *core, const char *begin, int64_t bytes, int is_get, int *log) {
-  *log = 1;
-  const int64_t in_argument = (int64_t)(address(begin) - address(swemu_run.argument));
-  if (is_get && in_argument >= 0 && in_argument + bytes <= swemu_run.argument_bytes) {
-    *log = 0;
-    return 1;
-  }
-  if (swemu_run.expected) {
-    const struct swemu_range *range = find_range(core, begin, bytes, !is_get);
-    if (range) *log = range->shared;
-    return range != NULL;
-  }
-  for (int i = 0; i < swemu_area_count; ++i) {
-    const int64_t at = (int64_t)(address(begin) - address(swemu_areas[i].memory));
-    if (at >= 0 && at <= swemu_areas[i].bytes - bytes) return 1;
-  }
-  return 0;
-}
-
 static int refuse_memory(struct swemu_core *core, struct swemu_flight *f, int64_t bytes) {
   char text[400];
-  int unused;
   const char *where = swemu_memory_text(text, sizeof text, f->memory, bytes);
-  if (!f->is_get && memory_allowed(core, f->memory, bytes, GET, &unused))
+  if (!f->is_get && find_range(address(f->memory), bytes, 0))
     swemu_problem(SWEMU_ERROR, "emulation-read-only", f->site, core->id,
                   "athread_put to %s, which kernel %s may only read", where, swemu_run.kernel);
   else
@@ -208,11 +191,9 @@ static int refuse_memory(struct swemu_core *core, struct swemu_flight *f, int64_
 }
 
 /* Shape, alignment and places of an operation; 1 if it may run. Fills in the block of a contiguous one. */
-static int allowed(struct swemu_core *core, struct swemu_flight *f, int mode, int mask, int *log) {
+static int allowed(struct swemu_core *core, struct swemu_flight *f, int mode, int mask) {
   const char *name = f->is_get ? "athread_get" : "athread_put";
-  const int a = swemu_config.alignment;
   char *arena = arena_of(core);
-  *log = 0;
   if (mode != 0 || mask != 0) {
     swemu_problem(SWEMU_ERROR, "emulation-unsupported", f->site, core->id,
                   "%s in mode %d with mask %d: only PE_MODE without a mask is emulated", name, mode, mask);
@@ -225,18 +206,19 @@ static int allowed(struct swemu_core *core, struct swemu_flight *f, int mode, in
     return 0;
   }
   if (f->block == 0) f->block = f->length;
-  if (f->length % f->block != 0) {
+  f->rows = f->block == f->length ? 1 : f->length / f->block;
+  if (f->rows * f->block != f->length) {
     swemu_problem(SWEMU_ERROR, "emulation-dma-shape", f->site, core->id,
                   "%s of %d bytes, which is no multiple of its block of %d bytes", name, f->length, f->block);
     return 0;
   }
-  if ((address(f->memory) | address(f->ldm) | (uint64_t)f->length | (uint64_t)f->stride | (uint64_t)f->block) %
-      (uint64_t)a) {
+  if ((address(f->memory) | address(f->ldm) | (uint64_t)f->length | (uint64_t)f->stride | (uint64_t)f->block) &
+      (uint64_t)(swemu_config.alignment - 1)) {
     char text[400];
     swemu_problem(SWEMU_ERROR, "emulation-dma-misaligned", f->site, core->id,
                   "%s of %d bytes (stride %d, block %d) between LDM byte %lld and %s: all must be multiples of %d", name,
                   f->length, f->stride, f->block, (long long)(f->ldm - arena),
-                  swemu_memory_text(text, sizeof text, f->memory, f->length), a);
+                  swemu_memory_text(text, sizeof text, f->memory, f->length), swemu_config.alignment);
     return 0;
   }
   const int64_t at = (int64_t)(address(f->ldm) - address(arena));
@@ -246,8 +228,11 @@ static int allowed(struct swemu_core *core, struct swemu_flight *f, int mode, in
                   (long long)at + f->length, (long long)core->ldm_size);
     return 0;
   }
-  const int64_t hull = (int64_t)(f->length / f->block - 1) * ((int64_t)f->block + f->stride) + f->block;
-  if (!memory_allowed(core, f->memory, hull, f->is_get, log)) return refuse_memory(core, f, hull);
+  if (f->of_argument) return 1;
+  const int64_t hull = hull_of(f);
+  const struct swemu_range *range = find_range(address(f->memory), hull, !f->is_get);
+  if (!range) return refuse_memory(core, f, hull);
+  f->shared = range->shared;
   return 1;
 }
 
@@ -260,15 +245,12 @@ static void check_reply(struct swemu_core *core, struct swemu_flight *f) {
 
 /* ---- operations that overlap in flight ---- */
 
-static int64_t pitch(const struct swemu_flight *f) { return (int64_t)f->block + f->stride; }
-static int64_t rows(const struct swemu_flight *f) { return f->length / f->block; }
-
 static int memory_overlaps(const struct swemu_flight *a, const struct swemu_flight *b) {
-  for (int64_t row = 0; row < rows(a); ++row) {
+  for (int64_t row = 0; row < a->rows; ++row) {
     /* The rows of b that end behind the begin of this one start with index `first`. */
     const int64_t begin = (int64_t)(address(a->memory) - address(b->memory)) + row * pitch(a);
     const int64_t first = begin < b->block ? 0 : (begin - b->block) / pitch(b) + 1;
-    if (first < rows(b) && first * pitch(b) < begin + a->block) return 1;
+    if (first < b->rows && first * pitch(b) < begin + a->block) return 1;
   }
   return 0;
 }
@@ -306,7 +288,7 @@ static int overlaps_flight(struct swemu_core *core, const struct swemu_flight *f
   if ((any_busy(core->get_busy, at, at + f->length) || (f->is_get && any_busy(core->put_busy, at, at + f->length))) &&
       report_overlap(core, f, 1))
     return 1;
-  const uint64_t begin = address(f->memory), end = begin + (uint64_t)((rows(f) - 1) * pitch(f) + f->block);
+  const uint64_t begin = address(f->memory), end = begin + (uint64_t)hull_of(f);
   if (begin < core->put_high && core->put_low < end && report_overlap(core, f, 0)) return 1;
   if (!f->is_get) {
     if (begin < core->put_low) core->put_low = begin;
@@ -319,77 +301,99 @@ static void log_memory(struct swemu_core *core, const struct swemu_flight *f) {
   if (f->is_get && swemu_config.level != SWEMU_STRICT) return;
   struct swemu_log *log = f->is_get ? &core->gets : &core->puts;
   uint64_t begin = address(f->memory);
-  for (int64_t row = 0; row < rows(f); ++row, begin += (uint64_t)pitch(f))
+  for (int64_t row = 0; row < f->rows; ++row, begin += (uint64_t)pitch(f))
     swemu_log_interval(log, begin, begin + (uint64_t)f->block, f->site, core->id);
 }
 
 /* ---- the calls ---- */
 
-static void count_operation(const struct swemu_flight *f) {
-  struct swemu_worker *worker = swemu_worker;
-  const int64_t in_argument = (int64_t)(address(f->memory) - address(swemu_run.argument));
-  if (f->is_get && in_argument >= 0 && in_argument < swemu_run.argument_bytes) {
-    ++worker->argument_fetches;
-    return;
-  }
-  struct swemu_count *count = &worker->counts[f->site->id - 1];
-  ++count->operations;
-  count->bytes += f->length;
-}
-
-static void make_room_for_counts(struct swemu_site *site) {
+static struct swemu_count *count_of(struct swemu_site *site) {
   struct swemu_worker *worker = swemu_worker;
   const int id = swemu_site_id(site);
-  if (id <= worker->count_capacity) return;
-  const int capacity = id + 64;
-  worker->counts = swemu_checked_realloc(worker->counts, (size_t)capacity * sizeof *worker->counts);
-  memset(worker->counts + worker->count_capacity, 0,
-         (size_t)(capacity - worker->count_capacity) * sizeof *worker->counts);
-  worker->count_capacity = capacity;
+  if (id > worker->count_capacity) {
+    const int capacity = id + 64;
+    worker->counts = swemu_checked_realloc(worker->counts, (size_t)capacity * sizeof *worker->counts);
+    memset(worker->counts + worker->count_capacity, 0,
+           (size_t)(capacity - worker->count_capacity) * sizeof *worker->counts);
+    worker->count_capacity = capacity;
+  }
+  return &worker->counts[id - 1];
 }
 
-static int issue(struct swemu_flight f, int mode, int mask) {
+/* A place at the end of the list of operations in flight, not yet counted in. */
+static struct swemu_flight *new_flight(struct swemu_site *site) {
   struct swemu_core *core = swemu_core;
-  if (!core) swemu_fatal("emulation-misuse", f.site, -1, "DMA was issued on the management core");
-  make_room_for_counts(f.site);
-  int log = 0;
-  f.refused = !allowed(core, &f, mode, mask, &log);
-  check_reply(core, &f);
-  count_operation(&f);
+  if (!core) swemu_fatal("emulation-misuse", site, -1, "DMA was issued on the management core");
   if (core->flight_count == core->flight_capacity) {
     core->flight_capacity = core->flight_capacity ? 2 * core->flight_capacity : 16;
     core->flights = swemu_checked_realloc(core->flights, (size_t)core->flight_capacity * sizeof *core->flights);
   }
-  complete_at_random(core);
-  if (checked() && !f.refused) f.refused = overlaps_flight(core, &f);
-  if (checked() && !f.refused) {
-    if (log) log_memory(core, &f);
-    const int64_t at = f.ldm - arena_of(core);
-    mark_busy(f.is_get ? core->get_busy : core->put_busy, at, at + f.length, 1);
-    if (f.is_get) {
-      ALLOW(f.ldm, f.length);
-      memset(f.ldm, NAN_BYTE, (size_t)f.length);
-      FORBID(f.ldm, f.length);
-    } else {
-      f.checksum = checksum(f.ldm, f.length);
-    }
+  return &core->flights[core->flight_count];
+}
+
+/* Marks the operation as begun: from here to its completion nothing else may touch its LDM. */
+static void take_off(struct swemu_core *core, struct swemu_flight *f) {
+  if (f->shared) log_memory(core, f);
+  const int64_t at = f->ldm - arena_of(core);
+  mark_busy(f->is_get ? core->get_busy : core->put_busy, at, at + f->length, 1);
+  if (f->is_get) {
+    ALLOW(f->ldm, f->length);
+    memset(f->ldm, NAN_BYTE, (size_t)f->length);
+    FORBID(f->ldm, f->length);
+  } else {
+    f->checksum = checksum(f->ldm, f->length);
   }
-  core->flights[core->flight_count++] = f;
-  if (!checked()) complete(core, &core->flights[core->flight_count - 1]);
+}
+
+static int issue(struct swemu_flight *f, int mode, int mask) {
+  struct swemu_core *core = swemu_core;
+  f->done = f->shared = 0;
+  f->rows = 1;
+  f->of_argument = f->is_get && in_argument(address(f->memory), f->length);
+  f->refused = !allowed(core, f, mode, mask);
+  check_reply(core, f);
+  if (f->of_argument) {
+    ++swemu_worker->argument_fetches;
+  } else {
+    struct swemu_count *count = count_of(f->site);
+    ++count->operations;
+    count->bytes += f->length;
+  }
+  if (checked()) {
+    complete_at_random(core);
+    if (!f->refused) f->refused = overlaps_flight(core, f);
+    if (!f->refused) take_off(core, f);
+  }
+  ++core->flight_count;
+  if (!checked()) complete(core, f);
   return 0;
 }
 
 int swemu_get(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
               int mask, int stride, int block) {
-  struct swemu_flight f = {.site = site, .reply = reply, .ldm = target, .memory = (char *)(uintptr_t)source,
-                           .length = length, .stride = stride, .block = block, .is_get = GET};
+  struct swemu_flight *f = new_flight(site);
+  f->site = site;
+  f->reply = reply;
+  f->ldm = target;
+  f->memory = (char *)(uintptr_t)source;
+  f->length = length;
+  f->stride = stride;
+  f->block = block;
+  f->is_get = GET;
   return issue(f, mode, mask);
 }
 
 int swemu_put(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
               int stride, int block) {
-  struct swemu_flight f = {.site = site, .reply = reply, .ldm = (char *)(uintptr_t)source, .memory = target,
-                           .length = length, .stride = stride, .block = block, .is_get = PUT};
+  struct swemu_flight *f = new_flight(site);
+  f->site = site;
+  f->reply = reply;
+  f->ldm = (char *)(uintptr_t)source;
+  f->memory = target;
+  f->length = length;
+  f->stride = stride;
+  f->block = block;
+  f->is_get = PUT;
   return issue(f, mode, 0);
 }
 
@@ -417,8 +421,7 @@ static int settle(struct swemu_core *core, const volatile int *reply) {
 void swemu_wait(struct swemu_site *site, volatile int *reply, int count) {
   struct swemu_core *core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "dma_wait on the management core");
-  make_room_for_counts(site);
-  if (count > 0) ++swemu_worker->counts[site->id - 1].waits;
+  if (count > 0) ++count_of(site)->waits;
   complete_at_random(core);
   const int settled = settle(core, reply);
   const int value = *reply;

@@ -253,13 +253,10 @@ int swemu_spawn(struct swemu_site *site, const char *kernel, void (*body)(void *
   swemu_run.argument = pointer;
   /* sizeof(void) is 1: nothing is known, so as much as an LDM can hold. */
   swemu_run.argument_bytes = bytes > 1 ? (int64_t)bytes : swemu_config.ldm_bytes;
-  swemu_run.expected = NULL;
-  if (swemu_config.configured) {
-    if (swemu_run.launch >= swemu_config.launch_count)
-      swemu_fatal("emulation-misuse", site, -1, "launch %lld (%s) is one more than the program has",
-                  (long long)swemu_run.launch, kernel);
-    swemu_run.expected = &swemu_config.launches[swemu_run.launch];
-  }
+  swemu_run.expected = swemu_launch_at(swemu_run.launch);
+  if (!swemu_run.expected)
+    swemu_fatal("emulation-misuse", site, -1, "launch %lld (%s) is one more than the program has",
+                (long long)swemu_run.launch, kernel);
   swemu_run.running = 1;
   swemu_run.spawn_site = site;
   function = body;

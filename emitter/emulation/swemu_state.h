@@ -30,6 +30,7 @@ struct swemu_range {  /* a tensor, as one launch may use it */
   int64_t offset, bytes;
   int writable;
   int shared;         /* overlaps a writable range of its launch: reads must be checked against puts */
+  uint64_t low, high; /* its addresses, once main memory is allocated */
 };
 
 struct swemu_gap { int64_t offset, bytes; };  /* LDM that no buffer owns */
@@ -60,6 +61,8 @@ struct swemu_config {
 
 extern struct swemu_config swemu_config;
 void swemu_read_config(void);
+/* What a launch may use, its addresses filled in; null where there are fewer. Without a configuration: all of it. */
+const struct swemu_launch *swemu_launch_at(int64_t launch);
 
 struct swemu_area { char *memory; int64_t bytes; };
 extern struct swemu_area swemu_areas[SWEMU_AREAS];
@@ -72,7 +75,10 @@ struct swemu_flight {  /* an operation that was issued and not yet awaited */
   volatile int *reply;
   char *ldm, *memory;
   int length, stride, block;
+  int64_t rows;        /* blocks */
   int is_get;
+  int of_argument;     /* fetches the kernel's argument, which is no tensor */
+  int shared;          /* uses main memory that several cores may write or read in this launch */
   int refused;         /* by a check: counts for the reply word, moves nothing */
   int done;            /* its data has moved and the reply word was raised */
   uint64_t checksum;   /* of a put's source when it was issued */
@@ -97,7 +103,6 @@ struct swemu_core {
   int flight_count, flight_capacity;
   uint64_t put_low, put_high;  /* hull of main memory that puts in flight write; empty: low >= high */
   uint64_t *get_busy, *put_busy;  /* one bit a byte of LDM */
-  const struct swemu_range *last_range;
   struct swemu_log puts, gets;
   struct swemu_site *blocked_at;
   int blocked;               /* at the barrier */
@@ -124,7 +129,7 @@ struct swemu_run {
   const char *kernel;
   const char *argument;
   int64_t argument_bytes;
-  const struct swemu_launch *expected;  /* its configuration */
+  const struct swemu_launch *expected;  /* what it may do */
   int running;               /* between spawn and join */
   struct swemu_site *spawn_site;
 };
