@@ -7,10 +7,10 @@ typedef float floatv4 __attribute__((vector_size(16)));
 typedef float swemu_aligned_floats __attribute__((vector_size(16), may_alias));
 typedef float swemu_any_floats __attribute__((vector_size(16), aligned(4), may_alias));
 
-#define simd_load(v, p) ((v) = (floatv4) * (const swemu_aligned_floats *)(const void *)(p))
-#define simd_store(v, p) (*(swemu_aligned_floats *)(void *)(p) = (v))
-#define simd_loadu(v, p) ((v) = (floatv4) * (const swemu_any_floats *)(const void *)(p))
-#define simd_storeu(v, p) (*(swemu_any_floats *)(void *)(p) = (v))
+#define simd_load(v, p) ((v) = (floatv4) * (const swemu_aligned_floats*)(const void*)(p))
+#define simd_store(v, p) (*(swemu_aligned_floats*)(void*)(p) = (v))
+#define simd_loadu(v, p) ((v) = (floatv4) * (const swemu_any_floats*)(const void*)(p))
+#define simd_storeu(v, p) (*(swemu_any_floats*)(void*)(p) = (v))
 #define simd_loade(v, p) ((v) = swemu_splat(*(p)))
 
 static inline floatv4 swemu_splat(float x) { return (floatv4){x, x, x, x}; }

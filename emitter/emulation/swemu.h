@@ -8,37 +8,37 @@
 
 /* A place in the sources: every call of the interface owns one, so that counts and messages know their line. */
 struct swemu_site {
-  const char *file;
+  const char* file;
   int line;
   int id; /* index + 1 into the runtime's table of sites; 0 until the first call */
 };
-#define SWEMU_SITE                                                     \
-  (__extension__({                                                     \
+#define SWEMU_SITE                                                      \
+  (__extension__({                                                      \
     static struct swemu_site swemu_this_site = {__FILE__, __LINE__, 0}; \
-    &swemu_this_site;                                                  \
+    &swemu_this_site;                                                   \
   }))
 
 /* Both sides. */
 /* Main memory of one area, aligned to 128 bytes. The first call is the parameter area, the second the activations;
  * the configuration names tensors by area and offset. */
-void *swemu_alloc(size_t bytes);
+void* swemu_alloc(size_t bytes);
 
 /* Management core. */
 int swemu_init(void);
 int swemu_halt(void);
-int swemu_spawn(struct swemu_site *site, const char *kernel, void (*function)(void *), void *argument,
+int swemu_spawn(struct swemu_site* site, const char* kernel, void (*function)(void*), void* argument,
                 size_t argument_bytes);
-int swemu_join(struct swemu_site *site);
+int swemu_join(struct swemu_site* site);
 
 /* Compute cores. */
 /* The core's LDM: the kernel's struct has `bytes`, of which the first `buffer_bytes` are buffers (what is counted). */
-void *swemu_ldm(size_t bytes, size_t buffer_bytes);
-int swemu_core_id(struct swemu_site *site, int core);
-int swemu_get(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
+void* swemu_ldm(size_t bytes, size_t buffer_bytes);
+int swemu_core_id(struct swemu_site* site, int core);
+int swemu_get(struct swemu_site* site, int mode, const void* source, void* target, int length, volatile void* reply,
               int mask, int stride, int block);
-int swemu_put(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
+int swemu_put(struct swemu_site* site, int mode, const void* source, void* target, int length, volatile void* reply,
               int stride, int block);
-void swemu_wait(struct swemu_site *site, volatile int *reply, int count);
-int swemu_barrier(struct swemu_site *site, int scope, int mask);
+void swemu_wait(struct swemu_site* site, volatile int* reply, int count);
+int swemu_barrier(struct swemu_site* site, int scope, int mask);
 
 #endif

@@ -15,8 +15,8 @@ struct swemu_config swemu_config = {.level = SWEMU_CHECK, .cores = 64, .ldm_byte
 struct swemu_area swemu_areas[SWEMU_AREAS];
 int swemu_area_count;
 
-void *swemu_checked_realloc(void *memory, size_t bytes) {
-  void *result = realloc(memory, bytes ? bytes : 1);
+void* swemu_checked_realloc(void* memory, size_t bytes) {
+  void* result = realloc(memory, bytes ? bytes : 1);
   if (!result) {
     fprintf(stderr, "emulation: out of memory\n");
     _Exit(70);
@@ -24,12 +24,12 @@ void *swemu_checked_realloc(void *memory, size_t bytes) {
   return result;
 }
 
-static char *copy_text(const char *text) {
+static char* copy_text(const char* text) {
   const size_t n = strlen(text) + 1;
   return memcpy(swemu_checked_realloc(NULL, n), text, n);
 }
 
-static void refuse(const char *path, int line, const char *text) {
+static void refuse(const char* path, int line, const char* text) {
   fprintf(stderr, "%s:%d: unknown or incomplete setting: %s\n", path, line, text);
   _Exit(70);
 }
@@ -37,31 +37,31 @@ static void refuse(const char *path, int line, const char *text) {
 #define APPEND(items, count) \
   ((items) = swemu_checked_realloc((items), (size_t)((count) + 1) * sizeof *(items)), &(items)[(count)++])
 
-static void find_shared(struct swemu_launch *launch) {
+static void find_shared(struct swemu_launch* launch) {
   for (int i = 0; i < launch->range_count; ++i) {
-    struct swemu_range *a = &launch->ranges[i];
+    struct swemu_range* a = &launch->ranges[i];
     for (int k = 0; k < launch->range_count; ++k) {
-      const struct swemu_range *b = &launch->ranges[k];
+      const struct swemu_range* b = &launch->ranges[k];
       if (b->writable && a->area == b->area && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes)
         a->shared = 1;
     }
   }
 }
 
-static void read_file(const char *path, FILE *file) {
-  struct swemu_config *config = &swemu_config;
-  char *text = NULL;
+static void read_file(const char* path, FILE* file) {
+  struct swemu_config* config = &swemu_config;
+  char* text = NULL;
   size_t capacity = 0;
   int line = 0;
   while (getline(&text, &capacity, file) >= 0) {
     ++line;
     text[strcspn(text, "\n")] = 0;
     if (!*text) continue;
-    const char *rest = strchr(text, ' ');
+    const char* rest = strchr(text, ' ');
     if (!rest) refuse(path, line, text);
     const size_t key_length = (size_t)(rest - text);
     ++rest;
-    struct swemu_launch *launch = config->launch_count ? &config->launches[config->launch_count - 1] : NULL;
+    struct swemu_launch* launch = config->launch_count ? &config->launches[config->launch_count - 1] : NULL;
     long long a = 0, b = 0, c = 0, d = 0;
     int used = 0;
 #define KEY(name) (key_length == strlen(name) && strncmp(text, name, key_length) == 0)
@@ -87,13 +87,13 @@ static void read_file(const char *path, FILE *file) {
       launch->name = copy_text(rest);
     } else if ((KEY("read") || KEY("write")) && launch && sscanf(rest, "%lld %lld %lld %n", &a, &b, &c, &used) == 3 &&
                used > 0 && a >= 0 && a < SWEMU_AREAS) {
-      struct swemu_range *range = APPEND(launch->ranges, launch->range_count);
+      struct swemu_range* range = APPEND(launch->ranges, launch->range_count);
       *range = (struct swemu_range){copy_text(rest + used), (int)a, b, c, text[0] == 'w', 0, 0, 0};
     } else if (KEY("gap") && launch && sscanf(rest, "%lld %lld", &a, &b) == 2) {
-      struct swemu_gap *gap = APPEND(launch->gaps, launch->gap_count);
+      struct swemu_gap* gap = APPEND(launch->gaps, launch->gap_count);
       *gap = (struct swemu_gap){a, b};
     } else if (KEY("dump") && sscanf(rest, "%lld %lld %lld %lld", &a, &b, &c, &d) == 4 && b >= 0 && b < SWEMU_AREAS) {
-      struct swemu_dump *dump = APPEND(config->dumps, config->dump_count);
+      struct swemu_dump* dump = APPEND(config->dumps, config->dump_count);
       *dump = (struct swemu_dump){a, c, d, (int)b};
     } else {
       refuse(path, line, text);
@@ -111,9 +111,9 @@ void swemu_read_config(void) {
   static int done;
   if (done) return;
   done = 1;
-  const char *path = getenv("SWEMU_CONFIG");
+  const char* path = getenv("SWEMU_CONFIG");
   if (!path || !*path) return;
-  FILE *file = fopen(path, "r");
+  FILE* file = fopen(path, "r");
   if (!file) {
     fprintf(stderr, "emulation: cannot read the configuration %s\n", path);
     _Exit(70);
@@ -123,15 +123,16 @@ void swemu_read_config(void) {
   swemu_config.configured = 1;
 }
 
-const struct swemu_launch *swemu_launch_at(int64_t number) {
+const struct swemu_launch* swemu_launch_at(int64_t number) {
   static char parameters[] = "the parameters", activations[] = "the activations", any[] = "any";
-  static struct swemu_range areas[SWEMU_AREAS] = {{parameters, 0, 0, 0, 1, 1, 0, 0}, {activations, 1, 0, 0, 1, 1, 0, 0}};
+  static struct swemu_range areas[SWEMU_AREAS] = {{parameters, 0, 0, 0, 1, 1, 0, 0},
+                                                  {activations, 1, 0, 0, 1, 1, 0, 0}};
   static struct swemu_launch everything = {any, areas, SWEMU_AREAS, NULL, 0};
   if (swemu_config.configured && number >= swemu_config.launch_count) return NULL;
-  struct swemu_launch *launch = swemu_config.configured ? &swemu_config.launches[number] : &everything;
+  struct swemu_launch* launch = swemu_config.configured ? &swemu_config.launches[number] : &everything;
   for (int i = 0; i < launch->range_count; ++i) {
-    struct swemu_range *range = &launch->ranges[i];
-    const struct swemu_area *area = &swemu_areas[range->area];
+    struct swemu_range* range = &launch->ranges[i];
+    const struct swemu_area* area = &swemu_areas[range->area];
     if (!swemu_config.configured) range->bytes = area->bytes;
     const int inside = range->offset >= 0 && range->bytes >= 0 && range->offset <= area->bytes - range->bytes;
     range->low = inside ? (uint64_t)(uintptr_t)area->memory + (uint64_t)range->offset : 0;
@@ -140,11 +141,11 @@ const struct swemu_launch *swemu_launch_at(int64_t number) {
   return launch;
 }
 
-void *swemu_alloc(size_t bytes) {
+void* swemu_alloc(size_t bytes) {
   swemu_read_config();
   if (swemu_area_count == SWEMU_AREAS)
     swemu_fatal("emulation-misuse", NULL, -1, "more than two areas of main memory were allocated");
-  char *memory = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* memory = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
   /* Nothing may be read from main memory before it was written: activations start as NaN. */
   if (swemu_config.level != SWEMU_COUNT && swemu_area_count == 1) memset(memory, 0xff, bytes);

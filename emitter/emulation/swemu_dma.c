@@ -17,12 +17,12 @@
 
 enum { GET = 1, PUT = 0, CANARY_BYTE = 0xa5, NAN_BYTE = 0xff };
 
-static char *arena_of(const struct swemu_core *core) { return core->fiber->arena; }
+static char* arena_of(const struct swemu_core* core) { return core->fiber->arena; }
 static int checked(void) { return swemu_config.level != SWEMU_COUNT; }
 
 /* ---- LDM ---- */
 
-void swemu_begin_core(struct swemu_core *core) {
+void swemu_begin_core(struct swemu_core* core) {
   core->ldm_size = 0;
   core->flight_count = 0;
   core->put_low = UINT64_MAX;
@@ -30,14 +30,14 @@ void swemu_begin_core(struct swemu_core *core) {
   core->random = swemu_config.seed * 0x9e3779b97f4a7c15u + (uint64_t)swemu_run.launch * 4099 + (uint64_t)core->id;
 }
 
-void *swemu_ldm(size_t bytes, size_t buffer_bytes) {
-  struct swemu_core *core = swemu_core;
+void* swemu_ldm(size_t bytes, size_t buffer_bytes) {
+  struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", NULL, -1, "the LDM was asked for on the management core");
   if ((int64_t)bytes > swemu_config.ldm_bytes)
     swemu_fatal("emulation-ldm-overflow", NULL, core->id,
                 "kernel %s keeps %lld bytes in the LDM, which holds %lld for it", swemu_run.kernel, (long long)bytes,
                 (long long)swemu_config.ldm_bytes);
-  char *arena = arena_of(core);
+  char* arena = arena_of(core);
   if ((int64_t)buffer_bytes > swemu_worker->ldm_peak) swemu_worker->ldm_peak = (int64_t)buffer_bytes;
   if ((int64_t)bytes <= core->ldm_size) return arena;
   core->ldm_size = (int64_t)bytes;
@@ -50,7 +50,7 @@ void *swemu_ldm(size_t bytes, size_t buffer_bytes) {
 #if SWEMU_ASAN
   FORBID(arena - SWEMU_CANARY, SWEMU_CANARY);
   FORBID(arena + bytes, swemu_config.ldm_bytes - (int64_t)bytes + SWEMU_CANARY);
-  const struct swemu_launch *launch = swemu_run.expected;
+  const struct swemu_launch* launch = swemu_run.expected;
   for (int i = 0; launch && i < launch->gap_count; ++i)
     if (launch->gaps[i].offset + launch->gaps[i].bytes <= (int64_t)bytes)
       FORBID(arena + launch->gaps[i].offset, launch->gaps[i].bytes);
@@ -58,15 +58,15 @@ void *swemu_ldm(size_t bytes, size_t buffer_bytes) {
   return arena;
 }
 
-static int canary_broken(const char *canary, int *at) {
+static int canary_broken(const char* canary, int* at) {
   for (*at = 0; *at < SWEMU_CANARY; ++*at)
     if ((unsigned char)canary[*at] != CANARY_BYTE) return 1;
   return 0;
 }
 
-static void check_canaries(struct swemu_core *core) {
+static void check_canaries(struct swemu_core* core) {
   if (!core->ldm_size) return;
-  char *arena = arena_of(core);
+  char* arena = arena_of(core);
   int at = 0;
 #if SWEMU_ASAN
   ALLOW(arena - SWEMU_CANARY, swemu_config.ldm_bytes + 2 * SWEMU_CANARY);
@@ -87,7 +87,7 @@ static uint64_t bits(int from, int to) { /* [from, to) of one word, to <= 64 */
   return upper & ~(((uint64_t)1 << from) - 1);
 }
 
-static int any_busy(const uint64_t *map, int64_t begin, int64_t end) {
+static int any_busy(const uint64_t* map, int64_t begin, int64_t end) {
   for (int64_t at = begin; at < end;) {
     const int64_t next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
     if (map[at >> 6] & bits((int)(at & 63), (int)(next - (at & ~(int64_t)63)))) return 1;
@@ -96,19 +96,21 @@ static int any_busy(const uint64_t *map, int64_t begin, int64_t end) {
   return 0;
 }
 
-static void mark_busy(uint64_t *map, int64_t begin, int64_t end, int busy) {
+static void mark_busy(uint64_t* map, int64_t begin, int64_t end, int busy) {
   for (int64_t at = begin; at < end;) {
     const int64_t next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
     const uint64_t mask = bits((int)(at & 63), (int)(next - (at & ~(int64_t)63)));
-    if (busy) map[at >> 6] |= mask;
-    else map[at >> 6] &= ~mask;
+    if (busy)
+      map[at >> 6] |= mask;
+    else
+      map[at >> 6] &= ~mask;
     at = next;
   }
 }
 
 /* ---- moving ---- */
 
-static uint64_t checksum(const char *bytes, int length) {
+static uint64_t checksum(const char* bytes, int length) {
   uint64_t sum = 0x243f6a8885a308d3u;
   int i = 0;
   for (; i + 8 <= length; i += 8) {
@@ -121,25 +123,28 @@ static uint64_t checksum(const char *bytes, int length) {
   return sum;
 }
 
-static void move(const struct swemu_flight *f) {
+static void move(const struct swemu_flight* f) {
   char *ldm = f->ldm, *memory = f->memory;
   for (int64_t row = 0; row < f->rows; ++row) {
-    if (f->is_get) memcpy(ldm, memory, (size_t)f->block);
-    else memcpy(memory, ldm, (size_t)f->block);
+    if (f->is_get)
+      memcpy(ldm, memory, (size_t)f->block);
+    else
+      memcpy(memory, ldm, (size_t)f->block);
     ldm += f->block;
     memory += f->block + f->stride;
   }
 }
 
 /* The data moves and the reply word counts it. The operation stays in the list until it is awaited. */
-static void complete(struct swemu_core *core, struct swemu_flight *f) {
+static void complete(struct swemu_core* core, struct swemu_flight* f) {
   if (f->done) return;
   f->done = 1;
   if (!f->refused) {
     if (checked()) {
       const int64_t begin = f->ldm - arena_of(core);
       mark_busy(f->is_get ? core->get_busy : core->put_busy, begin, begin + f->length, 0);
-      if (f->is_get) ALLOW(f->ldm, f->length);
+      if (f->is_get)
+        ALLOW(f->ldm, f->length);
       else if (checksum(f->ldm, f->length) != f->checksum)
         swemu_problem(SWEMU_ERROR, "emulation-put-source-changed", f->site, core->id,
                       "the source of this put (LDM bytes [%lld, %lld)) was overwritten before the put was awaited",
@@ -150,7 +155,7 @@ static void complete(struct swemu_core *core, struct swemu_flight *f) {
   ++*f->reply;
 }
 
-static void complete_at_random(struct swemu_core *core) {
+static void complete_at_random(struct swemu_core* core) {
   if (swemu_config.level != SWEMU_STRICT || !core->flight_count) return;
   const uint64_t random = swemu_random(&core->random);
   if (random & 1) complete(core, &core->flights[(random >> 1) % (uint64_t)core->flight_count]);
@@ -158,28 +163,28 @@ static void complete_at_random(struct swemu_core *core) {
 
 /* ---- checks of one operation ---- */
 
-static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
-static int64_t pitch(const struct swemu_flight *f) { return (int64_t)f->block + f->stride; }
+static uint64_t address(const void* p) { return (uint64_t)(uintptr_t)p; }
+static int64_t pitch(const struct swemu_flight* f) { return (int64_t)f->block + f->stride; }
 /* Main memory from the first byte of the first block to the last of the last. */
-static int64_t hull_of(const struct swemu_flight *f) { return (f->rows - 1) * pitch(f) + f->block; }
+static int64_t hull_of(const struct swemu_flight* f) { return (f->rows - 1) * pitch(f) + f->block; }
 
 static int in_argument(uint64_t begin, int64_t bytes) {
   const uint64_t at = begin - address(swemu_run.argument);
   return at < (uint64_t)swemu_run.argument_bytes && at + (uint64_t)bytes <= (uint64_t)swemu_run.argument_bytes;
 }
 
-static const struct swemu_range *find_range(uint64_t begin, int64_t bytes, int writing) {
-  const struct swemu_launch *launch = swemu_run.expected;
+static const struct swemu_range* find_range(uint64_t begin, int64_t bytes, int writing) {
+  const struct swemu_launch* launch = swemu_run.expected;
   for (int i = 0; i < launch->range_count; ++i) {
-    const struct swemu_range *range = &launch->ranges[i];
+    const struct swemu_range* range = &launch->ranges[i];
     if (begin >= range->low && begin + (uint64_t)bytes <= range->high && (!writing || range->writable)) return range;
   }
   return NULL;
 }
 
-static int refuse_memory(struct swemu_core *core, struct swemu_flight *f, int64_t bytes) {
+static int refuse_memory(struct swemu_core* core, struct swemu_flight* f, int64_t bytes) {
   char text[400];
-  const char *where = swemu_memory_text(text, sizeof text, f->memory, bytes);
+  const char* where = swemu_memory_text(text, sizeof text, f->memory, bytes);
   if (!f->is_get && find_range(address(f->memory), bytes, 0))
     swemu_problem(SWEMU_ERROR, "emulation-read-only", f->site, core->id,
                   "athread_put to %s, which kernel %s may only read", where, swemu_run.kernel);
@@ -191,9 +196,9 @@ static int refuse_memory(struct swemu_core *core, struct swemu_flight *f, int64_
 }
 
 /* Shape, alignment and places of an operation; 1 if it may run. Fills in the block of a contiguous one. */
-static int allowed(struct swemu_core *core, struct swemu_flight *f, int mode, int mask) {
-  const char *name = f->is_get ? "athread_get" : "athread_put";
-  char *arena = arena_of(core);
+static int allowed(struct swemu_core* core, struct swemu_flight* f, int mode, int mask) {
+  const char* name = f->is_get ? "athread_get" : "athread_put";
+  char* arena = arena_of(core);
   if (mode != 0 || mask != 0) {
     swemu_problem(SWEMU_ERROR, "emulation-unsupported", f->site, core->id,
                   "%s in mode %d with mask %d: only PE_MODE without a mask is emulated", name, mode, mask);
@@ -216,8 +221,8 @@ static int allowed(struct swemu_core *core, struct swemu_flight *f, int mode, in
       (uint64_t)(swemu_config.alignment - 1)) {
     char text[400];
     swemu_problem(SWEMU_ERROR, "emulation-dma-misaligned", f->site, core->id,
-                  "%s of %d bytes (stride %d, block %d) between LDM byte %lld and %s: all must be multiples of %d", name,
-                  f->length, f->stride, f->block, (long long)(f->ldm - arena),
+                  "%s of %d bytes (stride %d, block %d) between LDM byte %lld and %s: all must be multiples of %d",
+                  name, f->length, f->stride, f->block, (long long)(f->ldm - arena),
                   swemu_memory_text(text, sizeof text, f->memory, f->length), swemu_config.alignment);
     return 0;
   }
@@ -230,14 +235,14 @@ static int allowed(struct swemu_core *core, struct swemu_flight *f, int mode, in
   }
   if (f->of_argument) return 1;
   const int64_t hull = hull_of(f);
-  const struct swemu_range *range = find_range(address(f->memory), hull, !f->is_get);
+  const struct swemu_range* range = find_range(address(f->memory), hull, !f->is_get);
   if (!range) return refuse_memory(core, f, hull);
   f->shared = range->shared;
   return 1;
 }
 
-static void check_reply(struct swemu_core *core, struct swemu_flight *f) {
-  const int64_t at = (int64_t)(address((const void *)f->reply) - address(arena_of(core)));
+static void check_reply(struct swemu_core* core, struct swemu_flight* f) {
+  const int64_t at = (int64_t)(address((const void*)f->reply) - address(arena_of(core)));
   if (at < 0 || at + (int64_t)sizeof(int) > core->ldm_size || at % (int64_t)sizeof(int))
     swemu_problem(SWEMU_ERROR, "emulation-reply-place", f->site, core->id,
                   "the reply word of this operation is not an aligned word of the core's LDM");
@@ -245,7 +250,7 @@ static void check_reply(struct swemu_core *core, struct swemu_flight *f) {
 
 /* ---- operations that overlap in flight ---- */
 
-static int memory_overlaps(const struct swemu_flight *a, const struct swemu_flight *b) {
+static int memory_overlaps(const struct swemu_flight* a, const struct swemu_flight* b) {
   for (int64_t row = 0; row < a->rows; ++row) {
     /* The rows of b that end behind the begin of this one start with index `first`. */
     const int64_t begin = (int64_t)(address(a->memory) - address(b->memory)) + row * pitch(a);
@@ -255,13 +260,13 @@ static int memory_overlaps(const struct swemu_flight *a, const struct swemu_flig
   return 0;
 }
 
-static int ldm_overlaps(const struct swemu_flight *a, const struct swemu_flight *b) {
+static int ldm_overlaps(const struct swemu_flight* a, const struct swemu_flight* b) {
   return a->ldm < b->ldm + b->length && b->ldm < a->ldm + a->length;
 }
 
-static int report_overlap(struct swemu_core *core, const struct swemu_flight *f, int in_ldm) {
+static int report_overlap(struct swemu_core* core, const struct swemu_flight* f, int in_ldm) {
   for (int i = 0; i < core->flight_count; ++i) {
-    const struct swemu_flight *other = &core->flights[i];
+    const struct swemu_flight* other = &core->flights[i];
     if (other->done || other->refused || (!f->is_get && !other->is_get && in_ldm)) continue;
     if (in_ldm ? !ldm_overlaps(f, other) : other->is_get || !memory_overlaps(f, other)) continue;
     const long long at = f->ldm - arena_of(core), there = other->ldm - arena_of(core);
@@ -283,7 +288,7 @@ static int report_overlap(struct swemu_core *core, const struct swemu_flight *f,
   return 0;
 }
 
-static int overlaps_flight(struct swemu_core *core, const struct swemu_flight *f) {
+static int overlaps_flight(struct swemu_core* core, const struct swemu_flight* f) {
   const int64_t at = f->ldm - arena_of(core);
   if ((any_busy(core->get_busy, at, at + f->length) || (f->is_get && any_busy(core->put_busy, at, at + f->length))) &&
       report_overlap(core, f, 1))
@@ -297,9 +302,9 @@ static int overlaps_flight(struct swemu_core *core, const struct swemu_flight *f
   return 0;
 }
 
-static void log_memory(struct swemu_core *core, const struct swemu_flight *f) {
+static void log_memory(struct swemu_core* core, const struct swemu_flight* f) {
   if (f->is_get && swemu_config.level != SWEMU_STRICT) return;
-  struct swemu_log *log = f->is_get ? &core->gets : &core->puts;
+  struct swemu_log* log = f->is_get ? &core->gets : &core->puts;
   uint64_t begin = address(f->memory);
   for (int64_t row = 0; row < f->rows; ++row, begin += (uint64_t)pitch(f))
     swemu_log_interval(log, begin, begin + (uint64_t)f->block, f->site, core->id);
@@ -307,8 +312,8 @@ static void log_memory(struct swemu_core *core, const struct swemu_flight *f) {
 
 /* ---- the calls ---- */
 
-static struct swemu_count *count_of(struct swemu_site *site) {
-  struct swemu_worker *worker = swemu_worker;
+static struct swemu_count* count_of(struct swemu_site* site) {
+  struct swemu_worker* worker = swemu_worker;
   const int id = swemu_site_id(site);
   if (id > worker->count_capacity) {
     const int capacity = id + 64;
@@ -321,8 +326,8 @@ static struct swemu_count *count_of(struct swemu_site *site) {
 }
 
 /* A place at the end of the list of operations in flight, not yet counted in. */
-static struct swemu_flight *new_flight(struct swemu_site *site) {
-  struct swemu_core *core = swemu_core;
+static struct swemu_flight* new_flight(struct swemu_site* site) {
+  struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "DMA was issued on the management core");
   if (core->flight_count == core->flight_capacity) {
     core->flight_capacity = core->flight_capacity ? 2 * core->flight_capacity : 16;
@@ -332,7 +337,7 @@ static struct swemu_flight *new_flight(struct swemu_site *site) {
 }
 
 /* Marks the operation as begun: from here to its completion nothing else may touch its LDM. */
-static void take_off(struct swemu_core *core, struct swemu_flight *f) {
+static void take_off(struct swemu_core* core, struct swemu_flight* f) {
   if (f->shared) log_memory(core, f);
   const int64_t at = f->ldm - arena_of(core);
   mark_busy(f->is_get ? core->get_busy : core->put_busy, at, at + f->length, 1);
@@ -345,8 +350,8 @@ static void take_off(struct swemu_core *core, struct swemu_flight *f) {
   }
 }
 
-static int issue(struct swemu_flight *f, int mode, int mask) {
-  struct swemu_core *core = swemu_core;
+static int issue(struct swemu_flight* f, int mode, int mask) {
+  struct swemu_core* core = swemu_core;
   f->done = f->shared = 0;
   f->rows = 1;
   f->of_argument = f->is_get && in_argument(address(f->memory), f->length);
@@ -355,7 +360,7 @@ static int issue(struct swemu_flight *f, int mode, int mask) {
   if (f->of_argument) {
     ++swemu_worker->argument_fetches;
   } else {
-    struct swemu_count *count = count_of(f->site);
+    struct swemu_count* count = count_of(f->site);
     ++count->operations;
     count->bytes += f->length;
   }
@@ -369,13 +374,13 @@ static int issue(struct swemu_flight *f, int mode, int mask) {
   return 0;
 }
 
-int swemu_get(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
+int swemu_get(struct swemu_site* site, int mode, const void* source, void* target, int length, volatile void* reply,
               int mask, int stride, int block) {
-  struct swemu_flight *f = new_flight(site);
+  struct swemu_flight* f = new_flight(site);
   f->site = site;
   f->reply = reply;
   f->ldm = target;
-  f->memory = (char *)(uintptr_t)source;
+  f->memory = (char*)(uintptr_t)source;
   f->length = length;
   f->stride = stride;
   f->block = block;
@@ -383,12 +388,12 @@ int swemu_get(struct swemu_site *site, int mode, const void *source, void *targe
   return issue(f, mode, mask);
 }
 
-int swemu_put(struct swemu_site *site, int mode, const void *source, void *target, int length, volatile void *reply,
+int swemu_put(struct swemu_site* site, int mode, const void* source, void* target, int length, volatile void* reply,
               int stride, int block) {
-  struct swemu_flight *f = new_flight(site);
+  struct swemu_flight* f = new_flight(site);
   f->site = site;
   f->reply = reply;
-  f->ldm = (char *)(uintptr_t)source;
+  f->ldm = (char*)(uintptr_t)source;
   f->memory = target;
   f->length = length;
   f->stride = stride;
@@ -398,10 +403,10 @@ int swemu_put(struct swemu_site *site, int mode, const void *source, void *targe
 }
 
 /* Completes and forgets the operations of one reply word. */
-static int settle(struct swemu_core *core, const volatile int *reply) {
+static int settle(struct swemu_core* core, const volatile int* reply) {
   int kept = 0, settled = 0;
   for (int i = 0; i < core->flight_count; ++i) {
-    struct swemu_flight *f = &core->flights[i];
+    struct swemu_flight* f = &core->flights[i];
     if (f->reply == reply) {
       complete(core, f);
       ++settled;
@@ -418,17 +423,18 @@ static int settle(struct swemu_core *core, const volatile int *reply) {
   return settled;
 }
 
-void swemu_wait(struct swemu_site *site, volatile int *reply, int count) {
-  struct swemu_core *core = swemu_core;
+void swemu_wait(struct swemu_site* site, volatile int* reply, int count) {
+  struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "dma_wait on the management core");
   if (count > 0) ++count_of(site)->waits;
   complete_at_random(core);
   const int settled = settle(core, reply);
   const int value = *reply;
   if (value < count)
-    swemu_problem(SWEMU_ERROR, "emulation-wait-never-ends", site, core->id,
-                  "dma_wait for %d completions can never end: only %d of the reply word were issued since it was zeroed",
-                  count, value);
+    swemu_problem(
+        SWEMU_ERROR, "emulation-wait-never-ends", site, core->id,
+        "dma_wait for %d completions can never end: only %d of the reply word were issued since it was zeroed", count,
+        value);
   else if (value > count || settled > count)
     swemu_problem(SWEMU_ERROR, "emulation-wait-count", site, core->id,
                   "dma_wait for %d completions, but the reply word counts %d: it was not zeroed before, or operations "
@@ -436,9 +442,9 @@ void swemu_wait(struct swemu_site *site, volatile int *reply, int count) {
                   count, value > settled ? value : settled);
 }
 
-void swemu_end_core(struct swemu_core *core) {
+void swemu_end_core(struct swemu_core* core) {
   for (int i = 0; i < core->flight_count; ++i) {
-    struct swemu_flight *f = &core->flights[i];
+    struct swemu_flight* f = &core->flights[i];
     swemu_problem(SWEMU_ERROR, "emulation-never-awaited", f->site, core->id,
                   "kernel %s returned without waiting for this athread_%s of LDM bytes [%lld, %lld)", swemu_run.kernel,
                   f->is_get ? "get" : "put", (long long)(f->ldm - arena_of(core)),

@@ -30,10 +30,12 @@ enum { STACK_BYTES = 1 << 18 };
 
 #include <ucontext.h>
 
-struct context { ucontext_t registers; };
+struct context {
+  ucontext_t registers;
+};
 
-static void prepare(struct swemu_fiber *fiber, void (*body)(void)) {
-  struct context *context = fiber->sp ? fiber->sp : swemu_checked_realloc(NULL, sizeof *context);
+static void prepare(struct swemu_fiber* fiber, void (*body)(void)) {
+  struct context* context = fiber->sp ? fiber->sp : swemu_checked_realloc(NULL, sizeof *context);
   getcontext(&context->registers);
   context->registers.uc_stack.ss_sp = fiber->stack;
   context->registers.uc_stack.ss_size = fiber->stack_bytes;
@@ -42,16 +44,16 @@ static void prepare(struct swemu_fiber *fiber, void (*body)(void)) {
   fiber->sp = context;
 }
 
-static void swap(void **save, void *load) {
+static void swap(void** save, void* load) {
   if (!*save) *save = swemu_checked_realloc(NULL, sizeof(struct context));
-  swapcontext(&((struct context *)*save)->registers, &((struct context *)load)->registers);
+  swapcontext(&((struct context*)*save)->registers, &((struct context*)load)->registers);
 }
 
 #else
 
 /* swemu_switch(void **save, void *load): pushes the kept registers, stores the stack pointer in *save, continues on
  * the stack `load`. */
-void swemu_switch(void **save, void *load);
+void swemu_switch(void** save, void* load);
 
 #if defined(__x86_64__)
 __asm__(
@@ -65,11 +67,11 @@ __asm__(
     ".size swemu_switch, .-swemu_switch\n");
 enum { SAVED_WORDS = 6 };
 
-static void prepare(struct swemu_fiber *fiber, void (*body)(void)) {
+static void prepare(struct swemu_fiber* fiber, void (*body)(void)) {
   /* `ret` pops body's address and leaves the stack as a call would: 8 below a multiple of 16. */
-  void **top = (void **)(void *)(fiber->stack + fiber->stack_bytes);
+  void** top = (void**)(void*)(fiber->stack + fiber->stack_bytes);
   *--top = NULL;
-  void *address;
+  void* address;
   memcpy(&address, &body, sizeof address);
   *--top = address;
   top -= SAVED_WORDS;
@@ -91,34 +93,34 @@ __asm__(
     "  add sp, sp, #160\n  ret\n"
     ".size swemu_switch, .-swemu_switch\n");
 
-static void prepare(struct swemu_fiber *fiber, void (*body)(void)) {
-  char *top = fiber->stack + fiber->stack_bytes - 160;
+static void prepare(struct swemu_fiber* fiber, void (*body)(void)) {
+  char* top = fiber->stack + fiber->stack_bytes - 160;
   memset(top, 0, 160);
   memcpy(top + 88, &body, sizeof body); /* x30, the address that `ret` goes to */
   fiber->sp = top;
 }
 #endif
 
-static void swap(void **save, void *load) { swemu_switch(save, load); }
+static void swap(void** save, void* load) { swemu_switch(save, load); }
 
 #endif
 
-static char *map(size_t bytes) {
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+static char* map(size_t bytes) {
+  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) swemu_fatal("emulation-memory", NULL, -1, "no memory for a core's stack and LDM");
   return memory;
 }
 
-struct swemu_fiber *swemu_new_fiber(void (*body)(void)) {
-  struct swemu_fiber *fiber = swemu_checked_realloc(NULL, sizeof *fiber);
+struct swemu_fiber* swemu_new_fiber(void (*body)(void)) {
+  struct swemu_fiber* fiber = swemu_checked_realloc(NULL, sizeof *fiber);
   memset(fiber, 0, sizeof *fiber);
   /* Guard pages below the stack and on both sides of the LDM turn a runaway access into a reported crash. */
-  char *stack = map(STACK_BYTES + PAGE);
+  char* stack = map(STACK_BYTES + PAGE);
   mprotect(stack, PAGE, PROT_NONE);
   fiber->stack = stack + PAGE;
   fiber->stack_bytes = STACK_BYTES;
   const size_t room = ((size_t)swemu_config.ldm_bytes + 2 * SWEMU_LINE + PAGE - 1) / PAGE * PAGE;
-  char *arena = map(room + 2 * PAGE);
+  char* arena = map(room + 2 * PAGE);
   mprotect(arena, PAGE, PROT_NONE);
   mprotect(arena + PAGE + room, PAGE, PROT_NONE);
   fiber->arena = arena + PAGE + SWEMU_LINE;
@@ -126,12 +128,12 @@ struct swemu_fiber *swemu_new_fiber(void (*body)(void)) {
   return fiber;
 }
 
-void swemu_reset_fiber(struct swemu_fiber *fiber, void (*body)(void)) { prepare(fiber, body); }
+void swemu_reset_fiber(struct swemu_fiber* fiber, void (*body)(void)) { prepare(fiber, body); }
 
-void swemu_enter_fiber(struct swemu_worker *worker, struct swemu_fiber *fiber) {
+void swemu_enter_fiber(struct swemu_worker* worker, struct swemu_fiber* fiber) {
   swemu_core = fiber->core;
 #if SWEMU_ASAN
-  void *fake_stack = NULL;
+  void* fake_stack = NULL;
   __sanitizer_start_switch_fiber(&fake_stack, fiber->stack, fiber->stack_bytes);
 #endif
   swap(&worker->scheduler_sp, fiber->sp);
@@ -142,17 +144,17 @@ void swemu_enter_fiber(struct swemu_worker *worker, struct swemu_fiber *fiber) {
 }
 
 #if SWEMU_ASAN
-static __thread const void *scheduler_stack;
+static __thread const void* scheduler_stack;
 static __thread size_t scheduler_stack_bytes;
 
-void swemu_fiber_entered(struct swemu_fiber *fiber) {
+void swemu_fiber_entered(struct swemu_fiber* fiber) {
   __sanitizer_finish_switch_fiber(fiber->fake_stack, &scheduler_stack, &scheduler_stack_bytes);
 }
 #else
-void swemu_fiber_entered(struct swemu_fiber *fiber) { (void)fiber; }
+void swemu_fiber_entered(struct swemu_fiber* fiber) { (void)fiber; }
 #endif
 
-void swemu_leave_fiber(struct swemu_worker *worker, struct swemu_fiber *fiber, int for_good) {
+void swemu_leave_fiber(struct swemu_worker* worker, struct swemu_fiber* fiber, int for_good) {
 #if SWEMU_ASAN
   __sanitizer_start_switch_fiber(for_good ? NULL : &fiber->fake_stack, scheduler_stack, scheduler_stack_bytes);
 #endif

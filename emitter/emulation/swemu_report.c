@@ -22,10 +22,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- sites ---- */
 
-static struct swemu_site **sites;
+static struct swemu_site** sites;
 static int site_count, site_capacity;
 
-int swemu_site_id(struct swemu_site *site) {
+int swemu_site_id(struct swemu_site* site) {
   int id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
   if (id) return id;
   pthread_mutex_lock(&lock);
@@ -46,20 +46,20 @@ int swemu_site_id(struct swemu_site *site) {
 
 struct problem {
   enum swemu_severity severity;
-  const char *code;
-  const char *file;
+  const char* code;
+  const char* file;
   int line, core;
   int64_t launch;
-  const char *kernel;
-  char *text;
+  const char* kernel;
+  char* text;
 };
 
 static struct problem problems[MAX_PROBLEMS];
 static int problem_count, error_count;
 
-static void record(enum swemu_severity severity, const char *code, const char *file, int line, int core,
-                   const char *text) {
-  struct problem *p = NULL;
+static void record(enum swemu_severity severity, const char* code, const char* file, int line, int core,
+                   const char* text) {
+  struct problem* p = NULL;
   for (int i = 0; i < problem_count && !p; ++i)
     if (problems[i].launch == swemu_run.launch && problems[i].line == line && !strcmp(problems[i].code, code) &&
         !strcmp(problems[i].file, file))
@@ -76,8 +76,8 @@ static void record(enum swemu_severity severity, const char *code, const char *f
   p->text = memcpy(swemu_checked_realloc(NULL, n), text, n);
 }
 
-static void record_formatted(enum swemu_severity severity, const char *code, const struct swemu_site *site, int core,
-                             const char *format, va_list arguments) {
+static void record_formatted(enum swemu_severity severity, const char* code, const struct swemu_site* site, int core,
+                             const char* format, va_list arguments) {
   char text[1500];
   vsnprintf(text, sizeof text, format, arguments);
   pthread_mutex_lock(&lock);
@@ -85,15 +85,15 @@ static void record_formatted(enum swemu_severity severity, const char *code, con
   pthread_mutex_unlock(&lock);
 }
 
-void swemu_problem(enum swemu_severity severity, const char *code, struct swemu_site *site, int core,
-                   const char *format, ...) {
+void swemu_problem(enum swemu_severity severity, const char* code, struct swemu_site* site, int core,
+                   const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   record_formatted(severity, code, site, core, format, arguments);
   va_end(arguments);
 }
 
-void swemu_fatal(const char *code, struct swemu_site *site, int core, const char *format, ...) {
+void swemu_fatal(const char* code, struct swemu_site* site, int core, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   record_formatted(SWEMU_ERROR, code, site, core, format, arguments);
@@ -105,12 +105,12 @@ int swemu_has_errors(void) { return error_count > 0; }
 
 /* ---- what was counted ---- */
 
-static char *counted;  /* text of the result file, growing launch by launch */
+static char* counted; /* text of the result file, growing launch by launch */
 static size_t counted_bytes, counted_capacity;
 static int64_t argument_fetches;
 static double seconds;
 
-static void print_count(const char *format, ...) {
+static void print_count(const char* format, ...) {
   char line[600];
   va_list arguments;
   va_start(arguments, format);
@@ -127,7 +127,7 @@ static void print_count(const char *format, ...) {
 
 void swemu_add_seconds(double more) { seconds += more; }
 
-void swemu_end_launch(struct swemu_worker *workers, int worker_count) {
+void swemu_end_launch(struct swemu_worker* workers, int worker_count) {
   int64_t peak = 0;
   for (int w = 0; w < worker_count; ++w) {
     if (workers[w].ldm_peak > peak) peak = workers[w].ldm_peak;
@@ -139,7 +139,7 @@ void swemu_end_launch(struct swemu_worker *workers, int worker_count) {
     struct swemu_count sum = {0, 0, 0};
     for (int w = 0; w < worker_count; ++w) {
       if (id >= workers[w].count_capacity) continue;
-      struct swemu_count *count = &workers[w].counts[id];
+      struct swemu_count* count = &workers[w].counts[id];
       sum.operations += count->operations;
       sum.bytes += count->bytes;
       sum.waits += count->waits;
@@ -155,15 +155,14 @@ void swemu_end_launch(struct swemu_worker *workers, int worker_count) {
 
 void swemu_write_dumps(int64_t after_launch) {
   if (!swemu_config.dump_path) return;
-  FILE *file = NULL;
+  FILE* file = NULL;
   for (int i = 0; i < swemu_config.dump_count; ++i) {
-    const struct swemu_dump *dump = &swemu_config.dumps[i];
+    const struct swemu_dump* dump = &swemu_config.dumps[i];
     if (dump->after_launch != after_launch) continue;
     if (!file) file = fopen(swemu_config.dump_path, "ab");
-    const struct swemu_area *area = &swemu_areas[dump->area];
+    const struct swemu_area* area = &swemu_areas[dump->area];
     const int inside = dump->area < swemu_area_count && dump->offset >= 0 && dump->offset + dump->bytes <= area->bytes;
-    if (!file || !inside ||
-        fwrite(area->memory + dump->offset, 1, (size_t)dump->bytes, file) != (size_t)dump->bytes)
+    if (!file || !inside || fwrite(area->memory + dump->offset, 1, (size_t)dump->bytes, file) != (size_t)dump->bytes)
       swemu_fatal("emulation-dump", NULL, -1, "cannot keep the output of launch %" PRId64, after_launch);
   }
   if (file && fclose(file) != 0)
@@ -172,7 +171,7 @@ void swemu_write_dumps(int64_t after_launch) {
 
 /* ---- the end ---- */
 
-static int compare_problems(const void *left, const void *right) {
+static int compare_problems(const void* left, const void* right) {
   const struct problem *a = left, *b = right;
   if (a->launch != b->launch) return a->launch < b->launch ? -1 : 1;
   const int files = strcmp(a->file, b->file);
@@ -181,7 +180,7 @@ static int compare_problems(const void *left, const void *right) {
   return strcmp(a->code, b->code);
 }
 
-static void print_problem(const struct problem *p) {
+static void print_problem(const struct problem* p) {
   fflush(stdout);
   if (*p->file) fprintf(stderr, "%s:%d: ", p->file, p->line);
   if (p->core >= 0) fprintf(stderr, "core %d: ", p->core);
@@ -194,13 +193,13 @@ static void write_result(void) {
   if (written) return;
   written = 1;
   qsort(problems, (size_t)problem_count, sizeof *problems, compare_problems);
-  FILE *file = swemu_config.result_path ? fopen(swemu_config.result_path, "w") : NULL;
+  FILE* file = swemu_config.result_path ? fopen(swemu_config.result_path, "w") : NULL;
   if (file) {
     fprintf(file, "seconds %.9f\nfetches %" PRId64 "\n", seconds, argument_fetches);
     if (counted_bytes) fwrite(counted, 1, counted_bytes, file);
   }
   for (int i = 0; i < problem_count; ++i) {
-    const struct problem *p = &problems[i];
+    const struct problem* p = &problems[i];
     if (file)
       fprintf(file, "%s %s\t%" PRId64 "\t%d\t%s\t%d\t%s\n", p->severity == SWEMU_ERROR ? "error" : "warning", p->code,
               p->launch, p->core, p->file, p->line, p->text);
@@ -231,19 +230,19 @@ void swemu_finish(int write_dumps) {
 
 /* ---- addresses and crashes ---- */
 
-static const char *place_text(char *text, size_t size, const char *name, int64_t begin, int64_t bytes, int64_t whole) {
+static const char* place_text(char* text, size_t size, const char* name, int64_t begin, int64_t bytes, int64_t whole) {
   snprintf(text, size, "bytes [%" PRId64 ", %" PRId64 ") of %s, which has %" PRId64, begin, begin + bytes, name, whole);
   return text;
 }
 
-const char *swemu_memory_text(char *text, size_t size, const void *begin, int64_t bytes) {
-  static const char *const area_names[SWEMU_AREAS] = {"the parameter area", "the activation area"};
-  const struct swemu_launch *launch = swemu_run.expected;
+const char* swemu_memory_text(char* text, size_t size, const void* begin, int64_t bytes) {
+  static const char* const area_names[SWEMU_AREAS] = {"the parameter area", "the activation area"};
+  const struct swemu_launch* launch = swemu_run.expected;
   /* The tensor that holds its begin, or that it runs into from before, or that it follows closest. */
-  const struct swemu_range *best = NULL;
+  const struct swemu_range* best = NULL;
   int64_t best_at = 0;
   for (int i = 0; launch && i < launch->range_count; ++i) {
-    const struct swemu_range *range = &launch->ranges[i];
+    const struct swemu_range* range = &launch->ranges[i];
     if (range->area >= swemu_area_count) continue;
     const int64_t at = (int64_t)((uintptr_t)begin - (uintptr_t)swemu_areas[range->area].memory) - range->offset;
     if (at <= -bytes || at > range->bytes + SWEMU_LINE) continue;
@@ -269,22 +268,23 @@ const char *swemu_memory_text(char *text, size_t size, const void *begin, int64_
   return text;
 }
 
-static const char *address_text(char *text, size_t size, const void *address) {
-  const struct swemu_core *core = swemu_core;
+static const char* address_text(char* text, size_t size, const void* address) {
+  const struct swemu_core* core = swemu_core;
   const int64_t in_ldm = core ? (int64_t)((uintptr_t)address - (uintptr_t)core->fiber->arena) : -1;
   if (!core || in_ldm < -4096 || in_ldm > swemu_config.ldm_bytes + 8192)
     return swemu_memory_text(text, size, address, 1);
   for (int i = 0; i < core->flight_count; ++i) {
-    const struct swemu_flight *f = &core->flights[i];
+    const struct swemu_flight* f = &core->flights[i];
     const int64_t begin = f->ldm - core->fiber->arena;
     if (!f->is_get || f->done || in_ldm < begin || in_ldm >= begin + f->length) continue;
-    snprintf(text, size, "LDM byte %" PRId64 ", in the target of the athread_get issued at %s:%d, which is not awaited yet",
-             in_ldm, f->site->file, f->site->line);
+    snprintf(text, size,
+             "LDM byte %" PRId64 ", in the target of the athread_get issued at %s:%d, which is not awaited yet", in_ldm,
+             f->site->file, f->site->line);
     return text;
   }
-  const struct swemu_launch *launch = swemu_run.expected;
+  const struct swemu_launch* launch = swemu_run.expected;
   for (int i = 0; launch && i < launch->gap_count; ++i) {
-    const struct swemu_gap *gap = &launch->gaps[i];
+    const struct swemu_gap* gap = &launch->gaps[i];
     if (in_ldm < gap->offset || in_ldm >= gap->offset + gap->bytes) continue;
     snprintf(text, size, "LDM byte %" PRId64 ", which belongs to no buffer, %" PRId64 " bytes behind the end of one",
              in_ldm, in_ldm - gap->offset);
@@ -297,9 +297,9 @@ static const char *address_text(char *text, size_t size, const void *address) {
 #if SWEMU_ASAN
 
 /* Finds the first "FILE.c:LINE" of a stack frame that is not the runtime's own. */
-static int find_frame(const char *report, char *file, size_t size, int *line) {
-  for (const char *at = report; (at = strstr(at, ".c:")) != NULL; at += 3) {
-    const char *begin = at;
+static int find_frame(const char* report, char* file, size_t size, int* line) {
+  for (const char* at = report; (at = strstr(at, ".c:")) != NULL; at += 3) {
+    const char* begin = at;
     while (begin > report && begin[-1] != ' ' && begin[-1] != '/' && begin[-1] != '\n') --begin;
     if (strncmp(begin, "swemu_", 6) == 0 || strncmp(begin, "asan_", 5) == 0) continue;
     snprintf(file, size, "%.*s", (int)(at + 2 - begin), begin);
@@ -309,12 +309,12 @@ static int find_frame(const char *report, char *file, size_t size, int *line) {
   return 0;
 }
 
-static void on_sanitizer_report(const char *report) {
+static void on_sanitizer_report(const char* report) {
   static char file[256];
   int line = 0;
   char text[600], place[400];
   if (!find_frame(report, file, sizeof file, &line)) file[0] = 0;
-  const void *address = __asan_get_report_address();
+  const void* address = __asan_get_report_address();
   snprintf(text, sizeof text, "%s of %d bytes at %s", __asan_get_report_access_type() ? "write" : "read",
            (int)__asan_get_report_access_size(), address_text(place, sizeof place, address));
   pthread_mutex_lock(&lock);
@@ -328,17 +328,20 @@ void swemu_use_signal_stack(void) {}
 
 #else
 
-static void on_crash(int signal_number, siginfo_t *info, void *context) {
+static void on_crash(int signal_number, siginfo_t* info, void* context) {
   (void)context;
   char place[400];
-  const char *what = signal_number == SIGFPE ? "an arithmetic trap" : signal_number == SIGILL ? "a bad instruction" : "";
+  const char* what = signal_number == SIGFPE   ? "an arithmetic trap"
+                     : signal_number == SIGILL ? "a bad instruction"
+                                               : "";
   if (!swemu_core) {
     signal(signal_number, SIG_DFL);
     raise(signal_number);
     return;
   }
   if (*what)
-    swemu_fatal("emulation-crash", swemu_run.spawn_site, swemu_core->id, "kernel %s ended by %s", swemu_run.kernel, what);
+    swemu_fatal("emulation-crash", swemu_run.spawn_site, swemu_core->id, "kernel %s ended by %s", swemu_run.kernel,
+                what);
   swemu_fatal("emulation-crash", swemu_run.spawn_site, swemu_core->id, "kernel %s touched %s", swemu_run.kernel,
               info->si_addr ? address_text(place, sizeof place, info->si_addr)
                             : "an address that is no memory, or used simd_load or simd_store unaligned");
@@ -361,10 +364,3 @@ void swemu_use_signal_stack(void) {
 }
 
 #endif
-
-uint64_t swemu_random(uint64_t *state) { /* splitmix64 */
-  uint64_t z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}

@@ -12,29 +12,28 @@
 
 #include "swemu_state.h"
 
-enum { SPINS = 4000, MAX_WORKERS = 256 };  /* some 50 microseconds of spinning before a worker sleeps */
+enum { SPINS = 4000, MAX_WORKERS = 256 }; /* some 50 microseconds of spinning before a worker sleeps */
 
 struct swemu_run swemu_run = {.launch = -1};
-struct swemu_core *swemu_cores;
-__thread struct swemu_core *swemu_core;
-__thread struct swemu_worker *swemu_worker;
-void swemu_fiber_entered(struct swemu_fiber *fiber);
+struct swemu_core* swemu_cores;
+__thread struct swemu_core* swemu_core;
+__thread struct swemu_worker* swemu_worker;
 
-static struct swemu_worker *workers;
+static struct swemu_worker* workers;
 static int worker_count;
 static int initialised;
-static void (*function)(void *);
-static void *argument;
-static int *order;           /* in which cores are claimed */
+static void (*function)(void*);
+static void* argument;
+static int* order; /* in which cores are claimed */
 static struct timespec spawn_time;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned generation;  /* raised by every launch */
-static int next_claim;       /* into order */
-static unsigned active_helpers;   /* that have not finished their share of this launch */
+static unsigned generation;     /* raised by every launch */
+static int next_claim;          /* into order */
+static unsigned active_helpers; /* that have not finished their share of this launch */
 
-static unsigned epoch;       /* raised whenever a barrier opens */
+static unsigned epoch; /* raised whenever a barrier opens */
 static int arrived, finished;
 
 static void pause_briefly(void) {
@@ -46,7 +45,7 @@ static void pause_briefly(void) {
 }
 
 /* Waits until *word differs from (or equals) `value`: spins, then sleeps. Whoever changes a word calls wake_all. */
-static void await_word(unsigned *word, unsigned value, int until_equal) {
+static void await_word(unsigned* word, unsigned value, int until_equal) {
   for (int i = 0; i < SPINS; ++i) {
     if ((__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) == until_equal) return;
     pause_briefly();
@@ -62,13 +61,20 @@ static void wake_all(void) {
   pthread_mutex_unlock(&lock);
 }
 
+uint64_t swemu_random(uint64_t* state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
 /* ---- barrier ---- */
 
 static void report_deadlock(void) {
-  const struct swemu_core *waiting = NULL;
+  const struct swemu_core* waiting = NULL;
   int returned = -1;
   for (int i = 0; i < swemu_config.cores; ++i) {
-    const struct swemu_core *core = &swemu_cores[i];
+    const struct swemu_core* core = &swemu_cores[i];
     if (core->blocked && !waiting) waiting = core;
     if (core->finished && returned < 0) returned = i;
   }
@@ -77,8 +83,8 @@ static void report_deadlock(void) {
               arrived, swemu_config.cores, finished, returned);
 }
 
-int swemu_barrier(struct swemu_site *site, int scope, int mask) {
-  struct swemu_core *core = swemu_core;
+int swemu_barrier(struct swemu_site* site, int scope, int mask) {
+  struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "athread_syn was called on the management core");
   if (scope != 2 || (mask & 0xffff) != 0xffff)
     swemu_fatal("emulation-unsupported", site, core->id,
@@ -97,13 +103,15 @@ int swemu_barrier(struct swemu_site *site, int scope, int mask) {
     return 0;
   }
   if (arrived + finished == swemu_config.cores) report_deadlock();
-  struct swemu_fiber *fiber = core->fiber;
+  struct swemu_fiber* fiber = core->fiber;
   fiber->epoch = epoch;
   pthread_mutex_unlock(&lock);
-  struct swemu_worker *worker = swemu_worker;
+  struct swemu_worker* worker = swemu_worker;
   fiber->next = NULL;
-  if (worker->blocked_tail) worker->blocked_tail->next = fiber;
-  else worker->blocked = fiber;
+  if (worker->blocked_tail)
+    worker->blocked_tail->next = fiber;
+  else
+    worker->blocked = fiber;
   worker->blocked_tail = fiber;
   swemu_leave_fiber(worker, fiber, 0);
   return 0;
@@ -112,8 +120,8 @@ int swemu_barrier(struct swemu_site *site, int scope, int mask) {
 /* ---- workers ---- */
 
 static void fiber_body(void) {
-  struct swemu_core *core = swemu_core;
-  struct swemu_fiber *fiber = core->fiber;
+  struct swemu_core* core = swemu_core;
+  struct swemu_fiber* fiber = core->fiber;
   swemu_fiber_entered(fiber);
   swemu_begin_core(core);
   function(argument);
@@ -126,21 +134,21 @@ static void fiber_body(void) {
   swemu_leave_fiber(swemu_worker, fiber, 1);
 }
 
-static struct swemu_fiber *take_ready(struct swemu_worker *worker) {
-  struct swemu_fiber *fiber = worker->blocked;
+static struct swemu_fiber* take_ready(struct swemu_worker* worker) {
+  struct swemu_fiber* fiber = worker->blocked;
   if (!fiber || fiber->epoch == __atomic_load_n(&epoch, __ATOMIC_ACQUIRE)) return NULL;
   worker->blocked = fiber->next;
   if (!worker->blocked) worker->blocked_tail = NULL;
   return fiber;
 }
 
-static struct swemu_fiber *claim_core(struct swemu_worker *worker) {
+static struct swemu_fiber* claim_core(struct swemu_worker* worker) {
   const int claim = __atomic_fetch_add(&next_claim, 1, __ATOMIC_RELAXED);
   if (claim >= swemu_config.cores) {
     __atomic_store_n(&next_claim, swemu_config.cores, __ATOMIC_RELAXED);
     return NULL;
   }
-  struct swemu_fiber *fiber = worker->idle;
+  struct swemu_fiber* fiber = worker->idle;
   if (fiber) {
     worker->idle = fiber->next;
     swemu_reset_fiber(fiber, fiber_body);
@@ -152,16 +160,16 @@ static struct swemu_fiber *claim_core(struct swemu_worker *worker) {
   return fiber;
 }
 
-static void work(struct swemu_worker *worker) {
+static void work(struct swemu_worker* worker) {
   for (;;) {
-    struct swemu_fiber *fiber = take_ready(worker);
+    struct swemu_fiber* fiber = take_ready(worker);
     if (!fiber) fiber = claim_core(worker);
     if (!fiber) {
       if (!worker->blocked) return;
       await_word(&epoch, worker->blocked->epoch, 0);
       continue;
     }
-    struct swemu_core *core = fiber->core;
+    struct swemu_core* core = fiber->core;
     swemu_enter_fiber(worker, fiber);
     if (core->finished) {
       fiber->next = worker->idle;
@@ -170,7 +178,7 @@ static void work(struct swemu_worker *worker) {
   }
 }
 
-static void *helper(void *pointer) {
+static void* helper(void* pointer) {
   swemu_worker = pointer;
   swemu_use_signal_stack();
   unsigned seen = 0;
@@ -241,7 +249,7 @@ static void shuffle_order(void) {
   }
 }
 
-int swemu_spawn(struct swemu_site *site, const char *kernel, void (*body)(void *), void *pointer, size_t bytes) {
+int swemu_spawn(struct swemu_site* site, const char* kernel, void (*body)(void*), void* pointer, size_t bytes) {
   if (!initialised) swemu_fatal("emulation-misuse", site, -1, "athread_spawn before athread_init");
   if (swemu_core) swemu_fatal("emulation-misuse", site, swemu_core->id, "athread_spawn on a compute core");
   if (swemu_run.running)
@@ -272,7 +280,7 @@ int swemu_spawn(struct swemu_site *site, const char *kernel, void (*body)(void *
   return 0;
 }
 
-int swemu_join(struct swemu_site *site) {
+int swemu_join(struct swemu_site* site) {
   if (!swemu_run.running) swemu_fatal("emulation-misuse", site, -1, "athread_join without a kernel that runs");
   work(&workers[0]);
   await_word(&active_helpers, 0, 1);
@@ -292,8 +300,9 @@ int swemu_halt(void) {
   return 0;
 }
 
-int swemu_core_id(struct swemu_site *site, int core) {
+int swemu_core_id(struct swemu_site* site, int core) {
   if (!swemu_core) swemu_fatal("emulation-misuse", site, -1, "athread_get_id on the management core");
-  if (core != -1) swemu_fatal("emulation-unsupported", site, swemu_core->id, "athread_get_id(%d): only -1 is emulated", core);
+  if (core != -1)
+    swemu_fatal("emulation-unsupported", site, swemu_core->id, "athread_get_id(%d): only -1 is emulated", core);
   return swemu_core->id;
 }

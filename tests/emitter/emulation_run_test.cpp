@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "emitter/emulation_runtime.h"
 #include "emitter/process.h"
 #include "emulation_program.h"
 
@@ -128,6 +130,45 @@ TEST_CASE("cores exchange data through main memory across a barrier") {
       REQUIRE(y[i] == 2.0F * static_cast<float>(from));
     }
   }
+}
+
+TEST_CASE("the sources build and run by hand, also with the portable fibers") {
+  for (const std::string fibers : {"-DSW_EMULATION", "-DSWEMU_UCONTEXT"}) {
+    const TemporaryFolder folder;
+    KernelText kernel;
+    kernel.compute += " athread_syn(ARRAY_SCOPE, 0xffff);";
+    for (const SourceText& source : doubling_job(kernel, EmulationLevel::check).sources)
+      std::ofstream(folder.path() / source.path) << source.text;
+    std::filesystem::create_directory(folder.path() / "runtime");
+    write_emulation_runtime(folder.path() / "runtime");
+    // The line of docs/emulation.md; /bin/sh for the wildcards.
+    const std::string line =
+        "cc -std=gnu99 -O2 -march=native -Wall -Wextra -DSW_EMULATION -pthread -I runtime *.c runtime/*.c -lm -o "
+        "program " +
+        fibers + " && ./program";
+    const ProcessResult result = run_process({"sh", "-c", line}, folder.path());
+    CHECK(result.output == "");
+    CHECK(result.exit_code == 0);
+    std::ifstream output(folder.path() / "output_0.bin", std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(output), {}};
+    const auto bytes = std::as_bytes(std::span(text));
+    check_doubled({bytes.begin(), bytes.end()});
+  }
+}
+
+TEST_CASE("a problem is printed for a person who runs the program by hand") {
+  const TemporaryFolder folder;
+  KernelText kernel;
+  kernel.wait = "";
+  for (const SourceText& source : doubling_job(kernel, EmulationLevel::check).sources)
+    std::ofstream(folder.path() / source.path) << source.text;
+  write_emulation_runtime(folder.path());
+  const ProcessResult result =
+      run_process({"sh", "-c", "cc -std=gnu99 -DSW_EMULATION -pthread *.c -lm -o program && ./program"}, folder.path());
+  CHECK(result.exit_code == 86);
+  CHECK(result.output ==
+        "double.s.c:19: core 0: error: kernel double_it returned without waiting for this athread_get of LDM bytes "
+        "[0, 128) [emulation-never-awaited]\n");
 }
 
 TEST_CASE("a machine without a C compiler is told so") {
