@@ -8,6 +8,7 @@
 
 #include "driver/files.h"
 #include "driver/json.h"
+#include "driver/moved_lines.h"
 #include "driver/report.h"
 #include "lowering/planner.h"
 
@@ -241,8 +242,8 @@ void read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, 
     SourcePlace place;
     place.file = path;
     diagnostics.warning("source-changed", place, "differs from what was emitted; it is used as it stands");
+    file.origins = moved_origins(file.origins, file.text, *text);
     file.text = *text;
-    file.origins.clear();
   }
 }
 

@@ -114,7 +114,8 @@ std::size_t tensor_size(const Constant& constant) {
   return constant.header.ByteSizeLong() + field_size(raw_data_tag, constant.size);
 }
 
-void write_constant(const Constant& constant, CodedOutputStream& stream) {
+/// False where it was stopped.
+bool write_constant(const Constant& constant, CodedOutputStream& stream, const std::stop_token& stop) {
   stream.WriteTag(initializer_tag);
   stream.WriteVarint64(tensor_size(constant));
   constant.header.SerializeToCodedStream(&stream);
@@ -122,10 +123,12 @@ void write_constant(const Constant& constant, CodedOutputStream& stream) {
   stream.WriteVarint64(constant.size);
   std::vector<std::byte> block(std::min(constant.size, ModelWriter::block_size));
   for (std::size_t offset = 0; offset < constant.size; offset += block.size()) {
+    if (stop.stop_requested()) return false;
     const std::span<std::byte> part = std::span(block).first(std::min(block.size(), constant.size - offset));
     constant.fill(offset, part);
     stream.WriteRaw(part.data(), static_cast<int>(part.size()));
   }
+  return true;
 }
 
 }  // namespace
@@ -146,8 +149,7 @@ struct ModelWriter::Model {
     stream.WriteVarint64(graph_size);
     graph.SerializeToCodedStream(&stream);
     for (const Constant& constant : constants) {
-      if (stop.stop_requested()) return false;
-      write_constant(constant, stream);
+      if (!write_constant(constant, stream, stop)) return false;
     }
     return !stream.HadError();
   }

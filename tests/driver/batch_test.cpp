@@ -115,7 +115,7 @@ TEST_CASE("every mistake in a batch file has its place") {
   CHECK(complaint("[[job]]\nnmae = \"a\"\nnetwork = \"lenett\"\n") ==
         "jobs.toml:1:1: error: 'job.name' is missing: a string was wanted [missing-key]\n"
         "    [[job]]\n"
-        "    ^\n"
+        "    ^^^^^^^\n"
         "jobs.toml:3:11: error: no sample network 'lenett' [unknown-network]\n"
         "    network = \"lenett\"\n"
         "              ^^^^^^^^\n"
