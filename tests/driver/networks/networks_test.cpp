@@ -3,34 +3,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "tests/driver/networks/model_file.h"
+#include "tests/driver/networks/scratch_file.h"
 
 namespace stowage {
 namespace {
 
-/// A file that is gone when the test is over; the name carries the test's, as tests run side by side.
-class ScratchFile {
- public:
-  explicit ScratchFile(const std::string& name)
-      : path_(std::filesystem::path(STOWAGE_BINARY_DIR) / "tests" / ("networks_" + name + ".onnx")) {}
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile() { std::filesystem::remove(path_); }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-  [[nodiscard]] std::string bytes() const {
-    std::ifstream stream(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using test::ScratchFile;
 
 test::ModelFile written(const std::string& network) {
   const ScratchFile file(network);
