@@ -69,11 +69,13 @@ bool reads_broadcast(const Stage& stage, const Access& access) {
   return true;
 }
 
+/// A square (LRN's sum) is none.
 bool is_product_of_two_reads(const Stage& stage) {
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
-  return stage.reduction == Reduction::sum && product != nullptr && product->op == BinaryOp::multiply &&
-         std::holds_alternative<ScalarNode::Read>(product->a->value) &&
-         std::holds_alternative<ScalarNode::Read>(product->b->value);
+  if (stage.reduction != Reduction::sum || product == nullptr || product->op != BinaryOp::multiply) return false;
+  const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
+  const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
+  return a != nullptr && b != nullptr && a->read != b->read;
 }
 
 bool is_windowed(const Stage& stage) {
