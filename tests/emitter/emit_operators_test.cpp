@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "core/evaluate.h"
 #include "core/operators.h"
 #include "emitted_program.h"
 
@@ -119,26 +118,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-/// The values of a graph's outputs by plain evaluation, operator by operator.
-std::vector<Tensor> evaluate_graph(const Graph& graph, const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> values(graph.tensors().size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i].index()] = inputs[i];
-  for (std::size_t i = 0; i < graph.operators().size(); ++i) {
-    const StageList list = define_operator(graph, OpId(i)).list;
-    std::vector<Tensor> operands;
-    for (const StageTensor& tensor : list.tensors) {
-      if (tensor.role == TensorRole::input) operands.push_back(values[tensor.source->index()]);
-    }
-    const std::vector<Tensor> all = evaluate(list, operands);
-    for (std::size_t t = 0; t < all.size(); ++t) {
-      if (list.tensors[t].role == TensorRole::output) values[graph.op(OpId(i)).output.index()] = all[t];
-    }
-  }
-  std::vector<Tensor> outputs;
-  for (const TensorId id : graph.outputs()) outputs.push_back(values[id.index()]);
-  return outputs;
-}
-
 TensorId append(GraphBuilder& builder, const std::string& kind, const Attributes& attributes,
                 const std::vector<std::optional<TensorId>>& inputs) {
   Diagnostics diagnostics;
@@ -172,7 +151,7 @@ TEST_CASE("emitted operators agree with their definitions, in numbers and counts
   target.name = "sw26010";
   const Program program = fixtures::program_of(std::move(builder).build(), target);
   const auto inputs = fixtures::random_inputs(program, 7);
-  fixtures::check_program(program, inputs, evaluate_graph(program.fused.graph, inputs));
+  fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
 }
 
 TEST_CASE("every operator of the table is emitted by a test") {

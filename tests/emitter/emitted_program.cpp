@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emitted_program.h"
 
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/evaluate.h"
 #include "core/operators.h"
 #include "lowering/planner_swtvm.h"
 
@@ -156,7 +158,8 @@ std::vector<Tensor> random_inputs(const Program& program, unsigned seed, unsigne
 
 StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, const std::vector<Tensor>& inputs,
                         const std::string& compiler) {
-  const std::string name = program.fused.graph.name() + "_" + compiler;
+  std::string name = program.fused.graph.name() + "_" + compiler;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   const auto folder = scratch_folder(name);
   std::string sources;
   for (const EmittedFile& file : emitted.files) {
@@ -208,6 +211,28 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
     sum.bytes += totals.bytes;
   }
   return run;
+}
+
+std::vector<Tensor> evaluate_graph(const Graph& graph, const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> values(graph.tensors().size());
+  for (std::size_t t = 0; t < values.size(); ++t) {
+    if (graph.tensor(TensorId(t)).constant) values[t] = *graph.tensor(TensorId(t)).constant;
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i].index()] = inputs[i];
+  for (std::size_t i = 0; i < graph.operators().size(); ++i) {
+    const StageList list = define_operator(graph, OpId(i)).list;
+    std::vector<Tensor> operands;
+    for (const StageTensor& tensor : list.tensors) {
+      if (tensor.role == TensorRole::input) operands.push_back(values[tensor.source->index()]);
+    }
+    const std::vector<Tensor> all = evaluate(list, operands);
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      if (list.tensors[t].role == TensorRole::output) values[graph.op(OpId(i)).output.index()] = all[t];
+    }
+  }
+  std::vector<Tensor> outputs;
+  for (const TensorId id : graph.outputs()) outputs.push_back(values[id.index()]);
+  return outputs;
 }
 
 void check_program(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected) {

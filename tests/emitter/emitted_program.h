@@ -39,6 +39,9 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
 /// `integers` says.
 std::vector<Tensor> random_inputs(const Program& program, unsigned seed, unsigned integers = 2);
 
+/// The values of a graph's outputs by plain evaluation, operator by operator.
+std::vector<Tensor> evaluate_graph(const Graph& graph, const std::vector<Tensor>& inputs);
+
 /// Emits, compiles with both compilers, runs; checks that nothing is warned of, that the outputs are the expected ones
 /// to 1e-5 of their largest magnitude (integers exactly), and that counts are as predicted.
 void check_program(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected);

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels: register blocks of every size, sharing between equal plans, names that C cannot take, lines and statements.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "core/evaluate.h"
+#include "core/operators.h"
+#include "emitted_program.h"
+
+using namespace stowage;
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+constexpr ElementType f32 = ElementType::f32;
+
+Target sw26010() {
+  Target target;
+  target.name = "sw26010";
+  return target;
+}
+
+TensorId append(GraphBuilder& builder, const std::string& kind, const std::string& name, const Attributes& attributes,
+                const std::vector<std::optional<TensorId>>& inputs) {
+  Diagnostics diagnostics;
+  const auto made = append_operator(builder, kind, name, attributes, inputs, name + "_out", {}, {}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(made);
+  return *made;
+}
+
+/// Gives every sum of products the form of register blocks along the last axis, whatever the planner chose.
+void force_register_blocks(Program& program) {
+  const std::function<Block(const Block&, const StageList&)> changed = [&](const Block& block, const StageList& list) {
+    Block result;
+    for (const StmtPtr& stmt : block) {
+      Stmt copy = *stmt;
+      if (auto* loop = std::get_if<Loop>(&copy.node)) loop->body = changed(loop->body, list);
+      if (auto* guard = std::get_if<Guard>(&copy.node)) guard->body = changed(guard->body, list);
+      if (auto* compute = std::get_if<Compute>(&copy.node);
+          compute != nullptr && compute->part == Compute::Part::update) {
+        const int spatial = list.stages[static_cast<std::size_t>(compute->stage)].spatial;
+        compute->form = ComputeForm::register_block;
+        compute->lane_axis = spatial - 1;
+        compute->block_axis = spatial > 2 ? 1 : 0;  // output channels of a convolution, rows of a product
+      }
+      result.push_back(std::make_shared<const Stmt>(std::move(copy)));
+    }
+    return result;
+  };
+  for (ProgramStep& step : program.steps) {
+    if (step.plan) step.plan->nest.body = changed(step.plan->nest.body, step.plan->nest.stages);
+  }
+}
+
+const EmittedFile& file_named(const EmittedProgram& emitted, const std::string& path) {
+  const auto found = std::find_if(emitted.files.begin(), emitted.files.end(),
+                                  [&](const EmittedFile& file) { return file.path == path; });
+  REQUIRE(found != emitted.files.end());
+  return *found;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("register blocks of any height and width give the right numbers") {
+  // One core, so that tiles are as large as the operands; 64 cores, so that they end unevenly.
+  const int cores = GENERATE(1, 64);
+  GraphBuilder builder(fmt::format("register_blocks_{}", cores));
+  std::vector<std::vector<std::int64_t>> sizes;
+  std::vector<Tensor> expected;
+  // {rows, columns, stride}
+  for (const Ints& size : std::vector<Ints>{{1, 4, 1},
+                                            {2, 5, 1},
+                                            {3, 7, 1},
+                                            {4, 14, 1},
+                                            {5, 16, 1},
+                                            {6, 17, 1},
+                                            {7, 19, 1},
+                                            {8, 20, 1},
+                                            {9, 33, 1},
+                                            {4, 56, 1},
+                                            {11, 13, 2},
+                                            {4, 16, 2},
+                                            {3, 18, 3}}) {
+    const std::int64_t rows = size[0];
+    const std::int64_t columns = size[1];
+    const std::int64_t stride = size[2];
+    const std::string name = fmt::format("conv{}x{}s{}", rows, columns, stride);
+    const TensorId x = builder.add_input("x_" + name, f32, {1, 3, 5, (columns - 1) * stride + 3});
+    const TensorId w = builder.add_input("w_" + name, f32, {rows, 3, 2, 3});
+    builder.mark_output(append(builder, "Conv", name, {{"strides", Ints{1, stride}}}, {x, w}));
+  }
+  for (const Ints& size : std::vector<Ints>{{13, 50}, {4, 64}}) {
+    const std::string name = fmt::format("product{}x{}", size[0], size[1]);
+    const TensorId a = builder.add_input("a_" + name, f32, {size[0], 21});
+    const TensorId b = builder.add_input("b_" + name, f32, {21, size[1]});
+    builder.mark_output(append(builder, "MatMul", name, {}, {a, b}));
+  }
+  Target target = sw26010();
+  target.cores = cores;
+  Program program = fixtures::program_of(std::move(builder).build(), target);
+  force_register_blocks(program);
+  const auto inputs = fixtures::random_inputs(program, 3);
+  fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
+  // They are register blocks indeed, gathered ones among them.
+  std::string all;
+  for (const EmittedFile& file : emit_athread(program).files) all += file.text;
+  CHECK(all.find("acc00 = simd_vmas(") != std::string::npos);
+  if (cores == 1) CHECK(all.find("simd_set_floatv4(") != std::string::npos);
+}
+
+TEST_CASE("equal plans share a kernel and others do not") {
+  GraphBuilder builder("shared");
+  const TensorId x = builder.add_input("x", f32, {4, 40});
+  TensorId last = append(builder, "Relu", "first", {}, {x});
+  last = append(builder, "Sigmoid", "second", {}, {last});
+  last = append(builder, "Relu", "third", {}, {last});
+  builder.mark_output(last);
+  const TensorId other = builder.add_input("y", f32, {4, 41});
+  builder.mark_output(append(builder, "Relu", "fourth", {}, {other}));
+  const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
+  const EmittedProgram emitted = emit_athread(program);
+  REQUIRE(emitted.kernel_of_step.size() == 4);
+  CHECK(emitted.kernel_of_step[0] == emitted.kernel_of_step[2]);
+  CHECK(std::set<std::string>(emitted.kernel_of_step.begin(), emitted.kernel_of_step.end()).size() == 3);
+  const std::string& text = file_named(emitted, emitted.kernel_of_step[0] + ".s.c").text;
+  CHECK(text.find("layer_third: ") != std::string::npos);
+  const auto inputs = fixtures::random_inputs(program, 4);
+  fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
+}
+
+TEST_CASE("names that C cannot take are emitted as others") {
+  GraphBuilder builder("*/ int");
+  TensorId last = builder.add_input("for", f32, {2, 20});
+  for (const char* name : {"do", "*/ #error", "/* 3 ?\?/", "ldm", "core", "main", "a\nb\\", "a b", "linux"}) {
+    last = append(builder, "Relu", name, {}, {last});
+  }
+  builder.mark_output(last);
+  const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
+  const auto inputs = fixtures::random_inputs(program, 5);
+  fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
+}
+
+TEST_CASE("outputs that are views of inputs or of constants are written too") {
+  GraphBuilder builder("views");
+  const TensorId x = builder.add_input("x", f32, {6, 4});
+  const std::vector<float> seven(6, 7.0F);
+  const TensorId c = builder.add_constant("c", Tensor::of_floats({6}, seven));
+  builder.mark_output(append(builder, "Reshape", "of_input", {{"shape", Ints{24}}}, {x}));
+  builder.mark_output(append(builder, "Reshape", "of_constant", {{"shape", Ints{2, 3}}}, {c}));
+  const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
+  const auto inputs = fixtures::random_inputs(program, 6);
+  fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
+}
+
+TEST_CASE("every transfer, wait and computation of a kernel knows its statement") {
+  GraphBuilder builder("origins");
+  const TensorId x = builder.add_input("x", f32, {1, 3, 20, 23});
+  const TensorId w = builder.add_input("w", f32, {9, 3, 3, 3});
+  builder.mark_output(append(builder, "Conv", "conv", {{"pads", Ints{1, 1, 1, 1}}}, {x, w}));
+  const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
+  const EmittedProgram emitted = emit_athread(program);
+  const LoopNest& nest = program.steps[0].plan->nest;
+  const EmittedFile& file = file_named(emitted, emitted.kernel_of_step[0] + ".s.c");
+  const std::vector<std::string> lines = lines_of(file.text);
+  std::map<int, int> statement_of;
+  for (const LineOrigin& origin : file.origins) {
+    CHECK(origin.step == 0);
+    CHECK(statement_of.emplace(origin.line, origin.statement).second);
+  }
+  std::set<int> seen;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    INFO(lines[i]);
+    const bool call =
+        lines[i].find("athread_get(") != std::string::npos || lines[i].find("athread_put(") != std::string::npos;
+    const bool wait = lines[i].find("dma_wait(") != std::string::npos;
+    if ((!call && !wait) || lines[i].find("reply_para") != std::string::npos) continue;
+    const auto found = statement_of.find(static_cast<int>(i) + 1);
+    REQUIRE(found != statement_of.end());
+    const Stmt* stmt = find_statement(nest, found->second);
+    REQUIRE(stmt != nullptr);
+    CHECK((call ? std::holds_alternative<Dma>(stmt->node) : std::holds_alternative<Wait>(stmt->node)));
+  }
+  for (const auto& [line, statement] : statement_of) seen.insert(statement);
+  visit_statements(nest.body, [&](const Stmt& stmt) {
+    const bool emits = std::holds_alternative<Dma>(stmt.node) || std::holds_alternative<Wait>(stmt.node) ||
+                       std::holds_alternative<Fill>(stmt.node) || std::holds_alternative<Compute>(stmt.node);
+    INFO("statement " << stmt.id);
+    CHECK((!emits || seen.contains(stmt.id)));
+  });
+}
+
+TEST_CASE("the emitted kernel of a padded, strided convolution is as written down") {
+  GraphBuilder builder("strided");
+  const TensorId x = builder.add_input("x", f32, {1, 3, 37, 37});
+  const TensorId w = builder.add_input("w", f32, {20, 3, 7, 7});
+  builder.mark_output(append(builder, "Conv", "conv", {{"strides", Ints{2, 2}}, {"pads", Ints{3, 3, 3, 3}}}, {x, w}));
+  const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
+  const EmittedProgram emitted = emit_athread(program);
+  const std::string& text = file_named(emitted, emitted.kernel_of_step[0] + ".s.c").text;
+  const auto golden = std::filesystem::path(STOWAGE_SOURCE_DIR) / "tests/emitter/golden/strided_conv.s.c";
+  if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
+  std::ifstream in(golden);
+  std::stringstream expected;
+  expected << in.rdbuf();
+  CHECK(text == expected.str());
+}

@@ -1,0 +1,99 @@
+/*
+ * conv_7b198134: compute-core function of layer layer_conv
+ *
+ *   input X f32[1,3,37,37]
+ *   input W f32[20,3,7,7]
+ *   output Y f32[1,20,19,19]
+ *   conv: Y[n<1, ff<20, yy<19, xx<19] = sum_{rc<3, ry<7, rx<7} (X[n, rc, 2*yy + ry - 3, 2*xx + rx - 3 else 0] * W[ff, rc, ry, rx])
+ *
+ * cores    60: ff in 20 parts, yy in 3 parts
+ * buffers  X_ldm of X: [1,3,19,43], 9804 bytes at 0
+ *          W_ldm of W: [1,3,7,7], 588 bytes at 9824
+ *          Y_ldm of Y: [1,1,7,19], 532 bytes at 10432
+ * LDM      10976 bytes of buffers
+ * loops    none
+ * DMA      get X outside all loops
+ *          get W outside all loops
+ *          put Y outside all loops
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "slave.h"
+#include "dma.h"
+#include "simd.h"
+#include "layers_mix.h"
+#include "sw_rt.h"
+
+struct conv_7b198134_ldm {
+  float X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
+  char gap0_[20];
+  float W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
+  char gap1_[20];
+  float Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
+  struct conv_7b198134_para para;
+  volatile int reply_para, reply_X, reply_W, reply_Y;
+};
+SW_CHECK(conv_7b198134_X_ldm_is_in_place, offsetof(struct conv_7b198134_ldm, X_ldm) == 0);
+SW_CHECK(conv_7b198134_W_ldm_is_in_place, offsetof(struct conv_7b198134_ldm, W_ldm) == 9824);
+SW_CHECK(conv_7b198134_Y_ldm_is_in_place, offsetof(struct conv_7b198134_ldm, Y_ldm) == 10432);
+SW_CHECK(conv_7b198134_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(conv_7b198134_all_fits, sizeof(struct conv_7b198134_ldm) <= SW_ARENA_BYTES);
+
+void conv_7b198134(void *arg) {
+  const int core = athread_get_id(-1);
+  if (core >= 60) return;
+  struct conv_7b198134_ldm *ldm = LDM_OF(struct conv_7b198134_ldm);
+
+  /* the parameters: where the tensors are in main memory */
+  ldm->reply_para = 0;
+  athread_get(PE_MODE, arg, &ldm->para, sizeof ldm->para, (void *)&ldm->reply_para, 0, 0, 0);
+  dma_wait(&ldm->reply_para, 1);
+  float *X = ldm->para.X;
+  float *W = ldm->para.W;
+  float *Y = ldm->para.Y;
+
+  const int ff_core = core / 3;
+  const int yy_core = core % 3;
+  int issued_X = 0;
+  const int yy_at = 7 * yy_core;
+  const int yy_n = sw_min(7, 19 - 7 * yy_core);
+  const int X_2_at = sw_max(2 * yy_at - 3, 0);
+  const int X_2_n = sw_min(2 * yy_at + 2 * yy_n + 1, 36) + 1 - sw_max(2 * yy_at - 3, 0);
+  /* padding of X */
+  for (int i = 0; i < 2451; i++) ((float *)ldm->X_ldm)[i] = 0.0f;
+  /* get X[0 .. +1][0 .. +3][X_2_at .. +X_2_n][0 .. +37]: X before the first loop */
+  ldm->reply_X = 0;
+  issued_X = 0;
+  if (X_2_n > 0) {
+    issued_X = 3 * X_2_n;
+    for (int i1_ = 0; i1_ < 3; i1_++) {
+      for (int i2_ = 0; i2_ < X_2_n; i2_++) {
+        athread_get(PE_MODE, X + 37 * X_2_at + 1369 * i1_ + 37 * i2_, &ldm->X_ldm[0][i1_][X_2_at + i2_ + 3 - 2 * yy_at][3], 148, (void *)&ldm->reply_X, 0, 0, 0);
+      }
+    }
+  }
+  /* get W[ff_core .. +1][0 .. +3][0 .. +7][0 .. +7]: W before the first loop */
+  ldm->reply_W = 0;
+  athread_get(PE_MODE, W + 147 * ff_core, ldm->W_ldm, 588, (void *)&ldm->reply_W, 0, 0, 0);
+  dma_wait(&ldm->reply_X, issued_X);
+  dma_wait(&ldm->reply_W, 1);
+  /* initialisation of Y */
+  for (int i = 0; i < 133; i++) ((float *)ldm->Y_ldm)[i] = 0.0f;
+  for (int yyi = 0; yyi < yy_n; yyi++) {
+    for (int rci = 0; rci < 3; rci++) {
+      for (int ryi = 0; ryi < 7; ryi++) {
+        for (int rxi = 0; rxi < 7; rxi++) {
+          for (int xxi = 0; xxi < 19; xxi++) {
+            ldm->Y_ldm[0][0][yyi][xxi] += ldm->X_ldm[0][rci][2 * yyi + ryi][2 * xxi + rxi] * ldm->W_ldm[0][rci][ryi][rxi];
+          }
+        }
+      }
+    }
+  }
+  /* put Y[0 .. +1][ff_core .. +1][yy_at .. +yy_n][0 .. +19]: Y before the first loop */
+  ldm->reply_Y = 0;
+  athread_put(PE_MODE, ldm->Y_ldm, Y + 361 * ff_core + 19 * yy_at, 76 * yy_n, (void *)&ldm->reply_Y, 0, 0);
+  dma_wait(&ldm->reply_Y, 1);
+}
