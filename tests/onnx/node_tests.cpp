@@ -76,7 +76,7 @@ void collect(const fs::path& root, const std::string& prefix, const std::vector<
       }
       NodeTest test;
       test.name = entry.path().filename().string();
-      test.id = prefix + "/" + suite + "/" + test.name;
+      test.id = fmt::format("{}/{}/{}", prefix, suite, test.name);
       test.subject = subject_of(test.name, *coverage);
       test.folder = entry.path().string();
       list.tests.push_back(std::move(test));
