@@ -219,7 +219,9 @@ Program with_red_zones(Program program) {
     }
     if (!buffers.empty()) add_zone(buffers[order.back()]);
     buffers.insert(buffers.end(), zones.begin(), zones.end());
-    step.plan->nest.ldm_bytes += shift;
+    std::int64_t& all = step.plan->nest.ldm_bytes;
+    for (const Buffer& buffer : buffers)
+      all = std::max(all, (buffer.offset + buffer.bytes() + unit - 1) / unit * unit);
     added = std::max(added, shift);
   }
   program.target.ldm_bytes += added;

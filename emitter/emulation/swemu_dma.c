@@ -80,32 +80,34 @@ static void check_canaries(struct swemu_core* core) {
                   "kernel %s wrote %d bytes before the start of the LDM", swemu_run.kernel, SWEMU_CANARY - at);
 }
 
-/* ---- busy bytes of the LDM ---- */
+/* ---- busy bytes of the LDM: one bit for each unit of the DMA's alignment ---- */
 
 static uint64_t bits(int from, int to) { /* [from, to) of one word, to <= 64 */
   const uint64_t upper = to == 64 ? ~(uint64_t)0 : ((uint64_t)1 << to) - 1;
   return upper & ~(((uint64_t)1 << from) - 1);
 }
 
-static int any_busy(const uint64_t* map, int64_t begin, int64_t end) {
-  for (int64_t at = begin; at < end;) {
-    const int64_t next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
-    if (map[at >> 6] & bits((int)(at & 63), (int)(next - (at & ~(int64_t)63)))) return 1;
-    at = next;
-  }
-  return 0;
-}
+enum busy { IS_BUSY, SET_BUSY, CLEAR_BUSY };
 
-static void mark_busy(uint64_t* map, int64_t begin, int64_t end, int busy) {
+/* Asks or changes the bits of an operation's bytes; the answer is whether any was set. */
+static int busy(uint64_t* map, const struct swemu_core* core, const struct swemu_flight* f, enum busy what) {
+  const int shift = __builtin_ctz((unsigned)swemu_config.alignment);
+  const int64_t begin = (f->ldm - arena_of(core)) >> shift;
+  const int64_t end = begin + (f->length >> shift);
+  uint64_t any = 0;
   for (int64_t at = begin; at < end;) {
     const int64_t next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
     const uint64_t mask = bits((int)(at & 63), (int)(next - (at & ~(int64_t)63)));
-    if (busy)
-      map[at >> 6] |= mask;
-    else
-      map[at >> 6] &= ~mask;
+    any |= map[at >> 6] & mask;
+    if (what == SET_BUSY) map[at >> 6] |= mask;
+    if (what == CLEAR_BUSY) map[at >> 6] &= ~mask;
     at = next;
   }
+  return any != 0;
+}
+
+static uint64_t* busy_map(const struct swemu_core* core, const struct swemu_flight* f) {
+  return f->is_get ? core->get_busy : core->put_busy;
 }
 
 /* ---- moving ---- */
@@ -123,7 +125,7 @@ static uint64_t checksum(const char* bytes, int length) {
   return sum;
 }
 
-static void move(const struct swemu_flight* f) {
+static inline void move(const struct swemu_flight* f) {
   char *ldm = f->ldm, *memory = f->memory;
   for (int64_t row = 0; row < f->rows; ++row) {
     if (f->is_get)
@@ -136,13 +138,13 @@ static void move(const struct swemu_flight* f) {
 }
 
 /* The data moves and the reply word counts it. The operation stays in the list until it is awaited. */
-static void complete(struct swemu_core* core, struct swemu_flight* f) {
+static inline void complete(struct swemu_core* core, struct swemu_flight* f) {
   if (f->done) return;
   f->done = 1;
   if (!f->refused) {
     if (checked()) {
       const int64_t begin = f->ldm - arena_of(core);
-      mark_busy(f->is_get ? core->get_busy : core->put_busy, begin, begin + f->length, 0);
+      busy(busy_map(core, f), core, f, CLEAR_BUSY);
       if (f->is_get)
         ALLOW(f->ldm, f->length);
       else if (checksum(f->ldm, f->length) != f->checksum)
@@ -155,7 +157,7 @@ static void complete(struct swemu_core* core, struct swemu_flight* f) {
   ++*f->reply;
 }
 
-static void complete_at_random(struct swemu_core* core) {
+static inline void complete_at_random(struct swemu_core* core) {
   if (swemu_config.level != SWEMU_STRICT || !core->flight_count) return;
   const uint64_t random = swemu_random(&core->random);
   if (random & 1) complete(core, &core->flights[(random >> 1) % (uint64_t)core->flight_count]);
@@ -168,12 +170,12 @@ static int64_t pitch(const struct swemu_flight* f) { return (int64_t)f->block + 
 /* Main memory from the first byte of the first block to the last of the last. */
 static int64_t hull_of(const struct swemu_flight* f) { return (f->rows - 1) * pitch(f) + f->block; }
 
-static int in_argument(uint64_t begin, int64_t bytes) {
+static inline int in_argument(uint64_t begin, int64_t bytes) {
   const uint64_t at = begin - address(swemu_run.argument);
   return at < (uint64_t)swemu_run.argument_bytes && at + (uint64_t)bytes <= (uint64_t)swemu_run.argument_bytes;
 }
 
-static const struct swemu_range* find_range(uint64_t begin, int64_t bytes, int writing) {
+static inline const struct swemu_range* find_range(uint64_t begin, int64_t bytes, int writing) {
   const struct swemu_launch* launch = swemu_run.expected;
   for (int i = 0; i < launch->range_count; ++i) {
     const struct swemu_range* range = &launch->ranges[i];
@@ -193,6 +195,22 @@ static int refuse_memory(struct swemu_core* core, struct swemu_flight* f, int64_
                   "athread_%s %s %s lies outside every tensor of kernel %s", f->is_get ? "get" : "put",
                   f->is_get ? "from" : "to", where, swemu_run.kernel);
   return 0;
+}
+
+/* One pass over everything that must hold, for the millions of operations where it does. */
+static inline int plainly_allowed(const struct swemu_core* core, struct swemu_flight* f, int mode, int mask) {
+  const int whole = f->block == 0 ? f->stride == 0 : f->block == f->length;
+  const uint64_t units = address(f->memory) | address(f->ldm) | (uint64_t)f->length;
+  const int64_t at = f->ldm - arena_of(core);
+  if ((mode | mask) != 0 || !whole || f->length <= 0 || (units & (uint64_t)(swemu_config.alignment - 1)) != 0 ||
+      at < 0 || at + f->length > core->ldm_size)
+    return 0;
+  f->block = f->length;
+  f->stride = 0;
+  if (f->of_argument) return 1;
+  const struct swemu_range* range = find_range(address(f->memory), f->length, !f->is_get);
+  if (range) f->shared = range->shared;
+  return range != NULL;
 }
 
 /* Shape, alignment and places of an operation; 1 if it may run. Fills in the block of a contiguous one. */
@@ -241,7 +259,7 @@ static int allowed(struct swemu_core* core, struct swemu_flight* f, int mode, in
   return 1;
 }
 
-static void check_reply(struct swemu_core* core, struct swemu_flight* f) {
+static inline void check_reply(struct swemu_core* core, struct swemu_flight* f) {
   const int64_t at = (int64_t)(address((const void*)f->reply) - address(arena_of(core)));
   if (at < 0 || at + (int64_t)sizeof(int) > core->ldm_size || at % (int64_t)sizeof(int))
     swemu_problem(SWEMU_ERROR, "emulation-reply-place", f->site, core->id,
@@ -289,8 +307,7 @@ static int report_overlap(struct swemu_core* core, const struct swemu_flight* f,
 }
 
 static int overlaps_flight(struct swemu_core* core, const struct swemu_flight* f) {
-  const int64_t at = f->ldm - arena_of(core);
-  if ((any_busy(core->get_busy, at, at + f->length) || (f->is_get && any_busy(core->put_busy, at, at + f->length))) &&
+  if ((busy(core->get_busy, core, f, IS_BUSY) || (f->is_get && busy(core->put_busy, core, f, IS_BUSY))) &&
       report_overlap(core, f, 1))
     return 1;
   const uint64_t begin = address(f->memory), end = begin + (uint64_t)hull_of(f);
@@ -312,7 +329,7 @@ static void log_memory(struct swemu_core* core, const struct swemu_flight* f) {
 
 /* ---- the calls ---- */
 
-static struct swemu_count* count_of(struct swemu_site* site) {
+static inline struct swemu_count* count_of(struct swemu_site* site) {
   struct swemu_worker* worker = swemu_worker;
   const int id = swemu_site_id(site);
   if (id > worker->count_capacity) {
@@ -326,7 +343,7 @@ static struct swemu_count* count_of(struct swemu_site* site) {
 }
 
 /* A place at the end of the list of operations in flight, not yet counted in. */
-static struct swemu_flight* new_flight(struct swemu_site* site) {
+static inline struct swemu_flight* new_flight(struct swemu_site* site) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "DMA was issued on the management core");
   if (core->flight_count == core->flight_capacity) {
@@ -339,8 +356,7 @@ static struct swemu_flight* new_flight(struct swemu_site* site) {
 /* Marks the operation as begun: from here to its completion nothing else may touch its LDM. */
 static void take_off(struct swemu_core* core, struct swemu_flight* f) {
   if (f->shared) log_memory(core, f);
-  const int64_t at = f->ldm - arena_of(core);
-  mark_busy(f->is_get ? core->get_busy : core->put_busy, at, at + f->length, 1);
+  busy(busy_map(core, f), core, f, SET_BUSY);
   if (f->is_get) {
     ALLOW(f->ldm, f->length);
     memset(f->ldm, NAN_BYTE, (size_t)f->length);
@@ -350,12 +366,12 @@ static void take_off(struct swemu_core* core, struct swemu_flight* f) {
   }
 }
 
-static int issue(struct swemu_flight* f, int mode, int mask) {
+static inline int issue(struct swemu_flight* f, int mode, int mask) {
   struct swemu_core* core = swemu_core;
   f->done = f->shared = 0;
   f->rows = 1;
   f->of_argument = f->is_get && in_argument(address(f->memory), f->length);
-  f->refused = !allowed(core, f, mode, mask);
+  f->refused = !plainly_allowed(core, f, mode, mask) && !allowed(core, f, mode, mask);
   check_reply(core, f);
   if (f->of_argument) {
     ++swemu_worker->argument_fetches;
@@ -449,10 +465,7 @@ void swemu_end_core(struct swemu_core* core) {
                   "kernel %s returned without waiting for this athread_%s of LDM bytes [%lld, %lld)", swemu_run.kernel,
                   f->is_get ? "get" : "put", (long long)(f->ldm - arena_of(core)),
                   (long long)(f->ldm - arena_of(core)) + f->length);
-    if (!f->refused && checked() && !f->done) {
-      const int64_t at = f->ldm - arena_of(core);
-      mark_busy(f->is_get ? core->get_busy : core->put_busy, at, at + f->length, 0);
-    }
+    if (!f->refused && checked() && !f->done) busy(busy_map(core, f), core, f, CLEAR_BUSY);
   }
   core->flight_count = 0;
   check_canaries(core);
