@@ -41,6 +41,8 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
         continue;
       }
       step.plan = std::get<Plan>(std::move(planned));
+      const auto broken = verify(step.plan->nest, target);
+      check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken.value_or("")));
     }
     program.steps.push_back(std::move(step));
   }
