@@ -20,7 +20,8 @@ seeds() {
   case "$1" in
     target) ls samples/targets/*.toml ;;
     template) ls fusion/templates/*.toml ;;
-    batch) find samples tests -name '*.toml' ;;
+    batch) ls samples/batch/*.toml ;;
+    schedule) ls samples/schedules/*.toml ;;
     onnx) find /usr/share/libonnx-testdata -name model.onnx -size -8k 2>/dev/null ;;
     *) true ;;
   esac
