@@ -162,12 +162,13 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
   const bool keep_outputs = options.keep_outputs_of_steps && on_output != nullptr;
   EmulationJob job = job_of(program, emitted, launches, keep_outputs);
   job.options = options;
-  const std::vector<std::byte> parameters = parameter_bytes(program);
-  job.data.push_back({"params.bin", parameters});
+  job.data.push_back({"params.bin", [&program] { return parameter_bytes(program); }});
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const GraphTensor& wanted = graph.tensor(graph.inputs()[i]);
     check(inputs[i].type() == wanted.type && inputs[i].shape() == wanted.shape, "an input of another type or shape");
-    job.data.push_back({"input_" + std::to_string(i) + ".bin", inputs[i].bytes()});
+    job.data.push_back({"input_" + std::to_string(i) + ".bin", [&value = inputs[i]] {
+                          return std::vector<std::byte>(value.bytes().begin(), value.bytes().end());
+                        }});
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
     job.results.push_back("output_" + std::to_string(i) + ".bin");
@@ -220,8 +221,7 @@ Program with_red_zones(Program program) {
     if (!buffers.empty()) add_zone(buffers[order.back()]);
     buffers.insert(buffers.end(), zones.begin(), zones.end());
     std::int64_t& all = step.plan->nest.ldm_bytes;
-    for (const Buffer& buffer : buffers)
-      all = std::max(all, (buffer.offset + buffer.bytes() + unit - 1) / unit * unit);
+    for (const Buffer& buffer : buffers) all = std::max(all, (buffer.offset + buffer.bytes() + unit - 1) / unit * unit);
     added = std::max(added, shift);
   }
   program.target.ldm_bytes += added;

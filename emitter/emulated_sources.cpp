@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -229,7 +230,7 @@ Result<EmulationRun> run_in(const EmulationJob& job, const fs::path& folder, Dia
   if (!build(job, folder, diagnostics, stop)) return Failed{};
   EmulationRun run;
   run.build_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  for (const DataFile& file : job.data) write_file(folder / file.name, file.bytes);
+  for (const DataFile& file : job.data) write_file(folder / file.name, file.bytes());
   write_text(folder / "configuration", configuration_text(job, "report", "dumps"));
   const ProcessResult process = run_process({(folder / "program").string()}, folder,
                                             {"SWEMU_CONFIG=configuration", "ASAN_OPTIONS=detect_leaks=0"}, stop);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -50,7 +50,7 @@ struct SourceText {
 
 struct DataFile {
   std::string name;
-  std::span<const std::byte> bytes;
+  std::function<std::vector<std::byte>()> bytes;  ///< called once, when the file is written; large networks are large
 };
 
 struct EmulationJob {

@@ -137,30 +137,37 @@ static inline void move(const struct swemu_flight* f) {
   }
 }
 
-/* The data moves and the reply word counts it. The operation stays in the list until it is awaited. */
-static inline void complete(struct swemu_core* core, struct swemu_flight* f) {
-  if (f->done) return;
+/* The data moves and the reply word counts it. The operation stays in flight until it is awaited. */
+static inline void arrive(struct swemu_flight* f) {
   f->done = 1;
   if (!f->refused) {
-    if (checked()) {
-      const int64_t begin = f->ldm - arena_of(core);
-      busy(busy_map(core, f), core, f, CLEAR_BUSY);
-      if (f->is_get)
-        ALLOW(f->ldm, f->length);
-      else if (checksum(f->ldm, f->length) != f->checksum)
-        swemu_problem(SWEMU_ERROR, "emulation-put-source-changed", f->site, core->id,
-                      "the source of this put (LDM bytes [%lld, %lld)) was overwritten before the put was awaited",
-                      (long long)begin, (long long)begin + f->length);
-    }
+    if (f->is_get) ALLOW(f->ldm, f->length);
     move(f);
   }
   ++*f->reply;
 }
 
-static inline void complete_at_random(struct swemu_core* core) {
+static inline void arrive_at_random(struct swemu_core* core) {
   if (swemu_config.level != SWEMU_STRICT || !core->flight_count) return;
   const uint64_t random = swemu_random(&core->random);
-  if (random & 1) complete(core, &core->flights[(random >> 1) % (uint64_t)core->flight_count]);
+  struct swemu_flight* f = &core->flights[(random >> 1) % (uint64_t)core->flight_count];
+  if (!(random & 1) || f->done) return;
+  arrive(f);
+  if (f->is_get && !f->refused) FORBID(f->ldm, f->length); /* the kernel cannot know that it is there */
+}
+
+/* What was forbidden while the operation was in flight is free again. */
+static inline void land(struct swemu_core* core, struct swemu_flight* f) {
+  if (!f->done) arrive(f);
+  if (f->refused || !checked()) return;
+  busy(busy_map(core, f), core, f, CLEAR_BUSY);
+  const int64_t begin = f->ldm - arena_of(core);
+  if (f->is_get)
+    ALLOW(f->ldm, f->length);
+  else if (checksum(f->ldm, f->length) != f->checksum)
+    swemu_problem(SWEMU_ERROR, "emulation-put-source-changed", f->site, core->id,
+                  "the source of this put (LDM bytes [%lld, %lld)) was overwritten before the put was awaited",
+                  (long long)begin, (long long)begin + f->length);
 }
 
 /* ---- checks of one operation ---- */
@@ -285,7 +292,7 @@ static int ldm_overlaps(const struct swemu_flight* a, const struct swemu_flight*
 static int report_overlap(struct swemu_core* core, const struct swemu_flight* f, int in_ldm) {
   for (int i = 0; i < core->flight_count; ++i) {
     const struct swemu_flight* other = &core->flights[i];
-    if (other->done || other->refused || (!f->is_get && !other->is_get && in_ldm)) continue;
+    if (other->refused || (!f->is_get && !other->is_get && in_ldm)) continue;
     if (in_ldm ? !ldm_overlaps(f, other) : other->is_get || !memory_overlaps(f, other)) continue;
     const long long at = f->ldm - arena_of(core), there = other->ldm - arena_of(core);
     char text[400], other_text[400];
@@ -381,12 +388,12 @@ static inline int issue(struct swemu_flight* f, int mode, int mask) {
     count->bytes += f->length;
   }
   if (checked()) {
-    complete_at_random(core);
+    arrive_at_random(core);
     if (!f->refused) f->refused = overlaps_flight(core, f);
     if (!f->refused) take_off(core, f);
   }
   ++core->flight_count;
-  if (!checked()) complete(core, f);
+  if (!checked()) arrive(f);
   return 0;
 }
 
@@ -418,13 +425,13 @@ int swemu_put(struct swemu_site* site, int mode, const void* source, void* targe
   return issue(f, mode, 0);
 }
 
-/* Completes and forgets the operations of one reply word. */
+/* Lands and forgets the operations of one reply word. */
 static int settle(struct swemu_core* core, const volatile int* reply) {
   int kept = 0, settled = 0;
   for (int i = 0; i < core->flight_count; ++i) {
     struct swemu_flight* f = &core->flights[i];
     if (f->reply == reply) {
-      complete(core, f);
+      land(core, f);
       ++settled;
     } else {
       if (kept != i) core->flights[kept] = *f;
@@ -443,7 +450,7 @@ void swemu_wait(struct swemu_site* site, volatile int* reply, int count) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "dma_wait on the management core");
   if (count > 0) ++count_of(site)->waits;
-  complete_at_random(core);
+  arrive_at_random(core);
   const int settled = settle(core, reply);
   const int value = *reply;
   if (value < count)
@@ -465,7 +472,7 @@ void swemu_end_core(struct swemu_core* core) {
                   "kernel %s returned without waiting for this athread_%s of LDM bytes [%lld, %lld)", swemu_run.kernel,
                   f->is_get ? "get" : "put", (long long)(f->ldm - arena_of(core)),
                   (long long)(f->ldm - arena_of(core)) + f->length);
-    if (!f->refused && checked() && !f->done) busy(busy_map(core, f), core, f, CLEAR_BUSY);
+    if (!f->refused && checked()) busy(busy_map(core, f), core, f, CLEAR_BUSY);
   }
   core->flight_count = 0;
   check_canaries(core);

@@ -276,7 +276,7 @@ static const char* address_text(char* text, size_t size, const void* address) {
   for (int i = 0; i < core->flight_count; ++i) {
     const struct swemu_flight* f = &core->flights[i];
     const int64_t begin = f->ldm - core->fiber->arena;
-    if (!f->is_get || f->done || in_ldm < begin || in_ldm >= begin + f->length) continue;
+    if (!f->is_get || in_ldm < begin || in_ldm >= begin + f->length) continue;
     snprintf(text, size,
              "LDM byte %" PRId64 ", in the target of the athread_get issued at %s:%d, which is not awaited yet", in_ldm,
              f->site->file, f->site->line);

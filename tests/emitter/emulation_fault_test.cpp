@@ -184,6 +184,29 @@ TEST_CASE("fault: a read before the wait, with its line by the sanitizer, as NaN
   }
 }
 
+TEST_CASE("fault: strict finds what check finds, whenever the data happens to move") {
+  KernelText early;
+  early.compute = "dma_wait(&ldm->r0, 1);";
+  early.wait = "for (int i = 0; i < 32; i++) { ldm->b[i] = 2 * ldm->a[i]; }";
+  KernelText overlapping;
+  overlapping.after_get = "ldm->r1 = 0; athread_get(PE_MODE, x, ldm->a + 16, 64, (void *)&ldm->r1, 0, 0, 0);";
+  overlapping.compute += " dma_wait(&ldm->r1, 1);";
+  KernelText overwritten;
+  overwritten.after_put = "ldm->b[3] = 0;";
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    EmulationJob job = doubling_job(early, EmulationLevel::strict);
+    job.options.seed = seed;
+    job.options.sanitize = true;
+    check_refused(job, {"emulation-forbidden-access", test::line_of_wait, {"target of the athread_get"}});
+    job = doubling_job(overlapping, EmulationLevel::strict);
+    job.options.seed = seed;
+    check_refused(job, {"emulation-dma-overlap", test::line_of_get + 1, {"LDM bytes [64, 128)"}});
+    job = doubling_job(overwritten, EmulationLevel::strict);
+    job.options.seed = seed;
+    check_refused(job, {"emulation-put-source-changed", test::line_of_put, {"overwritten"}});
+  }
+}
+
 TEST_CASE("fault: the source of a put overwritten before its wait") {
   KernelText kernel;
   kernel.after_put = "ldm->b[3] = 0;";
