@@ -61,8 +61,7 @@ void choose_form(const LoopNest& nest, Compute& compute) {
   compute.lane_axis = lane;
   const VarId lane_variable(static_cast<std::size_t>(lane));
   const auto reads = outer_product(stage, compute, lane_variable);
-  constexpr std::int64_t block_lanes = 16;  // four vectors of four floats
-  if (!reads || compute.box[static_cast<std::size_t>(lane)].max_extent < block_lanes) return;
+  if (!reads) return;  // the shortest vector loop fills one vector of a register block
   compute.form = ComputeForm::register_block;
   std::int64_t longest = 1;
   for (int axis = 0; axis < lane; ++axis) {
