@@ -80,6 +80,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  constexpr std::size_t longest_name = 200;  // nobody misspells longer ones, and the table of distances grows
+  if (name.size() > longest_name) return std::nullopt;
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/toml_reader.h"
 
-#include <cmath>
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
@@ -13,20 +13,38 @@ namespace stowage {
 
 struct TomlTable::Document {
   toml::table root;
-  std::map<std::string, std::string> texts;  ///< by the path that toml++ knows them under
+  std::map<std::string, std::vector<std::string>> lines;  ///< by the path that toml++ knows a text under
   std::string file;
   Diagnostics* diagnostics = nullptr;
 
-  [[nodiscard]] std::string line_of(const std::string& path, std::size_t line) const {
-    const auto text = texts.find(path);
-    if (text == texts.end()) return {};
-    std::istringstream stream(text->second);
-    std::string found;
-    for (std::size_t i = 0; i < line; ++i) {
-      if (!std::getline(stream, found)) return {};
+  void keep_lines(const std::string& path, std::string_view text) {
+    std::istringstream stream{std::string(text)};
+    for (std::string line; std::getline(stream, line);) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      lines[path].push_back(std::move(line));
     }
-    if (!found.empty() && found.back() == '\r') found.pop_back();
-    return found;
+  }
+
+  [[nodiscard]] std::string line_of(const std::string& path, std::size_t line) const {
+    const auto text = lines.find(path);
+    if (text == lines.end() || line == 0 || line > text->second.size()) return {};
+    return text->second[line - 1];
+  }
+
+  /// toml++ walks nested tables recursively, so keys of many thousand parts would end on the stack.
+  [[nodiscard]] bool refuse_deep_keys(const std::string& path) const {
+    constexpr std::ptrdiff_t most_dots = 1000;
+    const auto text = lines.find(path);
+    if (text == lines.end()) return false;
+    for (std::size_t i = 0; i < text->second.size(); ++i) {
+      if (std::count(text->second[i].begin(), text->second[i].end(), '.') <= most_dots) continue;
+      SourcePlace place;
+      place.file = path;
+      place.line = static_cast<int>(i + 1);
+      diagnostics->error("toml-syntax", place, fmt::format("a line has more than {} dots", most_dots));
+      return true;
+    }
+    return false;
   }
 
   [[nodiscard]] Diagnostic placed(const toml::source_region& region) const {
@@ -111,8 +129,9 @@ TomlTable::TomlTable(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 Result<TomlTable> TomlTable::parse(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
   auto document = std::make_shared<Document>();
   document->file = file;
-  document->texts[file] = std::string(text);
+  document->keep_lines(file, text);
   document->diagnostics = &diagnostics;
+  if (document->refuse_deep_keys(file)) return Failed{};
   try {
     document->root = toml::parse(text, std::string_view{file});
   } catch (const toml::parse_error& failure) {
@@ -129,7 +148,8 @@ void TomlTable::overlay(const std::vector<std::string>& settings, const std::str
   Document& document = *node_->document;
   for (const std::string& setting : settings) {
     const std::string file = prefix + setting;
-    document.texts[file] = setting;
+    document.keep_lines(file, setting);
+    if (document.refuse_deep_keys(file)) continue;
     try {
       merge(*node_->table, toml::parse(setting, std::string_view{file}));
     } catch (const toml::parse_error& failure) {

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "core/npy.h"
 #include "driver/check_run.h"
 #include "driver/inputs.h"
 #include "driver/json.h"
@@ -59,6 +58,7 @@ Json check_json(const CheckResult& check) {
   }
   Json json;
   json["agrees"] = check.agrees();
+  json["against_model"] = check.against_model;
   json["compared"] = check.groups.size();
   json["largest_scaled_error"] = largest;
   json["nans"] = nans;
@@ -77,12 +77,6 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
     if (!path) return false;
     request.model = *path;
   }
-  for (const auto& [input, file] : job.bindings) {
-    const auto value = read_npy(file, result.diagnostics);
-    if (value) request.import.bindings[input] = *value;
-  }
-  if (result.diagnostics.has_errors()) return false;
-
   const auto compilation = compile(request, result.diagnostics, stop);
   if (!compilation) return false;
   result.totals = totals_of(compilation->program);

@@ -21,10 +21,11 @@ struct Job {
   std::int64_t network_seed = 1;
   bool check = false;  ///< emulate and compare with the reference
   CompileRequest request;
-  std::map<std::string, std::string> bindings;  ///< input → .npy file, read when the job starts
 };
 
-/// Reads a batch file. Paths in it are relative to its folder.
+/// The text of a batch file. Paths in it are relative to the folder of `path`.
+Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics);
+/// The file of that path.
 Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics);
 
 enum class JobState : std::uint8_t { done, failed, fault, interrupted };

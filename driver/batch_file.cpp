@@ -2,6 +2,7 @@
 // Reading batch files.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -66,7 +67,7 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
   }
   if (auto bindings = table.table("bind")) {
     for (const std::string& name : bindings->keys()) {
-      if (std::string file; bindings->read(name, file)) job.bindings[name] = beside(folder, file);
+      if (std::string file; bindings->read(name, file)) job.request.bindings[name] = beside(folder, file);
     }
   }
 }
@@ -83,6 +84,7 @@ void read_job(TomlTable& table, const fs::path& folder, Job& job) {
   if (auto schedules = table.table("schedule")) job.request.fixed = read_schedules(*schedules);
   const bool model = table.read("model", job.request.model);
   const bool network = table.read("network", job.network);
+  if (model && job.request.model.empty()) table.error("missing-file", "model", "the path of the model is empty");
   if (model) job.request.model = beside(folder, job.request.model);
   if (table.has("model") && table.has("network")) {
     table.error("two-models", "network", "a job has either 'model' or 'network'");
@@ -100,27 +102,31 @@ void read_job(TomlTable& table, const fs::path& folder, Job& job) {
 }  // namespace
 
 Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics) {
+  const auto text = read_text_file(path, diagnostics);
+  if (!text) return Failed{};
+  return parse_jobs(*text, path, diagnostics);
+}
+
+Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics) {
   Diagnostics own;
   std::vector<Job> jobs;
+  std::set<std::string> names;
   const fs::path folder = fs::path(path).parent_path();
-  if (const auto text = read_text_file(path, own)) {
-    if (auto document = TomlTable::parse(*text, path, own)) {
-      Job defaults;
-      if (auto table = document->table("defaults")) {
-        read_common(*table, folder, defaults);
-        table->finish();
-      }
-      for (TomlTable& table : document->tables("job", Need::required)) {
-        Job job = defaults;
-        read_job(table, folder, job);
-        const auto same = [&](const Job& other) { return other.name == job.name; };
-        if (!job.name.empty() && std::any_of(jobs.begin(), jobs.end(), same)) {
-          table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name));
-        }
-        jobs.push_back(std::move(job));
-      }
-      document->finish();
+  if (auto document = TomlTable::parse(text, path, own)) {
+    Job defaults;
+    if (auto table = document->table("defaults")) {
+      read_common(*table, folder, defaults);
+      table->finish();
     }
+    for (TomlTable& table : document->tables("job", Need::required)) {
+      Job job = defaults;
+      read_job(table, folder, job);
+      if (!job.name.empty() && !names.insert(job.name).second) {
+        table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name));
+      }
+      jobs.push_back(std::move(job));
+    }
+    document->finish();
   }
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};

@@ -46,6 +46,28 @@ ValueError compare_integers(const Tensor& value, const Tensor& reference) {
   return error;
 }
 
+/// The tensors of the same name, type and shape in another graph with the same inputs; nothing unless all are there.
+std::optional<std::vector<TensorId>> same_tensors(const Graph& graph, const Graph& other,
+                                                  const std::vector<TensorId>& tensors) {
+  const auto counterpart = [&](TensorId id) -> std::optional<TensorId> {
+    const GraphTensor& tensor = graph.tensor(id);
+    const auto found = other.find_tensor(tensor.name);
+    if (!found || other.tensor(*found).type != tensor.type || other.tensor(*found).shape != tensor.shape) return {};
+    return found;
+  };
+  std::vector<TensorId> result;
+  for (const TensorId id : tensors) {
+    const auto found = counterpart(id);
+    if (!found) return std::nullopt;
+    result.push_back(*found);
+  }
+  if (graph.inputs().size() != other.inputs().size()) return std::nullopt;
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    if (counterpart(graph.inputs()[i]) != other.inputs()[i]) return std::nullopt;
+  }
+  return result;
+}
+
 /// Graph output `id` and fused operator `name` for tables.
 ValueError named(ValueError error, const Graph& graph, TensorId id, std::string name) {
   error.name = std::move(name);
@@ -137,14 +159,17 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
                                   const ProgressSink& progress) {
   const Program& program = compilation.program;
   const Graph& graph = program.fused.graph;
+  CheckResult result;
   // Every fused operator's output, then the network's outputs (one of these may be an input or a constant).
   std::vector<TensorId> wanted;
   for (const ProgramStep& step : program.steps) wanted.push_back(step.group.output);
   wanted.insert(wanted.end(), graph.outputs().begin(), graph.outputs().end());
-  auto reference = reference_values(graph, inputs, wanted, stop, progress);
+  const auto in_model = compilation.imported ? same_tensors(graph, *compilation.imported, wanted) : std::nullopt;
+  result.against_model = in_model.has_value();
+  auto reference = in_model ? reference_values(*compilation.imported, inputs, *in_model, stop, progress)
+                            : reference_values(graph, inputs, wanted, stop, progress);
   if (!reference) return Failed{};
 
-  CheckResult result;
   const auto on_output = [&](int step, const Tensor& value) {
     const auto index = static_cast<std::size_t>(step);
     const FusedOperator& group = program.steps[index].group;

@@ -46,6 +46,7 @@ struct CheckResult {
   std::vector<ValueError> outputs;  ///< of the network
   std::vector<CountError> counts;
   EmulationResult emulation;
+  bool against_model = false;  ///< the reference ran the model itself, not the graph with folded parameters
   [[nodiscard]] bool agrees() const;
   /// The first fused operator that differs.
   [[nodiscard]] const ValueError* first_difference() const;
@@ -54,6 +55,8 @@ struct CheckResult {
 inline constexpr double group_tolerance = 1e-4;
 inline constexpr double output_tolerance = 1e-3;
 
+/// The reference runs the network as it was imported, where the compilation has it and every fused operator's output
+/// is a tensor of it, so that folded parameters are checked too.
 Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,
                                   const EmulationOptions& options, Diagnostics& diagnostics, std::stop_token stop = {},
                                   const ProgressSink& progress = {});

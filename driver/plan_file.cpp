@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/npy.h"
 #include "driver/files.h"
 #include "driver/json.h"
 #include "driver/moved_lines.h"
@@ -258,6 +259,10 @@ Compilation parse_compilation(const std::string& text, std::vector<std::byte> pa
   Compilation compilation;
   compilation.command_line = plan.at("command").get<std::string>();
   compilation.model = {plan.at("model").at("path").get<std::string>(), plan.at("model").at("hash").get<std::string>()};
+  compilation.dimensions = plan.at("dimensions").get<std::map<std::string, std::int64_t>>();
+  for (const auto& [input, file] : plan.at("bindings").items()) {
+    compilation.bindings[input] = {file.at("path").get<std::string>(), file.at("hash").get<std::string>()};
+  }
   compilation.network = plan.at("network").get<std::string>();
 
   Program& program = compilation.program;
@@ -327,6 +332,11 @@ std::string plan_json(const Compilation& compilation) {
   json["version"] = format_version;
   json["stowage"] = stowage_version();
   json["model"] = {{"path", compilation.model.path}, {"hash", compilation.model.hash}};
+  json["dimensions"] = compilation.dimensions;
+  json["bindings"] = Json::object();
+  for (const auto& [input, file] : compilation.bindings) {
+    json["bindings"][input] = {{"path", file.path}, {"hash", file.hash}};
+  }
   json["network"] = compilation.network;
   json["fusion"] = program.fusion;
   json["planner"] = program.planner;
@@ -377,6 +387,24 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
     if (!write(std::filesystem::path("src") / file.path, file.text)) return false;
   }
   return !stop.stop_requested() && writer->commit(diagnostics);
+}
+
+void read_model_again(Compilation& compilation) {
+  Diagnostics ignored;  // a model that is gone or was changed is no mistake
+  const auto same = [&](const FileIdentity& file) {
+    std::error_code failure;
+    if (!std::filesystem::is_regular_file(file.path, failure)) return false;
+    const auto hash = hash_of_file(file.path, ignored);
+    return hash && *hash == file.hash;
+  };
+  if (!same(compilation.model)) return;
+  ImportOptions options;
+  options.dimensions = compilation.dimensions;
+  for (const auto& [input, file] : compilation.bindings) {
+    if (!same(file)) return;
+    if (const auto value = read_npy(file.path, ignored)) options.bindings[input] = *value;
+  }
+  if (const auto graph = import_onnx(compilation.model.path, options, ignored)) compilation.imported = *graph;
 }
 
 Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics) {

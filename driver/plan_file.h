@@ -20,6 +20,9 @@ std::string trace_json(const Compilation& compilation);
 bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
                        Diagnostics& diagnostics, std::stop_token stop = {});
 
+/// Reads the model again, if it is still where it was and the same; otherwise `imported` stays empty.
+void read_model_again(Compilation& compilation);
+
 /// Reads a folder back. Sources that were changed by hand since are taken as they are, with a warning.
 Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics);
 

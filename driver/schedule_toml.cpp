@@ -123,13 +123,17 @@ FixedSchedules read_schedules(TomlTable& table) {
 }
 
 Result<FixedSchedules> load_schedules(const std::string& path, Diagnostics& diagnostics) {
+  const auto text = read_text_file(path, diagnostics);
+  if (!text) return Failed{};
+  return parse_schedules(*text, path, diagnostics);
+}
+
+Result<FixedSchedules> parse_schedules(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
   Diagnostics own;
   FixedSchedules fixed;
-  if (const auto text = read_text_file(path, own)) {
-    if (auto parsed = TomlTable::parse(*text, path, own)) {
-      if (auto table = parsed->table("schedule", Need::required)) fixed = read_schedules(*table);
-      parsed->finish();
-    }
+  if (auto parsed = TomlTable::parse(text, file, own)) {
+    if (auto table = parsed->table("schedule", Need::required)) fixed = read_schedules(*table);
+    parsed->finish();
   }
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};

@@ -20,7 +20,9 @@ namespace stowage {
 
 /// One schedule a key of `table`, by fused operator's name. Mistakes of form are reported.
 FixedSchedules read_schedules(TomlTable& table);
-/// A --schedule file: nothing but the table [schedule].
+/// The text of a --schedule file: nothing but the table [schedule].
+Result<FixedSchedules> parse_schedules(std::string_view text, const std::string& file, Diagnostics& diagnostics);
+/// The file of that path.
 Result<FixedSchedules> load_schedules(const std::string& path, Diagnostics& diagnostics);
 
 /// Names in schedules that the fused graph has not (fused operators, iterators, loops, tensors) are reported where

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "core/npy.h"
 #include "core/operators.h"
 #include "driver/files.h"
 #include "driver/schedule_toml.h"
@@ -70,14 +71,26 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
   if (!target || strategy == nullptr || planner == nullptr) return Failed{};
 
   report(progress, "read", 0, 1);
-  auto hash = hash_of_file(request.model, diagnostics);
-  if (!hash) return Failed{};
-  const auto graph = import_onnx(request.model, request.import, diagnostics);
-  if (!graph || stop.stop_requested()) return Failed{};
-
   Compilation compilation;
   compilation.command_line = request.command_line;
+  compilation.dimensions = request.import.dimensions;
+  ImportOptions import = request.import;
+  Diagnostics bindings;
+  for (const auto& [input, file] : request.bindings) {
+    const auto value = read_npy(file, bindings);
+    const auto hash = hash_of_file(file, bindings);
+    if (!value || !hash) continue;
+    import.bindings[input] = *value;
+    compilation.bindings[input] = {file, *hash};
+  }
+  auto hash = hash_of_file(request.model, bindings);
+  diagnostics.append(bindings);
+  if (bindings.has_errors() || !hash) return Failed{};
   compilation.model = {request.model, *hash};
+
+  const auto graph = import_onnx(request.model, import, diagnostics);
+  if (!graph || stop.stop_requested()) return Failed{};
+  compilation.imported = *graph;
   compilation.network = graph->name();
   const TraceSink trace(&compilation.trace);
 

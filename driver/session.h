@@ -4,6 +4,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -31,6 +33,7 @@ struct CompileRequest {
   std::string fusion = "greedy";
   std::string planner = "swtvm";
   ImportOptions import;
+  std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
   FixedSchedules fixed;
   std::string command_line;  ///< that reproduces it
 };
@@ -44,7 +47,10 @@ struct FileIdentity {
 struct Compilation {
   std::string command_line;
   FileIdentity model;
-  std::string network;  ///< name of the graph
+  std::map<std::string, std::int64_t> dimensions;  ///< with which the model was read
+  std::map<std::string, FileIdentity> bindings;    ///< files of values with which it was read
+  std::optional<Graph> imported;  ///< the network before its parameters were folded; not kept in the folder
+  std::string network;            ///< name of the graph
   Program program;
   EmittedProgram emitted;
   std::vector<std::byte> parameters;  ///< params.bin

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "core/npy.h"
 #include "driver/json.h"
 #include "driver/plan_file.h"
 #include "driver/report.h"
@@ -52,9 +51,7 @@ Result<CompileRequest> request_of(const CompileOptions& options, Diagnostics& di
     }
     request.import.dimensions[name] = size;
   }
-  for (const auto& [name, file] : named_values(options.bindings, "--bind", own)) {
-    if (const auto value = read_npy(file, own)) request.import.bindings[name] = *value;
-  }
+  request.bindings = named_values(options.bindings, "--bind", own);
   if (!options.schedule.empty()) {
     if (auto fixed = load_schedules(options.schedule, own)) request.fixed = *std::move(fixed);
   }

@@ -129,6 +129,8 @@ std::string verdict_text(const CheckResult& check) {
     text += fmt::format("all {} fused operators and {} outputs agree with the reference\n", check.groups.size(),
                         check.outputs.size());
   }
+  text += check.against_model ? "(the reference ran the model as it was read)\n"
+                              : "(the reference ran the plan's graph, in which parameters are folded)\n";
   return text;
 }
 
@@ -166,6 +168,7 @@ Json run_json(const std::string& command, const Compilation& compilation, const 
   json["diagnostics"] = to_json(diagnostics);
   if (check == nullptr) return json;
   json["agrees"] = check->agrees();
+  json["against_model"] = check->against_model;
   const ValueError* first = check->first_difference();
   json["first_difference"] = first != nullptr ? Json(first->name) : Json(nullptr);
   json["fused_operators"] = Json::array();
@@ -211,6 +214,7 @@ int run_command(const RunOptions& options, ToolContext& context) {
   {
     ProgressLine progress(context);
     if (options.check) {
+      if (options.op.empty()) read_model_again(*compilation);
       auto result = run_and_check(*compilation, values, emulation_options(options), diagnostics, stop, progress.sink());
       if (!result) return failed(context, diagnostics);
       check = *std::move(result);

@@ -33,6 +33,7 @@ TEST_CASE("the sample batch of the papers' examples agrees") {
     INFO(row.dump());
     CHECK(row.at("status") == "done");
     CHECK(row.at("check").at("agrees") == true);
+    CHECK(row.at("check").at("against_model") == true);
     CHECK(fs::exists(fs::path("out") / row.at("job").get<std::string>() / "plan.json"));
   }
   // By hand and by algorithm, the papers' matmul is the same plan.

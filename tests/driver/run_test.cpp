@@ -39,6 +39,7 @@ TEST_CASE("lenet agrees with the reference in every fused operator, and its coun
   REQUIRE(run.code == 0);
   const auto json = nlohmann::json::parse(run.out);
   CHECK(json.at("agrees") == true);
+  CHECK(json.at("against_model") == false);
   CHECK(json.at("first_difference").is_null());
   CHECK(json.at("fused_operators").size() == 8);
   CHECK(json.at("outputs").size() == 1);

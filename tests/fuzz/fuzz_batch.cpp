@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch files, with the schedules in them.
+// Batch files: jobs that are accepted have what running them needs.
 #include "driver/batch.h"
 #include "tests/fuzz/fuzz_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stowage;
-  const fuzz::MemoryFile file(data, size);
   Diagnostics diagnostics;
-  fuzz::check_promise(load_jobs(file.path(), diagnostics), diagnostics);
+  const auto jobs = parse_jobs(fuzz::as_text(data, size), "fuzz.toml", diagnostics);
+  fuzz::check_promise(jobs, diagnostics);
+  if (!jobs) return 0;
+  for (const Job& job : *jobs) {
+    if (job.name.empty() || job.name.find('/') != std::string::npos) std::abort();
+    if (job.network.empty() == job.request.model.empty()) std::abort();
+  }
   return 0;
 }
