@@ -32,9 +32,8 @@ void write_bytes(const std::filesystem::path& path, const void* bytes, std::size
   out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
 }
 
-/// Puts the tensors of a stage list into a graph of one operator and names them as sources.
-FusedGraph graph_of(const std::string& name, StageList& stages) {
-  GraphBuilder builder(name);
+/// Adds the tensors of a stage list and one operator to a graph, and names them as sources.
+FusedOperator add_group(GraphBuilder& builder, const std::string& name, StageList& stages) {
   FusedOperator group;
   group.name = name;
   group.template_name = "single";
@@ -42,13 +41,14 @@ FusedGraph graph_of(const std::string& name, StageList& stages) {
   const StageTensor* output = nullptr;
   for (StageTensor& tensor : stages.tensors) {
     if (tensor.role == TensorRole::input) {
-      tensor.source = builder.add_input(tensor.name, tensor.type, tensor.shape);
+      tensor.source = builder.add_input(builder.unique_name(tensor.name), tensor.type, tensor.shape);
       inputs.emplace_back(*tensor.source);
       group.inputs.push_back(*tensor.source);
     }
     if (tensor.role == TensorRole::output) output = &tensor;
   }
-  const OpId op = builder.add_operator("Test", name, {}, inputs, output->name, output->type, output->shape, {name});
+  const OpId op = builder.add_operator("Test", name, {}, inputs, builder.unique_name(output->name), output->type,
+                                       output->shape, {name});
   const TensorId result = builder.op(op).output;
   builder.mark_output(result);
   for (StageTensor& tensor : stages.tensors) {
@@ -57,7 +57,14 @@ FusedGraph graph_of(const std::string& name, StageList& stages) {
   group.operators = {op};
   group.roles = {"anchor"};
   group.output = result;
-  return {std::move(builder).build(), {group}};
+  return group;
+}
+
+/// The same as a graph of its own.
+FusedGraph graph_of(const std::string& name, StageList& stages) {
+  GraphBuilder builder(name);
+  FusedOperator group = add_group(builder, name, stages);
+  return {std::move(builder).build(), {std::move(group)}};
 }
 
 Program finish(FusedGraph fused, Plan plan, const Target& target) {
@@ -85,6 +92,30 @@ Program program_of(const std::string& name, StageList stages, const Target& targ
   if (const auto* refused = std::get_if<Decision>(&lowered)) fail_check(refused->reason);
   plan.nest = std::get<LoopNest>(std::move(lowered));
   return finish(std::move(fused), std::move(plan), target);
+}
+
+Program program_of(const std::string& name, std::vector<StageList> lists, const Target& target,
+                   std::vector<std::size_t>& refused) {
+  Program program;
+  program.target = target;
+  program.fusion = "none";
+  program.planner = "swtvm";
+  GraphBuilder builder(name);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    const std::string group = fmt::format("{}_{}", name, i);
+    if (std::holds_alternative<Decision>(plan_group(group, lists[i], {}, SwtvmPlanner(), target, {}))) {
+      refused.push_back(i);
+      continue;
+    }
+    ProgramStep step;
+    step.group = add_group(builder, group, lists[i]);
+    step.plan = std::get<Plan>(plan_group(group, lists[i], {}, SwtvmPlanner(), target, {}));
+    program.fused.groups.push_back(step.group);
+    program.steps.push_back(std::move(step));
+  }
+  program.fused.graph = std::move(builder).build();
+  program.memory = plan_memory(program.fused, program.steps, target.dram_line_bytes);
+  return program;
 }
 
 Program program_of(Graph graph, const Target& target) {

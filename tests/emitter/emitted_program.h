@@ -15,6 +15,10 @@ namespace stowage::fixtures {
 /// A stage list as a program of one step, planned by swtvm. Tensors of role input and constants with a source become
 /// the graph's. `fixed` may fix any part of the schedule.
 Program program_of(const std::string& name, StageList stages, const Target& target, const Schedule& fixed = {});
+/// Stage lists as one step each, planned by swtvm; those that do not fit the target's LDM are left out and named in
+/// `refused`. Every list has inputs and an output of its own, which are the network's.
+Program program_of(const std::string& name, std::vector<StageList> lists, const Target& target,
+                   std::vector<std::size_t>& refused);
 /// A graph's operators as one step each, planned by swtvm; views become steps without a plan.
 Program program_of(Graph graph, const Target& target);
 /// The same with a nest that is there already.
