@@ -188,7 +188,7 @@ TEST_CASE("mistakes in a nest's text are placed", "[loop_nest_text]") {
         "nest:23:22: error: there is no variable 'z' [unknown-variable]\n"
         "        4        get A[x:z + 1, 64*ko:64*ko + 64] -> AA  // A inside ko\n"
         "                         ^\n"
-        "  help: did you mean 'x'?\n");
+        "  help: known are: ko, x, yo\n");
   CHECK(errors_of(replaced(matmul_text, "f32[1,64] at 512, 256", "f32[1,64] at 512, 255")) ==
         "nest:16:31: error: the buffer has 256 bytes [other-size]\n"
         "      buffer AA f32[1,64] at 512, 255 bytes = A[x, 64*ko]\n"
@@ -202,7 +202,7 @@ TEST_CASE("mistakes in a nest's text are placed", "[loop_nest_text]") {
         "nest:7:15: error: there is no variable 'q' [unknown-variable]\n"
         "        #0 = A[x, q]\n"
         "                  ^\n"
-        "  help: did you mean 'k'?\n"
+        "  help: known are: k, x, y\n"
         "nest:15:13: error: found 'f31', an element type was wanted [unknown-type]\n"
         "      buffer CC f31[1,128] at 0, 512 bytes = C[x, 128*yo]\n"
         "                ^^^\n"

@@ -168,7 +168,7 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
                 })) == "buffer: y is 2000, its range on one core is 1..1024");
   CHECK(refusal(stages, one_core(), with([](Schedule& s) {
                   s.buffer = {{"z", 4}};
-                })) == "buffer: there is no iterator 'z'; did you mean 'x'?");
+                })) == "buffer: there is no iterator 'z'; known are: x, y, k");
   CHECK(refusal(stages, one_core(), with([](Schedule& s) {
                   s.order = Lines{"x", "ko", "yo"};
                 })) ==
