@@ -2,17 +2,15 @@
 #include "lowering/loop_nest_parser.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "lowering/expression_parser.h"
+#include "lowering/stage_list_parser.h"
 
 namespace stowage {
 namespace {
 
-constexpr std::int64_t most_zero_bytes = std::int64_t{4} << 30;
 constexpr std::int64_t most_cores = 1 << 20;
 constexpr std::int64_t most_buffer_elements = std::int64_t{1} << 40;
 
@@ -20,7 +18,7 @@ class NestParser {
  public:
   NestParser(std::string_view text, const std::string& file, const std::map<std::string, Tensor>& constants,
              Diagnostics& diagnostics)
-      : cursor_(text, file, diagnostics), constants_(constants) {}
+      : cursor_(text, file, diagnostics), reader_(cursor_), stage_list_(cursor_, reader_, constants) {}
 
   Result<LoopNest> run() {
     try {
@@ -29,6 +27,7 @@ class NestParser {
       cursor_.expect("{");
       while (!cursor_.at("body") && !cursor_.at_end()) header_line();
       if (cursor_.failed()) return Failed{};
+      nest_.stages = stage_list_.take();
       resolve_sharing();
       cursor_.expect("body");
       nest_.body = block();
@@ -47,13 +46,11 @@ class NestParser {
   /// Mistakes in the header are collected; what a broken line would have defined is not missed again.
   void header_line() {
     try {
-      if (cursor_.at("input") || cursor_.at("constant") || cursor_.at("intermediate") || cursor_.at("output")) {
-        stage_tensor();
-      } else if (cursor_.accept("table")) {
-        table();
-      } else if (cursor_.accept("stage")) {
-        stage();
-      } else if (cursor_.accept("variables")) {
+      if (stage_list_.read_line()) {
+        names_.tables = stage_list_.tables();
+        return;
+      }
+      if (cursor_.accept("variables")) {
         do {
           variable();
         } while (cursor_.accept(","));
@@ -62,7 +59,7 @@ class NestParser {
       } else if (cursor_.accept("memory")) {
         memory();
       } else if (cursor_.accept("ldm")) {
-        nest_.ldm_bytes = number("a number of bytes", 0, most_index_number);
+        nest_.ldm_bytes = reader_.number("a number of bytes", 0, most_index_number);
         cursor_.expect("bytes");
       } else if (cursor_.accept("buffer")) {
         buffer();
@@ -72,220 +69,14 @@ class NestParser {
                      "memory, ldm, buffer or body");
       }
     } catch (const SyntaxError&) {
-      missing_.merge(cursor_.skip_line());
-      while (in_stage_ && !cursor_.at_end() && !cursor_.accept("}")) cursor_.take();
-      in_stage_ = false;
+      reader_.add_missing(cursor_.skip_line());
+      stage_list_.recover();
     }
-  }
-
-  std::int64_t number(std::string_view what, std::int64_t least, std::int64_t most) {
-    const Token where = cursor_.peek();
-    const std::int64_t value = cursor_.expect_integer(what);
-    if (value < least || value > most) {
-      cursor_.fail(where, "number-out-of-range", fmt::format("{} lies between {} and {}", what, least, most));
-    }
-    return value;
-  }
-
-  std::vector<std::int64_t> number_list() {
-    std::vector<std::int64_t> numbers;
-    cursor_.expect("[");
-    while (!cursor_.at("]")) {
-      if (!numbers.empty()) cursor_.expect(",");
-      numbers.push_back(number("an entry", -most_index_number, most_index_number));
-    }
-    cursor_.expect("]");
-    return numbers;
-  }
-
-  /// A name that must be new among its kind.
-  template <class Map>
-  std::string new_name(std::string_view what, const Map& known) {
-    const Token where = cursor_.peek();
-    std::string name = cursor_.expect_name(what);
-    if (known.contains(name)) {
-      cursor_.fail(where, "duplicate-name",
-                   fmt::format("there is a {} '{}' already", what.substr(what.find(' ') + 1), name));
-    }
-    return name;
-  }
-
-  template <class Map>
-  auto known_name(std::string_view what, const Map& known) {
-    const Token where = cursor_.peek();
-    const std::string name = cursor_.expect_name(what);
-    const auto found = known.find(name);
-    if (found != known.end()) return found->second;
-    if (missing_.contains(name)) cursor_.abandon(where);
-    std::vector<std::string> names;
-    for (const auto& [other, unused] : known) names.push_back(other);
-    cursor_.fail(where, "unknown-name", fmt::format("there is no {} '{}'", what.substr(what.find(' ') + 1), name),
-                 suggest_name(name, names));
-  }
-
-  void stage_tensor() {
-    static const std::map<std::string, TensorRole> roles = {{"input", TensorRole::input},
-                                                            {"constant", TensorRole::constant},
-                                                            {"intermediate", TensorRole::intermediate},
-                                                            {"output", TensorRole::output}};
-    StageTensor tensor;
-    tensor.role = roles.at(cursor_.take().text);
-    const Token where = cursor_.peek();
-    tensor.name = new_name("a tensor", stage_tensors_);
-    tensor.type = cursor_.expect_type();
-    tensor.shape = cursor_.expect_shape();
-    if (cursor_.accept("source")) {
-      tensor.source = TensorId(static_cast<std::size_t>(number("a tensor's number", 0, (std::int64_t{1} << 32) - 1)));
-    }
-    if (cursor_.accept("=")) {
-      tensor.value = cursor_.expect_elements(tensor.type, tensor.shape);
-    } else if (cursor_.accept("hash")) {
-      tensor.value = constant(where, tensor);
-    }
-    stage_tensors_.emplace(tensor.name, static_cast<int>(nest_.stages.tensors.size()));
-    nest_.stages.tensors.push_back(std::move(tensor));
-  }
-
-  Tensor constant(const Token& where, const StageTensor& tensor) {
-    const Token hash = cursor_.peek();
-    const std::string wanted = cursor_.expect_name("a hash");
-    const auto given = constants_.find(tensor.name);
-    if (given != constants_.end()) {
-      if (given->second.type() != tensor.type || given->second.shape() != tensor.shape ||
-          hash_text(given->second) != wanted) {
-        cursor_.fail(hash, "other-value", fmt::format("the value given for '{}' is not the one meant", tensor.name));
-      }
-      return given->second;
-    }
-    const std::int64_t bytes = element_count(tensor.shape) * byte_size(tensor.type);
-    if (bytes > most_zero_bytes || (zero_bytes_ += bytes) > most_zero_bytes) {
-      cursor_.fail(where, "too-large", "the constants of this nest are too large to be made up as zeros");
-    }
-    return Tensor(tensor.type, tensor.shape, std::vector<std::byte>(static_cast<std::size_t>(bytes)));
-  }
-
-  void table() {
-    IndexTable table;
-    const Token where = cursor_.peek();
-    table.name = new_name("a table", names_.tables);
-    cursor_.expect("=");
-    table.values = number_list();
-    if (table.values.empty()) cursor_.fail(where, "empty-table", "a table needs an entry");
-    names_.tables.emplace(table.name, std::make_shared<const IndexTable>(table));
-  }
-
-  void stage() {
-    const Token where = cursor_.peek();
-    Stage stage;
-    stage.name = new_name("a stage", stages_);
-    cursor_.expect("{");
-    in_stage_ = true;
-    // The definition uses the reads that follow it, so its right side is read last.
-    stage.output = known_name("a tensor", stage_tensors_);
-    ExpressionNames names;
-    names.tables = names_.tables;
-    cursor_.expect("[");
-    while (!cursor_.at("]")) {
-      if (!stage.axes.empty()) cursor_.expect(",");
-      axis(stage, names);
-    }
-    cursor_.expect("]");
-    stage.spatial = static_cast<int>(stage.axes.size());
-    cursor_.expect("=");
-    reduction(stage, names);
-    const std::size_t body = cursor_.position();
-    cursor_.skip_rest_of_line();
-    std::vector<ElementType> types;
-    while (cursor_.accept("#")) read(stage, names, types);
-    std::optional<std::size_t> finish;
-    if (cursor_.accept("finish")) {
-      finish = cursor_.position();
-      cursor_.skip_rest_of_line();
-    }
-    cursor_.expect("}");
-    const std::size_t end = cursor_.position();
-    cursor_.seek(body);
-    stage.body = parse_scalar(cursor_, names, types, nullptr);
-    line_must_end();
-    if (finish) {
-      cursor_.seek(*finish);
-      stage.finish = parse_scalar(cursor_, names, types, &stage.body->type);
-      line_must_end();
-    }
-    for (const Access& access : stage.reads) {
-      for (const IndexExpr& index : access.index) {
-        for (const int other : tensor_values_of(index)) check_read_number(where, other, stage);
-      }
-    }
-    cursor_.seek(end);
-    in_stage_ = false;
-    stages_.emplace(stage.name, static_cast<int>(nest_.stages.stages.size()));
-    axes_.push_back(std::move(names.variables));
-    nest_.stages.stages.push_back(std::move(stage));
-  }
-
-  void check_read_number(const Token& where, int read, const Stage& stage) {
-    if (read < static_cast<int>(stage.reads.size())) return;
-    cursor_.fail(where, "unknown-read", fmt::format("the stage has no read @{}", read));
-  }
-
-  void line_must_end() {
-    if (!cursor_.at_line_end()) {
-      cursor_.fail(cursor_.peek(), "unexpected-token", "the expression should have ended here");
-    }
-  }
-
-  void axis(Stage& stage, ExpressionNames& names) {
-    Axis axis;
-    axis.name = new_name("an axis", names.variables);
-    cursor_.expect("<");
-    axis.extent = number("an extent", 0, most_index_number);
-    names.variables.emplace(axis.name, VarId(stage.axes.size()));
-    stage.axes.push_back(std::move(axis));
-  }
-
-  void reduction(Stage& stage, ExpressionNames& names) {
-    static const std::map<std::string, Reduction> reductions = {{"sum", Reduction::sum},
-                                                                {"product", Reduction::product},
-                                                                {"max", Reduction::maximum},
-                                                                {"min", Reduction::minimum}};
-    if (!cursor_.at("over", 1)) return;
-    stage.reduction = known_name("a reduction", reductions);
-    cursor_.expect("over");
-    while (!cursor_.accept("of")) {
-      if (static_cast<int>(stage.axes.size()) > stage.spatial) cursor_.expect(",");
-      axis(stage, names);
-    }
-  }
-
-  void read(Stage& stage, const ExpressionNames& names, std::vector<ElementType>& types) {
-    const Token where = cursor_.peek();
-    if (number("a read's number", 0, 1 << 20) != static_cast<std::int64_t>(stage.reads.size())) {
-      cursor_.fail(where, "read-out-of-order", fmt::format("read #{} was wanted", stage.reads.size()));
-    }
-    cursor_.expect("=");
-    Access access;
-    access.tensor = known_name("a tensor", stage_tensors_);
-    access.index = index_list("[", "]", names);
-    if (cursor_.accept("else")) access.padding = cursor_.expect_number("a padding value");
-    types.push_back(nest_.stages.tensors[static_cast<std::size_t>(access.tensor)].type);
-    stage.reads.push_back(std::move(access));
-  }
-
-  std::vector<IndexExpr> index_list(std::string_view open, std::string_view close, const ExpressionNames& names) {
-    std::vector<IndexExpr> list;
-    cursor_.expect(open);
-    while (!cursor_.at(close)) {
-      if (!list.empty()) cursor_.expect(",");
-      list.push_back(parse_index(cursor_, names));
-    }
-    cursor_.expect(close);
-    return list;
   }
 
   void variable() {
     NestVariable variable;
-    variable.name = new_name("a variable", names_.variables);
+    variable.name = reader_.new_name("a variable", names_.variables);
     names_.variables.emplace(variable.name, VarId(nest_.variables.size()));
     nest_.variables.push_back(std::move(variable));
   }
@@ -295,13 +86,13 @@ class NestParser {
     axis.variable = bind(NestVariable::Kind::core);
     cursor_.expect("<");
     const Token where = cursor_.peek();
-    axis.parts = static_cast<int>(number("a number of parts", 1, most_cores));
+    axis.parts = static_cast<int>(reader_.number("a number of parts", 1, most_cores));
     cores_ *= axis.parts;
     if (cores_ > most_cores) cursor_.fail(where, "number-out-of-range", "the grid has too many cores");
     cursor_.expect("of");
     axis.iterator = cursor_.expect_name("an iterator");
     cursor_.expect("stride");
-    axis.stride = static_cast<int>(number("a stride", 1, most_cores));
+    axis.stride = static_cast<int>(reader_.number("a stride", 1, most_cores));
     nest_.variables[axis.variable.index()].range = {0, axis.parts - 1};
     nest_.core_grid.push_back(std::move(axis));
   }
@@ -309,7 +100,7 @@ class NestParser {
   /// A variable at the place that gives it its values.
   VarId bind(NestVariable::Kind kind) {
     const Token where = cursor_.peek();
-    const VarId v = known_name("a variable", names_.variables);
+    const VarId v = reader_.known_name("a variable", names_.variables);
     if (!bound_.insert(v).second) {
       cursor_.fail(where, "bound-twice", fmt::format("variable '{}' has its values already", where.text));
     }
@@ -319,11 +110,11 @@ class NestParser {
 
   void memory() {
     NestTensor tensor;
-    tensor.name = new_name("a memory tensor", tensors_);
+    tensor.name = reader_.new_name("a memory tensor", tensors_);
     cursor_.expect("=");
-    tensor.tensor = known_name("a tensor", stage_tensors_);
+    tensor.tensor = reader_.known_name("a tensor", stage_list_.tensors());
     cursor_.expect("strides");
-    tensor.strides = number_list();
+    tensor.strides = reader_.number_list();
     tensor.written = cursor_.accept("written");
     tensors_.emplace(tensor.name, static_cast<int>(nest_.tensors.size()));
     nest_.tensors.push_back(std::move(tensor));
@@ -331,7 +122,7 @@ class NestParser {
 
   void buffer() {
     Buffer buffer;
-    buffer.name = new_name("a buffer", buffers_);
+    buffer.name = reader_.new_name("a buffer", buffers_);
     buffer.type = cursor_.expect_type();
     const Token where = cursor_.peek();
     buffer.extents = cursor_.expect_shape();
@@ -339,15 +130,15 @@ class NestParser {
       cursor_.fail(where, "bad-shape", "no local memory is that large");
     }
     cursor_.expect("at");
-    buffer.offset = number("an offset", 0, most_index_number);
+    buffer.offset = reader_.number("an offset", 0, most_index_number);
     cursor_.expect(",");
     const Token bytes_at = cursor_.peek();
     const std::int64_t bytes = cursor_.expect_integer("a number of bytes");
     cursor_.expect("bytes");
     cursor_.expect("=");
-    buffer.tensor = known_name("a tensor", stage_tensors_);
-    buffer.origin = index_list("[", "]", names_);
-    if (cursor_.accept("slots")) buffer.slots = static_cast<int>(number("a number of slots", 1, 1024));
+    buffer.tensor = reader_.known_name("a tensor", stage_list_.tensors());
+    buffer.origin = reader_.index_list("[", "]", names_);
+    if (cursor_.accept("slots")) buffer.slots = static_cast<int>(reader_.number("a number of slots", 1, 1024));
     if (bytes != buffer.bytes()) {
       cursor_.fail(bytes_at, "other-size", fmt::format("the buffer has {} bytes", buffer.bytes()));
     }
@@ -364,7 +155,7 @@ class NestParser {
     const std::size_t here = cursor_.position();
     for (const auto& [index, position] : sharing_) {
       cursor_.seek(position);
-      nest_.buffers[index].shares_with = known_name("a buffer", buffers_);
+      nest_.buffers[index].shares_with = reader_.known_name("a buffer", buffers_);
     }
     cursor_.seek(here);
   }
@@ -386,7 +177,8 @@ class NestParser {
     Stmt made;
     const Token where = cursor_.peek();
     made.id = next_id_;
-    if (where.kind == Token::Kind::integer) made.id = static_cast<int>(number("a statement's number", 0, 1 << 30));
+    if (where.kind == Token::Kind::integer)
+      made.id = static_cast<int>(reader_.number("a statement's number", 0, 1 << 30));
     if (!ids_.insert(made.id).second) {
       cursor_.fail(where, "duplicate-name", fmt::format("there is a statement {} already", made.id));
     }
@@ -402,9 +194,9 @@ class NestParser {
     if (cursor_.accept("if")) {
       Guard guard;
       cursor_.expect("any");
-      guard.any_positive = index_list("(", ")", names_);
+      guard.any_positive = reader_.index_list("(", ")", names_);
       cursor_.expect(">");
-      number("zero", 0, 0);
+      reader_.number("zero", 0, 0);
       made.note = note_of_head();
       guard.body = block();
       made.node = std::move(guard);
@@ -431,21 +223,21 @@ class NestParser {
       dma.direction = DmaDirection::get;
       region(dma);
       cursor_.expect("->");
-      dma.buffer = known_name("a buffer", buffers_);
+      dma.buffer = reader_.known_name("a buffer", buffers_);
       return dma;
     }
     if (cursor_.accept("put")) {
       Dma dma;
       dma.direction = DmaDirection::put;
-      dma.buffer = known_name("a buffer", buffers_);
+      dma.buffer = reader_.known_name("a buffer", buffers_);
       cursor_.expect("->");
       region(dma);
       return dma;
     }
-    if (cursor_.accept("wait")) return Wait{static_cast<int>(number("a statement's number", 0, 1 << 30))};
+    if (cursor_.accept("wait")) return Wait{static_cast<int>(reader_.number("a statement's number", 0, 1 << 30))};
     if (cursor_.accept("fill")) {
       Fill fill;
-      fill.buffer = known_name("a buffer", buffers_);
+      fill.buffer = reader_.known_name("a buffer", buffers_);
       cursor_.expect("with");
       fill.value = cursor_.expect_number("a value");
       return fill;
@@ -463,9 +255,9 @@ class NestParser {
   std::optional<Interval> declared_range() {
     if (!cursor_.accept("in")) return std::nullopt;
     Interval range;
-    range.low = number("a bound", -most_index_number, most_index_number);
+    range.low = reader_.number("a bound", -most_index_number, most_index_number);
     cursor_.expect("..");
-    range.high = number("a bound", -most_index_number, most_index_number);
+    range.high = reader_.number("a bound", -most_index_number, most_index_number);
     return range;
   }
 
@@ -502,12 +294,12 @@ class NestParser {
     range.extent = parse_index(cursor_, names_) - range.start;
     range.max_extent = std::max<std::int64_t>(0, bounds_of(where, range.extent).high);
     if (range.extent.is_constant()) range.max_extent = range.extent.constant();
-    if (cursor_.accept("<=")) range.max_extent = number("an extent", 0, most_index_number);
+    if (cursor_.accept("<=")) range.max_extent = reader_.number("an extent", 0, most_index_number);
     return range;
   }
 
   void region(Dma& dma) {
-    dma.nest_tensor = known_name("a memory tensor", tensors_);
+    dma.nest_tensor = reader_.known_name("a memory tensor", tensors_);
     cursor_.expect("[");
     while (!cursor_.at("]")) {
       if (!dma.region.empty()) cursor_.expect(",");
@@ -523,18 +315,18 @@ class NestParser {
                                                              {"vector", ComputeForm::vector},
                                                              {"register_block", ComputeForm::register_block}};
     Compute compute;
-    compute.part = known_name("a part", parts);
-    compute.output_buffer = known_name("a buffer", buffers_);
+    compute.part = reader_.known_name("a part", parts);
+    compute.output_buffer = reader_.known_name("a buffer", buffers_);
     cursor_.expect("=");
-    compute.stage = known_name("a stage", stages_);
-    const auto& axes = axes_[static_cast<std::size_t>(compute.stage)];
+    compute.stage = reader_.known_name("a stage", stage_list_.stages());
+    const auto& axes = stage_list_.axes_of(compute.stage);
     cursor_.expect("(");
     while (!cursor_.at(")")) {
       if (!compute.read_buffers.empty()) cursor_.expect(",");
       if (cursor_.accept("_")) {
         compute.read_buffers.emplace_back();
       } else {
-        compute.read_buffers.emplace_back(known_name("a buffer", buffers_));
+        compute.read_buffers.emplace_back(reader_.known_name("a buffer", buffers_));
       }
     }
     cursor_.expect(")");
@@ -544,7 +336,7 @@ class NestParser {
     } else {
       do {
         const Token where = cursor_.peek();
-        if (known_name("an axis", axes).index() != compute.box.size()) {
+        if (reader_.known_name("an axis", axes).index() != compute.box.size()) {
           cursor_.fail(where, "axis-out-of-order", "the axes come in the stage's order");
         }
         cursor_.expect("=");
@@ -552,27 +344,24 @@ class NestParser {
       } while (cursor_.accept(","));
     }
     if (cursor_.accept("as")) {
-      compute.form = known_name("a form", forms);
-      if (cursor_.accept("lane")) compute.lane_axis = static_cast<int>(known_name("an axis", axes).index());
-      if (cursor_.accept("block")) compute.block_axis = static_cast<int>(known_name("an axis", axes).index());
+      compute.form = reader_.known_name("a form", forms);
+      if (cursor_.accept("lane")) compute.lane_axis = static_cast<int>(reader_.known_name("an axis", axes).index());
+      if (cursor_.accept("block")) compute.block_axis = static_cast<int>(reader_.known_name("an axis", axes).index());
     }
     return compute;
   }
 
   TextCursor cursor_;
-  const std::map<std::string, Tensor>& constants_;
+  NameReader reader_;
+  StageListParser stage_list_;
   LoopNest nest_;
   ExpressionNames names_;  ///< variables and tables of the nest
-  std::map<std::string, int> stage_tensors_, stages_, tensors_, buffers_;
-  std::vector<std::map<std::string, VarId>> axes_;            ///< by stage
+  std::map<std::string, int> tensors_, buffers_;
   std::vector<std::pair<std::size_t, std::size_t>> sharing_;  ///< buffer, and where in the text it names the other
   std::set<VarId> bound_;
   std::set<int> ids_;
-  std::set<std::string> missing_;
-  std::int64_t zero_bytes_ = 0;
   std::int64_t cores_ = 1;
   int next_id_ = 0;
-  bool in_stage_ = false;
 };
 
 }  // namespace
