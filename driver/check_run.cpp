@@ -154,6 +154,13 @@ Result<std::vector<Tensor>> reference_values(const Graph& graph, std::span<const
   return result;
 }
 
+EmulatedProgram to_emulate(const Compilation& compilation, const EmulationOptions& options) {
+  if (!options.sanitize || compilation.sources_changed) return {compilation.program, compilation.emitted};
+  Program program = with_red_zones(compilation.program);
+  EmittedProgram emitted = emit_athread(program);
+  return {std::move(program), std::move(emitted)};
+}
+
 Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,
                                   const EmulationOptions& options, Diagnostics& diagnostics, std::stop_token stop,
                                   const ProgressSink& progress) {
@@ -178,10 +185,8 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
     (*reference)[index] = Tensor();  // compared, so its memory is free
     if (progress) progress("emulate", index + 1, program.steps.size());
   };
-  // The sanitizer sees an access past a buffer where the bytes behind it belong to none.
-  const Program emulated = options.sanitize ? with_red_zones(program) : program;
-  const EmittedProgram emitted = options.sanitize ? emit_athread(emulated) : compilation.emitted;
-  auto emulation = emulate(emulated, emitted, inputs, options, on_output, diagnostics, stop);
+  const EmulatedProgram emulated = to_emulate(compilation, options);
+  auto emulation = emulate(emulated.program, emulated.emitted, inputs, options, on_output, diagnostics, stop);
   if (!emulation) return Failed{};
   result.emulation = *std::move(emulation);
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
@@ -190,7 +195,7 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
     result.outputs.push_back(named(compare_values(result.emulation.outputs.at(i), wanted_value, output_tolerance),
                                    graph, id, "output " + graph.tensor(id).name));
   }
-  result.counts = compare_counts(emulated, result.emulation);
+  result.counts = compare_counts(emulated.program, result.emulation);
   return result;
 }
 

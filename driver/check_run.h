@@ -61,6 +61,14 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
                                   const EmulationOptions& options, Diagnostics& diagnostics, std::stop_token stop = {},
                                   const ProgressSink& progress = {});
 
+/// What is run in emulation: a compilation as it is, or for the sanitizer with bytes between the LDM buffers that
+/// belong to none, so that an access past a buffer is seen. Sources that were changed by hand run as they stand.
+struct EmulatedProgram {
+  Program program;
+  EmittedProgram emitted;
+};
+EmulatedProgram to_emulate(const Compilation& compilation, const EmulationOptions& options);
+
 /// Figures of prediction and emulation that differ, statement by statement.
 std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation);
 

@@ -234,8 +234,9 @@ Plan read_plan(const Json& step, const Graph& graph, const FusedOperator& group,
   return plan;
 }
 
-/// Takes the sources as they are in the folder.
-void read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, Diagnostics& diagnostics) {
+/// Takes the sources as they are in the folder. True if some were changed.
+bool read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, Diagnostics& diagnostics) {
+  bool changed = false;
   for (EmittedFile& file : emitted.files) {
     const std::string path = (folder / "src" / file.path).string();
     const auto text = read_text_file(path, diagnostics);
@@ -245,7 +246,9 @@ void read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, 
     diagnostics.warning("source-changed", place, "differs from what was emitted; it is used as it stands");
     file.origins = moved_origins(file.origins, file.text, *text);
     file.text = *text;
+    changed = true;
   }
+  return changed;
 }
 
 Compilation parse_compilation(const std::string& text, std::vector<std::byte> parameters,
@@ -282,7 +285,7 @@ Compilation parse_compilation(const std::string& text, std::vector<std::byte> pa
   if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
   if (memory_json(program) != plan.at("memory")) throw Damage("its memory map differs from what this version makes");
-  compilation.emitted = emit_athread(program);
+  compilation.emitted = emit_signed(compilation);
   compilation.parameters = std::move(parameters);
   return compilation;
 }
@@ -423,7 +426,7 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
     reading = &trace_path;
     compilation.trace = parse_trace(*trace);
     Diagnostics sources;
-    read_sources(compilation.emitted, folder, sources);
+    compilation.sources_changed = read_sources(compilation.emitted, folder, sources);
     diagnostics.append(sources);
     if (sources.has_errors()) return Failed{};
     return compilation;

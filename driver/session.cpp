@@ -10,6 +10,7 @@
 #include "core/operators.h"
 #include "driver/files.h"
 #include "driver/schedule_toml.h"
+#include "emitter/c_writer.h"
 #include "fusion/fold_intrinsics.h"
 #include "fusion/strategy.h"
 #include "lowering/planner.h"
@@ -108,10 +109,23 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
   compilation.program.planner = request.planner;
 
   report(progress, "emit", 0, 1);
-  compilation.emitted = emit_athread(compilation.program);
+  compilation.emitted = emit_signed(compilation);
   compilation.parameters = parameter_bytes(compilation.program);
   if (stop.stop_requested()) return Failed{};
   return compilation;
+}
+
+EmittedProgram emit_signed(const Compilation& compilation) {
+  EmittedProgram emitted = emit_athread(compilation.program);
+  const std::string line = reproducer_line(compilation);
+  for (EmittedFile& file : emitted.files) {
+    const bool makefile = file.path == "Makefile";
+    if (!makefile && file.path != "main.c") continue;
+    const std::string text = comment_text(line);
+    file.text = fmt::format(fmt::runtime(makefile ? "# {}\n{}" : "/* {} */\n{}"), text, file.text);
+    for (LineOrigin& origin : file.origins) ++origin.line;
+  }
+  return emitted;
 }
 
 DmaTotals dma_totals(const NestCounts& counts) {

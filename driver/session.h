@@ -53,6 +53,7 @@ struct Compilation {
   std::string network;            ///< name of the graph
   Program program;
   EmittedProgram emitted;
+  bool sources_changed = false;       ///< by hand since they were emitted
   std::vector<std::byte> parameters;  ///< params.bin
   Trace trace;
 };
@@ -84,5 +85,9 @@ std::string hash_of(std::span<const std::byte> bytes);
 /// What a text output starts with: command line, versions and hashes that reproduce it; one line without line break.
 std::string reproducer_line(const Compilation& compilation);
 std::string_view stowage_version();
+
+/// The sources of a program whose Makefile and main.c start with the reproducer line. The other files do not, so that
+/// equal kernels are equal files.
+EmittedProgram emit_signed(const Compilation& compilation);
 
 }  // namespace stowage

@@ -222,7 +222,8 @@ int run_command(const RunOptions& options, ToolContext& context) {
     } else {
       EmulationOptions settings = emulation_options(options);
       settings.keep_outputs_of_steps = false;
-      auto result = emulate(compilation->program, compilation->emitted, values, settings, {}, diagnostics, stop);
+      const EmulatedProgram emulated = to_emulate(*compilation, settings);
+      auto result = emulate(emulated.program, emulated.emitted, values, settings, {}, diagnostics, stop);
       if (!result) return failed(context, diagnostics);
       emulation = *std::move(result);
     }

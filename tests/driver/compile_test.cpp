@@ -46,7 +46,12 @@ TEST_CASE("compile writes the same bytes for the same input, wherever they go") 
     INFO(file);
     CHECK(fs::exists(fs::path("one") / file));
   }
+  // Every output says how to make it again.
   CHECK(read_text("one/report.md").find("`stowage 0.1.0 | stowage compile lenet.onnx") == 0);
+  CHECK(read_text("one/src/main.c").find("/* stowage 0.1.0 | stowage compile lenet.onnx") == 0);
+  CHECK(read_text("one/src/Makefile").find("# stowage 0.1.0 | stowage compile lenet.onnx") == 0);
+  CHECK(read_text("one/plan.json").find("{\n \"command\": \"stowage compile lenet.onnx") == 0);
+  CHECK(read_text("one/trace.json").find("{\"command\": \"stowage compile lenet.onnx") == 0);
 }
 
 TEST_CASE("an output folder that exists needs --force and is replaced whole") {

@@ -125,6 +125,25 @@ TEST_CASE("sources changed by hand are used, said, and their difference found") 
   CHECK(run.out.find("emulated ones, statement by statement") != std::string::npos);
 }
 
+TEST_CASE("the sanitizer finds a read before its wait in a source that was edited, with its line") {
+  const Workplace here;
+  compile_network("vector");
+  CHECK(run_stowage({"run", "vector", "--sanitize", "--check"}).code == 0);
+  fs::path kernel;
+  for (const auto& entry : fs::directory_iterator("vector/src")) {
+    if (entry.path().filename().string().starts_with("vector_")) kernel = entry.path();
+  }
+  // The wait for v1 comes after the loop that reads it.
+  replace_in_file(kernel, "  dma_wait(&ldm->reply_v1, 1);\n", "");
+  replace_in_file(kernel, "  dma_wait(&ldm->reply_v, 1);\n",
+                  "  dma_wait(&ldm->reply_v, 1);\n  dma_wait(&ldm->reply_v1, 1);\n");
+  const ToolRun run = run_stowage({"run", "vector", "--sanitize"});
+  CHECK(run.code == 1);
+  INFO(run.err);
+  CHECK(run.err.find(kernel.filename().string() + ":") != std::string::npos);
+  CHECK(run.err.find("ldm->v1_ldm[") != std::string::npos);
+}
+
 TEST_CASE("damaged folders are refused by name of the file") {
   const Workplace here;
   compile_network("lenet");
