@@ -62,18 +62,63 @@ Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics
   return target;
 }
 
-Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop,
-                            const ProgressSink& progress) {
-  // What can be wrong before the model is opened is reported together.
-  const auto target = target_of(request, diagnostics);
+namespace {
+
+/// What a request names, found. What can be wrong before the model is opened is reported together.
+struct CompileWay {
+  Target target;
+  const Strategy* strategy = nullptr;
+  const Planner* planner = nullptr;
+};
+
+Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagnostics) {
+  auto target = target_of(request, diagnostics);
   const Strategy* strategy =
       find_named<Strategy>(request.fusion, "fusion", &find_strategy, strategy_names(), diagnostics);
   const Planner* planner = find_named<Planner>(request.planner, "planner", &find_planner, planner_names(), diagnostics);
   if (!target || strategy == nullptr || planner == nullptr) return Failed{};
+  return CompileWay{*std::move(target), strategy, planner};
+}
+
+/// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.
+Result<Compilation> compile_imported(Compilation compilation, const Graph& graph, const CompileWay& way,
+                                     const CompileRequest& request, Diagnostics& diagnostics,
+                                     const std::stop_token& stop, const ProgressSink& progress) {
+  compilation.command_line = request.command_line;
+  compilation.imported = graph;
+  compilation.network = graph.name();
+  const TraceSink trace(&compilation.trace);
+
+  report(progress, "fuse", 0, 1);
+  const PlannedGroupCost cost(*way.planner, way.target);
+  const FusedGraph fused = way.strategy->fuse(fold_intrinsics(graph, trace), built_in_templates(), &cost, trace);
+  if (stop.stop_requested()) return Failed{};
+  if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
+  if (!check_schedules(fused, request.fixed, diagnostics)) return Failed{};
+
+  auto program = plan_program(fused, request.fixed.schedules, *way.planner, way.target, trace, diagnostics, stop,
+                              progress);
+  if (!program || stop.stop_requested()) return Failed{};
+  compilation.program = *std::move(program);
+  compilation.program.fusion = request.fusion;
+  compilation.program.planner = request.planner;
+
+  report(progress, "emit", 0, 1);
+  compilation.emitted = emit_signed(compilation);
+  compilation.parameters = parameter_bytes(compilation.program);
+  if (stop.stop_requested()) return Failed{};
+  return compilation;
+}
+
+}  // namespace
+
+Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop,
+                            const ProgressSink& progress) {
+  const auto way = compile_way(request, diagnostics);
+  if (!way) return Failed{};
 
   report(progress, "read", 0, 1);
   Compilation compilation;
-  compilation.command_line = request.command_line;
   compilation.dimensions = request.import.dimensions;
   ImportOptions import = request.import;
   Diagnostics bindings;
@@ -91,28 +136,14 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
 
   const auto graph = import_onnx(request.model, import, diagnostics);
   if (!graph || stop.stop_requested()) return Failed{};
-  compilation.imported = *graph;
-  compilation.network = graph->name();
-  const TraceSink trace(&compilation.trace);
+  return compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, progress);
+}
 
-  report(progress, "fuse", 0, 1);
-  const PlannedGroupCost cost(*planner, *target);
-  const FusedGraph fused = strategy->fuse(fold_intrinsics(*graph, trace), built_in_templates(), &cost, trace);
-  if (stop.stop_requested()) return Failed{};
-  if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
-  if (!check_schedules(fused, request.fixed, diagnostics)) return Failed{};
-
-  auto program = plan_program(fused, request.fixed.schedules, *planner, *target, trace, diagnostics, stop, progress);
-  if (!program || stop.stop_requested()) return Failed{};
-  compilation.program = *std::move(program);
-  compilation.program.fusion = request.fusion;
-  compilation.program.planner = request.planner;
-
-  report(progress, "emit", 0, 1);
-  compilation.emitted = emit_signed(compilation);
-  compilation.parameters = parameter_bytes(compilation.program);
-  if (stop.stop_requested()) return Failed{};
-  return compilation;
+Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& request, Diagnostics& diagnostics,
+                                  std::stop_token stop, const ProgressSink& progress) {
+  const auto way = compile_way(request, diagnostics);
+  if (!way) return Failed{};
+  return compile_imported({}, graph, *way, request, diagnostics, stop, progress);
 }
 
 EmittedProgram emit_signed(const Compilation& compilation) {

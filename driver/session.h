@@ -64,6 +64,10 @@ Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics
 Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop = {},
                             const ProgressSink& progress = {});
 
+/// The same from a graph that is there already; request.model and request.import are not looked at.
+Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& request, Diagnostics& diagnostics,
+                                  std::stop_token stop = {}, const ProgressSink& progress = {});
+
 /// Sums over a program, for tables and --json.
 struct ProgramTotals {
   std::int64_t groups = 0;   ///< fused operators, views included

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ONNX project's operator tests, compiled for sw26010 and emulated.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <iostream>
+#include <thread>
+
+#include "driver/check_run.h"
+#include "lowering/planner.h"
+#include "tests/onnx/node_tests.h"
+
+namespace stowage::test {
+namespace {
+
+/// Compiles, verifies, emulates and compares one test; empty if it passes. Runs on several threads: no Catch in here.
+std::string run_emulated(const NodeTestCase& test) {
+  Diagnostics diagnostics;
+  auto compilation = compile_graph(test.graph, CompileRequest{}, diagnostics);
+  if (!compilation) return "does not compile: " + format_diagnostics(diagnostics);
+  for (const ProgramStep& step : compilation->program.steps) {
+    if (!step.plan) continue;
+    if (const auto broken = verify(step.plan->nest, compilation->program.target)) return "loop nest: " + *broken;
+  }
+  EmulationOptions options;
+  options.workers = 1;
+  options.keep_outputs_of_steps = false;
+  const auto result =
+      emulate(compilation->program, compilation->emitted, test.inputs, options, {}, diagnostics);
+  if (!result) return "does not run: " + format_diagnostics(diagnostics);
+  for (const CountError& error : compare_counts(compilation->program, *result)) {
+    return fmt::format("{} of {} statement {}: predicted {}, emulated {}", error.what, error.name, error.statement,
+                       error.predicted, error.emulated);
+  }
+  for (std::size_t o = 0; o < test.expected.size(); ++o) {
+    if (std::string text = difference(test.expected[o], result->outputs.at(o)); !text.empty()) {
+      return fmt::format("output {}: {}", o, text);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("ONNX node tests pass compiled and emulated") {
+  const NodeTestList list = find_node_tests();
+  for (const std::string& source : list.missing_sources) std::cout << "skipped: " << source << " is not here\n";
+  struct Outcome {
+    bool skipped = false;
+    std::string failure;
+  };
+  std::vector<Outcome> outcomes(list.tests.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < list.tests.size(); i = next++) {
+      std::string failure;
+      try {
+        const auto test = load_node_test(list.tests[i], failure);
+        outcomes[i].skipped = !test && failure.empty();
+        if (test) failure = run_emulated(*test);
+      } catch (const std::exception& fault) {
+        failure = fault.what();
+      }
+      outcomes[i].failure = failure;
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned w = 0; w < std::max(1U, std::thread::hardware_concurrency()); ++w) workers.emplace_back(work);
+  }
+  NodeTestTally tally;
+  for (std::size_t i = 0; i < list.tests.size(); ++i) {
+    if (outcomes[i].skipped) {
+      tally.skip(list.tests[i]);
+    } else {
+      tally.record(list.tests[i], outcomes[i].failure);
+    }
+  }
+  std::cout << tally.summary();
+  INFO(tally.failures());
+  CHECK(tally.failed() == 0);
+  CHECK((list.tests.empty() || tally.passed() > 0));
+}
+
+}  // namespace stowage::test

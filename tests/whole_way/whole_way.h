@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph all the way to checked numbers, for tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/check_run.h"
+
+namespace stowage::test {
+
+/// Compiles for sw26010 with greedy and swtvm; every loop nest is verified. Fails the test with the diagnostics.
+Compilation compiled(const Graph& graph);
+
+/// Seeded inputs: floats around 0, small non-negative integers (they are indices), truth values.
+std::vector<Tensor> seeded_inputs(const Graph& graph, std::uint32_t seed);
+
+/// What differs: every fused operator's and output's value against the reference, every predicted count against the
+/// emulated one. Empty if all agrees.
+std::string differences(const CheckResult& result);
+
+/// Emulates, compares and returns the network's outputs; fails the test where anything differs.
+std::vector<Tensor> checked(const Compilation& compilation, std::span<const Tensor> inputs);
+
+}  // namespace stowage::test
