@@ -96,8 +96,8 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
   if (!check_schedules(fused, request.fixed, diagnostics)) return Failed{};
 
-  auto program = plan_program(fused, request.fixed.schedules, *way.planner, way.target, trace, diagnostics, stop,
-                              progress);
+  auto program =
+      plan_program(fused, request.fixed.schedules, *way.planner, way.target, trace, diagnostics, stop, progress);
   if (!program || stop.stop_requested()) return Failed{};
   compilation.program = *std::move(program);
   compilation.program.fusion = request.fusion;

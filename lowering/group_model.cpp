@@ -348,7 +348,9 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
       span = span_of(buffer.index[d],
                      [&](VarId a) { return axis_extent(model, buffer.stage, static_cast<int>(a.index()), sizes); });
     }
-    extents.push_back(buffer.padding ? span : std::min(span, std::max<std::int64_t>(1, tensor.shape[d])));
+    // A buffer holds at least one element, also of an empty tensor: C has no arrays of none.
+    if (!buffer.padding) span = std::min(span, tensor.shape[d]);
+    extents.push_back(std::max<std::int64_t>(1, span));
   }
   return extents;
 }

@@ -15,6 +15,7 @@
 #include "core/operators.h"
 #include "core/reference/reference.h"
 #include "tests/onnx/seeded_weights.h"
+#include "tests/onnx/shared_networks.h"
 #include "tests/onnx/text_model.h"
 #include "tests/shared_files.h"
 
@@ -23,84 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> models_in(const std::string& folder) {
-  const auto root = shared_file("models/" + folder);
-  if (!root) {
-    std::cout << "skipped: ../shared/models/" << folder << " is not here\n";
-    return {};
-  }
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(*root)) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-struct Golden {
-  std::vector<Tensor> inputs;
-  std::vector<Tensor> outputs;
-  ImportOptions options;
-};
-
-/// What ONNX Runtime computed, and the sizes of dynamic dimensions that it was given.
-std::optional<Golden> golden_of(const fs::path& model) {
-  const auto folder = shared_file(fs::path("models/golden") / model.stem());
-  if (!folder || !fs::exists(*folder / "meta.json")) return std::nullopt;
-  const auto meta = nlohmann::json::parse(std::ifstream(*folder / "meta.json"));
-  Golden golden;
-  Diagnostics diagnostics;
-  const auto declared = onnx_inputs(model.string(), diagnostics);
-  REQUIRE(declared);
-  for (const auto& info : meta.at("inputs")) {
-    auto tensor = read_npy((*folder / info.at("file").get<std::string>()).string(), diagnostics);
-    if (!tensor) return std::nullopt;  // float16
-    const auto input = std::find_if(declared->begin(), declared->end(), [&](const NetworkInput& i) {
-      return i.name == info.at("name").get<std::string>();
-    });
-    REQUIRE(input != declared->end());
-    for (std::size_t d = 0; d < input->dimensions.size(); ++d) {
-      if (input->dimensions[d].find_first_not_of("0123456789") != std::string::npos) {
-        golden.options.dimensions[input->dimensions[d]] = tensor->shape()[d];
-      }
-    }
-    golden.inputs.push_back(*std::move(tensor));
-  }
-  for (const auto& info : meta.at("outputs")) {
-    auto tensor = read_npy((*folder / info.at("file").get<std::string>()).string(), diagnostics);
-    if (!tensor) return std::nullopt;
-    golden.outputs.push_back(*std::move(tensor));
-  }
-  return golden;
-}
-
-/// Names that onnx_coverage says are missing.
-std::vector<std::string> unsupported_of(const fs::path& model) {
-  Diagnostics diagnostics;
-  const auto rows = onnx_coverage(model.string(), diagnostics);
-  std::vector<std::string> names;
-  if (!rows) return names;
-  for (const CoverageRow& row : *rows) {
-    if (!row.supported) names.push_back(row.operator_name);
-  }
-  return names;
-}
-
 void check_graph(const Graph& graph) {
   const auto broken = verify(graph);
   INFO(broken.value_or(""));
   CHECK_FALSE(broken);
   for (const Operator& op : graph.operators()) CHECK_FALSE(op.origins.empty());
-}
-
-/// Whether all elements agree to 1e-3 of the tensor's largest magnitude. ONNX Runtime approximates the logistic
-/// function to about 2^-21, which shows where a whole output lies below 1e-5: hence the absolute term.
-bool agrees(const Tensor& expected, const Tensor& actual) {
-  double magnitude = 0;
-  double error = 0;
-  for (std::int64_t i = 0; i < expected.size(); ++i) {
-    magnitude = std::max(magnitude, std::abs(expected.as_double(i)));
-    error = std::max(error, std::abs(expected.as_double(i) - actual.as_double(i)));
-  }
-  return error <= 1e-3 * magnitude + 1e-6;
 }
 
 }  // namespace

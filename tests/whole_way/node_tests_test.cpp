@@ -26,8 +26,7 @@ std::string run_emulated(const NodeTestCase& test) {
   EmulationOptions options;
   options.workers = 1;
   options.keep_outputs_of_steps = false;
-  const auto result =
-      emulate(compilation->program, compilation->emitted, test.inputs, options, {}, diagnostics);
+  const auto result = emulate(compilation->program, compilation->emitted, test.inputs, options, {}, diagnostics);
   if (!result) return "does not run: " + format_diagnostics(diagnostics);
   for (const CountError& error : compare_counts(compilation->program, *result)) {
     return fmt::format("{} of {} statement {}: predicted {}, emulated {}", error.what, error.name, error.statement,

@@ -41,17 +41,25 @@ TEST_CASE("sample network vgg19 agrees with the reference in every fused operato
 TEST_CASE("sample network resnet18 agrees with the reference in every fused operator") { check_network("resnet18", 1); }
 TEST_CASE("sample network resnet18 at batch 4 agrees with the reference") { check_network("resnet18", 4); }
 TEST_CASE("sample network resnet50 agrees with the reference in every fused operator") { check_network("resnet50", 1); }
-TEST_CASE("sample network googlenet agrees with the reference in every fused operator") { check_network("googlenet", 1); }
-TEST_CASE("sample network mobilenet_v1 agrees with the reference in every fused operator") { check_network("mobilenet_v1", 1); }
+TEST_CASE("sample network googlenet agrees with the reference in every fused operator") {
+  check_network("googlenet", 1);
+}
+TEST_CASE("sample network mobilenet_v1 agrees with the reference in every fused operator") {
+  check_network("mobilenet_v1", 1);
+}
 TEST_CASE("sample network mobilenet_v1 at batch 4 agrees with the reference") { check_network("mobilenet_v1", 4); }
-TEST_CASE("sample network mobilenet_v2 agrees with the reference in every fused operator") { check_network("mobilenet_v2", 1); }
+TEST_CASE("sample network mobilenet_v2 agrees with the reference in every fused operator") {
+  check_network("mobilenet_v2", 1);
+}
 TEST_CASE("sample network dcgan agrees with the reference in every fused operator") { check_network("dcgan", 1); }
-TEST_CASE("sample network bert_base agrees with the reference in every fused operator") { check_network("bert_base", 1); }
+TEST_CASE("sample network bert_base agrees with the reference in every fused operator") {
+  check_network("bert_base", 1);
+}
 
 TEST_CASE("every sample network is checked") {
-  CHECK(network_names() == std::vector<std::string>{"matmul", "vector", "lenet", "cifarnet", "alexnet", "vgg16", "vgg19",
-                                                    "resnet18", "resnet50", "googlenet", "mobilenet_v1", "mobilenet_v2",
-                                                    "dcgan", "bert_base"});
+  CHECK(network_names() == std::vector<std::string>{"alexnet", "bert_base", "cifarnet", "dcgan", "googlenet", "lenet",
+                                                    "matmul", "mobilenet_v1", "mobilenet_v2", "resnet18", "resnet50",
+                                                    "vector", "vgg16", "vgg19"});
 }
 
 }  // namespace stowage::test
