@@ -56,11 +56,11 @@ class ComputeWriter {
   std::string value(const ScalarExpr& e, const std::string& accumulator);
 
   friend class RegisterBlock;
-  KernelContext& k;
-  const Stmt& stmt;
-  const Compute& compute;
-  const Stage& stage;
-  std::vector<LocalAxis> axes;
+  KernelContext& k_;
+  const Stmt& stmt_;
+  const Compute& compute_;
+  const Stage& stage_;
+  std::vector<LocalAxis> axes_;
 };
 
 }  // namespace stowage

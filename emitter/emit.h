@@ -24,7 +24,7 @@ struct EmittedFile {
 };
 
 struct EmittedProgram {
-  std::vector<EmittedFile> files;           ///< main.c, layers.h, layers.c, layers_mix.h, sw_rt.h, *.s.c, Makefile
+  std::vector<EmittedFile> files;           ///< docs/emitted-code.md lists them; without params.bin
   std::vector<std::string> kernel_of_step;  ///< name of the compute-core function of each step; "" for a view
 };
 

@@ -51,18 +51,18 @@ const ScalarNode::Read* as_float_read(const ScalarExpr& e) {
 
 class RegisterBlock {
  public:
-  explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(static_cast<std::size_t>(w.compute.lane_axis)) {
-    if (w.compute.block_axis >= 0 && w.axes[static_cast<std::size_t>(w.compute.block_axis)].constant != 1) {
-      block_ = static_cast<std::size_t>(w.compute.block_axis);
+  explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(static_cast<std::size_t>(w.compute_.lane_axis)) {
+    if (w.compute_.block_axis >= 0 && w.axes_[static_cast<std::size_t>(w.compute_.block_axis)].constant != 1) {
+      block_ = static_cast<std::size_t>(w.compute_.block_axis);
     }
-    const auto& product = std::get<ScalarNode::Binary>(w.stage.body->value);
+    const auto& product = std::get<ScalarNode::Binary>(w.stage_.body->value);
     operands_ = {operand(product.a, 'a'), operand(product.b, 'b')};
   }
 
   void write() {
     std::vector<std::size_t> outer;
-    for (std::size_t i = 0; i < w_.axes.size(); ++i) {
-      if (w_.axes[i].spatial && i != lane_ && i != block_) outer.push_back(i);
+    for (std::size_t i = 0; i < w_.axes_.size(); ++i) {
+      if (w_.axes_[i].spatial && i != lane_ && i != block_) outer.push_back(i);
     }
     for (const std::size_t i : outer) w_.open_loop(i, false);
     write_blocks();
@@ -75,15 +75,15 @@ class RegisterBlock {
     o.read = as_float_read(e)->read;
     o.letter = letter;
     const IndexExpr flat =
-        flat_index(*w_.compute.read_buffers[static_cast<std::size_t>(o.read)], w_.read_index(o.read));
-    o.lane_step = linear_in(flat, w_.axes[lane_].variable).value_or(0);
-    o.by_block = block_ && variables_of(flat).contains(w_.axes[*block_].variable);
+        flat_index(*w_.compute_.read_buffers[static_cast<std::size_t>(o.read)], w_.read_index(o.read));
+    o.lane_step = linear_in(flat, w_.axes_[lane_].variable).value_or(0);
+    o.by_block = block_ && variables_of(flat).contains(w_.axes_[*block_].variable);
     return o;
   }
 
   /// Element number in the buffer.
   [[nodiscard]] IndexExpr flat_index(int buffer, const std::vector<IndexExpr>& local) const {
-    const auto strides = row_major_strides(w_.k.nest.buffers[static_cast<std::size_t>(buffer)].extents);
+    const auto strides = row_major_strides(w_.k_.nest.buffers[static_cast<std::size_t>(buffer)].extents);
     IndexExpr flat;
     for (std::size_t d = 0; d < local.size(); ++d) flat += local[d] * strides[d];
     return flat;
@@ -94,36 +94,36 @@ class RegisterBlock {
       write_lanes(1, 0);
       return;
     }
-    const LocalAxis& block = w_.axes[*block_];
+    const LocalAxis& block = w_.axes_[*block_];
     const IndexExpr variable(block.variable);
     if (!block.constant) {
-      w_.k.out.line(fmt::format("int {} = 0;", block.name));
+      w_.k_.out.line(fmt::format("int {} = 0;", block.name));
       if (block.max_extent >= block_rows) {
-        w_.k.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", block.name, block_rows, block.end),
-                      w_.stmt.id);
+        w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", block.name, block_rows, block.end),
+                       w_.stmt_.id);
         write_lanes(block_rows, variable);
-        w_.k.out.close();
+        w_.k_.out.close();
       }
-      w_.k.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", block.name, block.end), w_.stmt.id);
+      w_.k_.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", block.name, block.end), w_.stmt_.id);
       write_lanes(1, variable);
-      w_.k.out.close();
+      w_.k_.out.close();
       return;
     }
     const std::int64_t whole = *block.constant / block_rows * block_rows;
     if (whole == block_rows) {
       write_lanes(block_rows, 0);
     } else if (whole > 0) {
-      w_.k.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", block.name, whole, block_rows),
-                    w_.stmt.id);
+      w_.k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", block.name, whole, block_rows),
+                     w_.stmt_.id);
       write_lanes(block_rows, variable);
-      w_.k.out.close();
+      w_.k_.out.close();
     }
     if (whole < *block.constant) write_lanes(*block.constant - whole, whole);
   }
 
   /// `rows` rows of the block axis from `block_base`, all lanes.
   void write_lanes(std::int64_t rows, const IndexExpr& block_base) {
-    const LocalAxis& lane = w_.axes[lane_];
+    const LocalAxis& lane = w_.axes_[lane_];
     if (lane.constant) {
       write_constant_lanes(rows, block_base, *lane.constant);
       return;
@@ -132,24 +132,24 @@ class RegisterBlock {
       write_any_lanes(rows, block_base);
       return;
     }
-    w_.k.out.open(fmt::format("if ({} == {}) {{", lane.end, lane.max_extent));
+    w_.k_.out.open(fmt::format("if ({} == {}) {{", lane.end, lane.max_extent));
     write_constant_lanes(rows, block_base, lane.max_extent);
-    w_.k.out.turn("} else {");
+    w_.k_.out.turn("} else {");
     write_any_lanes(rows, block_base);
-    w_.k.out.close();
+    w_.k_.out.close();
   }
 
   void write_constant_lanes(std::int64_t rows, const IndexExpr& block_base, std::int64_t count) {
-    const LocalAxis& lane = w_.axes[lane_];
+    const LocalAxis& lane = w_.axes_[lane_];
     std::int64_t whole = count / group_lanes;
     // One to three lanes beyond the last group cannot fill a vector: that group gives some of its own.
     if (count % group_lanes > 0 && count % group_lanes < lanes && whole > 0) --whole;
     if (whole > 1) {
-      w_.k.out.open(
+      w_.k_.out.open(
           fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", lane.name, whole * group_lanes, group_lanes),
-          w_.stmt.id);
+          w_.stmt_.id);
       write_group(rows, block_base, IndexExpr(lane.variable), tail_group(group_lanes));
-      w_.k.out.close();
+      w_.k_.out.close();
     } else if (whole == 1) {
       write_group(rows, block_base, 0, tail_group(group_lanes));
     }
@@ -163,23 +163,23 @@ class RegisterBlock {
 
   /// Any number of lanes: groups of four vectors, then single vectors, then single lanes.
   void write_any_lanes(std::int64_t rows, const IndexExpr& block_base) {
-    const LocalAxis& lane = w_.axes[lane_];
+    const LocalAxis& lane = w_.axes_[lane_];
     const IndexExpr variable(lane.variable);
-    w_.k.out.line(fmt::format("int {} = 0;", lane.name));
+    w_.k_.out.line(fmt::format("int {} = 0;", lane.name));
     for (const std::int64_t step : {group_lanes, lanes}) {
       if (lane.max_extent <= step) continue;  // a full tile has a version of its own
-      w_.k.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", lane.name, step, lane.end), w_.stmt.id);
+      w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", lane.name, step, lane.end), w_.stmt_.id);
       write_group(rows, block_base, variable, tail_group(step));
-      w_.k.out.close();
+      w_.k_.out.close();
     }
-    w_.k.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", lane.name, lane.end), w_.stmt.id);
+    w_.k_.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", lane.name, lane.end), w_.stmt_.id);
     write_group(rows, block_base, variable, {});
-    w_.k.out.close();
+    w_.k_.out.close();
   }
 
   /// The accumulators of one group: loaded, summed over all reductions, stored. No vectors: one lane in plain floats.
   void write_group(std::int64_t rows, const IndexExpr& block_base, const IndexExpr& lane_base, const LaneGroup& group) {
-    CWriter& out = w_.k.out;
+    CWriter& out = w_.k_.out;
     const bool vectors = !group.empty();
     const LaneGroup offsets = vectors ? group : LaneGroup{0};
     const std::string type = vectors ? "floatv4" : "float";
@@ -196,7 +196,7 @@ class RegisterBlock {
       for (std::size_t v = 0; v < offsets.size(); ++v) names.push_back(fmt::format("acc{}{}", r, v));
       out.line(fmt::format("{} {};", type, fmt::join(names, ", ")));
     }
-    const int output = w_.compute.output_buffer;
+    const int output = w_.compute_.output_buffer;
     const auto for_each_accumulator = [&](std::string_view vector_call, bool store) {
       for (std::int64_t r = 0; r < rows; ++r) {
         for (std::size_t v = 0; v < offsets.size(); ++v) {
@@ -213,17 +213,17 @@ class RegisterBlock {
       }
     };
     for_each_accumulator("simd_load", false);
-    const auto spatial = static_cast<std::size_t>(w_.stage.spatial);
-    for (std::size_t i = spatial; i < w_.axes.size(); ++i) w_.open_loop(i, false);
+    const auto spatial = static_cast<std::size_t>(w_.stage_.spatial);
+    for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.open_loop(i, false);
     write_products(rows, offsets, type);
-    for (std::size_t i = spatial; i < w_.axes.size(); ++i) w_.close_loop(i);
+    for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.close_loop(i);
     for_each_accumulator("simd_store", true);
     if (own_braces) out.close();
   }
 
   void write_products(std::int64_t rows, const LaneGroup& offsets, const std::string& type) {
-    CWriter& out = w_.k.out;
-    const bool loops = std::any_of(w_.axes.begin() + w_.stage.spatial, w_.axes.end(),
+    CWriter& out = w_.k_.out;
+    const bool loops = std::any_of(w_.axes_.begin() + w_.stage_.spatial, w_.axes_.end(),
                                    [](const LocalAxis& axis) { return axis.constant != 1; });
     if (!loops) out.open("{");
     for (const Operand& o : operands_) {
@@ -263,19 +263,19 @@ class RegisterBlock {
   }
 
   void write_load(const Operand& o, std::int64_t row, std::int64_t lane, const std::string& name) {
-    const int buffer = *w_.compute.read_buffers[static_cast<std::size_t>(o.read)];
+    const int buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(o.read)];
     const auto place = [&](std::int64_t offset) {
       return w_.element(buffer, at_lane(w_.read_index(o.read), row, lane + offset));
     };
     if (!vectors_) {
-      w_.k.out.line(fmt::format("{} = {};", name, place(0)));
+      w_.k_.out.line(fmt::format("{} = {};", name, place(0)));
     } else if (o.lane_step == 0) {
-      w_.k.out.line(fmt::format("simd_loade({}, &{});", name, place(0)));
+      w_.k_.out.line(fmt::format("simd_loade({}, &{});", name, place(0)));
     } else if (o.lane_step == 1) {
       const char* suffix = aligned(buffer, at_lane(w_.read_index(o.read), row, lane)) ? "" : "u";
-      w_.k.out.line(fmt::format("simd_load{}({}, &{});", suffix, name, place(0)));
+      w_.k_.out.line(fmt::format("simd_load{}({}, &{});", suffix, name, place(0)));
     } else {
-      w_.k.out.line(
+      w_.k_.out.line(
           fmt::format("{} = simd_set_floatv4({}, {}, {}, {});", name, place(0), place(1), place(2), place(3)));
     }
   }
@@ -285,8 +285,8 @@ class RegisterBlock {
                                                std::int64_t lane) const {
     for (IndexExpr& e : index) {
       e = substitute(e, [&](VarId v) -> IndexExpr {
-        if (v == w_.axes[lane_].variable) return lane_base_ + IndexExpr(lane);
-        if (block_ && v == w_.axes[*block_].variable) return block_base_ + IndexExpr(row);
+        if (v == w_.axes_[lane_].variable) return lane_base_ + IndexExpr(lane);
+        if (block_ && v == w_.axes_[*block_].variable) return block_base_ + IndexExpr(row);
         return v;
       });
     }
@@ -296,13 +296,13 @@ class RegisterBlock {
   /// True if the element is at a multiple of 16 bytes whatever the loops do. Lane loops step by whole vectors, block
   /// loops of four rows by four.
   [[nodiscard]] bool aligned(int buffer, const std::vector<IndexExpr>& index) const {
-    const Buffer& held = w_.k.nest.buffers[static_cast<std::size_t>(buffer)];
+    const Buffer& held = w_.k_.nest.buffers[static_cast<std::size_t>(buffer)];
     const IndexExpr flat = flat_index(buffer, index);
     if (held.offset % 16 != 0 || flat.constant() % lanes != 0) return false;
     return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
       const bool steps_by_four = term.atom.kind == IndexAtom::Kind::variable &&
-                                 (term.atom.variable == w_.axes[lane_].variable ||
-                                  (block_ && rows_ == block_rows && term.atom.variable == w_.axes[*block_].variable));
+                                 (term.atom.variable == w_.axes_[lane_].variable ||
+                                  (block_ && rows_ == block_rows && term.atom.variable == w_.axes_[*block_].variable));
       return steps_by_four || term.coefficient % lanes == 0;
     });
   }
@@ -319,14 +319,14 @@ class RegisterBlock {
 };
 
 bool ComputeWriter::can_block_registers() const {
-  if (compute.part != Compute::Part::update || stage.reduction != Reduction::sum) return false;
-  if (output_type() != ElementType::f32 || compute.lane_axis < 0 || compute.lane_axis >= stage.spatial) return false;
-  const LocalAxis& lane = axes[static_cast<std::size_t>(compute.lane_axis)];
+  if (compute_.part != Compute::Part::update || stage_.reduction != Reduction::sum) return false;
+  if (output_type() != ElementType::f32 || compute_.lane_axis < 0 || compute_.lane_axis >= stage_.spatial) return false;
+  const LocalAxis& lane = axes_[static_cast<std::size_t>(compute_.lane_axis)];
   if (lane.max_extent < lanes) return false;
-  const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
+  const auto* product = std::get_if<ScalarNode::Binary>(&stage_.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply) return false;
   const auto lane_step = [&](int buffer, const std::vector<IndexExpr>& local) -> std::optional<std::int64_t> {
-    const auto strides = row_major_strides(k.nest.buffers[static_cast<std::size_t>(buffer)].extents);
+    const auto strides = row_major_strides(k_.nest.buffers[static_cast<std::size_t>(buffer)].extents);
     IndexExpr flat;
     for (std::size_t d = 0; d < local.size(); ++d) {
       if (!tensor_values_of(local[d]).empty()) return std::nullopt;
@@ -334,11 +334,11 @@ bool ComputeWriter::can_block_registers() const {
     }
     return linear_in(flat, lane.variable);
   };
-  if (lane_step(compute.output_buffer, output_index()) != 1) return false;
+  if (lane_step(compute_.output_buffer, output_index()) != 1) return false;
   for (const ScalarExpr& e : {product->a, product->b}) {
     const ScalarNode::Read* read = as_float_read(e);
     if (read == nullptr) return false;
-    if (!lane_step(*compute.read_buffers[static_cast<std::size_t>(read->read)], read_index(read->read))) return false;
+    if (!lane_step(*compute_.read_buffers[static_cast<std::size_t>(read->read)], read_index(read->read))) return false;
   }
   return true;
 }
