@@ -155,29 +155,8 @@ std::string launch_text(const EmulationJob& job, int launch) {
   return fmt::format("in launch {}: {}", launch, job.launches[static_cast<std::size_t>(launch)].name);
 }
 
-constexpr std::string_view shared_line = "emulation-shared-line";
-constexpr std::size_t most_shared_lines = 5;
-
-/// Lines of main memory that two cores write are common where tensors are small: one warning for all launches.
-void report_shared_lines(const EmulationJob& job, const EmulationReport& report, Diagnostics& diagnostics) {
-  Diagnostic diagnostic;
-  diagnostic.severity = Severity::warning;
-  diagnostic.code = shared_line;
-  std::size_t count = 0;
-  for (const EmulationProblem& problem : report.problems) {
-    if (problem.code != shared_line || ++count > most_shared_lines) continue;
-    diagnostic.notes.push_back(launch_text(job, problem.launch) + ": " + problem.text);
-  }
-  if (count == 0) return;
-  if (count > most_shared_lines) diagnostic.notes.push_back(fmt::format("and {} more", count - most_shared_lines));
-  diagnostic.message = fmt::format("in {} of {} launches cores write parts of one line of main memory, which is slow",
-                                   count, job.launches.size());
-  diagnostics.add(std::move(diagnostic));
-}
-
 void report_problems(const EmulationJob& job, const EmulationReport& report, Diagnostics& diagnostics) {
   for (const EmulationProblem& problem : report.problems) {
-    if (problem.code == shared_line) continue;
     Diagnostic diagnostic;
     diagnostic.severity = problem.error ? Severity::error : Severity::warning;
     diagnostic.code = problem.code;
@@ -190,7 +169,6 @@ void report_problems(const EmulationJob& job, const EmulationReport& report, Dia
     quote_source(job, diagnostic);
     diagnostics.add(std::move(diagnostic));
   }
-  report_shared_lines(job, report, diagnostics);
 }
 
 /// A run that ended badly and said nothing through its result file.

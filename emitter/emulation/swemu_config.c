@@ -147,8 +147,9 @@ void* swemu_alloc(size_t bytes) {
     swemu_fatal("emulation-misuse", NULL, -1, "more than two areas of main memory were allocated");
   char* memory = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  /* Nothing may be read from main memory before it was written: activations start as NaN. */
-  if (swemu_config.level != SWEMU_COUNT && swemu_area_count == 1) memset(memory, 0xff, bytes);
+  /* Nothing may be read from main memory before it was written: activations start as NaN. In level count the zeros
+   * only make pages exist before the run is timed. */
+  if (swemu_area_count == 1) memset(memory, swemu_config.level == SWEMU_COUNT ? 0 : 0xff, bytes);
   swemu_areas[swemu_area_count++] = (struct swemu_area){memory, (int64_t)bytes};
   return memory;
 }

@@ -16,7 +16,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum { MAX_PROBLEMS = 64, EXIT_PROBLEMS = 86, SIGNAL_STACK = 65536 };
+enum { EXIT_PROBLEMS = 86, SIGNAL_STACK = 65536 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -54,20 +54,23 @@ struct problem {
   char* text;
 };
 
-static struct problem problems[MAX_PROBLEMS];
-static int problem_count, error_count;
+static struct problem* problems; /* in the order of launches */
+static int problem_count, problem_capacity, error_count;
 
 static void record(enum swemu_severity severity, const char* code, const char* file, int line, int core,
                    const char* text) {
   struct problem* p = NULL;
-  for (int i = 0; i < problem_count && !p; ++i)
-    if (problems[i].launch == swemu_run.launch && problems[i].line == line && !strcmp(problems[i].code, code) &&
-        !strcmp(problems[i].file, file))
+  for (int i = problem_count - 1; i >= 0 && problems[i].launch == swemu_run.launch && !p; --i)
+    if (problems[i].line == line && !strcmp(problems[i].code, code) && !strcmp(problems[i].file, file))
       p = &problems[i];
   if (p && p->core <= core) return;
   if (!p) {
-    if (problem_count == MAX_PROBLEMS) return;
+    if (problem_count == problem_capacity) {
+      problem_capacity = problem_capacity ? 2 * problem_capacity : 16;
+      problems = swemu_checked_realloc(problems, (size_t)problem_capacity * sizeof *problems);
+    }
     p = &problems[problem_count++];
+    p->text = NULL;
     error_count += severity == SWEMU_ERROR;
   }
   free(p->text);
@@ -192,7 +195,7 @@ static int written;
 static void write_result(void) {
   if (written) return;
   written = 1;
-  qsort(problems, (size_t)problem_count, sizeof *problems, compare_problems);
+  if (problem_count > 1) qsort(problems, (size_t)problem_count, sizeof *problems, compare_problems);
   FILE* file = swemu_config.result_path ? fopen(swemu_config.result_path, "w") : NULL;
   if (file) {
     fprintf(file, "seconds %.9f\nfetches %" PRId64 "\n", seconds, argument_fetches);
