@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,12 @@ namespace {
 struct Hull {
   IndexExpr low;
   IndexExpr high;
+};
+
+/// The part of a tensor that a buffer holds: what was last loaded or computed there, over core and loop variables.
+struct Provided {
+  std::vector<Hull> part;
+  std::set<std::size_t> variables;
 };
 
 class BoundsCheck {
@@ -98,7 +106,7 @@ class BoundsCheck {
                  conditions);
   }
 
-  Broken transfer(const Stmt& s, const Surroundings& around, const Dma& dma) const {
+  Broken transfer(const Stmt& s, const Surroundings& around, const Dma& dma) {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
     const Shape& shape = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape;
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
@@ -118,10 +126,59 @@ class BoundsCheck {
       }
       if (auto broken = largest_extent(s, around, range, d, conditions)) return broken;
     }
+    if (dma.direction == DmaDirection::get) {
+      provide(dma.buffer, around, dma.region, shape.size());
+      return std::nullopt;
+    }
+    std::vector<Hull> touched;
+    for (const Range& range : dma.region) touched.push_back({range.start, range.start + range.extent - 1});
+    return inside_provided(s, around, dma.buffer, touched, conditions);
+  }
+
+  void provide(int buffer, const Surroundings& around, const std::vector<Range>& ranges, std::size_t rank) {
+    Provided& provided = provided_[buffer] = {};
+    for (std::size_t d = 0; d < rank; ++d) {
+      const Expression low = around.expression(ranges[d].start);
+      const Expression high = around.expression(ranges[d].start + ranges[d].extent - 1);
+      provided.variables.insert(low.variables.begin(), low.variables.end());
+      provided.variables.insert(high.variables.begin(), high.variables.end());
+      provided.part.push_back({low.expr, high.expr});
+    }
+  }
+
+  /// What is touched of a tensor is what was loaded or computed; beyond the tensor lies padding.
+  Broken inside_provided(const Stmt& s, const Surroundings& around, int index, const std::vector<Hull>& touched,
+                         std::vector<IndexExpr> conditions) const {
+    const auto found = provided_.find(index);
+    if (found == provided_.end()) return std::nullopt;  // verify_flow() finds that nothing is there
+    // A part that depends on loops that have ended is no part that could still be named.
+    std::set<std::size_t> known;
+    for (const CoreAxis& axis : nest_.core_grid) known.insert(axis.variable.index());
+    for (const EnclosingLoop& loop : around.loops()) known.insert(loop.variable);
+    const Provided& provided = found->second;
+    if (!std::includes(known.begin(), known.end(), provided.variables.begin(), provided.variables.end())) {
+      return std::nullopt;
+    }
+    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(index)];
+    const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
+    std::vector<Hull> in_tensor;
+    for (std::size_t d = 0; d < touched.size(); ++d) {
+      in_tensor.push_back({maximum(touched[d].low, 0), minimum(touched[d].high, tensor.shape[d] - 1)});
+      conditions.push_back(in_tensor[d].high - in_tensor[d].low + 1);
+    }
+    for (std::size_t d = 0; d < touched.size(); ++d) {
+      const std::string what =
+          fmt::format("dimension {} of {}, of which buffer {} holds another part", d, tensor.name, buffer.name);
+      const Hull& part = provided.part[d];
+      for (const IndexExpr& distance : {in_tensor[d].low - part.low, part.high - in_tensor[d].high}) {
+        const Fact fact{distance, in_tensor[d].low, in_tensor[d].high, what, "touches-what-is-there"};
+        if (auto broken = holds(s, around, fact, conditions)) return broken;
+      }
+    }
     return std::nullopt;
   }
 
-  Broken computation(const Stmt& s, const Surroundings& around, const Compute& compute) const {
+  Broken computation(const Stmt& s, const Surroundings& around, const Compute& compute) {
     const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
     const std::vector<IndexExpr> conditions = extents_of(compute.box);
     for (std::size_t a = 0; a < compute.box.size(); ++a) {
@@ -142,13 +199,14 @@ class BoundsCheck {
     }
     for (std::size_t r = 0; r < stage.reads.size(); ++r) {
       if (!compute.read_buffers[r]) continue;
-      for (std::size_t d = 0; d < stage.reads[r].index.size(); ++d) {
-        if (auto broken = inside_buffer(s, around, *compute.read_buffers[r], d, hull(stage.reads[r].index[d], compute),
-                                        conditions)) {
-          return broken;
-        }
+      std::vector<Hull> touched;
+      for (const IndexExpr& index : stage.reads[r].index) touched.push_back(hull(index, compute));
+      for (std::size_t d = 0; d < touched.size(); ++d) {
+        if (auto broken = inside_buffer(s, around, *compute.read_buffers[r], d, touched[d], conditions)) return broken;
       }
+      if (auto broken = inside_provided(s, around, *compute.read_buffers[r], touched, conditions)) return broken;
     }
+    provide(compute.output_buffer, around, compute.box, static_cast<std::size_t>(stage.spatial));
     return std::nullopt;
   }
 
@@ -226,6 +284,7 @@ class BoundsCheck {
 
   const LoopNest& nest_;
   Prover prover_;
+  std::map<int, Provided> provided_;  ///< by buffer, of the last statement that put something there
 };
 
 }  // namespace

@@ -149,6 +149,23 @@ TEST_CASE("compute-in-buffer: a kernel that reaches beyond the rows loaded", "[v
       "r=0:3, s=0:3': touches -1..3 of dimension 1 of buffer XX, which has 5");
 }
 
+TEST_CASE("touches-what-is-there: less was loaded, or computed, than is used", "[verify]") {
+  CHECK(verdict(with<Dma>(fixtures::padded_convolution(), 8,
+                          [](Dma& dma) {
+                            dma.region[2] = {1, 10, 10};
+                          })) ==
+        "touches-what-is-there: statement 11 'compute update YY = conv(XX, WW) over k=0:4, y=y0:y0 + ny <= 2, x=0:6, "
+        "c=0:3, r=0:3, s=0:3': touches 0..10 of dimension 2 of X, of which buffer XX holds another part");
+  CHECK(
+      verdict(with<Compute>(fixtures::ragged_chain(), 9,
+                            [](Compute& c) {
+                              c.box[0].extent = minimum(5, c.box[0].extent);
+                              c.box[0].max_extent = 5;
+                            })) ==
+      "touches-what-is-there: statement 10 'put YY -> Y[x0:x0 + nx <= 6]': touches 0..5 of dimension 0 of Y, of which "
+      "buffer YY holds another part (cx = 0, xo = 0)");
+}
+
 TEST_CASE("compute-in-stage: nothing is computed beyond the result", "[verify]") {
   const LoopNest nest = with<Compute>(fixtures::paper_matmul(), 8, [](Compute& c) { c.box[2].start += 1; });
   CHECK_THAT(verdict(nest),
