@@ -222,12 +222,12 @@ void swemu_fail(void) {
   _Exit(EXIT_PROBLEMS);
 }
 
-void swemu_finish(int write_dumps) {
+void swemu_finish(void) {
   if (written) return;
   if (swemu_run.running)
     swemu_fatal("emulation-misuse", swemu_run.spawn_site, -1, "kernel %s was not joined before the end",
                 swemu_run.kernel);
-  if (write_dumps && swemu_run.launch < 0) swemu_write_dumps(-1);
+  if (swemu_run.launch < 0) swemu_write_dumps(-1);
   write_result();
 }
 

@@ -12,8 +12,6 @@ struct swemu_worker;
 enum swemu_severity { SWEMU_ERROR, SWEMU_WARNING };
 
 int swemu_site_id(struct swemu_site* site);
-int swemu_site_count(void);
-struct swemu_site* swemu_site_at(int id);
 /* Records a problem once per code, site and launch: the one of the lowest core is kept. core -1: none. */
 void swemu_problem(enum swemu_severity severity, const char* code, struct swemu_site* site, int core,
                    const char* format, ...) __attribute__((format(printf, 5, 6)));
@@ -24,7 +22,7 @@ int swemu_has_errors(void);
 void swemu_end_launch(struct swemu_worker* workers, int worker_count);
 void swemu_write_dumps(int64_t after_launch);
 void swemu_add_seconds(double seconds);
-void swemu_finish(int write_dumps);
+void swemu_finish(void);
 void swemu_fail(void) __attribute__((noreturn));
 void swemu_install_crash_handler(void);
 void swemu_use_signal_stack(void);

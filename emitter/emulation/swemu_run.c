@@ -200,8 +200,6 @@ static int host_cores(void) {
   return n > 0 ? n : 1;
 }
 
-static void finish_at_exit(void) { swemu_finish(1); }
-
 int swemu_init(void) {
   if (initialised) return 0;
   swemu_read_config();
@@ -235,7 +233,7 @@ int swemu_init(void) {
       break;
     }
   }
-  atexit(finish_at_exit);
+  atexit(swemu_finish);
   return 0;
 }
 
@@ -296,7 +294,7 @@ int swemu_join(struct swemu_site* site) {
 }
 
 int swemu_halt(void) {
-  swemu_finish(1);
+  swemu_finish();
   return 0;
 }
 
