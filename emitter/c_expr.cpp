@@ -60,6 +60,11 @@ std::string in_type(ElementType type, std::string value) {
   return narrower_than_int(type) ? fmt::format("({})({})", c_name_of(type), value) : value;
 }
 
+/// Arithmetic for which C has an answer to every overflow; other integers go through helpers that wrap.
+bool wraps_itself(ElementType type) {
+  return !is_integer(type) || type == ElementType::u32 || type == ElementType::u64;
+}
+
 /// A helper of sw_rt.h for the type. The one for u32 computes in long.
 std::string helper_call(std::string_view name, ElementType type, const std::string& arguments) {
   std::string call = fmt::format("{}{}({})", name, helper_suffix(type), arguments);
@@ -72,7 +77,8 @@ std::string unary(UnaryOp op, ElementType type, const std::string& a) {
     return fmt::format("{}{}({})", name, type == ElementType::f32 ? "f" : "", a);
   };
   switch (op) {
-    case UnaryOp::negate: return in_type(type, fmt::format("(-{})", a));
+    case UnaryOp::negate:
+      return wraps_itself(type) ? fmt::format("(-{})", a) : helper_call("sw_sub", type, fmt::format("0, {}", a));
     case UnaryOp::exp: return call("exp");
     case UnaryOp::log: return call("log");
     case UnaryOp::sqrt: return call("sqrt");
@@ -231,16 +237,17 @@ std::string c_binary(BinaryOp op, ElementType type, const std::string& a, const 
   const auto infix = [&](std::string_view sign) { return fmt::format("({} {} {})", a, sign, b); };
   const auto helper = [&](std::string_view name) { return helper_call(name, type, fmt::format("{}, {}", a, b)); };
   switch (op) {
-    case BinaryOp::add: return in_type(type, infix("+"));
-    case BinaryOp::subtract: return in_type(type, infix("-"));
-    case BinaryOp::multiply: return in_type(type, infix("*"));
+    case BinaryOp::add: return wraps_itself(type) ? infix("+") : helper("sw_add");
+    case BinaryOp::subtract: return wraps_itself(type) ? infix("-") : helper("sw_sub");
+    case BinaryOp::multiply: return wraps_itself(type) ? infix("*") : helper("sw_mul");
     case BinaryOp::divide: return is_float(type) ? infix("/") : helper("sw_div");
     case BinaryOp::minimum: return helper("sw_min");
     case BinaryOp::maximum: return helper("sw_max");
     case BinaryOp::power:
       if (type == ElementType::f32) return fmt::format("powf({}, {})", a, b);
       if (type == ElementType::f64) return fmt::format("pow({}, {})", a, b);
-      return fmt::format("({})sw_pow_long({}, {})", c_name_of(type), a, b);
+      return fmt::format("({}){}({}, {})", c_name_of(type), type == ElementType::u64 ? "sw_pow_ulong" : "sw_pow_long",
+                         a, b);
     case BinaryOp::less: return infix("<");
     case BinaryOp::less_equal: return infix("<=");
     case BinaryOp::equal: return infix("==");

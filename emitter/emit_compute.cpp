@@ -162,17 +162,19 @@ void ComputeWriter::close_loop(std::size_t axis) {
 void ComputeWriter::write_combine(const std::string& to) {
   const std::string body = value(stage_.body, to);
   const ElementType type = output_type();
+  const auto combined = [&](BinaryOp op) { return fmt::format("{} = {};", to, c_binary(op, type, to, body)); };
+  const auto in_place = [&](BinaryOp op, std::string_view sign) {
+    return is_float(type) ? fmt::format("{} {}= {};", to, sign, body) : combined(op);
+  };
+  std::string line;
   switch (stage_.reduction) {
-    case Reduction::sum: k_.out.line(fmt::format("{} += {};", to, body), stmt_.id); return;
-    case Reduction::product: k_.out.line(fmt::format("{} *= {};", to, body), stmt_.id); return;
-    case Reduction::maximum:
-      k_.out.line(fmt::format("{} = {};", to, c_binary(BinaryOp::maximum, type, to, body)), stmt_.id);
-      return;
-    case Reduction::minimum:
-      k_.out.line(fmt::format("{} = {};", to, c_binary(BinaryOp::minimum, type, to, body)), stmt_.id);
-      return;
-    case Reduction::none: k_.out.line(fmt::format("{} = {};", to, body), stmt_.id); return;
+    case Reduction::sum: line = in_place(BinaryOp::add, "+"); break;
+    case Reduction::product: line = in_place(BinaryOp::multiply, "*"); break;
+    case Reduction::maximum: line = combined(BinaryOp::maximum); break;
+    case Reduction::minimum: line = combined(BinaryOp::minimum); break;
+    case Reduction::none: line = fmt::format("{} = {};", to, body); break;
   }
+  k_.out.line(std::move(line), stmt_.id);
 }
 
 void ComputeWriter::write_assignment() {

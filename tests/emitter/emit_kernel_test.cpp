@@ -144,6 +144,43 @@ TEST_CASE("equal plans share a kernel and others do not") {
   fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
 }
 
+TEST_CASE("emitted integers wrap around and divide by zero as in the definition") {
+  for (const ElementType type : {ElementType::i8, ElementType::i16, ElementType::i32, ElementType::i64, ElementType::u8,
+                                 ElementType::u16, ElementType::u32, ElementType::u64}) {
+    GraphBuilder builder(fmt::format("integers_{}", name_of(type)));
+    const TensorId a = builder.add_input("a", type, {49});
+    const TensorId b = builder.add_input("b", type, {49});
+    for (const char* kind : {"Add", "Sub", "Mul", "Div", "Min", "Max", "Pow"}) {
+      builder.mark_output(append(builder, kind, kind, {}, {a, b}));
+    }
+    builder.mark_output(append(builder, "Neg", "negative", {}, {a}));
+    builder.mark_output(append(builder, "Abs", "absolute", {}, {a}));
+    builder.mark_output(append(builder, "ReduceSum", "sum", {{"axes", Ints{0}}}, {a}));
+    const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
+    const std::uint64_t high = std::uint64_t{1} << (8 * byte_size(type) - 1);
+    const std::vector<std::uint64_t> extremes = {0, 1, 3, ~std::uint64_t{0}, high, high - 1, high + 5};
+    std::vector<std::byte> left(49 * static_cast<std::size_t>(byte_size(type)));
+    std::vector<std::byte> right(left.size());
+    for (std::size_t i = 0; i < 49; ++i) {
+      const std::size_t at = i * static_cast<std::size_t>(byte_size(type));
+      store_element(type, static_cast<std::int64_t>(extremes[i / 7]), &left[at]);
+      store_element(type, static_cast<std::int64_t>(extremes[i % 7]), &right[at]);
+    }
+    const std::vector<Tensor> inputs = {Tensor(type, {49}, left), Tensor(type, {49}, right)};
+    const auto expected = fixtures::evaluate_graph(program.fused.graph, inputs);
+    const EmittedProgram emitted = emit_athread(program);
+    const auto run = fixtures::compile_and_run(program, emitted, inputs, "gcc");
+    REQUIRE(run.log == "");
+    for (std::size_t o = 0; o < expected.size(); ++o) {
+      INFO(name_of(type) << ", " << program.fused.groups[o].name);
+      for (std::int64_t i = 0; i < expected[o].size(); ++i) {
+        INFO("element " << i);
+        CHECK(run.outputs[o].as_int64(i) == expected[o].as_int64(i));
+      }
+    }
+  }
+}
+
 TEST_CASE("names that C cannot take are emitted as others") {
   GraphBuilder builder("*/ int");
   TensorId last = builder.add_input("for", f32, {2, 20});

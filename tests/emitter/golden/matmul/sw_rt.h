@@ -45,24 +45,33 @@ SW_DEFINE_MIN_MAX(_ulong, unsigned long)
 SW_DEFINE_MIN_MAX(_float, float)
 SW_DEFINE_MIN_MAX(_double, double)
 
-static inline int sw_abs(int a) { return a < 0 ? -a : a; }
-static inline long sw_abs_long(long a) { return a < 0 ? -a : a; }
+/* Integers wrap around: C leaves the overflow of signed ones undefined. */
+#define SW_DEFINE_ARITHMETIC(suffix, type)                                                                        \
+  static inline type sw_add##suffix(type a, type b) { return (type)((unsigned type)a + (unsigned type)b); }       \
+  static inline type sw_sub##suffix(type a, type b) { return (type)((unsigned type)a - (unsigned type)b); }       \
+  static inline type sw_mul##suffix(type a, type b) { return (type)((unsigned type)a * (unsigned type)b); }       \
+  static inline type sw_abs##suffix(type a) { return a < 0 ? sw_sub##suffix(0, a) : a; }
+SW_DEFINE_ARITHMETIC(, int)
+SW_DEFINE_ARITHMETIC(_long, long)
 
 /* Integer division that neither traps nor overflows: by zero it gives 0. */
 static inline int sw_div(int a, int b) { return b == 0 ? 0 : b == -1 ? (int)(0u - (unsigned)a) : a / b; }
 static inline long sw_div_long(long a, long b) { return b == 0 ? 0 : b == -1 ? (long)(0ul - (unsigned long)a) : a / b; }
 static inline unsigned long sw_div_ulong(unsigned long a, unsigned long b) { return b == 0 ? 0 : a / b; }
 
-/* Integer power; negative exponents give 0 but for the bases 1 and -1. */
-static inline long sw_pow_long(long base, long exponent) {
+static inline unsigned long sw_pow_ulong(unsigned long base, unsigned long exponent) {
   unsigned long result = 1;
-  unsigned long factor = (unsigned long)base;
-  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
   for (; exponent > 0; exponent >>= 1) {
-    if (exponent & 1) result *= factor;
-    factor *= factor;
+    if (exponent & 1) result *= base;
+    base *= base;
   }
-  return (long)result;
+  return result;
+}
+
+/* Negative exponents give 0 but for the bases 1 and -1. */
+static inline long sw_pow_long(long base, long exponent) {
+  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+  return (long)sw_pow_ulong((unsigned long)base, (unsigned long)exponent);
 }
 
 #ifdef SW_MANAGEMENT_CORE
