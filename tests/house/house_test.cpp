@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -142,7 +143,8 @@ TEST_CASE("no test's name holds a semicolon", "[house]") {
     for (const std::string& line : file.lines) {
       const auto start = line.find("TEST_CASE(\"");
       if (start == std::string::npos || line.find("TEST_CASE(\\\"") != std::string::npos) continue;
-      const std::string name = line.substr(start, line.find("\",", start) - start);
+      constexpr std::size_t opening = std::string_view("TEST_CASE(\"").size();
+      const std::string name = line.substr(start, line.find('"', start + opening) - start);
       INFO(file.path << ": " << line);
       CHECK(name.find(';') == std::string::npos);
     }
