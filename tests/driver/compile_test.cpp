@@ -159,7 +159,7 @@ TEST_CASE("failures print as JSON too") {
   CHECK(json.at("diagnostics")[0].at("file") == "missing.onnx");
 }
 
-TEST_CASE("--print-config prints a target that reads back") {
+TEST_CASE("what --print-config prints reads back as the same target") {
   const Workplace here;
   const ToolRun run = run_stowage({"compile", "x.onnx", "--set", "target.cores=7", "--print-config"});
   REQUIRE(run.code == 0);
