@@ -11,6 +11,7 @@ cmake --preset release </dev/null >/dev/null
 cmake --build --preset release -j "$(nproc)" --target stowage </dev/null
 
 stowage="$PWD/build/release/driver/stowage"
+rm -rf build/quickstart
 mkdir -p build/quickstart
 cd build/quickstart
 
