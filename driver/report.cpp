@@ -89,7 +89,7 @@ std::string dma_table(const Plan& plan) {
     const std::string& loop = loop_of.at(statement.id);
     table.add({std::to_string(statement.id), dma->direction == DmaDirection::get ? "get" : "put",
                plan.nest.tensors[static_cast<std::size_t>(dma->nest_tensor)].name,
-               loop.empty() ? "(before the loops)" : loop, box_text(dma->region), grouped_digits(totals.transfers),
+               loop.empty() ? "(outside the loops)" : loop, box_text(dma->region), grouped_digits(totals.transfers),
                grouped_digits(totals.operations), grouped_digits(totals.bytes)});
   });
   const DmaTotals sum = dma_totals(plan.counts);

@@ -60,7 +60,7 @@ TimeTerm dma_term(const LoopNest& nest, const NestCounts& counts, const Target& 
   term.formula =
       fmt::format("{} bytes / {:.2f} GB/s + {} transfers of the busiest core * {} cycles", bytes,
                   seconds > 0 ? static_cast<double>(bytes) / seconds / 1e9 : 0.0, startups, target.dma_startup_cycles);
-  term.source = "target: dma.bandwidth by block size, dma.startup_cycles";
+  term.source = "target: dma_bandwidth by block size, dma_startup_cycles";
   return term;
 }
 
