@@ -43,8 +43,7 @@ const Row& row_of(ElementType type) {
 int byte_size(ElementType type) { return row_of(type).bytes; }
 
 bool is_float(ElementType type) {
-  return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 ||
-         type == ElementType::bf16;
+  return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 || type == ElementType::bf16;
 }
 
 bool is_integer(ElementType type) { return !is_float(type) && type != ElementType::boolean; }

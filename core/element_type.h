@@ -9,9 +9,7 @@
 
 namespace stowage {
 
-enum class ElementType : std::uint8_t {
-  f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean, f16, bf16
-};
+enum class ElementType : std::uint8_t { f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean, f16, bf16 };
 
 /// Bytes of one element in memory; boolean takes one byte and holds 0 or 1.
 int byte_size(ElementType type);

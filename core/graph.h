@@ -30,9 +30,9 @@ struct GraphTensor {
   Shape shape;
   std::optional<Tensor> constant;  ///< weights and other constants
   std::optional<OpId> producer;
-  std::vector<OpId> consumers;     ///< each consumer once, in ascending order
-  bool is_input = false;           ///< input of the network
-  bool is_output = false;          ///< output of the network
+  std::vector<OpId> consumers;  ///< each consumer once, in ascending order
+  bool is_input = false;        ///< input of the network
+  bool is_output = false;       ///< output of the network
 };
 
 struct Operator {
@@ -65,7 +65,8 @@ class Graph {
   std::shared_ptr<const GraphStorage> storage_;
 };
 
-/// Appends to a new graph. Names must be unique (see unique_name); operands must exist already, so the graph is acyclic.
+/// Appends to a new graph. Names must be unique (see unique_name); operands must exist already, so the graph is
+/// acyclic.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name);

@@ -15,7 +15,8 @@ struct GraphEdge {
   int slot = 0;
 };
 
-using BoostGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, boost::no_property, GraphEdge>;
+using BoostGraph =
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, boost::no_property, GraphEdge>;
 
 struct GraphStorage {
   std::string name;

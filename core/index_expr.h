@@ -33,11 +33,12 @@ struct IndexTable {
 struct IndexAtom {
   enum class Kind : std::uint8_t { variable, floor_div, remainder, minimum, maximum, table, tensor_value };
   Kind kind = Kind::variable;
-  VarId variable;                                    ///< variable
-  std::int64_t number = 0;                           ///< divisor; for tensor_value the index of the Stage's read
-  std::int64_t bound = 0;                            ///< tensor_value: values lie in [-bound, bound); negative ones count from the end
-  std::shared_ptr<const std::vector<IndexExpr>> args;  ///< one argument, two for minimum and maximum, none for variable and tensor_value
-  std::shared_ptr<const IndexTable> table;           ///< table
+  VarId variable;           ///< variable
+  std::int64_t number = 0;  ///< divisor; for tensor_value the index of the Stage's read
+  std::int64_t bound = 0;   ///< tensor_value: values lie in [-bound, bound); negative ones count from the end
+  std::shared_ptr<const std::vector<IndexExpr>>
+      args;  ///< one argument, two for minimum and maximum, none for variable and tensor_value
+  std::shared_ptr<const IndexTable> table;  ///< table
 };
 
 struct IndexTerm {

@@ -31,7 +31,7 @@ struct OperatorDefinition {
 
 struct AttributeRow {
   std::string_view name;
-  std::string_view type;       ///< "int", "float", "string", "ints", "floats"
+  std::string_view type;  ///< "int", "float", "string", "ints", "floats"
   bool required = false;
   std::string_view summary;
 };

@@ -23,20 +23,48 @@ using ScalarExpr = std::shared_ptr<const ScalarNode>;
 
 enum class UnaryOp : std::uint8_t { negate, exp, log, sqrt, erf, tanh, floor, ceil, abs, logical_not, sin, cos, round };
 enum class BinaryOp : std::uint8_t {
-  add, subtract, multiply, divide, minimum, maximum, power,          // yield the type of their operands
-  less, less_equal, equal, logical_and, logical_or                   // yield boolean
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,
+  power,  // yield the type of their operands
+  less,
+  less_equal,
+  equal,
+  logical_and,
+  logical_or  // yield boolean
 };
 
 struct ScalarNode {
-  struct Constant { double value = 0; };           ///< exact for every type but 64-bit integers beyond 2^53
-  struct IntConstant { std::int64_t value = 0; };
-  struct Read { int read = 0; };                   ///< value of Stage::reads[read] at this point
-  struct Accumulator {};                           ///< the finished reduction (only in Stage::finish)
-  struct Index { IndexExpr value; };               ///< an index expression as a number
-  struct Unary { UnaryOp op; ScalarExpr a; };
-  struct Binary { BinaryOp op; ScalarExpr a, b; };
-  struct Select { ScalarExpr condition, a, b; };
-  struct Cast { ScalarExpr a; };                   ///< as C converts; to boolean: a != 0
+  struct Constant {
+    double value = 0;
+  };  ///< exact for every type but 64-bit integers beyond 2^53
+  struct IntConstant {
+    std::int64_t value = 0;
+  };
+  struct Read {
+    int read = 0;
+  };                      ///< value of Stage::reads[read] at this point
+  struct Accumulator {};  ///< the finished reduction (only in Stage::finish)
+  struct Index {
+    IndexExpr value;
+  };  ///< an index expression as a number
+  struct Unary {
+    UnaryOp op;
+    ScalarExpr a;
+  };
+  struct Binary {
+    BinaryOp op;
+    ScalarExpr a, b;
+  };
+  struct Select {
+    ScalarExpr condition, a, b;
+  };
+  struct Cast {
+    ScalarExpr a;
+  };  ///< as C converts; to boolean: a != 0
   using Value = std::variant<Constant, IntConstant, Read, Accumulator, Index, Unary, Binary, Select, Cast>;
 
   ElementType type = ElementType::f32;
@@ -53,12 +81,24 @@ ScalarExpr scalar_binary(BinaryOp op, ScalarExpr a, ScalarExpr b);
 ScalarExpr scalar_select(ScalarExpr condition, ScalarExpr a, ScalarExpr b);
 ScalarExpr scalar_cast(ElementType type, ScalarExpr a);
 
-inline ScalarExpr operator+(ScalarExpr a, ScalarExpr b) { return scalar_binary(BinaryOp::add, std::move(a), std::move(b)); }
-inline ScalarExpr operator-(ScalarExpr a, ScalarExpr b) { return scalar_binary(BinaryOp::subtract, std::move(a), std::move(b)); }
-inline ScalarExpr operator*(ScalarExpr a, ScalarExpr b) { return scalar_binary(BinaryOp::multiply, std::move(a), std::move(b)); }
-inline ScalarExpr operator/(ScalarExpr a, ScalarExpr b) { return scalar_binary(BinaryOp::divide, std::move(a), std::move(b)); }
-inline ScalarExpr min(ScalarExpr a, ScalarExpr b) { return scalar_binary(BinaryOp::minimum, std::move(a), std::move(b)); }
-inline ScalarExpr max(ScalarExpr a, ScalarExpr b) { return scalar_binary(BinaryOp::maximum, std::move(a), std::move(b)); }
+inline ScalarExpr operator+(ScalarExpr a, ScalarExpr b) {
+  return scalar_binary(BinaryOp::add, std::move(a), std::move(b));
+}
+inline ScalarExpr operator-(ScalarExpr a, ScalarExpr b) {
+  return scalar_binary(BinaryOp::subtract, std::move(a), std::move(b));
+}
+inline ScalarExpr operator*(ScalarExpr a, ScalarExpr b) {
+  return scalar_binary(BinaryOp::multiply, std::move(a), std::move(b));
+}
+inline ScalarExpr operator/(ScalarExpr a, ScalarExpr b) {
+  return scalar_binary(BinaryOp::divide, std::move(a), std::move(b));
+}
+inline ScalarExpr min(ScalarExpr a, ScalarExpr b) {
+  return scalar_binary(BinaryOp::minimum, std::move(a), std::move(b));
+}
+inline ScalarExpr max(ScalarExpr a, ScalarExpr b) {
+  return scalar_binary(BinaryOp::maximum, std::move(a), std::move(b));
+}
 
 /// Rebuilds the tree bottom-up. `leaf` may return a replacement for a Constant, IntConstant, Read, Accumulator or
 /// Index node, or nullptr to keep it.

@@ -37,14 +37,14 @@ struct Access {
 
 struct Stage {
   std::string name;
-  int output = 0;           ///< index into StageList::tensors
-  std::vector<Axis> axes;   ///< spatial axes (one per output dimension) first, then reduction axes
-  int spatial = 0;          ///< number of spatial axes
+  int output = 0;          ///< index into StageList::tensors
+  std::vector<Axis> axes;  ///< spatial axes (one per output dimension) first, then reduction axes
+  int spatial = 0;         ///< number of spatial axes
   Reduction reduction = Reduction::none;
   std::vector<Access> reads;
-  ScalarExpr body;          ///< may use Read and Index, not Accumulator
-  ScalarExpr finish;        ///< null, or applied once to each output element; may use Accumulator, Index over
-                            ///< spatial axes, and reads whose indices use spatial axes only
+  ScalarExpr body;    ///< may use Read and Index, not Accumulator
+  ScalarExpr finish;  ///< null, or applied once to each output element; may use Accumulator, Index over
+                      ///< spatial axes, and reads whose indices use spatial axes only
 };
 
 enum class TensorRole : std::uint8_t { input, constant, intermediate, output };
@@ -54,8 +54,8 @@ struct StageTensor {
   ElementType type = ElementType::f32;
   Shape shape;
   TensorRole role = TensorRole::input;
-  std::optional<Tensor> value;       ///< for constants that the definition itself introduces (weights of a Resize …)
-  std::optional<TensorId> source;    ///< the graph's tensor, once a group of operators was put together
+  std::optional<Tensor> value;     ///< for constants that the definition itself introduces (weights of a Resize …)
+  std::optional<TensorId> source;  ///< the graph's tensor, once a group of operators was put together
 };
 
 /// Stages in an order in which each reads only inputs, constants and outputs of earlier ones. Exactly one tensor has

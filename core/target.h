@@ -26,23 +26,23 @@ struct Target {
   int mesh_rows = 8;
   int mesh_columns = 8;
   double clock_hz = 1.45e9;
-  int vector_lanes = 4;                  ///< 32-bit lanes of one vector register
-  double vector_flops_per_cycle = 8;     ///< of one core, in the vector form of an inner loop
-  double scalar_flops_per_cycle = 1;     ///< of one core, in the scalar form
+  int vector_lanes = 4;               ///< 32-bit lanes of one vector register
+  double vector_flops_per_cycle = 8;  ///< of one core, in the vector form of an inner loop
+  double scalar_flops_per_cycle = 1;  ///< of one core, in the scalar form
 
   // Local device memory of one core.
   std::int64_t ldm_bytes = 65536;
-  std::int64_t ldm_reserved = 6144;      ///< stack and reply words; buffers use ldm_bytes - ldm_reserved
-  int ldm_alignment = 32;                ///< of every buffer, in bytes
+  std::int64_t ldm_reserved = 6144;  ///< stack and reply words; buffers use ldm_bytes - ldm_reserved
+  int ldm_alignment = 32;            ///< of every buffer, in bytes
 
   // DMA between main memory and LDM.
-  std::int64_t good_block_bytes = 256;   ///< smallest block with good bandwidth: 64 floats (swTVM section 5.2)
-  int dma_alignment = 4;                 ///< hard alignment of addresses and sizes, in bytes
+  std::int64_t good_block_bytes = 256;  ///< smallest block with good bandwidth: 64 floats (swTVM section 5.2)
+  int dma_alignment = 4;                ///< hard alignment of addresses and sizes, in bytes
   int dram_line_bytes = 128;
-  double dma_startup_cycles = 0;         ///< of one blocking DMA operation, all cores active
+  double dma_startup_cycles = 0;              ///< of one blocking DMA operation, all cores active
   std::vector<BandwidthPoint> dma_bandwidth;  ///< ascending block_bytes
 
-  double launch_seconds = 0;             ///< spawn and join of one kernel
+  double launch_seconds = 0;  ///< spawn and join of one kernel
 
   [[nodiscard]] std::int64_t ldm_available() const { return ldm_bytes - ldm_reserved; }
 };

@@ -31,8 +31,7 @@ std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape)
 std::string to_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
 
 Tensor::Tensor(ElementType type, Shape shape, std::vector<std::byte> bytes)
-    : type_(type), shape_(std::move(shape)),
-      bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {
+    : type_(type), shape_(std::move(shape)), bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {
   check(static_cast<std::int64_t>(bytes_->size()) == element_count(shape_) * byte_size(type_),
         "tensor bytes do not fit its shape");
 }

@@ -17,7 +17,7 @@ struct TraceRecord {
   std::string subject;    ///< fused operator or template it is about
   std::string place;      ///< line of the published algorithm or name of the rule
   TraceOutcome outcome = TraceOutcome::step;
-  std::string message;    ///< one sentence with its numbers
+  std::string message;                                      ///< one sentence with its numbers
   std::vector<std::pair<std::string, std::string>> values;  ///< state after the step, in order: ("buffer y", "128")
 };
 

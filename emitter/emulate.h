@@ -19,11 +19,11 @@ enum class EmulationLevel : std::uint8_t { count, check, strict };
 
 struct EmulationOptions {
   EmulationLevel level = EmulationLevel::check;
-  bool sanitize = false;             ///< address sanitizer, buffers in flight poisoned
-  std::string compiler;              ///< empty: $CC, cc, gcc or clang, whichever is found first
-  int workers = 0;                   ///< host threads; 0: one a host core
-  std::uint64_t seed = 0;            ///< order of cores in strict
-  bool keep_outputs_of_steps = true; ///< hand every step's output to on_output before its memory is reused
+  bool sanitize = false;              ///< address sanitizer, buffers in flight poisoned
+  std::string compiler;               ///< empty: $CC, cc, gcc or clang, whichever is found first
+  int workers = 0;                    ///< host threads; 0: one a host core
+  std::uint64_t seed = 0;             ///< order of cores in strict
+  bool keep_outputs_of_steps = true;  ///< hand every step's output to on_output before its memory is reused
 };
 
 struct StatementCount {
@@ -35,12 +35,12 @@ struct StatementCount {
 };
 
 struct EmulationResult {
-  std::vector<Tensor> outputs;              ///< of the network, in order
-  std::vector<StatementCount> counts;       ///< by step and statement
-  std::vector<std::int64_t> ldm_peak_bytes; ///< by step: of buffers, in units of the LDM's alignment; 0 for a view
-  std::int64_t parameter_fetches = 0;       ///< DMA operations that fetched a kernel's parameter struct
+  std::vector<Tensor> outputs;               ///< of the network, in order
+  std::vector<StatementCount> counts;        ///< by step and statement
+  std::vector<std::int64_t> ldm_peak_bytes;  ///< by step: of buffers, in units of the LDM's alignment; 0 for a view
+  std::int64_t parameter_fetches = 0;        ///< DMA operations that fetched a kernel's parameter struct
   double build_seconds = 0;
-  double run_seconds = 0;                   ///< of the network's layers, without loading parameters
+  double run_seconds = 0;  ///< of the network's layers, without loading parameters
 };
 
 /// `inputs` by network input. `on_output(step, value)` is called for every step in order.
@@ -49,8 +49,9 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
                                 const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
                                 std::stop_token stop = {});
 
-/// The same program with 64 bytes that no buffer owns between and behind the LDM buffers of every kernel (and an LDM that
-/// has room for them). Emitted and emulated with `sanitize`, an access just past a buffer is reported with its line.
+/// The same program with 64 bytes that no buffer owns between and behind the LDM buffers of every kernel (and an LDM
+/// that has room for them). Emitted and emulated with `sanitize`, an access just past a buffer is reported with its
+/// line.
 Program with_red_zones(Program program);
 
 }  // namespace stowage

@@ -22,13 +22,13 @@ struct DmaTotals {
 };
 
 struct ComputeTotals {
-  std::int64_t points = 0;           ///< points of the box, over all cores and executions
+  std::int64_t points = 0;             ///< points of the box, over all cores and executions
   std::int64_t points_of_busiest = 0;  ///< of the core that has most
 };
 
 struct NestCounts {
-  std::map<int, DmaTotals> dma;          ///< by statement id, every Dma statement
-  std::map<int, ComputeTotals> compute;  ///< by statement id, every Compute statement
+  std::map<int, DmaTotals> dma;                  ///< by statement id, every Dma statement
+  std::map<int, ComputeTotals> compute;          ///< by statement id, every Compute statement
   std::map<int, DmaTotals> dma_of_busiest_core;  ///< the same for the core that moves most bytes in all
 };
 

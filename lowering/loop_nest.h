@@ -14,8 +14,8 @@
 //    written (put).
 //  - Compute runs part of a stage for every point of a box of its axes.
 //  - tensor_value(b, bound) in an expression of the nest is the first element of buffer b (negative values count from
-//    the end, see IndexExpr). In an access of a stage, tensor_value(r) is the value of that stage's read r; where read r
-//    is served from a buffer of one element the two are the same, so that access index minus origin cancels.
+//    the end, see IndexExpr). In an access of a stage, tensor_value(r) is the value of that stage's read r; where read
+//    r is served from a buffer of one element the two are the same, so that access index minus origin cancels.
 //
 // Predicted counts (lowering/counts.h), the interpreter, the emitter, the time model and the inspector all read this.
 #pragma once

@@ -17,7 +17,7 @@ namespace stowage {
 
 /// One term of the time estimate, with its formula and where its numbers come from.
 struct TimeTerm {
-  std::string name;     ///< "dma get", "dma put", "compute", "launch"
+  std::string name;  ///< "dma get", "dma put", "compute", "launch"
   std::int64_t cycles = 0;
   std::string formula;  ///< with the numbers put in
   std::string source;
@@ -42,8 +42,8 @@ struct MemoryPlace {
   enum class Area : std::uint8_t { parameters, activations } area = Area::activations;
   std::int64_t offset = 0;  ///< bytes from the start of the area, a multiple of the DRAM line
   std::int64_t bytes = 0;
-  int first_step = 0;       ///< first step that uses it; -1: before the first (inputs)
-  int last_step = 0;        ///< last step that uses it; number of steps: after the last (outputs)
+  int first_step = 0;                   ///< first step that uses it; -1: before the first (inputs)
+  int last_step = 0;                    ///< last step that uses it; number of steps: after the last (outputs)
   std::optional<TensorId> shares_with;  ///< a view of that tensor's memory
 };
 
@@ -57,7 +57,7 @@ struct StageConstantPlace {
 };
 
 struct MemoryMap {
-  std::vector<MemoryPlace> places;  ///< every tensor that is in memory, by TensorId
+  std::vector<MemoryPlace> places;                  ///< every tensor that is in memory, by TensorId
   std::vector<StageConstantPlace> stage_constants;  ///< by step and tensor
   std::int64_t parameter_bytes = 0;
   std::int64_t activation_bytes = 0;
@@ -74,7 +74,7 @@ struct ProgramStep {
 struct Program {
   FusedGraph fused;
   Target target;
-  std::string fusion;   ///< strategy
+  std::string fusion;  ///< strategy
   std::string planner;
   std::vector<ProgramStep> steps;  ///< in execution order
   MemoryMap memory;

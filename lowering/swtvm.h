@@ -17,8 +17,8 @@
 namespace stowage {
 
 /// The parallel split (section 5.4). As the fuse primitive does, spatial iterators are combined from the highest one
-/// downwards until they have four elements a core; these are cut into a grid of at most `cores` parts so that the busiest
-/// core has least to do, among equals the higher dimensions first.
+/// downwards until they have four elements a core; these are cut into a grid of at most `cores` parts so that the
+/// busiest core has least to do, among equals the higher dimensions first.
 std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores);
 /// Range of every iterator on one core under a split.
 std::vector<std::int64_t> core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel);

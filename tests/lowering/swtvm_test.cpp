@@ -105,18 +105,19 @@ TEST_CASE("matmul on one core: classes, sizes on the way and the refused 65 KiB"
 
 TEST_CASE("matmul on one core: transfers of the candidates and the final order") {
   const Planning planning = plan(matmul_stages(1, 1024, 1024), one_core());
-  CHECK(messages(planning.trace, "alg2") == Lines{
-                                                "x as the innermost of the loops left: 384 transfers (A 128, B 128, C 128)",
-                                                "yo as the innermost of the loops left: 272 transfers (A 16, B 128, C 128)",
-                                                "ko as the innermost of the loops left: 264 transfers (A 128, B 128, C 8)",
-                                                "ko is chosen with 264 transfers",
-                                                "x as the innermost of the loops left: 8 transfers (C 8)",
-                                                "yo as the innermost of the loops left: 8 transfers (C 8)",
-                                                "yo is chosen with 8 transfers",
-                                                "x as the innermost of the loops left: 0 transfers",
-                                                "x is chosen with 0 transfers",
-                                                "loop order: x, yo, ko",
-                                            });
+  CHECK(messages(planning.trace, "alg2") ==
+        Lines{
+            "x as the innermost of the loops left: 384 transfers (A 128, B 128, C 128)",
+            "yo as the innermost of the loops left: 272 transfers (A 16, B 128, C 128)",
+            "ko as the innermost of the loops left: 264 transfers (A 128, B 128, C 8)",
+            "ko is chosen with 264 transfers",
+            "x as the innermost of the loops left: 8 transfers (C 8)",
+            "yo as the innermost of the loops left: 8 transfers (C 8)",
+            "yo is chosen with 8 transfers",
+            "x as the innermost of the loops left: 0 transfers",
+            "x is chosen with 0 transfers",
+            "loop order: x, yo, ko",
+        });
   CHECK(planning.schedule.order == Lines{"x", "yo", "ko"});
 }
 
