@@ -110,6 +110,32 @@ std::string value_text(const toml::node& node) {
   return text.str();
 }
 
+/// False where there is a date in the value.
+bool convert(const toml::node& node, TomlValue& to) {
+  bool right = true;
+  node.visit([&](const auto& concrete) {
+    using Node = std::decay_t<decltype(concrete)>;
+    if constexpr (std::is_same_v<Node, toml::array>) {
+      TomlValue::Array elements(concrete.size());
+      for (std::size_t i = 0; i < elements.size(); ++i) right = convert(concrete[i], elements[i]) && right;
+      to.is = std::move(elements);
+    } else if constexpr (std::is_same_v<Node, toml::table>) {
+      TomlValue::Table entries;
+      for (const auto& [key, value] : concrete) {
+        entries.emplace_back(key.str(), TomlValue{});
+        right = convert(value, entries.back().second) && right;
+      }
+      to.is = std::move(entries);
+    } else if constexpr (toml::is_string<Node> || toml::is_integer<Node> || toml::is_floating_point<Node> ||
+                         toml::is_boolean<Node>) {
+      to.is = concrete.get();
+    } else {
+      right = false;
+    }
+  });
+  return right;
+}
+
 /// Lays `over` on `under`. Values are moved, because a copy of a toml++ node forgets its place.
 void merge(toml::table& under, toml::table&& over) {
   for (auto&& [key, value] : over) {
@@ -248,6 +274,22 @@ bool TomlTable::read(std::string_view key, std::vector<std::string>& to, Need ne
   }
   if (right) to = std::move(values);
   return right;
+}
+
+bool TomlTable::read(std::string_view key, TomlValue& to, Need need) {
+  const std::string_view wanted = "a truth value, number, string, array or table";
+  const toml::node* found =
+      Found::of_type(*node_, key, need, wanted,
+                     {toml::node_type::string, toml::node_type::integer, toml::node_type::floating_point,
+                      toml::node_type::boolean, toml::node_type::array, toml::node_type::table});
+  if (found == nullptr) return false;
+  TomlValue value;
+  if (!convert(*found, value)) {
+    error("wrong-type", key, fmt::format("'{}' holds a date, {} was wanted", node_->full_name(key), wanted));
+    return false;
+  }
+  to = std::move(value);
+  return true;
 }
 
 bool TomlTable::read_any(std::string_view key, std::string& to, Need need) {

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/diagnostics.h"
@@ -19,6 +21,13 @@
 namespace stowage {
 
 enum class Need : std::uint8_t { optional, required };
+
+/// Any value but a date, for callers that judge its form themselves; a table's entries are sorted by key.
+struct TomlValue {
+  using Array = std::vector<TomlValue>;
+  using Table = std::vector<std::pair<std::string, TomlValue>>;
+  std::variant<bool, std::int64_t, double, std::string, Array, Table> is = false;
+};
 
 class TomlTable {
  public:
@@ -37,6 +46,7 @@ class TomlTable {
   bool read(std::string_view key, int& to, Interval range, Need need = Need::optional);
   bool read(std::string_view key, double& to, double low, double high, Need need = Need::optional);
   bool read(std::string_view key, std::vector<std::string>& to, Need need = Need::optional);
+  bool read(std::string_view key, TomlValue& to, Need need = Need::optional);
   /// Any value, as the TOML text that denotes it.
   bool read_any(std::string_view key, std::string& to, Need need = Need::optional);
 

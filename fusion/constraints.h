@@ -1,29 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a template's vertex asks of an operator: its kind and the values of its attributes.
+// What a template's vertex asks of an operator: its kind, and conditions on its attributes and properties.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/operators.h"
+#include "fusion/condition.h"
 #include "fusion/operator_facts.h"
 #include "fusion/template.h"
 
 namespace stowage {
 
-/// A property that is derived instead of stored as an attribute, as a template may ask for it.
+/// A value that is derived from an operator. A property with the name of an attribute stands for it, with the default
+/// where the operator does not carry it.
 struct PropertyRow {
   std::string_view name;
   std::string_view summary;
-  std::string (*value)(const GraphFacts& facts, OpId op);  ///< in TOML syntax
+  ValueKind kind = ValueKind::number;
+  bool (*applies)(const OperatorRow& row) = nullptr;  ///< kinds of operators that have it; null: all
+  std::optional<PropertyValue> (*value)(const GraphFacts& facts, OpId op) = nullptr;
 };
 std::span<const PropertyRow> property_table();
 
 /// Fusion kinds as a vertex names them ("@element_wise" …) and "@view".
 std::vector<std::string> kind_classes();
 
+/// What `where` may ask of vertices of these kinds, by name.
+std::vector<std::pair<std::string, ValueForm>> constraint_forms(const std::vector<std::string>& kinds);
+
 /// True if the operator has one of the vertex's kinds and every value that the vertex asks for.
-/// An attribute that the operator does not carry has no value, so it differs from every one.
+/// An attribute that the operator does not carry has no value, so it meets no condition.
 bool accepts(const GraphFacts& facts, const TemplateVertex& vertex, OpId op);
+
+/// One thing that keeps an operator from a vertex: "kind" or the name of a constraint, what is wanted, what is.
+struct Mismatch {
+  std::string name;
+  std::string wanted;
+  std::string is;
+};
+/// Everything that keeps it; empty if the vertex accepts the operator.
+std::vector<Mismatch> mismatches(const GraphFacts& facts, const TemplateVertex& vertex, OpId op);
 
 }  // namespace stowage

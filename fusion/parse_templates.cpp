@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -30,19 +29,6 @@ constexpr std::array<RoleName, 6> role_names = {{{VertexRole::anchor, "anchor"},
                                                  {VertexRole::view, "view"},
                                                  {VertexRole::context, "context"}}};
 
-/// Every name that `where` may hold for a vertex of these kinds.
-std::vector<std::string> constraint_names(const std::vector<std::string>& kinds) {
-  std::set<std::string> names;
-  for (const PropertyRow& row : property_table()) names.emplace(row.name);
-  const bool any_kind =
-      std::any_of(kinds.begin(), kinds.end(), [](const std::string& kind) { return kind.starts_with('@'); });
-  for (const OperatorRow& row : operator_table()) {
-    if (!any_kind && std::find(kinds.begin(), kinds.end(), row.name) == kinds.end()) continue;
-    for (const AttributeRow& attribute : row.attributes) names.emplace(attribute.name);
-  }
-  return {names.begin(), names.end()};
-}
-
 std::vector<std::string> known_kinds() {
   std::vector<std::string> kinds = kind_classes();
   for (const OperatorRow& row : operator_table()) kinds.emplace_back(row.name);
@@ -58,6 +44,7 @@ class TemplateReader {
     const std::size_t before = error_count();
     table_.read("name", template_.name, Need::required);
     table_.read("summary", template_.summary);
+    table_.read("computes", template_.computes);
     vertex_tables_ = table_.tables("vertex", Need::required);
     if (vertex_tables_.size() > most_vertices) {
       table_.error("too-many-vertices", "vertex",
@@ -128,15 +115,21 @@ class TemplateReader {
   }
 
   static void read_where(TomlTable& table, TemplateVertex& vertex) {
-    const std::vector<std::string> known = constraint_names(vertex.kinds);
+    const auto forms = constraint_forms(vertex.kinds);
     for (const std::string& key : table.keys()) {
-      std::string value;
-      if (!table.read_any(key, value)) continue;
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
-        table.error("unknown-constraint", key, fmt::format("an operator here has no attribute or property '{}'", key),
-                    suggest_name(key, known));
+      const auto form = std::find_if(forms.begin(), forms.end(), [&](const auto& entry) { return entry.first == key; });
+      if (form != forms.end()) {
+        if (auto condition = read_condition(table, key, form->second)) {
+          vertex.constraints.emplace_back(key, *std::move(condition));
+        }
+        continue;
       }
-      vertex.constraints.emplace_back(key, std::move(value));
+      TomlValue ignored;
+      table.read(key, ignored);
+      std::vector<std::string> known;
+      for (const auto& entry : forms) known.push_back(entry.first);
+      table.error("unknown-constraint", key, fmt::format("an operator here has no attribute or property '{}'", key),
+                  suggest_name(key, known));
     }
     table.finish();
   }
@@ -267,6 +260,21 @@ std::string_view name_of(VertexRole role) {
     if (row.role == role) return row.name;
   }
   fail_check("unknown vertex role");
+}
+
+std::vector<std::string> values_on_chip(const FusionTemplate& fusion_template) {
+  std::vector<std::string> values;
+  for (const TemplateVertex& vertex : fusion_template.vertices) {
+    if (vertex.role == VertexRole::context) continue;
+    const bool is_read = std::any_of(fusion_template.edges.begin(), fusion_template.edges.end(),
+                                     [&](const TemplateEdge& edge) { return edge.from == vertex.name; });
+    if (is_read) {
+      values.push_back(vertex.name);
+    } else if (vertex.repeat > 1) {
+      values.push_back(vertex.name + ", all but the last");
+    }
+  }
+  return values;
 }
 
 Result<std::vector<FusionTemplate>> parse_templates(std::string_view toml, const std::string& file,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/diagnostics.h"
+#include "fusion/condition.h"
 
 namespace stowage {
 
@@ -22,7 +23,7 @@ struct TemplateVertex {
   VertexRole role = VertexRole::epilogue;
   bool optional = false;  ///< expands to patterns with and without it
   int repeat = 1;         ///< up to so many in a chain; expands to one pattern a length
-  std::vector<std::pair<std::string, std::string>> constraints;  ///< attribute = value in TOML syntax
+  std::vector<std::pair<std::string, Condition>> constraints;  ///< on attributes and properties, sorted by name
 };
 
 struct TemplateEdge {
@@ -34,9 +35,14 @@ struct TemplateEdge {
 struct FusionTemplate {
   std::string name;
   std::string summary;
+  std::string computes;  ///< what the fused operator computes, for a reader: "act(conv(x, w) + b)"
   std::vector<TemplateVertex> vertices;
   std::vector<TemplateEdge> edges;
 };
+
+/// Vertices whose values never reach main memory: read by another vertex of the group, or by a further copy of their
+/// own ("tail, all but the last"). For a reader; which values of one group stay is the group's to say.
+std::vector<std::string> values_on_chip(const FusionTemplate& fusion_template);
 
 /// The templates in a TOML text; every mistake gets a placed diagnostic.
 Result<std::vector<FusionTemplate>> parse_templates(std::string_view toml, const std::string& file,

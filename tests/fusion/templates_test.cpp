@@ -144,7 +144,7 @@ name = "conv"
 kinds = ["Convv", "@anker"]
 role = "anchor"
 repeat = 2
-where = { stride = [1, 1] }
+where = { stridess = [1, 1] }
 [[template.vertex]]
 name = "conv"
 kinds = []
@@ -172,9 +172,9 @@ t.toml:6:9: error: there is no operator kind '@anker' [unknown-operator-kind]
 t.toml:8:10: error: the anchor is neither optional nor repeated [anchor-not-single]
     repeat = 2
              ^
-t.toml:9:20: error: an operator here has no attribute or property 'stride' [unknown-constraint]
-    where = { stride = [1, 1] }
-                       ^^^^^^
+t.toml:9:22: error: an operator here has no attribute or property 'stridess' [unknown-constraint]
+    where = { stridess = [1, 1] }
+                         ^^^^^^
   help: did you mean 'strides'?
 t.toml:11:8: error: there is already a vertex 'conv' [duplicate-vertex]
     name = "conv"
