@@ -5,29 +5,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/element_dispatch.h"
+
 namespace stowage {
 namespace {
-
-/// Calls f with a value of the C++ type that holds one element.
-template <class F>
-void with_type(ElementType type, F&& f) {
-  switch (type) {
-    case ElementType::f32: f(float{}); return;
-    case ElementType::f64: f(double{}); return;
-    case ElementType::i8: f(std::int8_t{}); return;
-    case ElementType::i16: f(std::int16_t{}); return;
-    case ElementType::i32: f(std::int32_t{}); return;
-    case ElementType::i64: f(std::int64_t{}); return;
-    case ElementType::boolean:
-    case ElementType::u8: f(std::uint8_t{}); return;
-    case ElementType::u16: f(std::uint16_t{}); return;
-    case ElementType::u32: f(std::uint32_t{}); return;
-    case ElementType::u64: f(std::uint64_t{}); return;
-    case ElementType::f16:
-    case ElementType::bf16: break;
-  }
-  fail_check("element type cannot be computed with");
-}
 
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 std::int64_t value_of(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }

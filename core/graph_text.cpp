@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/graph.h"
+#include "core/overloaded.h"
 #include "core/text_cursor.h"
 
 namespace stowage {
@@ -11,13 +12,6 @@ namespace {
 
 /// Values of constants up to this size are part of the text: shapes, axes, bounds, what a reader wants to see.
 constexpr std::int64_t most_inline_elements = 8;
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 std::string text(const AttributeValue& value) {
   return std::visit(Overloaded{

@@ -330,6 +330,29 @@ IndexExpr renumber_reads(const IndexExpr& e, const std::function<int(int)>& repl
   return sum;
 }
 
+std::string sum_text(const IndexExpr& e, const std::function<std::string(const IndexAtom&)>& atom,
+                     std::string_view times) {
+  std::string text;
+  for (const bool positive : {true, false}) {
+    if (!positive && (e.constant() > 0 || (e.constant() == 0 && e.terms().empty()))) {
+      text += fmt::format("{}{}", text.empty() ? "" : " + ", e.constant());
+    }
+    for (const IndexTerm& term : e.terms()) {
+      if ((term.coefficient > 0) != positive) continue;
+      const std::int64_t magnitude = std::abs(term.coefficient);
+      if (positive) {
+        text += text.empty() ? "" : " + ";
+      } else {
+        text += text.empty() ? "-" : " - ";
+      }
+      if (magnitude != 1) text += fmt::format("{}{}", magnitude, times);
+      text += atom(term.atom);
+    }
+  }
+  if (e.constant() < 0) text += text.empty() ? std::to_string(e.constant()) : fmt::format(" - {}", -e.constant());
+  return text;
+}
+
 std::string to_text(const IndexExpr& e, const std::function<std::string(VarId)>& name) {
   const auto atom_text = [&](const IndexAtom& atom) -> std::string {
     const auto arg = [&](std::size_t i) { return to_text((*atom.args)[i], name); };
@@ -350,26 +373,7 @@ std::string to_text(const IndexExpr& e, const std::function<std::string(VarId)>&
     }
     fail_check("unknown index atom");
   };
-  std::string text;
-  // Positive terms first, so that "H - y" does not print as "-y + H".
-  for (const bool positive : {true, false}) {
-    if (!positive && (e.constant() > 0 || (e.constant() == 0 && e.terms().empty()))) {
-      text += fmt::format("{}{}", text.empty() ? "" : " + ", e.constant());
-    }
-    for (const IndexTerm& term : e.terms()) {
-      if ((term.coefficient > 0) != positive) continue;
-      const std::int64_t magnitude = std::abs(term.coefficient);
-      const std::string product =
-          magnitude == 1 ? atom_text(term.atom) : fmt::format("{}*{}", magnitude, atom_text(term.atom));
-      if (positive) {
-        text += (text.empty() ? "" : " + ") + product;
-      } else {
-        text += (text.empty() ? "-" : " - ") + product;
-      }
-    }
-  }
-  if (e.constant() < 0) text += text.empty() ? std::to_string(e.constant()) : fmt::format(" - {}", -e.constant());
-  return text;
+  return sum_text(e, atom_text, "*");
 }
 
 }  // namespace stowage

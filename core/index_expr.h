@@ -15,6 +15,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ids.h"
@@ -108,6 +109,10 @@ IndexExpr substitute(const IndexExpr& e, const std::function<IndexExpr(VarId)>& 
 /// Renumbers the reads that tensor_value atoms refer to.
 IndexExpr renumber_reads(const IndexExpr& e, const std::function<int(int)>& replacement);
 
+/// The sum as text, its atoms spelt by `atom` and factors joined to them by `times`. Positive terms come first, so that
+/// "H - y" does not print as "-y + H".
+std::string sum_text(const IndexExpr& e, const std::function<std::string(const IndexAtom&)>& atom,
+                     std::string_view times);
 /// Text such as "2*yo + ry - 1", "(x / 4)", "(x % 4)", "min(a, b)", "rows[x]"; tensor values print as "@k[bound]".
 /// The form is also valid C, given that division and remainder are only applied to non-negative values there.
 std::string to_text(const IndexExpr& e, const std::function<std::string(VarId)>& name);

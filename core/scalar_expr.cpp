@@ -4,16 +4,10 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/overloaded.h"
 
 namespace stowage {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 ScalarExpr make(ElementType type, ScalarNode::Value value) {
   return std::make_shared<const ScalarNode>(ScalarNode{type, std::move(value)});

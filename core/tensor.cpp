@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/element_dispatch.h"
+
 namespace stowage {
 
 std::optional<std::int64_t> checked_element_count(std::span<const std::int64_t> shape) {
@@ -56,27 +58,6 @@ std::span<const std::byte> Tensor::bytes() const {
 }
 
 namespace {
-
-/// Calls f with a value of the C++ type that holds one element.
-template <class F>
-auto with_type(ElementType type, F&& f) {
-  switch (type) {
-    case ElementType::f32: return f(float{});
-    case ElementType::f64: return f(double{});
-    case ElementType::i8: return f(std::int8_t{});
-    case ElementType::i16: return f(std::int16_t{});
-    case ElementType::i32: return f(std::int32_t{});
-    case ElementType::i64: return f(std::int64_t{});
-    case ElementType::u8: return f(std::uint8_t{});
-    case ElementType::u16: return f(std::uint16_t{});
-    case ElementType::u32: return f(std::uint32_t{});
-    case ElementType::u64: return f(std::uint64_t{});
-    case ElementType::boolean: return f(std::uint8_t{});
-    case ElementType::f16:
-    case ElementType::bf16: break;
-  }
-  fail_check("element type cannot be computed with");
-}
 
 template <class To>
 To element_as(const Tensor& tensor, std::int64_t i) {

@@ -8,16 +8,10 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/overloaded.h"
 
 namespace stowage {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 std::string index_atom(const IndexAtom& atom, const IndexNames& names) {
   const auto arg = [&](std::size_t i) { return c_index((*atom.args)[i], names); };
@@ -176,26 +170,8 @@ class ScalarPrinter {
 }  // namespace
 
 std::string c_index(const IndexExpr& e, const IndexNames& names, bool wide) {
-  std::string text;
-  // Positive terms first, so that "H - y" does not print as "-y + H".
-  for (const bool positive : {true, false}) {
-    if (!positive && (e.constant() > 0 || (e.constant() == 0 && e.terms().empty()))) {
-      text += fmt::format("{}{}", text.empty() ? "" : " + ", e.constant());
-    }
-    for (const IndexTerm& term : e.terms()) {
-      if ((term.coefficient > 0) != positive) continue;
-      const std::int64_t magnitude = std::abs(term.coefficient);
-      const std::string atom = index_atom(term.atom, names);
-      const std::string product = magnitude == 1 ? atom : fmt::format("{}{} * {}", magnitude, wide ? "L" : "", atom);
-      if (positive) {
-        text += (text.empty() ? "" : " + ") + product;
-      } else {
-        text += (text.empty() ? "-" : " - ") + product;
-      }
-    }
-  }
-  if (e.constant() < 0) text += text.empty() ? std::to_string(e.constant()) : fmt::format(" - {}", -e.constant());
-  return text;
+  return sum_text(
+      e, [&](const IndexAtom& atom) { return index_atom(atom, names); }, wide ? "L * " : " * ");
 }
 
 bool is_name(const IndexExpr& e) {

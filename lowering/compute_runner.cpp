@@ -9,33 +9,13 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/element_dispatch.h"
 
 namespace stowage {
 namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 std::int64_t number(std::size_t index) { return static_cast<std::int64_t>(index); }
-
-/// Calls f with a value of the C++ type that holds one element.
-template <class F>
-void with_type(ElementType type, F&& f) {
-  switch (type) {
-    case ElementType::f32: return f(float{});
-    case ElementType::f64: return f(double{});
-    case ElementType::i8: return f(std::int8_t{});
-    case ElementType::i16: return f(std::int16_t{});
-    case ElementType::i32: return f(std::int32_t{});
-    case ElementType::i64: return f(std::int64_t{});
-    case ElementType::u8: return f(std::uint8_t{});
-    case ElementType::u16: return f(std::uint16_t{});
-    case ElementType::u32: return f(std::uint32_t{});
-    case ElementType::u64: return f(std::uint64_t{});
-    case ElementType::boolean: return f(std::uint8_t{});
-    case ElementType::f16:
-    case ElementType::bf16: break;
-  }
-  fail_check("element type cannot be computed with");
-}
 
 /// Fills a strip from elements; offset(i) is the i-th one's offset from `base`.
 template <class Offset>

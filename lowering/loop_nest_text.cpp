@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/overloaded.h"
 #include "core/text_cursor.h"
 #include "lowering/loop_nest.h"
 
@@ -17,13 +18,6 @@ namespace {
 constexpr std::int64_t most_inline_elements = 8;
 /// Those that a definition itself brought along exist nowhere else.
 constexpr std::int64_t most_inline_elements_of_definition = 1 << 16;
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 /// Written names: as they are, with "_2", "_3" … where two things share one.
 std::vector<std::string> written_names(const std::vector<std::string>& names) {
