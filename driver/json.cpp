@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/json.h"
 
+#include <string_view>
+
+#include <fmt/format.h>
+
 #include "driver/session.h"
 
 namespace stowage {
@@ -40,6 +44,22 @@ Json to_json(const Diagnostics& diagnostics) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+std::string in_words(const Json::exception& failure) {
+  if (const auto* syntax = dynamic_cast<const Json::parse_error*>(&failure)) {
+    return fmt::format("it is not JSON, or was cut short (byte {})", syntax->byte);
+  }
+  if (dynamic_cast<const Json::out_of_range*>(&failure) != nullptr) {
+    // The library tells the key between quotes, and nowhere else.
+    const std::string_view message = failure.what();
+    const auto open = message.find('\'');
+    const auto close = message.rfind('\'');
+    const bool has_key = open != std::string_view::npos && close > open;
+    return fmt::format("{} is missing: another version wrote it, or it was edited",
+                       has_key ? message.substr(open, close - open + 1) : "an entry");
+  }
+  return "an entry is of another type than this version writes: another version wrote it, or it was edited";
 }
 
 std::string dumped(const Json& json, int indent) {

@@ -17,6 +17,8 @@ using Json = nlohmann::ordered_json;
 /// multiply_adds, dma_transfers, dma_operations, dma_bytes, ldm_peak_bytes, cycles, time_s and so on.
 Json totals_json(const Program& program);
 Json to_json(const Diagnostics& diagnostics);
+/// What is wrong with a JSON file that this tool wrote, in words for its user.
+std::string in_words(const Json::exception& failure);
 /// Names that are no UTF-8 print with replacement characters.
 std::string dumped(const Json& json, int indent = -1);
 

@@ -430,11 +430,11 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
     diagnostics.append(sources);
     if (sources.has_errors()) return Failed{};
     return compilation;
+  } catch (const Json::exception& failure) {
+    diagnostics.error("damaged-plan", SourcePlace{*reading}, in_words(failure), "compile the model again");
   } catch (const std::exception& failure) {
-    // Whatever a file that was edited or cut short leads to: wrong JSON, missing keys, graphs that break a promise.
-    SourcePlace place;
-    place.file = *reading;
-    diagnostics.error("damaged-plan", place, failure.what(), "compile the model again");
+    // Whatever else a file that was edited or cut short leads to: graphs and schedules that break a promise.
+    diagnostics.error("damaged-plan", SourcePlace{*reading}, failure.what(), "compile the model again");
   }
   return Failed{};
 }

@@ -80,6 +80,17 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
   return CompileWay{*std::move(target), strategy, planner};
 }
 
+/// The parameters lie in the LDM too, behind the buffers: a target that reserves nothing may have no room for them.
+bool check_reserve(const Target& target, std::int64_t arena_bytes, Diagnostics& diagnostics) {
+  if (arena_bytes < target.ldm_bytes) return true;
+  diagnostics.error(
+      "ldm-reserve", {},
+      fmt::format("buffers and parameters need {} bytes of LDM, the target has {} of which 'ldm_reserved' keeps {}",
+                  arena_bytes, target.ldm_bytes, target.ldm_reserved),
+      "let the target reserve some KiB for stack and parameters");
+  return false;
+}
+
 /// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.
 Result<Compilation> compile_imported(Compilation compilation, const Graph& graph, const CompileWay& way,
                                      const CompileRequest& request, Diagnostics& diagnostics,
@@ -105,6 +116,7 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
 
   report(progress, "emit", 0, 1);
   compilation.emitted = emit_signed(compilation);
+  if (!check_reserve(compilation.program.target, compilation.emitted.arena_bytes, diagnostics)) return Failed{};
   compilation.parameters = parameter_bytes(compilation.program);
   if (stop.stop_requested()) return Failed{};
   return compilation;

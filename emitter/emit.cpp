@@ -51,6 +51,7 @@ class ProgramEmitter {
       arena_bytes_ = std::max(arena_bytes_, kernel.text.ldm_bytes);
     }
     EmittedProgram emitted;
+    emitted.arena_bytes = arena_bytes_;
     emitted.kernel_of_step.assign(program_.steps.size(), "");
     for (const Layer& layer : layers_) {
       emitted.kernel_of_step[static_cast<std::size_t>(layer.step)] =

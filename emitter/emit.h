@@ -2,6 +2,7 @@
 // Emission of a program as Athread C for SW26010 (docs/emitted-code.md describes the files).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct EmittedFile {
 struct EmittedProgram {
   std::vector<EmittedFile> files;           ///< docs/emitted-code.md lists them; without params.bin
   std::vector<std::string> kernel_of_step;  ///< name of the compute-core function of each step; "" for a view
+  std::int64_t arena_bytes = 0;             ///< of LDM: the largest kernel's buffers and its parameters behind them
 };
 
 EmittedProgram emit_athread(const Program& program);

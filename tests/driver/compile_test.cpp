@@ -149,6 +149,22 @@ TEST_CASE("an LDM too small for any plan names the binding buffer and what it ne
   CHECK(run.err.find("LDM") != std::string::npos);
 }
 
+TEST_CASE("buffers that leave the parameters no room in the LDM are refused with the numbers") {
+  const Workplace here;
+  make_network("matmul");
+  const auto with_ldm = [](int bytes) {
+    return run_stowage({"compile", "matmul.onnx", "-o", "m", "--force", "--set", "target.cores=1", "--set",
+                        "target.ldm_reserved=0", "--set", "target.ldm_bytes=" + std::to_string(bytes)});
+  };
+  const ToolRun refused = with_ldm(33556);  // the buffers alone need 33,536
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("bytes of LDM, the target has 33556 of which 'ldm_reserved' keeps 0 [ldm-reserve]") !=
+        std::string::npos);
+  CHECK_FALSE(std::filesystem::exists("m"));
+  REQUIRE(with_ldm(33600).code == 0);
+  CHECK(run_stowage({"run", "m"}).code == 0);
+}
+
 TEST_CASE("failures print as JSON too") {
   const Workplace here;
   const ToolRun run = run_stowage({"compile", "missing.onnx", "--json"});

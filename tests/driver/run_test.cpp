@@ -159,8 +159,13 @@ TEST_CASE("damaged folders are refused by name of the file") {
         std::string::npos);
   CHECK(complaint("lenet/plan.json", "\"version\": 1", "\"version\": 99").find("this tool reads version 1") !=
         std::string::npos);
-  CHECK(complaint("lenet/plan.json", "\"steps\"", "\"stops\"").find("lenet/plan.json: error: ") == 0);
-  CHECK(complaint("lenet/plan.json", "{", "").find("[damaged-plan]") != std::string::npos);
+  CHECK(complaint("lenet/plan.json", "\"steps\"", "\"stops\"") ==
+        "lenet/plan.json: error: 'steps' is missing: another version wrote it, or it was edited [damaged-plan]\n"
+        "  help: compile the model again\n");
+  CHECK(complaint("lenet/plan.json", "{", "").find("error: it is not JSON, or was cut short (byte ") !=
+        std::string::npos);
+  CHECK(complaint("lenet/plan.json", "\"network\": \"lenet\"", "\"network\": 7")
+            .find("error: an entry is of another type than this version writes") != std::string::npos);
   CHECK(complaint("lenet/trace.json", "stowage-trace", "x").find("lenet/trace.json: error: ") == 0);
 
   const std::string parameters = read_text("lenet/src/params.bin");
