@@ -186,6 +186,13 @@ bool FolderWriter::commit(Diagnostics& diagnostics) {
   return true;
 }
 
+bool may_write_file(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
+  std::error_code failure;
+  if (force || !fs::exists(wanted, failure)) return true;
+  diagnostics.error("output-exists", place_of(wanted), "the file exists already", "give --force to replace it");
+  return false;
+}
+
 bool write_file_whole(const fs::path& wanted, std::string_view text, Diagnostics& diagnostics) {
   int descriptor = -1;
   const fs::path temporary = make_beside(fs::absolute(wanted), [&](const char* path) {

@@ -44,6 +44,8 @@ class FolderWriter {
   std::filesystem::path temporary_;  ///< removed at the end; empty if there is none
 };
 
+/// True if a file may be written there: none exists, or `force`. Else that is reported.
+bool may_write_file(const std::filesystem::path& wanted, bool force, Diagnostics& diagnostics);
 /// Writes one file by renaming a temporary; an existing one is replaced.
 bool write_file_whole(const std::filesystem::path& wanted, std::string_view text, Diagnostics& diagnostics);
 

@@ -2,7 +2,6 @@
 #include "driver/text_table.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -56,27 +55,6 @@ std::string TextTable::text() const {
     text += "|\n";
   }
   return text;
-}
-
-std::string grouped_digits(std::int64_t number) {
-  std::string text = std::to_string(number);
-  const std::size_t first = number < 0 ? 1 : 0;
-  for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, " ");
-  return text;
-}
-
-std::string bytes_text(std::int64_t bytes) {
-  const auto value = static_cast<double>(bytes);
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  if (bytes < std::int64_t{1} << 20) return fmt::format("{:.2f} KiB", value / 1024);
-  if (bytes < std::int64_t{1} << 30) return fmt::format("{:.2f} MiB", value / (1 << 20));
-  return fmt::format("{:.2f} GiB", value / (1 << 30));
-}
-
-std::string seconds_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);
-  return fmt::format("{:.3f} s", seconds);
 }
 
 }  // namespace stowage

@@ -2,9 +2,10 @@
 // Tables that read well as plain text and are Markdown too.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "core/number_text.h"
 
 namespace stowage {
 
@@ -19,12 +20,5 @@ class TextTable {
   std::vector<bool> right_;
   std::vector<std::vector<std::string>> rows_;  ///< headings first
 };
-
-/// "1 234 567".
-std::string grouped_digits(std::int64_t number);
-/// "58.0 KiB", "3.64 MiB".
-std::string bytes_text(std::int64_t bytes);
-/// "12.3 us", "4.56 ms".
-std::string seconds_text(double seconds);
 
 }  // namespace stowage

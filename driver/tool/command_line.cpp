@@ -20,6 +20,8 @@ struct Options {
   CompileOptions compile;
   RunOptions run;
   ExplainOptions explain;
+  DiffOptions diff;
+  GraphOptions graph;
   BatchCommandOptions batch;
   NetworkCommandOptions network;
   std::string coverage_model;
@@ -84,6 +86,23 @@ void declare_explain(CLI::App& app, Options& all) {
   app.add_flag("--steps", all.explain.steps, "the decisions of the algorithms, in order");
 }
 
+void declare_diff(CLI::App& app, Options& all) {
+  app.add_option("DIR_A", all.diff.before, "what compile -o wrote")->required()->type_name("");
+  app.add_option("DIR_B", all.diff.after, "the same, of another compilation")->required()->type_name("");
+}
+
+void declare_graph(CLI::App& app, Options& all) {
+  GraphOptions& options = all.graph;
+  app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
+  app.add_option("-o", options.output, "the picture: .svg, .png, .pdf, or .dot for its text")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--view", options.view, "graph or fused (fused)")
+      ->check(CLI::IsMember({"graph", "fused"}))
+      ->type_name("V");
+  app.add_flag("--force", options.force, "replace the file if it exists");
+}
+
 void declare_batch(CLI::App& app, Options& all) {
   BatchCommandOptions& options = all.batch;
   app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
@@ -127,6 +146,15 @@ constexpr CommandRow commands[] = {
      "  stowage explain lenet\n"
      "  stowage explain lenet --op conv1 --steps",
      declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
+    {"diff", "what two compilations do otherwise, and what that costs",
+     "  stowage diff unfused lenet\n"
+     "  stowage diff unfused lenet --json",
+     declare_diff, [](const Options& o, ToolContext& c) { return diff_command(o.diff, c); }},
+    {"graph", "draw the network or its fused operators",
+     "  stowage graph lenet -o lenet.svg\n"
+     "  stowage graph lenet --view graph -o lenet.pdf\n"
+     "  stowage graph lenet -o lenet.dot",
+     declare_graph, [](const Options& o, ToolContext& c) { return graph_command(o.graph, c); }},
     {"network", "write a sample network",
      "  stowage network\n"
      "  stowage network resnet18 --batch 4 -o resnet18.onnx",

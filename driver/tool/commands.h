@@ -93,6 +93,20 @@ struct ExplainOptions {
 };
 int explain_command(const ExplainOptions& options, ToolContext& context);
 
+struct DiffOptions {
+  std::string before;  ///< folders
+  std::string after;
+};
+int diff_command(const DiffOptions& options, ToolContext& context);
+
+struct GraphOptions {
+  std::string folder;
+  std::string output;
+  std::string view = "fused";
+  bool force = false;
+};
+int graph_command(const GraphOptions& options, ToolContext& context);
+
 struct BatchCommandOptions {
   std::string file;
   std::string output;  ///< empty: the file's name without .toml, with "-out"

@@ -9,6 +9,7 @@
 #include "core/onnx/import.h"
 #include "core/operators.h"
 #include "core/target.h"
+#include "driver/files.h"
 #include "driver/json.h"
 #include "driver/networks.h"
 #include "driver/session.h"
@@ -131,18 +132,12 @@ int networks_command(ToolContext& context) {
 int network_command(const NetworkCommandOptions& options, ToolContext& context) {
   if (options.name.empty()) return networks_command(context);
   Diagnostics diagnostics;
-  std::error_code failure;
-  SourcePlace place;
   if (options.output.empty()) {
-    diagnostics.error("missing-option", place, "the file to write is not given", "add -o MODEL.onnx");
+    diagnostics.error("missing-option", {}, "the file to write is not given", "add -o MODEL.onnx");
     context.err << format_diagnostics(diagnostics);
     return exit_usage;
   }
-  place.file = options.output;
-  if (!options.force && std::filesystem::exists(options.output, failure)) {
-    diagnostics.error("output-exists", place, "the file exists already", "give --force to replace it");
-    return failed(context, diagnostics);
-  }
+  if (!may_write_file(options.output, options.force, diagnostics)) return failed(context, diagnostics);
   NetworkOptions network;
   network.seed = options.seed;
   network.batch = options.batch;
@@ -151,6 +146,7 @@ int network_command(const NetworkCommandOptions& options, ToolContext& context) 
   }
   const std::string command =
       fmt::format("stowage network {} --seed {} --batch {}", options.name, options.seed, options.batch);
+  std::error_code failure;
   const auto size = std::filesystem::file_size(options.output, failure);
   if (context.json) {
     context.out << dumped(

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "driver/json.h"
+#include "driver/plan_diff.h"
+#include "driver/plan_file.h"
+#include "driver/tool/commands.h"
+
+namespace stowage {
+
+namespace {
+
+Json numbers_json(const PlanNumbers& numbers) {
+  return {{"groups", numbers.groups},           {"kernels", numbers.kernels},
+          {"dma_transfers", numbers.transfers}, {"dma_operations", numbers.operations},
+          {"dma_bytes", numbers.bytes},         {"ldm_bytes", numbers.ldm_bytes},
+          {"cycles", numbers.cycles},           {"time_s", numbers.seconds}};
+}
+
+Json side_json(const DiffSide& side, const std::string& folder) {
+  return {
+      {"folder", folder},      {"network", side.network}, {"model_hash", side.model_hash},      {"target", side.target},
+      {"fusion", side.fusion}, {"planner", side.planner}, {"totals", numbers_json(side.totals)}};
+}
+
+Json groups_json(const std::vector<GroupSide>& groups) {
+  Json rows = Json::array();
+  for (const GroupSide& group : groups) {
+    rows.push_back({{"step", group.step},
+                    {"name", group.name},
+                    {"template", group.template_name},
+                    {"operators", group.operators}});
+  }
+  return rows;
+}
+
+std::string_view name_of(GroupChange::Kind kind) {
+  static constexpr std::string_view names[] = {"same", "planned", "regrouped", "only_a", "only_b"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(ScheduleChange::What what) {
+  static constexpr std::string_view names[] = {"template", "split", "buffer", "order", "dma", "slots"};
+  return names[static_cast<std::size_t>(what)];
+}
+
+Json diff_json(const PlanDiff& diff, const DiffOptions& options) {
+  Json json;
+  json["verdict"] = verdict(diff);
+  json["comparable"] = diff.is_comparable();
+  json["same"] = diff.is_same();
+  json["a"] = side_json(diff.before, options.before);
+  json["b"] = side_json(diff.after, options.after);
+  json["target"] = Json::array();
+  for (const PlanDiff::Setting& setting : diff.target) {
+    json["target"].push_back({{"key", setting.key}, {"a", setting.before}, {"b", setting.after}});
+  }
+  json["groups"] = Json::array();
+  for (const GroupChange& change : diff.groups) {
+    Json row = {{"kind", name_of(change.kind)},
+                {"a", groups_json(change.before)},
+                {"b", groups_json(change.after)},
+                {"numbers_a", numbers_json(change.numbers_before)},
+                {"numbers_b", numbers_json(change.numbers_after)}};
+    row["schedule"] = Json::array();
+    for (const ScheduleChange& entry : change.schedule) {
+      row["schedule"].push_back(
+          {{"what", name_of(entry.what)}, {"subject", entry.subject}, {"a", entry.before}, {"b", entry.after}});
+    }
+    json["groups"].push_back(std::move(row));
+  }
+  return json;
+}
+
+}  // namespace
+
+int diff_command(const DiffOptions& options, ToolContext& context) {
+  Diagnostics diagnostics;
+  const auto before = read_compilation(options.before, diagnostics);
+  const auto after = read_compilation(options.after, diagnostics);
+  if (!before || !after) return failed(context, diagnostics);
+  print_warnings(context, diagnostics);
+  const PlanDiff diff = diff_compilations(*before, *after);
+  if (context.json) {
+    context.out << dumped(diff_json(diff, options), 1);
+    return exit_done;
+  }
+  context.out << fmt::format("A = {}: {}\nB = {}: {}\n\n{}", options.before, reproducer_line(*before), options.after,
+                             reproducer_line(*after), diff_text(diff));
+  return exit_done;
+}
+
+}  // namespace stowage

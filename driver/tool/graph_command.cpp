@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "driver/files.h"
+#include "driver/json.h"
+#include "driver/plan_file.h"
+#include "driver/tool/commands.h"
+#include "emitter/graph_picture.h"
+#include "emitter/graphviz.h"
+
+namespace stowage {
+
+namespace {
+
+std::string text_of(const Program& program, const std::string& view) {
+  return view == "graph" ? graph_dot(program.fused.graph) : fused_dot(program);
+}
+
+/// What the file's name asks for; "" after a reported error.
+std::string format_of(const std::string& file, Diagnostics& diagnostics) {
+  std::string format = std::filesystem::path(file).extension().string();
+  if (!format.empty()) format.erase(0, 1);
+  for (const char* const known : {"svg", "png", "pdf", "dot"}) {
+    if (format == known) return format;
+  }
+  SourcePlace place;
+  place.file = file;
+  diagnostics.error("unknown-format", place, fmt::format("'.{}' is no picture that can be drawn", format),
+                    "choose .svg, .png, .pdf, or .dot for the text that Graphviz reads");
+  return {};
+}
+
+}  // namespace
+
+int graph_command(const GraphOptions& options, ToolContext& context) {
+  Diagnostics diagnostics;
+  const std::string format = format_of(options.output, diagnostics);
+  if (format.empty() || !may_write_file(options.output, options.force, diagnostics))
+    return failed(context, diagnostics);
+  const auto compilation = read_compilation(options.folder, diagnostics);
+  if (!compilation) return failed(context, diagnostics);
+
+  const std::stop_token stop = context.interrupt.token();
+  const std::string text = text_of(compilation->program, options.view);
+  const std::string origin = reproducer_line(*compilation);
+  auto picture = [&]() -> Result<std::string> {
+    if (format == "dot") return fmt::format("// {}\n{}", origin, text);
+    const ProgressLine progress(context);
+    return draw_with_graphviz(text, format, diagnostics, stop);
+  }();
+  if (!picture) return failed(context, diagnostics);
+  if (format == "svg") picture = described_svg(*picture, origin);
+  {
+    const Interrupt::Hold hold = context.interrupt.hold();
+    if (stop.stop_requested() || !write_file_whole(options.output, *picture, diagnostics)) {
+      return failed(context, diagnostics);
+    }
+  }
+  print_warnings(context, diagnostics);
+  if (context.json) {
+    context.out << dumped(Json{{"command", compilation->command_line},
+                               {"network", compilation->network},
+                               {"view", options.view},
+                               {"file", options.output},
+                               {"bytes", picture->size()}},
+                          1);
+    return exit_done;
+  }
+  context.out << fmt::format("written to {}\n", options.output);
+  return exit_done;
+}
+
+}  // namespace stowage

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emitter/template_palette.h"
+
+#include <array>
+
+#include "fusion/template.h"
+
+namespace stowage {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> fills = {"#77AADD", "#EEDD88", "#EE8866", "#44BB99",
+                                                   "#FFAABB", "#99DDFF", "#BBCC33", "#AAAA00"};
+constexpr std::string_view grey = "#DDDDDD";
+
+TemplateLook numbered(std::size_t number) {
+  constexpr std::array borders = {TemplateLook::Border::solid, TemplateLook::Border::dashed,
+                                  TemplateLook::Border::dotted};
+  return {borders[number / fills.size() % borders.size()], std::string(fills[number % fills.size()])};
+}
+
+}  // namespace
+
+TemplateLook look_of_template(std::string_view name) {
+  if (name == "single") return {TemplateLook::Border::solid, std::string(grey)};
+  if (name == "view") return {TemplateLook::Border::dashed, std::string(grey)};
+  std::size_t number = 0;
+  for (const FusionTemplate& row : built_in_templates()) {
+    if (row.name == name) return numbered(number);
+    ++number;
+  }
+  std::size_t sum = 0;
+  for (const char c : name) sum += static_cast<unsigned char>(c);
+  return numbered(sum);
+}
+
+}  // namespace stowage

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stowage diff`: two compilations of one network, of two networks, for two targets.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "core/operators.h"
+#include "driver/plan_diff.h"
+#include "driver/plan_file.h"
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+void compile_sample(const std::string& network, const std::string& folder, std::vector<std::string> options = {}) {
+  if (!std::filesystem::exists(network + ".onnx")) {
+    REQUIRE(run_stowage({"network", network, "-o", network + ".onnx"}).code == 0);
+  }
+  std::vector<std::string> arguments = {"compile", network + ".onnx", "-o", folder};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const ToolRun run = run_stowage(arguments);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+}
+
+PlanDiff diff_of(const std::string& before, const std::string& after) {
+  Diagnostics diagnostics;
+  const auto a = read_compilation(before, diagnostics);
+  const auto b = read_compilation(after, diagnostics);
+  REQUIRE((a && b));
+  return diff_compilations(*a, *b);
+}
+
+/// Every step of both programs stands in exactly one change, and the changes' numbers add up to the totals.
+void check_sums(const PlanDiff& diff) {
+  PlanNumbers before;
+  PlanNumbers after;
+  const auto add = [](PlanNumbers& sum, const PlanNumbers& numbers) {
+    sum.groups += numbers.groups;
+    sum.kernels += numbers.kernels;
+    sum.transfers += numbers.transfers;
+    sum.operations += numbers.operations;
+    sum.bytes += numbers.bytes;
+    sum.ldm_bytes = std::max(sum.ldm_bytes, numbers.ldm_bytes);
+    sum.cycles += numbers.cycles;
+  };
+  for (const GroupChange& change : diff.groups) {
+    add(before, change.numbers_before);
+    add(after, change.numbers_after);
+  }
+  before.seconds = diff.before.totals.seconds;
+  after.seconds = diff.after.totals.seconds;
+  CHECK(before == diff.before.totals);
+  CHECK(after == diff.after.totals);
+}
+
+TEST_CASE("diff tells what fusion changes, as text and as JSON") {
+  const Workplace here;
+  compile_sample("lenet", "unfused", {"--fusion", "none"});
+  compile_sample("lenet", "fused");
+  const ToolRun run = run_stowage({"diff", "unfused", "fused"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(run.out == golden("diff-lenet.txt", run.out));
+
+  const auto json = nlohmann::json::parse(run_stowage({"diff", "unfused", "fused", "--json"}).out);
+  CHECK(json.at("same") == false);
+  CHECK(run.out.find(json.at("verdict").get<std::string>()) != std::string::npos);
+  // ip1 and its ReLU are one fused operator in B.
+  CHECK(json.at("a").at("totals").at("groups") == 9);
+  CHECK(json.at("b").at("totals").at("groups") == 8);
+  int regrouped = 0;
+  for (const auto& row : json.at("groups")) {
+    if (row.at("kind") != "regrouped") continue;
+    ++regrouped;
+    CHECK(row.at("a").size() == 2);
+    CHECK(row.at("b")[0].at("operators") == nlohmann::json({"ip1", "relu1"}));
+  }
+  CHECK(regrouped == 1);
+  check_sums(diff_of("unfused", "fused"));
+  check_sums(diff_of("fused", "unfused"));
+}
+
+TEST_CASE("a plan does not differ from itself") {
+  const Workplace here;
+  compile_sample("lenet", "one");
+  const ToolRun run = run_stowage({"diff", "one", "one"});
+  CHECK(run.code == 0);
+  CHECK(run.out.find("\n\nA and B are the same plan\n") != std::string::npos);
+  CHECK(run.out.find("8 fused operators are the same in both") != std::string::npos);
+  CHECK(diff_of("one", "one").is_same());
+}
+
+TEST_CASE("diff says which place changed and what that costs") {
+  const Workplace here;
+  const auto by_hand = [&](const std::string& folder, const std::string& schedule) {
+    write_text(folder + ".toml", "[schedule.matmul]\nbuffer = { x = 1, y = 8, k = 1024 }\n" + schedule);
+    compile_sample("matmul", folder, {"--set", "target.cores=1", "--schedule", folder + ".toml"});
+  };
+  by_hand("inside", "order = [\"x\", \"yo\"]\ndma = { A = \"yo\", B = \"yo\", C = \"yo\" }\n");
+  by_hand("outside", "order = [\"x\", \"yo\"]\ndma = { A = \"x\", B = \"yo\", C = \"yo\" }\n");
+  const PlanDiff diff = diff_of("inside", "outside");
+  REQUIRE(diff.groups.size() == 1);
+  REQUIRE(diff.groups[0].schedule.size() == 1);
+  CHECK(diff.groups[0].schedule[0].what == ScheduleChange::What::place);
+  CHECK(diff.groups[0].schedule[0].subject == "A");
+  CHECK(diff.groups[0].schedule[0].before == "inside yo");
+  CHECK(diff.groups[0].schedule[0].after == "inside x");
+  // A's 1024 elements are fetched once instead of 128 times.
+  CHECK(diff.groups[0].numbers_before.transfers - diff.groups[0].numbers_after.transfers == 127);
+  CHECK(verdict(diff).find("% faster: matmul keeps its input A outside of yo") != std::string::npos);
+  CHECK(verdict(diff_of("outside", "inside"), "old", "new").find("new is ") == 0);
+  CHECK(verdict(diff_of("outside", "inside")).find("% slower: matmul moves its input A inside yo") !=
+        std::string::npos);
+}
+
+TEST_CASE("diff of plans for different targets names the settings") {
+  const Workplace here;
+  compile_sample("matmul", "many");
+  compile_sample("matmul", "few", {"--set", "target.cores=16"});
+  const ToolRun run = run_stowage({"diff", "many", "few"});
+  CHECK(run.code == 0);
+  CHECK(run.out.find("B is ") != std::string::npos);
+  CHECK(run.out.find("another target (cores 16 instead of 64); matmul uses 16 cores instead of 64") !=
+        std::string::npos);
+  CHECK(run.out.find("| cores ") != std::string::npos);
+}
+
+TEST_CASE("diff of different networks says so and compares totals") {
+  const Workplace here;
+  compile_sample("matmul", "one");
+  compile_sample("lenet", "two");
+  const ToolRun run = run_stowage({"diff", "one", "two"});
+  CHECK(run.code == 0);
+  CHECK(run.out.find("A and B are plans of different networks (matmul and lenet) without a fused operator in common, "
+                     "so only totals can be compared: A takes ") != std::string::npos);
+  const PlanDiff diff = diff_of("one", "two");
+  CHECK_FALSE(diff.is_comparable());
+  check_sums(diff);
+}
+
+/// Two layers, under names of the caller's choice.
+Compilation two_layers(const std::string& first, const std::string& second, const std::string& fusion) {
+  GraphBuilder builder("layers");
+  Diagnostics diagnostics;
+  const TensorId x = builder.add_input(first + "_x", ElementType::f32, {64, 64});
+  const auto y = append_operator(builder, "Relu", first, {}, {x}, first + "_y", {}, {}, diagnostics);
+  const auto z = append_operator(builder, "Sigmoid", second, {}, {*y}, second + "_z", {}, {}, diagnostics);
+  builder.mark_output(*z);
+  CompileRequest request;
+  request.fusion = fusion;
+  auto compilation = compile_graph(std::move(builder).build(), request, diagnostics);
+  REQUIRE(compilation);
+  return *std::move(compilation);
+}
+
+TEST_CASE("groups of a network with other names are matched by their contents") {
+  const PlanDiff same = diff_compilations(two_layers("a", "b", "none"), two_layers("c", "d", "none"));
+  REQUIRE(same.groups.size() == 2);
+  CHECK(same.groups[0].before[0].name == "a");
+  CHECK(same.groups[0].after[0].name == "c");
+  CHECK(same.groups[1].after[0].name == "d");
+  CHECK(same.is_same());
+  // A name that the other network gives to another operator is a name all the same, so contents do not count.
+  const PlanDiff regrouped = diff_compilations(two_layers("a", "b", "none"), two_layers("a", "b", "greedy"));
+  REQUIRE(regrouped.groups.size() == 1);
+  CHECK(regrouped.groups[0].kind == GroupChange::Kind::regrouped);
+  CHECK(verdict(regrouped).find("a and b are one fused operator; 1 group fewer") != std::string::npos);
+  CHECK(verdict(diff_compilations(two_layers("a", "b", "greedy"), two_layers("a", "b", "none")))
+            .find("a and b are fused operators of their own; 1 group more") != std::string::npos);
+  // What only one of them has.
+  const PlanDiff partly = diff_compilations(two_layers("a", "b", "none"), two_layers("a", "a2", "none"));
+  REQUIRE(partly.groups.size() == 2);
+  check_sums(partly);
+}
+
+TEST_CASE("diff of folders that are none reports both") {
+  const Workplace here;
+  const ToolRun run = run_stowage({"diff", "no", "nothing"});
+  CHECK(run.code == 1);
+  CHECK(run.err.find("no/plan.json: error: ") == 0);
+  CHECK(run.err.find("nothing/plan.json: error: ") != std::string::npos);
+}
+
+TEST_CASE("speed in words") {
+  CHECK(speed_text(1.0, 1.0) == "equally fast");
+  CHECK(speed_text(1.0, 0.877) == "12.3 % faster");
+  CHECK(speed_text(1.0, 0.4) == "2.50 times as fast");
+  CHECK(speed_text(1.0, 1.5) == "50.0 % slower");
+  CHECK(speed_text(1.0, 2.5) == "2.50 times as slow");
+}
+
+}  // namespace
+}  // namespace stowage::test

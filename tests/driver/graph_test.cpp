@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stowage graph`: texts for Graphviz, and pictures where it is installed.
+#include <cstdlib>
+#include <filesystem>
+
+#include <catch2/catch.hpp>
+
+#include "emitter/graphviz.h"
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+void compile_lenet() {
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "lenet"}).code == 0);
+}
+
+/// PATH without anything in it while it lives, so that no dot is found.
+class EmptyPath {
+ public:
+  EmptyPath() : before_(std::getenv("PATH")) { ::setenv("PATH", "/nonexistent", 1); }
+  ~EmptyPath() { ::setenv("PATH", before_.c_str(), 1); }
+  EmptyPath(const EmptyPath&) = delete;
+  EmptyPath& operator=(const EmptyPath&) = delete;
+
+ private:
+  std::string before_;
+};
+
+TEST_CASE("the texts of the pictures") {
+  const Workplace here;
+  compile_lenet();
+  for (const std::string view : {"graph", "fused"}) {
+    const ToolRun run = run_stowage({"graph", "lenet", "--view", view, "-o", view + ".dot"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(run.out == "written to " + view + ".dot\n");
+    const std::string text = read_text(view + ".dot");
+    CHECK(text == golden("graph-lenet-" + view + ".dot", text));
+  }
+}
+
+TEST_CASE("pictures are drawn in every format") {
+  const Workplace here;
+  compile_lenet();
+  if (!has_graphviz()) {
+    WARN("skipped, 3 cases: Graphviz is not installed");
+    return;
+  }
+  for (const auto& [format, start] : {std::pair{"svg", std::string("<?xml")}, std::pair{"png", std::string("\x89PNG")},
+                                      std::pair{"pdf", std::string("%PDF")}}) {
+    const std::string file = std::string("lenet.") + format;
+    const ToolRun run = run_stowage({"graph", "lenet", "-o", file});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    CHECK(read_text(file).find(start) == 0);
+  }
+  const std::string svg = read_text("lenet.svg");
+  CHECK(svg.find("<desc>stowage 0.1.0 | stowage compile lenet.onnx") != std::string::npos);
+  CHECK(svg.find(">template convolution<") != std::string::npos);
+  CHECK(svg.find(">Relu<") != std::string::npos);
+  // On a page the ids of several pictures do not clash.
+  const std::string part = inline_svg(svg, "one_");
+  CHECK(part.find("<svg") == 0);
+  CHECK(part.find("<!--") == std::string::npos);
+  CHECK(part.find(" id=\"one_graph0\"") != std::string::npos);
+}
+
+TEST_CASE("without Graphviz the text can be had, and a picture says what to install") {
+  const Workplace here;
+  compile_lenet();
+  const EmptyPath nothing;
+  CHECK(run_stowage({"graph", "lenet", "-o", "lenet.dot"}).code == 0);
+  const ToolRun run = run_stowage({"graph", "lenet", "-o", "lenet.svg"});
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "error: the program 'dot' is not installed [graphviz]\n"
+        "  help: install Graphviz (Debian: apt-get install graphviz); a FILE.dot is written without it\n");
+  CHECK_FALSE(fs::exists("lenet.svg"));
+}
+
+TEST_CASE("a picture is written whole, in a format that is known, and not over another file") {
+  const Workplace here;
+  compile_lenet();
+  const ToolRun unknown = run_stowage({"graph", "lenet", "-o", "lenet.bmp"});
+  CHECK(unknown.code == 1);
+  CHECK(unknown.err ==
+        "lenet.bmp: error: '.bmp' is no picture that can be drawn [unknown-format]\n"
+        "  help: choose .svg, .png, .pdf, or .dot for the text that Graphviz reads\n");
+  write_text("mine.dot", "precious");
+  const ToolRun existing = run_stowage({"graph", "lenet", "-o", "mine.dot"});
+  CHECK(existing.code == 1);
+  CHECK(existing.err ==
+        "mine.dot: error: the file exists already [output-exists]\n  help: give --force to replace it\n");
+  CHECK(read_text("mine.dot") == "precious");
+  CHECK(run_stowage({"graph", "lenet", "-o", "mine.dot", "--force"}).code == 0);
+  CHECK(run_stowage({"graph", "lenet", "-o", "nowhere/picture.dot"}).code == 1);
+  CHECK(run_stowage({"graph", "nothing", "-o", "picture.dot"}).code == 1);
+  CHECK_FALSE(fs::exists("picture.dot"));
+  CHECK(run_stowage({"graph", "lenet", "-o", "x.svg", "--view", "wrong"}).code == 2);
+}
+
+}  // namespace
+}  // namespace stowage::test
