@@ -17,6 +17,36 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void emit_block(KernelContext& k, const Block& block);
 
+/// The whole buffer as one row, or its elements one by one with the box left out.
+void emit_fill(KernelContext& k, const Stmt& stmt, const Fill& fill) {
+  const Buffer& buffer = k.nest.buffers[at(fill.buffer)];
+  const std::string value = c_constant(buffer.type, fill.value);
+  if (!stmt.note.empty()) k.comment(stmt.note);
+  if (!fill.around) {
+    k.out.line(fmt::format("for (int i = 0; i < {}; i++) (({} *)ldm->{})[i] = {};", element_count(buffer.extents),
+                           c_name_of(buffer.type), k.buffers[at(fill.buffer)], value),
+               stmt.id);
+    return;
+  }
+  IdentifierPool local = k.pool;
+  std::string element = fmt::format("ldm->{}", k.buffers[at(fill.buffer)]);
+  std::vector<std::string> outside;
+  for (std::size_t d = 0; d < buffer.extents.size(); ++d) {
+    const Range& kept = (*fill.around)[d];
+    const IndexExpr first = kept.start - buffer.origin[d];
+    const IndexExpr end = first + kept.extent;
+    const std::string i = local.take(fmt::format("i{}", d));
+    k.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", i, buffer.extents[d]));
+    element += fmt::format("[{}]", i);
+    if (!(first == IndexExpr(0))) outside.push_back(fmt::format("{} < {}", i, k.index(first)));
+    if (!(end == IndexExpr(buffer.extents[d]))) outside.push_back(fmt::format("{} >= {}", i, k.index(end)));
+  }
+  k.out.line(fmt::format("if ({}) {} = {};", outside.empty() ? "0" : fmt::format("{}", fmt::join(outside, " || ")),
+                         element, value),
+             stmt.id);
+  for (std::size_t d = 0; d < buffer.extents.size(); ++d) k.out.close();
+}
+
 void emit_statement(KernelContext& k, const Stmt& stmt) {
   if (const auto* loop = std::get_if<Loop>(&stmt.node)) {
     if (!stmt.note.empty()) k.comment(stmt.note);
@@ -39,12 +69,7 @@ void emit_statement(KernelContext& k, const Stmt& stmt) {
   } else if (const auto* wait = std::get_if<Wait>(&stmt.node)) {
     emit_wait(k, stmt, *wait);
   } else if (const auto* fill = std::get_if<Fill>(&stmt.node)) {
-    const Buffer& buffer = k.nest.buffers[at(fill->buffer)];
-    const std::string type(c_name_of(buffer.type));
-    if (!stmt.note.empty()) k.comment(stmt.note);
-    k.out.line(fmt::format("for (int i = 0; i < {}; i++) (({} *)ldm->{})[i] = {};", element_count(buffer.extents), type,
-                           k.buffers[at(fill->buffer)], c_constant(buffer.type, fill->value)),
-               stmt.id);
+    emit_fill(k, stmt, *fill);
   } else if (const auto* compute = std::get_if<Compute>(&stmt.node)) {
     emit_compute(k, stmt, *compute);
   } else {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/check.h"
+
 namespace stowage {
 
 std::set<int> ModelBuffer::all_iterators() const {
@@ -103,7 +105,7 @@ class ModelBuilder {
 
   GroupModel build() {
     add_iterators();
-    find_axis_iterators();
+    find_demands();
     for (std::size_t s = 0; s < stages().size(); ++s) {
       add_read_buffers(static_cast<int>(s));
       add_output_buffer(static_cast<int>(s));
@@ -133,31 +135,104 @@ class ModelBuilder {
     }
   }
 
-  /// From the root backwards: which iterators each axis of each stage stands for.
-  void find_axis_iterators() {
+  /// From the root backwards: what is demanded of every axis of each stage, and which iterators that depends on.
+  void find_demands() {
+    model_.demands.resize(stages().size());
     axis_iterators_.resize(stages().size());
     for (int s = model_.root; s >= 0; --s) {
       const Stage& stage = stages()[static_cast<std::size_t>(s)];
       auto& of_axis = axis_iterators_[static_cast<std::size_t>(s)];
       of_axis.resize(stage.axes.size());
       for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+        const bool reduced = static_cast<int>(a) >= stage.spatial;
         const int iterator = model_.iterator_of(s, static_cast<int>(a));
         if (iterator >= 0) of_axis[a].insert(iterator);
-      }
-      if (s == model_.root) continue;
-      for (const auto& [reader, read] : model_.readers_of(s)) {
-        const Stage& consumer = stages()[static_cast<std::size_t>(reader)];
-        const Access& access = consumer.reads[static_cast<std::size_t>(read)];
-        for (std::size_t d = 0; d < access.index.size(); ++d) {
-          for (const int iterator : iterators_in(reader, access.index[d])) {
-            // The region covers the whole range of an earlier reader's reduction: no tile of it is fixed there.
-            const bool of_reader = !model_.iterators[static_cast<std::size_t>(iterator)].spatial;
-            if (of_reader && reader != model_.root) continue;
-            of_axis[d].insert(iterator);
-          }
+        AxisDemand demand;
+        if (s == model_.root) {
+          demand.tile = IndexExpr(VarId(static_cast<std::size_t>(iterator)));
+        } else if (reduced) {
+          // What an earlier stage reduces, its producers compute as a whole: no tile of it is fixed there.
+          demand.window = {0, stage.axes[a].extent - 1};
+        } else {
+          demand = demand_of_readers(s, static_cast<int>(a));
+          of_axis[a] = iterators_of_demand(s, static_cast<int>(a), demand);
         }
+        model_.demands[static_cast<std::size_t>(s)].push_back(demand);
       }
     }
+  }
+
+  [[nodiscard]] std::set<int> iterators_of_demand(int s, int axis, const AxisDemand& demand) const {
+    std::set<int> found;
+    if (demand.exact) {
+      for (const VarId iterator : variables_of(demand.tile)) found.insert(static_cast<int>(iterator.index()));
+      return found;
+    }
+    for (const auto& [reader, read] : model_.readers_of(s)) {
+      const Access& access = stages()[static_cast<std::size_t>(reader)].reads[static_cast<std::size_t>(read)];
+      for (const int iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
+        // Of the reader's own reduction the whole range is demanded.
+        const ModelIterator& i = model_.iterators[static_cast<std::size_t>(iterator)];
+        if (i.spatial || i.stage != reader || reader == model_.root) found.insert(iterator);
+      }
+    }
+    return found;
+  }
+
+  /// Readers at the same place, up to constants, demand a window around it; readers at unrelated places everything.
+  [[nodiscard]] AxisDemand demand_of_readers(int s, int axis) const {
+    std::optional<AxisDemand> all;
+    for (const auto& [reader, read] : model_.readers_of(s)) {
+      const Access& access = stages()[static_cast<std::size_t>(reader)].reads[static_cast<std::size_t>(read)];
+      const AxisDemand demand = composed(reader, access.index[static_cast<std::size_t>(axis)]);
+      if (!all) {
+        all = demand;
+        continue;
+      }
+      const IndexExpr shift = demand.tile - all->tile;
+      if (!demand.exact || !all->exact || !shift.is_constant()) return {true, 0, demanded_bounds(model_, s, axis)};
+      all->window.low = std::min(all->window.low, demand.window.low + shift.constant());
+      all->window.high = std::max(all->window.high, demand.window.high + shift.constant());
+    }
+    check(all.has_value(), "a stage whose output nobody reads");
+    return *all;
+  }
+
+  /// An index of a reader's access in terms of what is demanded of the reader.
+  [[nodiscard]] AxisDemand composed(int reader, const IndexExpr& e) const {
+    const auto& of_reader = model_.demands[static_cast<std::size_t>(reader)];
+    AxisDemand sum;
+    sum.tile = e.constant();
+    for (const IndexTerm& term : e.terms()) {
+      const AxisDemand part = composed(of_reader, term.atom);
+      if (!part.exact) return {false, 0, {}};
+      const std::int64_t c = term.coefficient;
+      sum.tile += part.tile * c;
+      sum.window.low += c * (c > 0 ? part.window.low : part.window.high);
+      sum.window.high += c * (c > 0 ? part.window.high : part.window.low);
+    }
+    return sum;
+  }
+
+  static AxisDemand composed(const std::vector<AxisDemand>& of_reader, const IndexAtom& atom) {
+    if (atom.kind == IndexAtom::Kind::variable) return of_reader[atom.variable.index()];
+    // Anything else is a sum of tile and window only if it depends on one of the two alone.
+    const IndexExpr e = IndexExpr::of_atom(atom);
+    bool moves = false;
+    bool has_window = !tensor_values_of(e).empty();
+    for (const VarId axis : variables_of(e)) {
+      const AxisDemand& demand = of_reader[axis.index()];
+      if (!demand.exact) return demand;
+      moves = moves || !demand.tile.is_constant();
+      has_window = has_window || !(demand.window == Interval{0, 0});
+    }
+    if (moves && has_window) return {false, 0, {}};
+    if (moves) return {true, substitute(e, [&](VarId axis) { return of_reader[axis.index()].tile; }), {}};
+    const Interval values = bounds(e, [&](VarId axis) {
+      const AxisDemand& demand = of_reader[axis.index()];
+      return Interval{demand.tile.constant() + demand.window.low, demand.tile.constant() + demand.window.high};
+    });
+    return {true, 0, values};
   }
 
   [[nodiscard]] std::set<int> iterators_in(int stage, const IndexExpr& index) const {
@@ -300,54 +375,72 @@ class ModelBuilder {
 
 GroupModel build_group_model(const StageList& list) { return ModelBuilder(list).build(); }
 
+int frame_of(const GroupModel& model, int buffer) {
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    if (model.buffers[b].shares_with == buffer) return frame_of(model, static_cast<int>(b));
+  }
+  return buffer;
+}
+
+Interval demanded_bounds(const GroupModel& model, int stage, int dimension) {
+  std::optional<Interval> all;
+  for (const auto& [reader, read] : model.readers_of(stage)) {
+    const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
+    const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(dimension)];
+    const Interval wanted = bounds(index, [&](VarId a) { return Interval{0, consumer.axes[a.index()].extent - 1}; });
+    all = all ? Interval{std::min(all->low, wanted.low), std::max(all->high, wanted.high)} : wanted;
+  }
+  check(all.has_value(), "a stage whose output nobody reads");
+  return *all;
+}
+
+namespace {
+
+/// Largest number of elements that the readers of an earlier stage demand of an axis in one tile, also outside of it.
+std::int64_t demanded_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes) {
+  const Interval reach = demanded_bounds(model, stage, axis);
+  const AxisDemand& demand = model.demands[static_cast<std::size_t>(stage)][static_cast<std::size_t>(axis)];
+  std::int64_t extent = 1;
+  if (demand.exact) {
+    extent = span_of(demand.tile, [&](VarId iterator) { return sizes[iterator.index()]; }) + demand.window.high -
+             demand.window.low;
+  } else {
+    for (const auto& [reader, read] : model.readers_of(stage)) {
+      const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
+      const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(axis)];
+      extent = std::max(extent, span_of(index, [&, reader = reader](VarId a) {
+                          const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
+                          if (reduced && reader != model.root) return consumer.axes[a.index()].extent;
+                          return axis_extent(model, reader, static_cast<int>(a.index()), sizes);
+                        }));
+    }
+  }
+  return std::min(extent, reach.high - reach.low + 1);
+}
+
+}  // namespace
+
 std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes) {
   const Stage& s = model.list->stages[static_cast<std::size_t>(stage)];
   const std::int64_t whole = s.axes[static_cast<std::size_t>(axis)].extent;
   const int iterator = model.iterator_of(stage, axis);
   if (iterator >= 0) return std::min(whole, sizes[static_cast<std::size_t>(iterator)]);
-  std::int64_t extent = 1;
-  const IndexExpr* first = nullptr;
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (const auto& [reader, read] : model.readers_of(stage)) {
-    const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
-    const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(axis)];
-    const std::int64_t span = span_of(index, [&, reader = reader](VarId a) {
-      const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
-      if (reduced && reader != model.root) return consumer.axes[a.index()].extent;
-      return axis_extent(model, reader, static_cast<int>(a.index()), sizes);
-    });
-    extent = std::max(extent, span);
-    if (first == nullptr) first = &index;
-    const IndexExpr shift = index - *first;
-    if (!shift.is_constant()) return whole;  // readers at unrelated places: their hull is not bounded by a tile
-    low = std::min(low, shift.constant());
-    high = std::max(high, shift.constant());
-  }
-  return std::min(whole, extent + high - low);
+  return std::min(whole, demanded_extent(model, stage, axis, sizes));
 }
 
-std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
+std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& of,
                                          const std::vector<std::int64_t>& sizes) {
+  const auto number = static_cast<int>(&of - model.buffers.data());
+  const ModelBuffer& buffer = model.buffers[static_cast<std::size_t>(frame_of(model, number))];
   const StageTensor& tensor = model.list->tensors[static_cast<std::size_t>(buffer.tensor)];
   std::vector<std::int64_t> extents;
   for (std::size_t d = 0; d < buffer.index.size(); ++d) {
-    std::int64_t span = 0;
-    if (buffer.kind == ModelBuffer::Kind::intermediate && buffer.padding) {
-      // Readers may look outside the tensor; the box they see is not clipped.
-      for (const auto& [reader, read] : buffer.reads) {
-        const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
-        span = std::max(span,
-                        span_of(consumer.reads[static_cast<std::size_t>(read)].index[d], [&, reader = reader](VarId a) {
-                          const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
-                          if (reduced && reader != model.root) return consumer.axes[a.index()].extent;
-                          return axis_extent(model, reader, static_cast<int>(a.index()), sizes);
-                        }));
-      }
-    } else {
-      span = span_of(buffer.index[d],
-                     [&](VarId a) { return axis_extent(model, buffer.stage, static_cast<int>(a.index()), sizes); });
-    }
+    // Readers of a padded intermediate look outside of it; the box that they see is not clipped.
+    const bool unclipped = buffer.kind == ModelBuffer::Kind::intermediate && buffer.padding;
+    std::int64_t span = unclipped ? demanded_extent(model, buffer.stage, static_cast<int>(d), sizes)
+                                  : span_of(buffer.index[d], [&](VarId a) {
+                                      return axis_extent(model, buffer.stage, static_cast<int>(a.index()), sizes);
+                                    });
     // A buffer holds at least one element, also of an empty tensor: C has no arrays of none.
     if (!buffer.padding) span = std::min(span, tensor.shape[d]);
     extents.push_back(std::max<std::int64_t>(1, span));
@@ -367,6 +460,17 @@ std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vecto
     bytes.push_back(ceil_div(count, alignment) * alignment);
   }
   return bytes;
+}
+
+std::int64_t stage_operations(const GroupModel& model, int stage, const std::vector<std::int64_t>& sizes) {
+  const Stage& s = model.list->stages[static_cast<std::size_t>(stage)];
+  std::int64_t operations =
+      std::max<std::int64_t>(1, operation_count(s.body) + (s.reduction == Reduction::none ? 0 : 1));
+  for (std::size_t axis = 0; axis < s.axes.size(); ++axis) {
+    operations *= static_cast<int>(axis) < s.spatial ? axis_extent(model, stage, static_cast<int>(axis), sizes)
+                                                     : s.axes[axis].extent;
+  }
+  return operations;
 }
 
 }  // namespace stowage

@@ -43,6 +43,13 @@ struct ModelBuffer {
   [[nodiscard]] std::set<int> all_iterators() const;
 };
 
+/// Which values of a stage's axis one tile of the root demands: tile + window, before clipping to the tensor.
+struct AxisDemand {
+  bool exact = true;  ///< false: an index that is no such sum (its only reader divides or looks up)
+  IndexExpr tile;     ///< what moves with the tiles; VarId is the number of an iterator
+  Interval window;    ///< what is demanded around it: kernels of windows, the whole range of an inner reduction
+};
+
 struct GroupModel {
   const StageList* list = nullptr;
   std::vector<ModelIterator> iterators;
@@ -51,7 +58,8 @@ struct GroupModel {
   std::set<int> pinned;  ///< iterators that must be buffered by one (data-dependent addresses)
   /// Buffer that a read is served from, by (stage, read).
   std::map<std::pair<int, int>, int> buffer_of_read;
-  std::vector<int> buffer_of_output;  ///< by stage
+  std::vector<int> buffer_of_output;             ///< by stage
+  std::vector<std::vector<AxisDemand>> demands;  ///< by stage and axis
 
   [[nodiscard]] int iterator_of(int stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
   [[nodiscard]] std::optional<int> iterator_named(const std::string& name) const;
@@ -61,6 +69,11 @@ struct GroupModel {
 
 GroupModel build_group_model(const StageList& list);
 
+/// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
+int frame_of(const GroupModel& model, int buffer);
+/// Static bounds of what a stage's readers want of a dimension of its output, to see whether they look outside of it.
+Interval demanded_bounds(const GroupModel& model, int stage, int dimension);
+
 /// Largest number of elements that a stage's axis spans in one tile, for buffer sizes by iterator.
 std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes);
 /// Allocated elements per dimension of a buffer, for buffer sizes by iterator.
@@ -68,6 +81,9 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
                                          const std::vector<std::int64_t>& sizes);
 /// Bytes of every buffer, rounded up to `alignment`; 0 for one that shares another's place.
 std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment);
+
+/// Operations of a stage for one tile: its points, whole reductions included, times what each of them computes.
+std::int64_t stage_operations(const GroupModel& model, int stage, const std::vector<std::int64_t>& sizes);
 
 /// Largest span of an index expression when axis a spans `extent(a)` consecutive values; at most `dimension` unless
 /// `unclipped`.

@@ -26,9 +26,9 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 struct Node {
   const Stmt* statement = nullptr;
-  std::vector<CompiledIndex> first;       ///< Loop: extent, Let: value, Guard: conditions, Dma: starts
-  std::vector<CompiledIndex> second;      ///< Dma: extents
-  std::vector<CompiledIndex> origin;      ///< Dma: of its buffer
+  std::vector<CompiledIndex> first;       ///< Loop: extent, Let: value, Guard: conditions, Dma and Fill: starts
+  std::vector<CompiledIndex> second;      ///< Dma and Fill: extents
+  std::vector<CompiledIndex> origin;      ///< Dma and Fill: of the buffer
   std::unique_ptr<ComputeRunner> runner;  ///< Compute
   std::vector<Node> body;
 };
@@ -89,6 +89,14 @@ class Interpreter {
     return result;
   }
 
+  void add_box(Node& node, const std::vector<Range>& box, int buffer) const {
+    for (const Range& range : box) {
+      node.first.push_back(compiled(range.start));
+      node.second.push_back(compiled(range.extent));
+    }
+    node.origin = compiled(nest_.buffers.at(at(buffer)).origin);
+  }
+
   std::vector<Node> compiled(const Block& block) const {
     std::vector<Node> nodes;
     for (const StmtPtr& statement : block) {
@@ -97,12 +105,9 @@ class Interpreter {
       if (const auto* loop = std::get_if<Loop>(&statement->node)) node.first.push_back(compiled(loop->extent));
       if (const auto* let = std::get_if<Let>(&statement->node)) node.first.push_back(compiled(let->value));
       if (const auto* guard = std::get_if<Guard>(&statement->node)) node.first = compiled(guard->any_positive);
-      if (const auto* dma = std::get_if<Dma>(&statement->node)) {
-        for (const Range& range : dma->region) {
-          node.first.push_back(compiled(range.start));
-          node.second.push_back(compiled(range.extent));
-        }
-        node.origin = compiled(nest_.buffers.at(at(dma->buffer)).origin);
+      if (const auto* dma = std::get_if<Dma>(&statement->node)) add_box(node, dma->region, dma->buffer);
+      if (const auto* fill = std::get_if<Fill>(&statement->node); fill != nullptr && fill->around) {
+        add_box(node, *fill->around, fill->buffer);
       }
       if (std::holds_alternative<Compute>(statement->node)) {
         node.runner = std::make_unique<ComputeRunner>(nest_, *statement);
@@ -152,11 +157,29 @@ class Interpreter {
       const int size = byte_size(buffer.type);
       std::byte* const base = ldm_.data() + buffer.offset;
       const std::int64_t elements = element_count(buffer.extents);
-      for (std::int64_t i = 0; i < elements; ++i) store_element(buffer.type, fill->value, base + i * size);
+      Values low, high;  // of the elements that stay as they are, in the buffer
+      for (std::size_t d = 0; fill->around && d < node.origin.size(); ++d) {
+        low.push_back(node.first[d](values_) - node.origin[d](values_));
+        high.push_back(low.back() + node.second[d](values_) - 1);
+      }
+      for (std::int64_t i = 0; i < elements; ++i) {
+        if (!fill->around || !is_inside(i, buffer.extents, low, high)) {
+          store_element(buffer.type, fill->value, base + i * size);
+        }
+      }
       note_first_element(fill->buffer);
     } else if (std::holds_alternative<Compute>(statement)) {
       compute(node);
     }
+  }
+
+  /// Whether element i of a row-major box of `extents` lies in low..high in every dimension.
+  static bool is_inside(std::int64_t i, const Values& extents, const Values& low, const Values& high) {
+    for (std::size_t d = extents.size(); d-- > 0; i /= extents[d]) {
+      const std::int64_t index = i % extents[d];
+      if (index < low[d] || index > high[d]) return false;
+    }
+    return true;
   }
 
   /// Expressions of the nest may refer to the first element of an integer buffer (a gathered index).

@@ -110,10 +110,12 @@ struct Wait {
   int dma = 0;  ///< Stmt::id of the Dma
 };
 
-/// Sets every allocated element of a buffer.
+/// Sets every allocated element of a buffer, or only those outside of a box (in tensor coordinates): the padding around
+/// what was computed there.
 struct Fill {
   int buffer = 0;
   double value = 0;
+  std::optional<std::vector<Range>> around;
 };
 
 /// Form of the emitted inner loops; the time model charges their rate.

@@ -238,6 +238,7 @@ class NestParser {
     if (cursor_.accept("fill")) {
       Fill fill;
       fill.buffer = reader_.known_name("a buffer", buffers_);
+      if (cursor_.accept("around")) fill.around = box();
       cursor_.expect("with");
       fill.value = cursor_.expect_number("a value");
       return fill;
@@ -300,12 +301,18 @@ class NestParser {
 
   void region(Dma& dma) {
     dma.nest_tensor = reader_.known_name("a memory tensor", tensors_);
+    dma.region = box();
+  }
+
+  std::vector<Range> box() {
+    std::vector<Range> ranges;
     cursor_.expect("[");
     while (!cursor_.at("]")) {
-      if (!dma.region.empty()) cursor_.expect(",");
-      dma.region.push_back(range());
+      if (!ranges.empty()) cursor_.expect(",");
+      ranges.push_back(range());
     }
     cursor_.expect("]");
+    return ranges;
   }
 
   Compute compute() {

@@ -188,9 +188,11 @@ class Printer {
     return to_text(tables_.renamed(e), [&](VarId v) { return variables_.at(v.index()); });
   }
 
-  [[nodiscard]] std::string list(const std::vector<IndexExpr>& expressions) const {
+  /// Of expressions or of ranges.
+  template <class Element>
+  [[nodiscard]] std::string list(const std::vector<Element>& elements) const {
     std::vector<std::string> texts;
-    for (const IndexExpr& e : expressions) texts.push_back(text(e));
+    for (const Element& e : elements) texts.push_back(text(e));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
@@ -306,16 +308,17 @@ class Printer {
                    },
                    [&](const Guard& n) { return fmt::format("if any({}) > 0 {{", list(n.any_positive)); },
                    [&](const Dma& n) {
-                     std::vector<std::string> ranges;
-                     for (const Range& range : n.region) ranges.push_back(text(range));
-                     const std::string region = fmt::format(
-                         "{}[{}]", tensors_.at(static_cast<std::size_t>(n.nest_tensor)), fmt::join(ranges, ", "));
+                     const std::string region =
+                         fmt::format("{}[{}]", tensors_.at(static_cast<std::size_t>(n.nest_tensor)), list(n.region));
                      return n.direction == DmaDirection::get
                                 ? fmt::format("get {} -> {}", region, buffer_name(n.buffer))
                                 : fmt::format("put {} -> {}", buffer_name(n.buffer), region);
                    },
                    [](const Wait& n) { return fmt::format("wait {}", n.dma); },
-                   [&](const Fill& n) { return fmt::format("fill {} with {}", buffer_name(n.buffer), n.value); },
+                   [&](const Fill& n) {
+                     return fmt::format("fill {}{} with {}", buffer_name(n.buffer),
+                                        n.around ? fmt::format(" around [{}]", list(*n.around)) : "", n.value);
+                   },
                    [&](const Compute& n) { return compute(n); }, [](const Barrier&) { return std::string("barrier"); }},
         statement.node);
   }

@@ -12,16 +12,11 @@
 
 #include "lowering/compute_form.h"
 #include "lowering/planner.h"
-#include "lowering/swtvm.h"
+#include "lowering/read_schedule.h"
+#include "lowering/tile_boxes.h"
 
 namespace stowage {
 namespace {
-
-/// First and last value of something over a tile, both included.
-struct Span {
-  IndexExpr low;
-  IndexExpr high;
-};
 
 class NestBuilder {
  public:
@@ -33,7 +28,10 @@ class NestBuilder {
   }
 
   Lowered build() {
-    if (auto refused = read_schedule()) return *refused;
+    auto read = read_schedule(nest_.name, model_, schedule_);
+    if (auto* refused = std::get_if<Decision>(&read)) return std::move(*refused);
+    read_ = std::get<ReadSchedule>(std::move(read));
+    add_core_grid();
     add_tensors();
     add_buffers();
     if (nest_.ldm_bytes > target_.ldm_available()) {
@@ -113,88 +111,31 @@ class NestBuilder {
     return result;
   }
 
-  // --- the schedule --------------------------------------------------------------------------------------------------
-
-  std::optional<Decision> read_schedule() {
-    const std::vector<ParallelSplit> parallel = schedule_.parallel.value_or(std::vector<ParallelSplit>{});
-    ranges_ = core_ranges(model_, parallel);
-    LdmSizes sizes;
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-      const auto found = schedule_.buffer.find(model_.iterators[i].name);
-      if (found == schedule_.buffer.end()) {
-        return Decision::refuse("schedule", fmt::format("no buffer size for {}", model_.iterators[i].name));
-      }
-      sizes.size.push_back(found->second);
-    }
-    const std::vector<std::string> order = schedule_.order.value_or(std::vector<std::string>{});
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-      const std::string& name = model_.iterators[i].name;
-      const std::string loop = sizes.size[i] == 1 ? name : name + "o";
-      const bool has_loop = std::find(order.begin(), order.end(), loop) != order.end();
-      if (!has_loop && sizes.size[i] < ranges_[i]) {
-        return Decision::refuse("schedule",
-                                fmt::format("the order has no loop {} although {} of {} elements are buffered", loop,
-                                            sizes.size[i], ranges_[i]));
-      }
-      sizes.whole.push_back(!has_loop);
-    }
-    sizes_ = sizes.size;
-    whole_ = sizes.whole;
-    const auto loops = outer_loops(model_, ranges_, sizes);
-    for (const std::string& name : order) {
-      const auto loop = std::find_if(loops.begin(), loops.end(), [&](const OuterLoop& l) { return l.name == name; });
-      if (loop == loops.end()) return Decision::refuse("schedule", fmt::format("there is no outer loop {}", name));
-      order_.push_back(*loop);
-    }
-    depth_ = insert_dma(nest_.name, model_, order_, {});
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
-      const auto wanted = schedule_.dma.find(model_.buffers[b].name);
-      if (wanted == schedule_.dma.end()) continue;
-      const auto path = path_of(model_, order_, model_.buffers[b]);
-      for (std::size_t p = 0; p < path.size(); ++p) {
-        if (order_[static_cast<std::size_t>(path[p])].name == wanted->second) {
-          depth_[b] = std::max(depth_[b], static_cast<int>(p) + 1);
-        }
-      }
-    }
-    // The main chain, and the loops that belong to earlier stages only.
-    for (std::size_t l = 0; l < order_.size(); ++l) {
-      const ModelIterator& iterator = iterator_of(order_[l]);
-      if (iterator.spatial) main_.push_back(static_cast<int>(l));
-    }
-    spatial_loops_ = static_cast<int>(main_.size());
-    for (std::size_t l = 0; l < order_.size(); ++l) {
-      const ModelIterator& iterator = iterator_of(order_[l]);
-      if (!iterator.spatial && iterator.stage == model_.root) main_.push_back(static_cast<int>(l));
-    }
-    add_core_grid(parallel);
-    return std::nullopt;
-  }
+  // --- iterators and the core grid -----------------------------------------------------------------------------------
 
   [[nodiscard]] const ModelIterator& iterator_of(const OuterLoop& loop) const {
     return model_.iterators[static_cast<std::size_t>(loop.iterator)];
   }
 
-  void add_core_grid(const std::vector<ParallelSplit>& parallel) {
-    core_start_.assign(model_.iterators.size(), IndexExpr(0));
-    core_extent_.clear();
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) core_extent_.emplace_back(model_.iterators[i].extent);
+  void add_core_grid() {
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      tiles_.push_back({0, model_.iterators[i].extent, 0, model_.iterators[i].extent, read_.whole[i]});
+    }
     int stride = 1;
-    for (const ParallelSplit& split : parallel) stride *= static_cast<int>(split.parts);
-    for (const ParallelSplit& split : parallel) {
+    for (const ParallelSplit& split : read_.parallel) stride *= static_cast<int>(split.parts);
+    for (const ParallelSplit& split : read_.parallel) {
       const auto i = static_cast<std::size_t>(*model_.iterator_named(split.iterator));
       stride /= static_cast<int>(split.parts);
       if (split.parts == 1) continue;
       const VarId core = add_variable(split.iterator + "_core", NestVariable::Kind::core, {0, split.parts - 1});
       nest_.core_grid.push_back({core, split.iterator, static_cast<int>(split.parts), stride});
-      core_start_[i] = IndexExpr(core) * ranges_[i];
       const std::int64_t extent = model_.iterators[i].extent;
-      core_extent_[i] = extent % ranges_[i] == 0 && ranges_[i] * split.parts == extent
-                            ? IndexExpr(ranges_[i])
-                            : minimum(ranges_[i], IndexExpr(extent) - core_start_[i]);
+      const std::int64_t range = read_.ranges[i];
+      IteratorTile& tile = tiles_[i];
+      tile.start = tile.core_start = IndexExpr(core) * range;
+      tile.extent = tile.core_extent =
+          range * split.parts == extent ? IndexExpr(range) : minimum(range, IndexExpr(extent) - tile.core_start);
     }
-    tile_start_ = core_start_;
-    tile_extent_ = core_extent_;
   }
 
   // --- tensors and buffers -------------------------------------------------------------------------------------------
@@ -219,7 +160,7 @@ class NestBuilder {
       buffer.name = unique_name(identifier(model_buffer.name) + "_ldm");
       buffer.tensor = model_buffer.tensor;
       buffer.type = nest_.stages.tensors[static_cast<std::size_t>(model_buffer.tensor)].type;
-      buffer.extents = buffer_extents(model_, model_buffer, sizes_);
+      buffer.extents = buffer_extents(model_, model_buffer, read_.sizes);
       buffer.origin.assign(buffer.extents.size(), IndexExpr(0));
       buffer.shares_with = model_buffer.shares_with;
       if (buffer.shares_with) {
@@ -233,155 +174,18 @@ class NestBuilder {
     nest_.ldm_bytes = offset;
   }
 
-  /// The padding around an intermediate lives in the buffer that its reduction accumulates in; with two values there
-  /// that needs a second buffer, which nothing plans yet.
+  /// What lies outside of an intermediate is in its buffer too, so all that look there must see the same.
   [[nodiscard]] std::optional<Decision> check_intermediates() const {
     for (const ModelBuffer& buffer : model_.buffers) {
       if (buffer.kind != ModelBuffer::Kind::intermediate || !buffer.padding) continue;
-      const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(buffer.stage)];
-      if (stage.reduction != Reduction::none) {
-        return Decision::refuse("padded-intermediate",
-                                fmt::format("{} is a reduction whose reader looks outside of it", buffer.name));
+      for (const auto& [reader, read] : buffer.reads) {
+        const auto& padding = access_of(reader, read).padding;
+        if (!padding || *padding == *buffer.padding) continue;
+        return Decision::refuse("padded-intermediate", fmt::format("outside of {} one reader sees {}, another one {}",
+                                                                   buffer.name, *buffer.padding, *padding));
       }
     }
     return std::nullopt;
-  }
-
-  // --- symbolic boxes ------------------------------------------------------------------------------------------------
-
-  [[nodiscard]] Span span_of_range(const IndexExpr& start, const IndexExpr& extent) const {
-    return {start, start + extent - 1};
-  }
-
-  /// Bounds of an index when each axis runs over a span, as expressions of the nest.
-  Span hull(const IndexExpr& e, int stage, const std::function<Span(VarId)>& axis) const {
-    Span sum{e.constant(), e.constant()};
-    for (const IndexTerm& term : e.terms()) {
-      const IndexAtom& atom = term.atom;
-      const auto argument = [&](std::size_t i) { return hull((*atom.args)[i], stage, axis); };
-      Span value;
-      switch (atom.kind) {
-        case IndexAtom::Kind::variable: value = axis(atom.variable); break;
-        case IndexAtom::Kind::floor_div: {
-          const Span a = argument(0);
-          value = {floor_div(a.low, atom.number), floor_div(a.high, atom.number)};
-          break;
-        }
-        case IndexAtom::Kind::remainder: {
-          const Span a = argument(0);
-          value = a.low == a.high ? Span{remainder(a.low, atom.number), remainder(a.low, atom.number)}
-                                  : Span{0, atom.number - 1};
-          break;
-        }
-        case IndexAtom::Kind::minimum: {
-          const Span a = argument(0);
-          const Span b = argument(1);
-          value = {minimum(a.low, b.low), minimum(a.high, b.high)};
-          break;
-        }
-        case IndexAtom::Kind::maximum: {
-          const Span a = argument(0);
-          const Span b = argument(1);
-          value = {maximum(a.low, b.low), maximum(a.high, b.high)};
-          break;
-        }
-        case IndexAtom::Kind::table: {
-          const Span a = argument(0);
-          value = table_span(*atom.table, a);
-          break;
-        }
-        case IndexAtom::Kind::tensor_value: {
-          if (atom.number >= 0) {
-            value = {0, atom.bound - 1};
-            break;
-          }
-          // A pinned gather: the only element of the buffer that holds the index.
-          const int buffer = model_.buffer_of_read.at({stage, static_cast<int>(-1 - atom.number)});
-          value = {tensor_value(buffer, atom.bound), tensor_value(buffer, atom.bound)};
-          break;
-        }
-      }
-      const bool positive = term.coefficient > 0;
-      sum.low += (positive ? value.low : value.high) * term.coefficient;
-      sum.high += (positive ? value.high : value.low) * term.coefficient;
-    }
-    return sum;
-  }
-
-  /// Tables need not be monotone: running minima from the right and maxima from the left bound every window.
-  static Span table_span(const IndexTable& table, const Span& argument) {
-    if (argument.low == argument.high) {
-      auto same = std::make_shared<const IndexTable>(table);
-      return {lookup(same, argument.low), lookup(same, argument.high)};
-    }
-    std::vector<std::int64_t> low(table.values);
-    std::vector<std::int64_t> high(table.values);
-    for (std::size_t k = low.size() - 1; k-- > 0;) low[k] = std::min(low[k], low[k + 1]);
-    for (std::size_t k = 1; k < high.size(); ++k) high[k] = std::max(high[k], high[k - 1]);
-    const auto named = [&](const std::vector<std::int64_t>& values, const char* suffix) {
-      const std::string name = values == table.values ? table.name : table.name + suffix;
-      return std::make_shared<const IndexTable>(IndexTable{name, values});
-    };
-    return {lookup(named(low, "_low"), argument.low), lookup(named(high, "_high"), argument.high)};
-  }
-
-  /// Values of an iterator inside the loops `fixed`: its tile, or the core's whole range.
-  [[nodiscard]] Span iterator_span(int iterator, const std::set<int>& fixed) const {
-    const auto i = static_cast<std::size_t>(iterator);
-    if (whole_[i] || fixed.contains(iterator)) return span_of_range(tile_start_[i], tile_extent_[i]);
-    return span_of_range(core_start_[i], core_extent_[i]);
-  }
-
-  /// Values of a stage's axis inside the loops `fixed`.
-  Span axis_span(int stage, int axis, const std::set<int>& fixed) const {
-    const int iterator = model_.iterator_of(stage, axis);
-    if (iterator >= 0) return iterator_span(iterator, fixed);
-    const std::int64_t last =
-        nest_.stages.stages[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)].extent - 1;
-    const Span demanded = demanded_span(stage, axis, fixed);
-    Span clipped = demanded;
-    const Interval reach = demanded_bounds(stage, axis);
-    if (reach.low < 0) clipped.low = maximum(clipped.low, 0);
-    if (reach.high > last) clipped.high = minimum(clipped.high, last);
-    return clipped;
-  }
-
-  /// What the readers of a stage's output want of one dimension, not clipped to the tensor.
-  Span demanded_span(int stage, int dimension, const std::set<int>& fixed) const {
-    std::optional<Span> all;
-    for (const auto& [reader, read] : model_.readers_of(stage)) {
-      const Access& access = access_of(reader, read);
-      const Span wanted =
-          hull(access.index[static_cast<std::size_t>(dimension)], reader,
-               [&, reader = reader](VarId a) { return reader_axis_span(reader, static_cast<int>(a.index()), fixed); });
-      all = all ? Span{minimum(all->low, wanted.low), maximum(all->high, wanted.high)} : wanted;
-    }
-    check(all.has_value(), "a stage whose output nobody reads");
-    return *all;
-  }
-
-  Span reader_axis_span(int reader, int axis, const std::set<int>& fixed) const {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(reader)];
-    if (axis >= stage.spatial && reader != model_.root) {
-      return {0, stage.axes[static_cast<std::size_t>(axis)].extent - 1};
-    }
-    return axis_span(reader, axis, fixed);
-  }
-
-  /// Static bounds of the demand over everything, to see whether it can leave the tensor at all.
-  [[nodiscard]] Interval demanded_bounds(int stage, int dimension) const {
-    std::optional<Interval> all;
-    for (const auto& [reader, read] : model_.readers_of(stage)) {
-      const Stage& consumer = nest_.stages.stages[static_cast<std::size_t>(reader)];
-      const Interval wanted =
-          whole_bounds(consumer, access_of(reader, read).index[static_cast<std::size_t>(dimension)]);
-      all = all ? Interval{std::min(all->low, wanted.low), std::max(all->high, wanted.high)} : wanted;
-    }
-    return *all;
-  }
-
-  static Interval whole_bounds(const Stage& stage, const IndexExpr& index) {
-    return bounds(index, [&](VarId a) { return Interval{0, stage.axes[a.index()].extent - 1}; });
   }
 
   [[nodiscard]] const Access& access_of(int stage, int read) const {
@@ -394,31 +198,32 @@ class NestBuilder {
   void bind_tile(Block& block, int iterator, const IndexExpr& loop_variable) {
     const auto i = static_cast<std::size_t>(iterator);
     const std::string& name = model_.iterators[i].name;
-    const std::int64_t size = sizes_[i];
-    const std::int64_t extent = model_.iterators[i].extent;
-    if (whole_[i]) {
-      tile_start_[i] = bind(block, name + "_at", core_start_[i]);
-      tile_extent_[i] = bind(block, name + "_n", core_extent_[i]);
+    const std::int64_t size = read_.sizes[i];
+    IteratorTile& tile = tiles_[i];
+    if (tile.whole) {
+      tile.start = bind(block, name + "_at", tile.core_start);
+      tile.extent = bind(block, name + "_n", tile.core_extent);
       return;
     }
-    tile_start_[i] = bind(block, name + "_at", core_start_[i] + loop_variable * size);
+    tile.start = bind(block, name + "_at", tile.core_start + loop_variable * size);
     if (size == 1) {  // the loop's trips end with the core's range
-      tile_extent_[i] = 1;
+      tile.extent = 1;
       return;
     }
-    const bool tiles_align = ranges_[i] % size == 0;
-    const bool cores_align = core_extent_[i].is_constant();
-    IndexExpr tile = size;
-    if (!tiles_align) tile = minimum(tile, IndexExpr(ranges_[i]) - loop_variable * size);
+    const bool tiles_align = read_.ranges[i] % size == 0;
+    const bool cores_align = tile.core_extent.is_constant();
+    IndexExpr elements = size;
+    if (!tiles_align) elements = minimum(elements, IndexExpr(read_.ranges[i]) - loop_variable * size);
     // The loop's trips end with the core's range, so a last short tile has at least one element.
-    if (!cores_align) tile = minimum(tile, IndexExpr(extent) - tile_start_[i]);
-    tile_extent_[i] = bind(block, name + "_n", tile, Interval{1, size});
+    if (!cores_align) elements = minimum(elements, IndexExpr(model_.iterators[i].extent) - tile.start);
+    tile.extent = bind(block, name + "_n", elements, Interval{1, size});
   }
 
   [[nodiscard]] IndexExpr trips_of(const OuterLoop& loop) const {
     const auto i = static_cast<std::size_t>(loop.iterator);
-    if (core_extent_[i].is_constant()) return ceil_div(core_extent_[i].constant(), sizes_[i]);
-    return floor_div(core_extent_[i] + (sizes_[i] - 1), sizes_[i]);
+    const IndexExpr& range = tiles_[i].core_extent;
+    if (range.is_constant()) return ceil_div(range.constant(), read_.sizes[i]);
+    return floor_div(range + (read_.sizes[i] - 1), read_.sizes[i]);
   }
 
   /// The block at `depth` of the main chain, with everything below.
@@ -426,18 +231,18 @@ class NestBuilder {
     Block block;
     if (depth == 0) {
       for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-        if (whole_[i]) bind_tile(block, static_cast<int>(i), 0);
+        if (read_.whole[i]) bind_tile(block, static_cast<int>(i), 0);
       }
     }
-    const bool inside_spatial = depth == spatial_loops_;
+    const bool inside_spatial = depth == read_.spatial_loops;
     load(block, fixed, [&](const ModelBuffer& b, int place) { return is_main_place(b, place) && place == depth; });
     for (int stage = 0; stage < model_.root; ++stage) {
       const ModelBuffer& output = output_of(stage);
       if (depth_of(output) == depth) compute_stage(block, stage, fixed);
     }
     if (inside_spatial) begin_stage(block, model_.root, fixed);
-    if (depth < static_cast<int>(main_.size())) {
-      const OuterLoop& loop = order_[static_cast<std::size_t>(main_[static_cast<std::size_t>(depth)])];
+    if (depth < static_cast<int>(read_.main.size())) {
+      const OuterLoop& loop = read_.loop(read_.main[static_cast<std::size_t>(depth)]);
       append(block, enter(loop, fixed, [&](const std::set<int>& inside) { return chain(depth + 1, inside); }));
     } else {
       block.push_back(compute(model_.root, fixed));
@@ -477,14 +282,14 @@ class NestBuilder {
     return static_cast<int>(&buffer - model_.buffers.data());
   }
   [[nodiscard]] int depth_of(const ModelBuffer& buffer) const {
-    return depth_[static_cast<std::size_t>(index_of(buffer))];
+    return read_.depth[static_cast<std::size_t>(index_of(buffer))];
   }
 
   /// Whether a place on a buffer's path lies in the main chain (and not among its stage's own reduction loops).
   [[nodiscard]] bool is_main_place(const ModelBuffer& buffer, int place) const {
     if (place == 0) return true;
-    const auto path = path_of(model_, order_, buffer);
-    const OuterLoop& loop = order_[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])];
+    const auto path = path_of(model_, read_.order, buffer);
+    const OuterLoop& loop = read_.loop(path[static_cast<std::size_t>(place - 1)]);
     const ModelIterator& iterator = iterator_of(loop);
     return iterator.spatial || iterator.stage == model_.root;
   }
@@ -492,8 +297,8 @@ class NestBuilder {
   [[nodiscard]] std::string place_text(const ModelBuffer& buffer) const {
     const int place = depth_of(buffer);
     if (place == 0) return "before the first loop";
-    const auto path = path_of(model_, order_, buffer);
-    return "inside " + order_[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name;
+    const auto path = path_of(model_, read_.order, buffer);
+    return "inside " + read_.loop(path[static_cast<std::size_t>(place - 1)]).name;
   }
 
   /// Gets of the input buffers selected by `here`, and their waits. Index tensors come before what they index.
@@ -522,8 +327,9 @@ class NestBuilder {
     std::vector<IndexExpr> outside;
     bool same_part = true;  // the transfer fills the same part of the buffer every time
     for (std::size_t d = 0; d < buffer.index.size(); ++d) {
-      const Span box = hull(buffer.index[d], buffer.stage,
-                            [&](VarId a) { return axis_span(buffer.stage, static_cast<int>(a.index()), fixed); });
+      const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
+        return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
+      });
       ldm.origin[d] = box.low;
       Span clipped = box;
       const std::int64_t last = tensor.shape[d] - 1;
@@ -547,33 +353,28 @@ class NestBuilder {
       }
       dma.region.push_back(std::move(range));
     }
-    if (!outside.empty()) fill_outside(block, std::move(outside), same_part, number, *buffer.padding, buffer.name);
+    if (!outside.empty()) fill_outside(block, std::move(outside), same_part, {number, *buffer.padding, {}});
     block.push_back(statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer))));
     return block.back()->id;
   }
 
-  /// Fills a buffer with its padding where the box reaches outside of the tensor. Where every transfer leaves the same
-  /// border untouched, once at the start of the kernel is enough.
-  void fill_outside(Block& block, std::vector<IndexExpr> outside, bool once, int buffer, double padding,
-                    const std::string& name) {
-    const std::string note = "padding of " + name;
+  /// Fills a buffer with its padding if one of `outside` is positive: there the box reaches outside of the tensor.
+  /// Where every transfer leaves the same border untouched, once at the start of the kernel is enough.
+  void fill_outside(Block& block, std::vector<IndexExpr> outside, bool once, Fill fill) {
+    const std::string note = "padding of " + model_.buffers[static_cast<std::size_t>(fill.buffer)].name;
     const bool always = std::any_of(outside.begin(), outside.end(),
                                     [](const IndexExpr& e) { return e.is_constant() && e.constant() > 0; });
     std::erase_if(outside, [](const IndexExpr& e) { return e.is_constant(); });
     if (once) {
-      if (always) at_start_.push_back(statement(Fill{buffer, padding}, note));
-      return;
+      if (always) at_start_.push_back(statement(std::move(fill), note));
+    } else if (always) {
+      block.push_back(statement(std::move(fill), note));
+    } else if (!outside.empty()) {
+      Block guarded;
+      const int id = next_id_++;
+      guarded.push_back(statement(std::move(fill), note));
+      block.push_back(std::make_shared<Stmt>(Stmt{id, Guard{std::move(outside), std::move(guarded)}, {}}));
     }
-    if (always) {
-      block.push_back(statement(Fill{buffer, padding}, note));
-      return;
-    }
-    auto guard = std::make_shared<Stmt>();
-    guard->id = next_id_++;
-    Block fill;
-    fill.push_back(statement(Fill{buffer, padding}, note));
-    guard->node = Guard{std::move(outside), std::move(fill)};
-    block.push_back(std::move(guard));
   }
 
   [[nodiscard]] Interval narrowed(const IndexExpr& extent, std::int64_t most) const {
@@ -585,8 +386,8 @@ class NestBuilder {
   void compute_stage(Block& block, int stage, const std::set<int>& fixed) {
     begin_stage(block, stage, fixed);
     std::vector<int> own;
-    for (std::size_t l = 0; l < order_.size(); ++l) {
-      const ModelIterator& iterator = iterator_of(order_[l]);
+    for (std::size_t l = 0; l < read_.order.size(); ++l) {
+      const ModelIterator& iterator = iterator_of(read_.order[l]);
       if (!iterator.spatial && iterator.stage == stage) own.push_back(static_cast<int>(l));
     }
     const std::function<Block(std::size_t, const std::set<int>&)> inner = [&](std::size_t depth,
@@ -596,11 +397,11 @@ class NestBuilder {
         const int loop = own[depth - 1];
         load(body, inside, [&](const ModelBuffer& b, int place) {
           if (b.stage != stage || place == 0) return false;
-          return path_of(model_, order_, b)[static_cast<std::size_t>(place - 1)] == loop;
+          return path_of(model_, read_.order, b)[static_cast<std::size_t>(place - 1)] == loop;
         });
       }
       if (depth < own.size()) {
-        append(body, enter(order_[static_cast<std::size_t>(own[depth])], inside,
+        append(body, enter(read_.loop(own[depth]), inside,
                            [&](const std::set<int>& deeper) { return inner(depth + 1, deeper); }));
       } else {
         body.push_back(compute(stage, inside));
@@ -615,14 +416,29 @@ class NestBuilder {
   /// Fixes the box that a stage's result buffer holds, and starts a reduction from its identity.
   void begin_stage(Block& block, int stage, const std::set<int>& fixed) {
     const ModelBuffer& output = output_of(stage);
-    Buffer& ldm = nest_.buffers[static_cast<std::size_t>(index_of(output))];
     const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
-    std::vector<Range>& box = box_[stage];
-    box.clear();
-    std::vector<IndexExpr> outside;
+    if (output.shares_with) {
+      // What is overwritten in place has the same box, under the same names.
+      box_[stage] = box_.at(model_.buffers[static_cast<std::size_t>(*output.shares_with)].stage);
+      nest_.buffers[static_cast<std::size_t>(index_of(output))].origin =
+          nest_.buffers[static_cast<std::size_t>(*output.shares_with)].origin;
+    } else {
+      box_[stage] = bind_box(block, stage, fixed);
+    }
+    if (s.reduction == Reduction::none) return;
+    block.push_back(statement(Fill{index_of(output), identity_of(s.reduction, s.body->type), {}},
+                              "initialisation of " + output.name));
+  }
+
+  std::vector<Range> bind_box(Block& block, int stage, const std::set<int>& fixed) {
+    const int output = index_of(output_of(stage));
+    Buffer& ldm = nest_.buffers[static_cast<std::size_t>(output)];
+    const ModelBuffer& frame = model_.buffers[static_cast<std::size_t>(frame_of(model_, output))];
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    std::vector<Range> box;
     for (int axis = 0; axis < s.spatial; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
-      const Span inside = axis_span(stage, axis, fixed);
+      const Span inside = boxes_.axis_span(stage, axis, fixed);
       const std::string& axis_name = s.axes[a].name;
       const std::int64_t most = std::min(s.axes[a].extent, ldm.extents[a]);
       Range range;
@@ -630,32 +446,37 @@ class NestBuilder {
       range.start = bind(block, fmt::format("{}_{}_at", s.name, axis_name), inside.low);
       const IndexExpr extent = inside.high - inside.low + 1;
       range.extent = bind(block, fmt::format("{}_{}_n", s.name, axis_name), extent, narrowed(extent, most));
-      ldm.origin[a] = range.start;
-      if (output.padding) {
-        const Span demanded = demanded_span(stage, axis, fixed);
-        const Interval reach = demanded_bounds(stage, axis);
-        ldm.origin[a] = demanded.low;
-        if (reach.low < 0) outside.push_back(demanded.low * -1);
-        if (reach.high >= s.axes[a].extent) outside.push_back(demanded.high - (s.axes[a].extent - 1));
-      }
+      ldm.origin[a] = frame.padding ? boxes_.demanded_span(frame.stage, axis, fixed).low : range.start;
       box.push_back(std::move(range));
     }
-    if (!outside.empty()) {
-      fill_outside(block, std::move(outside), false, index_of(output), *output.padding, output.name);
-    }
-    if (s.reduction != Reduction::none) {
-      block.push_back(statement(Fill{index_of(output), identity_of(s.reduction, s.body->type)},
-                                "initialisation of " + output.name));
-    }
+    return box;
   }
 
-  void end_stage(Block& block, int stage, const std::set<int>&) {
+  void end_stage(Block& block, int stage, const std::set<int>& fixed) {
     const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
-    if (!s.finish) return;
-    Compute finish = compute_frame(stage, Compute::Part::finish);
-    finish.box = box_.at(stage);
-    choose_form(nest_, finish);
-    block.push_back(statement(std::move(finish)));
+    if (s.finish) {
+      Compute finish = compute_frame(stage, Compute::Part::finish);
+      finish.box = box_.at(stage);
+      choose_form(nest_, finish);
+      block.push_back(statement(std::move(finish)));
+    }
+    pad_stage(block, stage, fixed);
+  }
+
+  /// Puts the padding around a stage's result, once that is complete: until then a reduction's own start is there.
+  void pad_stage(Block& block, int stage, const std::set<int>& fixed) {
+    const ModelBuffer& output = output_of(stage);
+    if (output.kind != ModelBuffer::Kind::intermediate || !output.padding) return;
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    std::vector<IndexExpr> outside;
+    for (int axis = 0; axis < s.spatial; ++axis) {
+      const Span demanded = boxes_.demanded_span(stage, axis, fixed);
+      const Interval reach = demanded_bounds(model_, stage, axis);
+      const std::int64_t last = s.axes[static_cast<std::size_t>(axis)].extent - 1;
+      if (reach.low < 0) outside.push_back(demanded.low * -1);
+      if (reach.high > last) outside.push_back(demanded.high - last);
+    }
+    fill_outside(block, std::move(outside), false, {index_of(output), *output.padding, box_.at(stage)});
   }
 
   StmtPtr compute(int stage, const std::set<int>& fixed) {
@@ -665,8 +486,8 @@ class NestBuilder {
     for (int axis = s.spatial; axis < static_cast<int>(s.axes.size()); ++axis) {
       const int iterator = model_.iterator_of(stage, axis);
       const auto i = static_cast<std::size_t>(iterator);
-      check(whole_[i] || fixed.contains(iterator), "a reduction is computed outside of its loop");
-      made.box.push_back({tile_start_[i], tile_extent_[i], sizes_[i]});
+      check(tiles_[i].whole || fixed.contains(iterator), "a reduction is computed outside of its loop");
+      made.box.push_back({tiles_[i].start, tiles_[i].extent, read_.sizes[i]});
     }
     choose_form(nest_, made);
     return statement(std::move(made));
@@ -718,17 +539,9 @@ class NestBuilder {
   std::set<std::string> names_;
   int next_id_ = 0;
 
-  std::vector<std::int64_t> ranges_;  ///< of every iterator on one core
-  std::vector<std::int64_t> sizes_;   ///< buffer size of every iterator
-  std::vector<bool> whole_;
-  std::vector<OuterLoop> order_;
-  std::vector<int> main_;   ///< the main chain, as indices into order_
-  int spatial_loops_ = 0;   ///< length of its spatial part
-  std::vector<int> depth_;  ///< place of every buffer on its path
-  std::vector<IndexExpr> core_start_;
-  std::vector<IndexExpr> core_extent_;
-  std::vector<IndexExpr> tile_start_;
-  std::vector<IndexExpr> tile_extent_;
+  ReadSchedule read_;
+  std::vector<IteratorTile> tiles_;  ///< by iterator
+  TileBoxes boxes_{model_, tiles_};
   std::map<int, int> nest_tensor_;
   std::map<int, std::vector<Range>> box_;  ///< spatial box of a stage at its place
 };

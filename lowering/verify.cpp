@@ -160,7 +160,11 @@ class StructureCheck {
     if (const auto* fill = std::get_if<Fill>(&s.node)) {
       if (!is_index(fill->buffer, nest_.buffers.size()))
         return broken_rule(nest_, "structure", s, "fills an unknown buffer");
-      return std::nullopt;
+      if (!fill->around) return std::nullopt;
+      if (fill->around->size() != nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents.size())
+        return broken_rule(nest_, "structure", s, "the box has another rank than the buffer");
+      if (auto broken = use_buffer(s, fill->buffer)) return broken;
+      return use_ranges(s, *fill->around);
     }
     if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, *compute);
     return std::nullopt;

@@ -55,6 +55,7 @@ class BoundsCheck {
                             nest_.variables[let->variable.index()].range);
     }
     if (const auto* dma = std::get_if<Dma>(&s.node)) return transfer(s, around, *dma);
+    if (const auto* fill = std::get_if<Fill>(&s.node)) return filling(s, around, *fill);
     if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, around, *compute);
     return std::nullopt;
   }
@@ -135,6 +136,27 @@ class BoundsCheck {
     return inside_provided(s, around, dma.buffer, touched, conditions);
   }
 
+  /// What is kept is exactly what was computed or loaded: less would be overwritten, more would not be padded.
+  Broken filling(const Stmt& s, const Surroundings& around, const Fill& fill) const {
+    const Provided* const provided = fill.around ? provided_here(around, fill.buffer) : nullptr;
+    if (provided == nullptr) return std::nullopt;
+    const std::vector<IndexExpr> conditions = extents_of(*fill.around);
+    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(fill.buffer)];
+    for (std::size_t d = 0; d < fill.around->size(); ++d) {
+      const Range& kept = (*fill.around)[d];
+      const IndexExpr last = kept.start + kept.extent - 1;
+      const Hull& part = provided->part[d];
+      const std::string what = fmt::format("dimension {} of buffer {}, which holds another part", d, buffer.name);
+      for (const IndexExpr& distance :
+           {kept.start - part.low, part.low - kept.start, last - part.high, part.high - last}) {
+        if (auto broken = holds(s, around, {distance, kept.start, last, what, "padding-around-all"}, conditions)) {
+          return broken;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
   void provide(int buffer, const Surroundings& around, const std::vector<Range>& ranges, std::size_t rank) {
     Provided& provided = provided_[buffer] = {};
     for (std::size_t d = 0; d < rank; ++d) {
@@ -146,19 +168,23 @@ class BoundsCheck {
     }
   }
 
-  /// What is touched of a tensor is what was loaded or computed; beyond the tensor lies padding.
-  Broken inside_provided(const Stmt& s, const Surroundings& around, int index, const std::vector<Hull>& touched,
-                         std::vector<IndexExpr> conditions) const {
-    const auto found = provided_.find(index);
-    if (found == provided_.end()) return std::nullopt;  // verify_flow() finds that nothing is there
-    // A part that depends on loops that have ended is no part that could still be named.
+  /// The part of a buffer that holds something, if it can be named here; null where there is none (which verify_flow()
+  /// finds) or where it depends on loops that have ended.
+  const Provided* provided_here(const Surroundings& around, int buffer) const {
+    const auto found = provided_.find(buffer);
+    if (found == provided_.end()) return nullptr;
     std::set<std::size_t> known;
     for (const CoreAxis& axis : nest_.core_grid) known.insert(axis.variable.index());
     for (const EnclosingLoop& loop : around.loops()) known.insert(loop.variable);
-    const Provided& provided = found->second;
-    if (!std::includes(known.begin(), known.end(), provided.variables.begin(), provided.variables.end())) {
-      return std::nullopt;
-    }
+    const auto& needed = found->second.variables;
+    return std::includes(known.begin(), known.end(), needed.begin(), needed.end()) ? &found->second : nullptr;
+  }
+
+  /// What is touched of a tensor is what was loaded or computed; beyond the tensor lies padding.
+  Broken inside_provided(const Stmt& s, const Surroundings& around, int index, const std::vector<Hull>& touched,
+                         std::vector<IndexExpr> conditions) const {
+    const Provided* const provided = provided_here(around, index);
+    if (provided == nullptr) return std::nullopt;
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(index)];
     const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
     std::vector<Hull> in_tensor;
@@ -169,7 +195,7 @@ class BoundsCheck {
     for (std::size_t d = 0; d < touched.size(); ++d) {
       const std::string what =
           fmt::format("dimension {} of {}, of which buffer {} holds another part", d, tensor.name, buffer.name);
-      const Hull& part = provided.part[d];
+      const Hull& part = provided->part[d];
       for (const IndexExpr& distance : {in_tensor[d].low - part.low, part.high - in_tensor[d].high}) {
         const Fact fact{distance, in_tensor[d].low, in_tensor[d].high, what, "touches-what-is-there"};
         if (auto broken = holds(s, around, fact, conditions)) return broken;

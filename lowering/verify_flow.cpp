@@ -155,7 +155,7 @@ class FlowCheck {
       if (dma(wait->dma).direction == DmaDirection::get) return write(s, dma(wait->dma).buffer, Holds::complete);
       return std::nullopt;
     }
-    if (const auto* fill = std::get_if<Fill>(&s.node)) return write(s, fill->buffer, Holds::filled);
+    if (const auto* fill = std::get_if<Fill>(&s.node)) return filling(s, *fill);
     if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, *compute);
     return std::nullopt;
   }
@@ -205,6 +205,13 @@ class FlowCheck {
     }
     holds(index) = now;
     return std::nullopt;
+  }
+
+  /// Padding comes around what is complete, and leaves it so.
+  Broken filling(const Stmt& s, const Fill& fill) {
+    if (!fill.around) return write(s, fill.buffer, Holds::filled);
+    if (auto broken = read(s, fill.buffer)) return broken;
+    return write(s, fill.buffer, Holds::complete);
   }
 
   Broken computation(const Stmt& s, const Compute& compute) {

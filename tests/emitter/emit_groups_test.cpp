@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random groups of several stages: emitted, compiled and run, they give the operators' values and the predicted counts.
+// The same seeds as in tests/lowering/group_plans_test.cpp, every tenth of them. STOWAGE_SEED repeats a run,
+// STOWAGE_ROUNDS lengthens it.
+#include <cstdlib>
+
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "emitted_program.h"
+#include "tests/fusion/random_net.h"
+#include "tests/fusion/random_partition.h"
+
+using namespace stowage;
+
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+}  // namespace
+
+TEST_CASE("random groups of several stages: emitted, compiled and run, they give what their operators give") {
+  const std::uint64_t seed = number_from("STOWAGE_SEED", 20260101);
+  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 300);
+  constexpr std::uint64_t graphs_a_program = 10;
+  for (std::uint64_t first = 0; first < rounds; first += 10 * graphs_a_program) {
+    Target target = testing::RandomPartition(static_cast<unsigned>(seed + first)).machine();
+    // The emitted struct holds parameters and reply words too.
+    target.ldm_reserved = 2048;
+    target.ldm_bytes += target.ldm_reserved;
+    std::vector<StageList> lists;
+    std::vector<std::vector<Tensor>> operands;
+    std::vector<Tensor> results;
+    std::string text;
+    for (std::uint64_t round = first; round < std::min(rounds, first + 10 * graphs_a_program); round += 10) {
+      const auto graph_seed = static_cast<unsigned>(seed + round);
+      const FusedGraph fused = testing::RandomPartition(graph_seed).make();
+      const testing::Values values =
+          testing::run_operators(fused.graph, testing::random_inputs(fused.graph, graph_seed));
+      const auto value = [&](TensorId tensor) { return values.at(fused.graph.tensor(tensor).name); };
+      for (const FusedOperator& group : fused.groups) {
+        StageList stages = group_stages(fused.graph, group);
+        if (group.template_name == "view" || stages.stages.size() < 2) continue;
+        text += fmt::format("{}: seed {}, {}\n", lists.size(), graph_seed, group.name);
+        results.push_back(value(group.output));
+        operands.emplace_back();
+        for (StageTensor& tensor : stages.tensors) {
+          if (tensor.role == TensorRole::input) operands.back().push_back(value(*tensor.source));
+          tensor.source.reset();
+        }
+        lists.push_back(std::move(stages));
+      }
+    }
+    std::vector<std::size_t> refused;
+    const Program program = fixtures::program_of(fmt::format("groups_{}", seed + first), lists, target, refused);
+    INFO(text << "on " << target.cores << " cores with " << target.ldm_available() << " bytes, " << refused.size()
+              << " refused");
+    std::vector<Tensor> inputs;
+    std::vector<Tensor> expected;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      if (std::find(refused.begin(), refused.end(), i) != refused.end()) continue;
+      inputs.insert(inputs.end(), operands[i].begin(), operands[i].end());
+      expected.push_back(results[i]);
+    }
+    fixtures::check_program(program, inputs, expected);
+  }
+}
