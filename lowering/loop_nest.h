@@ -115,7 +115,7 @@ struct Wait {
 struct Fill {
   int buffer = 0;
   double value = 0;
-  std::optional<std::vector<Range>> around;
+  std::optional<std::vector<Range>> around = std::nullopt;
 };
 
 /// Form of the emitted inner loops; the time model charges their rate.

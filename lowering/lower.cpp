@@ -353,7 +353,7 @@ class NestBuilder {
       }
       dma.region.push_back(std::move(range));
     }
-    if (!outside.empty()) fill_outside(block, std::move(outside), same_part, {number, *buffer.padding, {}});
+    if (!outside.empty()) fill_outside(block, std::move(outside), same_part, {number, *buffer.padding});
     block.push_back(statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer))));
     return block.back()->id;
   }
@@ -426,8 +426,8 @@ class NestBuilder {
       box_[stage] = bind_box(block, stage, fixed);
     }
     if (s.reduction == Reduction::none) return;
-    block.push_back(statement(Fill{index_of(output), identity_of(s.reduction, s.body->type), {}},
-                              "initialisation of " + output.name));
+    block.push_back(
+        statement(Fill{index_of(output), identity_of(s.reduction, s.body->type)}, "initialisation of " + output.name));
   }
 
   std::vector<Range> bind_box(Block& block, int stage, const std::set<int>& fixed) {
