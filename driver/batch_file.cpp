@@ -54,6 +54,9 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
   }
   table.read("fusion", job.request.fusion);
   table.read("planner", job.request.planner);
+  if (table.read("templates", job.request.templates) && !job.request.templates.empty()) {
+    job.request.templates = beside(folder, job.request.templates);
+  }
   table.read("check", job.check);
   table.read("batch", job.network_batch, {1, 1 << 20});
   table.read("seed", job.network_seed, {0, largest});

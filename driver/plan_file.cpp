@@ -266,6 +266,11 @@ Compilation parse_compilation(const std::string& text, std::vector<std::byte> pa
   for (const auto& [input, file] : plan.at("bindings").items()) {
     compilation.bindings[input] = {file.at("path").get<std::string>(), file.at("hash").get<std::string>()};
   }
+  if (plan.contains("templates")) {
+    const Json& templates = plan.at("templates");
+    compilation.templates = {{templates.at("path").get<std::string>(), templates.at("hash").get<std::string>()},
+                             joined(templates.at("text"))};
+  }
   compilation.network = plan.at("network").get<std::string>();
 
   Program& program = compilation.program;
@@ -339,6 +344,11 @@ std::string plan_json(const Compilation& compilation) {
   json["bindings"] = Json::object();
   for (const auto& [input, file] : compilation.bindings) {
     json["bindings"][input] = {{"path", file.path}, {"hash", file.hash}};
+  }
+  if (compilation.templates) {
+    json["templates"] = {{"path", compilation.templates->file.path},
+                         {"hash", compilation.templates->file.hash},
+                         {"text", lines_of(compilation.templates->text)}};
   }
   json["network"] = compilation.network;
   json["fusion"] = program.fusion;

@@ -62,6 +62,25 @@ Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics
   return target;
 }
 
+namespace {}  // namespace
+
+Result<std::optional<UserTemplates>> read_user_templates(const std::string& path, Diagnostics& diagnostics) {
+  if (path.empty()) return std::optional<UserTemplates>{};
+  auto text = read_text_file(path, diagnostics);
+  if (!text) return Failed{};
+  const std::string hash = hash_of(std::as_bytes(std::span(*text)));
+  return std::optional(UserTemplates{{path, hash}, *std::move(text)});
+}
+
+Result<std::vector<FusionTemplate>> fusion_templates(const std::optional<UserTemplates>& user,
+                                                     Diagnostics& diagnostics) {
+  const std::vector<FusionTemplate>& built_in = built_in_templates();
+  if (!user) return built_in;
+  auto templates = parse_templates(user->text, user->file.path, diagnostics, built_in);
+  if (templates) templates->insert(templates->end(), built_in.begin(), built_in.end());
+  return templates;
+}
+
 namespace {
 
 /// What a request names, found. What can be wrong before the model is opened is reported together.
@@ -69,6 +88,8 @@ struct CompileWay {
   Target target;
   const Strategy* strategy = nullptr;
   const Planner* planner = nullptr;
+  std::optional<UserTemplates> user_templates;
+  std::vector<FusionTemplate> templates;
 };
 
 Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagnostics) {
@@ -76,8 +97,11 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
   const Strategy* strategy =
       find_named<Strategy>(request.fusion, "fusion", &find_strategy, strategy_names(), diagnostics);
   const Planner* planner = find_named<Planner>(request.planner, "planner", &find_planner, planner_names(), diagnostics);
-  if (!target || strategy == nullptr || planner == nullptr) return Failed{};
-  return CompileWay{*std::move(target), strategy, planner};
+  auto user_templates = read_user_templates(request.templates, diagnostics);
+  if (!user_templates) return Failed{};
+  auto templates = fusion_templates(*user_templates, diagnostics);
+  if (!target || strategy == nullptr || planner == nullptr || !templates) return Failed{};
+  return CompileWay{*std::move(target), strategy, planner, *std::move(user_templates), *std::move(templates)};
 }
 
 /// The parameters lie in the LDM too, behind the buffers: a target that reserves nothing may have no room for them.
@@ -98,11 +122,12 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   compilation.command_line = request.command_line;
   compilation.imported = graph;
   compilation.network = graph.name();
+  compilation.templates = way.user_templates;
   const TraceSink trace(&compilation.trace);
 
   report(progress, "fuse", 0, 1);
   const PlannedGroupCost cost(*way.planner, way.target);
-  const FusedGraph fused = way.strategy->fuse(fold_intrinsics(graph, trace), built_in_templates(), &cost, trace);
+  const FusedGraph fused = way.strategy->fuse(fold_intrinsics(graph, trace), way.templates, &cost, trace);
   if (stop.stop_requested()) return Failed{};
   if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
   if (!check_schedules(fused, request.fixed, diagnostics)) return Failed{};

@@ -14,6 +14,7 @@
 #include "core/progress.h"
 #include "core/trace.h"
 #include "emitter/emit.h"
+#include "fusion/template.h"
 #include "lowering/plan.h"
 #include "lowering/schedule.h"
 
@@ -32,6 +33,7 @@ struct CompileRequest {
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
   std::string fusion = "greedy";
   std::string planner = "swtvm";
+  std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
   FixedSchedules fixed;
@@ -44,11 +46,18 @@ struct FileIdentity {
   std::string hash;  ///< "xxh64:" and 16 hexadecimal digits
 };
 
+/// A user's file of fusion templates.
+struct UserTemplates {
+  FileIdentity file;
+  std::string text;
+};
+
 struct Compilation {
   std::string command_line;
   FileIdentity model;
   std::map<std::string, std::int64_t> dimensions;  ///< with which the model was read
   std::map<std::string, FileIdentity> bindings;    ///< files of values with which it was read
+  std::optional<UserTemplates> templates;          ///< with which it was fused, before the built-in ones
   std::optional<Graph> imported;  ///< the network before its parameters were folded; not kept in the folder
   std::string network;            ///< name of the graph
   Program program;
@@ -63,6 +72,13 @@ Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics
 
 Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop = {},
                             const ProgressSink& progress = {});
+
+/// Fusion templates in the order in which they are tried: those of the user's file, if there is one, then the built-in
+/// ones. Mistakes in the file are reported.
+Result<std::vector<FusionTemplate>> fusion_templates(const std::optional<UserTemplates>& user,
+                                                     Diagnostics& diagnostics);
+/// Reads a file of templates; an empty path is none.
+Result<std::optional<UserTemplates>> read_user_templates(const std::string& path, Diagnostics& diagnostics);
 
 /// The same from a graph that is there already; request.model and request.import are not looked at.
 Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& request, Diagnostics& diagnostics,

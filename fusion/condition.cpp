@@ -45,6 +45,21 @@ std::vector<std::string> texts_of(const std::vector<Condition>& parts) {
   return texts;
 }
 
+/// "2 to 5", "2 to 5 and not 3".
+std::string all_text(const std::vector<Condition>& parts, std::vector<std::string> texts) {
+  const auto limit = [&](Form form) {
+    return std::find_if(parts.begin(), parts.end(), [&](const Condition& part) { return part.form == form; });
+  };
+  const auto low = limit(Form::at_least);
+  const auto high = limit(Form::at_most);
+  if (low != parts.end() && high != parts.end()) {
+    texts[static_cast<std::size_t>(low - parts.begin())] =
+        fmt::format("{} to {}", std::visit(ScalarText{}, low->value), std::visit(ScalarText{}, high->value));
+    texts.erase(texts.begin() + (high - parts.begin()));
+  }
+  return fmt::format("{}", fmt::join(texts, " and "));
+}
+
 std::string_view name_of(ValueKind kind) {
   switch (kind) {
     case ValueKind::truth: return "true or false";
@@ -194,7 +209,7 @@ std::string to_text(const Condition& condition) {
     case Form::at_most: return "at most " + std::visit(ScalarText{}, condition.value);
     case Form::one_of: return fmt::format("{}", fmt::join(parts, " or "));
     case Form::not_: return "not " + parts.front();
-    case Form::all_of: return fmt::format("{}", fmt::join(parts, " and "));
+    case Form::all_of: return all_text(condition.parts, parts);
     case Form::list: return fmt::format("[{}]", fmt::join(parts, ","));
   }
   fail_check("unknown form of condition");

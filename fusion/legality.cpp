@@ -163,28 +163,58 @@ Problem view_role(const GraphFacts& facts, const FusedOperator& group) {
 }
 
 constexpr LegalityRule rules[] = {
-    {"one-anchor", "a group has exactly one anchor", one_anchor},
-    {"one-output", "exactly one operator's result leaves a group", one_output},
-    {"inner-use", "a result inside a group is read inside the group only", inner_use},
-    {"network-output", "a result inside a group is not an output of the network", network_output},
-    {"convex", "no path between two operators of a group leads through one outside", convex},
-    {"epilogue-shape", "an epilogue has the shape of its anchor's result", epilogue_shape},
-    {"epilogue-operands",
+    {"one-anchor", RuleScope::structure, "a group has exactly one anchor", one_anchor},
+    {"one-output", RuleScope::structure, "exactly one operator's result leaves a group", one_output},
+    {"inner-use", RuleScope::structure, "a result inside a group is read inside the group only", inner_use},
+    {"network-output", RuleScope::structure, "a result inside a group is not an output of the network", network_output},
+    {"convex", RuleScope::structure, "no path between two operators of a group leads through one outside", convex},
+    {"epilogue-shape", RuleScope::structure, "an epilogue has the shape of its anchor's result", epilogue_shape},
+    {"epilogue-operands", RuleScope::structure,
      "an epilogue reads results of its group at its own index, other operands there or with dimensions dropped",
      epilogue_operands},
-    {"prologue-element",
+    {"prologue-element", RuleScope::structure,
      "a prologue computes every element by itself, without a reduction, from places known in advance",
      prologue_element},
-    {"view-role", "an operator in the role of a view only re-indexes", view_role},
+    {"view-role", RuleScope::structure, "an operator in the role of a view only re-indexes", view_role},
+    {"ldm-capacity", RuleScope::lowering, "the smallest buffers of a group fit the scratchpad", nullptr},
+    {"padded-intermediate", RuleScope::lowering, "a window inside a group is padded only around what needs no sum",
+     nullptr},
+    {"schedule", RuleScope::lowering, "a schedule that a person fixed can be completed for the group", nullptr},
+    {"taken", RuleScope::choice, "an operator belongs to one group only, and greedy gives it to the first", nullptr},
+    {"search-limit", RuleScope::choice, "the search for embeddings from one operator ends after 20,000 candidates",
+     nullptr},
+    {"auto-pad", RuleScope::folding, "a window that padding folds into names its pads instead of computing them",
+     nullptr},
+    {"ceil-mode", RuleScope::folding, "a window that padding folds into rounds its extents down", nullptr},
+    {"constant-weights", RuleScope::folding, "weights and bias that something folds into are constants", nullptr},
+    {"count-include-pad", RuleScope::folding,
+     "an average that padding folds into counts padding, or has none of its own", nullptr},
+    {"element-type", RuleScope::folding, "weights that something folds into are f32 or f64", nullptr},
+    {"finite", RuleScope::folding, "folded parameters are finite numbers", nullptr},
+    {"no-bias-operand", RuleScope::folding, "what a shift folds into has an operand for a bias", nullptr},
+    {"pad-place", RuleScope::folding, "padding that folds adds elements along dimensions of the window", nullptr},
+    {"pad-value", RuleScope::folding, "padding that folds is constant and zero", nullptr},
+    {"per-channel", RuleScope::folding, "what folds is one value for each channel", nullptr},
 };
 
 }  // namespace
+
+std::string_view name_of(RuleScope scope) {
+  switch (scope) {
+    case RuleScope::structure: return "structure";
+    case RuleScope::lowering: return "lowering";
+    case RuleScope::choice: return "choice";
+    case RuleScope::folding: return "folding";
+  }
+  fail_check("unknown scope of a rule");
+}
 
 std::span<const LegalityRule> legality_rules() { return rules; }
 
 std::vector<Decision> refusals(const GraphFacts& facts, const FusedOperator& group) {
   std::vector<Decision> found;
   for (const LegalityRule& rule : rules) {
+    if (rule.broken == nullptr) continue;
     if (Problem problem = rule.broken(facts, group)) {
       found.push_back(Decision::refuse(std::string(rule.name), std::move(*problem)));
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structural legality of a group: one table of rules with name, sentence and check. What a group costs, and whether it
-// fits the scratchpad, is lowering's to say (GroupCost).
+// Legality of a group: one table of all rules with name and sentence, and the checks of those that are about structure.
+// What a group costs, and whether it fits the scratchpad, is lowering's to say (GroupCost).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,17 +17,27 @@
 
 namespace stowage {
 
+/// Where a rule is judged, which is where its numbers are.
+enum class RuleScope : std::uint8_t {
+  structure,  ///< here: the graph and the roles alone
+  lowering,   ///< by planning the group (GroupCost)
+  choice,     ///< by a strategy, about a group that is legal
+  folding     ///< by fold_intrinsics, about folding an operator into parameters
+};
+std::string_view name_of(RuleScope scope);
+
 struct LegalityRule {
   std::string_view name;
+  RuleScope scope = RuleScope::structure;
   std::string_view sentence;  ///< what must hold
-  /// Nothing where the rule holds, else the reason with its names and numbers.
+  /// Of the rules of structure only. Nothing where the rule holds, else the reason with its names and numbers.
   std::optional<std::string> (*broken)(const GraphFacts& facts, const FusedOperator& group);
 };
 
-/// In the order in which they are asked.
+/// Every rule by which something is refused; those of structure first, in the order in which they are asked.
 std::span<const LegalityRule> legality_rules();
 
-/// Every rule that a group breaks; empty if it is legal.
+/// Every rule of structure that a group breaks; empty if it is legal.
 std::vector<Decision> refusals(const GraphFacts& facts, const FusedOperator& group);
 
 }  // namespace stowage

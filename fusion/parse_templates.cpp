@@ -278,7 +278,7 @@ std::vector<std::string> values_on_chip(const FusionTemplate& fusion_template) {
 }
 
 Result<std::vector<FusionTemplate>> parse_templates(std::string_view toml, const std::string& file,
-                                                    Diagnostics& diagnostics) {
+                                                    Diagnostics& diagnostics, std::span<const FusionTemplate> others) {
   const std::size_t before = diagnostics.entries().size();
   Result<TomlTable> document = TomlTable::parse(toml, file, diagnostics);
   if (!document) return Failed{};
@@ -286,9 +286,9 @@ Result<std::vector<FusionTemplate>> parse_templates(std::string_view toml, const
   for (TomlTable& table : document->tables("template", Need::required)) {
     auto fusion_template = TemplateReader(table, diagnostics).read();
     if (!fusion_template) continue;
-    const bool is_taken = std::any_of(templates.begin(), templates.end(),
-                                      [&](const FusionTemplate& t) { return t.name == fusion_template->name; });
-    if (is_taken) {
+    const auto same_name = [&](const FusionTemplate& other) { return other.name == fusion_template->name; };
+    if (std::any_of(templates.begin(), templates.end(), same_name) ||
+        std::any_of(others.begin(), others.end(), same_name)) {
       table.error("duplicate-template", "name", fmt::format("there is already a template '{}'", fusion_template->name));
     }
     templates.push_back(std::move(*fusion_template));

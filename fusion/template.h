@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,9 +45,10 @@ struct FusionTemplate {
 /// own ("tail, all but the last"). For a reader; which values of one group stay is the group's to say.
 std::vector<std::string> values_on_chip(const FusionTemplate& fusion_template);
 
-/// The templates in a TOML text; every mistake gets a placed diagnostic.
+/// The templates in a TOML text; every mistake gets a placed diagnostic. Names of `others` are taken.
 Result<std::vector<FusionTemplate>> parse_templates(std::string_view toml, const std::string& file,
-                                                    Diagnostics& diagnostics);
+                                                    Diagnostics& diagnostics,
+                                                    std::span<const FusionTemplate> others = {});
 /// Built-in ones, in the order in which greedy tries them.
 const std::vector<FusionTemplate>& built_in_templates();
 

@@ -24,6 +24,7 @@ struct Options {
   GraphOptions graph;
   BatchCommandOptions batch;
   NetworkCommandOptions network;
+  TemplatesOptions templates;
   std::string coverage_model;
   bool json = false;
 };
@@ -51,6 +52,8 @@ void declare_compile(CLI::App& app, Options& all) {
       ->type_name("F");
   app.add_option("--planner", options.planner, fmt::format("{} (swtvm)", fmt::join(planner_names(), ", ")))
       ->type_name("P");
+  app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
+      ->type_name("FILE.toml");
   app.add_option("-o", options.output, "folder for plan, trace, report and sources; without it nothing is written")
       ->type_name("DIR");
   app.add_flag("--force", options.force, "replace DIR if it exists");
@@ -125,6 +128,14 @@ void declare_coverage(CLI::App& app, Options& all) {
   app.add_option("MODEL.onnx", all.coverage_model, "the network")->required()->type_name("");
 }
 
+void declare_templates(CLI::App& app, Options& all) {
+  TemplatesOptions& options = all.templates;
+  app.add_option("NAME", options.name, "one template in detail; without it all are listed")->type_name("");
+  app.add_option("--templates", options.file, "list those of a file of yours too, which shows its mistakes")
+      ->type_name("FILE.toml");
+  app.add_flag("--rules", options.rules, "the rules that every group keeps, instead");
+}
+
 void declare_nothing(CLI::App&, Options&) {}
 
 constexpr CommandRow commands[] = {
@@ -163,8 +174,12 @@ constexpr CommandRow commands[] = {
      [](const Options& o, ToolContext& c) { return coverage_command(o.coverage_model, c); }},
     {"targets", "machines that are built in", "  stowage targets", declare_nothing,
      [](const Options&, ToolContext& c) { return targets_command(c); }},
-    {"templates", "fusion templates that are built in", "  stowage templates", declare_nothing,
-     [](const Options&, ToolContext& c) { return templates_command(c); }},
+    {"templates", "fusion templates, and the rules of legality",
+     "  stowage templates\n"
+     "  stowage templates convolution\n"
+     "  stowage templates --templates mine.toml\n"
+     "  stowage templates --rules",
+     declare_templates, [](const Options& o, ToolContext& c) { return templates_command(o.templates, c); }},
     {"ops", "operators that are supported", "  stowage ops --json", declare_nothing,
      [](const Options&, ToolContext& c) { return ops_command(c); }},
     {"passes", "what happens to a network, in order", "  stowage passes", declare_nothing,

@@ -54,6 +54,9 @@ void print_warnings(const ToolContext& context, const Diagnostics& diagnostics);
 /// Splits "NAME=VALUE" arguments of an option; one without '=' or given twice is reported.
 std::map<std::string, std::string> named_values(const std::vector<std::string>& arguments, const std::string& option,
                                                 Diagnostics& diagnostics);
+/// Prints rows as a table, or as an array of objects under `key`. `command` is what the table says it came from.
+int print_rows(ToolContext& context, const std::string& key, const std::vector<std::string>& columns,
+               const std::vector<std::vector<std::string>>& rows, const std::string& command);
 /// An argument as a shell reads it.
 std::string shell_quoted(const std::string& argument);
 
@@ -62,6 +65,7 @@ struct CompileOptions {
   std::string target = "sw26010";
   std::string fusion = "greedy";
   std::string planner = "swtvm";
+  std::string templates;
   std::string output;  ///< empty: nothing is written
   bool force = false;
   std::vector<std::string> dimensions;
@@ -127,7 +131,12 @@ int network_command(const NetworkCommandOptions& options, ToolContext& context);
 
 int coverage_command(const std::string& model, ToolContext& context);
 int targets_command(ToolContext& context);
-int templates_command(ToolContext& context);
+struct TemplatesOptions {
+  std::string name;    ///< one template in detail; empty: all as a list
+  std::string file;    ///< of templates that come before the built-in ones
+  bool rules = false;  ///< the rules of legality instead
+};
+int templates_command(const TemplatesOptions& options, ToolContext& context);
 int ops_command(ToolContext& context);
 int passes_command(ToolContext& context);
 int networks_command(ToolContext& context);

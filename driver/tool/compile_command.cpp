@@ -24,6 +24,7 @@ std::string reproducing_command(const CompileOptions& options) {
   add("--target", options.target);
   add("--fusion", options.fusion);
   add("--planner", options.planner);
+  if (!options.templates.empty()) add("--templates", options.templates);
   for (const std::string& dimension : options.dimensions) add("--dim", dimension);
   for (const std::string& binding : options.bindings) add("--bind", binding);
   if (!options.schedule.empty()) add("--schedule", options.schedule);
@@ -38,6 +39,7 @@ Result<CompileRequest> request_of(const CompileOptions& options, Diagnostics& di
   request.target = options.target;
   request.fusion = options.fusion;
   request.planner = options.planner;
+  request.templates = options.templates;
   request.settings = options.settings;
   request.command_line = reproducing_command(options);
   for (const auto& [name, text] : named_values(options.dimensions, "--dim", own)) {

@@ -22,49 +22,6 @@ namespace stowage {
 
 namespace {
 
-std::string_view text_of(VertexRole role) {
-  switch (role) {
-    case VertexRole::anchor: return "anchor";
-    case VertexRole::prologue: return "prologue";
-    case VertexRole::epilogue: return "epilogue";
-    case VertexRole::folded: return "folded";
-    case VertexRole::view: return "view";
-    case VertexRole::context: return "context";
-  }
-  fail_check("unknown vertex role");
-}
-
-/// "anchor conv: Conv; epilogue act: @element_wise (up to 3, optional)".
-std::string pattern_text(const FusionTemplate& row) {
-  std::vector<std::string> vertices;
-  for (const TemplateVertex& vertex : row.vertices) {
-    std::string text = fmt::format("{} {}: {}", text_of(vertex.role), vertex.name, fmt::join(vertex.kinds, " or "));
-    if (vertex.repeat > 1) text += fmt::format(", up to {}", vertex.repeat);
-    if (vertex.optional) text += ", optional";
-    vertices.push_back(text);
-  }
-  return fmt::format("{}", fmt::join(vertices, "; "));
-}
-
-/// Prints rows as a table, or as an array of objects under `key`.
-int print_rows(ToolContext& context, const std::string& key, const std::vector<std::string>& columns,
-               const std::vector<std::vector<std::string>>& rows) {
-  if (context.json) {
-    Json array = Json::array();
-    for (const auto& row : rows) {
-      Json object;
-      for (std::size_t i = 0; i < columns.size(); ++i) object[columns[i]] = row[i];
-      array.push_back(std::move(object));
-    }
-    context.out << dumped(Json{{"stowage", stowage_version()}, {key, array}}, 1);
-    return exit_done;
-  }
-  TextTable table(columns);
-  for (const auto& row : rows) table.add(row);
-  context.out << fmt::format("stowage {} | stowage {}\n\n", stowage_version(), key) << table.text();
-  return exit_done;
-}
-
 struct PassRow {
   const char* name;
   const char* summary;
@@ -92,13 +49,7 @@ int targets_command(ToolContext& context) {
     check(static_cast<bool>(target), "a built-in target does not read");
     rows.push_back({name, std::to_string(target->cores), bytes_text(target->ldm_bytes), target->summary});
   }
-  return print_rows(context, "targets", {"name", "cores", "ldm", "summary"}, rows);
-}
-
-int templates_command(ToolContext& context) {
-  std::vector<std::vector<std::string>> rows;
-  for (const FusionTemplate& row : built_in_templates()) rows.push_back({row.name, row.summary, pattern_text(row)});
-  return print_rows(context, "templates", {"name", "summary", "pattern"}, rows);
+  return print_rows(context, "targets", {"name", "cores", "ldm", "summary"}, rows, "targets");
 }
 
 int ops_command(ToolContext& context) {
@@ -109,7 +60,7 @@ int ops_command(ToolContext& context) {
     rows.push_back({std::string(row.name), fmt::format("{}", fmt::join(row.operands, ", ")),
                     fmt::format("{}", fmt::join(attributes, ", ")), std::string(row.summary)});
   }
-  return print_rows(context, "ops", {"name", "operands", "attributes", "summary"}, rows);
+  return print_rows(context, "ops", {"name", "operands", "attributes", "summary"}, rows, "ops");
 }
 
 int passes_command(ToolContext& context) {
@@ -120,13 +71,13 @@ int passes_command(ToolContext& context) {
     if (std::string_view(row.name) == "plan") choices = fmt::format("{}", fmt::join(planner_names(), ", "));
     rows.push_back({row.name, choices, row.summary});
   }
-  return print_rows(context, "passes", {"name", "choices", "summary"}, rows);
+  return print_rows(context, "passes", {"name", "choices", "summary"}, rows, "passes");
 }
 
 int networks_command(ToolContext& context) {
   std::vector<std::vector<std::string>> rows;
   for (const NetworkRow& row : network_table()) rows.push_back({std::string(row.name), std::string(row.summary)});
-  return print_rows(context, "network", {"name", "summary"}, rows);
+  return print_rows(context, "network", {"name", "summary"}, rows, "network");
 }
 
 int network_command(const NetworkCommandOptions& options, ToolContext& context) {

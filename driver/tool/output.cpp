@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "driver/json.h"
+#include "driver/session.h"
+#include "driver/text_table.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {
@@ -84,6 +86,24 @@ std::map<std::string, std::string> named_values(const std::vector<std::string>& 
     }
   }
   return values;
+}
+
+int print_rows(ToolContext& context, const std::string& key, const std::vector<std::string>& columns,
+               const std::vector<std::vector<std::string>>& rows, const std::string& command) {
+  if (context.json) {
+    Json array = Json::array();
+    for (const auto& row : rows) {
+      Json object;
+      for (std::size_t i = 0; i < columns.size(); ++i) object[columns[i]] = row[i];
+      array.push_back(std::move(object));
+    }
+    context.out << dumped(Json{{"stowage", stowage_version()}, {key, array}}, 1);
+    return exit_done;
+  }
+  TextTable table(columns);
+  for (const auto& row : rows) table.add(row);
+  context.out << fmt::format("stowage {} | stowage {}\n\n", stowage_version(), command) << table.text();
+  return exit_done;
 }
 
 std::string shell_quoted(const std::string& argument) {

@@ -113,8 +113,9 @@ TEST_CASE("every property has its value") {
 }
 
 TEST_CASE("mismatches say what is wanted and what is") {
-  CHECK(why_not("pool", "\"Conv\", \"@element_wise\"", "strides = [2, 2], kernel_shape = { min = 3, not = 5 }") ==
-        "kind wants Conv or @element_wise, is MaxPool; kernel_shape wants at least 3 and not 5, is [2,2]; "
+  CHECK(why_not("pool", "\"Conv\", \"@element_wise\"",
+                "strides = [2, 2], kernel_shape = { min = 3, max = 9, not = 5 }") ==
+        "kind wants Conv or @element_wise, is MaxPool; kernel_shape wants 3 to 9 and not 5, is [2,2]; "
         "strides wants [2,2], is [1,1]; ");
   CHECK(why_not("conv", "\"@anchor\"", "last_axes = { one_of = [1, 2] }, shape = ['*', 8, { max = 2 }, 4]") ==
         "last_axes wants 1 or 2, is nothing; shape wants [anything,8,at most 2,4], is [1,8,4,4]; ");
