@@ -8,6 +8,7 @@
 
 #include "core/npy.h"
 #include "driver/files.h"
+#include "driver/fusion_file.h"
 #include "driver/json.h"
 #include "driver/moved_lines.h"
 #include "driver/report.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::string_view plan_format = "stowage-plan";
 constexpr std::string_view trace_format = "stowage-trace";
 constexpr int format_version = 1;
+constexpr int trace_version = 2;  // 2: with the record of the fusion
 
 /// Longer texts are arrays of lines, so that plan files can be read and compared by people.
 Json lines_of(const std::string& text) {
@@ -295,10 +297,16 @@ Compilation parse_compilation(const std::string& text, std::vector<std::byte> pa
   return compilation;
 }
 
-Trace parse_trace(const std::string& text) {
+/// The trace and the record of the fusion.
+void parse_trace(const std::string& text, Compilation& compilation) {
   const Json json = Json::parse(text);
   if (json.value("format", "") != trace_format) throw Damage("it is not a trace file of Stowage");
-  Trace trace;
+  if (json.at("version") != trace_version) {
+    throw Damage(
+        fmt::format("its version is {}, this tool reads version {}", json.at("version").dump(), trace_version));
+  }
+  compilation.fusion = fusion_of(json.at("fusion"), compilation.program.fused.graph);
+  Trace& trace = compilation.trace;
   for (const Json& row : json.at("records")) {
     TraceRecord record;
     record.algorithm = row.at("algorithm").get<std::string>();
@@ -312,7 +320,6 @@ Trace parse_trace(const std::string& text) {
     record.values = row.at("values").get<std::vector<std::pair<std::string, std::string>>>();
     trace.records.push_back(std::move(record));
   }
-  return trace;
 }
 
 std::string_view name_of(TraceOutcome outcome) {
@@ -373,7 +380,7 @@ std::string plan_json(const Compilation& compilation) {
 std::string trace_json(const Compilation& compilation) {
   // One record a line.
   std::string text = fmt::format("{{\"command\": {}, \"format\": \"{}\", \"version\": {}, \"records\": [\n",
-                                 quoted(compilation.command_line), trace_format, format_version);
+                                 quoted(compilation.command_line), trace_format, trace_version);
   for (std::size_t i = 0; i < compilation.trace.records.size(); ++i) {
     const TraceRecord& record = compilation.trace.records[i];
     const Json row = {{"algorithm", record.algorithm},      {"subject", record.subject}, {"place", record.place},
@@ -381,7 +388,8 @@ std::string trace_json(const Compilation& compilation) {
     if (i > 0) text += ",";
     text += dumped(row);
   }
-  return text + "]}\n";
+  text += "],\n\"fusion\": " + fusion_json(compilation.fusion, compilation.program.fused.graph);
+  return text + "}\n";
 }
 
 bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
@@ -434,7 +442,7 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
     const auto bytes = std::as_bytes(std::span(*parameters));
     Compilation compilation = parse_compilation(*plan, {bytes.begin(), bytes.end()}, parameters_path, diagnostics);
     reading = &trace_path;
-    compilation.trace = parse_trace(*trace);
+    parse_trace(*trace, compilation);
     Diagnostics sources;
     compilation.sources_changed = read_sources(compilation.emitted, folder, sources);
     diagnostics.append(sources);

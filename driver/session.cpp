@@ -127,8 +127,10 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
 
   report(progress, "fuse", 0, 1);
   const PlannedGroupCost cost(*way.planner, way.target);
-  const FusedGraph fused = way.strategy->fuse(fold_intrinsics(graph, trace), way.templates, &cost, trace);
+  Fusion fusion = fuse_graph(fold_intrinsics(graph, trace), way.templates, &cost, *way.strategy, trace, stop);
   if (stop.stop_requested()) return Failed{};
+  const FusedGraph& fused = fusion.fused;
+  compilation.fusion = std::move(fusion.record);
   if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
   if (!check_schedules(fused, request.fixed, diagnostics)) return Failed{};
 

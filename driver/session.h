@@ -14,6 +14,7 @@
 #include "core/progress.h"
 #include "core/trace.h"
 #include "emitter/emit.h"
+#include "fusion/fusion_record.h"
 #include "fusion/template.h"
 #include "lowering/plan.h"
 #include "lowering/schedule.h"
@@ -65,6 +66,7 @@ struct Compilation {
   bool sources_changed = false;       ///< by hand since they were emitted
   std::vector<std::byte> parameters;  ///< params.bin
   Trace trace;
+  FusionRecord fusion;  ///< which groups there could have been, and why they are not
 };
 
 /// Target of a request with its settings applied.

@@ -13,7 +13,7 @@
 #include "fusion/fused_graph.h"
 #include "fusion/group.h"
 #include "fusion/operator_facts.h"
-#include "fusion/strategy.h"
+#include "fusion/group_cost.h"
 
 namespace stowage {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/graph.h"
-#include "fusion/strategy.h"
+#include "fusion/group_cost.h"
 
 namespace stowage {
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a whole graph is fused. A strategy chooses among the legal groups that the templates' embeddings give.
+// How a whole graph is fused. A strategy chooses among the candidate groups that the templates' embeddings give
+// (fusion/candidates.h); all strategies draw from the same set, so that their results can be compared.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,42 +13,45 @@
 #include "core/diagnostics.h"
 #include "core/trace.h"
 #include "fusion/fused_graph.h"
+#include "fusion/fusion_record.h"
+#include "fusion/group_cost.h"
 #include "fusion/template.h"
 
 namespace stowage {
 
-/// A verdict with its reason. Every legality check returns one.
-struct Decision {
-  bool allowed = true;
-  std::string rule;    ///< name of the rule that refused
-  std::string reason;  ///< with its numbers: "needs 300 KiB, has 256 KiB"
-  explicit operator bool() const { return allowed; }
-  static Decision allow() { return {}; }
-  static Decision refuse(std::string rule, std::string reason) { return {false, std::move(rule), std::move(reason)}; }
-};
+struct CandidateSet;
 
-/// What fusion needs to know of lowering: the cost of a group, or why it cannot be. lowering implements it.
-class GroupCost {
- public:
-  virtual ~GroupCost() = default;
-  struct Answer {
-    Decision decision;
-    std::int64_t cycles = 0;
-  };
-  [[nodiscard]] virtual Answer cost(const Graph& graph, const FusedOperator& group) const = 0;
+/// What a strategy chose: candidates that hold every operator once and do not wait for each other in a circle.
+struct Choice {
+  std::vector<std::size_t> candidates;  ///< indices into CandidateSet::candidates
+  std::vector<SearchGraph> graphs;      ///< what was searched, for display; of dnnvm and exact
+  std::optional<SearchSummary> search;  ///< of exact: whether the choice is proved best
+  std::vector<StrategyTotal> compared;  ///< of exact: what the others' choices cost
 };
 
 class Strategy {
  public:
   virtual ~Strategy() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Partitions the graph (as fold_intrinsics left it). Every acceptance and refusal goes to the trace. `cost` may be
-  /// null (structure only).
-  [[nodiscard]] virtual FusedGraph fuse(const Graph& graph, const std::vector<FusionTemplate>& templates,
-                                        const GroupCost* cost, TraceSink trace) const = 0;
+  /// Every acceptance, and what the strategy considered and refused, goes to the trace. When stopped it returns the
+  /// operators alone.
+  [[nodiscard]] virtual Choice choose(const CandidateSet& set, TraceSink trace, const std::stop_token& stop) const = 0;
+
+  /// Partitions the graph (as fold_intrinsics left it). `cost` may be null: then every group costs 1, views nothing.
+  [[nodiscard]] FusedGraph fuse(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,
+                                TraceSink trace) const;
 };
 
-/// "none" and "greedy" for now. Nullptr for an unknown name.
+struct Fusion {
+  FusedGraph fused;
+  FusionRecord record;
+};
+
+/// The same with the record of what could have been chosen.
+Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,
+                  const Strategy& strategy, TraceSink trace, const std::stop_token& stop = {});
+
+/// "none", "greedy", "tvm", "dnnvm", "exact" (docs/fusion.md). Nullptr for an unknown name.
 const Strategy* find_strategy(std::string_view name);
 std::vector<std::string> strategy_names();
 

@@ -11,7 +11,7 @@
 #include "core/progress.h"
 #include "core/target.h"
 #include "core/trace.h"
-#include "fusion/strategy.h"
+#include "fusion/group_cost.h"
 #include "lowering/plan.h"
 
 namespace stowage {

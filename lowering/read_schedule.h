@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "fusion/strategy.h"
+#include "fusion/group_cost.h"
 #include "lowering/group_model.h"
 #include "lowering/schedule.h"
 #include "lowering/swtvm.h"

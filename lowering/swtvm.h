@@ -10,7 +10,7 @@
 
 #include "core/target.h"
 #include "core/trace.h"
-#include "fusion/strategy.h"
+#include "fusion/group_cost.h"
 #include "lowering/group_model.h"
 #include "lowering/schedule.h"
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/fusion_file.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace stowage {
+namespace {
+
+Json row_of(const CandidateRecord& candidate, const Graph& graph) {
+  Json row = Json::object();
+  for (const OpId op : candidate.operators) row["operators"].push_back(graph.op(op).name);
+  row["templates"] = candidate.templates;
+  row["fate"] = name_of(candidate.fate);
+  for (const Decision& refusal : candidate.refusals) {
+    row["refusals"].push_back({{"rule", refusal.rule}, {"reason", refusal.reason}});
+  }
+  if (candidate.fate != CandidateFate::refused) row["cycles"] = candidate.cycles;
+  if (!candidate.outbid_by.empty()) row["outbid_by"] = candidate.outbid_by;
+  if (candidate.loss) row["loss"] = *candidate.loss;
+  return row;
+}
+
+Json row_of(const SearchGraph::Node& node) {
+  Json row = {{"label", node.label}};
+  if (node.best_cycles) row["best_cycles"] = *node.best_cycles;
+  if (node.on_path) row["on_path"] = true;
+  return row;
+}
+
+Json row_of(const SearchGraph::Edge& edge) {
+  Json row = {{"from", edge.from}, {"to", edge.to}, {"candidate", edge.candidate}, {"cycles", edge.cycles}};
+  if (edge.on_path) row["on_path"] = true;
+  return row;
+}
+
+Json row_of(const SearchSummary& search) {
+  return {{"complete", search.complete},           {"lower_bound", search.lower_bound}, {"segments", search.segments},
+          {"beam_segments", search.beam_segments}, {"states", search.states},           {"widest", search.widest}};
+}
+
+std::string line(const Json& row) {
+  std::string text = dumped(row);
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+template <class Rows, class ToRow>
+std::string lines(const Rows& rows, ToRow&& to_row) {
+  std::string text = "[";
+  bool first = true;
+  for (const auto& row : rows) {
+    text += (first ? "\n" : ",\n") + line(to_row(row));
+    first = false;
+  }
+  return text + "]";
+}
+
+std::string text_of(const SearchGraph& graph) {
+  const auto row = [](const auto& part) { return row_of(part); };
+  return fmt::format("{{\"name\": {}, \"nodes_left_out\": {}, \"nodes\": {}, \"edges\": {}}}", line(Json(graph.name)),
+                     graph.nodes_left_out, lines(graph.nodes, row), lines(graph.edges, row));
+}
+
+CandidateFate fate_of(const std::string& name) {
+  for (const CandidateFate fate : {CandidateFate::chosen, CandidateFate::refused, CandidateFate::outbid}) {
+    if (name == name_of(fate)) return fate;
+  }
+  throw std::invalid_argument(fmt::format("'{}' is no fate of a candidate", name));
+}
+
+CandidateRecord candidate_of(const Json& row, const Graph& graph) {
+  CandidateRecord candidate;
+  for (const Json& name : row.at("operators")) {
+    const auto op = graph.find_operator(name.get<std::string>());
+    if (!op) throw std::invalid_argument(fmt::format("its graph has no operator {}", name.dump()));
+    candidate.operators.push_back(*op);
+  }
+  candidate.templates = row.at("templates").get<std::vector<std::string>>();
+  candidate.fate = fate_of(row.at("fate").get<std::string>());
+  if (row.contains("refusals")) {
+    for (const Json& refusal : row.at("refusals")) {
+      candidate.refusals.push_back(
+          Decision::refuse(refusal.at("rule").get<std::string>(), refusal.at("reason").get<std::string>()));
+    }
+  }
+  candidate.cycles = row.value("cycles", std::int64_t{0});
+  candidate.outbid_by = row.value("outbid_by", std::vector<std::size_t>{});
+  if (row.contains("loss")) candidate.loss = row.at("loss").get<std::int64_t>();
+  return candidate;
+}
+
+SearchGraph graph_of(const Json& json, std::size_t candidates) {
+  SearchGraph graph;
+  graph.name = json.at("name").get<std::string>();
+  graph.nodes_left_out = json.at("nodes_left_out").get<std::int64_t>();
+  for (const Json& row : json.at("nodes")) {
+    SearchGraph::Node node;
+    node.label = row.at("label").get<std::string>();
+    if (row.contains("best_cycles")) node.best_cycles = row.at("best_cycles").get<std::int64_t>();
+    node.on_path = row.value("on_path", false);
+    graph.nodes.push_back(std::move(node));
+  }
+  for (const Json& row : json.at("edges")) {
+    const SearchGraph::Edge edge{row.at("from").get<std::size_t>(), row.at("to").get<std::size_t>(),
+                                 row.at("candidate").get<std::size_t>(), row.at("cycles").get<std::int64_t>(),
+                                 row.value("on_path", false)};
+    if (edge.from >= graph.nodes.size() || edge.to >= graph.nodes.size() || edge.candidate >= candidates) {
+      throw std::invalid_argument("an edge of a search graph leads nowhere");
+    }
+    graph.edges.push_back(edge);
+  }
+  return graph;
+}
+
+SearchSummary search_of(const Json& json) {
+  SearchSummary search;
+  search.complete = json.at("complete").get<bool>();
+  search.lower_bound = json.at("lower_bound").get<std::int64_t>();
+  search.segments = json.at("segments").get<std::int64_t>();
+  search.beam_segments = json.at("beam_segments").get<std::int64_t>();
+  search.states = json.at("states").get<std::int64_t>();
+  search.widest = json.at("widest").get<std::int64_t>();
+  return search;
+}
+
+}  // namespace
+
+std::string fusion_json(const FusionRecord& record, const Graph& graph) {
+  std::string text =
+      fmt::format("{{\"strategy\": {}, \"costed\": {},\n\"totals\": {},\n", line(Json(record.strategy)), record.costed,
+                  lines(record.totals, [](const StrategyTotal& total) {
+                    return Json{{"strategy", total.strategy}, {"cycles", total.cycles}, {"groups", total.groups}};
+                  }));
+  if (record.search) text += fmt::format("\"search\": {},\n", line(row_of(*record.search)));
+  text +=
+      fmt::format("\"candidates\": {},\n",
+                  lines(record.candidates, [&](const CandidateRecord& candidate) { return row_of(candidate, graph); }));
+  text += "\"graphs\": [";
+  for (std::size_t i = 0; i < record.graphs.size(); ++i) text += (i == 0 ? "\n" : ",\n") + text_of(record.graphs[i]);
+  return text + "]}";
+}
+
+FusionRecord fusion_of(const Json& json, const Graph& graph) {
+  FusionRecord record;
+  record.strategy = json.at("strategy").get<std::string>();
+  record.costed = json.at("costed").get<bool>();
+  for (const Json& row : json.at("totals")) {
+    record.totals.push_back({row.at("strategy").get<std::string>(), row.at("cycles").get<std::int64_t>(),
+                             row.at("groups").get<std::int64_t>()});
+  }
+  if (json.contains("search")) record.search = search_of(json.at("search"));
+  for (const Json& row : json.at("candidates")) record.candidates.push_back(candidate_of(row, graph));
+  for (const CandidateRecord& candidate : record.candidates) {
+    for (const std::size_t holder : candidate.outbid_by) {
+      if (holder >= record.candidates.size()) throw std::invalid_argument("a candidate is outbid by nothing");
+    }
+  }
+  for (const Json& row : json.at("graphs")) record.graphs.push_back(graph_of(row, record.candidates.size()));
+  return record;
+}
+
+}  // namespace stowage

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of a fusion as the part "fusion" of trace.json (docs/plan-format.md).
+#pragma once
+
+#include <string>
+
+#include "core/graph.h"
+#include "driver/json.h"
+#include "fusion/fusion_record.h"
+
+namespace stowage {
+
+/// An object with one candidate, node or edge a line, so that files can be read and compared by people.
+std::string fusion_json(const FusionRecord& record, const Graph& graph);
+/// Reads it back. Whatever is wrong is an exception of the JSON library, or std::invalid_argument.
+FusionRecord fusion_of(const Json& json, const Graph& graph);
+
+}  // namespace stowage

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fusion/candidates.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "fusion/group.h"
+#include "fusion/legality.h"
+#include "fusion/match.h"
+
+namespace stowage {
+namespace {
+
+/// Collects embeddings in greedy's order and joins those that cover the same operators.
+class Collector {
+ public:
+  Collector(const GraphFacts& facts, TraceSink trace) : facts_(facts), trace_(trace) {}
+
+  void add_template(const FusionTemplate& fusion_template) {
+    const std::vector<Pattern> patterns = expand(fusion_template);
+    const VertexCandidates fitting = find_candidates(facts_, fusion_template);
+    struct Found {
+      std::size_t pattern = 0;
+      Embedding embedding;
+    };
+    std::vector<std::vector<Found>> by_anchor(facts_.graph.operators().size());
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+      Embeddings embeddings = find_embeddings(facts_.graph, patterns[p], fitting);
+      for (const OpId start : embeddings.given_up) note_search_limit(fusion_template.name, start);
+      for (Embedding& embedding : without_symmetric(std::move(embeddings.found))) {
+        const OpId anchor = embedding[patterns[p].anchor];
+        by_anchor[anchor.index()].push_back({p, std::move(embedding)});
+      }
+    }
+    for (const OpId anchor : facts_.order) {
+      for (const Found& found : by_anchor[anchor.index()]) {
+        add(group_of(fusion_template, patterns[found.pattern], found.embedding));
+      }
+    }
+  }
+
+  /// The candidates in order; operators that no template allows alone join behind.
+  std::vector<CandidateGroup> finish() {
+    for (const OpId op : facts_.order) {
+      const auto known = known_.find({op});
+      if (known == known_.end() || !entries_[known->second].candidate.allowed()) add_allowed(make_single(facts_, op));
+    }
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [](const Entry& a, const Entry& b) { return a.place < b.place; });
+    std::vector<CandidateGroup> candidates;
+    for (Entry& entry : entries_) candidates.push_back(std::move(entry.candidate));
+    return candidates;
+  }
+
+ private:
+  struct Entry {
+    CandidateGroup candidate;
+    std::size_t place = 0;  ///< of the first embedding that is allowed, else of the first
+  };
+
+  [[nodiscard]] FusedOperator group_of(const FusionTemplate& fusion_template, const Pattern& pattern,
+                                       const Embedding& embedding) const {
+    std::vector<Member> members;
+    for (std::size_t v = 0; v < embedding.size(); ++v) {
+      const VertexRole role = pattern.vertices[v].role;
+      if (role != VertexRole::context) members.push_back({embedding[v], std::string(name_of(role))});
+    }
+    return make_group(facts_, fusion_template.name, embedding[pattern.anchor], std::move(members));
+  }
+
+  void add(FusedOperator group) {
+    const auto known = known_.find(group.operators);
+    if (known != known_.end() && entries_[known->second].candidate.allowed()) {
+      std::vector<std::string>& templates = entries_[known->second].candidate.templates;
+      const bool listed = std::find(templates.begin(), templates.end(), group.template_name) != templates.end();
+      if (!listed && refusals(facts_, group).empty()) templates.push_back(group.template_name);
+      return;
+    }
+    std::vector<Decision> broken = refusals(facts_, group);
+    if (broken.empty()) return add_allowed(std::move(group));
+    if (known != known_.end()) return;  // refused again, in other roles
+    known_.emplace(group.operators, entries_.size());
+    std::vector<std::string> templates{group.template_name};
+    entries_.push_back({{std::move(group), std::move(templates), std::move(broken), 0}, next_place_++});
+  }
+
+  void add_allowed(FusedOperator group) {
+    const auto [known, is_new] = known_.emplace(group.operators, entries_.size());
+    std::vector<std::string> templates{group.template_name};
+    Entry entry{{std::move(group), std::move(templates), {}, 0}, next_place_++};
+    if (is_new) {
+      entries_.push_back(std::move(entry));
+    } else {
+      entries_[known->second] = std::move(entry);
+    }
+  }
+
+  void note_search_limit(const std::string& template_name, OpId start) const {
+    trace_.add(
+        {"fusion",
+         template_name,
+         "search-limit",
+         TraceOutcome::refused,
+         fmt::format("the search from {} ended after {} candidates", facts_.graph.op(start).name, tests_per_start),
+         {}});
+  }
+
+  const GraphFacts& facts_;
+  TraceSink trace_;
+  std::map<std::vector<OpId>, std::size_t> known_;  ///< operators in topological order → entry
+  std::vector<Entry> entries_;
+  std::size_t next_place_ = 0;
+};
+
+/// Asks what the allowed groups cost, all at once.
+void add_costs(CandidateSet& set, const GroupCost* cost, const std::stop_token& stop) {
+  std::vector<FusedOperator> asked;
+  std::vector<std::size_t> candidate_of;
+  for (std::size_t c = 0; c < set.candidates.size(); ++c) {
+    CandidateGroup& candidate = set.candidates[c];
+    const bool is_view = candidate.group.template_name == "view";  // nothing is launched
+    if (!candidate.allowed() || is_view) continue;
+    if (cost == nullptr) {
+      candidate.cycles = 1;
+      continue;
+    }
+    asked.push_back(candidate.group);
+    candidate_of.push_back(c);
+  }
+  if (cost == nullptr) return;
+  std::vector<GroupCost::Answer> answers = cost->costs(set.facts.graph, asked, stop);
+  check(answers.size() == asked.size(), "every group has a cost");
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    CandidateGroup& candidate = set.candidates[candidate_of[i]];
+    if (answers[i].decision) {
+      check(answers[i].cycles >= 0 && answers[i].cycles < CandidateSet::unplannable, "a cost out of range");
+      candidate.cycles = answers[i].cycles;
+    } else {
+      candidate.refusals.push_back(std::move(answers[i].decision));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<GroupCost::Answer> GroupCost::costs(const Graph& graph, std::span<const FusedOperator> groups,
+                                                const std::stop_token& stop) const {
+  std::vector<Answer> answers;
+  for (const FusedOperator& group : groups) {
+    answers.push_back(stop.stop_requested() ? Answer{Decision::refuse("stopped", "stopped"), 0} : cost(graph, group));
+  }
+  return answers;
+}
+
+CandidateSet find_candidate_groups(const Graph& graph, const std::vector<FusionTemplate>& templates,
+                                   const GroupCost* cost, TraceSink trace, const std::stop_token& stop) {
+  CandidateSet set{GraphFacts(graph), {}, {}, {}, cost != nullptr};
+  Collector collector(set.facts, trace);
+  for (const FusionTemplate& fusion_template : templates) {
+    if (!stop.stop_requested()) collector.add_template(fusion_template);
+  }
+  set.candidates = collector.finish();
+  add_costs(set, cost, stop);
+  set.single.resize(graph.operators().size());
+  set.of_operator.resize(graph.operators().size());
+  for (std::size_t c = 0; c < set.candidates.size(); ++c) {
+    const CandidateGroup& candidate = set.candidates[c];
+    if (candidate.group.operators.size() == 1) set.single[candidate.group.operators[0].index()] = c;
+    if (!candidate.allowed()) continue;
+    for (const OpId op : candidate.group.operators) set.of_operator[op.index()].push_back(c);
+  }
+  return set;
+}
+
+std::vector<std::size_t> within(const CandidateSet& set, const std::vector<OpId>& operators,
+                                const std::function<bool(std::size_t)>& accepted) {
+  std::vector<OpId> sorted = operators;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::size_t> found;
+  for (const OpId first : operators) {
+    const std::size_t single = set.single[first.index()];
+    if (!set.of(single).allowed() && accepted(single)) found.push_back(single);
+    for (const std::size_t c : set.of_operator[first.index()]) {
+      const std::vector<OpId>& members = set.of(c).group.operators;
+      const bool inside = members.front() == first && std::all_of(members.begin(), members.end(), [&](OpId op) {
+                            return std::binary_search(sorted.begin(), sorted.end(), op);
+                          });
+      if (inside && accepted(c)) found.push_back(c);
+    }
+  }
+  return found;
+}
+
+std::int64_t total_cycles(const CandidateSet& set, const std::vector<std::size_t>& choice) {
+  std::int64_t total = 0;
+  for (const std::size_t candidate : choice) total += set.cycles(candidate);
+  return total;
+}
+
+bool has_several_results(const Graph& graph, const FusedOperator& group) {
+  const auto leaves = [&](OpId op) {
+    const GraphTensor& result = graph.tensor(graph.op(op).output);
+    return result.is_output || result.consumers.empty() ||
+           std::any_of(result.consumers.begin(), result.consumers.end(), [&](OpId reader) {
+             return std::find(group.operators.begin(), group.operators.end(), reader) == group.operators.end();
+           });
+  };
+  return std::count_if(group.operators.begin(), group.operators.end(), leaves) > 1;
+}
+
+bool is_executable(const CandidateSet& set, const std::vector<std::size_t>& choice) {
+  const Graph& graph = set.facts.graph;
+  // Groups by number; operators that no group holds get numbers of their own behind them.
+  constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> owner(graph.operators().size(), nobody);
+  for (std::size_t g = 0; g < choice.size(); ++g) {
+    for (const OpId op : set.of(choice[g]).group.operators) owner[op.index()] = g;
+  }
+  std::size_t groups = choice.size();
+  for (std::size_t& group : owner) {
+    if (group == nobody) group = groups++;
+  }
+  std::vector<std::size_t> waiting(groups, 0);
+  std::vector<std::vector<std::size_t>> readers(groups);
+  for (const OpId op : set.facts.order) {
+    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+      if (owner[op.index()] == owner[reader.index()]) continue;
+      readers[owner[op.index()]].push_back(owner[reader.index()]);
+      ++waiting[owner[reader.index()]];
+    }
+  }
+  std::vector<std::size_t> ready;
+  for (std::size_t g = 0; g < groups; ++g) {
+    if (waiting[g] == 0) ready.push_back(g);
+  }
+  std::size_t done = 0;
+  while (!ready.empty()) {
+    const std::size_t g = ready.back();
+    ready.pop_back();
+    ++done;
+    for (const std::size_t reader : readers[g]) {
+      if (--waiting[reader] == 0) ready.push_back(reader);
+    }
+  }
+  return done == groups;
+}
+
+}  // namespace stowage

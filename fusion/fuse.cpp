@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "fusion/group.h"
+#include "fusion/lattice.h"
+#include "fusion/strategies.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::size_t most_losses = 20'000;  ///< of larger graphs nobody asks for every candidate
+constexpr std::size_t loss_beam = 500;
+
+/// What it would change to put an outbid candidate in the place of the groups that hold its operators.
+std::optional<std::int64_t> loss_of(const CandidateSet& set, std::size_t candidate,
+                                    const std::vector<std::size_t>& holders) {
+  LatticeProblem problem;
+  std::int64_t now = 0;
+  for (const std::size_t holder : holders) {
+    const std::vector<OpId>& held = set.of(holder).group.operators;
+    problem.operators.insert(problem.operators.end(), held.begin(), held.end());
+    now += set.cycles(holder);
+  }
+  std::sort(problem.operators.begin(), problem.operators.end(),
+            [&](OpId a, OpId b) { return set.facts.of(a).position < set.facts.of(b).position; });
+  const std::vector<OpId>& members = set.of(candidate).group.operators;
+  problem.candidates = within(set, problem.operators, [&](std::size_t c) {
+    if (c == candidate) return true;
+    const std::vector<OpId>& others = set.of(c).group.operators;
+    return std::none_of(others.begin(), others.end(),
+                        [&](OpId op) { return std::find(members.begin(), members.end(), op) != members.end(); });
+  });
+  problem.beam = loss_beam;
+  const LatticeResult best = best_partition(set, problem);
+  if (!best.found || !best.complete) return std::nullopt;
+  return best.cost.cycles - now;
+}
+
+FusionRecord record_of(const CandidateSet& set, const Choice& choice, std::string_view strategy) {
+  FusionRecord record;
+  record.strategy = strategy;
+  record.costed = set.costed;
+  std::vector<std::size_t> owner(set.single.size());
+  for (const std::size_t c : choice.candidates) {
+    for (const OpId op : set.of(c).group.operators) owner[op.index()] = c;
+  }
+  for (std::size_t c = 0; c < set.candidates.size(); ++c) {
+    const CandidateGroup& candidate = set.of(c);
+    CandidateRecord row;
+    row.operators = candidate.group.operators;
+    row.templates = candidate.templates;
+    row.refusals = candidate.refusals;
+    row.cycles = candidate.cycles;
+    std::set<std::size_t> holders;
+    for (const OpId op : row.operators) holders.insert(owner[op.index()]);
+    if (holders.contains(c)) {
+      row.fate = CandidateFate::chosen;
+    } else if (!candidate.allowed()) {
+      row.fate = CandidateFate::refused;
+    } else {
+      row.fate = CandidateFate::outbid;
+      row.outbid_by.assign(holders.begin(), holders.end());
+      if (set.candidates.size() <= most_losses) row.loss = loss_of(set, c, row.outbid_by);
+    }
+    record.candidates.push_back(std::move(row));
+  }
+  record.totals.push_back({std::string(strategy), total_cycles(set, choice.candidates),
+                           static_cast<std::int64_t>(choice.candidates.size())});
+  record.totals.insert(record.totals.end(), choice.compared.begin(), choice.compared.end());
+  record.graphs = choice.graphs;
+  record.search = choice.search;
+  return record;
+}
+
+}  // namespace
+
+std::string_view name_of(CandidateFate fate) {
+  switch (fate) {
+    case CandidateFate::chosen: return "chosen";
+    case CandidateFate::refused: return "refused";
+    case CandidateFate::outbid: return "outbid";
+  }
+  fail_check("unknown fate");
+}
+
+std::string text_of(const SearchSummary& search, std::int64_t cycles) {
+  if (search.complete) return fmt::format("{} cycles are proved best of all partitions into these candidates", cycles);
+  const std::int64_t gap = cycles - search.lower_bound;
+  return fmt::format(
+      "{} cycles were found, at least {} are needed: a better partition could save {} cycles ({:.2f} %) "
+      "at most; {} of {} segments were too wide to be searched completely",
+      cycles, search.lower_bound, gap,
+      100.0 * static_cast<double>(gap) / static_cast<double>(std::max<std::int64_t>(1, cycles)), search.beam_segments,
+      search.segments);
+}
+
+const CandidateRecord* find_candidate(const FusionRecord& record, std::vector<OpId> operators) {
+  std::sort(operators.begin(), operators.end());
+  for (const CandidateRecord& row : record.candidates) {
+    if (row.operators.size() != operators.size()) continue;
+    std::vector<OpId> own = row.operators;
+    std::sort(own.begin(), own.end());
+    if (own == operators) return &row;
+  }
+  return nullptr;
+}
+
+Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,
+                  const Strategy& strategy, TraceSink trace, const std::stop_token& stop) {
+  const CandidateSet set = find_candidate_groups(graph, templates, cost, trace, stop);
+  const Choice choice = strategy.choose(set, trace, stop);
+  Fusion fusion{{graph, {}}, record_of(set, choice, strategy.name())};
+  for (const std::size_t candidate : choice.candidates) fusion.fused.groups.push_back(set.of(candidate).group);
+  fusion.fused.groups = in_execution_order(set.facts, std::move(fusion.fused.groups));
+  return fusion;
+}
+
+FusedGraph Strategy::fuse(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,
+                          TraceSink trace) const {
+  return fuse_graph(graph, templates, cost, *this, trace).fused;
+}
+
+const Strategy* find_strategy(std::string_view name) {
+  static const NoFusion none;
+  static const GreedyFusion greedy;
+  static const TvmFusion tvm;
+  static const DnnvmFusion dnnvm;
+  static const ExactFusion exact;
+  const std::initializer_list<const Strategy*> all = {&none, &greedy, &tvm, &dnnvm, &exact};
+  for (const Strategy* strategy : all) {
+    if (strategy->name() == name) return strategy;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> strategy_names() { return {"none", "greedy", "tvm", "dnnvm", "exact"}; }
+
+}  // namespace stowage

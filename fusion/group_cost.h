@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fusion needs to know of lowering: what a group of operators costs as one fused operator, or why it cannot be
+// one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fusion/fused_graph.h"
+
+namespace stowage {
+
+/// A verdict with its reason. Every legality check returns one.
+struct Decision {
+  bool allowed = true;
+  std::string rule;    ///< name of the rule that refused
+  std::string reason;  ///< with its numbers: "needs 300 KiB, has 256 KiB"
+  explicit operator bool() const { return allowed; }
+  static Decision allow() { return {}; }
+  static Decision refuse(std::string rule, std::string reason) { return {false, std::move(rule), std::move(reason)}; }
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+/// lowering implements it by planning the group.
+class GroupCost {
+ public:
+  virtual ~GroupCost() = default;
+  struct Answer {
+    Decision decision;
+    std::int64_t cycles = 0;
+  };
+  [[nodiscard]] virtual Answer cost(const Graph& graph, const FusedOperator& group) const = 0;
+  /// Answers for many groups, in their order. An implementation may share work among them and do it in parallel; the
+  /// answers are those of cost(). When stopped, those that are missing are refused by the rule "stopped".
+  [[nodiscard]] virtual std::vector<Answer> costs(const Graph& graph, std::span<const FusedOperator> groups,
+                                                  const std::stop_token& stop) const;
+};
+
+}  // namespace stowage

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strategies against each other and against brute force, on random graphs with random costs.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "fusion/group.h"
+#include "fusion/lattice.h"
+#include "fusion/strategies.h"
+#include "tests/fusion/net.h"
+#include "tests/fusion/random_net.h"
+
+using namespace stowage;
+using stowage::testing::Net;
+
+namespace {
+
+/// A random graph of `size` operators that keeps up to `width` tensors alive.
+Graph random_graph(std::mt19937& random, int size, std::size_t width) {
+  Net net("random", static_cast<unsigned>(random()));
+  std::vector<TensorId> alive{net.input("x", {1, 4, 6, 6})};
+  std::vector<TensorId> unread;
+  const auto read = [&](TensorId tensor) {
+    unread.erase(std::remove(unread.begin(), unread.end(), tensor), unread.end());
+  };
+  for (int i = 0; i < size; ++i) {
+    const std::string name = "op" + std::to_string(i);
+    const std::size_t a = random() % alive.size();
+    const std::size_t b = random() % alive.size();
+    const TensorId left = alive[a];
+    const TensorId right = alive[b];
+    TensorId made;
+    read(left);
+    switch (random() % 4) {
+      case 0: made = net.conv(name, left, 4, 3); break;
+      case 1:
+        if (left != right) {
+          read(right);
+          made = net.op("Add", name, {left, right});
+          if (random() % 2 == 0) alive.erase(alive.begin() + static_cast<std::ptrdiff_t>(b));
+          break;
+        }
+        [[fallthrough]];
+      default: made = net.op("Relu", name, {left}); break;
+    }
+    unread.push_back(made);
+    if (alive.size() < width && random() % 2 == 0) {
+      alive.push_back(made);
+    } else {
+      alive[random() % alive.size()] = made;
+    }
+  }
+  return net.done(unread);
+}
+
+/// Seeded random costs; larger groups tend to be cheaper than their parts. Some are refused.
+class RandomCost : public GroupCost {
+ public:
+  explicit RandomCost(unsigned seed) : seed_(seed) {}
+  [[nodiscard]] Answer cost(const Graph&, const FusedOperator& group) const override {
+    std::mt19937 random(seed_);
+    unsigned hash = seed_;
+    for (const OpId op : group.operators) hash = hash * 31 + static_cast<unsigned>(op.index()) + 7;
+    random.seed(hash);
+    const auto size = static_cast<std::int64_t>(group.operators.size());
+    if (size > 1 && random() % 10 == 0) return {Decision::refuse("ldm-capacity", "too large"), 0};
+    return {Decision::allow(), 10 + static_cast<std::int64_t>(random() % static_cast<unsigned>(40 * (size + 1) / 2))};
+  }
+
+ private:
+  unsigned seed_;
+};
+
+/// Templates that match far more than the built-in ones do: two convolutions with element-wise operators all around.
+const std::vector<FusionTemplate>& wide_templates() {
+  static const std::vector<FusionTemplate> templates = [] {
+    Diagnostics diagnostics;
+    auto parsed = parse_templates(R"(
+[[template]]
+name = "convs"
+summary = "conv, operators, conv, operators"
+vertex = [
+  { name = "first", role = "prologue", kinds = ["@element_wise"], optional = true },
+  { name = "conv", role = "anchor", kinds = ["Conv"] },
+  { name = "tail", role = "epilogue", kinds = ["@element_wise"], optional = true, repeat = 4 },
+]
+edge = [ { from = "first", to = "conv" }, { from = "conv", to = "tail" } ]
+
+[[template]]
+name = "joined"
+summary = "two element-wise operators and the one that joins them"
+vertex = [
+  { name = "left", role = "epilogue", kinds = ["@element_wise"] },
+  { name = "right", role = "epilogue", kinds = ["@element_wise"] },
+  { name = "join", role = "anchor", kinds = ["Add"] },
+  { name = "tail", role = "epilogue", kinds = ["@element_wise"], optional = true, repeat = 2 },
+]
+edge = [ { from = "left", to = "join" }, { from = "right", to = "join" }, { from = "join", to = "tail" } ]
+)",
+                                  "test", diagnostics);
+    check(static_cast<bool>(parsed), format_diagnostics(diagnostics));
+    std::vector<FusionTemplate> all = *parsed;
+    const auto& built_in = built_in_templates();
+    all.insert(all.end(), built_in.begin(), built_in.end());
+    return all;
+  }();
+  return templates;
+}
+
+/// The cheapest way to cover every operator once with groups that do not wait for each other, by trying all.
+class BruteForce {
+ public:
+  explicit BruteForce(const CandidateSet& set) : set_(set), owner_(set.single.size(), nobody) {
+    covering_.resize(set.single.size());
+    for (std::size_t c = 0; c < set.candidates.size(); ++c) {
+      const std::vector<OpId>& members = set.of(c).group.operators;
+      if (!set.of(c).allowed() && members.size() > 1) continue;
+      for (const OpId op : members) covering_[op.index()].push_back(c);
+    }
+  }
+
+  std::int64_t best() {
+    cover(0, 0);
+    return best_;
+  }
+
+ private:
+  static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+
+  void cover(std::size_t op, std::int64_t cycles) {
+    while (op < owner_.size() && owner_[op] != nobody) ++op;
+    if (op == owner_.size()) {
+      if (cycles < best_ && !has_circle()) best_ = cycles;
+      return;
+    }
+    for (const std::size_t c : covering_[op]) {
+      const std::vector<OpId>& members = set_.of(c).group.operators;
+      if (std::any_of(members.begin(), members.end(), [&](OpId m) { return owner_[m.index()] != nobody; })) continue;
+      for (const OpId m : members) owner_[m.index()] = c;
+      cover(op + 1, cycles + set_.cycles(c));
+      for (const OpId m : members) owner_[m.index()] = nobody;
+    }
+  }
+
+  /// Whether some group can be reached from itself, by transitive closure.
+  bool has_circle() const {
+    const Graph& graph = set_.facts.graph;
+    std::set<std::pair<std::size_t, std::size_t>> arcs;
+    std::set<std::size_t> groups(owner_.begin(), owner_.end());
+    for (std::size_t op = 0; op < owner_.size(); ++op) {
+      for (const OpId reader : graph.tensor(graph.op(OpId(op)).output).consumers) {
+        if (owner_[op] != owner_[reader.index()]) arcs.emplace(owner_[op], owner_[reader.index()]);
+      }
+    }
+    for (const std::size_t k : groups) {
+      for (const std::size_t i : groups) {
+        for (const std::size_t j : groups) {
+          if (arcs.contains({i, k}) && arcs.contains({k, j})) arcs.emplace(i, j);
+        }
+      }
+    }
+    return std::any_of(groups.begin(), groups.end(), [&](std::size_t g) { return arcs.contains({g, g}); });
+  }
+
+  const CandidateSet& set_;
+  std::vector<std::vector<std::size_t>> covering_;
+  std::vector<std::size_t> owner_;
+  std::int64_t best_ = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Every operator once, and executable.
+void check_partition(const CandidateSet& set, const std::vector<std::size_t>& choice) {
+  std::vector<int> held(set.single.size(), 0);
+  for (const std::size_t c : choice) {
+    for (const OpId op : set.of(c).group.operators) ++held[op.index()];
+  }
+  CHECK(std::all_of(held.begin(), held.end(), [](int times) { return times == 1; }));
+  CHECK(is_executable(set, choice));
+}
+
+/// exact is what brute force finds, the others are partitions and never better. Returns exact's cycles.
+std::int64_t compare_with_brute_force(const CandidateSet& set) {
+  const std::int64_t best = BruteForce(set).best();
+  for (const std::string& name : strategy_names()) {
+    INFO("strategy " << name);
+    const Choice choice = find_strategy(name)->choose(set, {}, {});
+    check_partition(set, choice.candidates);
+    const std::int64_t cycles = total_cycles(set, choice.candidates);
+    if (name == "exact") {
+      CHECK(cycles == best);
+      CHECK(choice.search->complete);
+      CHECK(choice.search->lower_bound == best);
+    } else {
+      CHECK(cycles >= best);
+    }
+  }
+  return best;
+}
+
+/// Candidates that no template makes: any set of two to four operators without a way out and in again, so groups of
+/// several results and groups without inner edges as well, which may wait for each other in a circle.
+CandidateSet arbitrary_candidates(const Graph& graph, std::mt19937& random) {
+  CandidateSet set{GraphFacts(graph), {}, {}, {}, true};
+  const auto add = [&](std::vector<OpId> members) {
+    std::vector<Member> with_roles;
+    for (const OpId op : members) with_roles.push_back({op, "anchor"});
+    const auto size = static_cast<std::int64_t>(members.size());
+    CandidateGroup candidate{make_group(set.facts, "arbitrary", members[0], with_roles), {"arbitrary"}, {}, 0};
+    candidate.cycles = 10 + static_cast<std::int64_t>(random() % static_cast<unsigned>(40 * (size + 1) / 2));
+    set.candidates.push_back(std::move(candidate));
+  };
+  const std::size_t count = graph.operators().size();
+  // reach[a][b]: a way from a to b
+  std::vector<std::vector<bool>> reach(count, std::vector<bool>(count, false));
+  for (auto op = set.facts.order.rbegin(); op != set.facts.order.rend(); ++op) {
+    for (const OpId reader : graph.tensor(graph.op(*op).output).consumers) {
+      reach[op->index()][reader.index()] = true;
+      for (std::size_t b = 0; b < count; ++b) {
+        if (reach[reader.index()][b]) reach[op->index()][b] = true;
+      }
+    }
+  }
+  std::set<std::vector<OpId>> known;
+  for (std::size_t tries = 0; tries < 3 * count; ++tries) {
+    std::vector<OpId> members;
+    for (std::size_t i = 0; i < 2 + random() % 3; ++i) {
+      // Close to each other, so that overlaps are many.
+      const std::size_t base = members.empty() ? random() % count : members[0].index() + random() % 4;
+      const OpId op(std::min(base, count - 1));
+      if (std::find(members.begin(), members.end(), op) == members.end()) members.push_back(op);
+    }
+    std::sort(members.begin(), members.end());
+    const auto has = [&](std::size_t op) {
+      return std::find(members.begin(), members.end(), OpId(op)) != members.end();
+    };
+    bool convex = members.size() > 1;
+    for (std::size_t between = 0; between < count; ++between) {
+      if (has(between)) continue;
+      bool after = false;
+      bool before = false;
+      for (const OpId op : members) {
+        after = after || reach[op.index()][between];
+        before = before || reach[between][op.index()];
+      }
+      convex = convex && !(after && before);
+    }
+    if (convex && known.insert(members).second) add(members);
+  }
+  for (const OpId op : set.facts.order) add({op});
+  set.single.resize(count);
+  set.of_operator.resize(count);
+  for (std::size_t c = 0; c < set.candidates.size(); ++c) {
+    const std::vector<OpId>& members = set.of(c).group.operators;
+    if (members.size() == 1) set.single[members[0].index()] = c;
+    for (const OpId op : members) set.of_operator[op.index()].push_back(c);
+  }
+  return set;
+}
+
+}  // namespace
+
+TEST_CASE("exact equals brute force on 1000 random graphs with candidates of templates") {
+  int fused_better = 0;
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    const Graph graph = random_graph(random, 1 + static_cast<int>(random() % 12), 1 + random() % 4);
+    const RandomCost cost(seed);
+    const CandidateSet set = find_candidate_groups(graph, wide_templates(), &cost, {});
+    const std::int64_t best = compare_with_brute_force(set);
+    if (best < total_cycles(set, alone(set))) ++fused_better;
+  }
+  CHECK(fused_better > 500);
+}
+
+TEST_CASE("exact equals brute force on 1000 random graphs with arbitrary candidates") {
+  int circles = 0;
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    const Graph graph = random_graph(random, 2 + static_cast<int>(random() % 11), 1 + random() % 4);
+    const CandidateSet set = arbitrary_candidates(graph, random);
+    compare_with_brute_force(set);
+    for (std::size_t a = 0; a < set.candidates.size(); ++a) {
+      for (std::size_t b = a + 1; b < set.candidates.size(); ++b) {
+        const auto& left = set.of(a).group.operators;
+        const auto& right = set.of(b).group.operators;
+        const bool apart = std::none_of(left.begin(), left.end(), [&](OpId op) {
+          return std::find(right.begin(), right.end(), op) != right.end();
+        });
+        if (apart && !is_executable(set, {a, b})) ++circles;
+      }
+    }
+  }
+  CHECK(circles > 100);  // the test is about partitions that must be avoided
+}
