@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "driver/check_run.h"
+#include "driver/fusion_file.h"
 #include "driver/inputs.h"
 #include "driver/json.h"
 #include "driver/networks.h"
@@ -82,6 +83,7 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
   result.totals = totals_of(compilation->program);
   json["model_hash"] = compilation->model.hash;
   json.update(totals_json(compilation->program));
+  if (compilation->fusion.search) json["search"] = search_json(compilation->fusion);
   if (!write_compilation(*compilation, options.folder / job.name, options.force, result.diagnostics, stop)) {
     return false;
   }

@@ -142,6 +142,13 @@ std::string fusion_json(const FusionRecord& record, const Graph& graph) {
   return text + "]}";
 }
 
+Json search_json(const FusionRecord& record) {
+  check(record.search.has_value() && !record.totals.empty(), "there was no search");
+  Json json = row_of(*record.search);
+  json["gap"] = record.totals.front().cycles - record.search->lower_bound;
+  return json;
+}
+
 FusionRecord fusion_of(const Json& json, const Graph& graph) {
   FusionRecord record;
   record.strategy = json.at("strategy").get<std::string>();

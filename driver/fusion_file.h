@@ -12,6 +12,9 @@ namespace stowage {
 
 /// An object with one candidate, node or edge a line, so that files can be read and compared by people.
 std::string fusion_json(const FusionRecord& record, const Graph& graph);
+/// How well strategy exact could prove its choice, as `compile --json` and batch results show it. Only if
+/// record.search.
+Json search_json(const FusionRecord& record);
 /// Reads it back. Whatever is wrong is an exception of the JSON library, or std::invalid_argument.
 FusionRecord fusion_of(const Json& json, const Graph& graph);
 

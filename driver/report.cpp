@@ -125,6 +125,14 @@ std::string summary_text(const Compilation& compilation) {
   const ProgramTotals totals = totals_of(program);
   TextTable sums({compilation.network, ">" + program.target.name});
   sums.add({"fusion, planner", fmt::format("{}, {}", program.fusion, program.planner)});
+  if (compilation.fusion.search) {
+    const std::int64_t gap = totals.cycles - compilation.fusion.search->lower_bound;
+    sums.add({"fusion search",
+              compilation.fusion.search->complete
+                  ? "proved best"
+                  : fmt::format("not proved: at most {} cycles ({:.2f} %) above the best", grouped_digits(gap),
+                                100.0 * static_cast<double>(gap) / static_cast<double>(totals.cycles))});
+  }
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
   sums.add({"kernels launched", grouped_digits(totals.kernels)});
   sums.add({"operations (flop)", grouped_digits(totals.flops)});

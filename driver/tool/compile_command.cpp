@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/fusion_file.h"
 #include "driver/json.h"
 #include "driver/plan_file.h"
 #include "driver/report.h"
@@ -81,6 +82,7 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   json["fusion"] = compilation.program.fusion;
   json["planner"] = compilation.program.planner;
   json.update(totals_json(compilation.program));
+  if (compilation.fusion.search) json["search"] = search_json(compilation.fusion);
   json["diagnostics"] = to_json(diagnostics);
   return json;
 }
