@@ -4,31 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/nest_rows.h"
 #include "driver/text_table.h"
 #include "lowering/planner.h"
 
 namespace stowage {
 
 namespace {
-
-/// Name of the innermost loop around every statement, "" for none.
-void find_loops(const Block& block, const LoopNest& nest, const std::string& around,
-                std::map<int, std::string>& loop_of) {
-  for (const StmtPtr& statement : block) {
-    loop_of[statement->id] = around;
-    if (const auto* loop = std::get_if<Loop>(&statement->node)) {
-      find_loops(loop->body, nest, nest.variables[loop->variable.index()].name, loop_of);
-    } else if (const auto* guard = std::get_if<Guard>(&statement->node)) {
-      find_loops(guard->body, nest, around, loop_of);
-    }
-  }
-}
-
-std::string box_text(const std::vector<Range>& region) {
-  std::vector<std::int64_t> extents;
-  for (const Range& range : region) extents.push_back(range.max_extent);
-  return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, " x "));
-}
 
 /// "operator (Kind, role)".
 std::string members_text(const Graph& graph, const FusedOperator& group) {
@@ -78,35 +60,18 @@ std::string buffer_table(const LoopNest& nest) {
   return table.text();
 }
 
-std::string dma_table(const Plan& plan) {
-  std::map<int, std::string> loop_of;
-  find_loops(plan.nest.body, plan.nest, "", loop_of);
+std::string dma_table(const Plan& plan, const Target& target) {
   TextTable table({">statement", "DMA", "tensor", "inside", ">elements", ">transfers", ">operations", ">bytes"});
-  visit_statements(plan.nest.body, [&](const Stmt& statement) {
-    const auto* dma = std::get_if<Dma>(&statement.node);
-    if (dma == nullptr) return;
-    const DmaTotals& totals = plan.counts.dma.at(statement.id);
-    const std::string& loop = loop_of.at(statement.id);
-    table.add({std::to_string(statement.id), dma->direction == DmaDirection::get ? "get" : "put",
-               plan.nest.tensors[static_cast<std::size_t>(dma->nest_tensor)].name,
-               loop.empty() ? "(outside the loops)" : loop, box_text(dma->region), grouped_digits(totals.transfers),
-               grouped_digits(totals.operations), grouped_digits(totals.bytes)});
-  });
+  for (const NestRow& row : nest_rows(plan, target)) {
+    if (row.kind != NestRow::Kind::get && row.kind != NestRow::Kind::put) continue;
+    table.add({std::to_string(row.statement), row.kind == NestRow::Kind::get ? "get" : "put", row.tensor,
+               row.loop.empty() ? "(outside the loops)" : row.loop, row.box, grouped_digits(row.transfers),
+               grouped_digits(row.operations), grouped_digits(row.bytes)});
+  }
   const DmaTotals sum = dma_totals(plan.counts);
   table.add({"", "all", "", "", "", grouped_digits(sum.transfers), grouped_digits(sum.operations),
              grouped_digits(sum.bytes)});
   return table.text();
-}
-
-/// What a trace's algorithm is, in words.
-std::string title_of(const std::string& algorithm) {
-  static const std::map<std::string, std::string> titles = {
-      {"alg1", "algorithm 1, LDM management"}, {"alg2", "algorithm 2, loop reordering"},
-      {"alg3", "algorithm 3, DMA insertion"},  {"alg4", "algorithm 4, correlation of iterators"},
-      {"alg5", "algorithm 5, classification"}, {"parallel", "split over the cores"},
-      {"memory-map", "places in main memory"}};
-  const auto title = titles.find(algorithm);
-  return title != titles.end() ? title->second : algorithm;
 }
 
 std::string time_table(const Plan& plan) {
@@ -181,7 +146,7 @@ std::string step_text(const Program& program, std::size_t step) {
   text += buffer_table(plan->nest);
   text += fmt::format("\nLDM: {} of {} bytes.\n\n", grouped_digits(plan->nest.ldm_bytes),
                       grouped_digits(program.target.ldm_available()));
-  text += dma_table(*plan) + "\n" + time_table(*plan);
+  text += dma_table(*plan, program.target) + "\n" + time_table(*plan);
   return text;
 }
 
@@ -198,12 +163,22 @@ std::string report_markdown(const Compilation& compilation) {
   return text;
 }
 
+std::string algorithm_title(const std::string& algorithm) {
+  static const std::map<std::string, std::string> titles = {
+      {"alg1", "algorithm 1, LDM management"}, {"alg2", "algorithm 2, loop reordering"},
+      {"alg3", "algorithm 3, DMA insertion"},  {"alg4", "algorithm 4, correlation of iterators"},
+      {"alg5", "algorithm 5, classification"}, {"parallel", "split over the cores"},
+      {"memory-map", "places in main memory"}};
+  const auto title = titles.find(algorithm);
+  return title != titles.end() ? title->second : algorithm;
+}
+
 std::string decisions_text(const Trace& trace, const std::string& subject) {
   std::string text;
   std::string heading;
   for (const TraceRecord& record : trace.records) {
     if (!subject.empty() && record.subject != subject) continue;
-    const std::string now = fmt::format("{}: {}", record.subject, title_of(record.algorithm));
+    const std::string now = fmt::format("{}: {}", record.subject, algorithm_title(record.algorithm));
     if (now != heading) {
       text += fmt::format("{}{}\n", text.empty() ? "" : "\n", now);
       heading = now;

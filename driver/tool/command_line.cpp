@@ -22,6 +22,7 @@ struct Options {
   ExplainOptions explain;
   DiffOptions diff;
   GraphOptions graph;
+  ReportOptions report;
   BatchCommandOptions batch;
   NetworkCommandOptions network;
   TemplatesOptions templates;
@@ -106,6 +107,13 @@ void declare_graph(CLI::App& app, Options& all) {
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
 
+void declare_report(CLI::App& app, Options& all) {
+  ReportOptions& options = all.report;
+  app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
+  app.add_option("-o", options.output, "the page")->required()->type_name("FILE.html");
+  app.add_flag("--force", options.force, "replace the file if it exists");
+}
+
 void declare_batch(CLI::App& app, Options& all) {
   BatchCommandOptions& options = all.batch;
   app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
@@ -166,6 +174,8 @@ constexpr CommandRow commands[] = {
      "  stowage graph lenet --view graph -o lenet.pdf\n"
      "  stowage graph lenet -o lenet.dot",
      declare_graph, [](const Options& o, ToolContext& c) { return graph_command(o.graph, c); }},
+    {"report", "write everything about a plan as one HTML page", "  stowage report lenet -o lenet.html", declare_report,
+     [](const Options& o, ToolContext& c) { return report_command(o.report, c); }},
     {"network", "write a sample network",
      "  stowage network\n"
      "  stowage network resnet18 --batch 4 -o resnet18.onnx",

@@ -111,6 +111,13 @@ struct GraphOptions {
 };
 int graph_command(const GraphOptions& options, ToolContext& context);
 
+struct ReportOptions {
+  std::string folder;
+  std::string output;
+  bool force = false;
+};
+int report_command(const ReportOptions& options, ToolContext& context);
+
 struct BatchCommandOptions {
   std::string file;
   std::string output;  ///< empty: the file's name without .toml, with "-out"

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The section of one fused operator: what it computes, its loop nest with DMA at its place, scratchpad, time,
+// decisions.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+#include "driver/nest_rows.h"
+#include "driver/page/page_parts.h"
+#include "driver/report.h"
+#include "emitter/markup.h"
+
+namespace stowage {
+
+namespace {
+
+std::string tensor_text(const Graph& graph, TensorId id) {
+  const GraphTensor& tensor = graph.tensor(id);
+  return fmt::format("<code>{}</code> {}{}", escaped(tensor.name), name_of(tensor.type), to_text(tensor.shape));
+}
+
+std::string members(const Graph& graph, const FusedOperator& group) {
+  std::string html = "<p>";
+  for (std::size_t i = 0; i < group.operators.size(); ++i) {
+    const Operator& op = graph.op(group.operators[i]);
+    const std::string role = i < group.roles.size() ? group.roles[i] : "";
+    html += fmt::format("{}<b>{}</b> <code>{}</code>{}", i > 0 ? ", then " : "", escaped(op.kind), escaped(op.name),
+                        role.empty() ? "" : fmt::format(" <span class=\"soft\">({})</span>", escaped(role)));
+  }
+  html += ".</p>\n<p>Reads ";
+  for (std::size_t i = 0; i < group.inputs.size(); ++i) {
+    html += fmt::format("{}{}{}", i > 0 ? ", " : "", graph.tensor(group.inputs[i]).constant ? "parameter " : "",
+                        tensor_text(graph, group.inputs[i]));
+  }
+  return html + fmt::format("; writes {}.</p>\n", tensor_text(graph, group.output));
+}
+
+/// Class of a row and its mark in the gutter.
+std::pair<std::string_view, std::string_view> look_of(NestRow::Kind kind) {
+  switch (kind) {
+    case NestRow::Kind::loop: return {"loop", "↻"};
+    case NestRow::Kind::get: return {"get", "▼ get"};
+    case NestRow::Kind::put: return {"put", "▲ put"};
+    case NestRow::Kind::wait: return {"wait", "◷ wait"};
+    case NestRow::Kind::fill: return {"fill", "▪"};
+    case NestRow::Kind::compute: return {"compute", "∑"};
+    case NestRow::Kind::other:
+    case NestRow::Kind::end: return {"other", ""};
+  }
+  return {"other", ""};
+}
+
+/// One line: what it is, its counts, and the statement.
+std::string nest_line(std::string_view css_class, std::string_view mark, const std::vector<std::string>& numbers,
+                      const std::string& code) {
+  std::string html = fmt::format("<tr class=\"{}\"><td class=\"mark\">{}</td>", css_class, mark);
+  for (const std::string& number : numbers) html += fmt::format("<td class=\"number\">{}</td>", number);
+  return html + fmt::format("<td class=\"code\">{}</td></tr>\n", code);
+}
+
+std::string cores_text(const LoopNest& nest) {
+  if (nest.core_grid.empty()) return "on one core:";
+  std::vector<std::string> axes;
+  for (const CoreAxis& axis : nest.core_grid) {
+    axes.push_back(fmt::format("{} &lt; {} <small>of {}</small>", escaped(nest.variables[axis.variable.index()].name),
+                               axis.parts, escaped(axis.iterator)));
+  }
+  return fmt::format("on {} cores at once: {}", nest.cores_used(), fmt::join(axes, ", "));
+}
+
+std::string nest_table(const Plan& plan, const Target& target) {
+  std::string html =
+      "<div class=\"scroll\"><table class=\"nest\"><thead><tr><th></th><th class=\"number\">how often</th>"
+      "<th class=\"number\">bytes</th><th class=\"number\">block</th><th class=\"number\">bandwidth</th>"
+      "<th class=\"number\">cycles</th><th class=\"code\">statement</th></tr></thead>\n<tbody>\n";
+  const std::vector<std::string> nothing(5);
+  html += nest_line("other", "", nothing, cores_text(plan.nest));
+  for (const NestRow& row : nest_rows(plan, target)) {
+    const auto [css_class, mark] = look_of(row.kind);
+    std::vector<std::string> numbers = nothing;
+    if (row.kind == NestRow::Kind::get || row.kind == NestRow::Kind::put) {
+      numbers = {grouped_digits(row.transfers), bytes_text(row.bytes), block_text(row),
+                 fmt::format("{:.2f} GB/s", row.bytes_per_second / 1e9), grouped_digits(row.cycles)};
+    } else if (row.kind == NestRow::Kind::compute) {
+      numbers[0] = grouped_digits(row.points) + " points";
+      numbers[4] = grouped_digits(row.cycles);
+    }
+    std::string note = row.note;
+    if (note.empty() && row.kind == NestRow::Kind::wait) note = "for " + row.tensor;
+    html += nest_line(css_class, mark, numbers,
+                      escaped(row.text) + (note.empty() ? "" : fmt::format("  <small>// {}</small>", escaped(note))));
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string buffer_table(const LoopNest& nest) {
+  std::string html =
+      "<div class=\"scroll\"><table><thead><tr><th>buffer</th><th>holds</th><th>elements</th>"
+      "<th class=\"number\">slots</th><th class=\"number\">address</th><th "
+      "class=\"number\">bytes</th></tr></thead><tbody>\n";
+  for (const Buffer& buffer : nest.buffers) {
+    const std::string shared =
+        buffer.shares_with ? ", in " + nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : "";
+    html += fmt::format(
+        "<tr><td><code>{}</code></td><td><code>{}</code>{}</td><td>{}</td><td class=\"number\">{}</td>"
+        "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+        escaped(buffer.name), escaped(nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)].name),
+        escaped(shared), buffer.extents.empty() ? "1" : fmt::format("{}", fmt::join(buffer.extents, " × ")),
+        buffer.slots, grouped_digits(buffer.offset), grouped_digits(buffer.bytes()));
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string term_table(const TimeEstimate& time) {
+  std::string html =
+      "<div class=\"scroll\"><table><thead><tr><th>term</th><th class=\"number\">cycles</th><th "
+      "class=\"number\">share</th>"
+      "<th>formula</th><th>source of its numbers</th></tr></thead><tbody>\n";
+  for (const TimeTerm& term : time.terms) {
+    const double share =
+        time.cycles > 0 ? 100.0 * static_cast<double>(term.cycles) / static_cast<double>(time.cycles) : 0;
+    html += fmt::format(
+        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{:.1f} %</td><td>{}</td><td>{}</td></tr>\n",
+        escaped(term.name), grouped_digits(term.cycles), share, escaped(term.formula), escaped(term.source));
+  }
+  return html +
+         fmt::format(
+             "</tbody><tfoot><tr><td>all</td><td class=\"number\">{}</td><td></td><td>{}</td><td></td></tr></tfoot>"
+             "</table></div>\n",
+             grouped_digits(time.cycles), seconds_text(time.seconds));
+}
+
+std::string schedule_text(const Plan& plan) {
+  std::vector<std::string> parts;
+  for (const auto& [iterator, size] : plan.schedule.buffer) parts.push_back(fmt::format("{} = {}", iterator, size));
+  const bool has_order = plan.schedule.order && !plan.schedule.order->empty();
+  return escaped(fmt::format(
+      "Outer loops, outermost first: {}. Elements buffered: {}.",
+      has_order ? fmt::format("{}", fmt::join(*plan.schedule.order, ", ")) : "none, everything is buffered whole",
+      fmt::join(parts, ", ")));
+}
+
+std::string plan_parts(const Compilation& compilation, const ProgramStep& step) {
+  const Plan& plan = *step.plan;
+  const Target& target = compilation.program.target;
+  std::string html = fmt::format("<h3>What is computed</h3>\n<pre>{}</pre>\n", escaped(to_text(plan.nest.stages)));
+  html += fmt::format("<h3>Loop nest</h3>\n<p>{}</p>\n", schedule_text(plan));
+  html += nest_table(plan, target);
+  html +=
+      "<h3>Scratchpad of a core</h3>\n<figure>" + ldm_bar(plan.nest, target) + "</figure>\n" + buffer_table(plan.nest);
+  html += "<h3>Time</h3>\n" + term_table(plan.time);
+  return html;
+}
+
+}  // namespace
+
+bool is_about_fusion(const TraceRecord& record) {
+  return !record.algorithm.starts_with("alg") && record.algorithm != "parallel" && record.algorithm != "memory-map";
+}
+
+std::string decisions_table(const Trace& trace, const std::string& subject, bool (*wanted)(const TraceRecord& record)) {
+  std::string rows;
+  for (const TraceRecord& record : trace.records) {
+    if ((!subject.empty() && record.subject != subject) || !wanted(record)) continue;
+    const bool refused = record.outcome == TraceOutcome::refused;
+    const std::string_view outcome = refused ? "refused" : record.outcome == TraceOutcome::accepted ? "accepted" : "";
+    std::string message = escaped(record.message);
+    for (const auto& [name, value] : record.values) {
+      if (refused) message += fmt::format("<br/>{}: {}", escaped(name), escaped(value));
+    }
+    rows += fmt::format("<tr>{}<td>{}</td><td>{}</td><td{}>{}</td><td>{}</td></tr>\n",
+                        subject.empty() ? fmt::format("<td>{}</td>", escaped(record.subject)) : "",
+                        escaped(algorithm_title(record.algorithm)), escaped(record.place),
+                        refused ? " class=\"refused\"" : "", outcome, message);
+  }
+  if (rows.empty()) return "";
+  return fmt::format(
+      "<div class=\"scroll\"><table><thead><tr>{}<th>algorithm</th><th>line or rule</th><th></th><th>decision</th></tr>"
+      "</thead><tbody>\n{}</tbody></table></div>\n",
+      subject.empty() ? "<th>about</th>" : "", rows);
+}
+
+std::string group_section(const Compilation& compilation, std::size_t number, std::int64_t all_cycles) {
+  const ProgramStep& step = compilation.program.steps[number];
+  const Graph& graph = compilation.program.fused.graph;
+  const FusedOperator& group = step.group;
+  std::string words = group.name + " " + group.template_name;
+  for (const OpId op : group.operators) words += " " + graph.op(op).kind + " " + graph.op(op).name;
+  std::string html =
+      fmt::format("<details class=\"group\" id=\"{}\" data-words=\"{}\"><summary><b>{}. {}</b><span>{}</span>",
+                  anchor_of(number), escaped(words), number, escaped(group.name), escaped(group.template_name));
+  if (step.plan) {
+    TimeShares shares;
+    shares.add(step.plan->time);
+    const double share =
+        all_cycles > 0 ? 100.0 * static_cast<double>(step.plan->time.cycles) / static_cast<double>(all_cycles) : 0;
+    html += fmt::format("<span>{}</span><span>{:.1f} % of time</span>{}", seconds_text(step.plan->time.seconds), share,
+                        time_bar(shares, shares.sum(), "bar"));
+  } else {
+    html += "<span>no kernel</span><span></span><span></span>";
+  }
+  html += "</summary>\n" + members(graph, group);
+  html += step.plan ? plan_parts(compilation, step) : "<p>A view: other shape, same memory, nothing to do.</p>\n";
+  if (const std::string table = decisions_table(compilation.trace, group.name, is_about_fusion); !table.empty()) {
+    html += "<h3>Why these operators</h3>\n" + table;
+  }
+  const auto planned = [](const TraceRecord& record) { return !is_about_fusion(record); };
+  if (const std::string table = decisions_table(compilation.trace, group.name, planned); !table.empty()) {
+    html += "<details class=\"inner\"><summary>How the schedule came about, step by step</summary>\n" + table +
+            "</details>\n";
+  }
+  return html + "</details>\n";
+}
+
+}  // namespace stowage

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces of the report page, each a piece of HTML or SVG.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "core/trace.h"
+#include "driver/session.h"
+
+namespace stowage {
+
+/// Cycles of a plan or program by what they are spent on.
+struct TimeShares {
+  std::int64_t launch = 0;
+  std::int64_t get = 0;
+  std::int64_t compute = 0;
+  std::int64_t put = 0;
+  std::int64_t rest = 0;  ///< terms of other names
+
+  void add(const TimeEstimate& time);
+  [[nodiscard]] std::int64_t sum() const { return launch + get + compute + put + rest; }
+};
+
+/// A bar of the shares; `whole` cycles are its full width.
+std::string time_bar(const TimeShares& shares, std::int64_t whole, const std::string& css_class = "bar");
+/// What the bar's colours mean.
+std::string time_key();
+
+/// Fragment of the page where step i is.
+std::string anchor_of(std::size_t step);
+/// "[12 KiB]" with a tooltip of the exact number and the number as value for sorting.
+std::string number_cell(std::int64_t value, const std::string& shown);
+
+/// Operations per second against operations per DMA byte, both logarithmic, under the roofs of the target.
+std::string roofline(const Program& program);
+/// One core's scratchpad as a bar of addresses.
+std::string ldm_bar(const LoopNest& nest, const Target& target);
+/// The area of activations: addresses against steps.
+std::string memory_chart(const Program& program);
+
+/// The section of one fused operator.
+std::string group_section(const Compilation& compilation, std::size_t step, std::int64_t all_cycles);
+/// Records of the trace about `subject` ("": all) that `wanted` takes, as a table; "" if there are none.
+std::string decisions_table(const Trace& trace, const std::string& subject, bool (*wanted)(const TraceRecord& record));
+/// True for records about which operators are fused.
+bool is_about_fusion(const TraceRecord& record);
+
+}  // namespace stowage

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/page/report_page.h"
+
+#include <fmt/format.h>
+
+#include "core/number_text.h"
+#include "driver/page/page_parts.h"
+#include "emitter/graph_picture.h"
+#include "emitter/graphviz.h"
+#include "emitter/markup.h"
+#include "report_page_text.h"
+
+namespace stowage {
+
+namespace {
+
+/// Pictures of larger networks would be most of the page and take Graphviz minutes.
+constexpr std::size_t most_operators_drawn = 600;
+
+std::string tile(const std::string& name, const std::string& value, const std::string& more) {
+  return fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", name, value, more);
+}
+
+std::string tiles(const Program& program) {
+  const ProgramTotals totals = totals_of(program);
+  const double peak = program.target.cores * program.target.vector_flops_per_cycle * program.target.clock_hz;
+  const double rate = totals.seconds > 0 ? static_cast<double>(totals.flops) / totals.seconds : 0;
+  const double ldm =
+      100.0 * static_cast<double>(totals.ldm_peak_bytes) / static_cast<double>(program.target.ldm_available());
+  std::string html = "<dl class=\"tiles\">\n";
+  html += tile("predicted time", seconds_text(totals.seconds), grouped_digits(totals.cycles) + " cycles");
+  html += tile("DMA bytes", bytes_text(totals.dma.bytes), grouped_digits(totals.dma.bytes));
+  html += tile("DMA transfers", grouped_digits(totals.dma.transfers),
+               grouped_digits(totals.dma.operations) + " operations");
+  html += tile("LDM peak of a core", bytes_text(totals.ldm_peak_bytes),
+               fmt::format("{:.1f} % of what buffers may use", ldm));
+  html += tile("fused operators", grouped_digits(totals.groups),
+               fmt::format("of {} operators, {} kernels", totals.operators, totals.kernels));
+  html +=
+      tile("arithmetic", fmt::format("{:.2f} Gflop/s", rate / 1e9),
+           fmt::format("{} flop, {:.1f} % of peak", grouped_digits(totals.flops), peak > 0 ? 100 * rate / peak : 0));
+  html += tile("parameters", bytes_text(program.memory.parameter_bytes), "in main memory");
+  html += tile("activations", bytes_text(program.memory.activation_bytes), "in main memory");
+  return html + "</dl>\n";
+}
+
+std::string time_part(const Program& program) {
+  TimeShares all;
+  for (const ProgramStep& step : program.steps) {
+    if (step.plan) all.add(step.plan->time);
+  }
+  const auto percent = [&](std::int64_t part) {
+    return all.sum() > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all.sum()) : 0;
+  };
+  return fmt::format(
+      "<h2 id=\"time\">Where the time goes</h2>\n{}{}<p>Fetching {:.1f} %, computing {:.1f} %, writing back {:.1f} %, "
+      "launching {:.1f} %{}. Nothing overlaps in this time model.</p>\n",
+      time_bar(all, all.sum(), "bar tall"), time_key(), percent(all.get), percent(all.compute), percent(all.put),
+      percent(all.launch), all.rest > 0 ? fmt::format(", other {:.1f} %", percent(all.rest)) : "");
+}
+
+std::string groups_table(const Program& program) {
+  std::int64_t most = 0;
+  const ProgramTotals totals = totals_of(program);
+  for (const ProgramStep& step : program.steps) {
+    if (step.plan) most = std::max(most, step.plan->time.cycles);
+  }
+  std::string html =
+      "<h2 id=\"groups\">Fused operators</h2>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
+      "<th class=\"number\">step</th><th>fused operator</th><th>template</th><th class=\"number\">operators</th>"
+      "<th class=\"number\">cycles</th><th class=\"number\">share</th><th class=\"unsorted\">spent on</th><th "
+      "class=\"number\">DMA</th>"
+      "<th class=\"number\">transfers</th><th class=\"number\">LDM</th></tr></thead>\n<tbody>\n";
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const auto& [group, plan] = program.steps[i];
+    html += fmt::format(
+        "<tr><td class=\"number\">{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td><td class=\"number\">{}</td>", i,
+        anchor_of(i), escaped(group.name), escaped(group.template_name), group.operators.size());
+    const DmaTotals dma = plan ? dma_totals(plan->counts) : DmaTotals{};
+    const std::int64_t cycles = plan ? plan->time.cycles : 0;
+    const double share =
+        totals.cycles > 0 ? 100.0 * static_cast<double>(cycles) / static_cast<double>(totals.cycles) : 0;
+    TimeShares shares;
+    if (plan) shares.add(plan->time);
+    html += number_cell(cycles, plan ? grouped_digits(cycles) : "") +
+            number_cell(cycles, plan ? fmt::format("{:.1f} %", share) : "") +
+            fmt::format("<td>{}</td>", plan ? time_bar(shares, most) : "no kernel: a view") +
+            number_cell(dma.bytes, plan ? bytes_text(dma.bytes) : "") +
+            number_cell(dma.transfers, plan ? grouped_digits(dma.transfers) : "") +
+            number_cell(plan ? plan->nest.ldm_bytes : 0, plan ? bytes_text(plan->nest.ldm_bytes) : "") + "</tr>\n";
+  }
+  html += fmt::format(
+      "</tbody><tfoot><tr><td></td><td>all</td><td></td><td class=\"number\">{}</td><td "
+      "class=\"number\">{}</td><td></td>"
+      "<td></td><td class=\"number\">{}</td><td class=\"number\">{}</td><td></td></tr></tfoot></table></div>\n",
+      totals.operators, grouped_digits(totals.cycles), bytes_text(totals.dma.bytes),
+      grouped_digits(totals.dma.transfers));
+  return html + time_key();
+}
+
+std::string pictures_part(const std::vector<PagePicture>& pictures) {
+  std::string html = "<h2 id=\"pictures\">Pictures</h2>\n";
+  for (const PagePicture& picture : pictures) {
+    html += fmt::format("<details><summary>{}</summary>\n", escaped(picture.title));
+    html += picture.svg.empty() ? fmt::format("<p>{}</p>\n", escaped(picture.missing))
+                                : fmt::format("<div class=\"picture\">{}</div>\n", picture.svg);
+    html += "</details>\n";
+  }
+  return html;
+}
+
+std::string roofline_part(const Program& program) {
+  return "<h2 id=\"roofline\">Roofline</h2>\n<figure>" + roofline(program) +
+         "<figcaption>Each dot is a fused operator, the larger the more of the time it takes. On the slope DMA limits "
+         "it, "
+         "under the level line arithmetic does; the distance to the roof is what launches, start-ups of transfers and "
+         "small blocks cost. Operations are those of the operators' definitions.</figcaption></figure>\n";
+}
+
+std::string memory_part(const Program& program) {
+  const MemoryMap& memory = program.memory;
+  std::string html = fmt::format(
+      "<h2 id=\"memory\">Main memory</h2>\n<p>{} of parameters and {} of activations. Activations share addresses "
+      "where "
+      "their lifetimes allow:</p>\n<figure>{}</figure>\n",
+      bytes_text(memory.parameter_bytes), bytes_text(memory.activation_bytes), memory_chart(program));
+  html +=
+      "<p class=\"key\"><span style=\"--swatch: var(--input)\">input of the network</span>"
+      "<span style=\"--swatch: var(--intermediate)\">between fused operators</span>"
+      "<span style=\"--swatch: var(--output)\">output</span></p>\n"
+      "<details><summary>All places</summary>\n<div class=\"scroll\"><table "
+      "class=\"sortable\"><thead><tr><th>tensor</th>"
+      "<th>area</th><th class=\"number\">address</th><th class=\"number\">bytes</th><th class=\"number\">from step</th>"
+      "<th class=\"number\">to step</th><th>shares with</th></tr></thead><tbody>\n";
+  const auto step_text = [&](int step) {
+    if (step < 0) return std::string("before");
+    return step < static_cast<int>(program.steps.size()) ? std::to_string(step) : std::string("after");
+  };
+  for (const MemoryPlace& place : memory.places) {
+    html += fmt::format("<tr><td><code>{}</code></td><td>{}</td>{}{}{}{}<td>{}</td></tr>\n",
+                        escaped(program.fused.graph.tensor(place.tensor).name),
+                        place.area == MemoryPlace::Area::parameters ? "parameters" : "activations",
+                        number_cell(place.offset, grouped_digits(place.offset)),
+                        number_cell(place.bytes, grouped_digits(place.bytes)),
+                        number_cell(place.first_step, step_text(place.first_step)),
+                        number_cell(place.last_step, step_text(place.last_step)),
+                        place.shares_with ? escaped(program.fused.graph.tensor(*place.shares_with).name) : "");
+  }
+  return html + "</tbody></table></div>\n</details>\n";
+}
+
+std::string group_sections(const Compilation& compilation) {
+  const std::int64_t cycles = totals_of(compilation.program).cycles;
+  std::string html =
+      "<h2 id=\"each\">Each fused operator</h2>\n<p>Counts are sums over all cores: how often a statement fills or "
+      "empties "
+      "its buffer, with blocks of which size, and the bandwidth that the time model predicts with start-ups.</p>\n"
+      "<p class=\"key\"><span style=\"--swatch: var(--input)\">input</span><span style=\"--swatch: "
+      "var(--constant)\">parameter"
+      "</span><span style=\"--swatch: var(--intermediate)\">intermediate</span><span style=\"--swatch: "
+      "var(--output)\">output"
+      "</span></p>\n<div class=\"controls\"><button type=\"button\" id=\"open-all\">open all</button>"
+      "<button type=\"button\" id=\"close-all\">close all</button>"
+      "<input id=\"filter\" type=\"search\" placeholder=\"filter by name or kind\" aria-label=\"filter\"/></div>\n";
+  for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) html += group_section(compilation, i, cycles);
+  return html;
+}
+
+PagePicture picture_of(const std::string& title, const std::string& prefix, const std::string& dot_text,
+                       const std::stop_token& stop) {
+  Diagnostics diagnostics;
+  const auto svg = draw_with_graphviz(dot_text, "svg", diagnostics, stop);
+  if (svg) return {title, inline_svg(*svg, prefix), ""};
+  std::string missing = "Not drawn";
+  for (const Diagnostic& diagnostic : diagnostics.entries()) missing += ": " + diagnostic.message;
+  return {
+      title, "",
+      missing + ". To have it here, install Graphviz (Debian: apt-get install graphviz) and write the report again."};
+}
+
+}  // namespace
+
+void TimeShares::add(const TimeEstimate& time) {
+  for (const TimeTerm& term : time.terms) {
+    std::int64_t& part = term.name == "launch"              ? launch
+                         : term.name == "dma get"           ? get
+                         : term.name == "dma put"           ? put
+                         : term.name.starts_with("compute") ? compute
+                                                            : rest;
+    part += term.cycles;
+  }
+}
+
+std::string time_bar(const TimeShares& shares, std::int64_t whole, const std::string& css_class) {
+  std::string html = fmt::format("<span class=\"{}\">", css_class);
+  const auto part = [&](const char* name, const char* words, std::int64_t cycles) {
+    if (cycles == 0 || whole == 0) return;
+    html += fmt::format("<i class=\"{}\" style=\"width:{:.2f}%\" title=\"{}: {} cycles, {:.1f} %\"></i>", name,
+                        100.0 * static_cast<double>(cycles) / static_cast<double>(whole), words, grouped_digits(cycles),
+                        100.0 * static_cast<double>(cycles) / static_cast<double>(shares.sum()));
+  };
+  part("launch", "launch", shares.launch);
+  part("get", "DMA get", shares.get);
+  part("compute", "compute", shares.compute);
+  part("put", "DMA put", shares.put);
+  part("rest", "other", shares.rest);
+  return html + "</span>";
+}
+
+std::string time_key() {
+  return "<p class=\"key\"><span style=\"--swatch: var(--launch)\">launch</span>"
+         "<span style=\"--swatch: var(--get)\">DMA get</span><span style=\"--swatch: var(--compute)\">compute</span>"
+         "<span style=\"--swatch: var(--put)\">DMA put</span></p>\n";
+}
+
+std::string anchor_of(std::size_t step) { return fmt::format("step-{}", step); }
+
+std::string number_cell(std::int64_t value, const std::string& shown) {
+  return fmt::format("<td class=\"number\" data-value=\"{}\" title=\"{}\">{}</td>", value, grouped_digits(value),
+                     shown);
+}
+
+std::vector<PagePicture> page_pictures(const Compilation& compilation, std::stop_token stop) {
+  const Program& program = compilation.program;
+  const std::string fused = "The fused operators and the tensors between them";
+  const std::string graph = "The computation graph";
+  const std::size_t operators = program.fused.graph.operators().size();
+  if (operators > most_operators_drawn) {
+    const std::string missing = fmt::format(
+        "Not drawn here, since the network has {} operators: 'stowage graph DIR -o FILE.svg' draws it.", operators);
+    return {{fused, "", missing}, {graph, "", missing}};
+  }
+  std::vector<PagePicture> pictures = {picture_of(fused, "fused-", fused_dot(program), stop)};
+  if (!stop.stop_requested()) {
+    pictures.push_back(picture_of(graph, "graph-", graph_dot(program.fused.graph), stop));
+  }
+  return pictures;
+}
+
+std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures) {
+  const Program& program = compilation.program;
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{} on {} - Stowage</title>\n"
+      "<style>\n{}</style>\n</head>\n<body>\n",
+      escaped(compilation.network), escaped(program.target.name), report_page_text("style.css"));
+  html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
+                      escaped(compilation.network), escaped(program.target.name), escaped(program.fusion),
+                      escaped(program.planner), escaped(reproducer_line(compilation)));
+  html += tiles(program);
+  html +=
+      "<nav><a href=\"#time\">time</a><a href=\"#groups\">fused operators</a><a href=\"#pictures\">pictures</a>"
+      "<a href=\"#roofline\">roofline</a><a href=\"#memory\">main memory</a><a href=\"#fusion\">fusion</a>"
+      "<a href=\"#each\">each fused operator</a></nav>\n";
+  html += time_part(program) + groups_table(program) + pictures_part(pictures) + roofline_part(program) +
+          memory_part(program);
+  const std::string decisions = decisions_table(compilation.trace, "", is_about_fusion);
+  html += "<h2 id=\"fusion\">Decisions of fusion</h2>\n";
+  html += decisions.empty()
+              ? "<p>The record holds none.</p>\n"
+              : "<details><summary>All, in the order in which they fell</summary>\n" + decisions + "</details>\n";
+  html += group_sections(compilation);
+  return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_page_text("script.js"));
+}
+
+}  // namespace stowage

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compilation as one self-contained HTML page: no script, font or picture comes from elsewhere, so it can be mailed,
+// archived and read offline. It is well-formed XML as well.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "driver/session.h"
+
+namespace stowage {
+
+struct PagePicture {
+  std::string title;
+  std::string svg;      ///< an <svg> element; "" where there is none
+  std::string missing;  ///< why, as a sentence
+};
+
+/// The pictures of a compilation, drawn by Graphviz; those that cannot be drawn say why. Graphviz ends when a stop is
+/// requested.
+std::vector<PagePicture> page_pictures(const Compilation& compilation, std::stop_token stop = {});
+
+std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures);
+
+}  // namespace stowage

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "driver/files.h"
+#include "driver/json.h"
+#include "driver/page/report_page.h"
+#include "driver/plan_file.h"
+#include "driver/tool/commands.h"
+
+namespace stowage {
+
+int report_command(const ReportOptions& options, ToolContext& context) {
+  Diagnostics diagnostics;
+  if (!may_write_file(options.output, options.force, diagnostics)) return failed(context, diagnostics);
+  const auto compilation = read_compilation(options.folder, diagnostics);
+  if (!compilation) return failed(context, diagnostics);
+
+  const std::stop_token stop = context.interrupt.token();
+  const std::vector<PagePicture> pictures = page_pictures(*compilation, stop);
+  if (stop.stop_requested()) return failed(context, diagnostics);
+  const std::string page = report_page(*compilation, pictures);
+  {
+    const Interrupt::Hold hold = context.interrupt.hold();
+    if (stop.stop_requested() || !write_file_whole(options.output, page, diagnostics)) {
+      return failed(context, diagnostics);
+    }
+  }
+  print_warnings(context, diagnostics);
+  if (context.json) {
+    Json json = {{"command", compilation->command_line},
+                 {"network", compilation->network},
+                 {"file", options.output},
+                 {"bytes", page.size()}};
+    json["not_drawn"] = Json::array();
+    for (const PagePicture& picture : pictures) {
+      if (picture.svg.empty()) json["not_drawn"].push_back({{"picture", picture.title}, {"why", picture.missing}});
+    }
+    context.out << dumped(json, 1);
+    return exit_done;
+  }
+  for (const PagePicture& picture : pictures) {
+    if (picture.svg.empty()) context.err << fmt::format("note: {}: {}\n", picture.title, picture.missing);
+  }
+  context.out << fmt::format("written to {}\n", options.output);
+  return exit_done;
+}
+
+}  // namespace stowage
