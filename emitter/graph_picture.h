@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "fusion/fusion_record.h"
 #include "lowering/plan.h"
 
 namespace stowage {
@@ -16,5 +17,9 @@ std::string graph_dot(const Graph& graph);
 /// The fused graph: a fused operator with its operators inside, coloured by template, with time, share of the whole and
 /// bytes of DMA. Every edge goes through main memory, the wider the more bytes; what stays on chip is inside a box.
 std::string fused_dot(const Program& program);
+
+/// What a strategy searched: nodes are partial executions, edges fused operators with their cycles, the chosen path
+/// lit. `graph` is the one whose operators the record names; record.graphs must not be empty.
+std::string strategy_dot(const Graph& graph, const FusionRecord& record);
 
 }  // namespace stowage

@@ -204,6 +204,7 @@ std::string group_section(const Compilation& compilation, std::size_t number, st
   if (const std::string table = decisions_table(compilation.trace, group.name, is_about_fusion); !table.empty()) {
     html += "<h3>Why these operators</h3>\n" + table;
   }
+  html += alternatives_part(compilation, group);
   const auto planned = [](const TraceRecord& record) { return !is_about_fusion(record); };
   if (const std::string table = decisions_table(compilation.trace, group.name, planned); !table.empty()) {
     html += "<details class=\"inner\"><summary>How the schedule came about, step by step</summary>\n" + table +

@@ -42,6 +42,10 @@ std::string memory_chart(const Program& program);
 
 /// The section of one fused operator.
 std::string group_section(const Compilation& compilation, std::size_t step, std::int64_t all_cycles);
+/// What strategies chose, every candidate group and every decision.
+std::string fusion_part(const Compilation& compilation);
+/// Candidates that hold operators of a group and were not chosen; "" if there are none.
+std::string alternatives_part(const Compilation& compilation, const FusedOperator& group);
 /// Records of the trace about `subject` ("": all) that `wanted` takes, as a table; "" if there are none.
 std::string decisions_table(const Trace& trace, const std::string& subject, bool (*wanted)(const TraceRecord& record));
 /// True for records about which operators are fused.

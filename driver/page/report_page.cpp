@@ -234,6 +234,10 @@ std::vector<PagePicture> page_pictures(const Compilation& compilation, std::stop
   if (!stop.stop_requested()) {
     pictures.push_back(picture_of(graph, "graph-", graph_dot(program.fused.graph), stop));
   }
+  if (!stop.stop_requested() && !compilation.fusion.graphs.empty()) {
+    pictures.push_back(picture_of("What the strategy searched, with the chosen path", "strategy-",
+                                  strategy_dot(program.fused.graph, compilation.fusion), stop));
+  }
   return pictures;
 }
 
@@ -255,11 +259,7 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
       "<a href=\"#each\">each fused operator</a></nav>\n";
   html += time_part(program) + groups_table(program) + pictures_part(pictures) + roofline_part(program) +
           memory_part(program);
-  const std::string decisions = decisions_table(compilation.trace, "", is_about_fusion);
-  html += "<h2 id=\"fusion\">Decisions of fusion</h2>\n";
-  html += decisions.empty()
-              ? "<p>The record holds none.</p>\n"
-              : "<details><summary>All, in the order in which they fell</summary>\n" + decisions + "</details>\n";
+  html += fusion_part(compilation);
   html += group_sections(compilation);
   return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_page_text("script.js"));
 }

@@ -101,8 +101,8 @@ void declare_graph(CLI::App& app, Options& all) {
   app.add_option("-o", options.output, "the picture: .svg, .png, .pdf, or .dot for its text")
       ->required()
       ->type_name("FILE");
-  app.add_option("--view", options.view, "graph or fused (fused)")
-      ->check(CLI::IsMember({"graph", "fused"}))
+  app.add_option("--view", options.view, "graph, fused or strategy (fused)")
+      ->check(CLI::IsMember({"graph", "fused", "strategy"}))
       ->type_name("V");
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
@@ -169,9 +169,10 @@ constexpr CommandRow commands[] = {
      "  stowage diff unfused lenet\n"
      "  stowage diff unfused lenet --json",
      declare_diff, [](const Options& o, ToolContext& c) { return diff_command(o.diff, c); }},
-    {"graph", "draw the network or its fused operators",
+    {"graph", "draw the network, its fused operators, or the search for them",
      "  stowage graph lenet -o lenet.svg\n"
      "  stowage graph lenet --view graph -o lenet.pdf\n"
+     "  stowage graph best --view strategy -o best.svg\n"
      "  stowage graph lenet -o lenet.dot",
      declare_graph, [](const Options& o, ToolContext& c) { return graph_command(o.graph, c); }},
     {"report", "write everything about a plan as one HTML page", "  stowage report lenet -o lenet.html", declare_report,

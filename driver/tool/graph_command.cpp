@@ -16,8 +16,16 @@ namespace stowage {
 
 namespace {
 
-std::string text_of(const Program& program, const std::string& view) {
-  return view == "graph" ? graph_dot(program.fused.graph) : fused_dot(program);
+/// The picture in the language of dot; "" after a reported error.
+std::string text_of(const Compilation& compilation, const std::string& view, Diagnostics& diagnostics) {
+  const Graph& graph = compilation.program.fused.graph;
+  if (view == "graph") return graph_dot(graph);
+  if (view == "fused") return fused_dot(compilation.program);
+  if (!compilation.fusion.graphs.empty()) return strategy_dot(graph, compilation.fusion);
+  diagnostics.error("no-strategy-graph", {},
+                    fmt::format("fusion '{}' searched no graph that could be drawn", compilation.program.fusion),
+                    "compile with --fusion dnnvm or --fusion exact");
+  return {};
 }
 
 /// What the file's name asks for; "" after a reported error.
@@ -45,7 +53,8 @@ int graph_command(const GraphOptions& options, ToolContext& context) {
   if (!compilation) return failed(context, diagnostics);
 
   const std::stop_token stop = context.interrupt.token();
-  const std::string text = text_of(compilation->program, options.view);
+  const std::string text = text_of(*compilation, options.view, diagnostics);
+  if (text.empty()) return failed(context, diagnostics);
   const std::string origin = reproducer_line(*compilation);
   auto picture = [&]() -> Result<std::string> {
     if (format == "dot") return fmt::format("// {}\n{}", origin, text);

@@ -43,6 +43,32 @@ TEST_CASE("the texts of the pictures") {
   }
 }
 
+TEST_CASE("the text of what a strategy searched") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "--fusion", "exact", "-o", "exact"}).code == 0);
+  REQUIRE(run_stowage({"graph", "exact", "--view", "strategy", "-o", "strategy.dot"}).code == 0);
+  const std::string text = read_text("strategy.dot");
+  CHECK(text == golden("graph-lenet-strategy.dot", text));
+  // A path: as many chosen edges as groups.
+  std::size_t chosen = 0;
+  for (std::size_t at = 0; (at = text.find("class=\"chosen\"", at)) != std::string::npos; ++at) ++chosen;
+  std::size_t groups = 0;
+  REQUIRE(run_stowage({"graph", "exact", "-o", "fused.dot"}).code == 0);
+  const std::string fused = read_text("fused.dot");
+  for (std::size_t at = 0; (at = fused.find("\n  group", at)) != std::string::npos; ++at) {
+    if (fused.substr(at, fused.find('\n', at + 1) - at).find(" -> ") == std::string::npos) ++groups;
+  }
+  CHECK(chosen == groups);
+
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "--fusion", "none", "-o", "none"}).code == 0);
+  const ToolRun run = run_stowage({"graph", "none", "--view", "strategy", "-o", "none.svg"});
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "error: fusion 'none' searched no graph that could be drawn [no-strategy-graph]\n"
+        "  help: compile with --fusion dnnvm or --fusion exact\n");
+}
+
 TEST_CASE("pictures are drawn in every format") {
   const Workplace here;
   compile_lenet();
