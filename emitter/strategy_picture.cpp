@@ -23,7 +23,7 @@ void add_search(DotWriter& dot, const Graph& graph, const FusionRecord& record, 
   for (std::size_t i = 0; i < search.nodes.size(); ++i) {
     const SearchGraph::Node& node = search.nodes[i];
     std::vector<std::string> lines = {shortened(node.label, longest_label)};
-    if (node.best_cycles) lines.push_back(fmt::format("from {} cycles", grouped_digits(*node.best_cycles)));
+    if (node.best_cycles) lines.push_back(fmt::format("at best {} cycles", grouped_digits(*node.best_cycles)));
     dot.node(id(i), {{"label", dot_label(lines)},
                      {"fillcolor", node.on_path ? chosen_fill : "white"},
                      {"tooltip", search.name + ": " + node.label}});

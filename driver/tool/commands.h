@@ -5,60 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <iosfwd>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "core/diagnostics.h"
-#include "core/progress.h"
-#include "driver/tool/interrupt.h"
+#include "driver/tool/tool_context.h"
 #include "emitter/emulate.h"
 
 namespace stowage {
-
-inline constexpr int exit_done = 0;
-inline constexpr int exit_failed = 1;
-inline constexpr int exit_usage = 2;
-inline constexpr int exit_fault = 3;
-inline constexpr int exit_interrupted = 130;
-
-/// Where a command prints and how it is stopped.
-struct ToolContext {
-  std::ostream& out;
-  std::ostream& err;
-  Interrupt& interrupt;
-  bool progress = false;  ///< the error stream is a terminal
-  bool json = false;      ///< one object on the output stream
-};
-
-/// A line on the terminal that tells how far work is, removed at the end; silent where nobody watches.
-class ProgressLine {
- public:
-  explicit ProgressLine(const ToolContext& context);
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  ~ProgressLine();
-  [[nodiscard]] ProgressSink sink();
-
- private:
-  std::ostream* stream_ = nullptr;  ///< null: silent
-  std::int64_t last_milliseconds_ = 0;
-  bool shown_ = false;
-};
-
-/// Prints diagnostics to the error stream (with --json as an object too, if there are errors) and says the exit code.
-int failed(const ToolContext& context, const Diagnostics& diagnostics);
-/// Prints warnings; those that are a matter of speed only are counted.
-void print_warnings(const ToolContext& context, const Diagnostics& diagnostics);
-/// Splits "NAME=VALUE" arguments of an option; one without '=' or given twice is reported.
-std::map<std::string, std::string> named_values(const std::vector<std::string>& arguments, const std::string& option,
-                                                Diagnostics& diagnostics);
-/// Prints rows as a table, or as an array of objects under `key`. `command` is what the table says it came from.
-int print_rows(ToolContext& context, const std::string& key, const std::vector<std::string>& columns,
-               const std::vector<std::vector<std::string>>& rows, const std::string& command);
-/// An argument as a shell reads it.
-std::string shell_quoted(const std::string& argument);
 
 struct CompileOptions {
   std::string model;
