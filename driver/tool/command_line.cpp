@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "driver/plan_tables.h"
 #include "driver/session.h"
 #include "driver/tool/commands.h"
 #include "fusion/strategy.h"
@@ -110,7 +111,11 @@ void declare_graph(CLI::App& app, Options& all) {
 void declare_report(CLI::App& app, Options& all) {
   ReportOptions& options = all.report;
   app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
-  app.add_option("-o", options.output, "the page")->required()->type_name("FILE.html");
+  app.add_option("-o", options.output, "the page, or one table as FILE.csv")->required()->type_name("FILE.html");
+  app.add_option("--table", options.table,
+                 fmt::format("of a FILE.csv: {} (groups)", fmt::join(plan_table_names(), ", ")))
+      ->check(CLI::IsMember(plan_table_names()))
+      ->type_name("T");
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
 

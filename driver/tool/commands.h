@@ -67,7 +67,8 @@ int graph_command(const GraphOptions& options, ToolContext& context);
 
 struct ReportOptions {
   std::string folder;
-  std::string output;
+  std::string output;            ///< .csv: one table, anything else: the page
+  std::string table = "groups";  ///< of a .csv
   bool force = false;
 };
 int report_command(const ReportOptions& options, ToolContext& context);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "driver/json.h"
 #include "driver/page/report_page.h"
 #include "driver/plan_file.h"
+#include "driver/plan_tables.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {
@@ -18,9 +20,11 @@ int report_command(const ReportOptions& options, ToolContext& context) {
   if (!compilation) return failed(context, diagnostics);
 
   const std::stop_token stop = context.interrupt.token();
-  const std::vector<PagePicture> pictures = page_pictures(*compilation, stop);
+  const bool is_table = std::filesystem::path(options.output).extension() == ".csv";
+  const std::vector<PagePicture> pictures = is_table ? std::vector<PagePicture>{} : page_pictures(*compilation, stop);
   if (stop.stop_requested()) return failed(context, diagnostics);
-  const std::string page = report_page(*compilation, pictures);
+  const std::string page =
+      is_table ? plan_table_csv(compilation->program, options.table).value() : report_page(*compilation, pictures);
   {
     const Interrupt::Hold hold = context.interrupt.hold();
     if (stop.stop_requested() || !write_file_whole(options.output, page, diagnostics)) {

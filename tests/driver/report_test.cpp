@@ -135,6 +135,21 @@ TEST_CASE("report writes a page that needs nothing from elsewhere") {
   CHECK(read_text("lenet.html") == page);
 }
 
+TEST_CASE("tables for a spreadsheet") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "matmul", "-o", "matmul.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "matmul.onnx", "-o", "matmul"}).code == 0);
+  std::string all;
+  for (const std::string table : {"groups", "operators", "dma", "buffers"}) {
+    const ToolRun run = run_stowage({"report", "matmul", "-o", table + ".csv", "--table", table});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    all += read_text(table + ".csv");
+  }
+  CHECK(all == golden("report-matmul-tables.csv", all));
+  CHECK(run_stowage({"report", "matmul", "-o", "x.csv", "--table", "tables"}).code == 2);
+}
+
 TEST_CASE("a page without Graphviz says what is missing") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "vector", "-o", "vector.onnx"}).code == 0);
