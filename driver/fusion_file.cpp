@@ -14,7 +14,9 @@ Json row_of(const CandidateRecord& candidate, const Graph& graph) {
   row["templates"] = candidate.templates;
   row["fate"] = name_of(candidate.fate);
   for (const Decision& refusal : candidate.refusals) {
-    row["refusals"].push_back({{"rule", refusal.rule}, {"reason", refusal.reason}});
+    Json reason = {{"rule", refusal.rule}, {"reason", refusal.reason}};
+    if (!refusal.flip.empty()) reason["flip"] = refusal.flip;
+    row["refusals"].push_back(std::move(reason));
   }
   if (candidate.fate != CandidateFate::refused) row["cycles"] = candidate.cycles;
   if (!candidate.outbid_by.empty()) row["outbid_by"] = candidate.outbid_by;
@@ -81,8 +83,9 @@ CandidateRecord candidate_of(const Json& row, const Graph& graph) {
   candidate.fate = fate_of(row.at("fate").get<std::string>());
   if (row.contains("refusals")) {
     for (const Json& refusal : row.at("refusals")) {
-      candidate.refusals.push_back(
-          Decision::refuse(refusal.at("rule").get<std::string>(), refusal.at("reason").get<std::string>()));
+      candidate.refusals.push_back(Decision::refuse(refusal.at("rule").get<std::string>(),
+                                                    refusal.at("reason").get<std::string>(),
+                                                    refusal.value("flip", std::string())));
     }
   }
   candidate.cycles = row.value("cycles", std::int64_t{0});

@@ -149,7 +149,7 @@ std::vector<GroupCost::Answer> GroupCost::costs(const Graph& graph, std::span<co
                                                 const std::stop_token& stop) const {
   std::vector<Answer> answers;
   for (const FusedOperator& group : groups) {
-    answers.push_back(stop.stop_requested() ? Answer{{false, "stopped", "stopped"}, 0} : cost(graph, group));
+    answers.push_back(stop.stop_requested() ? Answer{{false, "stopped", "stopped", {}}, 0} : cost(graph, group));
   }
   return answers;
 }

@@ -19,9 +19,12 @@ struct Decision {
   bool allowed = true;
   std::string rule;    ///< name of the rule that refused
   std::string reason;  ///< with its numbers: "needs 300 KiB, has 256 KiB"
+  std::string flip;    ///< the smallest change that would lift it, where there is one: "44 KiB of LDM more"
   explicit operator bool() const { return allowed; }
   static Decision allow() { return {}; }
-  static Decision refuse(std::string rule, std::string reason) { return {false, std::move(rule), std::move(reason)}; }
+  static Decision refuse(std::string rule, std::string reason, std::string flip = {}) {
+    return {false, std::move(rule), std::move(reason), std::move(flip)};
+  }
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 

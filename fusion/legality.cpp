@@ -9,7 +9,7 @@
 namespace stowage {
 namespace {
 
-using Problem = std::optional<std::string>;
+using Problem = std::optional<BrokenRule>;
 
 bool holds(const FusedOperator& group, OpId op) {
   return std::find(group.operators.begin(), group.operators.end(), op) != group.operators.end();
@@ -35,16 +35,20 @@ Problem one_output(const GraphFacts& facts, const FusedOperator& group) {
 
 Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
+  Problem first;
+  std::size_t found = 0;
   for (const OpId op : group.operators) {
     const GraphTensor& result = graph.tensor(graph.op(op).output);
     if (graph.op(op).output == group.output) continue;
     for (const OpId reader : result.consumers) {
-      if (holds(group, reader)) continue;
-      return fmt::format("{}, the result of {}, is also read by {} outside the group", result.name, graph.op(op).name,
-                         graph.op(reader).name);
+      if (holds(group, reader) || ++found > 1) continue;
+      first = BrokenRule(fmt::format("{}, the result of {}, is also read by {} outside the group", result.name,
+                                     graph.op(op).name, graph.op(reader).name),
+                         fmt::format("{} not reading {}", graph.op(reader).name, result.name));
     }
   }
-  return std::nullopt;
+  if (found > 1) first->flip.clear();  // it takes more than one change
+  return first;
 }
 
 Problem network_output(const GraphFacts& facts, const FusedOperator& group) {
@@ -52,7 +56,8 @@ Problem network_output(const GraphFacts& facts, const FusedOperator& group) {
   for (const OpId op : group.operators) {
     const GraphTensor& result = graph.tensor(graph.op(op).output);
     if (graph.op(op).output == group.output || !result.is_output) continue;
-    return fmt::format("{}, the result of {}, is an output of the network", result.name, graph.op(op).name);
+    return BrokenRule(fmt::format("{}, the result of {}, is an output of the network", result.name, graph.op(op).name),
+                      fmt::format("{} not being an output of the network", result.name));
   }
   return std::nullopt;
 }
@@ -177,7 +182,7 @@ constexpr LegalityRule rules[] = {
      prologue_element},
     {"view-role", RuleScope::structure, "an operator in the role of a view only re-indexes", view_role},
     {"ldm-capacity", RuleScope::lowering, "the smallest buffers of a group fit the scratchpad", nullptr},
-    {"padded-intermediate", RuleScope::lowering, "a window inside a group is padded only around what needs no sum",
+    {"padded-intermediate", RuleScope::lowering, "all that read outside of an intermediate see the same padding there",
      nullptr},
     {"schedule", RuleScope::lowering, "a schedule that a person fixed can be completed for the group", nullptr},
     {"taken", RuleScope::choice, "an operator belongs to one group only, and greedy gives it to the first", nullptr},
@@ -220,7 +225,7 @@ std::vector<Decision> refusals(const GraphFacts& facts, const FusedOperator& gro
   for (const LegalityRule& rule : rules) {
     if (rule.broken == nullptr) continue;
     if (Problem problem = rule.broken(facts, group)) {
-      found.push_back(Decision::refuse(std::string(rule.name), std::move(*problem)));
+      found.push_back(Decision::refuse(std::string(rule.name), std::move(problem->reason), std::move(problem->flip)));
     }
   }
   return found;

@@ -12,8 +12,8 @@
 
 #include "fusion/fused_graph.h"
 #include "fusion/group.h"
-#include "fusion/operator_facts.h"
 #include "fusion/group_cost.h"
+#include "fusion/operator_facts.h"
 
 namespace stowage {
 
@@ -26,12 +26,19 @@ enum class RuleScope : std::uint8_t {
 };
 std::string_view name_of(RuleScope scope);
 
+/// Why a rule does not hold.
+struct BrokenRule {
+  BrokenRule(std::string why, std::string change = {}) : reason(std::move(why)), flip(std::move(change)) {}  // NOLINT
+  std::string reason;  ///< with its names and numbers
+  std::string flip;    ///< see Decision
+};
+
 struct LegalityRule {
   std::string_view name;
   RuleScope scope = RuleScope::structure;
   std::string_view sentence;  ///< what must hold
-  /// Of the rules of structure only. Nothing where the rule holds, else the reason with its names and numbers.
-  std::optional<std::string> (*broken)(const GraphFacts& facts, const FusedOperator& group);
+  /// Of the rules of structure only. Nothing where the rule holds.
+  std::optional<BrokenRule> (*broken)(const GraphFacts& facts, const FusedOperator& group);
 };
 
 /// Every rule by which something is refused; those of structure first, in the order in which they are asked.

@@ -35,8 +35,10 @@ class NestBuilder {
     add_tensors();
     add_buffers();
     if (nest_.ldm_bytes > target_.ldm_available()) {
-      return Decision::refuse("ldm-capacity", fmt::format("the buffers need {} bytes of LDM, the target has {}",
-                                                          nest_.ldm_bytes, target_.ldm_available()));
+      return Decision::refuse(
+          "ldm-capacity",
+          fmt::format("the buffers need {} bytes of LDM, the target has {}", nest_.ldm_bytes, target_.ldm_available()),
+          fmt::format("{} bytes of LDM more", nest_.ldm_bytes - target_.ldm_available()));
     }
     if (auto refused = check_intermediates()) return *refused;
     Block body = chain(0, {});

@@ -138,7 +138,8 @@ class LdmManagement {
         kib_text(target_.ldm_reserved), binding.name, kib_text(bytes[static_cast<std::size_t>(largest)]),
         fmt::join(buffer_extents(model_, binding, buffer_), " x "));
     trace_.add({"alg1", subject_, "ldm-capacity", TraceOutcome::refused, reason, {}});
-    return Decision::refuse("ldm-capacity", reason);
+    return Decision::refuse("ldm-capacity", reason,
+                            fmt::format("{} of LDM more", kib_text(used() - target_.ldm_available())));
   }
 
   /// size iterators by buffer size, then comp iterators by the number of tensors they affect; pinned and fixed ones

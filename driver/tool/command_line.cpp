@@ -89,6 +89,10 @@ void declare_explain(CLI::App& app, Options& all) {
   app.add_option("DIR", all.explain.folder, "what compile -o wrote")->required()->type_name("");
   app.add_option("--op", all.explain.op, "one fused operator, with its loop nest")->type_name("NAME");
   app.add_flag("--steps", all.explain.steps, "the decisions of the algorithms, in order");
+  app.add_option("--why-not", all.explain.why_not, "why these operators are not in one fused operator")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("A,B");
 }
 
 void declare_diff(CLI::App& app, Options& all) {
@@ -168,7 +172,8 @@ constexpr CommandRow commands[] = {
      declare_run, [](const Options& o, ToolContext& c) { return run_command(o.run, c); }},
     {"explain", "the plan, and how it came about, as text",
      "  stowage explain lenet\n"
-     "  stowage explain lenet --op conv1 --steps",
+     "  stowage explain lenet --op conv1 --steps\n"
+     "  stowage explain lenet --why-not conv1,pool1",
      declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
     {"diff", "what two compilations do otherwise, and what that costs",
      "  stowage diff unfused lenet\n"

@@ -48,6 +48,7 @@ struct ExplainOptions {
   std::string folder;
   std::string op;
   bool steps = false;
+  std::vector<std::string> why_not;  ///< names of operators or ONNX nodes
 };
 int explain_command(const ExplainOptions& options, ToolContext& context);
 

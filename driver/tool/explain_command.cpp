@@ -8,6 +8,7 @@
 #include "driver/plan_file.h"
 #include "driver/report.h"
 #include "driver/tool/commands.h"
+#include "fusion/why_not.h"
 
 namespace stowage {
 
@@ -27,12 +28,88 @@ std::vector<std::size_t> wanted_steps(const Program& program, const std::string&
   return steps;
 }
 
+/// The operators that --why-not names; an ONNX node's name stands for the operator that it became.
+Result<std::vector<OpId>> asked_operators(const Graph& graph, const std::vector<std::string>& names,
+                                          Diagnostics& diagnostics) {
+  Diagnostics own;
+  std::vector<OpId> operators;
+  for (const std::string& name : names) {
+    const auto op = find_named_operator(graph, name, own);
+    if (!op) continue;
+    const auto same = std::find(operators.begin(), operators.end(), *op);
+    if (same == operators.end()) {
+      operators.push_back(*op);
+    } else {
+      own.error("same-operator", {},
+                fmt::format("'{}' and '{}' are one operator, {}",
+                            names[static_cast<std::size_t>(same - operators.begin())], name, graph.op(*op).name),
+                "nodes that fold into parameters have no operator of their own");
+    }
+  }
+  if (!own.has_errors() && operators.size() < 2) {
+    own.error("one-operator", {}, "--why-not wants at least two operators", "separate their names by commas");
+  }
+  diagnostics.append(own);
+  if (own.has_errors()) return Failed{};
+  return operators;
+}
+
+Json to_json(const WhyNot& answer, const Graph& graph, const FusionRecord& record) {
+  const auto names = [&](const std::vector<OpId>& operators) {
+    Json list = Json::array();
+    for (const OpId op : operators) list.push_back(graph.op(op).name);
+    return list;
+  };
+  Json json = {{"asked", names(answer.asked)}, {"answer", name_of(answer.answer)}, {"group", names(answer.group)}};
+  if (answer.candidate) {
+    const CandidateRecord& candidate = record.candidates[*answer.candidate];
+    json["templates"] = candidate.templates;
+    if (candidate.fate != CandidateFate::refused) json["cycles"] = candidate.cycles;
+    if (candidate.loss) json["loss"] = *candidate.loss;
+    for (const std::size_t holder : candidate.outbid_by) {
+      json["outbid_by"].push_back({{"operators", names(record.candidates[holder].operators)},
+                                   {"templates", record.candidates[holder].templates},
+                                   {"cycles", record.candidates[holder].cycles}});
+    }
+    json["other_candidates"] = answer.other_candidates;
+  }
+  for (const Decision& refusal : answer.refusals) {
+    json["refusals"].push_back({{"rule", refusal.rule}, {"reason", refusal.reason}, {"flip", refusal.flip}});
+  }
+  if (answer.nearest) {
+    json["nearest"] = {{"template", answer.nearest->name},
+                       {"vertices", answer.nearest->vertices},
+                       {"differences", answer.nearest->differences}};
+  }
+  if (!answer.flip.empty()) json["flip"] = answer.flip;
+  return json;
+}
+
+int explain_why_not(const Compilation& compilation, const std::vector<std::string>& names, ToolContext& context) {
+  Diagnostics diagnostics;
+  const Graph& graph = compilation.program.fused.graph;
+  const auto operators = asked_operators(graph, names, diagnostics);
+  const auto templates = fusion_templates(compilation.templates, diagnostics);
+  if (!operators || !templates) return failed(context, diagnostics);
+  const WhyNot answer = why_not(GraphFacts(graph), *templates, compilation.fusion, *operators);
+  if (context.json) {
+    Json json = {{"command", compilation.command_line}, {"network", compilation.network}};
+    json["fusion"] = compilation.program.fusion;
+    json.update(to_json(answer, graph, compilation.fusion));
+    context.out << dumped(json, 1);
+  } else {
+    context.out << reproducer_line(compilation) << "\n\n" << to_text(answer, graph, compilation.fusion);
+  }
+  return exit_done;
+}
+
 }  // namespace
 
 int explain_command(const ExplainOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
   const auto compilation = read_compilation(options.folder, diagnostics);
   if (!compilation) return failed(context, diagnostics);
+  if (!options.why_not.empty()) return explain_why_not(*compilation, options.why_not, context);
   const Program& program = compilation->program;
   const std::vector<std::size_t> steps = wanted_steps(program, options.op, diagnostics);
   if (diagnostics.has_errors()) return failed(context, diagnostics);

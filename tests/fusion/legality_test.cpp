@@ -123,7 +123,8 @@ std::optional<std::string> broken(const LegalityRule& rule, const Candidate& can
     if (role == "anchor") anchor = *op;
     members.push_back({*op, role});
   }
-  return rule.broken(facts, make_group(facts, "test", anchor.value_or(members[0].op), members));
+  const auto found = rule.broken(facts, make_group(facts, "test", anchor.value_or(members[0].op), members));
+  return found ? std::optional(found->reason) : std::nullopt;
 }
 
 }  // namespace

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fusion/why_not.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fusion/group.h"
+#include "fusion/nearest_template.h"
+
+namespace stowage {
+namespace {
+
+bool holds_all(const CandidateRecord& candidate, const std::vector<OpId>& operators) {
+  return std::all_of(operators.begin(), operators.end(), [&](OpId op) {
+    return std::find(candidate.operators.begin(), candidate.operators.end(), op) != candidate.operators.end();
+  });
+}
+
+/// Which of two candidates with the same fate says more about why.
+bool says_more(const CandidateRecord& a, const CandidateRecord& b) {
+  if (a.fate == CandidateFate::refused && a.refusals.size() != b.refusals.size()) {
+    return a.refusals.size() < b.refusals.size();
+  }
+  if (a.fate == CandidateFate::outbid && a.loss != b.loss) {
+    if (!a.loss || !b.loss) return a.loss.has_value();
+    return *a.loss < *b.loss;
+  }
+  return a.operators.size() < b.operators.size();
+}
+
+WhyNotAnswer answer_of(CandidateFate fate) {
+  switch (fate) {
+    case CandidateFate::chosen: return WhyNotAnswer::together;
+    case CandidateFate::outbid: return WhyNotAnswer::outbid;
+    case CandidateFate::refused: return WhyNotAnswer::refused;
+  }
+  fail_check("unknown fate of a candidate");
+}
+
+/// "conv1 + relu1 (convolution, 1,234 cycles)".
+std::string candidate_text(const Graph& graph, const FusionRecord& record, std::size_t index) {
+  const CandidateRecord& candidate = record.candidates[index];
+  std::string text = names_of(graph, candidate.operators);
+  std::vector<std::string> facts;
+  if (!candidate.templates.empty()) facts.push_back(candidate.templates.front());
+  if (record.costed && candidate.fate != CandidateFate::refused) {
+    facts.push_back(fmt::format("{} cycles", candidate.cycles));
+  }
+  if (!facts.empty()) text += fmt::format(" ({})", fmt::join(facts, ", "));
+  return text;
+}
+
+std::string loss_text(const CandidateRecord& candidate, const FusionRecord& record) {
+  if (!record.costed) return "nothing was costed, so any legal choice was as good";
+  if (!candidate.loss) return "what it would cost in its place was not worked out";
+  if (*candidate.loss == 0) return "in its place the program would take just as long";
+  if (*candidate.loss > 0) return fmt::format("in its place the program would take {} cycles more", *candidate.loss);
+  return fmt::format("in its place the program would take {} cycles less: {} does not find every better choice",
+                     -*candidate.loss, record.strategy);
+}
+
+std::string others_text(const WhyNot& answer, std::string_view what) {
+  if (answer.other_candidates == 0) return {};
+  const bool one = answer.other_candidates == 1;
+  return fmt::format("  {} further group{} with them {} {} too\n", answer.other_candidates, one ? "" : "s",
+                     one ? "is" : "are", what);
+}
+
+std::string nearest_text(const NearestTemplate& nearest) {
+  std::string text = fmt::format("  nearest is template {} ({})\n", nearest.name, fmt::join(nearest.vertices, ", "));
+  for (const std::string& difference : nearest.differences) text += fmt::format("    {}\n", difference);
+  return text;
+}
+
+}  // namespace
+
+std::string_view name_of(WhyNotAnswer answer) {
+  switch (answer) {
+    case WhyNotAnswer::together: return "together";
+    case WhyNotAnswer::outbid: return "outbid";
+    case WhyNotAnswer::refused: return "refused";
+    case WhyNotAnswer::no_template: return "no-template";
+  }
+  fail_check("unknown answer");
+}
+
+WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> templates, const FusionRecord& record,
+               std::vector<OpId> operators) {
+  check(operators.size() > 1, "why not one operator");
+  std::sort(operators.begin(), operators.end(),
+            [&](OpId a, OpId b) { return facts.of(a).position < facts.of(b).position; });
+  WhyNot answer;
+  answer.asked = operators;
+  for (const CandidateFate fate : {CandidateFate::chosen, CandidateFate::outbid, CandidateFate::refused}) {
+    std::size_t found = 0;
+    for (std::size_t c = 0; c < record.candidates.size(); ++c) {
+      const CandidateRecord& candidate = record.candidates[c];
+      if (candidate.fate != fate || !holds_all(candidate, operators)) continue;
+      ++found;
+      if (!answer.candidate || says_more(candidate, record.candidates[*answer.candidate])) answer.candidate = c;
+    }
+    if (found == 0) continue;
+    const CandidateRecord& candidate = record.candidates[*answer.candidate];
+    answer.answer = answer_of(fate);
+    answer.group = candidate.operators;
+    answer.other_candidates = found - 1;
+    answer.refusals = candidate.refusals;
+    if (answer.refusals.size() == 1) answer.flip = answer.refusals.front().flip;
+    return answer;
+  }
+  const auto joined = joined_operators(facts, operators);
+  answer.group = joined.value_or(operators);
+  if (!joined) return answer;
+  answer.nearest = nearest_template(facts, templates, answer.group);
+  if (answer.nearest) answer.flip = answer.nearest->flip;
+  return answer;
+}
+
+Result<OpId> find_named_operator(const Graph& graph, const std::string& name, Diagnostics& diagnostics) {
+  if (const auto op = graph.find_operator(name)) return *op;
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < graph.operators().size(); ++i) {
+    const Operator& op = graph.operators()[i];
+    if (std::find(op.origins.begin(), op.origins.end(), name) != op.origins.end()) return OpId(i);
+    known.push_back(op.name);
+    for (const std::string& origin : op.origins) {
+      if (origin != op.name) known.push_back(origin);
+    }
+  }
+  const auto nearest = nearest_name(name, known);
+  diagnostics.error(
+      "unknown-operator", {}, fmt::format("no operator or node '{}' in {}", name, graph.name()),
+      nearest ? fmt::format("did you mean '{}'?", *nearest) : "'stowage explain DIR' lists the operators");
+  return Failed{};
+}
+
+std::string to_text(const WhyNot& answer, const Graph& graph, const FusionRecord& record) {
+  const std::string asked = names_of(graph, answer.asked);
+  if (answer.answer == WhyNotAnswer::no_template) {
+    std::string text = fmt::format("{}: no template takes them\n", asked);
+    if (answer.group != answer.asked) text += fmt::format("  between them: {}\n", names_of(graph, answer.group));
+    if (answer.nearest) {
+      text += nearest_text(*answer.nearest);
+    } else {
+      const bool apart = answer.group == answer.asked;
+      text += apart ? "  no way leads from one to the other, and they read no common tensor\n"
+                    : "  they are too far apart for any template\n";
+    }
+    if (!answer.flip.empty()) text += fmt::format("  what would change it: {}\n", answer.flip);
+    return text;
+  }
+  check(answer.candidate.has_value(), "an answer about a group names its candidate");
+  const CandidateRecord& candidate = record.candidates[*answer.candidate];
+  const std::string group = candidate_text(graph, record, *answer.candidate);
+  if (answer.answer == WhyNotAnswer::together) {
+    return fmt::format("{}: they are together in {}\n", asked, group);
+  }
+  std::string text;
+  if (answer.answer == WhyNotAnswer::outbid) {
+    text = fmt::format("{}: outbid\n  {} would be allowed; {} chose instead:\n", asked, group, record.strategy);
+    for (const std::size_t holder : candidate.outbid_by) {
+      text += fmt::format("    {}\n", candidate_text(graph, record, holder));
+    }
+    return text + fmt::format("  {}\n", loss_text(candidate, record)) + others_text(answer, "allowed");
+  }
+  text = fmt::format("{}: refused\n  {} breaks {}:\n", asked, group,
+                     answer.refusals.size() == 1 ? "one rule" : fmt::format("{} rules", answer.refusals.size()));
+  for (const Decision& refusal : answer.refusals) text += fmt::format("    {}: {}\n", refusal.rule, refusal.reason);
+  if (!answer.flip.empty()) text += fmt::format("  what would change it: {}\n", answer.flip);
+  return text + others_text(answer, "refused");
+}
+
+}  // namespace stowage

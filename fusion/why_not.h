@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why operators are not in one fused operator, answered from the record of a fusion: no template takes them, rules
+// refuse every group that holds them, or other groups were chosen; and what would change the answer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fusion/fusion_record.h"
+#include "fusion/operator_facts.h"
+#include "fusion/template.h"
+
+namespace stowage {
+
+enum class WhyNotAnswer : std::uint8_t {
+  together,    ///< they are
+  outbid,      ///< a group that holds them is allowed, but other groups were chosen
+  refused,     ///< groups that hold them break rules
+  no_template  ///< no embedding of a template holds them
+};
+std::string_view name_of(WhyNotAnswer answer);
+
+/// The pattern that fails to take some operators by the slightest differences.
+struct NearestTemplate {
+  std::string name;
+  std::vector<std::string> vertices;     ///< of the pattern
+  std::vector<std::string> differences;  ///< in words: "wants strides 1 at vertex pool, pool1 has [2,2]"
+  std::string flip;                      ///< where there is one difference: the change that lifts it
+};
+
+struct WhyNot {
+  WhyNotAnswer answer = WhyNotAnswer::no_template;
+  std::vector<OpId> asked;  ///< in topological order
+  std::vector<OpId> group;  ///< the operators that the answer is about: what was asked and what lies between
+  std::optional<std::size_t> candidate;    ///< index into FusionRecord::candidates; not of no_template
+  std::size_t other_candidates = 0;        ///< further ones that hold the operators with the same fate
+  std::vector<Decision> refusals;          ///< of refused: every rule that the candidate breaks
+  std::optional<NearestTemplate> nearest;  ///< of no_template, where they hang together at all
+  /// Where exactly one thing is in the way, the smallest change that lifts it: "3.1 KiB of LDM more"; else empty.
+  std::string flip;
+};
+
+/// `operators` are at least two different ones of the graph that the record is about, `templates` those it was fused
+/// with. Of several candidates that hold the operators it is the one that was chosen, else the allowed one that costs
+/// least, else the one that breaks the fewest rules; of equal ones the smallest, then the first.
+WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> templates, const FusionRecord& record,
+               std::vector<OpId> operators);
+
+/// The operator that a person calls by its name or by that of an ONNX node it came from (several nodes may have become
+/// one operator). An unknown name is reported, with the nearest one.
+Result<OpId> find_named_operator(const Graph& graph, const std::string& name, Diagnostics& diagnostics);
+
+/// A few lines for a person.
+std::string to_text(const WhyNot& answer, const Graph& graph, const FusionRecord& record);
+
+}  // namespace stowage
