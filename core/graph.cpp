@@ -33,6 +33,8 @@ GraphBuilder::GraphBuilder(std::string name) : storage_(std::make_shared<GraphSt
   storage_->name = std::move(name);
 }
 
+GraphBuilder::GraphBuilder(const Graph& graph) : storage_(std::make_shared<GraphStorage>(graph.storage())) {}
+
 namespace {
 
 TensorId add_tensor(GraphStorage& storage, GraphTensor tensor) {
@@ -101,6 +103,10 @@ OpId GraphBuilder::add_operator(std::string kind, std::string name, Attributes a
 void GraphBuilder::mark_output(TensorId tensor) {
   storage_->tensors[tensor.index()].is_output = true;
   storage_->outputs.push_back(tensor);
+}
+
+void GraphBuilder::place(TensorId tensor, std::optional<StorageBox> inside) {
+  storage_->tensors[tensor.index()].inside = std::move(inside);
 }
 
 std::string GraphBuilder::unique_name(std::string wanted) const {

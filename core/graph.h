@@ -24,15 +24,24 @@ namespace stowage {
 using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, AttributeValue>;
 
+/// A box inside the memory of another tensor of the same type, which has memory of its own: element (i0, i1, …) is that
+/// tensor's element number offset + i0 * strides[0] + i1 * strides[1] + … (core/storage_box.h)
+struct StorageBox {
+  TensorId storage;
+  std::int64_t offset = 0;            ///< elements
+  std::vector<std::int64_t> strides;  ///< elements, one per dimension
+};
+
 struct GraphTensor {
   std::string name;  ///< unique within the graph
   ElementType type = ElementType::f32;
   Shape shape;
   std::optional<Tensor> constant;  ///< weights and other constants
   std::optional<OpId> producer;
-  std::vector<OpId> consumers;  ///< each consumer once, in ascending order
-  bool is_input = false;        ///< input of the network
-  bool is_output = false;       ///< output of the network
+  std::vector<OpId> consumers;       ///< each consumer once, in ascending order
+  bool is_input = false;             ///< input of the network
+  bool is_output = false;            ///< output of the network
+  std::optional<StorageBox> inside;  ///< where it lies in another tensor's memory; nothing: in its own, row-major
 };
 
 struct Operator {
@@ -70,6 +79,7 @@ class Graph {
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name);
+  explicit GraphBuilder(const Graph& graph);  ///< goes on from there
   TensorId add_input(std::string name, ElementType type, Shape shape);
   TensorId add_constant(std::string name, Tensor value);
   /// Adds an operator and its output tensor. Type and shape are what the operator table says (see append_operator in
@@ -78,6 +88,7 @@ class GraphBuilder {
                     std::vector<std::optional<TensorId>> inputs, std::string output_name, ElementType output_type,
                     Shape output_shape, std::vector<std::string> origins);
   void mark_output(TensorId tensor);
+  void place(TensorId tensor, std::optional<StorageBox> inside);
   [[nodiscard]] std::string unique_name(std::string wanted) const;  ///< appends "_2", "_3" … while taken
   [[nodiscard]] const GraphTensor& tensor(TensorId id) const;
   [[nodiscard]] const Operator& op(OpId id) const;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/graph.h"
+#include "core/storage_box.h"
 #include "core/text_cursor.h"
 
 namespace stowage {
@@ -37,6 +37,7 @@ class GraphParser {
     try {
       cursor_.expect("}");
       if (!cursor_.at_end()) cursor_.fail(cursor_.peek(), "unexpected-token", "the graph has ended before");
+      check_places();
     } catch (const SyntaxError&) {
       return Failed{};
     }
@@ -54,10 +55,12 @@ class GraphParser {
       constant();
     } else if (cursor_.accept("op")) {
       operation();
+    } else if (cursor_.accept("place")) {
+      place();
     } else if (cursor_.accept("output")) {
       builder_.mark_output(operand());
     } else {
-      cursor_.fail(cursor_.peek(), "unexpected-token", "a line begins with input, constant, op or output");
+      cursor_.fail(cursor_.peek(), "unexpected-token", "a line begins with input, constant, op, place or output");
     }
   }
 
@@ -174,6 +177,37 @@ class GraphParser {
     known_.emplace(output.name, next_id());
   }
 
+  void place() {
+    const Token where = cursor_.peek();
+    const TensorId tensor = operand();
+    if (!placed_.emplace(tensor, where).second) {
+      cursor_.fail(where, "duplicate-name", fmt::format("'{}' has a place already", builder_.tensor(tensor).name));
+    }
+    StorageBox box;
+    cursor_.expect("in");
+    box.storage = operand();
+    cursor_.expect("at");
+    box.offset = cursor_.expect_integer("an offset");
+    cursor_.expect("strides");
+    cursor_.expect("[");
+    while (!cursor_.at("]")) {
+      if (!box.strides.empty()) cursor_.expect(",");
+      box.strides.push_back(cursor_.expect_integer("a stride"));
+    }
+    cursor_.expect("]");
+    builder_.place(tensor, std::move(box));
+  }
+
+  void check_places() {
+    for (const auto& [id, where] : placed_) {
+      const GraphTensor& tensor = builder_.tensor(id);
+      if (!tensor.inside) continue;
+      if (const auto broken = broken_box(tensor, builder_.tensor(tensor.inside->storage))) {
+        cursor_.fail(where, "impossible-place", *broken);
+      }
+    }
+  }
+
   AttributeValue attribute_value() {
     if (cursor_.peek().kind == Token::Kind::string) return cursor_.take().text;
     if (cursor_.accept("floats")) {
@@ -213,6 +247,7 @@ class GraphParser {
   const std::map<std::string, Tensor>& constants_;
   GraphBuilder builder_;
   std::map<std::string, TensorId> known_;
+  std::map<TensorId, Token> placed_;  ///< tensors that lie in others, and where the text says so
   std::set<std::string> operator_names_;
   std::set<std::string> missing_;  ///< what lines with mistakes may have defined
   std::int64_t zero_bytes_ = 0;

@@ -63,6 +63,12 @@ std::string to_text(const Graph& graph) {
       text += fmt::format("  input {}\n", typed_name(tensor));
     }
   }
+  for (const GraphTensor& tensor : graph.tensors()) {
+    if (!tensor.inside) continue;
+    text += fmt::format("  place {} in {} at {} strides [{}]\n", quoted_name(tensor.name),
+                        quoted_name(graph.tensor(tensor.inside->storage).name), tensor.inside->offset,
+                        fmt::join(tensor.inside->strides, ", "));
+  }
   for (const TensorId output : graph.outputs()) {
     text += fmt::format("  output {}\n", quoted_name(graph.tensor(output).name));
   }

@@ -7,6 +7,7 @@
 #include "core/graph.h"
 #include "core/graph_boost.h"
 #include "core/operators.h"
+#include "core/storage_box.h"
 
 namespace stowage {
 namespace {
@@ -54,6 +55,9 @@ class GraphVerifier {
         if (std::find(operands.begin(), operands.end(), id) != operands.end()) readers.emplace_back(o);
       }
       if (readers != tensor.consumers) return fmt::format("tensor {} does not list its consumers", tensor.name);
+      if (!tensor.inside) continue;
+      if (!exists(tensor.inside->storage)) return fmt::format("tensor {} lies in none", tensor.name);
+      if (auto broken = broken_box(tensor, graph_.tensor(tensor.inside->storage))) return broken;
     }
     for (const TensorId output : graph_.outputs()) {
       if (!exists(output) || !graph_.tensor(output).is_output) return "an output is no tensor marked as one";

@@ -286,8 +286,10 @@ std::string to_text(const StageList& list) {
   std::string text;
   for (const StageTensor& tensor : list.tensors) {
     static constexpr std::string_view roles[] = {"input", "constant", "intermediate", "output"};
-    text += fmt::format("{} {} {}{}\n", roles[static_cast<std::size_t>(tensor.role)], tensor.name, name_of(tensor.type),
+    text += fmt::format("{} {} {}{}", roles[static_cast<std::size_t>(tensor.role)], tensor.name, name_of(tensor.type),
                         to_text(tensor.shape));
+    if (!tensor.strides.empty()) text += fmt::format(" strides {}", to_text(tensor.strides));
+    text += "\n";
   }
   for (const Stage& stage : list.stages) {
     const auto axis_name = [&](VarId axis) { return stage.axes[axis.index()].name; };

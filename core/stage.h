@@ -56,6 +56,8 @@ struct StageTensor {
   TensorRole role = TensorRole::input;
   std::optional<Tensor> value;     ///< for constants that the definition itself introduces (weights of a Resize …)
   std::optional<TensorId> source;  ///< the graph's tensor, once a group of operators was put together
+  /// In main memory, in elements, one per dimension; empty: row-major without gaps.
+  std::vector<std::int64_t> strides = {};
 };
 
 /// Stages in an order in which each reads only inputs, constants and outputs of earlier ones. Exactly one tensor has

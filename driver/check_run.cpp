@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/reference/reference.h"
+#include "fusion/views.h"
 #include "lowering/planner.h"
 
 namespace stowage {
@@ -254,6 +255,15 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   program.planner = whole.planner;
   program.fused.graph = std::move(builder).build();
   program.fused.groups = {alone.group};
+  if (!step.plan) {
+    // Inputs and outputs of a network have no gaps, so what is a view in the network need not be one alone.
+    program.fused.graph = place_tensors(program.fused.graph, {});
+    if (!is_in_place(program.fused.graph, alone.group.operators.front())) {
+      diagnostics.error("nothing-to-run", {}, fmt::format("'{}' is a view: no kernel is launched for it", name),
+                        "name a fused operator that is launched");
+      return Failed{};
+    }
+  }
   if (step.plan) {
     // The stages name tensors of the graph, so the nest is made again; the schedule is complete and stays.
     Lowered nest = lower(name, group_stages(program.fused.graph, alone.group), step.plan->schedule, program.target);

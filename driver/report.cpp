@@ -139,7 +139,7 @@ std::string step_text(const Program& program, std::size_t step) {
     text += fmt::format("- {} {}\n", graph.tensor(input).constant ? "parameter" : "input", tensor_text(graph, input));
   }
   text += fmt::format("- output {}\n\n", tensor_text(graph, group.output));
-  if (!plan) return text + "A view: other shape, same memory, nothing to do.\n";
+  if (!plan) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
   text += fmt::format("```\n{}```\n\n", to_text(plan->nest.stages));
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
@@ -150,6 +150,24 @@ std::string step_text(const Program& program, std::size_t step) {
   return text;
 }
 
+std::string views_text(const Compilation& compilation) {
+  TextTable table({"operator", "kind", "", "why"});
+  const Graph& graph = compilation.program.fused.graph;
+  std::int64_t views = 0;
+  std::int64_t all = 0;
+  for (const TraceRecord& record : compilation.trace.records) {
+    if (record.algorithm != "placement") continue;
+    const auto op = graph.find_operator(record.subject);
+    const bool is_view = record.outcome == TraceOutcome::accepted;
+    ++all;
+    if (is_view) ++views;
+    table.add({record.subject, op ? graph.op(*op).kind : "", is_view ? "view" : "copy", record.message});
+  }
+  if (all == 0) return "";
+  return fmt::format("{} of {} operators that might be views are: nothing is launched for them.\n\n{}", views, all,
+                     table.text());
+}
+
 std::string report_markdown(const Compilation& compilation) {
   std::string text = fmt::format("`{}`\n\n# {} on {}\n\n", reproducer_line(compilation), compilation.network,
                                  compilation.program.target.name);
@@ -157,6 +175,7 @@ std::string report_markdown(const Compilation& compilation) {
       "Counts are sums over all cores. A transfer is one filling or emptying of an LDM buffer; an operation is one\n"
       "Athread call. Fetching a kernel's parameters is not counted.\n\n";
   text += summary_text(compilation);
+  if (const std::string views = views_text(compilation); !views.empty()) text += "\n## Views and copies\n\n" + views;
   for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) {
     text += "\n" + step_text(compilation.program, i);
   }

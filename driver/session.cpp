@@ -13,6 +13,7 @@
 #include "emitter/c_writer.h"
 #include "fusion/fold_intrinsics.h"
 #include "fusion/strategy.h"
+#include "fusion/views.h"
 #include "lowering/planner.h"
 
 namespace stowage {
@@ -127,7 +128,8 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
 
   report(progress, "fuse", 0, 1);
   const PlannedGroupCost cost(*way.planner, way.target);
-  Fusion fusion = fuse_graph(fold_intrinsics(graph, trace), way.templates, &cost, *way.strategy, trace, stop);
+  const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace);
+  Fusion fusion = fuse_graph(placed, way.templates, &cost, *way.strategy, trace, stop);
   if (stop.stop_requested()) return Failed{};
   const FusedGraph& fused = fusion.fused;
   compilation.fusion = std::move(fusion.record);

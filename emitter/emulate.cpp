@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/check.h"
+#include "core/storage_box.h"
 #include "emitter/emulated_sources.h"
 
 namespace stowage {
@@ -104,6 +105,8 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
 
 Tensor tensor_of(const Graph& graph, TensorId id, std::vector<std::byte> bytes) {
   const GraphTensor& tensor = graph.tensor(id);
+  if (tensor.inside && !is_dense(tensor.shape, tensor.inside->strides))
+    return gathered(tensor.type, tensor.shape, tensor.inside->strides, bytes);
   return {tensor.type, tensor.shape, std::move(bytes)};
 }
 

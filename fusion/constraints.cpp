@@ -169,6 +169,7 @@ bool has_kind(const GraphFacts& facts, const TemplateVertex& vertex, OpId op) {
   const OperatorFacts& of = facts.of(op);
   return std::any_of(vertex.kinds.begin(), vertex.kinds.end(), [&](const std::string& kind) {
     if (kind == facts.graph.op(op).kind) return true;
+    if (of.in_place && !of.is_view) return false;  // computing it in a group would cost what is free
     return of.is_view ? kind == "@view" : kind[0] == '@' && kind == class_of(of.kind);
   });
 }

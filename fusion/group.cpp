@@ -23,8 +23,8 @@ FusedOperator make_group(const GraphFacts& facts, std::string template_name, OpI
 }
 
 FusedOperator make_single(const GraphFacts& facts, OpId op) {
-  const bool is_view = facts.of(op).is_view;
-  return make_group(facts, is_view ? "view" : "single", op, {{op, is_view ? "view" : "anchor"}});
+  const bool in_place = facts.of(op).in_place;
+  return make_group(facts, in_place ? "view" : "single", op, {{op, in_place ? "view" : "anchor"}});
 }
 
 std::vector<TensorId> outside_inputs(const Graph& graph, const std::vector<OpId>& operators) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/operators.h"
+#include "core/storage_box.h"
 #include "fusion/fused_graph.h"
 #include "fusion/operator_facts.h"
 #include "fusion/stage_composition.h"
@@ -69,6 +70,8 @@ class Joiner {
     by_source_[id] = static_cast<int>(list_.tensors.size());
     list_.tensors.push_back(
         {tensor_names_.take(c_identifier(tensor.name)), tensor.type, tensor.shape, role, tensor.constant, id});
+    if (role == TensorRole::intermediate || !tensor.inside || is_dense(tensor.shape, tensor.inside->strides)) return;
+    list_.tensors.back().strides = settled_strides(tensor.shape, tensor.inside->strides);
   }
 
   void join(OpId op) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "fusion/views.h"
+
 namespace stowage {
 namespace {
 
@@ -33,6 +35,7 @@ OperatorFacts facts_of(const Graph& graph, OpId id) {
   OperatorFacts facts;
   facts.kind = fusion_kind(definition.list);
   facts.is_view = definition.is_view;
+  facts.in_place = is_in_place(graph, id);
   facts.stages = static_cast<int>(definition.list.stages.size());
   facts.operands.resize(op.inputs.size(), OperandUse::absent);
   std::vector<std::size_t> slot_of;  // the definition's first tensors are the operands that are present

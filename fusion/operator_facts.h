@@ -21,7 +21,8 @@ enum class OperandUse : std::uint8_t {
 
 struct OperatorFacts {
   FusionKind kind = FusionKind::opaque;
-  bool is_view = false;
+  bool is_view = false;   ///< only re-indexes, by its definition
+  bool in_place = false;  ///< nothing is to be done: the tensors lie so that it is a view (fusion/views.h)
   int stages = 1;
   bool reduces = false;              ///< some stage has a reduction
   std::vector<OperandUse> operands;  ///< by operand slot

@@ -151,7 +151,8 @@ class NestBuilder {
       if (tensor.role != TensorRole::output && !is_read) continue;
       nest_tensor_[static_cast<int>(t)] = static_cast<int>(nest_.tensors.size());
       nest_.tensors.push_back({unique_name(identifier(tensor.name)), static_cast<int>(t),
-                               row_major_strides(tensor.shape), tensor.role == TensorRole::output});
+                               tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides,
+                               tensor.role == TensorRole::output});
     }
   }
 

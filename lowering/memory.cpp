@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static map of main memory. Lifetimes are whole steps, so a step's inputs and its output never share; tensors are
-// placed by falling size, each at the lowest offset that no tensor alive at the same time takes.
+// The static map of main memory. Lifetimes are whole steps, so a step's inputs and its output never share a byte;
+// tensors with memory of their own are placed by falling size, each at the lowest offset that no tensor alive at the
+// same time takes. What lies in a box of another tensor comes with it and prolongs its life.
 #include <algorithm>
 #include <map>
 
 #include "core/check.h"
+#include "core/storage_box.h"
 #include "lowering/planner.h"
 
 namespace stowage {
@@ -21,7 +23,7 @@ class MemoryPlanner {
     collect_uses();
     place_parameters();
     place_activations();
-    resolve_views();
+    place_boxes();
     for (auto& [tensor, place] : places_) map_.places.push_back(place);
     return std::move(map_);
   }
@@ -33,24 +35,28 @@ class MemoryPlanner {
 
   [[nodiscard]] std::int64_t bytes_of(TensorId tensor) const {
     const GraphTensor& t = graph_.tensor(tensor);
-    return element_count(t.shape) * byte_size(t.type);
+    return box_reach(t.shape, box_of(graph_, tensor).strides) * byte_size(t.type);
   }
 
-  /// The tensor whose memory a tensor lies in: itself, or what it is a view of.
+  /// The tensor whose memory a tensor lies in.
   [[nodiscard]] TensorId storage_of(TensorId tensor) const {
-    for (auto found = view_of_.find(tensor); found != view_of_.end(); found = view_of_.find(tensor)) {
-      tensor = found->second;
-    }
-    return tensor;
+    const auto& inside = graph_.tensor(tensor).inside;
+    return inside ? inside->storage : tensor;
   }
 
-  void use(TensorId tensor, int step) {
+  void note_use(TensorId tensor, int step) {
     MemoryPlace& place = places_
                              .try_emplace(tensor, MemoryPlace{tensor, MemoryPlace::Area::activations, 0,
                                                               bytes_of(tensor), step, step, std::nullopt})
                              .first->second;
     place.first_step = std::min(place.first_step, step);
     place.last_step = std::max(place.last_step, step);
+  }
+
+  /// Memory is needed from the first use of anything in it to the last.
+  void use(TensorId tensor, int step) {
+    note_use(tensor, step);
+    if (storage_of(tensor) != tensor) note_use(storage_of(tensor), step);
   }
 
   void collect_uses() {
@@ -64,28 +70,21 @@ class MemoryPlanner {
           if (source) use(*source, s);
         }
       } else {
-        // Shape operands of a view are not read when the program runs: the first operand alone is its data.
-        const auto& data = graph_.op(step.group.operators.front()).inputs.front();
-        check(data.has_value(), "a view of nothing");
-        use(*data, s);
-        view_of_.emplace(step.group.output, *data);
+        // Shape operands of a view are not read when the program runs.
+        for (const auto& operand : graph_.op(step.group.operators.front()).inputs) {
+          if (operand && storage_of(*operand) == storage_of(step.group.output)) use(*operand, s);
+        }
       }
       use(step.group.output, s);
     }
     for (const TensorId output : graph_.outputs()) use(output, end);
-    // A tensor lives as long as its views.
-    for (const auto& [tensor, place] : places_) {
-      MemoryPlace& storage = places_.at(storage_of(tensor));
-      storage.first_step = std::min(storage.first_step, place.first_step);
-      storage.last_step = std::max(storage.last_step, place.last_step);
-    }
   }
 
   [[nodiscard]] bool is_parameter(TensorId tensor) const { return graph_.tensor(tensor).constant.has_value(); }
 
   void place_parameters() {
     for (auto& [tensor, place] : places_) {
-      if (view_of_.contains(tensor) || !is_parameter(tensor)) continue;
+      if (storage_of(tensor) != tensor || !is_parameter(tensor)) continue;
       place.area = MemoryPlace::Area::parameters;
       place.offset = map_.parameter_bytes;
       map_.parameter_bytes += aligned(place.bytes);
@@ -117,7 +116,7 @@ class MemoryPlanner {
   void place_activations() {
     std::vector<MemoryPlace*> order;
     for (auto& [tensor, place] : places_) {
-      if (!view_of_.contains(tensor) && !is_parameter(tensor)) order.push_back(&place);
+      if (storage_of(tensor) == tensor && !is_parameter(tensor)) order.push_back(&place);
     }
     std::stable_sort(order.begin(), order.end(), [](const MemoryPlace* a, const MemoryPlace* b) {
       return a->bytes != b->bytes ? a->bytes > b->bytes : a->first_step < b->first_step;
@@ -138,12 +137,13 @@ class MemoryPlanner {
     }
   }
 
-  void resolve_views() {
-    for (const auto& [view, data] : view_of_) {
-      MemoryPlace& place = places_.at(view);
-      const MemoryPlace& storage = places_.at(storage_of(view));
+  void place_boxes() {
+    for (auto& [tensor, place] : places_) {
+      const auto& inside = graph_.tensor(tensor).inside;
+      if (!inside) continue;
+      const MemoryPlace& storage = places_.at(inside->storage);
       place.area = storage.area;
-      place.offset = storage.offset;
+      place.offset = storage.offset + inside->offset * byte_size(graph_.tensor(tensor).type);
       place.shares_with = storage.tensor;
     }
   }
@@ -152,7 +152,6 @@ class MemoryPlanner {
   std::span<const ProgramStep> steps_;
   std::int64_t line_bytes_;
   std::map<TensorId, MemoryPlace> places_;
-  std::map<TensorId, TensorId> view_of_;
   MemoryMap map_;
 };
 

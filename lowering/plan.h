@@ -40,11 +40,11 @@ struct Plan {
 struct MemoryPlace {
   TensorId tensor;
   enum class Area : std::uint8_t { parameters, activations } area = Area::activations;
-  std::int64_t offset = 0;  ///< bytes from the start of the area, a multiple of the DRAM line
-  std::int64_t bytes = 0;
-  int first_step = 0;                   ///< first step that uses it; -1: before the first (inputs)
-  int last_step = 0;                    ///< last step that uses it; number of steps: after the last (outputs)
-  std::optional<TensorId> shares_with;  ///< a view of that tensor's memory
+  std::int64_t offset = 0;  ///< bytes from the start of the area; a multiple of the DRAM line if it shares with nobody
+  std::int64_t bytes = 0;   ///< from its first element to its last, gaps included
+  int first_step = 0;       ///< first step that uses it; -1: before the first (inputs)
+  int last_step = 0;        ///< last step that uses it; number of steps: after the last (outputs)
+  std::optional<TensorId> shares_with;  ///< lies in that tensor's memory (GraphTensor::inside)
 };
 
 /// Place of a constant that the stages of a step introduce themselves (StageTensor::value without a source), in the

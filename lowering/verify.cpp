@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/storage_box.h"
 #include "lowering/planner.h"
 #include "lowering/surroundings.h"
 #include "lowering/verify_rules.h"
@@ -60,6 +61,8 @@ class StructureCheck {
       if (!is_index(t.tensor, nest_.stages.tensors.size())) return "structure: a memory tensor of no stage tensor";
       if (t.strides.size() != nest_.stages.tensors[static_cast<std::size_t>(t.tensor)].shape.size())
         return fmt::format("structure: {} has as many strides as it has no dimensions", t.name);
+      if (!addresses_once(nest_.stages.tensors[static_cast<std::size_t>(t.tensor)].shape, t.strides))
+        return fmt::format("structure: two elements of {} lie at one place in memory", t.name);
     }
     for (const Buffer& b : nest_.buffers) {
       if (!is_index(b.tensor, nest_.stages.tensors.size()))

@@ -116,6 +116,28 @@ TEST_CASE("every kind of attribute survives", "[graph_text]") {
   CHECK(parsed->op(OpId(0)).inputs == graph.op(OpId(0)).inputs);
 }
 
+TEST_CASE("places inside other tensors survive, and impossible ones are refused", "[graph_text]") {
+  const std::string text =
+      "graph g {\n  input X f32[2,3]\n  op a: Relu(X) -> a f32[2,3]\n  op b: Concat(X, a) {axis = 1} -> b f32[2,6]\n"
+      "  place X in b at 0 strides [6, 1]\n  place a in b at 3 strides [6, 1]\n  output b\n}\n";
+  Diagnostics diagnostics;
+  const auto parsed = parse_graph(text, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(parsed);
+  CHECK(to_text(*parsed) == text);
+  CHECK(verify(*parsed).value_or("sound") == "sound");
+  const auto error_of = [](const std::string& line) {
+    return errors_of("graph g {\n  input X f32[2,3]\n  op a: Relu(X) -> a f32[2,3]\n  input b f32[2,6]\n  " + line +
+                     "\n}\n");
+  };
+  CHECK(error_of("place a in b at 4 strides [6, 1]").find("a does not lie inside b [impossible-place]") !=
+        std::string::npos);
+  CHECK(error_of("place a in b at 0 strides [2, 1]").find("two elements of a lie at one place") != std::string::npos);
+  CHECK(error_of("place a in b at 0 strides [1]").find("a cannot lie in b like that") != std::string::npos);
+  CHECK(error_of("place a in a at 0 strides [3, 1]").find("which has no memory of its own") != std::string::npos);
+  CHECK(error_of("place a in b at 0 strides [9223372036854775807, 1]").find("at one place") != std::string::npos);
+}
+
 TEST_CASE("mistakes in a graph's text are placed", "[graph_text]") {
   CHECK(errors_of("graph g {\n  input X f32[1]\n  input X f32[2]\n  op a: Relu(x) -> y f33[1]\n}\n") ==
         "graph:3:9: error: there is a tensor 'X' already [duplicate-name]\n"

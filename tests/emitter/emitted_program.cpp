@@ -15,6 +15,7 @@
 #include "core/check.h"
 #include "core/evaluate.h"
 #include "core/operators.h"
+#include "fusion/views.h"
 #include "lowering/planner_swtvm.h"
 
 namespace stowage::fixtures {
@@ -119,6 +120,7 @@ Program program_of(const std::string& name, std::vector<StageList> lists, const 
 }
 
 Program program_of(Graph graph, const Target& target) {
+  graph = place_tensors(graph, {});
   Program program;
   program.target = target;
   program.fusion = "none";
@@ -126,13 +128,14 @@ Program program_of(Graph graph, const Target& target) {
   for (std::size_t i = 0; i < graph.operators().size(); ++i) {
     const Operator& op = graph.op(OpId(i));
     const OperatorDefinition definition = define_operator(graph, OpId(i));
+    const bool is_view = is_in_place(graph, OpId(i));
     ProgramStep step;
     step.group.name = op.name;
-    step.group.template_name = definition.is_view ? "view" : "single";
+    step.group.template_name = is_view ? "view" : "single";
     step.group.operators = {OpId(i)};
-    step.group.roles = {definition.is_view ? "view" : "anchor"};
+    step.group.roles = {is_view ? "view" : "anchor"};
     step.group.output = op.output;
-    if (!definition.is_view) {
+    if (!is_view) {
       Plan plan;
       const SwtvmPlanner planner;
       Scheduled scheduled = planner.complete(op.name, definition.list, {}, target, {});

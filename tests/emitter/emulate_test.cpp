@@ -8,6 +8,7 @@
 #include "core/operators.h"
 #include "emitter/emulate.h"
 #include "fusion/strategy.h"
+#include "fusion/views.h"
 #include "lowering/planner.h"
 
 namespace stowage {
@@ -37,7 +38,8 @@ struct Network {
     const TensorId sum =
         append("Add", {append("Reshape", {product}, {{"shape", std::vector<std::int64_t>{80, 50}}}), c});
     builder.mark_output(append("Relu", {sum}));
-    const FusedGraph fused = find_strategy("none")->fuse(std::move(builder).build(), {}, nullptr, {});
+    const FusedGraph fused =
+        find_strategy("none")->fuse(place_tensors(std::move(builder).build(), {}), {}, nullptr, {});
     const auto target = load_target("sw26010", {}, diagnostics);
     REQUIRE(target);
     auto planned = plan_program(fused, {}, *find_planner("swtvm"), *target, {}, diagnostics);

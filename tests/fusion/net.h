@@ -8,6 +8,7 @@
 
 #include "core/graph.h"
 #include "core/operators.h"
+#include "fusion/views.h"
 
 namespace stowage::testing {
 
@@ -57,9 +58,10 @@ class Net {
 
   [[nodiscard]] const Shape& shape(TensorId tensor) const { return builder_.tensor(tensor).shape; }
 
+  /// Views are placed, as they are wherever a strategy sees a graph.
   Graph done(const std::vector<TensorId>& outputs) {
     for (const TensorId output : outputs) builder_.mark_output(output);
-    return std::move(builder_).build();
+    return place_tensors(std::move(builder_).build(), {});
   }
 
   Tensor random_tensor(Shape shape, float low = -1, float high = 1) {

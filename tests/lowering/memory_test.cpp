@@ -44,7 +44,22 @@ class Network {
     return output;
   }
   TensorId view(TensorId of, Shape shape) {
+    const auto& inside = builder_.tensor(of).inside;
+    const std::vector<std::int64_t> strides = row_major_strides(shape);
     const TensorId output = add({of}, std::move(shape));
+    builder_.place(output, StorageBox{inside ? inside->storage : of, inside ? inside->offset : 0, strides});
+    groups_.back().template_name = "view";
+    steps_.push_back({groups_.back(), {}});
+    return output;
+  }
+  /// A concatenation of everything so far written, whose operands lie in it from these elements on.
+  TensorId join(const std::vector<std::pair<TensorId, std::int64_t>>& operands, Shape shape) {
+    std::vector<TensorId> inputs;
+    for (const auto& [operand, offset] : operands) inputs.push_back(operand);
+    const TensorId output = add(inputs, std::move(shape));
+    for (const auto& [operand, offset] : operands) {
+      builder_.place(operand, StorageBox{output, offset, row_major_strides(builder_.tensor(output).shape)});
+    }
     groups_.back().template_name = "view";
     steps_.push_back({groups_.back(), {}});
     return output;
@@ -125,6 +140,29 @@ TEST_CASE("views share memory and keep it alive, up to an output that is a view 
   CHECK(map.find(again)->offset == map.find(in)->offset);
   CHECK(map.find(again)->shares_with == in);
   CHECK(map.find(in)->last_step == 4);
+}
+
+TEST_CASE("a concatenation lives from its first writer to its last reader, and what is written into it lies in it") {
+  Network network;
+  const TensorId in = network.input({2, 100});
+  const TensorId a = network.apply({in}, {2, 30});
+  const TensorId between = network.apply({in}, {1000});
+  const TensorId b = network.apply({between}, {2, 50});
+  const TensorId both = network.join({{a, 0}, {b, 30}}, {2, 80});
+  network.output(network.apply({both}, {4}));
+  network.output(network.apply({a}, {4}));
+  const MemoryMap map = std::move(network).plan();
+  CHECK(map.find(both)->first_step == 0);
+  CHECK(map.find(both)->last_step == 5);
+  CHECK(map.find(both)->bytes == 640);
+  CHECK(map.find(a)->shares_with == both);
+  CHECK(map.find(a)->offset == map.find(both)->offset);
+  CHECK(map.find(a)->bytes == (80 + 30) * 4);
+  CHECK(map.find(b)->offset == map.find(both)->offset + 120);
+  CHECK(map.find(b)->bytes == (80 + 50) * 4);
+  // While it lives nobody else has its memory.
+  const std::int64_t end = map.find(both)->offset + 640;
+  CHECK((map.find(between)->offset >= end || map.find(between)->offset + 4000 <= map.find(both)->offset));
 }
 
 TEST_CASE("an output that is a view of a constant lies among the parameters") {
