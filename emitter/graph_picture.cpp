@@ -207,7 +207,8 @@ std::string graph_dot(const Graph& graph) {
     const Operator& op = graph.operators()[i];
     const OperatorDefinition definition = define_operator(graph, OpId(i));
     const FusionKind kind = fusion_kind(definition.list);
-    if (definition.is_view) {
+    const bool in_place = is_in_place(graph, OpId(i));
+    if (in_place) {
       views = true;
     } else {
       kinds.insert(kind);
@@ -219,7 +220,7 @@ std::string graph_dot(const Graph& graph) {
     }
     if (parameters > 0) lines.push_back("parameters " + bytes_text(parameters));
     dot.node(operator_id(OpId(i)), {{"label", dot_label(lines)},
-                                    {"fillcolor", fill_of(kind, definition.is_view)},
+                                    {"fillcolor", fill_of(kind, in_place)},
                                     {"tooltip", operator_tooltip(graph, op)}});
   }
   add_edges(dot, graph, with_name, operator_id, operator_id);
