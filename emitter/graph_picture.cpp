@@ -11,6 +11,7 @@
 #include "core/operators.h"
 #include "emitter/dot_writer.h"
 #include "emitter/markup.h"
+#include "fusion/views.h"
 
 namespace stowage {
 

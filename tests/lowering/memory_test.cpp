@@ -44,7 +44,7 @@ class Network {
     return output;
   }
   TensorId view(TensorId of, Shape shape) {
-    const auto& inside = builder_.tensor(of).inside;
+    const std::optional<StorageBox> inside = builder_.tensor(of).inside;
     const std::vector<std::int64_t> strides = row_major_strides(shape);
     const TensorId output = add({of}, std::move(shape));
     builder_.place(output, StorageBox{inside ? inside->storage : of, inside ? inside->offset : 0, strides});
