@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/application.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QEventLoop>
+#include <QFileInfo>
+#include <QIcon>
+#include <QTemporaryDir>
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "inspector/panes/export.h"
+#include "inspector/window/main_window.h"
+
+/// The resources of a static library come with it only if they are asked for, outside of any namespace.
+static void use_resources() { Q_INIT_RESOURCE(inspector); }
+
+namespace stowage::inspector {
+
+namespace {
+
+/// "--export window": the whole window as one picture.
+const QString window_name = QStringLiteral("window");
+
+struct Options {
+  QString layout;
+  QString export_pane;
+  QString op;
+  QString output;
+  QSizeF size = {1280, 800};
+  bool dark = false;
+  bool light = false;
+  QStringList paths;
+};
+
+void say(const QString& text) { std::fprintf(stderr, "stowage-inspector: %s\n", qPrintable(text)); }
+
+/// What Qt has to say, but for what concerns nobody without a desktop.
+void show_message(QtMsgType type, const QMessageLogContext&, const QString& message) {
+  if (type == QtDebugMsg || type == QtInfoMsg || message.contains(QLatin1String("XDG_RUNTIME_DIR")) ||
+      message.contains(QLatin1String("propagateSizeHints"))) {
+    return;
+  }
+  say(message);
+}
+
+QString pane_list() {
+  QStringList names;
+  for (const PaneRow& row : pane_table()) {
+    names.push_back(QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size())));
+  }
+  names.push_back(window_name);
+  return names.join(QStringLiteral(", "));
+}
+
+/// Options, or the exit code where there is nothing more to do.
+std::variant<Options, int> read_command_line(const QStringList& arguments) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription(QStringLiteral("Shows plans of Stowage: what is stowed where, when, and why."));
+  const QCommandLineOption help = parser.addHelpOption();
+  const QCommandLineOption version = parser.addVersionOption();
+  const QCommandLineOption pane(QStringLiteral("export"),
+                                QStringLiteral("Write one pane to a file without a window: %1.").arg(pane_list()),
+                                QStringLiteral("PANE"));
+  const QCommandLineOption op(QStringLiteral("op"), QStringLiteral("The fused operator (or operator) to show."),
+                              QStringLiteral("NAME"));
+  const QCommandLineOption output({QStringLiteral("o"), QStringLiteral("output")},
+                                  QStringLiteral("File to export to: .svg, .png or .pdf."), QStringLiteral("FILE"));
+  const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Room for the export, 1280x800 unless given."),
+                                QStringLiteral("WxH"));
+  const QCommandLineOption layout(QStringLiteral("layout"),
+                                  QStringLiteral("Arrangement of the panes: compile, memory or teach."),
+                                  QStringLiteral("NAME"));
+  const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Use the dark theme."));
+  const QCommandLineOption light(QStringLiteral("light"), QStringLiteral("Use the light theme."));
+  parser.addOptions({pane, op, output, size, layout, dark, light});
+  parser.addPositionalArgument(QStringLiteral("PLAN"),
+                               QStringLiteral("A compiled folder, an ONNX model or a batch file."));
+  parser.addPositionalArgument(QStringLiteral("BASELINE"), QStringLiteral("Another one to compare it with."),
+                               QStringLiteral("[BASELINE]"));
+  const auto usage = [](const QString& text) {
+    say(text + QStringLiteral(" (see --help)"));
+    return 2;
+  };
+  if (!parser.parse(arguments)) return usage(parser.errorText());
+  if (parser.isSet(help)) {
+    std::fputs(qPrintable(parser.helpText()), stdout);
+    return 0;
+  }
+  if (parser.isSet(version)) {
+    std::fprintf(stdout, "stowage-inspector %s\n", std::string(stowage_version()).c_str());
+    return 0;
+  }
+  Options options;
+  options.export_pane = parser.value(pane);
+  options.op = parser.value(op);
+  options.output = parser.value(output);
+  options.layout = parser.value(layout);
+  const std::vector<QString> layouts = layout_names();
+  if (parser.isSet(layout) && std::find(layouts.begin(), layouts.end(), options.layout) == layouts.end()) {
+    return usage(QStringLiteral("there is no layout '%1'").arg(options.layout));
+  }
+  options.dark = parser.isSet(dark);
+  options.light = parser.isSet(light);
+  options.paths = parser.positionalArguments();
+  if (options.paths.size() > 2) return usage(QStringLiteral("at most two plans can be opened"));
+  if (parser.isSet(size)) {
+    const QStringList parts = parser.value(size).split(QLatin1Char('x'));
+    bool width_read = false;
+    bool height_read = false;
+    if (parts.size() == 2) options.size = QSizeF(parts[0].toInt(&width_read), parts[1].toInt(&height_read));
+    constexpr double most = 20000;
+    if (!width_read || !height_read || options.size.width() < 1 || options.size.height() < 1 ||
+        options.size.width() > most || options.size.height() > most) {
+      return usage(QStringLiteral("--size wants a width and a height, as in 1280x800"));
+    }
+  }
+  if (parser.isSet(pane)) {
+    if (options.export_pane != window_name && find_pane(options.export_pane.toStdString()) == nullptr) {
+      return usage(QStringLiteral("there is no pane '%1'; there are %2").arg(options.export_pane, pane_list()));
+    }
+    if (options.output.isEmpty()) return usage(QStringLiteral("--export wants a file: -o FILE"));
+    if (options.paths.isEmpty()) return usage(QStringLiteral("--export wants a plan"));
+  } else if (!options.output.isEmpty()) {
+    return usage(QStringLiteral("-o belongs to --export"));
+  }
+  return options;
+}
+
+/// Place of a fused operator or operator by its name.
+std::optional<Place> find_named(const LoadedPlan& plan, const std::string& name) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].step->group.name == name) return step_place(static_cast<int>(i));
+  }
+  if (const auto op = plan.graph().find_operator(name)) return complete(plan, {.op = static_cast<int>(op->index())});
+  return std::nullopt;
+}
+
+void say(const Diagnostics& diagnostics) { std::fputs(format_diagnostics(diagnostics).c_str(), stderr); }
+
+/// Selects what --op names. False after a message.
+bool select_named(const QString& name, const Document& document, Selection& selection) {
+  if (name.isEmpty()) return true;
+  if (const auto place = find_named(*document.plan(), name.toStdString())) {
+    selection.select(*place);
+    return true;
+  }
+  std::vector<std::string> names;
+  for (const StepFacts& step : document.plan()->steps) names.push_back(step.step->group.name);
+  say(QStringLiteral("there is no operator '%1': %2").arg(name, qt(suggest_name(name.toStdString(), names))));
+  return false;
+}
+
+/// Opens the plans, writes the picture once they are there, and ends. `write` returns what went wrong.
+int export_when_open(const Options& options, Document& document, Selection& selection,
+                     const std::function<QString()>& write) {
+  QEventLoop loop;
+  int code = 1;
+  QObject::connect(&document, &Document::openingFailed, &loop, [&] {
+    say(document.diagnostics());
+    loop.quit();
+  });
+  QObject::connect(&document, &Document::jobsFound, &loop, [&](const QString& path) {
+    say(QStringLiteral("%1 has several jobs; compile one of them and open its folder").arg(path));
+    loop.quit();
+  });
+  const auto finish = [&] {
+    say(document.diagnostics());
+    if (select_named(options.op, document, selection)) {
+      const QString problem = write();
+      if (!problem.isEmpty()) say(problem);
+      code = problem.isEmpty() ? 0 : 1;
+    }
+    loop.quit();
+  };
+  // Queued, so that everybody else has seen the plan before.
+  QObject::connect(&document, &Document::opened, &loop, finish, Qt::QueuedConnection);
+  document.open({options.paths.front(), {}}, {options.paths.size() > 1 ? options.paths[1] : QString(), {}});
+  loop.exec();
+  return code;
+}
+
+int run_export(const Options& options) {
+  Look look;
+  look.setDark(options.dark);
+  apply_to_application(look);
+  Document document;
+  Selection selection(document);
+  const std::unique_ptr<Pane> pane(
+      find_pane(options.export_pane.toStdString())->make(PaneContext{document, selection, look}));
+  pane->setWindowTitle(options.export_pane);
+  pane->resize(options.size.toSize());
+  return export_when_open(options, document, selection,
+                          [&] { return export_pane(*pane, options.output, options.size); });
+}
+
+/// The window as it would be seen, without the settings of whoever runs this.
+int run_window_export(const Options& options) {
+  const QTemporaryDir settings;
+  QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
+  MainWindow window;
+  window.look().setDark(options.dark);
+  window.resize(options.size.toSize());
+  window.show();
+  return export_when_open(options, window.document(), window.selection(), [&] {
+    window.setLayoutNamed(options.layout.isEmpty() ? QStringLiteral("compile") : options.layout);
+    for (int round = 0; round < 3; ++round) QCoreApplication::processEvents();  // layouts settle in rounds
+    return window.grab().save(options.output) ? QString() : QStringLiteral("%1 cannot be written").arg(options.output);
+  });
+}
+
+int run_window(const Options& options) {
+  MainWindow window;
+  if (options.dark || options.light) window.look().setDark(options.dark);
+  window.show();
+  if (!options.layout.isEmpty()) window.setFirstLayout(options.layout);
+  if (options.paths.size() == 1) window.open({options.paths[0], {}});
+  if (options.paths.size() == 2) window.open({options.paths[0], {}}, {options.paths[1], {}});
+  return QCoreApplication::exec();
+}
+
+}  // namespace
+
+int run_inspector(int argc, char** argv) {
+  // An export needs no display, nor do --help and --version.
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if ((argument.starts_with("--export") || argument == "--help" || argument == "-h" || argument == "--version" ||
+         argument == "-v") &&
+        !qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
+      qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+  }
+  qInstallMessageHandler(show_message);
+  try {
+    QApplication application(argc, argv);
+    use_resources();
+    QApplication::setApplicationName(QStringLiteral("stowage-inspector"));
+    QApplication::setApplicationDisplayName(QStringLiteral("Stowage inspector"));
+    QApplication::setDesktopFileName(QStringLiteral("stowage-inspector"));
+    QApplication::setWindowIcon(QIcon(QStringLiteral(":/stowage-inspector.svg")));
+    const auto options = read_command_line(QApplication::arguments());
+    if (const int* code = std::get_if<int>(&options)) return *code;
+    const Options& wanted = std::get<Options>(options);
+    if (wanted.export_pane.isEmpty()) return run_window(wanted);
+    return wanted.export_pane == window_name ? run_window_export(wanted) : run_export(wanted);
+  } catch (const std::exception& failure) {
+    say(QStringLiteral("internal error: %1").arg(QString::fromUtf8(failure.what())));
+    return 3;
+  }
+}
+
+}  // namespace stowage::inspector

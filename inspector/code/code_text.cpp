@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/code/code_text.h"
+
+#include <algorithm>
+#include <set>
+
+namespace stowage::inspector {
+
+namespace {
+
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+QString block_text(const DmaTotals& totals) {
+  if (totals.operations_by_block.empty()) return {};
+  const std::int64_t low = totals.operations_by_block.begin()->first;
+  const std::int64_t high = totals.operations_by_block.rbegin()->first;
+  return low == high ? size_text(low) : size_text(low) + QStringLiteral(" – ") + size_text(high);
+}
+
+double bandwidth_of(const LoadedPlan& plan, const StatementFacts& facts, const DmaTotals& totals) {
+  if (facts.own_cycles <= 0) return 0;
+  return static_cast<double>(totals.bytes) * plan.program().target.clock_hz / static_cast<double>(facts.own_cycles);
+}
+
+void fill_dma(const LoadedPlan& plan, const StepFacts& step, const StatementFacts& facts, const Theme& theme,
+              CodeLine& line) {
+  if (const auto* dma = std::get_if<Dma>(&facts.statement->node)) {
+    const DmaTotals& totals = step.plan->counts.dma.at(facts.statement->id);
+    const bool get = dma->direction == DmaDirection::get;
+    line.badge = get ? QStringLiteral("get") : QStringLiteral("put");
+    line.badge_color = theme.state(get ? BufferState::filling : BufferState::draining);
+    line.gutter[1] = count_text(totals.transfers);
+    line.gutter[2] = size_text(totals.bytes);
+    line.gutter[3] = block_text(totals);
+    line.gutter[4] = facts.own_cycles > 0 ? rate_text(bandwidth_of(plan, facts, totals)) : QString();
+  } else if (std::holds_alternative<Wait>(facts.statement->node)) {
+    line.badge = QStringLiteral("wait");
+    line.badge_color = theme.state(BufferState::idle);
+  }
+}
+
+}  // namespace
+
+QString CodeLine::text() const {
+  QString text;
+  for (const CodeRun& run : runs) text += run.text;
+  return text;
+}
+
+std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest) {
+  std::vector<int> buffers;
+  if (const auto* dma = std::get_if<Dma>(&statement.node)) {
+    buffers = {dma->buffer};
+  } else if (const auto* fill = std::get_if<Fill>(&statement.node)) {
+    buffers = {fill->buffer};
+  } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
+    const Stmt* awaited = find_statement(nest, wait->dma);
+    if (awaited != nullptr) return buffers_of(*awaited, nest);
+  } else if (const auto* work = std::get_if<Compute>(&statement.node)) {
+    std::set<int> used = {work->output_buffer};
+    for (const auto& read : work->read_buffers) {
+      if (read) used.insert(*read);
+    }
+    buffers.assign(used.begin(), used.end());
+  }
+  return buffers;
+}
+
+QString statement_tip(const LoadedPlan& plan, int index, int statement, const Look& look) {
+  const StepFacts* step = plan.step(index);
+  const StatementFacts* facts = step != nullptr ? step->find(statement) : nullptr;
+  if (facts == nullptr) return {};
+  const double clock = plan.program().target.clock_hz;
+  QString tip = qt(describe(plan, statement_place(index, statement)));
+  if (std::holds_alternative<Dma>(facts->statement->node)) {
+    const DmaTotals& totals = step->plan->counts.dma.at(statement);
+    tip += format("\n{} transfers = {} operations, {} bytes in all (all cores)",
+                  count_text(totals.transfers).toStdString(), count_text(totals.operations).toStdString(),
+                  count_text(totals.bytes).toStdString());
+    for (const auto& [block, operations] : totals.operations_by_block) {
+      tip += format("\n  {} operations with blocks of {}", count_text(operations).toStdString(),
+                    size_text(block).toStdString());
+    }
+    tip += format("\nbandwidth = bytes / predicted time = {}",
+                  rate_text(bandwidth_of(plan, *facts, totals)).toStdString());
+  }
+  if (const auto work = step->plan->counts.compute.find(statement); work != step->plan->counts.compute.end()) {
+    tip += format("\n{} points on all cores, {} on the busiest", count_text(work->second.points).toStdString(),
+                  count_text(work->second.points_of_busiest).toStdString());
+  }
+  if (facts->inclusive_cycles > 0) {
+    tip +=
+        format("\n{} of the group's {} ({}){}", time_text(facts->inclusive_cycles, clock, look.units()).toStdString(),
+               time_text(step->cycles, clock, look.units()).toStdString(),
+               percent_text(share_of(facts->inclusive_cycles, step->cycles)).toStdString(),
+               look.units() == Units::cycles ? " cycles" : "");
+  }
+  return tip;
+}
+
+CodeText nest_code(const LoadedPlan& plan, int index, bool declarations, const Look& look) {
+  CodeText code;
+  code.gutter_titles = {QStringLiteral("#"), QStringLiteral("times"), QStringLiteral("bytes"), QStringLiteral("block"),
+                        QStringLiteral("bandwidth")};
+  code.has_badges = true;
+  code.has_costs = true;
+  const StepFacts* step = plan.step(index);
+  if (step == nullptr || step->plan == nullptr) return code;
+  const Theme& theme = look.theme();
+  const QStringList lines = qt(step->text.text).split(QLatin1Char('\n'));
+  std::vector<int> statement_of(static_cast<std::size_t>(lines.size()), -1);
+  int first = static_cast<int>(lines.size());
+  for (const StatementFacts& facts : step->statements) {
+    if (facts.statement == nullptr) continue;
+    statement_of[static_cast<std::size_t>(facts.text_line)] = facts.statement->id;
+    first = std::min(first, facts.text_line);
+  }
+  constexpr qsizetype number_width = 7;  // of the statement's number, which has a column of its own here
+  for (int i = declarations ? 0 : first; i < lines.size(); ++i) {
+    const bool numbered = i >= first && lines[i].size() > number_width;
+    if (!numbered && i >= first && !declarations) break;  // the braces that close body and nest
+    if (i + 1 == lines.size() && lines[i].isEmpty()) break;
+    CodeLine line;
+    line.gutter.resize(code.gutter_titles.size());
+    line.runs = highlight_nest(numbered ? lines[i].mid(number_width) : lines[i], theme);
+    const int id = statement_of[static_cast<std::size_t>(i)];
+    if (const StatementFacts* facts = step->find(id)) {
+      line.place = statement_place(index, id);
+      line.gutter[0] = QString::number(id);
+      line.own = share_of(facts->own_cycles, step->cycles);
+      line.inclusive = share_of(facts->inclusive_cycles, step->cycles);
+      line.buffers = buffers_of(*facts->statement, step->plan->nest);
+      line.tip = statement_tip(plan, index, id, look);
+      fill_dma(plan, *step, *facts, theme, line);
+    }
+    code.lines.push_back(std::move(line));
+  }
+  return code;
+}
+
+CodeText emitted_code(const LoadedPlan& plan, int index, const Theme& theme) {
+  CodeText code;
+  code.gutter_titles = {QStringLiteral("line")};
+  const StepFacts* step = plan.step(index);
+  if (step == nullptr || step->file < 0) return code;
+  const EmittedFile& file = plan.compilation.emitted.files[static_cast<std::size_t>(step->file)];
+  const QStringList lines = qt(file.text).split(QLatin1Char('\n'));
+  bool in_comment = false;
+  for (const QString& text : lines) {
+    CodeLine line;
+    line.runs = highlight_c(text, in_comment, theme);
+    line.gutter = {QString::number(code.lines.size() + 1)};
+    code.lines.push_back(std::move(line));
+  }
+  if (!code.lines.empty() && lines.back().isEmpty()) code.lines.pop_back();
+  for (const StatementFacts& facts : step->statements) {
+    for (const int number : facts.code_lines) {
+      if (number < 1 || static_cast<std::size_t>(number) > code.lines.size()) continue;
+      CodeLine& line = code.lines[static_cast<std::size_t>(number - 1)];
+      line.place = statement_place(index, facts.statement->id);
+      line.buffers = buffers_of(*facts.statement, step->plan->nest);
+    }
+  }
+  return code;
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture as a value: marks with what they stand for. The same drawing is shown in a pane, exported as SVG, PNG or
+// PDF, and held to its content by tests.
+#pragma once
+
+#include <QColor>
+#include <QFont>
+#include <QPainter>
+#include <QPolygonF>
+#include <QRectF>
+#include <QString>
+#include <optional>
+#include <vector>
+
+#include "inspector/state/place.h"
+
+namespace stowage::inspector {
+
+struct Mark {
+  enum class Kind : std::uint8_t { rect, ellipse, line, polygon, text };
+  Kind kind = Kind::rect;
+  QRectF rect;                                ///< of all but lines and polygons
+  QPolygonF points;                           ///< of lines and polygons
+  QColor fill;                                ///< invalid: not filled
+  Qt::BrushStyle pattern = Qt::SolidPattern;  ///< or BDiag, FDiag, DiagCross: hatching over the fill of a rectangle
+  QColor stroke;                              ///< invalid: no outline; of texts the colour
+  double width = 1;                           ///< of the outline
+  Qt::PenStyle pen = Qt::SolidLine;
+  double radius = 0;  ///< of a rectangle's corners
+  QString text;       ///< of texts; cut with an ellipsis where it does not fit its rectangle
+  int alignment = Qt::AlignLeft | Qt::AlignVCenter;
+  bool upward = false;  ///< text turned by a quarter to the left
+  QFont font;
+  std::optional<Place> place;  ///< what it stands for: can be clicked and chosen
+  QString tip;
+  [[nodiscard]] QRectF bounds() const;
+};
+
+class Drawing {
+ public:
+  QSizeF size;
+  std::vector<Mark> marks;  ///< later ones cover earlier ones
+
+  Mark& rect(const QRectF& rect, const QColor& fill, const QColor& stroke = {});
+  Mark& ellipse(const QRectF& rect, const QColor& fill, const QColor& stroke = {});
+  Mark& line(QPointF from, QPointF to, const QColor& stroke, double width = 1);
+  Mark& polyline(const QPolygonF& points, const QColor& stroke, double width = 1);
+  Mark& polygon(const QPolygonF& points, const QColor& fill, const QColor& stroke = {});
+  Mark& text(const QRectF& rect, const QString& text, const QColor& color, const QFont& font,
+             int alignment = Qt::AlignLeft | Qt::AlignVCenter);
+
+  /// The topmost mark at a point that stands for something or has a tip.
+  [[nodiscard]] const Mark* at(QPointF point) const;
+};
+
+void paint(QPainter& painter, const Drawing& drawing);
+void paint(QPainter& painter, const Mark& mark);
+
+/// One entry of a legend.
+struct LegendEntry {
+  QString text;
+  QColor color;
+  Qt::BrushStyle pattern = Qt::SolidPattern;
+};
+/// Draws entries side by side from `at`, breaking before `right`; returns the height used.
+double add_legend(Drawing& drawing, QPointF at, double right, const std::vector<LegendEntry>& entries,
+                  const QColor& text, const QColor& outline, const QFont& font);
+
+/// Places of round numbers (1, 2 or 5 times a power of ten; of two for bytes) that divide [0, top] in at most `most`.
+std::vector<double> ticks(double top, int most, bool binary);
+
+}  // namespace stowage::inspector

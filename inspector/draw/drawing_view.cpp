@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/draw/drawing_view.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stowage::inspector {
+
+DrawingView::DrawingView(const Look& look, QWidget* parent) : QAbstractScrollArea(parent), look_(look) {
+  setFrameShape(QFrame::NoFrame);
+  viewport()->setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+}
+
+void DrawingView::setBuilder(Builder builder) {
+  builder_ = std::move(builder);
+  rebuild();
+}
+
+void DrawingView::setLit(const Place& chosen, const Place& hovered) {
+  if (chosen == chosen_ && hovered == hovered_) return;
+  chosen_ = chosen;
+  hovered_ = hovered;
+  viewport()->update();
+}
+
+void DrawingView::rebuild() {
+  // For the room without scroll bars first; where it is too high, once more for the narrower room.
+  const QSize room = maximumViewportSize();
+  drawing_ = build(room);
+  if (drawing_.size.height() > room.height() + 0.5) {
+    drawing_ = build(QSizeF(room.width() - verticalScrollBar()->sizeHint().width(), room.height()));
+  }
+  const QSize shown = viewport()->size();
+  horizontalScrollBar()->setRange(0, std::max(0, static_cast<int>(std::ceil(drawing_.size.width())) - room.width()));
+  verticalScrollBar()->setRange(0, std::max(0, static_cast<int>(std::ceil(drawing_.size.height())) - room.height()));
+  horizontalScrollBar()->setPageStep(shown.width());
+  verticalScrollBar()->setPageStep(shown.height());
+  verticalScrollBar()->setSingleStep(24);
+  horizontalScrollBar()->setSingleStep(24);
+  viewport()->update();
+}
+
+QPointF DrawingView::origin() const {
+  return {-1.0 * horizontalScrollBar()->value(), -1.0 * verticalScrollBar()->value()};
+}
+
+const Mark* DrawingView::markAt(QPointF position) const { return drawing_.at(position - origin()); }
+
+void paint_lit(QPainter& painter, const Drawing& drawing, const Place& chosen, const Place& hovered,
+               const Theme& theme) {
+  const auto outline = [&](const Mark& mark, double width, const QColor& color) {
+    if (mark.kind == Mark::Kind::text) return;
+    painter.setPen(QPen(color, width));
+    painter.setBrush(Qt::NoBrush);
+    if (mark.kind == Mark::Kind::ellipse) {
+      painter.drawEllipse(mark.rect.adjusted(-1, -1, 1, 1));
+    } else if (mark.kind == Mark::Kind::line) {
+      painter.drawPolyline(mark.points);
+    } else {
+      painter.drawRoundedRect(mark.bounds(), mark.radius, mark.radius);
+    }
+  };
+  for (const Mark& mark : drawing.marks) {
+    if (mark.place && hovered != Place{} && holds(*mark.place, hovered)) outline(mark, 1.5, theme.muted);
+  }
+  for (const Mark& mark : drawing.marks) {
+    if (mark.place && holds(*mark.place, chosen)) outline(mark, 2.5, theme.dark ? QColor(Qt::white) : theme.text);
+  }
+}
+
+void DrawingView::paintEvent(QPaintEvent*) {
+  QPainter painter(viewport());
+  painter.fillRect(viewport()->rect(), look_.theme().base);
+  painter.translate(origin());
+  paint(painter, drawing_);
+  paint_lit(painter, drawing_, chosen_, hovered_, look_.theme());
+}
+
+void DrawingView::resizeEvent(QResizeEvent*) { rebuild(); }
+
+bool DrawingView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const Mark* mark = markAt(help->pos());
+    if (mark != nullptr && !mark->tip.isEmpty()) {
+      QToolTip::showText(help->globalPos(), mark->tip, this);
+    } else {
+      QToolTip::hideText();
+    }
+    return true;
+  }
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+void DrawingView::mousePressEvent(QMouseEvent* event) {
+  const Mark* mark = markAt(event->position());
+  if (event->button() == Qt::LeftButton && mark != nullptr && mark->place) Q_EMIT chosen(*mark->place);
+}
+
+void DrawingView::mouseReleaseEvent(QMouseEvent* event) { event->accept(); }
+
+void DrawingView::mouseMoveEvent(QMouseEvent* event) {
+  const Mark* mark = markAt(event->position());
+  viewport()->setCursor(mark != nullptr && mark->place ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  Q_EMIT hovered(mark != nullptr && mark->place ? *mark->place : Place{});
+}
+
+void DrawingView::leaveEvent(QEvent*) { Q_EMIT hovered(Place{}); }
+
+void DrawingView::step(QPointF direction) {
+  // The nearest mark in that direction from the chosen one; from nothing, the first.
+  const Mark* from = nullptr;
+  for (const Mark& mark : drawing_.marks) {
+    if (mark.place && holds(*mark.place, chosen_)) from = &mark;
+  }
+  const Mark* best = nullptr;
+  double nearest = std::numeric_limits<double>::max();
+  for (const Mark& mark : drawing_.marks) {
+    if (!mark.place || (from != nullptr && *mark.place == *from->place)) continue;
+    if (from == nullptr) {
+      best = &mark;
+      break;
+    }
+    const QPointF way = mark.bounds().center() - from->bounds().center();
+    const double along = QPointF::dotProduct(way, direction);
+    if (along <= 0.5) continue;
+    const double aside = std::abs(way.x() * direction.y() - way.y() * direction.x());
+    if (along + 2 * aside < nearest) {
+      nearest = along + 2 * aside;
+      best = &mark;
+    }
+  }
+  if (best == nullptr) return;
+  const QRectF bounds = best->bounds().translated(origin());
+  if (bounds.top() < 0)
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + static_cast<int>(bounds.top()) - 8);
+  const double below = bounds.bottom() - viewport()->height();
+  if (below > 0) verticalScrollBar()->setValue(verticalScrollBar()->value() + static_cast<int>(below) + 8);
+  Q_EMIT chosen(*best->place);
+}
+
+void DrawingView::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Left: return step({-1, 0});
+    case Qt::Key_Right: return step({1, 0});
+    case Qt::Key_Up: return step({0, -1});
+    case Qt::Key_Down: return step({0, 1});
+    default: QAbstractScrollArea::keyPressEvent(event);
+  }
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows a Drawing that is made for the width at hand; what is higher scrolls. Shapes with a place can be clicked,
+// hovered over, and reached with the arrow keys.
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <functional>
+
+#include "inspector/draw/drawing.h"
+#include "inspector/look/look.h"
+
+namespace stowage::inspector {
+
+class DrawingView : public QAbstractScrollArea {
+  Q_OBJECT
+ public:
+  /// Makes the drawing for a room; it may be larger than that, then it scrolls.
+  using Builder = std::function<Drawing(QSizeF room)>;
+
+  explicit DrawingView(const Look& look, QWidget* parent = nullptr);
+  void setBuilder(Builder builder);
+  /// What is chosen and what the pointer is over: marks that hold it are outlined.
+  void setLit(const Place& chosen, const Place& hovered);
+  void rebuild();
+  [[nodiscard]] const Drawing& drawing() const { return drawing_; }
+  [[nodiscard]] Drawing build(QSizeF room) const { return builder_ ? builder_(room) : Drawing(); }
+
+ Q_SIGNALS:
+  void chosen(const Place& place);
+  void hovered(const Place& place);
+
+ protected:
+  bool viewportEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  [[nodiscard]] QPointF origin() const;
+  [[nodiscard]] const Mark* markAt(QPointF position) const;
+  void step(QPointF direction);
+
+  const Look& look_;
+  Builder builder_;
+  Drawing drawing_;
+  Place chosen_;
+  Place hovered_;
+};
+
+/// Outlines the marks that hold what is chosen or hovered over.
+void paint_lit(QPainter& painter, const Drawing& drawing, const Place& chosen, const Place& hovered,
+               const Theme& theme);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every LDM buffer is doing at every statement of a nest, in program order.
+#pragma once
+
+#include <vector>
+
+#include "inspector/look/look.h"
+#include "inspector/state/loaded_plan.h"
+
+namespace stowage::inspector {
+
+/// A buffer in one state from column `first` to column `last`, both included.
+struct BufferSpan {
+  int buffer = 0;
+  int first = 0;
+  int last = 0;
+  BufferState state = BufferState::idle;
+  friend bool operator==(const BufferSpan&, const BufferSpan&) = default;
+};
+
+/// A loop or guard around columns, for the brackets above the map.
+struct Bracket {
+  int statement = 0;
+  int first = 0;
+  int last = 0;
+  int depth = 0;
+};
+
+struct BufferTimeline {
+  std::vector<int> columns;       ///< ids of the statements that touch buffers: DMA, wait, fill, compute
+  std::vector<BufferSpan> spans;  ///< by buffer, then by column
+  std::vector<Bracket> brackets;  ///< outer ones first
+};
+
+/// A buffer lives from its first to its last statement; where it is still needed on the next trip of a loop, to the end
+/// of that loop. A DMA's buffer is filling or draining from its statement to its wait.
+BufferTimeline buffer_timeline(const StepFacts& step);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// How everything looks: colours of the light and the dark theme, fonts, numbers as text. Panes ask Look and paint again
+// when it changes; nobody else names a colour.
+#pragma once
+
+#include <QColor>
+#include <QFont>
+#include <QObject>
+#include <QPalette>
+#include <QString>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stowage::inspector {
+
+/// States of an LDM buffer, and kinds of a DMA line. Each also has a pattern, so that colour is never alone.
+enum class BufferState : std::uint8_t { filling, in_use, draining, idle };
+
+/// Colours after Okabe and Ito, which people with the common colour deficiencies tell apart.
+struct Theme {
+  bool dark = false;
+  QColor window, base, raised, text, muted, line, accent, accent_text, hover, error, warning;
+  QColor keyword, number, comment, string;  ///< of code
+
+  /// Colour number i of a legend, to be filled with; repeats after 8.
+  [[nodiscard]] QColor category(int i) const;
+  /// Cost from 0 (nothing) to 1 (all of it).
+  [[nodiscard]] QColor heat(double share) const;
+  [[nodiscard]] QColor state(BufferState state) const;
+  [[nodiscard]] Qt::BrushStyle pattern(BufferState state) const;
+  /// Text on a filled shape.
+  [[nodiscard]] QColor on(const QColor& fill) const;
+  [[nodiscard]] QPalette palette() const;
+  /// Light things of the application that QPalette does not reach.
+  [[nodiscard]] QString style_sheet() const;
+};
+Theme make_theme(bool dark);
+QString name_of(BufferState state);
+
+enum class Units : std::uint8_t { cycles, seconds };
+
+class Look : public QObject {
+  Q_OBJECT
+ public:
+  explicit Look(QObject* parent = nullptr);
+  [[nodiscard]] const Theme& theme() const { return theme_; }
+  [[nodiscard]] Units units() const { return units_; }
+  [[nodiscard]] QFont textFont() const;
+  [[nodiscard]] QFont smallFont() const;
+  [[nodiscard]] QFont titleFont() const;
+  [[nodiscard]] QFont codeFont() const;
+
+  void setDark(bool dark);
+  void setUnits(Units units);
+  /// Point size of the text, from 7 to 24.
+  void setPointSize(double points);
+  [[nodiscard]] double pointSize() const { return points_; }
+
+ Q_SIGNALS:
+  void changed();
+
+ private:
+  Theme theme_;
+  Units units_ = Units::cycles;
+  double points_ = 10;
+};
+
+/// Sets fonts, palette and style sheet of the application.
+void apply_to_application(const Look& look);
+
+inline QString qt(const std::string& text) { return QString::fromStdString(text); }
+
+/// fmt for the window.
+template <class... Values>
+QString format(fmt::format_string<Values...> pattern, Values&&... values) {
+  return QString::fromStdString(fmt::format(pattern, std::forward<Values>(values)...));
+}
+
+/// "1 234 567" with narrow spaces, "32.75 KiB", cycles or seconds as the units ask.
+QString count_text(std::int64_t number);
+QString size_text(std::int64_t bytes);
+QString time_text(std::int64_t cycles, double clock_hz, Units units);
+/// "25.1 GB/s".
+QString rate_text(double bytes_per_second);
+/// "12.3 %".
+QString percent_text(double share);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/panes/loops_pane.h"
+
+#include <QFontMetricsF>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace stowage::inspector {
+
+LoopsPane::LoopsPane(const PaneContext& context)
+    : Pane(context),
+      title_(new QLabel(this)),
+      declarations_(new QCheckBox(tr("Declarations"), this)),
+      show_source_(new QCheckBox(tr("Emitted C"), this)),
+      nest_(new CodeView(look(), this)),
+      source_(new CodeView(look(), this)) {
+  declarations_->setToolTip(tr("Show tensors, stages and buffers of the nest before its statements"));
+  show_source_->setToolTip(tr("Show the compute cores' C beside the nest; matching lines light up together"));
+  show_source_->setChecked(true);
+  title_->setTextFormat(Qt::PlainText);
+  title_->setMinimumWidth(40);
+  title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  nest_->setAccessibleName(tr("Loop nest"));
+  source_->setAccessibleName(tr("Emitted C"));
+  auto* bar = new QHBoxLayout;
+  bar->setContentsMargins(8, 3, 8, 3);
+  bar->addWidget(title_, 1);
+  bar->addWidget(declarations_);
+  bar->addWidget(show_source_);
+  auto* split = new QSplitter(Qt::Horizontal, this);
+  split->setChildrenCollapsible(false);
+  split->addWidget(nest_);
+  split->addWidget(source_);
+  split->setStretchFactor(0, 3);
+  split->setStretchFactor(1, 2);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addLayout(bar);
+  layout->addWidget(split, 1);
+  for (CodeView* view : {nest_, source_}) {
+    connect(view, &CodeView::chosen, &selection(), &Selection::select);
+    connect(view, &CodeView::hovered, &selection(), &Selection::hover);
+  }
+  connect(declarations_, &QCheckBox::toggled, this, [this] { refresh(plan_changed); });
+  connect(show_source_, &QCheckBox::toggled, source_, &QWidget::setVisible);
+}
+
+void LoopsPane::refresh(unsigned changes) {
+  const int index = place().step;
+  if ((changes & (plan_changed | look_changed)) != 0 || index != shown_step_) {
+    shown_step_ = index;
+    const bool has_nest = step() != nullptr && step()->plan != nullptr;
+    nest_->setCode(has_nest ? nest_code(*plan(), index, declarations_->isChecked(), look()) : CodeText());
+    source_->setCode(has_nest ? emitted_code(*plan(), index, theme()) : CodeText());
+    if (has_nest) {
+      const LoopNest& nest = step()->plan->nest;
+      title_->setText(tr("%1 · %2 · LDM %3 · %4")
+                          .arg(qt(step()->step->group.name),
+                               nest.cores_used() == 1 ? tr("one core") : tr("%1 cores").arg(nest.cores_used()),
+                               size_text(nest.ldm_bytes),
+                               time_text(step()->cycles, plan()->program().target.clock_hz, look().units()) +
+                                   (look().units() == Units::cycles ? tr(" cycles") : QString())));
+    } else if (step() != nullptr) {
+      title_->setText(tr("%1 is a view: other shape, same memory, nothing to do").arg(qt(step()->step->group.name)));
+    } else {
+      title_->setText(plan() ? tr("Choose a group to see its loop nest") : tr("Nothing is open"));
+    }
+    title_->setToolTip(title_->text());
+  }
+  nest_->setLit(place(), selection().hovered());
+  source_->setLit(place(), selection().hovered());
+}
+
+QSizeF LoopsPane::exportSize(QSizeF) {
+  const auto size = [&](const CodeView& view) {
+    const CodeLayout layout = layout_of(view.code(), look());
+    return QSizeF(layout.width,
+                  layout.header_height + layout.line_height * static_cast<double>(view.code().lines.size()));
+  };
+  const double title = QFontMetricsF(look().titleFont()).height() + 12;
+  const QSizeF nest = size(*nest_);
+  if (!show_source_->isChecked()) return {nest.width(), nest.height() + title};
+  const QSizeF source = size(*source_);
+  return {nest.width() + 12 + source.width(), std::max(nest.height(), source.height()) + title};
+}
+
+void LoopsPane::draw(QPainter& painter, QSizeF size) {
+  const QFont font = look().titleFont();
+  const double title = QFontMetricsF(font).height() + 12;
+  painter.setFont(font);
+  painter.setPen(theme().text);
+  painter.drawText(QRectF(8, 0, size.width() - 16, title), Qt::AlignLeft | Qt::AlignVCenter, title_->text());
+  painter.translate(0, title);
+  const auto draw_code = [&](const CodeView& view, double width) {
+    if (view.code().lines.empty()) return;
+    const CodeLayout layout = layout_of(view.code(), look());
+    paint_code_header(painter, view.code(), layout, look(), width);
+    painter.save();
+    painter.translate(0, layout.header_height);
+    paint_code(painter, view.code(), layout, look(), 0, static_cast<int>(view.code().lines.size()), place(), {}, width);
+    painter.restore();
+  };
+  const double nest_width = layout_of(nest_->code(), look()).width;
+  draw_code(*nest_, show_source_->isChecked() ? nest_width : size.width());
+  if (!show_source_->isChecked()) return;
+  painter.translate(nest_width + 12, 0);
+  draw_code(*source_, size.width() - nest_width - 12);
+}
+
+}  // namespace stowage::inspector

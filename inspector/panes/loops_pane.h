@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop nest of the chosen group with its DMA in the gutter, and the emitted C beside it, linked both ways.
+#pragma once
+
+#include <QCheckBox>
+#include <QLabel>
+#include <QSplitter>
+
+#include "inspector/code/code_view.h"
+#include "inspector/panes/pane.h"
+
+namespace stowage::inspector {
+
+class LoopsPane : public Pane {
+  Q_OBJECT
+ public:
+  explicit LoopsPane(const PaneContext& context);
+  [[nodiscard]] QSizeF exportSize(QSizeF room) override;
+  void draw(QPainter& painter, QSizeF size) override;
+
+  [[nodiscard]] CodeView& nest() { return *nest_; }
+  [[nodiscard]] CodeView& source() { return *source_; }
+
+ protected:
+  void refresh(unsigned changes) override;
+
+ private:
+  QLabel* title_;
+  QCheckBox* declarations_;
+  QCheckBox* show_source_;
+  CodeView* nest_;
+  CodeView* source_;
+  int shown_step_ = -1;
+};
+
+}  // namespace stowage::inspector

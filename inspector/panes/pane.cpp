@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/panes/pane.h"
+
+#include <utility>
+
+namespace stowage::inspector {
+
+Pane::Pane(const PaneContext& context) : context_(context) {
+  timer_.setSingleShot(true);
+  connect(&timer_, &QTimer::timeout, this, &Pane::flush);
+  connect(&context_.document, &Document::planChanged, this, [this] { note(plan_changed | selection_changed); });
+  connect(&context_.selection, &Selection::changed, this, [this] { note(selection_changed); });
+  connect(&context_.selection, &Selection::hoverChanged, this, [this] { note(hover_changed); });
+  connect(&context_.look, &Look::changed, this, [this] { note(look_changed); });
+}
+
+const StepFacts* Pane::step() const {
+  const Document& document = context_.document;
+  return document.plan() ? document.plan()->step(place().step) : nullptr;
+}
+
+void Pane::note(unsigned change) {
+  pending_ |= change;
+  if (isVisible()) timer_.start(0);
+}
+
+void Pane::flush() {
+  timer_.stop();
+  if (const unsigned changes = std::exchange(pending_, 0U)) refresh(changes);
+}
+
+void Pane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  flush();
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every pane is: a widget that shows one side of the document, follows the selection, and draws itself for export.
+// A pane knows the document, the selection and the look, never another pane. docs/inspector.md says how to add one.
+#pragma once
+
+#include <QPainter>
+#include <QTimer>
+#include <QWidget>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "inspector/look/look.h"
+#include "inspector/state/document.h"
+#include "inspector/state/selection.h"
+
+namespace stowage::inspector {
+
+/// What panes share. References outlive every pane.
+struct PaneContext {
+  Document& document;
+  Selection& selection;
+  Look& look;
+};
+
+class Pane : public QWidget {
+  Q_OBJECT
+ public:
+  explicit Pane(const PaneContext& context);
+
+  /// Size in which the pane draws itself best, in pixels. `room` is a wish; text must not be cut off to meet it.
+  [[nodiscard]] virtual QSizeF exportSize(QSizeF room) = 0;
+  /// Draws what it shows, all of it (not only what is scrolled to), into the rectangle from (0, 0) of that size.
+  virtual void draw(QPainter& painter, QSizeF size) = 0;
+
+  /// Applies what is pending now, shown or not. Export and tests call it.
+  void flush();
+
+ Q_SIGNALS:
+  /// A sentence for the status bar.
+  void message(const QString& text);
+
+ protected:
+  enum Change : unsigned { plan_changed = 1, selection_changed = 2, hover_changed = 4, look_changed = 8 };
+  /// What changed since the last call, several changes at once. Hidden panes are told when they are shown.
+  virtual void refresh(unsigned changes) = 0;
+
+  [[nodiscard]] PlanPtr plan() const { return context_.document.plan(); }
+  [[nodiscard]] const Place& place() const { return context_.selection.place(); }
+  /// The step that is chosen, or null; a view's step has no plan.
+  [[nodiscard]] const StepFacts* step() const;
+  [[nodiscard]] const Theme& theme() const { return context_.look.theme(); }
+  [[nodiscard]] const Look& look() const { return context_.look; }
+  [[nodiscard]] Document& document() const { return context_.document; }
+  [[nodiscard]] Selection& selection() const { return context_.selection; }
+
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void note(unsigned change);
+
+  PaneContext context_;
+  unsigned pending_ = plan_changed | selection_changed | hover_changed | look_changed;
+  QTimer timer_;
+};
+
+/// A row of the table of panes.
+struct PaneRow {
+  std::string_view name;                              ///< on the command line and in saved layouts
+  std::string_view title;                             ///< of the dock
+  std::string_view summary;                           ///< one sentence: what it shows
+  Qt::DockWidgetArea area = Qt::RightDockWidgetArea;  ///< where it stands at first
+  std::function<Pane*(const PaneContext&)> make;
+};
+/// All panes, in the order of the View menu and of Ctrl+1, Ctrl+2 ….
+std::span<const PaneRow> pane_table();
+const PaneRow* find_pane(std::string_view name);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "inspector/panes/ldm_pane.h"
+#include "inspector/panes/loops_pane.h"
+#include "inspector/panes/pane.h"
+#include "inspector/panes/problems_pane.h"
+#include "inspector/panes/tables_pane.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+template <class Made>
+Pane* make(const PaneContext& context) {
+  return new Made(context);
+}
+
+}  // namespace
+
+std::span<const PaneRow> pane_table() {
+  static const std::array rows = {
+      PaneRow{"loops", "Loops", "the loop nest with its DMA, and the emitted C beside it", Qt::RightDockWidgetArea,
+              make<LoopsPane>},
+      PaneRow{"ldm", "LDM", "a core's scratchpad over the program, and main memory with lifetimes",
+              Qt::RightDockWidgetArea, make<LdmPane>},
+      PaneRow{"tables", "Tables", "groups, operators, buffers and DMA operations with their numbers",
+              Qt::BottomDockWidgetArea, make<TablesPane>},
+      PaneRow{"problems", "Problems", "what was found wrong with the input, and what to do about it",
+              Qt::BottomDockWidgetArea, make<ProblemsPane>},
+  };
+  return rows;
+}
+
+const PaneRow* find_pane(std::string_view name) {
+  for (const PaneRow& row : pane_table()) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work beside the window's thread: one job at a time, the newest counts. Starting one stops the one before; what a
+// stopped job still delivers is dropped. The destructor stops and joins.
+#pragma once
+
+#include <QObject>
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <thread>
+
+#include "core/progress.h"
+
+namespace stowage::inspector {
+
+/// A plain std::jthread, because the thread sanitizer sees into it.
+class Background : public QObject {
+  Q_OBJECT
+ public:
+  /// Runs on the worker; returns what is to be done with its result on the window's thread.
+  using Deliver = std::function<void()>;
+  using Work = std::function<Deliver(std::stop_token, const ProgressSink&)>;
+
+  explicit Background(QObject* parent = nullptr);
+  ~Background() override;
+
+  void start(Work work);
+  void cancel();
+  [[nodiscard]] bool busy() const { return busy_; }
+
+ Q_SIGNALS:
+  void busyChanged();
+  /// At most 25 times a second.
+  void progress(const QString& stage, int done, int total);
+  /// The newest job ended by an exception, which is a fault of ours.
+  void fault(const QString& message);
+
+ private:
+  void finished(std::uint64_t job, const Deliver& deliver);
+
+  std::map<std::uint64_t, std::jthread> threads_;  ///< running ones, also those that were stopped
+  std::uint64_t newest_ = 0;
+  bool busy_ = false;
+};
+
+/// True on the thread of the window; loading checks that it is not.
+bool on_window_thread();
+
+}  // namespace stowage::inspector

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/state/document.h"
+
+#include "inspector/state/load.h"
+
+namespace stowage::inspector {
+
+Document::Document(QObject* parent) : QObject(parent) {
+  connect(&work_, &Background::busyChanged, this, &Document::busyChanged);
+  connect(&work_, &Background::progress, this, &Document::progress);
+  connect(&work_, &Background::fault, this, [this](const QString& message) {
+    Diagnostics diagnostics;
+    SourcePlace place;
+    place.file = opening_.path.toStdString();
+    diagnostics.error("internal-error", place, message.toStdString(), "this is a fault of Stowage; please report it");
+    fail(opening_, std::move(diagnostics));
+  });
+}
+
+Document::~Document() = default;
+
+void Document::open(const Source& source) { open(source, {}); }
+
+void Document::open(const Source& source, const Source& baseline) {
+  opening_ = source;
+  work_.start([this, source, baseline](std::stop_token stop, const ProgressSink& progress) -> Background::Deliver {
+    Loading loading = load(source.path.toStdString(), source.job.toStdString(), stop, progress);
+    Loading other;
+    if (!baseline.path.isEmpty() && loading.plan) {
+      other = load(baseline.path.toStdString(), baseline.job.toStdString(), stop, progress);
+      loading.diagnostics.append(other.diagnostics);
+    }
+    return [this, source, baseline, loading = std::move(loading), other = std::move(other)] {
+      if (!loading.jobs.empty()) {
+        QStringList names;
+        for (const std::string& name : loading.jobs) names.push_back(QString::fromStdString(name));
+        Q_EMIT jobsFound(source.path, names);
+        return;
+      }
+      if (!loading.plan) return fail(source, loading.diagnostics);
+      diagnostics_ = loading.diagnostics;
+      show(loading.plan);
+      showBaseline(other.plan);
+      Q_EMIT diagnosticsChanged();
+      Q_EMIT opened(source);
+      if (!baseline.path.isEmpty() && !other.plan) Q_EMIT openingFailed(baseline);
+    };
+  });
+}
+
+void Document::show(PlanPtr plan) {
+  plan_ = std::move(plan);
+  Q_EMIT planChanged();
+}
+
+void Document::showBaseline(PlanPtr plan) {
+  if (plan == baseline_) return;
+  baseline_ = std::move(plan);
+  Q_EMIT baselineChanged();
+}
+
+void Document::fail(const Source& source, Diagnostics diagnostics) {
+  diagnostics_ = std::move(diagnostics);
+  Q_EMIT diagnosticsChanged();
+  Q_EMIT openingFailed(source);
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is open: a plan, perhaps another as its baseline, and the diagnostics of the last opening. Opening runs beside
+// the window's thread; a failed or cancelled opening leaves what is open as it was.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "inspector/state/background.h"
+#include "inspector/state/loaded_plan.h"
+
+namespace stowage::inspector {
+
+/// What can be opened: a compiled folder, an ONNX model, one job of a batch file.
+struct Source {
+  QString path;
+  QString job;  ///< name of a batch file's job; empty for the others and for a batch file with one job
+  friend bool operator==(const Source&, const Source&) = default;
+};
+
+class Document : public QObject {
+  Q_OBJECT
+ public:
+  explicit Document(QObject* parent = nullptr);
+  ~Document() override;
+
+  [[nodiscard]] PlanPtr plan() const { return plan_; }          ///< null until something is open
+  [[nodiscard]] PlanPtr baseline() const { return baseline_; }  ///< null without one
+  [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
+  [[nodiscard]] bool busy() const { return work_.busy(); }
+  [[nodiscard]] const Source& opening() const { return opening_; }
+
+  void open(const Source& source);
+  /// Opens a plan and another one to compare it with.
+  void open(const Source& source, const Source& baseline);
+  void cancel() { work_.cancel(); }
+  /// Shows a plan that is there already (an edited one, a snapshot).
+  void show(PlanPtr plan);
+  void showBaseline(PlanPtr plan);
+
+ Q_SIGNALS:
+  void planChanged();
+  void baselineChanged();
+  void diagnosticsChanged();
+  void busyChanged();
+  void progress(const QString& stage, int done, int total);
+  void opened(const Source& source);
+  void openingFailed(const Source& source);
+  /// A batch file with several jobs: one of them is to be chosen.
+  void jobsFound(const QString& path, const QStringList& jobs);
+
+ private:
+  void fail(const Source& source, Diagnostics diagnostics);
+
+  PlanPtr plan_;
+  PlanPtr baseline_;
+  Diagnostics diagnostics_;
+  Source opening_;
+  Background work_;  ///< last: its destructor joins before the rest goes
+};
+
+}  // namespace stowage::inspector

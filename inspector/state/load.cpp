@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/state/load.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "driver/batch.h"
+#include "driver/networks.h"
+#include "driver/plan_file.h"
+#include "inspector/state/background.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of our own for the sample network that a job names; gone at the end of the block.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_(fs::temp_directory_path() / fmt::format("stowage-inspector-{}", ::getpid())) {
+    std::error_code ignored;  // shows when the file is written
+    fs::create_directories(path_, ignored);
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void compile_request(const CompileRequest& request, const std::string& origin, Loading& loading, std::stop_token stop,
+                     const ProgressSink& progress) {
+  auto compilation = compile(request, loading.diagnostics, stop, progress);
+  if (!compilation) return;
+  loading.plan = make_loaded_plan(std::move(*compilation), origin, "", loading.diagnostics, stop);
+}
+
+void load_folder(const fs::path& folder, Loading& loading, std::stop_token stop, const ProgressSink& progress) {
+  if (progress) progress("read", 0, 0);
+  auto compilation = read_compilation(folder, loading.diagnostics);
+  if (!compilation || stop.stop_requested()) return;
+  loading.plan = make_loaded_plan(std::move(*compilation), folder.string(), folder.string(), loading.diagnostics, stop);
+}
+
+void load_job(const std::string& path, const std::string& name, Loading& loading, std::stop_token stop,
+              const ProgressSink& progress) {
+  const auto jobs = load_jobs(path, loading.diagnostics);
+  if (!jobs) return;
+  const Job* chosen = jobs->size() == 1 && name.empty() ? &jobs->front() : nullptr;
+  for (const Job& job : *jobs) {
+    if (job.name == name) chosen = &job;
+  }
+  if (chosen == nullptr && name.empty() && !jobs->empty()) {
+    for (const Job& job : *jobs) loading.jobs.push_back(job.name);
+    return;
+  }
+  if (chosen == nullptr) {
+    SourcePlace place;
+    place.file = path;
+    loading.diagnostics.error("unknown-job", place, fmt::format("it has no job '{}'", name));
+    return;
+  }
+  CompileRequest request = chosen->request;
+  request.command_line = fmt::format("stowage batch {} --only {}", path, chosen->name);
+  const ScratchFolder scratch;
+  if (!chosen->network.empty()) {
+    NetworkOptions options;
+    options.batch = chosen->network_batch;
+    options.seed = static_cast<std::uint64_t>(chosen->network_seed);
+    const std::string file = (scratch.path() / (chosen->network + ".onnx")).string();
+    const auto model = write_network(chosen->network, options, file, loading.diagnostics, stop);
+    if (!model) return;
+    request.model = *model;
+  }
+  compile_request(request, fmt::format("{} › {}", path, chosen->name), loading, stop, progress);
+}
+
+}  // namespace
+
+Loading load(const std::string& path, const std::string& job, std::stop_token stop, const ProgressSink& progress) {
+  check(!on_window_thread(), "a plan was loaded on the window's thread");
+  Loading loading;
+  std::error_code failure;
+  if (fs::is_directory(path, failure)) {
+    load_folder(path, loading, stop, progress);
+  } else if (fs::path(path).filename() == "plan.json") {
+    load_folder(fs::path(path).parent_path(), loading, stop, progress);
+  } else if (fs::path(path).extension() == ".toml") {
+    load_job(path, job, loading, stop, progress);
+  } else {
+    CompileRequest request;
+    request.model = path;
+    request.command_line = "stowage compile " + path;
+    compile_request(request, path, loading, stop, progress);
+  }
+  return loading;
+}
+
+}  // namespace stowage::inspector

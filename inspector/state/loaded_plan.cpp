@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/state/loaded_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lowering/planner.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+/// What the time model charges a DMA or computation for alone: the estimate of a nest in which nothing else counts,
+/// less the launch. So the colours of the lines and the terms of the estimate come from one model.
+std::int64_t cycles_of_statement(const Plan& plan, const Target& target, int id) {
+  NestCounts alone;
+  if (const auto dma = plan.counts.dma.find(id); dma != plan.counts.dma.end()) alone.dma.insert(*dma);
+  if (const auto busy = plan.counts.dma_of_busiest_core.find(id); busy != plan.counts.dma_of_busiest_core.end()) {
+    alone.dma_of_busiest_core.insert(*busy);
+  }
+  if (const auto work = plan.counts.compute.find(id); work != plan.counts.compute.end()) alone.compute.insert(*work);
+  if (alone.dma.empty() && alone.compute.empty()) return 0;
+  return estimate_time(plan.nest, alone, target).cycles - estimate_time(plan.nest, {}, target).cycles;
+}
+
+void collect(const Block& block, int parent, int depth, std::vector<StatementFacts>& facts) {
+  for (const StmtPtr& entry : block) {
+    const auto id = static_cast<std::size_t>(entry->id);
+    if (facts.size() <= id) facts.resize(id + 1);
+    facts[id].statement = entry.get();
+    facts[id].parent = parent;
+    facts[id].depth = depth;
+    facts[id].last_inside = entry->id;
+    if (const Block* body = body_of(*entry)) {
+      collect(*body, entry->id, depth + 1, facts);
+      facts[id].last_inside = static_cast<int>(facts.size()) - 1;  // ids are in program order
+    }
+  }
+}
+
+StepFacts facts_of(const Program& program, const EmittedProgram& emitted, std::size_t index) {
+  StepFacts facts;
+  facts.step = &program.steps[index];
+  if (!facts.step->plan) return facts;
+  const Plan& plan = *facts.step->plan;
+  facts.plan = &plan;
+  facts.text = to_spanned_text(plan.nest);
+  facts.dma = dma_totals(plan.counts);
+  facts.flops = flops(plan.nest.stages);
+  facts.cycles = plan.time.cycles;
+  collect(plan.nest.body, -1, 0, facts.statements);
+  for (const TextSpan& span : facts.text.spans) {
+    const auto begin = facts.text.text.begin();
+    facts.statements[static_cast<std::size_t>(span.statement)].text_line =
+        static_cast<int>(std::count(begin, begin + static_cast<std::ptrdiff_t>(span.begin), '\n'));
+  }
+  for (std::size_t id = facts.statements.size(); id-- > 0;) {
+    StatementFacts& statement = facts.statements[id];
+    if (statement.statement == nullptr) continue;
+    statement.own_cycles = cycles_of_statement(plan, program.target, static_cast<int>(id));
+    if (const auto dma = plan.counts.dma.find(static_cast<int>(id)); dma != plan.counts.dma.end()) {
+      statement.own_transfers = dma->second.transfers;
+    }
+    statement.inclusive_cycles += statement.own_cycles;  // those of its body were added already: they come later
+    if (statement.parent >= 0) {
+      facts.statements[static_cast<std::size_t>(statement.parent)].inclusive_cycles += statement.inclusive_cycles;
+    }
+  }
+  const std::string source = emitted.kernel_of_step[index] + ".s.c";
+  for (std::size_t f = 0; f < emitted.files.size(); ++f) {
+    if (emitted.files[f].path != source) continue;
+    facts.file = static_cast<int>(f);
+    // Equal plans share one kernel, so the lines may name another step; the statements are the same.
+    for (const LineOrigin& origin : emitted.files[f].origins) {
+      if (origin.statement < 0 || static_cast<std::size_t>(origin.statement) >= facts.statements.size()) continue;
+      facts.statements[static_cast<std::size_t>(origin.statement)].code_lines.push_back(origin.line);
+    }
+  }
+  return facts;
+}
+
+template <class T>
+bool has(const std::vector<T>& values, int index) {
+  return index >= 0 && static_cast<std::size_t>(index) < values.size();
+}
+
+}  // namespace
+
+const StatementFacts* StepFacts::find(int statement) const {
+  if (!has(statements, statement)) return nullptr;
+  const StatementFacts& facts = statements[static_cast<std::size_t>(statement)];
+  return facts.statement != nullptr ? &facts : nullptr;
+}
+
+const StepFacts* LoadedPlan::step(int index) const {
+  return has(steps, index) ? &steps[static_cast<std::size_t>(index)] : nullptr;
+}
+
+PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::string folder, Diagnostics diagnostics,
+                         std::stop_token stop) {
+  auto plan = std::make_shared<LoadedPlan>();
+  plan->compilation = std::move(compilation);
+  plan->origin = std::move(origin);
+  plan->folder = std::move(folder);
+  plan->diagnostics = std::move(diagnostics);
+  const Program& program = plan->program();
+  plan->totals = totals_of(program);
+  plan->step_of_operator.assign(plan->graph().operators().size(), -1);
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (stop.stop_requested()) return nullptr;
+    plan->steps.push_back(facts_of(program, plan->compilation.emitted, i));
+    for (const OpId op : program.steps[i].group.operators) plan->step_of_operator[op.index()] = static_cast<int>(i);
+  }
+  return plan;
+}
+
+Place complete(const LoadedPlan& plan, Place place) {
+  if (has(plan.step_of_operator, place.op)) {
+    place.step = plan.step_of_operator[static_cast<std::size_t>(place.op)];
+  } else {
+    place.op = -1;
+  }
+  const StepFacts* step = plan.step(place.step);
+  if (step == nullptr) return {.step = -1, .op = place.op};
+  if (step->plan == nullptr) return {.step = place.step, .op = place.op};
+  if (!has(step->plan->nest.buffers, place.buffer)) place.buffer = -1;
+  if (place.line >= 0 && place.statement < 0 && place.file == step->file) {
+    for (const StatementFacts& facts : step->statements) {
+      if (std::binary_search(facts.code_lines.begin(), facts.code_lines.end(), place.line)) {
+        place.statement = facts.statement->id;
+        break;
+      }
+    }
+  }
+  const StatementFacts* statement = step->find(place.statement);
+  if (statement == nullptr) {
+    place.statement = -1;
+    return place;
+  }
+  if (place.buffer < 0) {
+    if (const auto* dma = std::get_if<Dma>(&statement->statement->node)) place.buffer = dma->buffer;
+    if (const auto* fill = std::get_if<Fill>(&statement->statement->node)) place.buffer = fill->buffer;
+  }
+  if (place.line < 0 && !statement->code_lines.empty()) {
+    place.file = step->file;
+    place.line = statement->code_lines.front();
+  }
+  return place;
+}
+
+std::string statement_text(const StepFacts& step, int statement) {
+  for (const TextSpan& span : step.text.spans) {
+    if (span.statement != statement) continue;
+    const std::string text = step.text.text.substr(span.begin, span.end - span.begin);
+    std::string line = text.substr(0, text.find('\n'));
+    if (line.ends_with(" {")) line.resize(line.size() - 2);
+    return line;
+  }
+  return {};
+}
+
+const std::string& tensor_of_buffer(const LoopNest& nest, int buffer) {
+  const Buffer& found = nest.buffers.at(static_cast<std::size_t>(buffer));
+  return nest.stages.tensors.at(static_cast<std::size_t>(found.tensor)).name;
+}
+
+std::string extents_text(const std::vector<std::int64_t>& extents) {
+  return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, " × "));
+}
+
+std::string describe(const LoadedPlan& plan, const Place& place) {
+  const StepFacts* step = plan.step(place.step);
+  if (step != nullptr && step->plan != nullptr) {
+    const LoopNest& nest = step->plan->nest;
+    if (const StatementFacts* facts = step->find(place.statement)) {
+      if (const auto* dma = std::get_if<Dma>(&facts->statement->node)) {
+        return fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put",
+                           tensor_of_buffer(nest, dma->buffer));
+      }
+      if (const auto* wait = std::get_if<Wait>(&facts->statement->node)) {
+        const StatementFacts* awaited = step->find(wait->dma);
+        const auto* dma = awaited != nullptr ? std::get_if<Dma>(&awaited->statement->node) : nullptr;
+        return dma != nullptr ? "wait for " + tensor_of_buffer(nest, dma->buffer) : "wait";
+      }
+      if (const auto* loop = std::get_if<Loop>(&facts->statement->node)) {
+        return "for " + nest.variables[loop->variable.index()].name;
+      }
+      if (const auto* work = std::get_if<Compute>(&facts->statement->node)) {
+        return "compute " + nest.stages.stages[static_cast<std::size_t>(work->stage)].name;
+      }
+      if (const auto* fill = std::get_if<Fill>(&facts->statement->node)) {
+        return "fill " + nest.buffers[static_cast<std::size_t>(fill->buffer)].name;
+      }
+      return statement_text(*step, place.statement);
+    }
+    if (place.buffer >= 0) return "buffer " + nest.buffers[static_cast<std::size_t>(place.buffer)].name;
+    if (place.line >= 0) return fmt::format("line {}", place.line);
+  }
+  if (place.op >= 0) return plan.graph().operators()[static_cast<std::size_t>(place.op)].name;
+  if (step != nullptr) return step->step->group.name;
+  return plan.compilation.network;
+}
+
+std::vector<Place> ancestors(const LoadedPlan& plan, const Place& place) {
+  std::vector<Place> path = {network_place()};
+  const StepFacts* step = plan.step(place.step);
+  if (step == nullptr) return path;
+  path.push_back(step_place(place.step));
+  if (place.op >= 0) path.push_back(op_place(place.step, place.op));
+  std::vector<Place> inner;
+  for (const StatementFacts* facts = step->find(place.statement); facts != nullptr; facts = step->find(facts->parent)) {
+    inner.insert(inner.begin(), {.step = place.step, .op = place.op, .statement = facts->statement->id});
+  }
+  path.insert(path.end(), inner.begin(), inner.end());
+  if (place.statement < 0 && place.buffer >= 0) {
+    path.push_back({.step = place.step, .op = place.op, .buffer = place.buffer});
+  } else if (place.statement < 0 && place.line >= 0) {
+    path.push_back(place);
+  }
+  return path;
+}
+
+}  // namespace stowage::inspector

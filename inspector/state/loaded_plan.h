@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compilation with everything the panes look up again and again, computed once on the worker thread. Immutable and
+// shared: panes hold a PlanPtr and never ask a session.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "driver/session.h"
+#include "inspector/state/place.h"
+
+namespace stowage::inspector {
+
+/// One statement of a nest, with its surroundings and its share of the time.
+struct StatementFacts {
+  const Stmt* statement = nullptr;
+  int parent = -1;                    ///< Stmt::id of the Loop or Guard around it; -1 at the top
+  int depth = 0;                      ///< statements around it
+  int last_inside = 0;                ///< id of the last statement of its body; its own id without one
+  int text_line = 0;                  ///< line of the nest's text where it starts, from 0
+  std::int64_t own_cycles = 0;        ///< of a DMA or computation; 0 for others
+  std::int64_t inclusive_cycles = 0;  ///< with everything inside
+  std::int64_t own_transfers = 0;     ///< of a DMA, all cores
+  std::vector<int> code_lines;        ///< of the step's compute-core source, ascending, from 1
+};
+
+/// One fused operator. A view has no plan and therefore no nest, text or statements.
+struct StepFacts {
+  const ProgramStep* step = nullptr;
+  const Plan* plan = nullptr;
+  SpannedText text;                        ///< of the nest
+  std::vector<StatementFacts> statements;  ///< by Stmt::id
+  DmaTotals dma;
+  std::int64_t flops = 0;
+  std::int64_t cycles = 0;
+  int file = -1;  ///< its compute-core source: index into EmittedProgram::files
+  [[nodiscard]] const StatementFacts* find(int statement) const;
+};
+
+struct LoadedPlan {
+  Compilation compilation;
+  std::string origin;       ///< what was opened: a folder, a model, a job
+  std::string folder;       ///< of the plan, empty if it was compiled here and not written
+  Diagnostics diagnostics;  ///< warnings of loading or compiling
+  ProgramTotals totals;
+  std::vector<StepFacts> steps;
+  std::vector<int> step_of_operator;  ///< by OpId
+
+  [[nodiscard]] const Program& program() const { return compilation.program; }
+  [[nodiscard]] const Graph& graph() const { return compilation.program.fused.graph; }
+  [[nodiscard]] const StepFacts* step(int index) const;
+};
+using PlanPtr = std::shared_ptr<const LoadedPlan>;
+
+/// Takes minutes off nobody: a few milliseconds for ResNet-50. Null when stopped.
+PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::string folder, Diagnostics diagnostics,
+                         std::stop_token stop = {});
+
+/// The place with what follows from it filled in (step of an operator, statement of a line, line of a statement);
+/// parts that this plan does not have are dropped.
+Place complete(const LoadedPlan& plan, Place place);
+
+/// "res2a", "get A", "for ko < 16", "line 40": the most exact part of a place in a few words.
+std::string describe(const LoadedPlan& plan, const Place& place);
+
+/// The place's ancestors, the network first, itself last.
+std::vector<Place> ancestors(const LoadedPlan& plan, const Place& place);
+
+/// First line of a statement as the nest's text has it, without its number.
+std::string statement_text(const StepFacts& step, int statement);
+/// Name of the tensor that an LDM buffer holds, as the fused operator's stages name it.
+const std::string& tensor_of_buffer(const LoopNest& nest, int buffer);
+/// "[1,64,56,56]" of the buffer's allocated box.
+std::string extents_text(const std::vector<std::int64_t>& extents);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is chosen, for all panes at once, with its history. Panes write to it and listen to it; they never know each
+// other.
+#pragma once
+
+#include <QObject>
+#include <vector>
+
+#include "inspector/state/place.h"
+
+namespace stowage::inspector {
+
+class Document;
+
+class Selection : public QObject {
+  Q_OBJECT
+ public:
+  explicit Selection(const Document& document, QObject* parent = nullptr);
+
+  [[nodiscard]] const Place& place() const { return history_[current_]; }
+  /// What the pointer is over, for a passing highlight; a default Place is nothing.
+  [[nodiscard]] const Place& hovered() const { return hovered_; }
+  [[nodiscard]] bool canGoBack() const { return current_ > 0; }
+  [[nodiscard]] bool canGoForward() const { return current_ + 1 < history_.size(); }
+
+  /// Completes the place, makes it the newest of the history and tells everybody. Choosing what is chosen is nothing.
+  void select(const Place& place);
+  void hover(const Place& place);
+  void goBack();
+  void goForward();
+  /// To the group, loop or network around what is chosen.
+  void goUp();
+
+ Q_SIGNALS:
+  void changed();
+  void hoverChanged();
+
+ private:
+  void reset();
+
+  const Document& document_;
+  std::vector<Place> history_ = {Place{}};  ///< never empty
+  std::size_t current_ = 0;
+  Place hovered_;
+};
+
+}  // namespace stowage::inspector

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/tables/table.h"
+
+#include <fmt/format.h>
+
+#include "driver/text_table.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+/// One line for a spreadsheet: quoted where it must be, quotes doubled.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string tsv_cell(std::string text) {
+  for (char& c : text) {
+    if (c == '\t' || c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+template <class Format>
+std::string separated(const Table& table, const std::vector<std::size_t>& rows, const std::vector<std::size_t>& columns,
+                      char separator, Format cell) {
+  std::string text;
+  const auto line = [&](const auto& value) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (i > 0) text += separator;
+      text += cell(value(columns[i]));
+    }
+    text += '\n';
+  };
+  line([&](std::size_t column) { return table.columns[column].title; });
+  for (const std::size_t row : rows) {
+    line([&](std::size_t column) { return plain_text(table.rows[row].cells[column]); });
+  }
+  return text;
+}
+
+}  // namespace
+
+Row totals_row(const Table& table, const std::vector<std::size_t>& rows) {
+  Row totals;
+  totals.cells.resize(table.columns.size());
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (!table.columns[c].summed) continue;
+    std::int64_t whole = 0;
+    double fraction = 0;
+    bool is_whole = false;
+    for (const std::size_t r : rows) {
+      const Cell& cell = table.rows[r].cells[c];
+      if (const auto* number = std::get_if<std::int64_t>(&cell)) {
+        whole += *number;
+        is_whole = true;
+      } else if (const auto* part = std::get_if<double>(&cell)) {
+        fraction += *part;
+      }
+    }
+    totals.cells[c] = is_whole ? Cell(whole) : Cell(fraction);
+  }
+  if (!totals.cells.empty()) {
+    totals.cells[0] = rows.size() == table.rows.size() ? fmt::format("{} rows", rows.size())
+                                                       : fmt::format("{} of {} rows", rows.size(), table.rows.size());
+  }
+  return totals;
+}
+
+std::string plain_text(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
+  if (const auto* fraction = std::get_if<double>(&cell)) return fmt::format("{:.6g}", *fraction);
+  return {};
+}
+
+std::string to_csv(const Table& table, const std::vector<std::size_t>& rows, const std::vector<std::size_t>& columns) {
+  return separated(table, rows, columns, ',', csv_cell);
+}
+
+std::string to_tsv(const Table& table, const std::vector<std::size_t>& rows, const std::vector<std::size_t>& columns) {
+  return separated(table, rows, columns, '\t', tsv_cell);
+}
+
+std::string to_markdown(const Table& table, const std::vector<std::size_t>& rows,
+                        const std::vector<std::size_t>& columns) {
+  if (columns.empty()) return {};
+  std::vector<std::string> headings;
+  for (const std::size_t c : columns) {
+    headings.push_back((table.columns[c].kind == ColumnKind::text ? "" : ">") + table.columns[c].title);
+  }
+  TextTable text(headings);
+  for (const std::size_t r : rows) {
+    std::vector<std::string> cells;
+    for (const std::size_t c : columns) cells.push_back(plain_text(table.rows[r].cells[c]));
+    text.add(std::move(cells));
+  }
+  return text.text();
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/tables/table_model.h"
+
+#include <QRegularExpression>
+
+namespace stowage::inspector {
+
+TableModel::TableModel(const Look& look, QObject* parent)
+    : QAbstractTableModel(parent), look_(look), table_(std::make_shared<Table>()) {
+  connect(&look, &Look::changed, this, [this] {
+    if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    if (columnCount() > 0) Q_EMIT headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+  });
+}
+
+void TableModel::setTable(TablePtr table, double clock_hz) {
+  beginResetModel();
+  table_ = table ? std::move(table) : std::make_shared<const Table>();
+  clock_hz_ = clock_hz;
+  endResetModel();
+}
+
+QString TableModel::text(const Cell& cell, std::size_t column) const {
+  if (const auto* text = std::get_if<std::string>(&cell)) return QString::fromStdString(*text);
+  const ColumnKind kind = table_->columns[column].kind;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    if (kind == ColumnKind::bytes) return size_text(*whole);
+    if (kind == ColumnKind::cycles) return time_text(*whole, clock_hz_, look_.units());
+    return count_text(*whole);
+  }
+  if (const auto* fraction = std::get_if<double>(&cell)) {
+    if (kind == ColumnKind::share) return percent_text(*fraction);
+    if (kind == ColumnKind::rate) return rate_text(*fraction);
+    return format("{:.2f}", *fraction);
+  }
+  return {};
+}
+
+int TableModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_->rows.size());
+}
+
+int TableModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(table_->columns.size());
+}
+
+QVariant TableModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount()) return {};
+  const auto column = static_cast<std::size_t>(index.column());
+  const Cell& cell = table_->rows[static_cast<std::size_t>(index.row())].cells[column];
+  const ColumnKind kind = table_->columns[column].kind;
+  switch (role) {
+    case Qt::DisplayRole: return text(cell, column);
+    case Qt::TextAlignmentRole:
+      return QVariant(kind == ColumnKind::text ? Qt::AlignLeft | Qt::AlignVCenter : Qt::AlignRight | Qt::AlignVCenter);
+    case Qt::ToolTipRole: {
+      QString tip = text(cell, column);
+      if (const auto* bytes = std::get_if<std::int64_t>(&cell); bytes != nullptr && kind == ColumnKind::bytes) {
+        tip = tr("%1 bytes").arg(count_text(*bytes));
+      }
+      if (const auto* cycles = std::get_if<std::int64_t>(&cell); cycles != nullptr && kind == ColumnKind::cycles) {
+        tip = tr("%1 cycles, %2").arg(count_text(*cycles), time_text(*cycles, clock_hz_, Units::seconds));
+      }
+      return tip + QLatin1Char('\n') + QString::fromStdString(table_->columns[column].tip);
+    }
+    case SortRole:
+      if (const auto* whole = std::get_if<std::int64_t>(&cell)) return QVariant::fromValue<qlonglong>(*whole);
+      if (const auto* fraction = std::get_if<double>(&cell)) return *fraction;
+      if (std::holds_alternative<std::monostate>(cell)) {
+        return kind == ColumnKind::text ? QVariant(QString()) : QVariant(qlonglong{-1});
+      }
+      return text(cell, column).toLower();
+    case ShareRole:
+      if (const auto* share = std::get_if<double>(&cell); share != nullptr && kind == ColumnKind::share) return *share;
+      return {};
+    default: return {};
+  }
+}
+
+QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  const Column& column = table_->columns[static_cast<std::size_t>(section)];
+  if (role == Qt::DisplayRole) return QString::fromStdString(column.title);
+  if (role == Qt::ToolTipRole) return QString::fromStdString(column.tip);
+  if (role == Qt::TextAlignmentRole) {
+    return QVariant(column.kind == ColumnKind::text ? Qt::AlignLeft | Qt::AlignVCenter
+                                                    : Qt::AlignRight | Qt::AlignVCenter);
+  }
+  return {};
+}
+
+TableFilter::TableFilter(QObject* parent) : QSortFilterProxyModel(parent) {
+  setSortRole(TableModel::SortRole);
+  setDynamicSortFilter(true);
+}
+
+void TableFilter::setPattern(const QRegularExpression& pattern) {
+  pattern_ = pattern;
+  invalidateFilter();
+}
+
+void TableFilter::setStep(std::optional<int> step) {
+  if (step == step_) return;
+  step_ = step;
+  invalidateFilter();
+}
+
+bool TableFilter::filterAcceptsRow(int row, const QModelIndex&) const {
+  const auto* model = qobject_cast<const TableModel*>(sourceModel());
+  if (model == nullptr) return true;
+  const Row& values = model->table()->rows[static_cast<std::size_t>(row)];
+  if (step_ && values.place.step != *step_) return false;
+  if (pattern_.pattern().isEmpty()) return true;
+  for (const Cell& cell : values.cells) {
+    const auto* text = std::get_if<std::string>(&cell);
+    if (text != nullptr && pattern_.match(QString::fromStdString(*text)).hasMatch()) return true;
+  }
+  return false;
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/tables/table_view.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QFontMetricsF>
+#include <QHeaderView>
+#include <QMenu>
+#include <QPainter>
+#include <QRegularExpression>
+#include <QScrollBar>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace stowage::inspector {
+
+namespace {
+
+/// Draws shares with a bar behind their number.
+class BarDelegate : public QStyledItemDelegate {
+ public:
+  BarDelegate(const Look& look, QObject* parent) : QStyledItemDelegate(parent), look_(look) {}
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const QVariant share = index.data(TableModel::ShareRole);
+    if (share.isValid() && (option.state & QStyle::State_Selected) == 0) {
+      QRectF bar = QRectF(option.rect).adjusted(2, 3, -2, -3);
+      bar.setWidth(bar.width() * std::clamp(share.toDouble(), 0.0, 1.0));
+      painter->fillRect(bar, look_.theme().category(5));
+    }
+    QStyledItemDelegate::paint(painter, option, index);
+  }
+
+ private:
+  const Look& look_;
+};
+
+}  // namespace
+
+TableView::TableView(const Look& look, QWidget* parent)
+    : QWidget(parent),
+      look_(look),
+      model_(new TableModel(look, this)),
+      filter_(new TableFilter(this)),
+      totals_model_(new TableModel(look, this)),
+      view_(new QTableView(this)),
+      totals_(new QTableView(this)) {
+  filter_->setSourceModel(model_);
+  view_->setModel(filter_);
+  totals_->setModel(totals_model_);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(view_);
+  layout->addWidget(totals_);
+  for (QTableView* table : {view_, totals_}) {
+    table->setItemDelegate(new BarDelegate(look, table));
+    table->setWordWrap(false);
+    table->setShowGrid(false);
+    table->verticalHeader()->hide();
+    table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  }
+  view_->setSortingEnabled(true);
+  view_->setAlternatingRowColors(true);
+  view_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  view_->setTabKeyNavigation(false);
+  view_->setContextMenuPolicy(Qt::CustomContextMenu);
+  view_->horizontalHeader()->setHighlightSections(false);
+  view_->horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
+  view_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // so that the totals below line up
+  totals_->horizontalHeader()->hide();
+  totals_->setFocusPolicy(Qt::NoFocus);
+  totals_->setSelectionMode(QAbstractItemView::NoSelection);
+  totals_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  totals_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+
+  connect(view_, &QWidget::customContextMenuRequested, this,
+          [this](QPoint at) { showMenu(view_->viewport()->mapToGlobal(at)); });
+  connect(view_->horizontalHeader(), &QWidget::customContextMenuRequested, this,
+          [this](QPoint at) { showMenu(view_->horizontalHeader()->mapToGlobal(at)); });
+  connect(view_->horizontalHeader(), &QHeaderView::sectionResized, this,
+          [this](int section, int, int width) { totals_->setColumnWidth(section, width); });
+  connect(view_->horizontalScrollBar(), &QScrollBar::valueChanged, totals_->horizontalScrollBar(),
+          &QScrollBar::setValue);
+  connect(filter_, &QAbstractItemModel::rowsInserted, this, &TableView::updateTotals);
+  connect(filter_, &QAbstractItemModel::rowsRemoved, this, &TableView::updateTotals);
+  connect(filter_, &QAbstractItemModel::modelReset, this, &TableView::updateTotals);
+  connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (following_ || !current.isValid()) return;
+    const QModelIndex source = filter_->mapToSource(current);
+    Q_EMIT chosen(model_->table()->rows[static_cast<std::size_t>(source.row())].place);
+  });
+
+  const auto copy = [this](const QKeySequence& keys, const QString& name, auto text) {
+    auto* action = new QAction(name, this);
+    action->setShortcut(keys);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(action, &QAction::triggered, this,
+            [this, text] { QApplication::clipboard()->setText(qt((this->*text)())); });
+    addAction(action);
+  };
+  copy(QKeySequence::Copy, tr("Copy as TSV"), &TableView::tsv);
+  copy(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), tr("Copy as Markdown"), &TableView::markdown);
+}
+
+void TableView::setTable(TablePtr table, double clock_hz) {
+  const std::string before = model_->table()->title;
+  model_->setTable(std::move(table), clock_hz);
+  totals_model_->setTable(nullptr, clock_hz);
+  updateTotals();
+  if (model_->table()->columns.empty()) return;
+  if (before != model_->table()->title) {
+    for (int c = 0; c < model_->columnCount(); ++c) {
+      view_->setColumnHidden(c, !model_->table()->columns[static_cast<std::size_t>(c)].shown);
+    }
+    view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+  }
+  view_->resizeColumnsToContents();
+  for (int c = 0; c < model_->columnCount(); ++c) {
+    view_->setColumnWidth(c, std::clamp(view_->columnWidth(c) + 10, 50, 320));
+    totals_->setColumnHidden(c, view_->isColumnHidden(c));
+    totals_->setColumnWidth(c, view_->columnWidth(c));
+  }
+  const int row = view_->fontMetrics().height() + 8;
+  view_->verticalHeader()->setDefaultSectionSize(row);
+  totals_->verticalHeader()->setDefaultSectionSize(row);
+  totals_->setFixedHeight(row + 2);
+}
+
+void TableView::setPattern(const QRegularExpression& pattern) { filter_->setPattern(pattern); }
+
+void TableView::setStep(std::optional<int> step) { filter_->setStep(step); }
+
+void TableView::setChosen(const Place& place) {
+  chosen_ = place;
+  following_ = true;
+  const auto row_of = [&](const auto& matches) {
+    for (int row = 0; row < filter_->rowCount(); ++row) {
+      const QModelIndex source = filter_->mapToSource(filter_->index(row, 0));
+      if (matches(model_->table()->rows[static_cast<std::size_t>(source.row())].place)) return row;
+    }
+    return -1;
+  };
+  int row = row_of([&](const Place& shown) { return holds(shown, place); });
+  // Where the table has nothing so exact, its first row of the same step.
+  if (row < 0 && place.step >= 0) row = row_of([&](const Place& shown) { return shown.step == place.step; });
+  const QModelIndex current = view_->currentIndex();
+  const bool there =
+      current.isValid() && row >= 0 &&
+      holds(model_->table()->rows[static_cast<std::size_t>(filter_->mapToSource(current).row())].place, place);
+  if (row < 0) {
+    view_->clearSelection();
+  } else if (!there) {
+    view_->selectRow(row);
+    view_->scrollTo(filter_->index(row, 0));
+  }
+  following_ = false;
+}
+
+void TableView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  // What is chosen stays in sight.
+  if (view_->currentIndex().isValid()) view_->scrollTo(view_->currentIndex());
+}
+
+std::vector<std::size_t> TableView::shownRows() const {
+  std::vector<std::size_t> rows;
+  for (int row = 0; row < filter_->rowCount(); ++row) {
+    rows.push_back(static_cast<std::size_t>(filter_->mapToSource(filter_->index(row, 0)).row()));
+  }
+  return rows;
+}
+
+std::vector<std::size_t> TableView::shownColumns() const {
+  std::vector<std::size_t> columns;
+  for (int c = 0; c < model_->columnCount(); ++c) {
+    if (!view_->isColumnHidden(c)) columns.push_back(static_cast<std::size_t>(c));
+  }
+  return columns;
+}
+
+std::vector<std::size_t> TableView::rowsToCopy() const {
+  std::vector<std::size_t> rows;
+  for (const QModelIndex& index : view_->selectionModel()->selectedRows()) {
+    rows.push_back(static_cast<std::size_t>(filter_->mapToSource(index).row()));
+  }
+  // One row is chosen at all times and means the table; several mean themselves.
+  if (rows.size() <= 1) return shownRows();
+  const std::vector<std::size_t> order = shownRows();
+  const auto position = [&](std::size_t row) { return std::find(order.begin(), order.end(), row); };
+  std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return position(a) < position(b); });
+  return rows;
+}
+
+std::string TableView::csv() const { return to_csv(*model_->table(), shownRows(), shownColumns()); }
+std::string TableView::tsv() const { return to_tsv(*model_->table(), rowsToCopy(), shownColumns()); }
+std::string TableView::markdown() const { return to_markdown(*model_->table(), rowsToCopy(), shownColumns()); }
+
+void TableView::updateTotals() {
+  auto totals = std::make_shared<Table>();
+  totals->title = model_->table()->title;
+  totals->columns = model_->table()->columns;
+  if (!totals->columns.empty()) totals->rows.push_back(totals_row(*model_->table(), shownRows()));
+  totals_model_->setTable(totals, 1e9);
+}
+
+void TableView::showMenu(const QPoint& position) {
+  QMenu menu(this);
+  menu.addActions(actions());
+  QMenu* columns = menu.addMenu(tr("Columns"));
+  for (int c = 0; c < model_->columnCount(); ++c) {
+    QAction* action = columns->addAction(model_->headerData(c, Qt::Horizontal, Qt::DisplayRole).toString());
+    action->setCheckable(true);
+    action->setChecked(!view_->isColumnHidden(c));
+    connect(action, &QAction::toggled, this, [this, c](bool shown) {
+      view_->setColumnHidden(c, !shown);
+      totals_->setColumnHidden(c, !shown);
+      if (shown) view_->resizeColumnToContents(c);
+    });
+  }
+  menu.exec(position);
+}
+
+Drawing TableView::drawing() const {
+  const Theme& theme = look_.theme();
+  const QFont font = look_.textFont();
+  const QFontMetricsF metrics(font);
+  const double row_height = metrics.height() + 8;
+  const std::vector<std::size_t> rows = shownRows();
+  const std::vector<std::size_t> columns = shownColumns();
+  const Table& table = *model_->table();
+  const Row totals = columns.empty() ? Row() : totals_row(table, rows);
+  Drawing drawing;
+  double x = 16;
+  const double top = 16;
+  for (const std::size_t c : columns) {
+    double width = metrics.horizontalAdvance(qt(table.columns[c].title));
+    const auto widen = [&](const Row& row) {
+      width = std::max(width, metrics.horizontalAdvance(model_->text(row.cells[c], c)));
+    };
+    for (const std::size_t r : rows) widen(table.rows[r]);
+    widen(totals);
+    width += 14;
+    const int alignment =
+        Qt::AlignVCenter | (table.columns[c].kind == ColumnKind::text ? Qt::AlignLeft : Qt::AlignRight);
+    const auto cell = [&](double y, const QString& text, const QColor& color) {
+      drawing.text({x + 4, y, width - 8, row_height}, text, color, font, alignment);
+    };
+    cell(top, qt(table.columns[c].title), theme.muted);
+    double y = top + row_height;
+    for (const std::size_t r : rows) {
+      const Cell& value = table.rows[r].cells[c];
+      const auto* share = std::get_if<double>(&value);
+      if (share != nullptr && table.columns[c].kind == ColumnKind::share) {
+        drawing.rect({x + 2, y + 3, (width - 4) * std::clamp(*share, 0.0, 1.0), row_height - 6}, theme.category(5));
+      }
+      cell(y, model_->text(value, c), theme.text);
+      y += row_height;
+    }
+    cell(y, model_->text(totals.cells[c], c), theme.text);
+    x += width;
+  }
+  const double bottom = top + row_height * static_cast<double>(rows.size() + 1);
+  drawing.line({16, top + row_height}, {x, top + row_height}, theme.line);
+  drawing.line({16, bottom}, {x, bottom}, theme.line);
+  drawing.size = QSizeF(x + 16, bottom + row_height + 16);
+  return drawing;
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table on the screen: sortable, filtered, with bars for shares, a row of totals, a column chooser, and copies for
+// spreadsheets and documents.
+#pragma once
+
+#include <QTableView>
+#include <QWidget>
+
+#include "inspector/draw/drawing.h"
+#include "inspector/tables/table_model.h"
+
+namespace stowage::inspector {
+
+class TableView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TableView(const Look& look, QWidget* parent = nullptr);
+
+  void setTable(TablePtr table, double clock_hz);
+  void setPattern(const QRegularExpression& pattern);
+  void setStep(std::optional<int> step);
+  /// Selects and scrolls to the row of what is chosen.
+  void setChosen(const Place& place);
+
+  [[nodiscard]] TableModel& model() { return *model_; }
+  [[nodiscard]] TableFilter& filter() { return *filter_; }
+  [[nodiscard]] QTableView& view() { return *view_; }
+  [[nodiscard]] QTableView& totals() { return *totals_; }
+
+  /// What is shown, in its order: rows and columns of the table.
+  [[nodiscard]] std::vector<std::size_t> shownRows() const;
+  [[nodiscard]] std::vector<std::size_t> shownColumns() const;
+  [[nodiscard]] std::string csv() const;
+  [[nodiscard]] std::string tsv() const;
+  [[nodiscard]] std::string markdown() const;
+  /// The whole table with its totals.
+  [[nodiscard]] Drawing drawing() const;
+
+ Q_SIGNALS:
+  void chosen(const Place& place);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void showMenu(const QPoint& position);
+  void updateTotals();
+  [[nodiscard]] std::vector<std::size_t> rowsToCopy() const;
+
+  const Look& look_;
+  TableModel* model_;
+  TableFilter* filter_;
+  TableModel* totals_model_;
+  QTableView* view_;
+  QTableView* totals_;
+  Place chosen_;
+  bool following_ = false;  ///< the selection moves because of what is chosen elsewhere
+};
+
+}  // namespace stowage::inspector

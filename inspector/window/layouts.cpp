@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arrangements that come with the program. They name panes by the table's names; those that there are not are left
+// out.
+#include <QDockWidget>
+#include <array>
+
+#include "inspector/window/main_window.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+/// Panes side by side from left to right over a lower row; panes of one cell are tabs, the first in front.
+struct Layout {
+  const char* name;
+  std::vector<std::vector<const char*>> upper;
+  std::vector<int> widths;  ///< of the upper row's cells, relative
+  std::vector<const char*> lower;
+  int upper_height = 2;
+  int lower_height = 1;
+};
+
+const std::vector<Layout>& layouts() {
+  static const std::vector<Layout> rows = {
+      {"compile", {{"graph", "fusion"}, {"loops", "ldm", "cost", "compare"}}, {2, 3}, {"tables", "problems"}, 5, 2},
+      {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 3, 1},
+      {"teach", {{"replay", "loops"}, {"ldm", "whatif"}}, {3, 2}, {}, 1, 1},
+  };
+  return rows;
+}
+
+}  // namespace
+
+std::vector<QString> layout_names() {
+  std::vector<QString> names;
+  for (const Layout& layout : layouts()) names.push_back(QString::fromLatin1(layout.name));
+  return names;
+}
+
+void MainWindow::setLayoutNamed(const QString& name) {
+  const Layout* wanted = nullptr;
+  for (const Layout& layout : layouts()) {
+    if (name == QLatin1String(layout.name)) wanted = &layout;
+  }
+  if (wanted == nullptr || showsStartPage()) return;
+  for (const auto& [pane, dock] : docks_) {
+    removeDockWidget(dock);
+    dock->setFloating(false);
+    dock->hide();
+  }
+  QList<QDockWidget*> columns;
+  QList<int> widths;
+  const auto add_cell = [&](const auto& cell, const auto& place) {
+    QDockWidget* front = nullptr;
+    for (const char* pane : cell) {
+      const auto dock = docks_.find(std::string_view(pane));
+      if (dock == docks_.end()) continue;
+      if (front == nullptr) {
+        front = dock->second;
+        place(front);
+      } else {
+        tabifyDockWidget(front, dock->second);
+      }
+      dock->second->show();
+    }
+    if (front != nullptr) front->raise();
+    return front;
+  };
+  QDockWidget* below =
+      add_cell(wanted->lower, [this](QDockWidget* dock) { addDockWidget(Qt::BottomDockWidgetArea, dock); });
+  for (std::size_t i = 0; i < wanted->upper.size(); ++i) {
+    QDockWidget* front = add_cell(wanted->upper[i], [&](QDockWidget* dock) {
+      if (columns.isEmpty()) {
+        addDockWidget(Qt::TopDockWidgetArea, dock);
+      } else {
+        splitDockWidget(columns.back(), dock, Qt::Horizontal);
+      }
+    });
+    if (front == nullptr) continue;
+    columns.push_back(front);
+    widths.push_back(wanted->widths[i] * width() / 10);
+  }
+  if (columns.size() > 1) resizeDocks(columns, widths, Qt::Horizontal);
+  if (below != nullptr && !columns.isEmpty()) {
+    const int parts = wanted->upper_height + wanted->lower_height;
+    resizeDocks({columns.front(), below},
+                {height() * wanted->upper_height / parts, height() * wanted->lower_height / parts}, Qt::Vertical);
+  }
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/window/main_window.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QInputDialog>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QToolButton>
+
+#include "inspector/panes/export.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+constexpr int layout_version = 1;
+
+/// The costliest group: what a person looks for first.
+int costliest_step(const LoadedPlan& plan) {
+  int best = -1;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].plan == nullptr) continue;
+    if (best < 0 || plan.steps[i].cycles > plan.steps[static_cast<std::size_t>(best)].cycles)
+      best = static_cast<int>(i);
+  }
+  return best;
+}
+
+}  // namespace
+
+MainWindow::MainWindow()
+    : selection_(document_),
+      start_(new StartPage(look_, this)),
+      breadcrumb_(new Breadcrumb(document_, selection_, this)),
+      progress_(new QProgressBar(this)),
+      cancel_(new QToolButton(this)) {
+  setObjectName(QStringLiteral("main"));
+  setWindowTitle(tr("Stowage inspector"));
+  setAcceptDrops(true);
+  setDockNestingEnabled(true);
+  setCentralWidget(start_);
+  settings_.restore(look_);
+  progress_->setMaximumWidth(220);
+  progress_->hide();
+  cancel_->setText(tr("Cancel"));
+  cancel_->hide();
+  statusBar()->addPermanentWidget(progress_);
+  statusBar()->addPermanentWidget(cancel_);
+  makePanes();
+  makeMenus();
+  connectDocument();
+  connect(&look_, &Look::changed, this, &MainWindow::restyle);
+  restyle();
+  start_->setRecent(settings_.recent());
+  resize(1280, 800);
+  restoreGeometry(settings_.geometry());
+  showStart(true);
+}
+
+MainWindow::~MainWindow() {
+  // What lies in the window asks the document and the selection until its end, so it goes before them.
+  disconnect(qApp, nullptr, this, nullptr);
+  hide();
+  for (const auto& [name, dock] : docks_) delete dock;
+  delete takeCentralWidget();
+  delete breadcrumb_;
+}
+
+void MainWindow::makePanes() {
+  const PaneContext context{document_, selection_, look_};
+  for (const PaneRow& row : pane_table()) {
+    const QString title = QString::fromUtf8(row.title.data(), static_cast<qsizetype>(row.title.size()));
+    auto* dock = new QDockWidget(title, this);
+    dock->setObjectName(QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size())));
+    Pane* pane = row.make(context);
+    pane->setWindowTitle(title);
+    pane->setToolTip(QString());
+    dock->setWidget(pane);
+    dock->setWhatsThis(QString::fromUtf8(row.summary.data(), static_cast<qsizetype>(row.summary.size())));
+    addDockWidget(row.area, dock);
+    connect(pane, &Pane::message, this, [this](const QString& text) { statusBar()->showMessage(text, 10000); });
+    panes_.emplace(row.name, pane);
+    docks_.emplace(row.name, dock);
+  }
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
+    for (const auto& [name, dock] : docks_) {
+      if (now != nullptr && dock->isAncestorOf(now)) last_dock_ = dock;
+    }
+  });
+}
+
+void MainWindow::makeMenus() {
+  makeFileMenu();
+  makeGoMenu();
+  makeViewMenu();
+}
+
+void MainWindow::makeFileMenu() {
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  file->addAction(tr("Open &model or batch file…"), QKeySequence::Open, this, &MainWindow::askForModel);
+  file->addAction(tr("Open compiled &folder…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this,
+                  &MainWindow::askForFolder);
+  QMenu* samples = file->addMenu(tr("&Samples"));
+  for (const Sample& sample : find_samples()) {
+    samples->addAction(sample.name, this, [this, folder = sample.folder] { open({folder, {}}); });
+  }
+  samples->setEnabled(!samples->isEmpty());
+  QMenu* recent = file->addMenu(tr("&Recent"));
+  connect(recent, &QMenu::aboutToShow, this, [this, recent] {
+    recent->clear();
+    for (const QString& path : settings_.recent()) {
+      recent->addAction(path, this, [this, path] { open({path, {}}); });
+    }
+  });
+  file->addSeparator();
+  file->addAction(tr("&Export pane…"), QKeySequence(Qt::CTRL | Qt::Key_E), this, &MainWindow::exportCurrent);
+  file->addSeparator();
+  file->addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), this, &QWidget::close);
+}
+
+void MainWindow::makeGoMenu() {
+  QMenu* go = menuBar()->addMenu(tr("&Go"));
+  QAction* back =
+      go->addAction(QStringLiteral("←"), QKeySequence(Qt::ALT | Qt::Key_Left), &selection_, &Selection::goBack);
+  QAction* forward =
+      go->addAction(QStringLiteral("→"), QKeySequence(Qt::ALT | Qt::Key_Right), &selection_, &Selection::goForward);
+  QAction* up = go->addAction(QStringLiteral("↑"), QKeySequence(Qt::ALT | Qt::Key_Up), &selection_, &Selection::goUp);
+  back->setText(tr("&Back"));
+  forward->setText(tr("&Forward"));
+  up->setText(tr("&Up: what is around it"));
+  back->setIconText(QStringLiteral("←"));
+  forward->setIconText(QStringLiteral("→"));
+  up->setIconText(QStringLiteral("↑"));
+  const auto update = [this, back, forward] {
+    back->setEnabled(selection_.canGoBack());
+    forward->setEnabled(selection_.canGoForward());
+  };
+  connect(&selection_, &Selection::changed, this, update);
+  update();
+  QToolBar* bar = addToolBar(tr("Navigation"));
+  bar->setObjectName(QStringLiteral("navigation"));
+  bar->setMovable(false);
+  bar->addAction(back);
+  bar->addAction(forward);
+  bar->addAction(up);
+  bar->addSeparator();
+  bar->addWidget(breadcrumb_);
+}
+
+void MainWindow::makeViewMenu() {
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  int number = 1;
+  for (const PaneRow& row : pane_table()) {
+    QDockWidget* dock = docks_.find(row.name)->second;
+    QAction* toggle = dock->toggleViewAction();
+    view->addAction(toggle);
+    if (number > 10) continue;
+    // Ctrl+number shows the pane and gives it the keyboard.
+    auto* raise = new QAction(this);
+    raise->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number % 10)));
+    connect(raise, &QAction::triggered, this, [this, name = row.name] { raisePane(name); });
+    addAction(raise);
+    ++number;
+  }
+  view->addSeparator();
+  QMenu* layouts = view->addMenu(tr("&Layout"));
+  for (const QString& name : layout_names()) {
+    layouts->addAction(name.left(1).toUpper() + name.mid(1), this, [this, name] { setLayoutNamed(name); });
+  }
+  layouts->addSeparator();
+  layouts->addAction(tr("&Save as my layout"), this,
+                     [this] { settings_.saveLayout(QStringLiteral("mine"), saveState(layout_version)); });
+  layouts->addAction(tr("&Restore my layout"), this, [this] {
+    if (!restoreState(settings_.layout(QStringLiteral("mine")), layout_version)) {
+      statusBar()->showMessage(tr("No layout was saved yet"), 5000);
+    }
+  });
+  view->addSeparator();
+  QAction* dark = view->addAction(tr("&Dark"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_D), &look_,
+                                  [this](bool on) { look_.setDark(on); });
+  dark->setCheckable(true);
+  dark->setChecked(look_.theme().dark);
+  QAction* seconds = view->addAction(tr("Times in &seconds"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_U), &look_,
+                                     [this](bool on) { look_.setUnits(on ? Units::seconds : Units::cycles); });
+  seconds->setCheckable(true);
+  seconds->setChecked(look_.units() == Units::seconds);
+  connect(&look_, &Look::changed, this, [this, dark, seconds] {
+    dark->setChecked(look_.theme().dark);
+    seconds->setChecked(look_.units() == Units::seconds);
+  });
+  view->addAction(tr("&Larger text"), QKeySequence::ZoomIn, &look_,
+                  [this] { look_.setPointSize(look_.pointSize() + 1); });
+  view->addAction(tr("S&maller text"), QKeySequence::ZoomOut, &look_,
+                  [this] { look_.setPointSize(look_.pointSize() - 1); });
+}
+
+void MainWindow::connectDocument() {
+  connect(&document_, &Document::planChanged, this, &MainWindow::showPlan);
+  connect(&document_, &Document::busyChanged, this, [this] {
+    progress_->setRange(0, 0);
+    progress_->setVisible(document_.busy());
+    cancel_->setVisible(document_.busy());
+    start_->setProgress(document_.busy(), tr("Opening %1").arg(document_.opening().path));
+    if (!document_.busy()) statusBar()->clearMessage();
+  });
+  connect(&document_, &Document::progress, this, [this](const QString& stage, int done, int total) {
+    progress_->setRange(0, total);
+    progress_->setValue(done);
+    const QString text = total > 0 ? tr("%1: %2 of %3").arg(stage).arg(done).arg(total) : stage;
+    statusBar()->showMessage(text);
+    start_->setProgress(true, text);
+  });
+  connect(&document_, &Document::opened, this, [this](const Source& source) {
+    settings_.addRecent(QFileInfo(source.path).absoluteFilePath());
+    start_->setRecent(settings_.recent());
+    statusBar()->showMessage(tr("%1 groups, %2 cycles predicted")
+                                 .arg(document_.plan()->totals.groups)
+                                 .arg(count_text(document_.plan()->totals.cycles)),
+                             8000);
+    if (!document_.diagnostics().entries().empty()) raisePane("problems");
+  });
+  connect(&document_, &Document::openingFailed, this, [this](const Source& source) {
+    showStart(false);
+    raisePane("problems");
+    const auto entries = document_.diagnostics().entries();
+    statusBar()->showMessage(entries.empty() ? tr("%1 could not be opened").arg(source.path)
+                                             : qt(entries.front().message));
+  });
+  connect(&document_, &Document::jobsFound, this, &MainWindow::askForJob);
+  connect(cancel_, &QToolButton::clicked, &document_, &Document::cancel);
+  connect(start_, &StartPage::cancelRequested, &document_, &Document::cancel);
+  connect(start_, &StartPage::openRequested, this, [this](const QString& path) { open({path, {}}); });
+  connect(start_, &StartPage::modelDialogRequested, this, &MainWindow::askForModel);
+  connect(start_, &StartPage::folderDialogRequested, this, &MainWindow::askForFolder);
+}
+
+void MainWindow::showPlan() {
+  const PlanPtr plan = document_.plan();
+  if (!plan) return;
+  showStart(false);
+  setWindowTitle(
+      tr("%1 on %2 – Stowage inspector").arg(qt(plan->compilation.network), qt(plan->program().target.name)));
+  if (selection_.place() == Place{}) selection_.select(step_place(costliest_step(*plan)));
+}
+
+void MainWindow::showStart(bool start) {
+  if (start != centralWidget()->isHidden() && start == showsStartPage()) return;
+  centralWidget()->setVisible(start);
+  if (start) {
+    for (const auto& [name, dock] : docks_) dock->hide();
+    return;
+  }
+  if (!first_layout_.isEmpty()) return setLayoutNamed(first_layout_);
+  if (!restoreState(settings_.layout(QString()), layout_version)) setLayoutNamed(QStringLiteral("compile"));
+}
+
+bool MainWindow::showsStartPage() const { return !centralWidget()->isHidden(); }
+
+void MainWindow::open(const Source& source) { document_.open(source); }
+void MainWindow::open(const Source& source, const Source& baseline) { document_.open(source, baseline); }
+
+Pane* MainWindow::pane(std::string_view name) {
+  const auto found = panes_.find(name);
+  return found == panes_.end() ? nullptr : found->second;
+}
+
+void MainWindow::raisePane(std::string_view name) {
+  const auto found = docks_.find(name);
+  if (found == docks_.end() || showsStartPage()) return;
+  found->second->show();
+  found->second->raise();
+  found->second->widget()->setFocus();
+  last_dock_ = found->second;
+}
+
+void MainWindow::askForModel() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open model or batch file"), QString(),
+                                                    tr("Models and batch files (*.onnx *.toml);;All files (*)"));
+  if (!path.isEmpty()) open({path, {}});
+}
+
+void MainWindow::askForFolder() {
+  const QString path = QFileDialog::getExistingDirectory(this, tr("Open compiled folder"));
+  if (!path.isEmpty()) open({path, {}});
+}
+
+void MainWindow::askForJob(const QString& path, const QStringList& jobs) {
+  bool accepted = false;
+  const QString job = QInputDialog::getItem(this, tr("Batch file"), tr("Job to compile:"), jobs, 0, false, &accepted);
+  if (accepted) open({path, job});
+}
+
+QDockWidget* MainWindow::currentDock() const {
+  if (last_dock_ != nullptr && last_dock_->isVisible()) return last_dock_;
+  for (const auto& [name, dock] : docks_) {
+    if (dock->isVisible()) return dock;
+  }
+  return nullptr;
+}
+
+void MainWindow::exportCurrent() {
+  QDockWidget* dock = currentDock();
+  if (dock == nullptr || !document_.plan()) return;
+  const QString name = dock->objectName();
+  const QString path = QFileDialog::getSaveFileName(this, tr("Export %1").arg(dock->windowTitle()),
+                                                    name + QStringLiteral(".svg"), tr("Pictures (*.svg *.png *.pdf)"));
+  if (path.isEmpty()) return;
+  const QString problem = export_pane(*panes_.find(name.toStdString())->second, path);
+  statusBar()->showMessage(problem.isEmpty() ? tr("Saved %1").arg(path) : problem, 10000);
+}
+
+void MainWindow::restyle() {
+  apply_to_application(look_);
+  settings_.save(look_);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls() && !event->mimeData()->urls().isEmpty() &&
+      event->mimeData()->urls().front().isLocalFile()) {
+    event->acceptProposedAction();
+  }
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (urls.isEmpty()) return;
+  event->acceptProposedAction();
+  const Source source{urls[0].toLocalFile(), {}};
+  if (urls.size() > 1) {
+    open(source, {urls[1].toLocalFile(), {}});
+  } else {
+    open(source);
+  }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  document_.cancel();
+  settings_.saveGeometry(saveGeometry());
+  if (!showsStartPage()) settings_.saveLayout(QString(), saveState(layout_version));
+  QMainWindow::closeEvent(event);
+}
+
+}  // namespace stowage::inspector

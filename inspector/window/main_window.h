@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window: menus, the panes as docks, the breadcrumb, the status line with progress and cancel. It knows panes only
+// by the table of panes.
+#pragma once
+
+#include <QMainWindow>
+#include <QProgressBar>
+#include <QStackedWidget>
+#include <map>
+#include <string>
+
+#include "inspector/look/look.h"
+#include "inspector/panes/pane.h"
+#include "inspector/state/document.h"
+#include "inspector/state/selection.h"
+#include "inspector/window/breadcrumb.h"
+#include "inspector/window/settings.h"
+#include "inspector/window/start_page.h"
+
+class QDockWidget;
+class QToolButton;
+
+namespace stowage::inspector {
+
+/// Arrangements that come with the program: name and the panes it shows.
+std::vector<QString> layout_names();
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  MainWindow();
+  ~MainWindow() override;
+
+  void open(const Source& source);
+  void open(const Source& source, const Source& baseline);
+  /// Arranges the panes for a purpose: "compile", "memory" or "teach".
+  void setLayoutNamed(const QString& name);
+  /// Instead of the last run's arrangement, once something is open.
+  void setFirstLayout(const QString& name) { first_layout_ = name; }
+
+  [[nodiscard]] Document& document() { return document_; }
+  [[nodiscard]] Selection& selection() { return selection_; }
+  [[nodiscard]] Look& look() { return look_; }
+  [[nodiscard]] Breadcrumb& breadcrumb() { return *breadcrumb_; }
+  /// Null for a pane that there is not.
+  [[nodiscard]] Pane* pane(std::string_view name);
+  [[nodiscard]] bool showsStartPage() const;
+  void raisePane(std::string_view name);
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+
+ private:
+  void makePanes();
+  void makeMenus();
+  void makeFileMenu();
+  void makeViewMenu();
+  void makeGoMenu();
+  void connectDocument();
+  void showPlan();
+  void showStart(bool start);
+  void askForModel();
+  void askForFolder();
+  void askForJob(const QString& path, const QStringList& jobs);
+  void exportCurrent();
+  void restyle();
+  [[nodiscard]] QDockWidget* currentDock() const;
+
+  Settings settings_;
+  Look look_;
+  Document document_;
+  Selection selection_;
+  std::map<std::string, Pane*, std::less<>> panes_;
+  std::map<std::string, QDockWidget*, std::less<>> docks_;
+  StartPage* start_;
+  Breadcrumb* breadcrumb_;
+  QProgressBar* progress_;
+  QToolButton* cancel_;
+  QString first_layout_;
+  QDockWidget* last_dock_ = nullptr;  ///< that had the keyboard
+};
+
+}  // namespace stowage::inspector

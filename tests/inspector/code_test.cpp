@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QSignalSpy>
+#include <QTest>
+#include <catch2/catch.hpp>
+
+#include "inspector/code/code_view.h"
+#include "tests/inspector/window_fixture.h"
+
+namespace stowage::test {
+namespace {
+
+using namespace inspector;
+
+TEST_CASE("the nest shows every DMA at its place with its counts", "[inspector]") {
+  Look look;
+  const CodeText code = nest_code(*sample_plan("matmul"), 0, false, look);
+  std::string text;
+  for (const CodeLine& line : code.lines) {
+    std::string gutter;
+    for (std::size_t i = 1; i < 4; ++i) gutter += "|" + line.gutter[i].toStdString();
+    text += line.badge.toStdString() + gutter + "|" + line.text().toStdString() + "\n";
+  }
+  CHECK(text ==
+        "||||for x < 1 of x {\n"
+        "||||  for yo < 8 of y {\n"
+        "||||    let y_at = 128*yo\n"
+        "||||    fill C_ldm with 0  // initialisation of C\n"
+        "||||    for ko < 16 of k {\n"
+        "||||      let k_at = 64*ko\n"
+        "get|128|32.00 KiB|256 B|      get A[x:x + 1, k_at:k_at + 64] -> A_ldm  // A inside ko\n"
+        "get|128|4.00 MiB|512 B|      get B[k_at:k_at + 64, y_at:y_at + 128] -> B_ldm  // B inside ko\n"
+        "wait||||      wait 6\n"
+        "wait||||      wait 7\n"
+        "||||      compute update C_ldm = matmul(A_ldm, B_ldm) over x=x:x + 1, y=y_at:y_at + 128, k=k_at:k_at + 64 "
+        "as register_block lane y\n"
+        "||||    }\n"
+        "put|8|4.00 KiB|512 B|    put C_ldm -> C[x:x + 1, y_at:y_at + 128]  // C inside yo\n"
+        "wait||||    wait 11\n"
+        "||||  }\n"
+        "||||}\n");
+  CHECK(code.lines[6].gutter[4].endsWith(QStringLiteral("MB/s")));  // small blocks are slow
+  CHECK(code.lines[7].gutter[4].endsWith(QStringLiteral("GB/s")));
+  CHECK(code.lines[10].own > 0);
+  CHECK(code.lines[0].inclusive > code.lines[10].own);
+}
+
+TEST_CASE("declarations come before the statements where they are asked for", "[inspector]") {
+  Look look;
+  const CodeText code = nest_code(*sample_plan("matmul"), 0, true, look);
+  CHECK(code.lines.front().text() == QStringLiteral("nest matmul {"));
+  CHECK(code.lines.back().text() == QStringLiteral("}"));
+}
+
+TEST_CASE("lines of the emitted C belong to the statements of the nest", "[inspector]") {
+  for (const char* name : {"matmul", "lenet"}) {
+    const PlanPtr plan = sample_plan(name);
+    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+      if (plan->steps[i].plan == nullptr) continue;
+      const CodeText code = emitted_code(*plan, static_cast<int>(i), make_theme(false));
+      for (const StatementFacts& facts : plan->steps[i].statements) {
+        if (facts.statement == nullptr || !std::holds_alternative<Dma>(facts.statement->node)) continue;
+        const bool found = std::any_of(code.lines.begin(), code.lines.end(), [&](const CodeLine& line) {
+          return line.place && line.place->statement == facts.statement->id;
+        });
+        INFO(name << " step " << i << " statement " << facts.statement->id);
+        CHECK(found);
+      }
+    }
+  }
+}
+
+TEST_CASE("highlighting keeps every character", "[inspector]") {
+  const Theme theme = make_theme(false);
+  const PlanPtr plan = sample_plan("lenet");
+  for (const EmittedFile& file : plan->compilation.emitted.files) {
+    bool in_comment = false;
+    for (const QString& line : qt(file.text).split(QLatin1Char('\n'))) {
+      QString together;
+      for (const CodeRun& run : highlight_c(line, in_comment, theme)) together += run.text;
+      CHECK(together == line);
+    }
+    CHECK_FALSE(in_comment);
+  }
+  bool in_comment = false;
+  const auto runs = highlight_c(QStringLiteral("for (int i = 0; /* a */ i < 10;"), in_comment, theme);
+  CHECK(runs.front().text == QStringLiteral("for"));
+  CHECK(runs.front().color == theme.keyword);
+  // A string that is never closed ends with its line.
+  for (const QString& odd : {QStringLiteral("\"abc"), QStringLiteral("\"abc\\")}) {
+    QString together;
+    for (const CodeRun& run : highlight_c(odd, in_comment, theme)) together += run.text;
+    CHECK(together == odd);
+  }
+}
+
+TEST_CASE("a code view is driven by mouse and keyboard", "[inspector]") {
+  Look look;
+  CodeView view(look);
+  view.resize(900, 500);
+  view.setCode(nest_code(*sample_plan("matmul"), 0, false, look));
+  view.show();
+  QSignalSpy chosen(&view, &CodeView::chosen);
+  QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.pointOf(6));
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][0].value<Place>() == statement_place(0, 6));
+  view.setLit(statement_place(0, 6), {});
+  QTest::keyClick(&view, Qt::Key_Down);
+  REQUIRE(chosen.count() == 2);
+  CHECK(chosen[1][0].value<Place>() == statement_place(0, 7));
+  view.setLit(statement_place(0, 11), {});
+  QTest::keyClick(&view, Qt::Key_Up);  // over the closing brace
+  REQUIRE(chosen.count() == 3);
+  CHECK(chosen[2][0].value<Place>() == statement_place(0, 10));
+  // A buffer lights up every line that touches it.
+  int lit = 0;
+  for (const CodeLine& line : view.code().lines) lit += is_lit(line, buffer_place(0, 0)) ? 1 : 0;
+  CHECK(lit == 3);  // get, wait, compute
+}
+
+}  // namespace
+}  // namespace stowage::test

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <catch2/catch.hpp>
+
+#include "core/check.h"
+#include "inspector/state/load.h"
+#include "inspector/state/selection.h"
+#include "tests/inspector/window_fixture.h"
+
+namespace stowage::test {
+namespace {
+
+using namespace inspector;
+
+TEST_CASE("a compiled folder opens beside the window's thread", "[inspector]") {
+  Document document;
+  QSignalSpy opened(&document, &Document::opened);
+  document.open({sample_folder("matmul"), {}});
+  CHECK(document.busy());
+  CHECK(document.plan() == nullptr);
+  REQUIRE(wait_until([&] { return opened.count() == 1; }));
+  CHECK_FALSE(document.busy());
+  CHECK(document.plan()->compilation.network == "matmul");
+}
+
+TEST_CASE("loading on the window's thread is a fault", "[inspector]") {
+  CHECK_THROWS_AS(load(sample_folder("matmul").toStdString(), "", {}, {}), InternalError);
+}
+
+TEST_CASE("what cannot be opened leaves what is open and says why", "[inspector]") {
+  Document document;
+  document.show(sample_plan("matmul"));
+  QSignalSpy failed(&document, &Document::openingFailed);
+  SECTION("a folder that is not there") {
+    document.open({QStringLiteral("/nowhere/at/all"), {}});
+    REQUIRE(wait_until([&] { return failed.count() == 1; }));
+  }
+  SECTION("an empty folder") {
+    const QTemporaryDir folder;
+    document.open({folder.path(), {}});
+    REQUIRE(wait_until([&] { return failed.count() == 1; }));
+  }
+  SECTION("a damaged plan") {
+    const QTemporaryDir folder;
+    QFile plan(folder.filePath(QStringLiteral("plan.json")));
+    REQUIRE(plan.open(QIODevice::WriteOnly));
+    plan.write("{\"format\": \"stowage-plan\", \"version\": 99");
+    plan.close();
+    document.open({folder.path(), {}});
+    REQUIRE(wait_until([&] { return failed.count() == 1; }));
+  }
+  CHECK(document.plan() == sample_plan("matmul"));
+  REQUIRE_FALSE(document.diagnostics().entries().empty());
+  CHECK(document.diagnostics().has_errors());
+}
+
+TEST_CASE("a cancelled opening ends at once and delivers nothing", "[inspector]") {
+  Document document;
+  QSignalSpy changed(&document, &Document::planChanged);
+  document.open({sample_folder("lenet"), {}});
+  document.cancel();
+  CHECK_FALSE(document.busy());
+  CHECK_FALSE(wait_until([&] { return changed.count() > 0; }, 0.3));
+}
+
+TEST_CASE("only the newest opening arrives", "[inspector]") {
+  Document document;
+  QSignalSpy opened(&document, &Document::opened);
+  document.open({sample_folder("lenet"), {}});
+  document.open({sample_folder("matmul"), {}});
+  REQUIRE(wait_until([&] { return opened.count() == 1; }));
+  CHECK_FALSE(wait_until([&] { return opened.count() > 1; }, 0.3));
+  CHECK(document.plan()->compilation.network == "matmul");
+}
+
+TEST_CASE("two folders open as plan and baseline", "[inspector]") {
+  Document document;
+  QSignalSpy opened(&document, &Document::opened);
+  document.open({sample_folder("lenet"), {}}, {sample_folder("matmul"), {}});
+  REQUIRE(wait_until([&] { return opened.count() == 1; }));
+  CHECK(document.plan()->compilation.network == "lenet");
+  REQUIRE(document.baseline() != nullptr);
+  CHECK(document.baseline()->compilation.network == "matmul");
+}
+
+TEST_CASE("a job of a batch file is compiled, and several are offered", "[inspector]") {
+  const QTemporaryDir folder;
+  QFile file(folder.filePath(QStringLiteral("jobs.toml")));
+  REQUIRE(file.open(QIODevice::WriteOnly));
+  file.write(
+      "[[job]]\nname = \"one\"\nnetwork = \"vector\"\n"
+      "[[job]]\nname = \"two\"\nnetwork = \"matmul\"\n[job.schedule.\"matmul\"]\nbuffer = { y = 8 }\n");
+  file.close();
+  Document document;
+  QSignalSpy jobs(&document, &Document::jobsFound);
+  QSignalSpy opened(&document, &Document::opened);
+  document.open({file.fileName(), {}});
+  REQUIRE(wait_until([&] { return jobs.count() == 1; }));
+  CHECK(jobs[0][1].toStringList() == QStringList{QStringLiteral("one"), QStringLiteral("two")});
+  document.open({file.fileName(), QStringLiteral("two")});
+  REQUIRE(wait_until([&] { return opened.count() == 1; }));
+  REQUIRE(document.plan()->steps[0].plan != nullptr);
+  CHECK(document.plan()->steps[0].plan->schedule.buffer.at("y") == 8);
+}
+
+TEST_CASE("places are completed, described, and have ancestors", "[inspector]") {
+  const PlanPtr plan = sample_plan("matmul");
+  const Place get = complete(*plan, statement_place(0, 6));
+  CHECK(get.buffer == 0);
+  CHECK(get.line > 0);
+  CHECK(describe(*plan, get) == "get A");
+  CHECK(describe(*plan, statement_place(0, 8)) == "wait for A");
+  std::vector<std::string> path;
+  for (const Place& place : ancestors(*plan, get)) path.push_back(describe(*plan, place));
+  CHECK(path == std::vector<std::string>{"matmul", "matmul", "for x", "for yo", "for ko", "get A"});
+  // A line of code leads to its statement and back.
+  CHECK(complete(*plan, code_place(0, get.file, get.line)).statement == 6);
+  // What a plan does not have is dropped.
+  CHECK(complete(*plan, statement_place(7, 6)) == Place{});
+  CHECK(complete(*plan, statement_place(0, 99)) == step_place(0));
+}
+
+TEST_CASE("costs of statements come from the time model and add up", "[inspector]") {
+  for (const char* name : {"matmul", "lenet"}) {
+    for (const StepFacts& step : sample_plan(name)->steps) {
+      if (step.plan == nullptr) continue;
+      std::int64_t sum = step.plan->time.terms.front().cycles;  // the launch
+      std::int64_t inclusive = 0;
+      for (const StatementFacts& facts : step.statements) {
+        if (facts.statement == nullptr) continue;
+        sum += facts.own_cycles;
+        if (facts.parent < 0) inclusive += facts.inclusive_cycles;
+      }
+      INFO(step.step->group.name);
+      // Each DMA statement is rounded up by itself; the model rounds once for all gets and once for all puts.
+      CHECK(std::abs(sum - step.cycles) <= static_cast<std::int64_t>(step.plan->counts.dma.size()));
+      CHECK(inclusive + step.plan->time.terms.front().cycles == sum);
+    }
+  }
+}
+
+TEST_CASE("the selection has a history", "[inspector]") {
+  Document document;
+  Selection selection(document);
+  document.show(sample_plan("lenet"));
+  QSignalSpy changed(&selection, &Selection::changed);
+  selection.select(step_place(0));
+  selection.select(step_place(1));
+  selection.select(step_place(1));  // nothing new
+  CHECK(changed.count() == 2);
+  selection.goBack();
+  CHECK(selection.place() == step_place(0));
+  CHECK(selection.canGoForward());
+  selection.goForward();
+  CHECK(selection.place() == step_place(1));
+  selection.goUp();
+  CHECK(selection.place() == network_place());
+  selection.goBack();
+  selection.select(step_place(2));
+  CHECK_FALSE(selection.canGoForward());
+}
+
+}  // namespace
+}  // namespace stowage::test

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QAbstractItemModelTester>
+#include <QApplication>
+#include <QClipboard>
+#include <QRegularExpression>
+#include <QSignalSpy>
+#include <QTest>
+#include <catch2/catch.hpp>
+
+#include "inspector/tables/table_view.h"
+#include "tests/inspector/window_fixture.h"
+
+namespace stowage::test {
+namespace {
+
+using namespace inspector;
+
+TablePtr shared(Table table) { return std::make_shared<const Table>(std::move(table)); }
+
+TEST_CASE("every table keeps the contract of Qt's models", "[inspector]") {
+  const PlanPtr plan = sample_plan("lenet");
+  Look look;
+  TableModel model(look);
+  TableFilter filter;
+  filter.setSourceModel(&model);
+  const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+  const QAbstractItemModelTester filtered(&filter, QAbstractItemModelTester::FailureReportingMode::Fatal);
+  for (const auto make : {groups_table, operators_table, buffers_table, dma_table}) {
+    const Table table = make(*plan);
+    REQUIRE_FALSE(table.rows.empty());
+    for (const Row& row : table.rows) CHECK(row.cells.size() == table.columns.size());
+    model.setTable(shared(table), 1e9);
+    filter.sort(1, Qt::DescendingOrder);
+    filter.setPattern(QRegularExpression(QStringLiteral("conv")));
+    filter.setStep(0);
+    filter.setStep(std::nullopt);
+    filter.setPattern(QRegularExpression());
+    CHECK(filter.rowCount() == static_cast<int>(table.rows.size()));
+    look.setUnits(Units::seconds);
+    look.setUnits(Units::cycles);
+  }
+  model.setTable(nullptr, 1);
+  CHECK(model.rowCount() == 0);
+}
+
+TEST_CASE("tables sum to the totals of the session", "[inspector]") {
+  const PlanPtr plan = sample_plan("lenet");
+  const auto sum = [](const Table& table, const std::string& column) {
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) rows.push_back(i);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (table.columns[c].title == column) return std::get<std::int64_t>(totals_row(table, rows).cells[c]);
+    }
+    return std::int64_t{-1};
+  };
+  const Table groups = groups_table(*plan);
+  CHECK(sum(groups, "DMA bytes") == plan->totals.dma.bytes);
+  CHECK(sum(groups, "transfers") == plan->totals.dma.transfers);
+  CHECK(sum(groups, "operations") == plan->totals.dma.operations);
+  CHECK(sum(groups, "cycles") == plan->totals.cycles);
+  CHECK(sum(groups, "operators") == plan->totals.operators);
+  const Table dma = dma_table(*plan);
+  CHECK(sum(dma, "bytes") == plan->totals.dma.bytes);
+  CHECK(sum(dma, "operations") == plan->totals.dma.operations);
+}
+
+TEST_CASE("the papers' matmul as a table of its DMA", "[inspector]") {
+  const Table table = dma_table(*sample_plan("matmul"));
+  std::vector<std::size_t> rows = {0, 1, 2};
+  CHECK(to_tsv(table, rows, {1, 2, 3, 4, 5, 6, 7}) ==
+        "statement\tDMA\ttensor\tinside\ttransfers\toperations\tbytes\n"
+        "6\tget\tA\tko\t128\t128\t32768\n"
+        "7\tget\tB\tko\t128\t128\t4194304\n"
+        "11\tput\tC\tyo\t8\t8\t4096\n");
+}
+
+TEST_CASE("a view sorts, filters, totals and copies what it shows", "[inspector]") {
+  Look look;
+  TableView view(look);
+  view.resize(900, 300);
+  view.setTable(shared(groups_table(*sample_plan("lenet"))), 1e9);
+  const auto all = view.shownRows().size();
+  view.setPattern(QRegularExpression(QStringLiteral("conv")));
+  const auto some = view.shownRows().size();
+  CHECK(some > 0);
+  CHECK(some < all);
+  CHECK(view.totals().model()->index(0, 0).data().toString() == QStringLiteral("%1 of %2 rows").arg(some).arg(all));
+  view.view().sortByColumn(4, Qt::DescendingOrder);
+  const auto rows = view.shownRows();
+  const Table& table = *view.model().table();
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    CHECK(std::get<std::int64_t>(table.rows[rows[i - 1]].cells[4]) >=
+          std::get<std::int64_t>(table.rows[rows[i]].cells[4]));
+  }
+  view.view().setColumnHidden(2, true);
+  const std::string csv = view.csv();
+  CHECK(csv.substr(0, csv.find('\n')) == "#,group,operators,cycles,share,DMA bytes,transfers,operations,LDM,LDM use");
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == static_cast<std::ptrdiff_t>(some + 1));
+  view.show();
+  view.activateWindow();
+  view.view().setFocus();
+  REQUIRE(QTest::qWaitForWindowActive(&view));
+  QTest::keyClick(&view.view(), Qt::Key_C, Qt::ControlModifier);
+  CHECK(QApplication::clipboard()->text().startsWith(QStringLiteral("#\tgroup\t")));
+  QTest::keyClick(&view.view(), Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
+  CHECK(QApplication::clipboard()->text().startsWith(QStringLiteral("|")));
+}
+
+TEST_CASE("rows lead to places and places to rows", "[inspector]") {
+  Look look;
+  TableView view(look);
+  view.setTable(shared(dma_table(*sample_plan("matmul"))), 1e9);
+  QSignalSpy chosen(&view, &TableView::chosen);
+  view.setChosen(statement_place(0, 7));
+  CHECK(chosen.count() == 0);  // following is not choosing
+  CHECK(view.view().currentIndex().row() == 1);
+  view.view().selectRow(2);
+  REQUIRE(chosen.count() == 1);
+  CHECK(chosen[0][0].value<Place>() == statement_place(0, 11));
+}
+
+}  // namespace
+}  // namespace stowage::test

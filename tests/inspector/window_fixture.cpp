@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/inspector/window_fixture.h"
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <catch2/catch.hpp>
+#include <map>
+#include <thread>
+
+#include "inspector/state/load.h"
+
+namespace stowage::test {
+
+QString sample_folder(const std::string& name) {
+  return QString::fromUtf8(STOWAGE_INSPECTOR_SAMPLES "/") + QString::fromStdString(name);
+}
+
+inspector::PlanPtr sample_plan(const std::string& name) {
+  static std::map<std::string, inspector::PlanPtr> plans;
+  inspector::PlanPtr& plan = plans[name];
+  if (!plan) {
+    std::jthread([&] { plan = inspector::load(sample_folder(name).toStdString(), "", {}, {}).plan; }).join();
+  }
+  REQUIRE(plan);
+  return plan;
+}
+
+bool wait_until(const std::function<bool()>& holds, double seconds) {
+  QElapsedTimer timer;
+  timer.start();
+  while (!holds()) {
+    if (static_cast<double>(timer.elapsed()) > seconds * 1000) return false;
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
+  }
+  return true;
+}
+
+}  // namespace stowage::test

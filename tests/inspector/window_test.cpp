@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/window/main_window.h"
+
+#include <QDockWidget>
+#include <QTest>
+#include <catch2/catch.hpp>
+
+#include "inspector/panes/ldm_pane.h"
+#include "inspector/panes/loops_pane.h"
+#include "inspector/panes/problems_pane.h"
+#include "inspector/panes/tables_pane.h"
+#include "tests/inspector/window_fixture.h"
+
+namespace stowage::test {
+namespace {
+
+using namespace inspector;
+
+template <class Wanted>
+Wanted& pane_of(MainWindow& window, std::string_view name) {
+  auto* pane = dynamic_cast<Wanted*>(window.pane(name));
+  REQUIRE(pane != nullptr);
+  return *pane;
+}
+
+void open_sample(MainWindow& window, const std::string& name) {
+  window.show();
+  window.open({sample_folder(name), {}});
+  REQUIRE(wait_until([&] { return window.document().plan() != nullptr && !window.document().busy(); }));
+}
+
+TEST_CASE("the window starts with its start page and shows the costliest group of what is opened", "[inspector]") {
+  MainWindow window;
+  window.show();
+  CHECK(window.showsStartPage());
+  open_sample(window, "lenet");
+  CHECK_FALSE(window.showsStartPage());
+  const LoadedPlan& plan = *window.document().plan();
+  const int step = window.selection().place().step;
+  REQUIRE(step >= 0);
+  for (const StepFacts& other : plan.steps) CHECK(other.cycles <= plan.steps[static_cast<std::size_t>(step)].cycles);
+  CHECK(window.breadcrumb().text() ==
+        QStringLiteral("lenet › ") + qt(plan.steps[static_cast<std::size_t>(step)].step->group.name));
+}
+
+TEST_CASE("what is chosen in one pane is followed by all", "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  open_sample(window, "matmul");
+  for (const PaneRow& row : pane_table()) window.pane(row.name)->flush();
+  auto& loops = pane_of<LoopsPane>(window, "loops");
+  auto& ldm = pane_of<LdmPane>(window, "ldm");
+  auto& tables = pane_of<TablesPane>(window, "tables");
+  CHECK(ldm.scratchpad().drawing().marks.size() > 20);
+  QTest::mouseClick(loops.nest().viewport(), Qt::LeftButton, {}, loops.nest().pointOf(6));
+  CHECK(window.selection().place().statement == 6);
+  CHECK(window.selection().place().buffer == 0);
+  CHECK(window.breadcrumb().text() == QStringLiteral("matmul › matmul › for x › for yo › for ko › get A"));
+  tables.flush();
+  TableView& dma = tables.table(3);
+  CHECK(dma.view().currentIndex().row() == 0);
+  // And back from the table.
+  dma.view().selectRow(2);
+  CHECK(window.selection().place().statement == 11);
+  loops.flush();
+  int lit = 0;
+  for (const CodeLine& line : loops.source().code().lines) lit += is_lit(line, window.selection().place()) ? 1 : 0;
+  CHECK(lit > 0);
+  QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
+  CHECK(window.selection().place().statement == 6);
+}
+
+TEST_CASE("every layout shows its panes", "[inspector]") {
+  MainWindow window;
+  open_sample(window, "matmul");
+  for (const QString& name : layout_names()) {
+    window.setLayoutNamed(name);
+    QCoreApplication::processEvents();
+    int shown = 0;
+    for (const auto* dock : window.findChildren<QDockWidget*>()) shown += dock->isHidden() ? 0 : 1;
+    INFO(name.toStdString());
+    CHECK(shown >= 2);
+  }
+}
+
+TEST_CASE("the window survives changes of theme, units and text size with a plan open", "[inspector]") {
+  MainWindow window;
+  open_sample(window, "lenet");
+  window.look().setDark(true);
+  window.look().setUnits(Units::seconds);
+  window.look().setPointSize(14);
+  for (const PaneRow& row : pane_table()) window.pane(row.name)->flush();
+  QCoreApplication::processEvents();
+  CHECK_FALSE(window.grab().isNull());
+  window.look().setDark(false);
+  window.look().setUnits(Units::cycles);
+  window.look().setPointSize(10);
+}
+
+TEST_CASE("a model that cannot be read lands in the problems pane", "[inspector]") {
+  MainWindow window;
+  window.show();
+  window.open({QStringLiteral("/nowhere/model.onnx"), {}});
+  REQUIRE(wait_until([&] { return !window.document().busy(); }));
+  auto& problems = pane_of<ProblemsPane>(window, "problems");
+  problems.flush();
+  REQUIRE(problems.list().topLevelItemCount() == 1);
+  CHECK(problems.details().contains(QStringLiteral("/nowhere/model.onnx")));
+  CHECK(problems.isVisible());
+}
+
+TEST_CASE("problems name the operator that they are about", "[inspector]") {
+  const PlanPtr plan = sample_plan("lenet");
+  Diagnostic diagnostic;
+  diagnostic.place.object = "node conv2 (Conv)";
+  const Place place = place_of(*plan, diagnostic);
+  REQUIRE(place.op >= 0);
+  CHECK(plan->graph().operators()[static_cast<std::size_t>(place.op)].name == "conv2");
+  diagnostic.place.object = "something else";
+  CHECK(place_of(*plan, diagnostic) == Place{});
+}
+
+TEST_CASE("closing during work leaves nothing behind", "[inspector]") {
+  auto window = std::make_unique<MainWindow>();
+  window->show();
+  window->open({sample_folder("lenet"), {}});
+  window->close();
+  window.reset();
+  CHECK_FALSE(wait_until([] { return false; }, 0.05));
+}
+
+}  // namespace
+}  // namespace stowage::test
