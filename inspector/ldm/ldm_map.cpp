@@ -240,7 +240,9 @@ Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {
              size_text(target.ldm_available()).toStdString()));
   const double left = margin + small.horizontalAdvance(QStringLiteral("65.00 KiB")) + 8;
   Frame frame;
-  frame.area = QRectF(left, y + 4, width - left - margin, std::max(room.height() - y - 4 - small.height() - 12, 120.0));
+  const double top_edge = y + small.height() + 6;  // the capacity's name stands above its line
+  frame.area =
+      QRectF(left, top_edge, width - left - margin, std::max(room.height() - top_edge - small.height() - 12, 120.0));
   frame.top = static_cast<double>(target.ldm_bytes);
   drawing.rect(frame.area, theme.base, theme.line);
   add_addresses(drawing, frame, look, 2);

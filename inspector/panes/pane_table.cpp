@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "inspector/panes/cost_pane.h"
 #include "inspector/panes/ldm_pane.h"
 #include "inspector/panes/loops_pane.h"
 #include "inspector/panes/pane.h"
@@ -24,6 +25,8 @@ std::span<const PaneRow> pane_table() {
               make<LoopsPane>},
       PaneRow{"ldm", "LDM", "a core's scratchpad over the program, and main memory with lifetimes",
               Qt::RightDockWidgetArea, make<LdmPane>},
+      PaneRow{"cost", "Cost", "terms of the estimate with their formulas, bytes per tensor, and the roofline",
+              Qt::RightDockWidgetArea, make<CostPane>},
       PaneRow{"tables", "Tables", "groups, operators, buffers and DMA operations with their numbers",
               Qt::BottomDockWidgetArea, make<TablesPane>},
       PaneRow{"problems", "Problems", "what was found wrong with the input, and what to do about it",

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/panes/cost_pane.h"
+
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "inspector/cost/cost_chart.h"
+
+namespace stowage::inspector {
+
+CostPane::CostPane(const PaneContext& context)
+    : Pane(context), terms_(new DrawingView(look(), this)), roofs_(new DrawingView(look(), this)) {
+  auto* split = new QSplitter(Qt::Vertical, this);
+  split->addWidget(terms_);
+  split->addWidget(roofs_);
+  split->setStretchFactor(0, 1);
+  split->setStretchFactor(1, 1);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(split);
+  terms_->setAccessibleName(tr("Terms of the estimate"));
+  roofs_->setAccessibleName(tr("Roofline"));
+  terms_->setBuilder(
+      [this](QSizeF room) { return plan() ? cost_terms(*plan(), place().step, look(), room) : Drawing(); });
+  roofs_->setBuilder([this](QSizeF room) { return plan() ? roofline(*plan(), look(), room) : Drawing(); });
+  for (DrawingView* view : {terms_, roofs_}) {
+    connect(view, &DrawingView::chosen, &selection(), &Selection::select);
+    connect(view, &DrawingView::hovered, &selection(), &Selection::hover);
+  }
+}
+
+void CostPane::refresh(unsigned changes) {
+  const bool all = (changes & (plan_changed | look_changed)) != 0;
+  if (all || place().step != shown_step_) terms_->rebuild();
+  if (all) roofs_->rebuild();
+  shown_step_ = place().step;
+  terms_->setLit(place(), selection().hovered());
+  roofs_->setLit(place(), selection().hovered());
+}
+
+QSizeF CostPane::exportSize(QSizeF room) {
+  const QSizeF upper = terms_->build({room.width(), room.height() / 2}).size;
+  const QSizeF lower = roofs_->build({room.width(), room.height() / 2}).size;
+  return {std::max(upper.width(), lower.width()), upper.height() + lower.height()};
+}
+
+void CostPane::draw(QPainter& painter, QSizeF size) {
+  const Drawing upper = terms_->build({size.width(), 0});
+  const Drawing lower = roofs_->build({size.width(), size.height() - upper.size.height()});
+  paint(painter, upper);
+  painter.translate(0, upper.size.height());
+  paint(painter, lower);
+  paint_lit(painter, lower, place(), {}, theme());
+}
+
+}  // namespace stowage::inspector

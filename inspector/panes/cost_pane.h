@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the time is spent on: terms of the estimate with formula and source, bytes per tensor, the roofline.
+#pragma once
+
+#include "inspector/draw/drawing_view.h"
+#include "inspector/panes/pane.h"
+
+namespace stowage::inspector {
+
+class CostPane : public Pane {
+  Q_OBJECT
+ public:
+  explicit CostPane(const PaneContext& context);
+  [[nodiscard]] QSizeF exportSize(QSizeF room) override;
+  void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] DrawingView& terms() { return *terms_; }
+  [[nodiscard]] DrawingView& roofs() { return *roofs_; }
+
+ protected:
+  void refresh(unsigned changes) override;
+
+ private:
+  DrawingView* terms_;
+  DrawingView* roofs_;
+  int shown_step_ = -2;
+};
+
+}  // namespace stowage::inspector

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/cost/cost_chart.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/inspector/window_fixture.h"
+
+namespace stowage::test {
+namespace {
+
+using namespace inspector;
+
+TEST_CASE("the terms of a group's time stand with formula and source", "[inspector]") {
+  const PlanPtr plan = sample_plan("matmul");
+  Look look;
+  const Drawing drawing = cost_terms(*plan, 0, look, {700, 400});
+  QString text;
+  for (const Mark& mark : drawing.marks) text += mark.text + QLatin1Char('\n');
+  for (const TimeTerm& term : plan->steps[0].plan->time.terms) {
+    CHECK(text.contains(qt(term.name)));
+    CHECK(text.contains(qt(term.formula)));
+    CHECK(text.contains(qt(term.source)));
+  }
+  // A and B are read once, and A again for every tile of y.
+  CHECK(text.contains(QStringLiteral("moved 8.00 times its 4.00 KiB")));
+  CHECK(text.contains(QStringLiteral("moved 1.00 times its 4.00 MiB")));
+}
+
+TEST_CASE("no dot of the roofline lies above its roof", "[inspector]") {
+  const PlanPtr plan = sample_plan("lenet");
+  const Target& target = plan->program().target;
+  const auto points = roofline_points(*plan);
+  CHECK(points.size() >= 5);
+  for (const RooflinePoint& point : points) {
+    const double roof = std::min(peak_rate(target), point.intensity * peak_bandwidth(target));
+    CHECK(point.rate <= roof * (1 + 1e-9));
+  }
+  Look look;
+  int dots = 0;
+  for (const Mark& mark : roofline(*plan, look, {700, 400}).marks) dots += mark.kind == Mark::Kind::ellipse ? 1 : 0;
+  CHECK(dots == static_cast<int>(points.size()));
+}
+
+}  // namespace
+}  // namespace stowage::test
