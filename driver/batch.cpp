@@ -73,6 +73,9 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
                std::stop_token stop) {
   CompileRequest request = job.request;
   request.command_line = fmt::format("{} --only {}", options.command_line, job.name);
+  // Jobs side by side share the host's cores.
+  const int share = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / std::max(1, options.jobs));
+  request.costs = {static_cast<unsigned>(share), options.cost_cache};
   if (!job.network.empty()) {
     const auto path = networks.path_of(job, result.diagnostics, stop);
     if (!path) return false;
@@ -94,8 +97,7 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
   const auto inputs = network_inputs(compilation->program.fused.graph, {}, 0, result.diagnostics);
   if (!inputs) return false;
   EmulationOptions emulation;
-  // Jobs side by side share the host's cores.
-  emulation.workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / std::max(1, options.jobs));
+  emulation.workers = share;
   const auto check = run_and_check(*compilation, inputs->values, emulation, result.diagnostics, stop);
   if (!check) return false;
   json["check"] = check_json(*check);

@@ -44,6 +44,7 @@ struct BatchOptions {
   std::filesystem::path folder;  ///< every job writes folder/NAME; sample networks go to folder/networks
   bool force = false;
   int jobs = 1;              ///< side by side
+  std::string cost_cache;    ///< folder; empty: none
   std::string command_line;  ///< of the batch; a job's own is this with --only
 };
 

@@ -2,6 +2,7 @@
 #include "driver/session.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -127,7 +128,7 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   const TraceSink trace(&compilation.trace);
 
   report(progress, "fuse", 0, 1);
-  const PlannedGroupCost cost(*way.planner, way.target);
+  const PlannedGroupCost cost(*way.planner, way.target, request.costs);
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace);
   Fusion fusion = fuse_graph(placed, way.templates, &cost, *way.strategy, trace, stop);
   if (stop.stop_requested()) return Failed{};
@@ -230,6 +231,14 @@ ProgramTotals totals_of(const Program& program) {
   }
   sum.seconds = static_cast<double>(sum.cycles) / program.target.clock_hz;
   return sum;
+}
+
+std::string default_cost_cache() {
+  if (const char* own = std::getenv("STOWAGE_CACHE_DIR")) return own;
+  const char* xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && xdg[0] == '/') return std::string(xdg) + "/stowage";  // relative ones are to be ignored
+  const char* home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/stowage" : std::string();
 }
 
 std::string hash_of(std::span<const std::byte> bytes) {

@@ -17,6 +17,7 @@
 #include "fusion/fusion_record.h"
 #include "fusion/template.h"
 #include "lowering/plan.h"
+#include "lowering/planned_cost.h"
 #include "lowering/schedule.h"
 
 namespace stowage {
@@ -38,6 +39,7 @@ struct CompileRequest {
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
   FixedSchedules fixed;
+  CostOptions costs;         ///< how candidate groups are planned; changes nothing in the result
   std::string command_line;  ///< that reproduces it
 };
 
@@ -101,6 +103,11 @@ struct ProgramTotals {
 ProgramTotals totals_of(const Program& program);
 /// Predicted DMA of one plan, all statements together.
 DmaTotals dma_totals(const NestCounts& counts);
+
+/// Where costs are kept between compilations: STOWAGE_CACHE_DIR (empty: nowhere), else "stowage" in XDG_CACHE_HOME or
+/// in
+/// ~/.cache. Empty: nowhere. The tool and the inspector use it; a CompileRequest by itself keeps nothing.
+std::string default_cost_cache();
 
 /// "xxh64:…" of bytes.
 std::string hash_of(std::span<const std::byte> bytes);

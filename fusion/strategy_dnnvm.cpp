@@ -214,6 +214,7 @@ class PathSearch {
     if (!best) return false;
     mark(set_.of(*best).group.operators, true);
     crossing_.push_back(*best);
+    several_results_ = several_results_ || has_several_results(graph_, set_.of(*best).group);
     return true;
   }
 
@@ -223,6 +224,7 @@ class PathSearch {
 
   /// Groups inside runs cannot close a circle, so the operators alone stand for them.
   [[nodiscard]] bool can_be_executed_with(std::size_t candidate) const {
+    if (!several_results_ && !has_several_results(graph_, set_.of(candidate).group)) return true;
     std::vector<std::size_t> choice = crossing_;
     choice.push_back(candidate);
     return is_executable(set_, choice);
@@ -238,6 +240,7 @@ class PathSearch {
   std::map<Barrier, std::vector<std::size_t>> cases_;
   std::vector<bool> taken_;            ///< by operator: held by a group over a barrier
   std::vector<std::size_t> crossing_;  ///< these groups
+  bool several_results_ = false;       ///< some of them has several
 };
 
 }  // namespace

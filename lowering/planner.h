@@ -62,17 +62,6 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
                              std::stop_token stop = {}, const ProgressSink& progress = {});
 
-/// lowering's answer to fusion's question: plans the group and reports its cycles.
-class PlannedGroupCost : public GroupCost {
- public:
-  PlannedGroupCost(const Planner& planner, const Target& target) : planner_(&planner), target_(&target) {}
-  [[nodiscard]] Answer cost(const Graph& graph, const FusedOperator& group) const override;
-
- private:
-  const Planner* planner_;
-  const Target* target_;
-};
-
 /// Broken promises of a nest (bounds, LDM size, races between cores, waits), or nothing.
 std::optional<std::string> verify(const LoopNest& nest, const Target& target);
 

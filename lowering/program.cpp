@@ -52,10 +52,4 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
   return program;
 }
 
-GroupCost::Answer PlannedGroupCost::cost(const Graph& graph, const FusedOperator& group) const {
-  Planned planned = plan_group(group.name, group_stages(graph, group), {}, *planner_, *target_, {});
-  if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
-  return {Decision::allow(), std::get<Plan>(planned).time.cycles};
-}
-
 }  // namespace stowage

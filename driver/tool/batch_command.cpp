@@ -54,6 +54,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   batch.folder = options.output.empty() ? fs::path(options.file).stem().string() + "-out" : options.output;
   batch.force = options.force;
   batch.jobs = options.jobs;
+  batch.cost_cache = cost_cache_of(options.cost_cache);
   batch.command_line = "stowage batch " + shell_quoted(options.file);
   if (!options.force && !check_free(batch.folder, *jobs, diagnostics)) return failed(context, diagnostics);
   std::error_code failure;

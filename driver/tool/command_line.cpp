@@ -46,6 +46,10 @@ void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& 
   app.add_option(name, to, summary)->allow_extra_args(false)->type_name(type);
 }
 
+void add_cost_cache(CLI::App& app, std::optional<std::string>& to) {
+  app.add_option("--cost-cache", to, "folder that keeps predicted costs between runs, or 'none'")->type_name("DIR");
+}
+
 void declare_compile(CLI::App& app, Options& all) {
   CompileOptions& options = all.compile;
   app.add_option("MODEL.onnx", options.model, "the network")->required()->type_name("");
@@ -64,6 +68,10 @@ void declare_compile(CLI::App& app, Options& all) {
   app.add_option("--schedule", options.schedule, "schedules of fused operators, in whole or in part")
       ->type_name("FILE.toml");
   add_list(app, "--set", options.settings, "TABLE.KEY=VALUE", "change one value of the target, in TOML syntax");
+  app.add_option("-j", options.threads, "threads that plan (0: one a core)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  add_cost_cache(app, options.cost_cache);
   app.add_flag("--print-config", options.print_config, "print the target in use and stop");
 }
 
@@ -128,6 +136,7 @@ void declare_batch(CLI::App& app, Options& all) {
   app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
   app.add_option("-j", options.jobs, "jobs side by side (1)")->check(CLI::Range(1, 1024))->type_name("N");
   app.add_option("--only", options.only, "run one job")->type_name("NAME");
+  add_cost_cache(app, options.cost_cache);
   app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
   app.add_flag("--force", options.force, "replace results that exist");
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "emitter/emulate.h"
 
 namespace stowage {
+
+/// Folder of the cache of costs that an option names; empty: none.
+std::string cost_cache_of(const std::optional<std::string>& option);
 
 struct CompileOptions {
   std::string model;
@@ -27,6 +31,8 @@ struct CompileOptions {
   std::string schedule;
   std::vector<std::string> settings;
   bool print_config = false;
+  unsigned threads = 0;                   ///< that plan; 0: one a core
+  std::optional<std::string> cost_cache;  ///< folder, or "none"; else the default one
 };
 int compile_command(const CompileOptions& options, ToolContext& context);
 
@@ -80,6 +86,7 @@ struct BatchCommandOptions {
   bool force = false;
   int jobs = 1;
   std::string only;
+  std::optional<std::string> cost_cache;
 };
 int batch_command(const BatchCommandOptions& options, ToolContext& context);
 

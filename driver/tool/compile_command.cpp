@@ -42,6 +42,7 @@ Result<CompileRequest> request_of(const CompileOptions& options, Diagnostics& di
   request.planner = options.planner;
   request.templates = options.templates;
   request.settings = options.settings;
+  request.costs = {options.threads, cost_cache_of(options.cost_cache)};
   request.command_line = reproducing_command(options);
   for (const auto& [name, text] : named_values(options.dimensions, "--dim", own)) {
     std::int64_t size = 0;
@@ -88,6 +89,11 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
 }
 
 }  // namespace
+
+std::string cost_cache_of(const std::optional<std::string>& option) {
+  if (!option) return default_cost_cache();
+  return *option == "none" ? std::string() : *option;
+}
 
 int compile_command(const CompileOptions& options, ToolContext& context) {
   Diagnostics diagnostics;

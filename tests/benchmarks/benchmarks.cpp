@@ -6,6 +6,11 @@
 //   emulate_network/NAME   "ratio" is the emulated run over the oneDNN reference (promised: VGG-16 at most 10 in
 //   counting
 //                          mode)
+//   fuse_network/NAME, fuse_wired/WIDTH
+//                         finding, planning and choosing fused operators with strategy exact from a cold cache, on two
+//                          threads (promised: under 5 seconds each; of randomly wired graphs with the gap stated). The
+//                          CPU column is the time of all threads together; "gap_percent" is how much a better partition
+//                          could save at most, 0 where the choice is proved best
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -17,6 +22,10 @@
 #include "driver/networks.h"
 #include "driver/session.h"
 #include "emitter/emulate.h"
+#include "fusion/fold_intrinsics.h"
+#include "fusion/strategy.h"
+#include "lowering/planned_cost.h"
+#include "tests/fusion/wired_net.h"
 
 namespace stowage {
 namespace {
@@ -90,6 +99,33 @@ void emulate_network(benchmark::State& state, const std::string& network, Emulat
   state.counters["ratio"] = emulated_seconds / reference_seconds;
 }
 
+void fuse_exact(benchmark::State& state, const Graph& graph) {
+  Diagnostics diagnostics;
+  const auto target = load_target("sw26010", {}, diagnostics);
+  const Graph folded = fold_intrinsics(graph, {});
+  FusionRecord record;
+  for (auto _ : state) {
+    const PlannedGroupCost cost(*find_planner("swtvm"), *target, {2, {}});
+    record = fuse_graph(folded, built_in_templates(), &cost, *find_strategy("exact"), {}).record;
+  }
+  const double cycles = static_cast<double>(record.totals.front().cycles);
+  state.counters["candidates"] = static_cast<double>(record.candidates.size());
+  state.counters["states"] = static_cast<double>(record.search->states);
+  state.counters["widest"] = static_cast<double>(record.search->widest);
+  state.counters["gap_percent"] = 100 * (cycles - static_cast<double>(record.search->lower_bound)) / cycles;
+}
+
+void fuse_network(benchmark::State& state, const std::string& network) {
+  Diagnostics diagnostics;
+  const auto graph = import_onnx(model_of(network, diagnostics), {}, diagnostics);
+  if (!graph) return state.SkipWithError(format_diagnostics(diagnostics).c_str());
+  fuse_exact(state, *graph);
+}
+
+void fuse_wired(benchmark::State& state) {
+  fuse_exact(state, testing::randomly_wired(1, static_cast<std::size_t>(state.range(0)), 40));
+}
+
 BENCHMARK_CAPTURE(compile_network, resnet50, "resnet50")->Unit(benchmark::kMillisecond)->MinTime(2);
 BENCHMARK_CAPTURE(compile_network, googlenet, "googlenet")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(emulate_network, vgg16_counting, "vgg16", EmulationLevel::count)
@@ -100,6 +136,11 @@ BENCHMARK_CAPTURE(emulate_network, vgg16_checked, "vgg16", EmulationLevel::check
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime()
     ->Iterations(1);
+BENCHMARK_CAPTURE(fuse_network, resnet50, "resnet50")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(fuse_network, googlenet, "googlenet")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(fuse_network, mobilenet_v2, "mobilenet_v2")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(fuse_network, bert_base, "bert_base")->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+BENCHMARK(fuse_wired)->Arg(8)->Arg(12)->Arg(16)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
 }  // namespace
 }  // namespace stowage

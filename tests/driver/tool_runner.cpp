@@ -30,6 +30,7 @@ Workplace::Workplace() : before_(fs::current_path()) {
   REQUIRE(::mkdtemp(pattern.data()) != nullptr);
   folder_ = pattern;
   fs::current_path(folder_);
+  ::setenv("STOWAGE_CACHE_DIR", "", 0);  // the user's own cache is none of a test's business
 }
 
 Workplace::~Workplace() {

@@ -6,7 +6,7 @@
 
 #include "fusion/fold_intrinsics.h"
 #include "fusion/strategy.h"
-#include "lowering/planner.h"
+#include "lowering/planned_cost.h"
 #include "tests/fusion/random_net.h"
 
 using namespace stowage;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace stowage {
+
+void parallel_for(std::size_t count, unsigned threads, const std::stop_token& stop,
+                  const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;  // guarded by mutex, as is failed_at
+  std::size_t failed_at = count;
+  const auto run = [&] {
+    while (!stop.stop_requested()) {
+      const std::size_t i = next.fetch_add(1);
+      if (i >= count) return;
+      try {
+        work(i);
+      } catch (...) {
+        next.store(count);
+        const std::lock_guard lock(mutex);
+        if (i < failed_at) {
+          failed_at = i;
+          failure = std::current_exception();
+        }
+      }
+    }
+  };
+  const std::size_t wanted = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> helpers;
+    for (std::size_t t = 1; t < std::min(wanted, count); ++t) helpers.emplace_back(run);
+    run();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace stowage

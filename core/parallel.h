@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same work on many things at once, on the host's cores.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stop_token>
+
+namespace stowage {
+
+/// Calls work(i) once for every i < count, on so many threads (0: one a core; never more than there is work). Calls
+/// must not depend on each other. Returns when all are done; an exception stops those that have not begun and comes
+/// out, of several the one of the lowest i. When stopped, those that have not begun are left out.
+void parallel_for(std::size_t count, unsigned threads, const std::stop_token& stop,
+                  const std::function<void(std::size_t)>& work);
+
+}  // namespace stowage

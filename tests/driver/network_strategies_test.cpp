@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What strategies make of the sample networks. `test_tool "[table]"` prints the table of docs/fusion.md.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <iostream>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/number_text.h"
+#include "core/onnx/import.h"
+#include "driver/networks.h"
+#include "fusion/candidates.h"
+#include "fusion/fold_intrinsics.h"
+#include "fusion/strategy.h"
+#include "lowering/planned_cost.h"
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+struct StrategyRow {
+  std::map<std::string, std::int64_t> cycles;  ///< by strategy
+  std::size_t candidates = 0;                  ///< of more than one operator, allowed
+  SearchSummary search;
+};
+
+StrategyRow row_of(const std::string& network) {
+  const Workplace here;
+  Diagnostics diagnostics;
+  REQUIRE(write_network(network, {}, "model.onnx", diagnostics));
+  const auto graph = import_onnx("model.onnx", {}, diagnostics);
+  const auto target = load_target("sw26010", {}, diagnostics);
+  REQUIRE((graph && target));
+  const PlannedGroupCost cost(*find_planner("swtvm"), *target);
+  const CandidateSet set = find_candidate_groups(fold_intrinsics(*graph, {}), built_in_templates(), &cost, {});
+  StrategyRow row;
+  row.candidates = static_cast<std::size_t>(std::count_if(
+      set.candidates.begin(), set.candidates.end(),
+      [](const CandidateGroup& candidate) { return candidate.allowed() && candidate.group.operators.size() > 1; }));
+  for (const std::string& name : strategy_names()) {
+    const Choice choice = find_strategy(name)->choose(set, {}, {});
+    CHECK(is_executable(set, choice.candidates));
+    row.cycles[name] = total_cycles(set, choice.candidates);
+    if (choice.search) row.search = *choice.search;
+  }
+  return row;
+}
+
+void check_network(const std::string& network) {
+  INFO(network);
+  const StrategyRow row = row_of(network);
+  for (const auto& [name, cycles] : row.cycles) {
+    INFO(name);
+    CHECK(row.cycles.at("exact") <= cycles);
+  }
+  CHECK(row.search.complete);
+  CHECK(row.search.lower_bound == row.cycles.at("exact"));
+}
+
+}  // namespace
+
+TEST_CASE("exact is never worse than another strategy on small sample networks") {
+  for (const char* network : {"matmul", "vector", "lenet", "cifarnet", "mobilenet_v1", "mobilenet_v2", "googlenet"}) {
+    check_network(network);
+  }
+}
+
+TEST_CASE("table of strategies and sample networks", "[.table]") {
+  for (const std::string& network : network_names()) {
+    const StrategyRow row = row_of(network);
+    const std::int64_t exact = row.cycles.at("exact");
+    std::string line = fmt::format("| {} | {} |", network, row.candidates);
+    std::int64_t best_other = row.cycles.at("none");
+    for (const char* name : {"none", "greedy", "tvm", "dnnvm", "exact"}) {
+      line += fmt::format(" {} |", grouped_digits(row.cycles.at(name)));
+      if (std::string(name) != "exact") best_other = std::min(best_other, row.cycles.at(name));
+    }
+    std::cout << line
+              << fmt::format(" {:.2f} % | {:.2f} % |",
+                             100.0 * static_cast<double>(row.cycles.at("greedy") - exact) /
+                                 static_cast<double>(row.cycles.at("greedy")),
+                             100.0 * static_cast<double>(best_other - exact) / static_cast<double>(best_other))
+              << (row.search.complete ? "" : " (not proved)") << std::endl;
+    for (const auto& [name, cycles] : row.cycles) CHECK(exact <= cycles);
+  }
+}
+
+}  // namespace stowage::test

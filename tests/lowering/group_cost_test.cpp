@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cost of groups: equal ones are planned once, threads and the cache on disk change nothing, damage is noticed.
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "fusion/candidates.h"
+#include "fusion/strategy.h"
+#include "lowering/canonical_stages.h"
+#include "lowering/cost_cache.h"
+#include "lowering/planned_cost.h"
+#include "tests/fusion/net.h"
+#include "tests/fusion/random_net.h"
+
+using namespace stowage;
+using stowage::testing::Net;
+using stowage::testing::RandomNet;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    static std::atomic<int> number{0};
+    path = fs::temp_directory_path() / ("stowage_costs_" + std::to_string(getpid()) + "_" + std::to_string(number++));
+    fs::remove_all(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  fs::path path;
+};
+
+Target small_target() {
+  Diagnostics diagnostics;
+  auto target = load_target("sw26010", {}, diagnostics);
+  check(static_cast<bool>(target), format_diagnostics(diagnostics));
+  return *target;
+}
+
+/// Counts how often groups are planned.
+class CountingPlanner : public Planner {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "counting"; }
+  [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                                   const Target& target, TraceSink trace) const override {
+    ++calls;
+    return find_planner("swtvm")->complete(subject, stages, fixed, target, trace);
+  }
+  mutable std::atomic<int> calls{0};
+};
+
+/// Three equal blocks of convolution, activation and addition.
+Graph repeated_blocks() {
+  Net net("blocks");
+  TensorId x = net.input("x", {1, 16, 14, 14});
+  for (const std::string block : {"a", "bb", "ccc"}) {
+    const TensorId c = net.op("Relu", block + "_relu", {net.conv(block + "_conv", x, 16, 3)});
+    x = net.op("Add", block + "_add", {c, x});
+  }
+  return net.done({x});
+}
+
+std::vector<FusedOperator> allowed_groups(const CandidateSet& set) {
+  std::vector<FusedOperator> groups;
+  for (const CandidateGroup& candidate : set.candidates) {
+    if (candidate.allowed() && candidate.group.template_name != "view") groups.push_back(candidate.group);
+  }
+  return groups;
+}
+
+std::vector<GroupCost::Answer> answers_of(const PlannedGroupCost& cost, const Graph& graph,
+                                          const std::vector<FusedOperator>& groups) {
+  return cost.costs(graph, groups, {});
+}
+
+void check_equal(const std::vector<GroupCost::Answer>& a, const std::vector<GroupCost::Answer>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    CHECK(a[i].decision == b[i].decision);
+    CHECK(a[i].cycles == b[i].cycles);
+  }
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+fs::path only_file(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  REQUIRE(files.size() == 1);
+  return files[0];
+}
+
+}  // namespace
+
+TEST_CASE("equal groups are planned once") {
+  const Graph graph = repeated_blocks();
+  const Target target = small_target();
+  const CandidateSet set = find_candidate_groups(graph, built_in_templates(), nullptr, {});
+  const CountingPlanner planner;
+  const auto groups = allowed_groups(set);
+  answers_of(PlannedGroupCost(planner, target), graph, groups);
+  // conv, conv + relu, conv + relu + add, relu, relu + add, add: each in three blocks.
+  CHECK(groups.size() == 18);
+  CHECK(planner.calls == 6);
+}
+
+TEST_CASE("a group costs what its plan says, whatever its names are") {
+  const Target target = small_target();
+  const Planner& planner = *find_planner("swtvm");
+  const PlannedGroupCost cost(planner, target);
+  int planned = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    INFO("seed " << seed);
+    const Graph graph = RandomNet(seed).make(10);
+    const CandidateSet set = find_candidate_groups(graph, built_in_templates(), &cost, {});
+    for (const CandidateGroup& candidate : set.candidates) {
+      if (candidate.group.template_name == "view") continue;
+      const Planned plan =
+          plan_group(candidate.group.name, group_stages(graph, candidate.group), {}, planner, target, {});
+      if (const auto* refused = std::get_if<Decision>(&plan)) {
+        if (candidate.refusals.size() == 1) CHECK(candidate.refusals[0] == *refused);
+      } else if (candidate.allowed()) {
+        CHECK(candidate.cycles == std::get<Plan>(plan).time.cycles);
+        ++planned;
+      }
+    }
+  }
+  CHECK(planned > 400);
+}
+
+TEST_CASE("refusals of equal groups name their own tensors") {
+  Net net("large");
+  const TensorId x = net.input("x", {1, 4096, 512});
+  const TensorId a = net.op("Softmax", "first", {x});
+  const Graph graph = net.done({net.op("Softmax", "second", {a})});
+  Diagnostics diagnostics;
+  const std::vector<std::string> settings = {"ldm_bytes=260", "ldm_reserved=256"};
+  auto target = load_target("sw26010", settings, diagnostics);
+  REQUIRE(target);
+  const PlannedGroupCost cost(*find_planner("swtvm"), *target);
+  const CandidateSet set = find_candidate_groups(graph, built_in_templates(), &cost, {});
+  for (const OpId op : set.facts.order) {
+    const CandidateGroup& candidate = set.of(set.single[op.index()]);
+    const Planned plan =
+        plan_group(candidate.group.name, group_stages(graph, candidate.group), {}, *find_planner("swtvm"), *target, {});
+    REQUIRE(std::holds_alternative<Decision>(plan));
+    REQUIRE(candidate.refusals.size() == 1);
+    CHECK(candidate.refusals[0] == std::get<Decision>(plan));
+  }
+}
+
+TEST_CASE("costs do not depend on threads or on the cache") {
+  const Folder folder;
+  const Target target = small_target();
+  const Graph graph = repeated_blocks();
+  const auto groups = allowed_groups(find_candidate_groups(graph, built_in_templates(), nullptr, {}));
+  const CountingPlanner planner;
+  const auto expected = answers_of(PlannedGroupCost(planner, target, {1, {}}), graph, groups);
+  check_equal(expected, answers_of(PlannedGroupCost(planner, target, {7, folder.path}), graph, groups));
+  const int calls = planner.calls;
+  check_equal(expected, answers_of(PlannedGroupCost(planner, target, {3, folder.path}), graph, groups));
+  CHECK(planner.calls == calls);  // all from the disk
+
+  Diagnostics diagnostics;
+  const auto other = load_target("sw26010", std::vector<std::string>{"cores=8"}, diagnostics);
+  REQUIRE(other);
+  answers_of(PlannedGroupCost(planner, *other, {3, folder.path}), graph, groups);
+  CHECK(planner.calls > calls);  // of another target nothing is believed
+}
+
+TEST_CASE("damaged caches are as good as none") {
+  const Folder folder;
+  const Target target = small_target();
+  const Graph graph = repeated_blocks();
+  const auto groups = allowed_groups(find_candidate_groups(graph, built_in_templates(), nullptr, {}));
+  const PlannedGroupCost cost(*find_planner("swtvm"), target, {1, folder.path});
+  const auto expected = answers_of(cost, graph, groups);
+  const fs::path file = only_file(folder.path);
+  const std::string whole = text_of(file);
+  const unsigned seed = 20261121;
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  for (int i = 0; i < 200; ++i) {
+    std::string text = whole;
+    if (i % 2 == 0) text.resize(random() % text.size());
+    for (unsigned flips = random() % 4; flips > 0 && !text.empty(); --flips) {
+      text[random() % text.size()] = static_cast<char>(random() % 256);
+    }
+    std::ofstream(file, std::ios::binary) << text;
+    check_equal(expected, answers_of(cost, graph, groups));
+  }
+  fs::remove(file);
+  fs::create_directories(file);  // not even a file
+  check_equal(expected, answers_of(cost, graph, groups));
+}
+
+TEST_CASE("two caches share a folder") {
+  const Folder folder;
+  const std::string key_a = hash128_of("a");
+  const std::string key_b = hash128_of("b");
+  CostCache one(folder.path, "same");
+  CostCache two(folder.path, "same");
+  one.add(key_a, {Decision::allow(), 12});
+  two.add(key_b, {Decision::refuse("ldm-capacity", "needs\tmore \\ than\nthere is"), 0});
+  one.save();
+  two.save();
+  const CostCache both(folder.path, "same");
+  REQUIRE(both.find(key_a) != nullptr);
+  CHECK(both.find(key_a)->cycles == 12);
+  REQUIRE(both.find(key_b) != nullptr);
+  CHECK(both.find(key_b)->decision.reason == "needs\tmore \\ than\nthere is");
+  CHECK(CostCache(folder.path, "other").find(key_a) == nullptr);
+}
+
+TEST_CASE("this program has a build id") { CHECK(build_id().size() >= 16); }
