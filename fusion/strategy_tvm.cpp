@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strategy "tvm": the post-dominator rule of TVM's FuseOps. Kinds of operators stand for TVM's patterns: element-wise,
-// broadcast, injective, reduction ("CommReduce"), anchor ("OutEWiseFusable"), opaque. An operator of several stages
-// (Softmax, LayerNormalization) is opaque there.
+// broadcast, injective, reduction ("CommReduce"), anchor ("OutEWiseFusable"), opaque. An operator that reduces in
+// several stages (Softmax, LayerNormalization) is opaque there; a Gemm, whose bias is a stage of its own, is an anchor.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -43,7 +43,7 @@ class PostDominatorRule {
 
   [[nodiscard]] FusionKind pattern_of(OpId op) const {
     const OperatorFacts& facts = facts_.of(op);
-    return facts.stages > 1 ? FusionKind::opaque : facts.kind;
+    return facts.stages > 1 && facts.kind == FusionKind::reduction ? FusionKind::opaque : facts.kind;
   }
 
   /// The pattern of an edge is its reader's; a broadcast operand of the result's own shape counts as element-wise.
