@@ -15,7 +15,9 @@
 namespace stowage {
 namespace {
 
-constexpr std::size_t beam = 4'000;
+/// States that are kept with equally many operators: fewer where there are many operators, so that the time stays
+/// bounded.
+std::size_t beam_of(std::size_t operators) { return std::clamp<std::size_t>(100'000 / operators, 50, 4'000); }
 
 /// Dominance: a group whose own parts are cheaper never appears in a best partition, because the parts can always take
 /// its place. Such groups are left out, which also lets the graph fall into more segments.
@@ -133,7 +135,7 @@ Choice ExactFusion::choose(const CandidateSet& set, TraceSink trace, const std::
     LatticeProblem problem;
     problem.operators = segments[s];
     problem.candidates = within(set, segments[s], [&](std::size_t c) { return worthwhile.is(c); });
-    problem.beam = beam;
+    problem.beam = beam_of(segments[s].size());
     for (std::vector<std::size_t>& seed : seeds_of[s]) {
       if (problem.seed.empty() || cost_of(set, seed) < cost_of(set, problem.seed)) problem.seed = std::move(seed);
     }
@@ -154,7 +156,7 @@ Choice ExactFusion::choose(const CandidateSet& set, TraceSink trace, const std::
                fmt::format("the part from {} to {} is too wide to be searched completely: of up to {} states with "
                            "equally many operators {} were kept; {} cycles were found, at least {} are needed",
                            set.facts.graph.op(segments[s].front()).name, set.facts.graph.op(segments[s].back()).name,
-                           best.widest, beam, best.cost.cycles, best.lower_bound),
+                           best.widest, problem.beam, best.cost.cycles, best.lower_bound),
                {}});
   }
   const std::int64_t total = total_cycles(set, choice.candidates);

@@ -54,10 +54,10 @@ std::string unescaped(std::string_view line) {
   return text;
 }
 
-/// "KEY tab CYCLES tab RULE tab REASON tab CHECKSUM"; the rule of an allowed group is empty.
+/// "KEY tab CYCLES tab RULE tab REASON tab FLIP tab CHECKSUM"; the rule of an allowed group is empty.
 std::string line_of(const std::string& key, const GroupCost::Answer& answer) {
-  std::string line = fmt::format("{}\t{}\t{}\t{}\t", key, answer.cycles, escaped(answer.decision.rule),
-                                 escaped(answer.decision.reason));
+  std::string line = fmt::format("{}\t{}\t{}\t{}\t{}\t", key, answer.cycles, escaped(answer.decision.rule),
+                                 escaped(answer.decision.reason), escaped(answer.decision.flip));
   return line + checksum_of(line) + "\n";
 }
 
@@ -69,12 +69,13 @@ void read_line(std::string_view line, Records& records) {
     fields.push_back(line.substr(from, tab - from));
     from = tab + 1;
   }
-  if (fields.size() != 5 || fields[0].size() != key_digits) return;
-  if (checksum_of(line.substr(0, line.size() - fields[4].size())) != fields[4]) return;
+  if (fields.size() != 6 || fields[0].size() != key_digits) return;
+  if (checksum_of(line.substr(0, line.size() - fields[5].size())) != fields[5]) return;
   GroupCost::Answer answer;
   const auto [end, error] = std::from_chars(fields[1].data(), fields[1].data() + fields[1].size(), answer.cycles);
   if (error != std::errc() || end != fields[1].data() + fields[1].size() || answer.cycles < 0) return;
-  if (!fields[2].empty()) answer.decision = Decision::refuse(unescaped(fields[2]), unescaped(fields[3]));
+  if (!fields[2].empty())
+    answer.decision = Decision::refuse(unescaped(fields[2]), unescaped(fields[3]), unescaped(fields[4]));
   records.insert_or_assign(std::string(fields[0]), std::move(answer));
 }
 

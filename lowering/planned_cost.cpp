@@ -111,8 +111,10 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   std::vector<Answer> answers(groups.size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Answer* known = cache.find(keys[i]);
-    answers[i] = known != nullptr ? *known : Answer{{false, "stopped", "stopped"}, 0};
-    answers[i].decision.reason = with_original_names(answers[i].decision.reason, canonical[i]);
+    answers[i] = known != nullptr ? *known : Answer{{false, "stopped", "stopped", {}}, 0};
+    Decision& decision = answers[i].decision;
+    decision.reason = with_original_names(decision.reason, canonical[i]);
+    decision.flip = with_original_names(decision.flip, canonical[i]);
   }
   return answers;
 }

@@ -12,9 +12,10 @@
 #include "fusion/strategies.h"
 #include "tests/fusion/brute_force.h"
 #include "tests/fusion/net.h"
-#include "tests/fusion/random_net.h"
+#include "tests/fusion/wired_net.h"
 
 using namespace stowage;
+using stowage::testing::check_partition;
 using stowage::testing::compare_with_brute_force;
 using stowage::testing::Net;
 
@@ -114,7 +115,8 @@ edge = [ { from = "left", to = "join" }, { from = "right", to = "join" }, { from
 
 /// Candidates that no template makes: any set of two to four operators without a way out and in again, so groups of
 /// several results and groups without inner edges as well, which may wait for each other in a circle.
-CandidateSet arbitrary_candidates(const Graph& graph, std::mt19937& random) {
+CandidateSet arbitrary_candidates(const Graph& graph, std::mt19937& random, std::size_t tries_per_operator = 3,
+                                  std::size_t spread = 4) {
   CandidateSet set{GraphFacts(graph), {}, {}, {}, true};
   const auto add = [&](std::vector<OpId> members) {
     std::vector<Member> with_roles;
@@ -136,11 +138,11 @@ CandidateSet arbitrary_candidates(const Graph& graph, std::mt19937& random) {
     }
   }
   std::set<std::vector<OpId>> known;
-  for (std::size_t tries = 0; tries < 3 * count; ++tries) {
+  for (std::size_t tries = 0; tries < tries_per_operator * count; ++tries) {
     std::vector<OpId> members;
     for (std::size_t i = 0; i < 2 + random() % 3; ++i) {
       // Close to each other, so that overlaps are many.
-      const std::size_t base = members.empty() ? random() % count : members[0].index() + random() % 4;
+      const std::size_t base = members.empty() ? random() % count : members[0].index() + random() % spread;
       const OpId op(std::min(base, count - 1));
       if (std::find(members.begin(), members.end(), op) == members.end()) members.push_back(op);
     }
@@ -172,6 +174,23 @@ CandidateSet arbitrary_candidates(const Graph& graph, std::mt19937& random) {
   return set;
 }
 
+/// A beam that is too narrow may miss the best partition; what it says about the best one must be true all the same.
+void check_narrow_beam(const CandidateSet& set, std::int64_t best) {
+  LatticeProblem problem;
+  problem.operators = set.facts.order;
+  problem.candidates = within(set, problem.operators, [](std::size_t) { return true; });
+  for (const std::size_t beam : {1, 2, 5}) {
+    problem.beam = beam;
+    const LatticeResult found = best_partition(set, problem);
+    if (!found.found) continue;  // without a seed a narrow beam may end nowhere
+    check_partition(set, found.choice);
+    CHECK(found.cost.cycles == total_cycles(set, found.choice));
+    CHECK(found.lower_bound <= best);
+    CHECK(best <= found.cost.cycles);
+    if (found.complete) CHECK(found.cost.cycles == best);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("exact equals brute force on 1000 random graphs with candidates of templates") {
@@ -195,7 +214,8 @@ TEST_CASE("exact equals brute force on 1000 random graphs with arbitrary candida
     std::mt19937 random(seed);
     const Graph graph = random_graph(random, 2 + static_cast<int>(random() % 11), 1 + random() % 4);
     const CandidateSet set = arbitrary_candidates(graph, random);
-    compare_with_brute_force(set);
+    const std::int64_t best = compare_with_brute_force(set);
+    check_narrow_beam(set, best);
     for (std::size_t a = 0; a < set.candidates.size(); ++a) {
       for (std::size_t b = a + 1; b < set.candidates.size(); ++b) {
         const auto& left = set.of(a).group.operators;
@@ -208,4 +228,68 @@ TEST_CASE("exact equals brute force on 1000 random graphs with arbitrary candida
     }
   }
   CHECK(circles > 100);  // the test is about partitions that must be avoided
+}
+
+TEST_CASE("where a graph is too wide to be searched completely exact keeps a beam and says so") {
+  std::mt19937 random(8);
+  const Graph graph = testing::randomly_wired(8, 16, 24);
+  const CandidateSet set = arbitrary_candidates(graph, random, 60, 24);
+  Trace trace;
+  const Choice choice = find_strategy("exact")->choose(set, TraceSink(&trace), {});
+  check_partition(set, choice.candidates);
+  const std::int64_t cycles = total_cycles(set, choice.candidates);
+  REQUIRE(choice.search);
+  CHECK_FALSE(choice.search->complete);
+  CHECK(choice.search->beam_segments >= 1);
+  CHECK(choice.search->lower_bound < cycles);
+  CHECK(choice.search->lower_bound > cycles / 2);
+  for (const StrategyTotal& other : choice.compared) CHECK(cycles <= other.cycles);
+  const auto said = std::count_if(trace.records.begin(), trace.records.end(),
+                                  [](const TraceRecord& record) { return record.place == "beam"; });
+  CHECK(said == choice.search->beam_segments);
+  CHECK(text_of(*choice.search, cycles).find("at least " + std::to_string(choice.search->lower_bound)) !=
+        std::string::npos);
+}
+
+TEST_CASE("the record names the fate of every candidate") {
+  Net net("join");
+  const TensorId x = net.input("x", {1, 4, 6, 6});
+  const Graph graph = net.done({net.op("Add", "add", {net.conv("left", x, 4), net.conv("right", x, 4)})});
+  const RandomCost cost(3);
+  const FusionRecord record = fuse_graph(graph, built_in_templates(), &cost, *find_strategy("exact"), {}).record;
+  const auto op = [&](const char* name) { return *graph.find_operator(name); };
+  const CandidateRecord* left = find_candidate(record, {op("add"), op("left")});
+  const CandidateRecord* right = find_candidate(record, {op("right"), op("add")});
+  REQUIRE((left != nullptr && right != nullptr));
+  CHECK(find_candidate(record, {op("left"), op("right")}) == nullptr);
+  std::int64_t chosen = 0;
+  for (const CandidateRecord& candidate : record.candidates) {
+    if (candidate.fate == CandidateFate::chosen) chosen += candidate.cycles;
+    CHECK((candidate.fate == CandidateFate::refused) == !candidate.refusals.empty());
+    CHECK((candidate.fate == CandidateFate::outbid) == !candidate.outbid_by.empty());
+    if (candidate.loss) CHECK(*candidate.loss >= 0);  // exact leaves nothing better
+    for (const std::size_t holder : candidate.outbid_by) {
+      CHECK(record.candidates.at(holder).fate == CandidateFate::chosen);
+    }
+  }
+  REQUIRE(record.totals.size() == 5);
+  CHECK(record.totals[0].strategy == "exact");
+  CHECK(record.totals[0].cycles == chosen);
+  REQUIRE(record.graphs.size() == 1);
+  std::int64_t on_path = 0;
+  for (const SearchGraph::Edge& edge : record.graphs[0].edges) on_path += edge.on_path ? edge.cycles : 0;
+  CHECK(on_path == chosen);
+}
+
+TEST_CASE("strategies work without a cost") {
+  Net net("plain");
+  const TensorId x = net.input("x", {1, 4, 6, 6});
+  const Graph graph = net.done({net.op("Relu", "relu", {net.conv("conv", x, 4)})});
+  for (const std::string& name : strategy_names()) {
+    INFO(name);
+    const Fusion fusion = fuse_graph(graph, built_in_templates(), nullptr, *find_strategy(name), {});
+    CHECK(verify(fusion.fused) == std::nullopt);
+    CHECK(fusion.fused.groups.size() == (name == "none" ? 2U : 1U));
+    CHECK_FALSE(fusion.record.costed);
+  }
 }

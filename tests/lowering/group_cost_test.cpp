@@ -212,13 +212,14 @@ TEST_CASE("two caches share a folder") {
   CostCache one(folder.path, "same");
   CostCache two(folder.path, "same");
   one.add(key_a, {Decision::allow(), 12});
-  two.add(key_b, {Decision::refuse("ldm-capacity", "needs\tmore \\ than\nthere is"), 0});
+  two.add(key_b, {Decision::refuse("ldm-capacity", "needs\tmore \\ than\nthere is", "3 KiB more"), 0});
   one.save();
   two.save();
   const CostCache both(folder.path, "same");
   REQUIRE(both.find(key_a) != nullptr);
   CHECK(both.find(key_a)->cycles == 12);
   REQUIRE(both.find(key_b) != nullptr);
+  CHECK(both.find(key_b)->decision.flip == "3 KiB more");
   CHECK(both.find(key_b)->decision.reason == "needs\tmore \\ than\nthere is");
   CHECK(CostCache(folder.path, "other").find(key_a) == nullptr);
 }
