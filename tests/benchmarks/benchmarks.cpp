@@ -24,6 +24,7 @@
 #include "emitter/emulate.h"
 #include "fusion/fold_intrinsics.h"
 #include "fusion/strategy.h"
+#include "fusion/views.h"
 #include "lowering/planned_cost.h"
 #include "tests/fusion/wired_net.h"
 
@@ -102,7 +103,7 @@ void emulate_network(benchmark::State& state, const std::string& network, Emulat
 void fuse_exact(benchmark::State& state, const Graph& graph) {
   Diagnostics diagnostics;
   const auto target = load_target("sw26010", {}, diagnostics);
-  const Graph folded = fold_intrinsics(graph, {});
+  const Graph folded = place_tensors(fold_intrinsics(graph, {}), {});
   FusionRecord record;
   for (auto _ : state) {
     const PlannedGroupCost cost(*find_planner("swtvm"), *target, {2, {}});

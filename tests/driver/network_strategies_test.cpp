@@ -13,6 +13,7 @@
 #include "fusion/candidates.h"
 #include "fusion/fold_intrinsics.h"
 #include "fusion/strategy.h"
+#include "fusion/views.h"
 #include "lowering/planned_cost.h"
 #include "tests/driver/tool_runner.h"
 
@@ -33,7 +34,8 @@ StrategyRow row_of(const std::string& network) {
   const auto target = load_target("sw26010", {}, diagnostics);
   REQUIRE((graph && target));
   const PlannedGroupCost cost(*find_planner("swtvm"), *target);
-  const CandidateSet set = find_candidate_groups(fold_intrinsics(*graph, {}), built_in_templates(), &cost, {});
+  const CandidateSet set =
+      find_candidate_groups(place_tensors(fold_intrinsics(*graph, {}), {}), built_in_templates(), &cost, {});
   StrategyRow row;
   row.candidates = static_cast<std::size_t>(std::count_if(
       set.candidates.begin(), set.candidates.end(),
