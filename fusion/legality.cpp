@@ -160,6 +160,13 @@ Problem prologue_element(const GraphFacts& facts, const FusedOperator& group) {
   });
 }
 
+Problem producer_places(const GraphFacts& facts, const FusedOperator& group) {
+  return for_role(group, "producer", [&](OpId id) -> Problem {
+    if (facts.of(id).kind != FusionKind::opaque) return std::nullopt;
+    return fmt::format("{} ({}) reads at places that depend on data", facts.graph.op(id).name, facts.graph.op(id).kind);
+  });
+}
+
 Problem view_role(const GraphFacts& facts, const FusedOperator& group) {
   return for_role(group, "view", [&](OpId id) -> Problem {
     if (facts.of(id).is_view) return std::nullopt;
@@ -180,14 +187,19 @@ constexpr LegalityRule rules[] = {
     {"prologue-element", RuleScope::structure,
      "a prologue computes every element by itself, without a reduction, from places known in advance",
      prologue_element},
+    {"producer-places", RuleScope::structure, "a producer reads at places known in advance", producer_places},
     {"view-role", RuleScope::structure, "an operator in the role of a view only re-indexes", view_role},
     {"ldm-capacity", RuleScope::lowering, "the smallest buffers of a group fit the scratchpad", nullptr},
     {"padded-intermediate", RuleScope::lowering, "all that read outside of an intermediate see the same padding there",
      nullptr},
+    {"recomputation", RuleScope::lowering, "a group computes at most twice the operations that its operators need",
+     nullptr},
+    {"lost-parallelism", RuleScope::lowering,
+     "a group uses at least half of the cores that its heaviest operator would use alone", nullptr},
     {"schedule", RuleScope::lowering, "a schedule that a person fixed can be completed for the group", nullptr},
     {"taken", RuleScope::choice, "an operator belongs to one group only, and greedy gives it to the first", nullptr},
-    {"slower-than-parts", RuleScope::choice, "a group that greedy takes costs no more cycles than its operators alone",
-     nullptr},
+    {"slower-than-parts", RuleScope::choice,
+     "a group that greedy takes costs no more cycles than what the templates behind make of its operators", nullptr},
     {"circle", RuleScope::choice, "a group and those that greedy took before do not wait for each other in a circle",
      nullptr},
     {"search-limit", RuleScope::choice, "the search for embeddings from one operator ends after 20,000 candidates",

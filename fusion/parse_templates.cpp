@@ -22,7 +22,8 @@ struct RoleName {
   VertexRole role;
   std::string_view name;
 };
-constexpr std::array<RoleName, 6> role_names = {{{VertexRole::anchor, "anchor"},
+constexpr std::array<RoleName, 7> role_names = {{{VertexRole::anchor, "anchor"},
+                                                 {VertexRole::producer, "producer"},
                                                  {VertexRole::prologue, "prologue"},
                                                  {VertexRole::epilogue, "epilogue"},
                                                  {VertexRole::folded, "folded"},

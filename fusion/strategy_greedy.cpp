@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -19,6 +22,9 @@ class Greedy {
       if (stop.stop_requested()) break;
       const FusedOperator& group = set_.of(c).group;
       const bool left_alone = group.template_name == "single" || group.template_name == "view";
+      // Whether several kernels in one pay, only their cost says.
+      const bool several_kernels = std::find(group.roles.begin(), group.roles.end(), "producer") != group.roles.end();
+      if (several_kernels && !set_.costed) continue;
       if (!left_alone && !owner_[anchor_of(group).index()]) consider(c);
     }
   }
@@ -47,7 +53,7 @@ class Greedy {
       }
     }
     if (!candidate.allowed()) return refuse(c, candidate.refusals);
-    if (auto slower = slower_than_parts(candidate)) return refuse(c, {*std::move(slower)});
+    if (auto slower = slower_than_parts(c)) return refuse(c, {*std::move(slower)});
     if (closes_circle(c)) {
       return refuse(c, {Decision::refuse("circle", "it and groups that were taken before would wait for each other")});
     }
@@ -62,13 +68,39 @@ class Greedy {
     return !is_executable(set_, choice);
   }
 
-  [[nodiscard]] std::optional<Decision> slower_than_parts(const CandidateGroup& candidate) const {
-    if (!set_.costed || candidate.group.operators.size() == 1) return std::nullopt;
-    std::int64_t parts = 0;
-    for (const OpId op : candidate.group.operators) parts += set_.cycles(set_.single[op.index()]);
-    if (candidate.cycles <= parts) return std::nullopt;
-    return Decision::refuse("slower-than-parts", fmt::format("fused it takes {} cycles, its operators alone take {}",
-                                                             candidate.cycles, parts));
+  [[nodiscard]] std::optional<Decision> slower_than_parts(std::size_t c) {
+    const FusedOperator& group = set_.of(c).group;
+    if (!set_.costed || group.operators.size() == 1) return std::nullopt;
+    const std::vector<std::size_t>& parts = parts_of(c);
+    const std::int64_t cycles = total_cycles(set_, parts);
+    if (set_.cycles(c) <= cycles) return std::nullopt;
+    std::string names;
+    for (const std::size_t part : parts) {
+      names += (names.empty() ? "" : ", ") + names_of(graph_, set_.of(part).group.operators);
+    }
+    return Decision::refuse("slower-than-parts", fmt::format("fused it takes {} cycles, its parts take {} ({})",
+                                                             set_.cycles(c), cycles, names));
+  }
+
+  /// What greedy makes of a candidate's operators with the candidates behind it: templates of several kernels come
+  /// first, and must be worth more than the smaller ones.
+  const std::vector<std::size_t>& parts_of(std::size_t c) {
+    const auto known = parts_.find(c);
+    if (known != parts_.end()) return known->second;
+    const std::vector<OpId>& operators = set_.of(c).group.operators;
+    std::set<OpId> left(operators.begin(), operators.end());
+    std::vector<std::size_t> behind = within(set_, operators, [&](std::size_t other) { return other > c; });
+    std::sort(behind.begin(), behind.end());
+    std::vector<std::size_t> parts;
+    for (const std::size_t part : behind) {
+      const std::vector<OpId>& members = set_.of(part).group.operators;
+      const bool free = std::all_of(members.begin(), members.end(), [&](OpId op) { return left.contains(op); });
+      if (members.size() == 1 || !free || slower_than_parts(part)) continue;
+      for (const OpId op : members) left.erase(op);
+      parts.push_back(part);
+    }
+    for (const OpId op : left) parts.push_back(set_.single[op.index()]);
+    return parts_[c] = std::move(parts);
   }
 
   void take(std::size_t c) {
@@ -97,7 +129,8 @@ class Greedy {
   TraceSink trace_;
   std::vector<std::optional<std::size_t>> owner_;  ///< by operator: the candidate that took it
   std::vector<std::size_t> chosen_;
-  bool several_results_ = false;  ///< some group that was considered has several
+  std::map<std::size_t, std::vector<std::size_t>> parts_;  ///< by candidate: what it is compared with
+  bool several_results_ = false;                           ///< some group that was considered has several
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace stowage {
 
-enum class VertexRole : std::uint8_t { anchor, prologue, epilogue, folded, view, context };
+enum class VertexRole : std::uint8_t { anchor, producer, prologue, epilogue, folded, view, context };
 std::string_view name_of(VertexRole role);
 
 struct TemplateVertex {

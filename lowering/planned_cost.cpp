@@ -13,14 +13,18 @@
 #include "core/parallel.h"
 #include "lowering/canonical_stages.h"
 #include "lowering/cost_cache.h"
+#include "lowering/group_rules.h"
 
 namespace stowage {
 namespace {
 
-GroupCost::Answer plan_cost(const StageList& stages, const Planner& planner, const Target& target) {
+/// `several` operators have another way than this group, so its plan is judged; an operator alone has none.
+GroupCost::Answer plan_cost(const StageList& stages, bool several, const Planner& planner, const Target& target) {
   Planned planned = plan_group("group", stages, {}, planner, target, {});
   if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
-  return {Decision::allow(), std::get<Plan>(planned).time.cycles};
+  const Plan& plan = std::get<Plan>(planned);
+  const Decision judged = several ? judge_group(plan, target) : Decision::allow();
+  return {judged, judged ? plan.time.cycles : 0};
 }
 
 /// The note with the build id among the notes of one loaded object.
@@ -87,7 +91,7 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   std::vector<std::string> keys(groups.size());
   parallel_for(groups.size(), options_.threads, stop, [&](std::size_t i) {
     canonical[i] = canonical_stages(group_stages(graph, groups[i]));
-    keys[i] = hash128_of(canonical[i].text);
+    keys[i] = hash128_of(canonical[i].text + (groups[i].operators.size() > 1 ? "several operators\n" : ""));
   });
 
   // Without a build id nothing on disk can be believed.
@@ -100,7 +104,8 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   std::vector<Answer> planned(missing.size());
   std::vector<char> done(missing.size(), 0);  // bytes, so that threads do not share one
   parallel_for(missing.size(), options_.threads, stop, [&](std::size_t m) {
-    planned[m] = plan_cost(canonical[missing[m]].stages, *planner_, *target_);
+    const bool several = groups[missing[m]].operators.size() > 1;
+    planned[m] = plan_cost(canonical[missing[m]].stages, several, *planner_, *target_);
     done[m] = 1;
   });
   for (std::size_t m = 0; m < missing.size(); ++m) {

@@ -203,7 +203,7 @@ Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& st
     if (const auto* refused = std::get_if<Decision>(&arranged)) return *refused;
     order = std::get<std::vector<OuterLoop>>(std::move(arranged));
   } else {
-    order = reorder_loops(subject, model, loops, trace);
+    order = reorder_loops(subject, model, loops, sizes.size, trace);
   }
   schedule.order.emplace();
   for (const OuterLoop& loop : order) schedule.order->push_back(loop.name);

@@ -27,58 +27,6 @@ std::int64_t total(const std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores) {
-  std::vector<std::int64_t> extents;
-  for (const ModelIterator& iterator : model.iterators) {
-    if (iterator.spatial) extents.push_back(iterator.extent);
-  }
-  // fuse: dimensions are combined from the highest downwards until they are large enough for the cores to be balanced;
-  // lower ones, which would shorten the blocks that DMA moves, stay whole.
-  constexpr std::int64_t elements_per_core = 4;
-  std::size_t fused = 0;
-  for (std::int64_t size = 1; fused < extents.size() && size < elements_per_core * cores; ++fused)
-    size *= extents[fused];
-  std::vector<std::int64_t> best(extents.size(), 1);
-  std::int64_t best_work = -1;
-  std::vector<std::int64_t> parts(extents.size(), 1);
-  // Highest dimension first and most parts first, so that the first of equal grids is the published one.
-  const auto search = [&](auto&& self, std::size_t d, std::int64_t left, std::int64_t work) -> void {
-    if (d == extents.size()) {
-      if (best_work < 0 || work < best_work) {
-        best_work = work;
-        best = parts;
-      }
-      return;
-    }
-    const std::int64_t extent = std::max<std::int64_t>(1, extents[d]);
-    for (std::int64_t p = d < fused ? std::min(left, extent) : 1; p >= 1; --p) {
-      const std::int64_t chunk = ceil_div(extent, p);
-      if (ceil_div(extent, chunk) != p) continue;  // the same chunks come with fewer parts
-      parts[d] = p;
-      self(self, d + 1, left / p, work * chunk);
-    }
-    parts[d] = 1;
-  };
-  search(search, 0, cores, 1);
-  std::vector<ParallelSplit> split;
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    if (best[d] > 1) split.push_back({model.iterators[d].name, best[d]});
-  }
-  return split;
-}
-
-std::vector<std::int64_t> core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel) {
-  std::vector<std::int64_t> ranges;
-  for (const ModelIterator& iterator : model.iterators) {
-    std::int64_t parts = 1;
-    for (const ParallelSplit& split : parallel) {
-      if (split.iterator == iterator.name) parts = split.parts;
-    }
-    ranges.push_back(std::max<std::int64_t>(1, ceil_div(iterator.extent, parts)));
-  }
-  return ranges;
-}
-
 namespace {
 
 class LdmManagement {
@@ -321,15 +269,32 @@ std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& 
   return path;
 }
 
+namespace {
+
+/// What a loop as the innermost one costs. A point of an intermediate that is computed again takes its whole reduction
+/// again, so operations inside the group come first; of a single stage there are none.
+struct InnermostCost {
+  std::int64_t operations = 0;
+  std::int64_t transfers = 0;
+  friend auto operator<=>(const InnermostCost&, const InnermostCost&) = default;
+};
+
+std::string text_of(const InnermostCost& cost) {
+  return cost.operations == 0
+             ? fmt::format("{} transfers", cost.transfers)
+             : fmt::format("{} operations inside the group, {} transfers", cost.operations, cost.transfers);
+}
+
+}  // namespace
+
 std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupModel& model,
-                                     const std::vector<OuterLoop>& loops, TraceSink trace) {
+                                     const std::vector<OuterLoop>& loops, const std::vector<std::int64_t>& sizes,
+                                     TraceSink trace) {
   std::vector<bool> assigned(loops.size(), false);
   std::vector<bool> placed(model.buffers.size(), false);
-  for (std::size_t b = 0; b < placed.size(); ++b) {
-    placed[b] = model.buffers[b].kind == ModelBuffer::Kind::intermediate;  // never moved by DMA
-  }
-  // Transfers of the tensors not yet placed if `candidate` is the innermost of the loops that are left.
-  const auto transfers_by_buffer = [&](std::size_t candidate) {
+  // Transfers of the tensors not yet placed if `candidate` is the innermost of the loops that are left; of an
+  // intermediate, which is not transferred, how often it is computed.
+  const auto counts_by_buffer = [&](std::size_t candidate) {
     std::vector<std::pair<std::size_t, std::int64_t>> counts;
     for (std::size_t b = 0; b < model.buffers.size(); ++b) {
       if (placed[b]) continue;
@@ -358,47 +323,52 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
           reduction_left || (!assigned[l] && !model.iterators[static_cast<std::size_t>(loops[l].iterator)].spatial);
     }
     std::optional<std::size_t> chosen;
-    std::int64_t chosen_transfers = 0;
+    InnermostCost chosen_cost;
     std::optional<std::size_t> refused;
-    std::int64_t refused_transfers = 0;
+    InnermostCost refused_cost;
     for (std::size_t l = 0; l < loops.size(); ++l) {
       if (assigned[l]) continue;
-      std::int64_t transfers = 0;
+      InnermostCost cost;
       Values values;
       std::vector<std::string> shares;
-      for (const auto& [b, count] : transfers_by_buffer(l)) {
-        transfers += count;
-        shares.push_back(fmt::format("{} {}", model.buffers[b].name, count));
-        values.emplace_back("transfers " + model.buffers[b].name, std::to_string(count));
+      for (const auto& [b, count] : counts_by_buffer(l)) {
+        const ModelBuffer& buffer = model.buffers[b];
+        if (buffer.kind == ModelBuffer::Kind::intermediate) {
+          cost.operations += count * stage_operations(model, buffer.stage, sizes);
+          values.emplace_back("computations " + buffer.name, std::to_string(count));
+        } else {
+          cost.transfers += count;
+          values.emplace_back("transfers " + buffer.name, std::to_string(count));
+        }
+        shares.push_back(fmt::format("{} {}", buffer.name, count));
       }
-      values.emplace_back("transfers", std::to_string(transfers));
+      values.emplace_back("transfers", std::to_string(cost.transfers));
       if (trace.listening()) {
         trace.add({"alg2", subject, "2:5-10", TraceOutcome::step,
-                   fmt::format("{} as the innermost of the loops left: {} transfers{}", loops[l].name, transfers,
+                   fmt::format("{} as the innermost of the loops left: {}{}", loops[l].name, text_of(cost),
                                shares.empty() ? "" : fmt::format(" ({})", fmt::join(shares, ", "))),
                    std::move(values)});
       }
       const bool spatial = model.iterators[static_cast<std::size_t>(loops[l].iterator)].spatial;
       if (spatial && reduction_left) {
         // Constraint 2 of version 2: the output's iterators stay outside of the reductions.
-        if (!refused || transfers < refused_transfers) {
+        if (!refused || cost < refused_cost) {
           refused = l;
-          refused_transfers = transfers;
+          refused_cost = cost;
         }
-      } else if (!chosen || transfers <= chosen_transfers) {  // <= keeps the original order among equals
+      } else if (!chosen || cost <= chosen_cost) {  // <= keeps the original order among equals
         chosen = l;
-        chosen_transfers = transfers;
+        chosen_cost = cost;
       }
     }
     check(chosen.has_value(), "no loop left to choose");
-    if (refused && refused_transfers < chosen_transfers) {
+    if (refused && refused_cost < chosen_cost) {
       trace.add({"alg2",
                  subject,
                  "constraint-2",
                  TraceOutcome::refused,
-                 fmt::format("{} would need only {} transfers, but iterators of the output must stay outside of the "
-                             "reductions",
-                             loops[*refused].name, refused_transfers),
+                 fmt::format("{} would need only {}, but iterators of the output must stay outside of the reductions",
+                             loops[*refused].name, text_of(refused_cost)),
                  {}});
     }
     assigned[*chosen] = true;
@@ -410,7 +380,7 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
                  subject,
                  "2:18-20",
                  TraceOutcome::accepted,
-                 fmt::format("{} is chosen with {} transfers", loops[*chosen].name, chosen_transfers),
+                 fmt::format("{} is chosen with {}", loops[*chosen].name, text_of(chosen_cost)),
                  {}});
     }
     inner_to_outer.push_back(loops[*chosen]);

@@ -18,7 +18,9 @@ namespace stowage {
 
 /// The parallel split (section 5.4). As the fuse primitive does, spatial iterators are combined from the highest one
 /// downwards until they have four elements a core; these are cut into a grid of at most `cores` parts so that the
-/// busiest core has least to do, among equals the higher dimensions first.
+/// busiest core has least to do, among equals the higher dimensions first. Cores do not exchange results, so what the
+/// parts of a group's earlier stages overlap counts on each of them; to keep that small a group of several stages may
+/// be cut along every dimension but the lowest.
 std::vector<ParallelSplit> split_over_cores(const GroupModel& model, int cores);
 /// Range of every iterator on one core under a split.
 std::vector<std::int64_t> core_ranges(const GroupModel& model, const std::vector<ParallelSplit>& parallel);
@@ -43,9 +45,10 @@ struct OuterLoop {
 std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                    const LdmSizes& sizes);
 
-/// Algorithm 2: order of the outer loops, outermost first.
+/// Algorithm 2: order of the outer loops, outermost first. `sizes` are the buffers' by iterator.
 std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupModel& model,
-                                     const std::vector<OuterLoop>& loops, TraceSink trace);
+                                     const std::vector<OuterLoop>& loops, const std::vector<std::int64_t>& sizes,
+                                     TraceSink trace);
 
 /// Algorithm 3: for every buffer, the number of loops of its path around its transfer (0: before the first loop).
 /// The path of a buffer is the spatial loops, then the reduction loops of the root, or (for an earlier stage) of its

@@ -68,6 +68,21 @@ Candidate prologues(std::vector<std::pair<std::string, std::string>> members) {
   return {net.done({m}), std::move(members)};
 }
 
+/// Rows picked by number in front of a matrix product.
+Candidate gathered(std::vector<std::pair<std::string, std::string>> members) {
+  GraphBuilder builder("net");
+  Diagnostics diagnostics;
+  const TensorId x = builder.add_input("x", ElementType::f32, {9, 4});
+  const TensorId rows = builder.add_input("rows", ElementType::i64, {3});
+  const TensorId w = builder.add_input("w", ElementType::f32, {4, 5});
+  const auto g = append_operator(builder, "Gather", "gather", {}, {x, rows}, "gather_out", {}, {}, diagnostics);
+  REQUIRE(g);
+  const auto m = append_operator(builder, "MatMul", "matmul", {}, {*g, w}, "matmul_out", {}, {}, diagnostics);
+  REQUIRE(m);
+  builder.mark_output(*m);
+  return {std::move(builder).build(), std::move(members)};
+}
+
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -107,6 +122,9 @@ std::map<std::string, RuleCase> rule_cases() {
       prologues({{"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
       prologues({{"pool", "prologue"}, {"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
       "pool (MaxPool) reduces"};
+  cases["producer-places"] = {
+      prologues({{"pool", "producer"}, {"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
+      gathered({{"gather", "producer"}, {"matmul", "anchor"}}), "gather (Gather) reads at places that depend on data"};
   cases["view-role"] = {prologues({{"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
                         prologues({{"relu", "view"}, {"flatten", "view"}, {"matmul", "anchor"}}),
                         "relu (Relu) moves or computes elements"};

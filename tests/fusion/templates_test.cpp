@@ -48,7 +48,9 @@ std::string text_of(const std::vector<Pattern>& patterns) {
 TEST_CASE("the built-in templates are read, in the order in which greedy tries them") {
   std::vector<std::string> names;
   for (const FusionTemplate& fusion_template : built_in_templates()) names.push_back(fusion_template.name);
-  CHECK(names == std::vector<std::string>{"convolution", "matmul", "depthwise", "reduction", "element_wise"});
+  CHECK(names == std::vector<std::string>{"attention", "layer_normalization", "depthwise_pointwise", "convolution_pool",
+                                          "pool_convolution", "convolution_convolution", "convolution", "matmul",
+                                          "depthwise", "reduction", "element_wise"});
 }
 
 TEST_CASE("a template in TOML becomes a value") {

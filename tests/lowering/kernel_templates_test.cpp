@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built-in templates of several kernels: what each takes, that its plan is sound and computes the operators'
+// values, and that nothing inside reaches main memory. And the rules that judge the plan of a group, with their
+// numbers.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "fusion/group.h"
+#include "fusion/legality.h"
+#include "fusion/match.h"
+#include "lowering/group_rules.h"
+#include "lowering/planned_cost.h"
+#include "lowering/planner.h"
+#include "tests/fusion/random_net.h"
+
+using namespace stowage;
+using namespace stowage::testing;
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+const FusionTemplate& built_in(const std::string& name) {
+  for (const FusionTemplate& t : built_in_templates()) {
+    if (t.name == name) return t;
+  }
+  FAIL("there is no template " << name);
+  return built_in_templates().front();
+}
+
+/// The group of a template's longest embedding; nothing where it has none.
+std::optional<FusedOperator> longest_group(const GraphFacts& facts, const FusionTemplate& fusion_template) {
+  const VertexCandidates candidates = find_candidates(facts, fusion_template);
+  for (const Pattern& pattern : expand(fusion_template)) {
+    const Embeddings embeddings = find_embeddings(facts.graph, pattern, candidates);
+    if (embeddings.found.empty()) continue;
+    const Embedding& embedding = embeddings.found.front();
+    std::vector<Member> members;
+    for (std::size_t v = 0; v < embedding.size(); ++v) {
+      members.push_back({embedding[v], std::string(name_of(pattern.vertices[v].role))});
+    }
+    return make_group(facts, fusion_template.name, embedding[pattern.anchor], std::move(members));
+  }
+  return std::nullopt;
+}
+
+Target sunway(int cores = 64, std::int64_t ldm_bytes = 65536) {
+  Target target;
+  target.cores = cores;
+  target.ldm_reserved = 0;
+  target.ldm_bytes = ldm_bytes;
+  target.dma_bandwidth = {{64, 1e10}};
+  return target;
+}
+
+Plan plan_of(const Graph& graph, const FusedOperator& group, const Target& target) {
+  Planned planned = plan_group(group.name, group_stages(graph, group), {}, *find_planner("swtvm"), target, {});
+  if (const auto* refused = std::get_if<Decision>(&planned)) FAIL(refused->rule << ": " << refused->reason);
+  return std::get<Plan>(std::move(planned));
+}
+
+/// Legal, sound, right, and of its operators' results only the last one is in memory.
+void check_group(const Graph& graph, const FusedOperator& group, const Target& target) {
+  const GraphFacts facts(graph);
+  for (const Decision& broken : refusals(facts, group)) FAIL_CHECK(broken.rule << ": " << broken.reason);
+  const Plan plan = plan_of(graph, group, target);
+  INFO(to_text(plan.nest));
+  REQUIRE(verify(plan.nest, target).value_or("sound") == "sound");
+  for (const NestTensor& tensor : plan.nest.tensors) {
+    CHECK(plan.nest.stages.tensors[static_cast<std::size_t>(tensor.tensor)].role != TensorRole::intermediate);
+  }
+  const Values values = run_operators(graph, random_inputs(graph, 5));
+  std::map<int, Tensor> operands;
+  for (std::size_t t = 0; t < plan.nest.stages.tensors.size(); ++t) {
+    const StageTensor& tensor = plan.nest.stages.tensors[t];
+    if (tensor.role == TensorRole::constant) operands[static_cast<int>(t)] = *tensor.value;
+    if (tensor.role == TensorRole::input) operands[static_cast<int>(t)] = values.at(graph.tensor(*tensor.source).name);
+  }
+  const auto computed = interpret(plan.nest, operands);
+  const int output = plan.nest.stages.stages.back().output;
+  CHECK(relative_difference(computed.at(output), values.at(graph.tensor(group.output).name)) <= 1e-5);
+}
+
+Graph convolution_and_pool(const std::string& kind, bool padded) {
+  Net net;
+  const TensorId x = net.input("x", {1, 3, 9, 9});
+  const TensorId r = net.op("Relu", "relu", {net.conv("conv", x, 4, 3)});
+  Attributes attributes{{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}};
+  if (padded) attributes["pads"] = Ints{1, 1, 1, 1};
+  return net.done({net.op(kind, "pool", {r}, attributes)});
+}
+
+Graph two_convolutions(bool depthwise_first, std::int64_t kernel) {
+  Net net;
+  const TensorId x = net.input("x", {1, 6, 8, 8});
+  TensorId first;
+  if (depthwise_first) {
+    first = net.op("Conv", "first", {x, net.constant("dw", {6, 1, 3, 3}), net.constant("b", {6})},
+                   {{"pads", Ints{1, 1, 1, 1}}, {"group", std::int64_t{6}}});
+  } else {
+    first = net.conv("first", x, 6, 3);
+  }
+  const TensorId second = net.conv("second", net.op("Relu", "relu", {first}), 5, kernel);
+  return net.done({net.op("Relu", "relu2", {second})});
+}
+
+Graph pool_and_convolution() {
+  Net net;
+  const TensorId x = net.input("x", {1, 4, 7, 7});
+  const TensorId p = net.op("MaxPool", "pool", {x}, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}});
+  return net.done({net.op("Relu", "relu", {net.conv("conv", p, 5, 1)})});
+}
+
+Graph attention() {
+  Net net;
+  const TensorId q = net.input("q", {1, 2, 8, 4});
+  const TensorId k = net.input("k", {1, 2, 4, 8});
+  const TensorId v = net.input("v", {1, 2, 8, 4});
+  const TensorId mask = net.input("mask", {1, 1, 1, 8});
+  const TensorId scores = net.op("Div", "scale", {net.op("MatMul", "scores", {q, k}), net.value("two", {1}, {2})});
+  const TensorId p =
+      net.op("Softmax", "softmax", {net.op("Add", "masked", {scores, mask})}, {{"axis", std::int64_t{-1}}});
+  return net.done({net.op("MatMul", "values", {p, v})});
+}
+
+Graph written_out_normalisation() {
+  Net net;
+  const TensorId x = net.input("x", {4, 10});
+  const Attributes last{{"axes", Ints{-1}}, {"keepdims", std::int64_t{1}}};
+  const TensorId d = net.op("Sub", "difference", {x, net.op("ReduceMean", "mean", {x}, last)});
+  const TensorId s = net.op("Pow", "square", {d, net.value("two", {1}, {2})});
+  const TensorId e =
+      net.op("Add", "epsilon", {net.op("ReduceMean", "variance", {s}, last), net.value("e", {1}, {1e-5F})});
+  const TensorId n = net.op("Div", "quotient", {d, net.op("Sqrt", "root", {e})});
+  const TensorId m = net.op("Mul", "scaled", {n, net.constant("g", {10})});
+  return net.done({net.op("Add", "shifted", {m, net.constant("h", {10})})});
+}
+
+struct TemplateCase {
+  std::string name;
+  Graph taken;
+  std::size_t operators;  ///< that it takes of it
+  Graph left;             ///< something near to it that it does not take
+};
+
+}  // namespace
+
+TEST_CASE("every kernel template takes its operators, computes them right and leaves something near alone") {
+  const TemplateCase cases[] = {
+      {"convolution_pool", convolution_and_pool("MaxPool", true), 3, pool_and_convolution()},
+      {"convolution_pool", convolution_and_pool("AveragePool", true), 3, attention()},
+      {"convolution_pool", convolution_and_pool("MaxPool", false), 3, two_convolutions(true, 1)},
+      {"depthwise_pointwise", two_convolutions(true, 1), 4, two_convolutions(true, 3)},
+      {"depthwise_pointwise", two_convolutions(true, 1), 4, two_convolutions(false, 1)},
+      {"convolution_convolution", two_convolutions(false, 3), 4, pool_and_convolution()},
+      {"pool_convolution", pool_and_convolution(), 3, convolution_and_pool("MaxPool", true)},
+      {"attention", attention(), 5, written_out_normalisation()},
+      {"layer_normalization", written_out_normalisation(), 9, attention()},
+  };
+  for (const TemplateCase& c : cases) {
+    INFO(c.name << "\n" << to_text(c.taken));
+    const GraphFacts facts(c.taken);
+    const auto group = longest_group(facts, built_in(c.name));
+    REQUIRE(group);
+    CHECK(group->operators.size() == c.operators);
+    for (const Target& target : {sunway(), sunway(1), sunway(3, 2048), sunway(64, 1024)}) {
+      check_group(c.taken, *group, target);
+    }
+    CHECK_FALSE(longest_group(GraphFacts(c.left), built_in(c.name)));
+  }
+}
+
+TEST_CASE("rule recomputation: a group computes at most twice what its operators need") {
+  Net net;
+  const TensorId x = net.input("x", {1, 4, 32, 32});
+  const Graph graph = net.done({net.conv("second", net.conv("first", x, 4, 3), 4, 3)});
+  const auto group = longest_group(GraphFacts(graph), built_in("convolution_convolution"));
+  REQUIRE(group);
+  CHECK(judge_group(plan_of(graph, *group, sunway(4)), sunway(4)));
+  const Target tiny = sunway(64, 1024);
+  const Plan plan = plan_of(graph, *group, tiny);
+  const Decision refused = judge_group(plan, tiny);
+  CHECK(refused.rule == "recomputation");
+  CHECK(refused.reason ==
+        "1513728 operations are computed where 589824 are needed: 2.57 times as many, 2.00 is the limit");
+  CHECK(PlannedGroupCost(*find_planner("swtvm"), tiny).cost(graph, *group).decision.rule == "recomputation");
+}
+
+TEST_CASE("rule lost-parallelism: a group uses at least half of the cores that its heaviest operator would use") {
+  const auto graph_of = [](std::int64_t features) {
+    Net net;
+    const TensorId x = net.input("x", {1, 4, 32, 32});
+    return net.done({net.op("GlobalAveragePool", "pool", {net.conv("conv", x, features, 3)})});
+  };
+  for (const std::int64_t features : {4, 32}) {
+    const Graph graph = graph_of(features);
+    const auto group = longest_group(GraphFacts(graph), built_in("convolution_pool"));
+    REQUIRE(group);
+    const Decision decision = judge_group(plan_of(graph, *group, sunway()), sunway());
+    CHECK(decision.allowed == (features == 32));
+    if (!decision) {
+      CHECK(decision.rule + ": " + decision.reason ==
+            "lost-parallelism: the group uses 4 cores, conv by itself would use 64; at least 50 % of them are asked "
+            "for");
+    }
+  }
+}
+
+TEST_CASE("rule padded-intermediate: all that look outside of a result see the same value there") {
+  const auto decision = [](const std::string& pool) {
+    Net net;
+    const TensorId x = net.input("x", {1, 4, 6, 6});
+    const TensorId c = net.conv("conv", x, 4, 1);
+    const TensorId p = net.op(pool, "pool", {c}, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}});
+    const Graph graph = net.done({net.op("Add", "add", {p, net.conv("other", c, 4, 3)})});
+    const GraphFacts facts(graph);
+    std::vector<Member> members;
+    for (const OpId op : facts.order) members.push_back({op, "producer"});
+    const FusedOperator group = make_group(facts, "test", facts.order.back(), members);
+    const Planned planned = plan_group("group", group_stages(graph, group), {}, *find_planner("swtvm"), sunway(), {});
+    const auto* refused = std::get_if<Decision>(&planned);
+    return refused == nullptr ? Decision::allow() : *refused;
+  };
+  CHECK(decision("AveragePool"));
+  CHECK(decision("MaxPool").rule == "padded-intermediate");
+  CHECK(decision("MaxPool").reason == "outside of conv_out one reader sees 0, another one -inf");
+}
+
+namespace {
+
+/// Bytes (at `element_bytes`) of the feature maps that groups read and write; parameters are none.
+std::int64_t boundary_bytes(const FusedGraph& fused, std::int64_t element_bytes) {
+  std::int64_t elements = 0;
+  for (const FusedOperator& group : fused.groups) {
+    for (const TensorId input : group.inputs) {
+      const GraphTensor& tensor = fused.graph.tensor(input);
+      if (!tensor.constant) elements += element_count(tensor.shape);
+    }
+    elements += element_count(fused.graph.tensor(group.output).shape);
+  }
+  return elements * element_bytes;
+}
+
+}  // namespace
+
+TEST_CASE("ResNet-50 res2a, convolution + element-wise add: 36.4 % fewer boundary bytes (8/22), at one byte") {
+  Net net;
+  const TensorId pool1 = net.input("pool1", {1, 64, 56, 56});
+  const TensorId branch2b = net.input("res2a_branch2b", {1, 64, 56, 56});
+  const TensorId branch1 = net.conv("res2a_branch1", pool1, 256, 1);
+  const TensorId branch2c = net.conv("res2a_branch2c", branch2b, 256, 1);
+  const Graph graph = net.done({net.op("Add", "res2a", {branch1, branch2c})});
+  const FusedGraph alone = find_strategy("none")->fuse(graph, built_in_templates(), nullptr, {});
+  const FusedGraph fused = find_strategy("greedy")->fuse(graph, built_in_templates(), nullptr, {});
+  constexpr std::int64_t u = 56 * 56 * 64;
+  CHECK(boundary_bytes(alone, 1) == 22 * u);
+  CHECK(boundary_bytes(fused, 1) == 14 * u);
+  CHECK(fmt::format("{:.1f} %", 100.0 * static_cast<double>(22 * u - boundary_bytes(fused, 1)) / (22 * u)) == "36.4 %");
+}
+
+TEST_CASE("the first five VGG-19 convolutions as one group: boundary bytes of input and output are 3.637 MiB") {
+  Net net;
+  TensorId x = net.input("image", {1, 3, 224, 224});
+  std::string toml = "[[template]]\nname = \"vgg\"\nsummary = \"five convolutions with their ReLUs and pools\"\n";
+  std::string last;
+  const auto add = [&](const std::string& kind, const std::string& name, const std::string& role,
+                       std::int64_t features) {
+    x = kind == "Conv"   ? net.conv(name, x, features, 3)
+        : kind == "Relu" ? net.op("Relu", name, {x})
+                         : net.op("MaxPool", name, {x}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+    toml += fmt::format("[[template.vertex]]\nname = \"{}\"\nkinds = [\"{}\"]\nrole = \"{}\"\n", name, kind, role);
+    if (!last.empty()) toml += fmt::format("[[template.edge]]\nfrom = \"{}\"\nto = \"{}\"\n", last, name);
+    last = name;
+  };
+  const std::pair<const char*, std::int64_t> convolutions[] = {
+      {"1_1", 64}, {"1_2", 64}, {"2_1", 128}, {"2_2", 128}, {"3_1", 256}};
+  for (const auto& [number, features] : convolutions) {
+    const bool is_last = features == 256;
+    add("Conv", fmt::format("conv{}", number), is_last ? "anchor" : "producer", features);
+    add("Relu", fmt::format("relu{}", number), is_last ? "epilogue" : "prologue", 0);
+    if (std::string(number).back() == '2') add("MaxPool", fmt::format("pool{}", number[0]), "producer", 0);
+  }
+  const Graph graph = net.done({x});
+  Diagnostics diagnostics;
+  const auto templates = parse_templates(toml, "vgg.toml", diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(templates);
+  const GraphFacts facts(graph);
+  const auto group = longest_group(facts, templates->front());
+  REQUIRE(group);
+  CHECK(group->operators.size() == 12);
+  CHECK(refusals(facts, *group).empty());
+  const Target large = sunway(1, std::int64_t{1} << 28);
+  const Plan plan = plan_of(graph, *group, large);
+  CHECK(verify(plan.nest, large).value_or("sound") == "sound");
+  CHECK(judge_group(plan, large));
+  CHECK(work_of(plan).factor() == 1.0);
+  const std::int64_t boundary = boundary_bytes({graph, {*group}}, 4);
+  CHECK(boundary == 4 * (3 * 224 * 224 + 256 * 56 * 56));
+  CHECK(fmt::format("{:.3f} MiB", static_cast<double>(boundary) / (1 << 20)) == "3.637 MiB");
+  // And it is what the plan moves of feature maps: each once.
+  std::int64_t moved = 0;
+  for (const auto& [id, totals] : plan.counts.dma) {
+    const auto& dma = std::get<Dma>(find_statement(plan.nest, id)->node);
+    const int tensor = plan.nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].tensor;
+    const TensorRole role = plan.nest.stages.tensors[static_cast<std::size_t>(tensor)].role;
+    if (role == TensorRole::input || role == TensorRole::output) moved += totals.bytes;
+  }
+  CHECK(moved == boundary);
+}
