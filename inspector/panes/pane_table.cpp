@@ -2,6 +2,7 @@
 #include <array>
 
 #include "inspector/panes/cost_pane.h"
+#include "inspector/panes/fusion_pane.h"
 #include "inspector/panes/ldm_pane.h"
 #include "inspector/panes/loops_pane.h"
 #include "inspector/panes/pane.h"
@@ -21,6 +22,8 @@ Pane* make(const PaneContext& context) {
 
 std::span<const PaneRow> pane_table() {
   static const std::array rows = {
+      PaneRow{"fusion", "Fusion", "candidate groups with their fate, what strategies choose among, and why not fused",
+              Qt::LeftDockWidgetArea, make<FusionPane>},
       PaneRow{"loops", "Loops", "the loop nest with its DMA, and the emitted C beside it", Qt::RightDockWidgetArea,
               make<LoopsPane>},
       PaneRow{"ldm", "LDM", "a core's scratchpad over the program, and main memory with lifetimes",

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/fusion/candidates.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+#include "fusion/group.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+std::string holders_text(const LoadedPlan& plan, const CandidateRecord& candidate) {
+  std::vector<std::string> texts;
+  for (const std::size_t holder : candidate.outbid_by) {
+    const CandidateRecord& winner = plan.compilation.fusion.candidates[holder];
+    texts.push_back(fmt::format("{} ({})", names_of(plan.graph(), winner.operators), grouped_digits(winner.cycles)));
+  }
+  return fmt::format("outbid by {}", fmt::join(texts, ", "));
+}
+
+std::string reason_text(const LoadedPlan& plan, const CandidateRecord& candidate) {
+  if (candidate.fate == CandidateFate::outbid) return holders_text(plan, candidate);
+  std::vector<std::string> texts;
+  for (const Decision& refusal : candidate.refusals) texts.push_back(refusal.rule + ": " + refusal.reason);
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+bool meet(const std::vector<OpId>& a, const std::vector<OpId>& b) {
+  return std::any_of(a.begin(), a.end(), [&](OpId op) { return std::find(b.begin(), b.end(), op) != b.end(); });
+}
+
+}  // namespace
+
+std::vector<OpId> operators_at(const LoadedPlan& plan, const Place& place) {
+  if (place.op >= 0) return {OpId(static_cast<std::size_t>(place.op))};
+  const StepFacts* step = plan.step(place.step);
+  return step != nullptr ? step->step->group.operators : std::vector<OpId>{};
+}
+
+Place place_of_candidate(const LoadedPlan& plan, std::size_t candidate) {
+  const CandidateRecord& record = plan.compilation.fusion.candidates[candidate];
+  const OpId first = record.operators.front();
+  const int step = plan.step_of_operator[first.index()];
+  return record.fate == CandidateFate::chosen ? step_place(step) : op_place(step, static_cast<int>(first.index()));
+}
+
+Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
+  const FusionRecord& record = plan.compilation.fusion;
+  const char* cost =
+      record.costed ? "predicted by planning the group" : "there was no cost model: every group counts 1";
+  Table table;
+  table.title = "Candidate groups";
+  table.columns = {
+      {"#", ColumnKind::count, "in the order in which strategy greedy asks; operators alone come last"},
+      {"operators", ColumnKind::text, "of the group, in topological order"},
+      {"template", ColumnKind::text, "all templates that allow it; of a refused one the first that matched"},
+      {"fate", ColumnKind::text, "chosen; refused by rules; or outbid: allowed, but other groups have its operators"},
+      {"cycles", ColumnKind::cycles, cost},
+      {"share", ColumnKind::share, "of the cycles of all chosen groups"},
+      {"loss", ColumnKind::cycles,
+       "of outbid ones: what the network would take more (negative: less) with this group in place of those that "
+       "outbid it, the rest of their operators grouped as well as possible"},
+      {"why", ColumnKind::text, "every rule that refuses it, with its numbers; or the groups that were chosen instead"},
+      {"what would change it", ColumnKind::text, "where one rule alone refuses it: the smallest change that lifts it"},
+  };
+  const std::vector<OpId> around = operators_at(plan, filter.around);
+  const std::int64_t whole = record.totals.empty() ? 0 : record.totals.front().cycles;
+  for (std::size_t c = 0; c < record.candidates.size(); ++c) {
+    const CandidateRecord& candidate = record.candidates[c];
+    if (filter.fate && candidate.fate != *filter.fate) continue;
+    if (!around.empty() && !meet(candidate.operators, around)) continue;
+    Row row;
+    row.place = place_of_candidate(plan, c);
+    row.cells = {static_cast<std::int64_t>(c), names_of(plan.graph(), candidate.operators),
+                 fmt::format("{}", fmt::join(candidate.templates, ", ")), std::string(name_of(candidate.fate))};
+    row.cells.resize(table.columns.size());
+    if (candidate.fate != CandidateFate::refused) {
+      row.cells[4] = candidate.cycles;
+      if (whole > 0) row.cells[5] = static_cast<double>(candidate.cycles) / static_cast<double>(whole);
+    }
+    if (candidate.loss) row.cells[6] = *candidate.loss;
+    row.cells[7] = reason_text(plan, candidate);
+    if (candidate.refusals.size() == 1) row.cells[8] = candidate.refusals.front().flip;
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<OpId> pair_to_ask(const LoadedPlan& plan, const Place& before, const Place& now) {
+  if (before.op >= 0 && now.op >= 0 && before.op != now.op) {
+    return {operators_at(plan, before).front(), operators_at(plan, now).front()};
+  }
+  const std::vector<OpId> group = operators_at(plan, {.step = now.step});
+  if (group.empty()) return {};
+  const Graph& graph = plan.graph();
+  const auto outside = [&](OpId op) { return std::find(group.begin(), group.end(), op) == group.end(); };
+  const auto reader_of = [&](OpId op) -> std::optional<OpId> {
+    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+      if (outside(reader)) return reader;
+    }
+    return std::nullopt;
+  };
+  for (const OpId op : {operators_at(plan, now).front(), group.back()}) {
+    if (const auto reader = reader_of(op)) return {op, *reader};
+  }
+  for (const auto& input : graph.op(group.front()).inputs) {
+    const auto producer = input ? graph.tensor(*input).producer : std::nullopt;
+    if (producer && outside(*producer)) return {*producer, group.front()};
+  }
+  return {};
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/fusion/strategy_comparison.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "fusion/candidates.h"
+#include "fusion/group.h"
+#include "fusion/strategy.h"
+#include "inspector/fusion/candidates.h"
+#include "lowering/planned_cost.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+struct GroupNumbers {
+  bool planned = true;
+  bool kernel = false;
+  std::int64_t cycles = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Plans groups of one graph, each set of operators once.
+class GroupPlanner {
+ public:
+  GroupPlanner(const Graph& graph, const Planner& planner, const Target& target)
+      : graph_(graph), planner_(planner), target_(target) {}
+
+  const GroupNumbers& numbers(const FusedOperator& group) {
+    const auto [known, is_new] = known_.try_emplace(group.operators);
+    if (is_new && group.template_name != "view") {
+      const Planned planned = plan_group(group.name, group_stages(graph_, group), {}, planner_, target_, TraceSink());
+      GroupNumbers& made = known->second;
+      made.kernel = true;
+      if (const auto* plan = std::get_if<Plan>(&planned)) {
+        made.cycles = plan->time.cycles;
+        made.bytes = dma_totals(plan->counts).bytes;
+      } else {
+        made.planned = false;
+      }
+    }
+    return known->second;
+  }
+
+ private:
+  const Graph& graph_;
+  const Planner& planner_;
+  const Target& target_;
+  std::map<std::vector<OpId>, GroupNumbers> known_;
+};
+
+/// Groups of two partitions of the same operators that are not in both, joined where they share operators.
+std::vector<GroupingDifference> differences_of(const std::vector<FusedOperator>& here,
+                                               const std::vector<FusedOperator>& there, GroupPlanner& planner) {
+  std::map<OpId, std::size_t> there_of;
+  std::map<OpId, std::size_t> here_of;
+  for (std::size_t g = 0; g < there.size(); ++g) {
+    for (const OpId op : there[g].operators) there_of[op] = g;
+  }
+  for (std::size_t g = 0; g < here.size(); ++g) {
+    for (const OpId op : here[g].operators) here_of[op] = g;
+  }
+  std::vector<bool> seen(here.size(), false);
+  std::vector<GroupingDifference> differences;
+  for (std::size_t start = 0; start < here.size(); ++start) {
+    if (seen[start]) continue;
+    std::set<std::size_t> ours = {start};
+    std::set<std::size_t> theirs;
+    for (std::size_t before = 0; before != ours.size() + theirs.size();) {
+      before = ours.size() + theirs.size();
+      for (const std::size_t g : ours) {
+        for (const OpId op : here[g].operators) theirs.insert(there_of.at(op));
+      }
+      for (const std::size_t g : theirs) {
+        for (const OpId op : there[g].operators) ours.insert(here_of.at(op));
+      }
+    }
+    for (const std::size_t g : ours) seen[g] = true;
+    if (ours.size() == 1 && theirs.size() == 1) continue;
+    GroupingDifference difference;
+    for (const std::size_t g : ours) {
+      difference.here.push_back(here[g].operators);
+      difference.cycles_here += planner.numbers(here[g]).cycles;
+    }
+    for (const std::size_t g : theirs) {
+      difference.there.push_back(there[g].operators);
+      difference.cycles_there += planner.numbers(there[g]).cycles;
+    }
+    differences.push_back(std::move(difference));
+  }
+  return differences;
+}
+
+std::string groups_text(const LoadedPlan& plan, const std::vector<std::vector<OpId>>& groups) {
+  std::vector<std::string> texts;
+  for (const std::vector<OpId>& group : groups) texts.push_back(names_of(plan.graph(), group));
+  return fmt::format("{}", fmt::join(texts, " | "));
+}
+
+}  // namespace
+
+std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop_token stop,
+                                               const ProgressSink& progress) {
+  const Program& program = plan.program();
+  Diagnostics diagnostics;
+  const auto templates = fusion_templates(plan.compilation.templates, diagnostics);
+  const Planner* planner = find_planner(program.planner);
+  check(templates && planner != nullptr, "a plan's templates and planner were found when it was opened");
+  const PlannedGroupCost cost(*planner, program.target, {.cache = default_cost_cache()});
+  const TraceSink trace;
+  if (progress) progress("candidates", 0, 0);
+  const CandidateSet set = find_candidate_groups(plan.graph(), *templates, &cost, trace, stop);
+  const std::vector<std::string> names = strategy_names();
+  GroupPlanner groups(plan.graph(), *planner, program.target);
+  std::vector<StrategyResult> results;
+  for (const std::string& name : names) {
+    if (progress) progress(name, results.size(), names.size());
+    const Choice choice = find_strategy(name)->choose(set, trace, stop);
+    StrategyResult result;
+    result.strategy = name;
+    result.proved = choice.search && choice.search->complete;
+    std::vector<FusedOperator> chosen;
+    for (const std::size_t candidate : choice.candidates) {
+      if (stop.stop_requested()) return {};
+      chosen.push_back(set.of(candidate).group);
+      const GroupNumbers& numbers = groups.numbers(chosen.back());
+      ++result.groups;
+      result.kernels += numbers.kernel ? 1 : 0;
+      result.unplanned += numbers.planned ? 0 : 1;
+      result.cycles += numbers.cycles;
+      result.bytes += numbers.bytes;
+    }
+    result.differences = differences_of(program.fused.groups, chosen, groups);
+    results.push_back(std::move(result));
+  }
+  if (stop.stop_requested()) return {};
+  // Who finds a partition as good as the proved best has found a best one.
+  const StrategyResult& exact = results.back();
+  const std::int64_t best = exact.cycles;
+  const bool proved = exact.proved;
+  for (StrategyResult& result : results) result.proved = proved && result.cycles == best && result.unplanned == 0;
+  return results;
+}
+
+Table strategies_table(const std::vector<StrategyResult>& results) {
+  Table table;
+  table.title = "Strategies";
+  table.columns = {
+      {"strategy", ColumnKind::text, "how groups are chosen among the candidates (docs/fusion.md)"},
+      {"groups", ColumnKind::count, "fused operators, views included"},
+      {"kernels", ColumnKind::count, "fused operators that are launched"},
+      {"cycles", ColumnKind::cycles, "predicted, of the whole network"},
+      {"over the best", ColumnKind::share, "cycles more than the best strategy's, divided by those"},
+      {"DMA bytes", ColumnKind::bytes, "moved between main memory and LDM, all cores"},
+      {"differs", ColumnKind::count, "places where its groups are others than the plan's; listed below"},
+      {"remark", ColumnKind::text, "what is known of the result"},
+  };
+  std::int64_t best = 0;
+  for (const StrategyResult& result : results) {
+    if (result.unplanned == 0 && (best == 0 || result.cycles < best)) best = result.cycles;
+  }
+  for (const StrategyResult& result : results) {
+    std::string remark = result.proved ? "proved best of all partitions into the candidates" : "";
+    if (result.unplanned > 0) remark = fmt::format("{} groups cannot be planned and do not count", result.unplanned);
+    table.rows.push_back({{result.strategy, result.groups, result.kernels, result.cycles,
+                           best > 0 ? static_cast<double>(result.cycles - best) / static_cast<double>(best) : 0.0,
+                           result.bytes, static_cast<std::int64_t>(result.differences.size()), remark},
+                          {}});
+  }
+  return table;
+}
+
+Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult>& results) {
+  Table table;
+  table.title = "Differences";
+  table.columns = {
+      {"strategy", ColumnKind::text, "whose groups are compared with the plan's"},
+      {"here", ColumnKind::text, "groups of this plan, separated by |"},
+      {"there", ColumnKind::text, "groups that the strategy makes of the same operators"},
+      {"cycles here", ColumnKind::cycles, "of the groups here, as the planner plans them"},
+      {"cycles there", ColumnKind::cycles, "of the strategy's groups"},
+      {"change", ColumnKind::cycles, "cycles there less cycles here: negative where the strategy is faster"},
+  };
+  for (const StrategyResult& result : results) {
+    for (const GroupingDifference& difference : result.differences) {
+      const OpId first = difference.here.front().front();
+      table.rows.push_back(
+          {{result.strategy, groups_text(plan, difference.here), groups_text(plan, difference.there),
+            difference.cycles_here, difference.cycles_there, difference.cycles_there - difference.cycles_here},
+           op_place(plan.step_of_operator[first.index()], static_cast<int>(first.index()))});
+    }
+  }
+  return table;
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why operators are fused as they are: every candidate group with its fate, the partial executions around the chosen
+// partition, what other strategies would make of the network, and why two operators are not one group.
+#pragma once
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QStackedWidget>
+#include <QTabBar>
+
+#include "inspector/draw/drawing_view.h"
+#include "inspector/fusion/strategy_comparison.h"
+#include "inspector/fusion/strategy_path.h"
+#include "inspector/fusion/why_not_question.h"
+#include "inspector/panes/pane.h"
+#include "inspector/tables/table_view.h"
+
+namespace stowage::inspector {
+
+class FusionPane : public Pane {
+  Q_OBJECT
+ public:
+  enum Tab : int { candidates_tab, path_tab, strategies_tab };
+
+  explicit FusionPane(const PaneContext& context);
+  [[nodiscard]] QSizeF exportSize(QSizeF room) override;
+  void draw(QPainter& painter, QSizeF size) override;
+
+  void setTab(Tab tab) { tabs_->setCurrentIndex(tab); }
+  [[nodiscard]] TableView& candidates() { return *candidates_; }
+  [[nodiscard]] DrawingView& path() { return *path_view_; }
+  [[nodiscard]] TableView& strategies() { return *strategies_; }
+  [[nodiscard]] TableView& differences() { return *differences_; }
+  [[nodiscard]] QLineEdit& first() { return *first_; }
+  [[nodiscard]] QLineEdit& second() { return *second_; }
+  [[nodiscard]] QString answer() const { return answer_->toPlainText(); }
+  /// Plans the network with every strategy, on a worker thread.
+  void compare();
+  [[nodiscard]] bool busy() const { return comparing_.busy() || asking_.busy(); }
+
+ protected:
+  void refresh(unsigned changes) override;
+
+ private:
+  QWidget* makeCandidates();
+  QWidget* makePath();
+  QWidget* makeStrategies();
+  QWidget* makeQuestion();
+  void showCandidates();
+  void showNetwork();
+  /// Fills the two fields and answers.
+  void askAbout(const std::vector<OpId>& operators);
+  /// Answers what the fields ask.
+  void ask();
+  void answerAbout(std::vector<std::string> names);
+  [[nodiscard]] Drawing answerDrawing(double width) const;
+  [[nodiscard]] std::vector<Drawing> pages(QSizeF room);
+
+  QTabBar* tabs_;
+  QStackedWidget* stack_;
+  TableView* candidates_;
+  QComboBox* fate_;
+  QLineEdit* filter_;
+  QCheckBox* around_;
+  DrawingView* path_view_;
+  QSpinBox* neighbours_;
+  TableView* strategies_;
+  TableView* differences_;
+  QPushButton* compare_;
+  QProgressBar* bar_;
+  QLabel* hint_;
+  QLineEdit* first_;
+  QLineEdit* second_;
+  QPlainTextEdit* answer_;
+
+  StrategyPath path_;
+  std::vector<StrategyResult> results_;
+  WhyNotQuestionPtr question_;  ///< null until the first one was asked
+  Place before_;
+  Background asking_;
+  Background comparing_;  ///< last: their destructors join before the rest goes
+};
+
+}  // namespace stowage::inspector
