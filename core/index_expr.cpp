@@ -223,6 +223,12 @@ std::set<int> tensor_values_of(const IndexExpr& e) {
   return found;
 }
 
+bool has_table(const IndexExpr& e) {
+  bool found = false;
+  collect(e, [&](const IndexAtom& atom) { found = found || atom.kind == IndexAtom::Kind::table; });
+  return found;
+}
+
 std::int64_t evaluate(const IndexExpr& e, const VariableValue& variable, const ReadValue& read) {
   std::int64_t sum = e.constant();
   for (const IndexTerm& term : e.terms()) {

@@ -97,6 +97,9 @@ std::set<VarId> variables_of(const IndexExpr& e);
 /// Reads (of the Stage) whose value occurs in the expression.
 std::set<int> tensor_values_of(const IndexExpr& e);
 
+/// True if a table occurs anywhere in the expression.
+bool has_table(const IndexExpr& e);
+
 using VariableValue = std::function<std::int64_t(VarId)>;
 using ReadValue = std::function<std::int64_t(int read)>;
 using VariableRange = std::function<Interval(VarId)>;

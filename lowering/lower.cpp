@@ -187,8 +187,27 @@ class NestBuilder {
         return Decision::refuse("padded-intermediate", fmt::format("outside of {} one reader sees {}, another one {}",
                                                                    buffer.name, *buffer.padding, *padding));
       }
+      if (const Stage* by_table = table_reader(buffer.stage)) {
+        return Decision::refuse("table-in-window",
+                                fmt::format("{} reads at places from a table, and of {} a tile may demand nothing but "
+                                            "what lies outside of it, where the table ends",
+                                            by_table->name, buffer.name));
+      }
     }
     return std::nullopt;
+  }
+
+  /// A stage that reads at places from a table, among those that compute `stage` inside the group; null for none.
+  [[nodiscard]] const Stage* table_reader(int stage) const {
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    for (const Access& read : s.reads) {
+      if (std::any_of(read.index.begin(), read.index.end(), has_table)) return &s;
+      for (int earlier = 0; earlier < stage; ++earlier) {
+        if (nest_.stages.stages[static_cast<std::size_t>(earlier)].output != read.tensor) continue;
+        if (const Stage* found = table_reader(earlier)) return found;
+      }
+    }
+    return nullptr;
   }
 
   [[nodiscard]] const Access& access_of(int stage, int read) const {

@@ -230,6 +230,28 @@ TEST_CASE("rule padded-intermediate: all that look outside of a result see the s
   CHECK(decision("MaxPool").reason == "outside of conv_out one reader sees 0, another one -inf");
 }
 
+TEST_CASE("rule table-in-window: what reads at places from a table is not computed for a reader that looks outside") {
+  const auto decision = [](std::int64_t pad) {
+    Net net;
+    const TensorId x = net.input("x", {1, 4, 6, 6});
+    const TensorId r = net.op("Resize", "resize", {x},
+                              {{"mode", std::string("linear")},
+                               {"scales", std::vector<double>{1, 1, 2, 2}},
+                               {"coordinate_transformation_mode", std::string("half_pixel")}});
+    const Graph graph =
+        net.done({net.op("MaxPool", "pool", {r}, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{pad, pad, pad, pad}}})});
+    const GraphFacts facts(graph);
+    std::vector<Member> members;
+    for (const OpId op : facts.order) members.push_back({op, "producer"});
+    const FusedOperator group = make_group(facts, "test", facts.order.back(), members);
+    const Planned planned = plan_group("group", group_stages(graph, group), {}, *find_planner("swtvm"), sunway(), {});
+    const auto* refused = std::get_if<Decision>(&planned);
+    return refused == nullptr ? Decision::allow() : *refused;
+  };
+  CHECK(decision(0));
+  CHECK(decision(1).rule == "table-in-window");
+}
+
 namespace {
 
 /// Bytes (at `element_bytes`) of the feature maps that groups read and write; parameters are none.
