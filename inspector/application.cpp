@@ -28,6 +28,7 @@ const QString window_name = QStringLiteral("window");
 
 struct Options {
   QString layout;
+  QString front;
   QString export_pane;
   QString op;
   QString output;
@@ -75,9 +76,11 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
   const QCommandLineOption layout(QStringLiteral("layout"),
                                   QStringLiteral("Arrangement of the panes: compile, memory or teach."),
                                   QStringLiteral("NAME"));
+  const QCommandLineOption front(QStringLiteral("pane"), QStringLiteral("Pane to bring to the front of the window."),
+                                 QStringLiteral("PANE"));
   const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Use the dark theme."));
   const QCommandLineOption light(QStringLiteral("light"), QStringLiteral("Use the light theme."));
-  parser.addOptions({pane, op, output, size, layout, dark, light});
+  parser.addOptions({pane, op, output, size, layout, front, dark, light});
   parser.addPositionalArgument(QStringLiteral("PLAN"),
                                QStringLiteral("A compiled folder, an ONNX model or a batch file."));
   parser.addPositionalArgument(QStringLiteral("BASELINE"), QStringLiteral("Another one to compare it with."),
@@ -103,6 +106,10 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
   const std::vector<QString> layouts = layout_names();
   if (parser.isSet(layout) && std::find(layouts.begin(), layouts.end(), options.layout) == layouts.end()) {
     return usage(QStringLiteral("there is no layout '%1'").arg(options.layout));
+  }
+  options.front = parser.value(front);
+  if (parser.isSet(front) && find_pane(options.front.toStdString()) == nullptr) {
+    return usage(QStringLiteral("there is no pane '%1'; there are %2").arg(options.front, pane_list()));
   }
   options.dark = parser.isSet(dark);
   options.light = parser.isSet(light);
@@ -208,6 +215,7 @@ int run_window_export(const Options& options) {
   window.show();
   return export_when_open(options, window.document(), window.selection(), [&] {
     window.setLayoutNamed(options.layout.isEmpty() ? QStringLiteral("compile") : options.layout);
+    if (!options.front.isEmpty()) window.raisePane(options.front.toStdString());
     for (int round = 0; round < 3; ++round) QCoreApplication::processEvents();  // layouts settle in rounds
     return window.grab().save(options.output) ? QString() : QStringLiteral("%1 cannot be written").arg(options.output);
   });

@@ -56,14 +56,14 @@ Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
   table.title = "Candidate groups";
   table.columns = {
       {"#", ColumnKind::count, "in the order in which strategy greedy asks; operators alone come last"},
-      {"operators", ColumnKind::text, "of the group, in topological order"},
-      {"template", ColumnKind::text, "all templates that allow it; of a refused one the first that matched"},
       {"fate", ColumnKind::text, "chosen; refused by rules; or outbid: allowed, but other groups have its operators"},
+      {"operators", ColumnKind::text, "of the group, in topological order"},
       {"cycles", ColumnKind::cycles, cost},
-      {"share", ColumnKind::share, "of the cycles of all chosen groups"},
       {"loss", ColumnKind::cycles,
        "of outbid ones: what the network would take more (negative: less) with this group in place of those that "
        "outbid it, the rest of their operators grouped as well as possible"},
+      {"share", ColumnKind::share, "of the cycles of all chosen groups"},
+      {"template", ColumnKind::text, "all templates that allow it; of a refused one the first that matched"},
       {"why", ColumnKind::text, "every rule that refuses it, with its numbers; or the groups that were chosen instead"},
       {"what would change it", ColumnKind::text, "where one rule alone refuses it: the smallest change that lifts it"},
   };
@@ -75,16 +75,18 @@ Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
     if (!around.empty() && !meet(candidate.operators, around)) continue;
     Row row;
     row.place = place_of_candidate(plan, c);
-    row.cells = {static_cast<std::int64_t>(c), names_of(plan.graph(), candidate.operators),
-                 fmt::format("{}", fmt::join(candidate.templates, ", ")), std::string(name_of(candidate.fate))};
-    row.cells.resize(table.columns.size());
-    if (candidate.fate != CandidateFate::refused) {
-      row.cells[4] = candidate.cycles;
-      if (whole > 0) row.cells[5] = static_cast<double>(candidate.cycles) / static_cast<double>(whole);
-    }
-    if (candidate.loss) row.cells[6] = *candidate.loss;
-    row.cells[7] = reason_text(plan, candidate);
-    if (candidate.refusals.size() == 1) row.cells[8] = candidate.refusals.front().flip;
+    const bool costs = candidate.fate != CandidateFate::refused;
+    const auto cost_cell = [&](bool there, auto value) { return there ? Cell(value) : Cell(); };
+    row.cells = {static_cast<std::int64_t>(c),
+                 std::string(name_of(candidate.fate)),
+                 names_of(plan.graph(), candidate.operators),
+                 cost_cell(costs, candidate.cycles),
+                 cost_cell(candidate.loss.has_value(), candidate.loss.value_or(0)),
+                 cost_cell(costs && whole > 0, static_cast<double>(candidate.cycles) /
+                                                   static_cast<double>(std::max<std::int64_t>(1, whole))),
+                 fmt::format("{}", fmt::join(candidate.templates, ", ")),
+                 reason_text(plan, candidate),
+                 candidate.refusals.size() == 1 ? candidate.refusals.front().flip : std::string()};
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -8,6 +8,9 @@
 
 #include "driver/text_table.h"
 
+/// The resources of a static library come with it only if they are asked for, outside of any namespace.
+static void use_resources() { Q_INIT_RESOURCE(inspector); }
+
 namespace stowage::inspector {
 
 namespace {
@@ -135,9 +138,19 @@ QString Theme::style_sheet() const {
       "QMainWindow::separator:hover {{ background: {4}; }}"
       "QHeaderView::section {{ background: {3}; color: {0}; border: none; border-right: 1px solid {2};"
       " border-bottom: 1px solid {2}; padding: 4px 8px; }}"
-      "QTableView {{ gridline-color: {2}; border: none; }}",
+      "QTableView {{ gridline-color: {2}; border: none; }}"
+      // The style draws frames darker than the window, which nobody sees on a dark one.
+      "QLineEdit, QSpinBox, QComboBox {{ border: 1px solid {2}; border-radius: 3px; padding: 2px 4px;"
+      " background: {6}; color: {0}; }}"
+      "QLineEdit:focus, QSpinBox:focus, QComboBox:focus {{ border-color: {4}; }}"
+      "QCheckBox {{ spacing: 6px; margin-left: 4px; margin-right: 6px; }}"
+      "QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {5}; border-radius: 2px;"
+      " background: {6}; }}"
+      "QCheckBox::indicator:focus {{ border-color: {4}; }}"
+      "QCheckBox::indicator:checked {{ background: {4}; image: url(:/{7}); }}",
       text.name().toStdString(), raised.name().toStdString(), line.name().toStdString(), window.name().toStdString(),
-      accent.name().toStdString());
+      accent.name().toStdString(), muted.name().toStdString(), base.name().toStdString(),
+      dark ? "check-dark.svg" : "check-light.svg");
 }
 
 QString name_of(BufferState state) {
@@ -200,6 +213,7 @@ void Look::setPointSize(double points) {
 }
 
 void apply_to_application(const Look& look) {
+  use_resources();  // the style sheet names some
   QApplication::setStyle(QStringLiteral("Fusion"));
   QApplication::setPalette(look.theme().palette());
   QApplication::setFont(look.textFont());

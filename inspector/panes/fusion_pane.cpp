@@ -86,8 +86,9 @@ FusionPane::FusionPane(const PaneContext& context)
   auto* split = new QSplitter(Qt::Vertical, this);
   split->addWidget(upper);
   split->addWidget(makeQuestion());
-  split->setStretchFactor(0, 3);
+  split->setStretchFactor(0, 2);
   split->setStretchFactor(1, 1);
+  split->setSizes({400, 200});
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(split);
@@ -206,7 +207,7 @@ void FusionPane::refresh(unsigned changes) {
   if ((changes & look_changed) != 0) answer_->setFont(look().codeFont());
   if ((changes & selection_changed) != 0) {
     if ((changes & plan_changed) != 0 || around_->isChecked()) showCandidates();
-    candidates_->setChosen(place());
+    followSelection();
     differences_->setChosen(place());
     const bool typing = first_->hasFocus() || second_->hasFocus();
     if (plan() && !typing && !candidates_->view().hasFocus()) askAbout(pair_to_ask(*plan(), before_, place()));
@@ -248,7 +249,15 @@ void FusionPane::showCandidates() {
   if (around_->isChecked()) filter.around = place();
   candidates_->setTable(std::make_shared<const Table>(candidates_table(*plan(), filter)),
                         plan()->program().target.clock_hz);
-  candidates_->setChosen(place());
+  followSelection();
+}
+
+void FusionPane::followSelection() {
+  // A row that somebody chose stays; else it is that of the group, not of the first one that was tried.
+  const QModelIndex row = candidates_->filter().mapToSource(candidates_->view().currentIndex());
+  const bool there =
+      row.isValid() && holds(candidates_->model().table()->rows[static_cast<std::size_t>(row.row())].place, place());
+  if (!there) candidates_->setChosen(step_place(place().step));
 }
 
 void FusionPane::askAbout(const std::vector<OpId>& operators) {

@@ -54,6 +54,7 @@ class FusionPane : public Pane {
   QWidget* makeQuestion();
   void showCandidates();
   void showNetwork();
+  void followSelection();
   /// Fills the two fields and answers.
   void askAbout(const std::vector<OpId>& operators);
   /// Answers what the fields ask.

@@ -13,6 +13,7 @@ LoopsPane::LoopsPane(const PaneContext& context)
       title_(new QLabel(this)),
       declarations_(new QCheckBox(tr("Declarations"), this)),
       show_source_(new QCheckBox(tr("Emitted C"), this)),
+      split_(new QSplitter(Qt::Horizontal, this)),
       nest_(new CodeView(look(), this)),
       source_(new CodeView(look(), this)) {
   declarations_->setToolTip(tr("Show tensors, stages and buffers of the nest before its statements"));
@@ -28,23 +29,30 @@ LoopsPane::LoopsPane(const PaneContext& context)
   bar->addWidget(title_, 1);
   bar->addWidget(declarations_);
   bar->addWidget(show_source_);
-  auto* split = new QSplitter(Qt::Horizontal, this);
-  split->setChildrenCollapsible(false);
-  split->addWidget(nest_);
-  split->addWidget(source_);
-  split->setStretchFactor(0, 3);
-  split->setStretchFactor(1, 2);
+  split_->setChildrenCollapsible(false);
+  split_->addWidget(nest_);
+  split_->addWidget(source_);
+  split_->setStretchFactor(0, 3);
+  split_->setStretchFactor(1, 2);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addLayout(bar);
-  layout->addWidget(split, 1);
+  layout->addWidget(split_, 1);
   for (CodeView* view : {nest_, source_}) {
     connect(view, &CodeView::chosen, &selection(), &Selection::select);
     connect(view, &CodeView::hovered, &selection(), &Selection::hover);
   }
   connect(declarations_, &QCheckBox::toggled, this, [this] { refresh(plan_changed); });
   connect(show_source_, &QCheckBox::toggled, source_, &QWidget::setVisible);
+}
+
+void LoopsPane::resizeEvent(QResizeEvent* event) {
+  Pane::resizeEvent(event);
+  // Side by side needs room for the gutter, the nest and the C; in less the C stands below.
+  constexpr int ems_side_by_side = 100;
+  const bool wide = width() > ems_side_by_side * QFontMetrics(look().codeFont()).horizontalAdvance(QLatin1Char('m'));
+  split_->setOrientation(wide ? Qt::Horizontal : Qt::Vertical);
 }
 
 void LoopsPane::refresh(unsigned changes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop nest of the chosen group with its DMA in the gutter, and the emitted C beside it, linked both ways.
+// The loop nest of the chosen group with its DMA in the gutter, and the emitted C beside it (below, where it is
+// narrow), linked both ways.
 #pragma once
 
 #include <QCheckBox>
@@ -23,11 +24,13 @@ class LoopsPane : public Pane {
 
  protected:
   void refresh(unsigned changes) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   QLabel* title_;
   QCheckBox* declarations_;
   QCheckBox* show_source_;
+  QSplitter* split_;
   CodeView* nest_;
   CodeView* source_;
   int shown_step_ = -1;

@@ -52,7 +52,8 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
   switch (role) {
     case Qt::DisplayRole: return text(cell, column);
     case Qt::TextAlignmentRole:
-      return QVariant(kind == ColumnKind::text ? Qt::AlignLeft | Qt::AlignVCenter : Qt::AlignRight | Qt::AlignVCenter);
+      return QVariant(std::holds_alternative<std::string>(cell) ? Qt::AlignLeft | Qt::AlignVCenter
+                                                                : Qt::AlignRight | Qt::AlignVCenter);
     case Qt::ToolTipRole: {
       QString tip = text(cell, column);
       if (const auto* bytes = std::get_if<std::int64_t>(&cell); bytes != nullptr && kind == ColumnKind::bytes) {

@@ -205,6 +205,12 @@ void TableView::updateTotals() {
   totals->columns = model_->table()->columns;
   if (!totals->columns.empty()) totals->rows.push_back(totals_row(*model_->table(), shownRows()));
   totals_model_->setTable(totals, 1e9);
+  // How many rows there are may stand over all columns up to the first sum.
+  totals_->clearSpans();
+  const auto sum =
+      std::find_if(totals->columns.begin(), totals->columns.end(), [](const Column& c) { return c.summed; });
+  const auto free = static_cast<int>(sum - totals->columns.begin());
+  if (!totals->rows.empty() && free > 1) totals_->setSpan(0, 0, 1, free);
 }
 
 void TableView::showMenu(const QPoint& position) {
