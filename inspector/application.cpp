@@ -69,8 +69,11 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
                                 QStringLiteral("PANE"));
   const QCommandLineOption op(QStringLiteral("op"), QStringLiteral("The fused operator (or operator) to show."),
                               QStringLiteral("NAME"));
-  const QCommandLineOption output({QStringLiteral("o"), QStringLiteral("output")},
-                                  QStringLiteral("File to export to: .svg, .png or .pdf."), QStringLiteral("FILE"));
+  const QCommandLineOption output(
+      {QStringLiteral("o"), QStringLiteral("output")},
+      QStringLiteral(
+          "File to export to: .svg, .png or .pdf; of replay also .html, or a folder for a picture of every step."),
+      QStringLiteral("FILE"));
   const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Room for the export, 1280x800 unless given."),
                                 QStringLiteral("WxH"));
   const QCommandLineOption layout(QStringLiteral("layout"),

@@ -329,7 +329,7 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
     for (std::size_t l = 0; l < loops.size(); ++l) {
       if (assigned[l]) continue;
       InnermostCost cost;
-      Values values;
+      Values values = {{"candidate", loops[l].name}};
       std::vector<std::string> shares;
       for (const auto& [b, count] : counts_by_buffer(l)) {
         const ModelBuffer& buffer = model.buffers[b];
@@ -381,7 +381,7 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
                  "2:18-20",
                  TraceOutcome::accepted,
                  fmt::format("{} is chosen with {}", loops[*chosen].name, text_of(chosen_cost)),
-                 {}});
+                 {{"chosen", loops[*chosen].name}}});
     }
     inner_to_outer.push_back(loops[*chosen]);
   }

@@ -13,34 +13,34 @@ namespace stowage::inspector {
 
 namespace {
 
-void draw_page(Pane& pane, QPainter& painter, QSizeF size, const QColor& ground) {
+void draw_page(const PagePainter& draw, QPainter& painter, QSizeF size, const QColor& ground) {
   painter.setRenderHint(QPainter::Antialiasing);
   painter.fillRect(QRectF(QPointF(), size), ground);
-  pane.draw(painter, size);
+  draw(painter);
 }
 
-QByteArray svg_of(Pane& pane, QSizeF size, const QColor& ground) {
+QByteArray svg_of(const PagePainter& draw, QSizeF size, const QColor& ground, const QString& title) {
   QBuffer buffer;
   QSvgGenerator generator;
   generator.setOutputDevice(&buffer);
   generator.setSize(size.toSize());
   generator.setViewBox(QRectF(QPointF(), size));
-  generator.setTitle(pane.windowTitle());
+  generator.setTitle(title);
   generator.setResolution(96);
   QPainter painter(&generator);
-  draw_page(pane, painter, size, ground);
+  draw_page(draw, painter, size, ground);
   painter.end();
   return buffer.data();
 }
 
-QByteArray png_of(Pane& pane, QSizeF size, const QColor& ground) {
+QByteArray png_of(const PagePainter& draw, QSizeF size, const QColor& ground) {
   // Twice the resolution, but never more than an image can hold.
   const double scale = std::max(size.width(), size.height()) * 2 > 16000 ? 1 : 2;
   QImage image((size * scale).toSize(), QImage::Format_RGB32);
   if (image.isNull()) return {};
   image.setDevicePixelRatio(scale);
   QPainter painter(&image);
-  draw_page(pane, painter, size, ground);
+  draw_page(draw, painter, size, ground);
   painter.end();
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
@@ -48,7 +48,7 @@ QByteArray png_of(Pane& pane, QSizeF size, const QColor& ground) {
   return buffer.data();
 }
 
-QByteArray pdf_of(Pane& pane, QSizeF size, const QColor& ground) {
+QByteArray pdf_of(const PagePainter& draw, QSizeF size, const QColor& ground) {
   QBuffer buffer;
   buffer.open(QIODevice::WriteOnly);
   QPdfWriter writer(&buffer);
@@ -57,34 +57,41 @@ QByteArray pdf_of(Pane& pane, QSizeF size, const QColor& ground) {
   writer.setPageSize(QPageSize(size * points_per_pixel, QPageSize::Point));
   writer.setPageMargins(QMarginsF());
   QPainter painter(&writer);
-  draw_page(pane, painter, size, ground);
+  draw_page(draw, painter, size, ground);
   painter.end();
   return buffer.data();
 }
 
 }  // namespace
 
+QByteArray page_bytes(const QString& ending, const PagePainter& draw, QSizeF size, const QColor& ground,
+                      const QString& title) {
+  if (ending == QStringLiteral("svg")) return svg_of(draw, size, ground, title);
+  if (ending == QStringLiteral("png")) return png_of(draw, size, ground);
+  return pdf_of(draw, size, ground);
+}
+
+QString write_export(const QString& path, const QByteArray& bytes) {
+  QSaveFile file(path);
+  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit()) return {};
+  return Pane::tr("%1 cannot be written: %2").arg(path, file.errorString());
+}
+
 QString export_pane(Pane& pane, const QString& path, QSizeF room) {
   const QString ending = QFileInfo(path).suffix().toLower();
   pane.flush();
+  if (const auto special = pane.exportSpecial(path, room)) return *special;
+  if (ending != QStringLiteral("svg") && ending != QStringLiteral("png") && ending != QStringLiteral("pdf")) {
+    const QString also = pane.specialFormats();
+    return Pane::tr("%1: pictures are written as .svg, .png or .pdf%2")
+        .arg(path, also.isEmpty() ? also : QStringLiteral("; ") + also);
+  }
   const QSizeF size = pane.exportSize(room).expandedTo(QSizeF(16, 16));
   const QColor ground = pane.palette().color(QPalette::Base);
-  QByteArray bytes;
-  if (ending == QStringLiteral("svg")) {
-    bytes = svg_of(pane, size, ground);
-  } else if (ending == QStringLiteral("png")) {
-    bytes = png_of(pane, size, ground);
-  } else if (ending == QStringLiteral("pdf")) {
-    bytes = pdf_of(pane, size, ground);
-  } else {
-    return Pane::tr("%1: pictures are written as .svg, .png or .pdf").arg(path);
-  }
+  const QByteArray bytes = page_bytes(
+      ending, [&](QPainter& painter) { pane.draw(painter, size); }, size, ground, pane.windowTitle());
   if (bytes.isEmpty()) return Pane::tr("%1: the picture is too large").arg(path);
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
-    return Pane::tr("%1 cannot be written: %2").arg(path, file.errorString());
-  }
-  return {};
+  return write_export(path, bytes);
 }
 
 }  // namespace stowage::inspector

@@ -14,6 +14,8 @@ Pane::Pane(const PaneContext& context) : context_(context) {
   connect(&context_.look, &Look::changed, this, [this] { note(look_changed); });
 }
 
+std::optional<QString> Pane::exportSpecial(const QString&, QSizeF) { return std::nullopt; }
+
 const StepFacts* Pane::step() const {
   const Document& document = context_.document;
   return document.plan() ? document.plan()->step(place().step) : nullptr;

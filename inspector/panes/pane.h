@@ -7,6 +7,7 @@
 #include <QTimer>
 #include <QWidget>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -32,6 +33,12 @@ class Pane : public QWidget {
   [[nodiscard]] virtual QSizeF exportSize(QSizeF room) = 0;
   /// Draws what it shows, all of it (not only what is scrolled to), into the rectangle from (0, 0) of that size.
   virtual void draw(QPainter& painter, QSizeF size) = 0;
+
+  /// Writes what no single picture holds, a lecture of many pages, say. Nothing where the path asks for a picture; else
+  /// what went wrong, in a sentence, empty when done.
+  virtual std::optional<QString> exportSpecial(const QString& path, QSizeF room);
+  /// Of these, for messages: ".html is …". Empty without any.
+  [[nodiscard]] virtual QString specialFormats() const { return {}; }
 
   /// Applies what is pending now, shown or not. Export and tests call it.
   void flush();

@@ -7,6 +7,7 @@
 #include "inspector/panes/loops_pane.h"
 #include "inspector/panes/pane.h"
 #include "inspector/panes/problems_pane.h"
+#include "inspector/panes/replay_pane.h"
 #include "inspector/panes/tables_pane.h"
 
 namespace stowage::inspector {
@@ -30,6 +31,9 @@ std::span<const PaneRow> pane_table() {
               Qt::RightDockWidgetArea, make<LdmPane>},
       PaneRow{"cost", "Cost", "terms of the estimate with their formulas, bytes per tensor, and the roofline",
               Qt::RightDockWidgetArea, make<CostPane>},
+      PaneRow{"replay", "Replay",
+              "how a plan came about: every step of the algorithms, with loops and LDM as they stood",
+              Qt::RightDockWidgetArea, make<ReplayPane>},
       PaneRow{"tables", "Tables", "groups, operators, buffers and DMA operations with their numbers",
               Qt::BottomDockWidgetArea, make<TablesPane>},
       PaneRow{"problems", "Problems", "what was found wrong with the input, and what to do about it",

@@ -310,10 +310,13 @@ void MainWindow::exportCurrent() {
   QDockWidget* dock = currentDock();
   if (dock == nullptr || !document_.plan()) return;
   const QString name = dock->objectName();
+  Pane& pane = *panes_.find(name.toStdString())->second;
+  const QString filter = pane.specialFormats().isEmpty() ? tr("Pictures (*.svg *.png *.pdf)")
+                                                         : tr("Pictures (*.svg *.png *.pdf);;Pages (*.html)");
   const QString path = QFileDialog::getSaveFileName(this, tr("Export %1").arg(dock->windowTitle()),
-                                                    name + QStringLiteral(".svg"), tr("Pictures (*.svg *.png *.pdf)"));
+                                                    name + QStringLiteral(".svg"), filter);
   if (path.isEmpty()) return;
-  const QString problem = export_pane(*panes_.find(name.toStdString())->second, path);
+  const QString problem = export_pane(pane, path);
   statusBar()->showMessage(problem.isEmpty() ? tr("Saved %1").arg(path) : problem, 10000);
 }
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/replay/nest_so_far.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stowage::inspector {
+
+namespace {
+
+using Kind = ReplayLine::Kind;
+
+class Writer {
+ public:
+  Writer(const GroupModel& model, const NestState& state) : model_(model), state_(state) {
+    for (std::size_t l = 0; l < state.loops.size(); ++l) {
+      const ModelIterator& iterator = iterator_of(state.loops[l]);
+      if (iterator.spatial || iterator.stage == model.root) around_.push_back(l);
+    }
+  }
+
+  std::vector<ReplayLine> run() {
+    if (!state_.parallel.empty()) {
+      std::vector<std::string> parts;
+      std::int64_t cores = 1;
+      for (const ParallelSplit& split : state_.parallel) {
+        parts.push_back(fmt::format("{} in {} parts", split.iterator, split.parts));
+        cores *= split.parts;
+      }
+      add(Kind::plain, 0, fmt::format("on each of {} cores: {}", cores, fmt::join(parts, ", ")));
+    }
+    level(0);
+    return std::move(lines_);
+  }
+
+ private:
+  [[nodiscard]] const ModelIterator& iterator_of(const OuterLoop& loop) const {
+    return model_.iterators[static_cast<std::size_t>(loop.iterator)];
+  }
+  [[nodiscard]] bool is_output(const ModelBuffer& buffer) const { return buffer.kind == ModelBuffer::Kind::output; }
+
+  ReplayLine& add(Kind kind, std::size_t depth, std::string text, std::string note = {}) {
+    return lines_.emplace_back(ReplayLine{kind, static_cast<int>(depth), std::move(text), std::move(note), false});
+  }
+
+  void add_loop(std::size_t l, std::size_t depth) {
+    const OuterLoop& loop = state_.loops[l];
+    const ModelIterator& iterator = iterator_of(loop);
+    const auto at = static_cast<std::size_t>(loop.iterator);
+    const bool open = state_.ordering && l < state_.open;
+    std::string text = fmt::format("for {} < {}", loop.name, loop.trips);
+    if (!state_.sizes.empty() && state_.sizes[at] > 1) {
+      text += fmt::format("  ({} elements of {} a turn)", state_.sizes[at], iterator.name);
+    }
+    std::string note = open ? "place open" : iterator.spatial ? "" : "sum";
+    add(open ? Kind::open_loop : Kind::loop, depth, std::move(text), std::move(note)).changed =
+        state_.changed == loop.name;
+  }
+
+  void transfer(std::size_t b, Kind kind, std::size_t depth) {
+    const ModelBuffer& buffer = model_.buffers[b];
+    const std::string extents = fmt::format("{}", fmt::join(buffer_extents(model_, buffer, state_.sizes), " × "));
+    const std::int64_t turns = turns_around(model_, state_, b);
+    const std::string times = turns == 1 ? "once" : fmt::format("{} times", turns);
+    const std::string_view word = kind == Kind::get ? "DMA get" : kind == Kind::put ? "DMA put" : "init";
+    add(kind, depth, fmt::format("{} {} [{}]", word, buffer.name, extents), times).changed =
+        state_.changed == buffer.name;
+  }
+
+  /// Everything between loop `depth` - 1 and loop `depth` of those that all stages have around them.
+  void level(std::size_t depth) {
+    const bool innermost = depth == around_.size();
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      if (state_.depth.empty() || state_.depth[b] != static_cast<int>(depth)) continue;
+      if (is_output(model_.buffers[b])) transfer(b, Kind::init, depth);
+      if (model_.buffers[b].kind == ModelBuffer::Kind::input) transfer(b, Kind::get, depth);
+    }
+    for (std::size_t s = 0; s < model_.list->stages.size(); ++s) {
+      if (computed_at(static_cast<int>(s)) == depth) compute(static_cast<int>(s), depth);
+    }
+    if (!innermost) {
+      add_loop(around_[depth], depth);
+      level(depth + 1);
+    }
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      const bool here = !state_.depth.empty() && state_.depth[b] == static_cast<int>(depth);
+      if (here && is_output(model_.buffers[b])) transfer(b, Kind::put, depth);
+    }
+  }
+
+  [[nodiscard]] std::size_t computed_at(int stage) const {
+    const int buffer = model_.buffer_of_output[static_cast<std::size_t>(stage)];
+    if (stage == model_.root || buffer < 0 || state_.depth.empty()) return around_.size();
+    const auto place = state_.depth[static_cast<std::size_t>(buffer)];
+    return place ? std::min(static_cast<std::size_t>(*place), around_.size()) : around_.size();
+  }
+
+  void compute(int stage, std::size_t depth) {
+    std::size_t inner = depth;
+    for (std::size_t l = 0; l < state_.loops.size(); ++l) {
+      const ModelIterator& iterator = iterator_of(state_.loops[l]);
+      if (iterator.spatial || iterator.stage != stage || stage == model_.root) continue;
+      add_loop(l, inner++);
+      for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+        const bool own = model_.buffers[b].stage == stage && model_.buffers[b].kind == ModelBuffer::Kind::input;
+        const auto deep = static_cast<int>(around_.size() + (inner - depth));
+        if (own && !state_.depth.empty() && state_.depth[b] == deep) transfer(b, Kind::get, inner);
+      }
+    }
+    const Stage& found = model_.list->stages[static_cast<std::size_t>(stage)];
+    std::vector<std::string> tile;
+    for (std::size_t a = 0; !state_.sizes.empty() && a < found.axes.size(); ++a) {
+      const std::int64_t extent = axis_extent(model_, stage, static_cast<int>(a), state_.sizes);
+      if (extent > 1) tile.push_back(fmt::format("{} {}", found.axes[a].name, extent));
+    }
+    add(Kind::compute, inner, "compute " + found.name,
+        tile.empty() ? (state_.sizes.empty() ? "" : "one element") : fmt::format("on {}", fmt::join(tile, " × ")));
+  }
+
+  const GroupModel& model_;
+  const NestState& state_;
+  std::vector<std::size_t> around_;  ///< loops around every stage: of the output, then of the root's reduction
+  std::vector<ReplayLine> lines_;
+};
+
+}  // namespace
+
+std::int64_t turns_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
+  const std::vector<int> path = path_of(model, state.loops, model.buffers[buffer]);
+  std::int64_t turns = 1;
+  const int depth = state.depth[buffer].value_or(0);
+  for (int p = 0; p < depth; ++p) {
+    turns *= state.loops[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])].trips;
+  }
+  return turns;
+}
+
+std::vector<ReplayLine> nest_so_far(const GroupModel& model, const NestState& state) {
+  return Writer(model, state).run();
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop nest of a fused operator while it is still being planned: outer loops, places of transfers that are known,
+// and how often each runs.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "inspector/replay/replay.h"
+#include "lowering/group_model.h"
+#include "lowering/schedule.h"
+#include "lowering/swtvm.h"
+
+namespace stowage::inspector {
+
+struct NestState {
+  std::vector<ParallelSplit> parallel;    ///< empty before it is known, and on one core
+  std::vector<std::int64_t> ranges;       ///< of one core, by iterator
+  std::vector<std::int64_t> sizes;        ///< buffered elements by iterator; empty before algorithm 1
+  std::vector<OuterLoop> loops;           ///< outermost first
+  std::size_t open = 0;                   ///< so many of the loops, from the outermost, have no place yet
+  bool ordering = false;                  ///< loops without a place are shown as such
+  std::vector<std::optional<int>> depth;  ///< by buffer of the model: loops of its path around its transfer
+  std::string changed;                    ///< loop or tensor that this step is about
+};
+
+/// Turns of the loops around a buffer's transfer, on one core.
+std::int64_t turns_around(const GroupModel& model, const NestState& state, std::size_t buffer);
+std::vector<ReplayLine> nest_so_far(const GroupModel& model, const NestState& state);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/replay/replay.h"
+
+#include <QDir>
+#include <QFile>
+#include <QImage>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "inspector/panes/export.h"
+#include "inspector/panes/replay_pane.h"
+#include "inspector/replay/algorithm_text.h"
+#include "inspector/replay/replay_picture.h"
+#include "tests/inspector/window_fixture.h"
+
+namespace stowage::test {
+namespace {
+
+using namespace inspector;
+
+std::vector<const ReplayStep*> steps_of(const Replay& replay, const std::string& algorithm) {
+  std::vector<const ReplayStep*> found;
+  for (const ReplayStep& step : replay.steps) {
+    if (step.algorithm == algorithm) found.push_back(&step);
+  }
+  return found;
+}
+
+std::string value(const ReplayStep& step, const std::string& name) {
+  for (const ReplayVariable& variable : step.variables) {
+    if (variable.name == name) return variable.value;
+  }
+  return {};
+}
+
+/// "for x < 1 / for yo < 8 / …", as deep as it is indented.
+std::string nest_text(const ReplayStep& step) {
+  std::string text;
+  for (const ReplayLine& line : step.nest) {
+    text += std::string(static_cast<std::size_t>(line.depth) * 2, ' ') + line.text;
+    if (!line.note.empty()) text += " | " + line.note;
+    text += "\n";
+  }
+  return text;
+}
+
+TEST_CASE("the papers' matmul is replayed with its known numbers", "[inspector][replay]") {
+  const Replay replay = make_replay(*sample_plan("matmul"), 0);
+  CHECK(replay.capacity == 65536);
+
+  const auto classes = steps_of(replay, "alg5");
+  REQUIRE(classes.size() == 3);
+  CHECK(classes[0]->message == "x is in the growing dimension of no tensor, in a higher one of A, C: num");
+  CHECK(classes[1]->message == "y is in the growing dimension of B, C, in a higher one of no tensor: size");
+  CHECK(classes[2]->message == "k is in the growing dimension of A, in a higher one of B: comp");
+
+  std::vector<std::int64_t> bytes;
+  for (const ReplayStep* step : steps_of(replay, "alg1")) bytes.push_back(step->ldm_bytes);
+  // One element each (three buffers of 32 bytes), y = 64, k = 64, the same, y = 128, k = 128 refused, taken back.
+  CHECK(bytes == std::vector<std::int64_t>{96, 544, 16896, 16896, 33536, 66560, 33536});
+  const ReplayStep& refused = *steps_of(replay, "alg1")[5];
+  CHECK(refused.outcome == TraceOutcome::refused);
+  CHECK(value(refused, "k") == "buffer 128 of 1024, comp");
+  REQUIRE(refused.buffers.size() == 3);
+  CHECK(refused.buffers[1].extents == "128 × 128");
+  CHECK(refused.buffers[1].bytes == 65536);
+  CHECK(replay.most_bytes() == 66560);
+
+  const auto order = steps_of(replay, "alg2");
+  REQUIRE(order.size() == 10);
+  CHECK(value(*order[0], "transfers") == "384");
+  CHECK(value(*order[1], "transfers") == "272");
+  CHECK(value(*order[2], "transfers") == "264");
+  CHECK(order[2]->why == "C does not move with ko, and stays in the LDM for all its 16 turns.");
+  CHECK(value(*order[3], "order so far") == "… ko");
+  CHECK(value(*order[9], "order so far") == "… x, yo, ko");
+}
+
+TEST_CASE("the loop nest grows with the steps", "[inspector][replay]") {
+  const Replay replay = make_replay(*sample_plan("matmul"), 0);
+  CHECK(nest_text(*steps_of(replay, "alg4")[0]) ==
+        "for x < 1\n"
+        "  for y < 1024\n"
+        "    for k < 1024 | sum\n"
+        "      compute matmul\n");
+  // x as the candidate for the innermost place: all three are open.
+  CHECK(nest_text(*steps_of(replay, "alg2")[0]) ==
+        "for yo < 8  (128 elements of y a turn) | place open\n"
+        "  for ko < 16  (64 elements of k a turn) | place open\n"
+        "    for x < 1 | place open\n"
+        "      compute matmul | on y 128 × k 64\n");
+  const auto places = steps_of(replay, "alg3");
+  REQUIRE(places.size() == 3);
+  CHECK(places[0]->why ==
+        "A moves with x and ko; inside ko its part is known. So it is loaded there (x 1 × yo 8 × ko 16: 128 times).");
+  const char* const finished =
+      "for x < 1\n"
+      "  for yo < 8  (128 elements of y a turn)\n"
+      "    init C [1 × 128] | 8 times\n"
+      "    for ko < 16  (64 elements of k a turn) | sum\n"
+      "      DMA get A [1 × 64] | 128 times\n"
+      "      DMA get B [64 × 128] | 128 times\n"
+      "      compute matmul | on y 128 × k 64\n"
+      "    DMA put C [1 × 128] | 8 times\n";
+  CHECK(nest_text(*places[2]) == finished);
+  CHECK(nest_text(replay.steps.back()) == finished);
+  const auto results = steps_of(replay, "result");
+  REQUIRE(results.size() == 4);
+  CHECK(results[2]->message == "DMA put of C: 8 times in all, [1 x 128] elements each, 4.00 KiB together.");
+}
+
+TEST_CASE("every step of every fused operator lights a line of its algorithm", "[inspector][replay]") {
+  const PlanPtr plan = sample_plan("lenet");
+  std::size_t steps = 0;
+  for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+    const Replay replay = make_replay(*plan, static_cast<int>(i));
+    for (const ReplayStep& step : replay.steps) {
+      INFO(replay.subject << " " << step.algorithm << " " << step.mark << " " << step.message);
+      const AlgorithmText* text = find_algorithm(step.algorithm);
+      REQUIRE(text != nullptr);
+      CHECK(!lines_of(*text, step.mark).empty());
+      CHECK(!step.message.empty());
+      ++steps;
+    }
+    if (plan->steps[i].plan == nullptr) continue;
+    // What the replay ends at is what was planned: as many transfer lines as the nest has transfers.
+    std::size_t moves = 0;
+    for (const ReplayLine& line : replay.steps.back().nest) {
+      moves += line.kind == ReplayLine::Kind::get || line.kind == ReplayLine::Kind::put ? 1 : 0;
+    }
+    CHECK(moves == plan->steps[i].plan->counts.dma.size());
+    CHECK(replay.steps.back().ldm_bytes == plan->steps[i].plan->nest.ldm_bytes);
+  }
+  CHECK(steps > 100);
+}
+
+TEST_CASE("steps that were not kept are made by planning again", "[inspector][replay]") {
+  const PlanPtr kept = sample_plan("matmul");
+  auto bare = std::make_shared<LoadedPlan>();
+  std::jthread([&] {
+    Compilation compilation = kept->compilation;
+    compilation.trace.records.clear();
+    bare = std::const_pointer_cast<LoadedPlan>(make_loaded_plan(std::move(compilation), "", "", {}));
+  }).join();
+  CHECK(keeps_steps(*kept, 0));
+  CHECK_FALSE(keeps_steps(*bare, 0));
+  const Replay again = make_replay(*bare, 0);
+  const Replay first = make_replay(*kept, 0);
+  REQUIRE(again.steps.size() == first.steps.size());
+  for (std::size_t i = 0; i < again.steps.size(); ++i) {
+    CHECK(again.steps[i].message == first.steps[i].message);
+    CHECK(nest_text(again.steps[i]) == nest_text(first.steps[i]));
+  }
+
+  Look look;
+  Document document;
+  Selection selection(document);
+  ReplayPane pane({document, selection, look});
+  pane.resize(1000, 700);
+  pane.show();
+  document.show(bare);
+  selection.select(step_place(0));
+  pane.flush();
+  CHECK(pane.busy());
+  REQUIRE(wait_until([&] { return !pane.busy(); }));
+  CHECK(pane.replay().steps.size() == first.steps.size());
+}
+
+TEST_CASE("the replay is driven by keyboard", "[inspector][replay]") {
+  Look look;
+  Document document;
+  Selection selection(document);
+  ReplayPane pane({document, selection, look});
+  pane.resize(1000, 700);
+  pane.show();
+  document.show(sample_plan("matmul"));
+  selection.select(step_place(0));
+  pane.flush();
+  const std::size_t count = pane.replay().steps.size();
+  REQUIRE(count > 20);
+  CHECK(pane.current() == 0);
+  QTest::keyClick(&pane, Qt::Key_Right);
+  QTest::keyClick(&pane, Qt::Key_Right);
+  CHECK(pane.current() == 2);
+  QTest::keyClick(&pane, Qt::Key_Left);
+  CHECK(pane.current() == 1);
+  QTest::keyClick(&pane, Qt::Key_End);
+  CHECK(pane.current() == count - 1);
+  QTest::keyClick(&pane, Qt::Key_Right);
+  CHECK(pane.current() == count - 1);
+  QTest::keyClick(&pane, Qt::Key_Home);
+  CHECK(pane.current() == 0);
+  while (pane.replay().steps[pane.current()].outcome != TraceOutcome::refused) {
+    const std::size_t before = pane.current();
+    QTest::keyClick(&pane, Qt::Key_PageDown);
+    REQUIRE(pane.current() > before);
+  }
+  CHECK(pane.replay().steps[pane.current()].message.find("65 KiB exceeds 64 KiB") != std::string::npos);
+  CHECK(pane.slider().value() == static_cast<int>(pane.current()));
+  QTest::keyClick(&pane, Qt::Key_Space);
+  CHECK(pane.playing());
+  QTest::keyClick(&pane, Qt::Key_Space);
+  CHECK_FALSE(pane.playing());
+  CHECK(pane.decisions().count() > 5);
+  pane.slider().setValue(3);
+  CHECK(pane.current() == 3);
+  selection.select(network_place());
+  pane.flush();
+  CHECK(pane.replay().steps.empty());
+}
+
+TEST_CASE("a replay is a page for a lecture and a sequence of pictures", "[inspector][replay]") {
+  const QTemporaryDir folder;
+  Look look;
+  Document document;
+  Selection selection(document);
+  ReplayPane pane({document, selection, look});
+  const QString page = folder.filePath(QStringLiteral("replay.html"));
+  CHECK(export_pane(pane, page).contains(QStringLiteral("--op")));
+  document.show(sample_plan("matmul"));
+  selection.select(step_place(0));
+  REQUIRE(export_pane(pane, page).isEmpty());
+  QFile file(page);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  const QByteArray text = file.readAll();
+  const auto steps = static_cast<qsizetype>(pane.replay().steps.size());
+  CHECK(text.count("<section") == steps);
+  CHECK(text.count("<svg") == steps);
+  CHECK(text.contains("128 times"));
+  // Nothing is loaded from anywhere: no address but the names of XML's own vocabularies.
+  for (const char* word : {"src=", "<link", "@import", "url("}) CHECK_FALSE(text.contains(word));
+  const QString pictures = folder.filePath(QStringLiteral("steps"));
+  REQUIRE(export_pane(pane, pictures).isEmpty());
+  CHECK(QDir(pictures).entryList({QStringLiteral("step-*.png")}).size() == steps);
+  CHECK(QImage(pictures + QStringLiteral("/step-01.png")).size() ==
+        QImage(pictures + QStringLiteral("/step-%1.png").arg(steps)).size());
+}
+
+}  // namespace
+}  // namespace stowage::test
