@@ -3,6 +3,7 @@
 
 #include "inspector/panes/cost_pane.h"
 #include "inspector/panes/fusion_pane.h"
+#include "inspector/panes/graph_pane.h"
 #include "inspector/panes/ldm_pane.h"
 #include "inspector/panes/loops_pane.h"
 #include "inspector/panes/pane.h"
@@ -23,6 +24,8 @@ Pane* make(const PaneContext& context) {
 
 std::span<const PaneRow> pane_table() {
   static const std::array rows = {
+      PaneRow{"graph", "Graph", "the computation graph and the fused graph, coloured by template or by cost",
+              Qt::LeftDockWidgetArea, make<GraphPane>},
       PaneRow{"fusion", "Fusion", "candidate groups with their fate, what strategies choose among, and why not fused",
               Qt::LeftDockWidgetArea, make<FusionPane>},
       PaneRow{"loops", "Loops", "the loop nest with its DMA, and the emitted C beside it", Qt::RightDockWidgetArea,

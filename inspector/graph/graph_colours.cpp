@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/graph/graph_colours.h"
+
+#include <QFontMetricsF>
+#include <algorithm>
+
+#include "emitter/template_palette.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+std::int64_t value_of(const StepFacts& step, GraphMetric metric) {
+  if (step.plan == nullptr) return 0;
+  switch (metric) {
+    case GraphMetric::fusion_template: return 0;
+    case GraphMetric::time: return step.cycles;
+    case GraphMetric::dma_bytes: return step.dma.bytes;
+    case GraphMetric::ldm: return step.plan->nest.ldm_bytes;
+  }
+  return 0;
+}
+
+std::int64_t top_of(const LoadedPlan& plan, GraphMetric metric) {
+  if (metric == GraphMetric::ldm) return plan.program().target.ldm_available();
+  std::int64_t top = 0;
+  for (const StepFacts& step : plan.steps) top = std::max(top, value_of(step, metric));
+  return top;
+}
+
+NodeColour colour_of_template(const std::string& name, const Theme& theme) {
+  const TemplateLook look = look_of_template(name);
+  QColor fill(qt(look.fill));
+  // The scheme is made for light pages; on a dark one the same hues stand back.
+  if (theme.dark)
+    fill = QColor::fromHslF(fill.hslHueF() < 0 ? 0 : fill.hslHueF(), fill.hslSaturationF() * 0.45F, 0.33F);
+  switch (look.border) {
+    case TemplateLook::Border::solid: return {fill, Qt::SolidLine};
+    case TemplateLook::Border::dashed: return {fill, Qt::DashLine};
+    case TemplateLook::Border::dotted: return {fill, Qt::DotLine};
+  }
+  return {fill};
+}
+
+}  // namespace
+
+std::vector<NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric, const Theme& theme) {
+  std::vector<NodeColour> colours;
+  const auto top = static_cast<double>(top_of(plan, metric));
+  for (const StepFacts& step : plan.steps) {
+    if (metric == GraphMetric::fusion_template) {
+      colours.push_back(colour_of_template(step.step->group.template_name, theme));
+    } else {
+      colours.push_back({theme.heat(top > 0 ? static_cast<double>(value_of(step, metric)) / top : 0)});
+    }
+  }
+  return colours;
+}
+
+Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& look, double width) {
+  Drawing drawing;
+  const Theme& theme = look.theme();
+  const QFontMetricsF metrics(look.smallFont());
+  const double row = metrics.height() + 4;
+  const double box = metrics.ascent() + 6;
+  double x = 8;
+  double y = 4;
+  const auto add_text = [&](const QString& text, const QColor& color) {
+    const double room = metrics.horizontalAdvance(text) + 2;
+    drawing.text({x, y, room, row}, text, color, look.smallFont());
+    x += room + 6;
+  };
+  if (metric == GraphMetric::fusion_template) {
+    std::vector<std::string> names;
+    for (const StepFacts& step : plan.steps) {
+      const std::string& name = step.step->group.template_name;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    for (const std::string& name : names) {
+      const QString text = name == "single" ? QStringLiteral("alone") : qt(name);
+      if (x > 8 && x + box + metrics.horizontalAdvance(text) + 8 > width) {
+        x = 8;
+        y += row;
+      }
+      const NodeColour colour = colour_of_template(name, theme);
+      drawing.rect({x, y + 3, box, row - 6}, colour.fill, theme.text).pen = colour.pen;
+      x += box + 5;
+      add_text(text, theme.text);
+      x += 8;
+    }
+  } else {
+    const std::int64_t top = top_of(plan, metric);
+    const double clock = plan.program().target.clock_hz;
+    const QString what = metric == GraphMetric::time        ? QStringLiteral("time of a fused operator")
+                         : metric == GraphMetric::dma_bytes ? QStringLiteral("DMA bytes of a fused operator")
+                                                            : QStringLiteral("LDM peak of a fused operator");
+    const QString most = metric == GraphMetric::time
+                             ? time_text(top, clock, look.units()) +
+                                   (look.units() == Units::cycles ? QStringLiteral(" cycles") : QString())
+                             : size_text(top);
+    add_text(what + QLatin1Char(':'), theme.text);
+    add_text(QStringLiteral("0"), theme.muted);
+    constexpr int steps = 24;
+    for (int i = 0; i < steps; ++i) {
+      drawing.rect({x + i * 5.0, y + 3, 5.2, row - 6}, theme.heat((i + 0.5) / steps));
+    }
+    drawing.rect({x, y + 3, steps * 5.0, row - 6}, QColor(), theme.line);
+    x += steps * 5.0 + 6;
+    add_text(most + (metric == GraphMetric::ldm ? QStringLiteral(" (all of it)") : QStringLiteral(" (the largest)")),
+             theme.muted);
+  }
+  drawing.size = {std::max(width, x + 4), y + row + 4};
+  return drawing;
+}
+
+}  // namespace stowage::inspector

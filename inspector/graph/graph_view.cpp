@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/graph/graph_view.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stowage::inspector {
+
+namespace {
+
+constexpr double smallest_scale = 0.002;
+constexpr double largest_scale = 4;
+/// Below these scales: no text in nodes, no labels on edges, no curves, no outlines.
+constexpr double text_scale = 0.5;
+constexpr double label_scale = 0.55;
+constexpr double curve_scale = 0.25;
+constexpr double margin = 16;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+GraphView::GraphView(const Look& look, QWidget* parent) : QWidget(parent), look_(look) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setMinimumSize(160, 120);
+  setAttribute(Qt::WA_OpaquePaintEvent);
+}
+
+void GraphView::setPicture(PicturePtr picture, bool keep_sight) {
+  const QPointF middle = QRectF(rect()).center();
+  // What is chosen keeps its place on the screen; without it, the same share of the way through the picture does.
+  const int before = picture_ ? picture_->find(chosen_) : -1;
+  QPointF where = middle;
+  QPointF share(0.5, 0.5);
+  if (picture_ && before >= 0) {
+    where = fromPicture(picture_->nodes[at(before)].rect.center());
+  } else if (picture_ && picture_->bounds.height() > 0) {
+    share.setY((toPicture(middle).y() - picture_->bounds.top()) / picture_->bounds.height());
+  }
+  const bool had = picture_ != nullptr && !picture_->nodes.empty();
+  picture_ = std::move(picture);
+  matches_.clear();
+  is_match_.clear();
+  current_match_ = -1;
+  minimap_ = QPixmap();
+  index();
+  chosen_node_ = picture_ ? picture_->find(chosen_) : -1;
+  if (!picture_ || fitted_ || !keep_sight || !had) {
+    fit();
+  } else {
+    QPointF anchor(picture_->bounds.center().x(), picture_->bounds.top() + share.y() * picture_->bounds.height());
+    if (before >= 0 && chosen_node_ >= 0) anchor = picture_->nodes[at(chosen_node_)].rect.center();
+    origin_ = where - anchor * scale_;
+    clampSight();
+  }
+  update();
+}
+
+void GraphView::setColours(std::vector<NodeColour> colours) {
+  colours_ = std::move(colours);
+  minimap_ = QPixmap();
+  update();
+}
+
+void GraphView::setLit(const Place& chosen, const Place& hovered) {
+  if (chosen == chosen_ && hovered == hovered_) return;
+  const bool other = chosen != chosen_;
+  chosen_ = chosen;
+  hovered_ = hovered;
+  if (other && picture_) {
+    chosen_node_ = picture_->find(chosen_);
+    if (chosen_node_ >= 0) reveal(chosen_node_);
+  }
+  update();
+}
+
+void GraphView::setMatches(std::vector<int> nodes, int current) {
+  matches_ = std::move(nodes);
+  current_match_ = current;
+  is_match_.assign(picture_ ? picture_->nodes.size() : 0, false);
+  for (const int node : matches_) is_match_[at(node)] = true;
+  update();
+}
+
+void GraphView::index() {
+  node_cells_.clear();
+  edge_cells_.clear();
+  columns_ = rows_ = 0;
+  if (!picture_) return;
+  const QRectF& bounds = picture_->bounds;
+  cell_ = std::max(512.0, std::sqrt(bounds.width() * bounds.height() / 40000));
+  columns_ = static_cast<int>(bounds.width() / cell_) + 1;
+  rows_ = static_cast<int>(bounds.height() / cell_) + 1;
+  node_cells_.resize(at(columns_) * at(rows_));
+  edge_cells_.resize(node_cells_.size());
+  node_stamp_.assign(picture_->nodes.size(), 0);
+  edge_stamp_.assign(picture_->edges.size(), 0);
+  stamp_ = 0;
+  const auto put = [&](std::vector<std::vector<int>>& cells, const QRectF& box, int item) {
+    const auto cell_of = [&](double value, int count) {
+      return std::clamp(static_cast<int>(value / cell_), 0, count - 1);
+    };
+    const QRectF local = box.translated(-bounds.topLeft());
+    for (int y = cell_of(local.top(), rows_); y <= cell_of(local.bottom(), rows_); ++y) {
+      for (int x = cell_of(local.left(), columns_); x <= cell_of(local.right(), columns_); ++x) {
+        auto& cell = cells[at(y * columns_ + x)];
+        if (cell.empty() || cell.back() != item) cell.push_back(item);
+      }
+    }
+  };
+  for (std::size_t i = 0; i < picture_->nodes.size(); ++i) {
+    put(node_cells_, picture_->nodes[i].rect, static_cast<int>(i));
+  }
+  for (std::size_t e = 0; e < picture_->edges.size(); ++e) {
+    const GraphEdge& edge = picture_->edges[e];
+    for (std::size_t p = 0; p + 3 < edge.path.size(); p += 3) {
+      put(edge_cells_, QRectF(edge.path[p], edge.path[p + 3]).normalized(), static_cast<int>(e));
+    }
+    if (edge.labelled) put(edge_cells_, edge.label, static_cast<int>(e));
+  }
+}
+
+void GraphView::collect(const QRectF& sight, std::vector<int>& nodes, std::vector<int>& edges) {
+  if (!picture_) return;
+  ++stamp_;
+  const QRectF local = sight.translated(-picture_->bounds.topLeft());
+  const int left = std::max(0, static_cast<int>(std::floor(local.left() / cell_)));
+  const int right = std::min(columns_ - 1, static_cast<int>(std::floor(local.right() / cell_)));
+  const int top = std::max(0, static_cast<int>(std::floor(local.top() / cell_)));
+  const int bottom = std::min(rows_ - 1, static_cast<int>(std::floor(local.bottom() / cell_)));
+  for (int y = top; y <= bottom; ++y) {
+    for (int x = left; x <= right; ++x) {
+      for (const int node : node_cells_[at(y * columns_ + x)]) {
+        if (std::exchange(node_stamp_[at(node)], stamp_) != stamp_) nodes.push_back(node);
+      }
+      for (const int edge : edge_cells_[at(y * columns_ + x)]) {
+        if (std::exchange(edge_stamp_[at(edge)], stamp_) != stamp_) edges.push_back(edge);
+      }
+    }
+  }
+  std::sort(nodes.begin(), nodes.end());  // boxes before what is inside
+}
+
+NodeColour GraphView::colourOf(const GraphNode& node) const {
+  if (node.step >= 0 && at(node.step) < colours_.size()) {
+    NodeColour colour = colours_[at(node.step)];
+    if (node.around >= 0) return {look_.theme().base, Qt::SolidLine};  // the box around it has the colour
+    return colour;
+  }
+  return {look_.theme().raised, Qt::SolidLine};
+}
+
+void GraphView::paintEdges(QPainter& painter, const std::vector<int>& edges, double scale) {
+  const Theme& theme = look_.theme();
+  painter.setBrush(Qt::NoBrush);
+  const int chosen = chosen_node_;
+  if (scale < curve_scale) {
+    // Straight pieces of one pixel; those shorter than that are under a node anyway.
+    std::vector<QLineF> lines;
+    lines.reserve(edges.size() * 2);
+    for (const int e : edges) {
+      const GraphEdge& edge = picture_->edges[at(e)];
+      for (std::size_t p = 0; p + 3 < edge.path.size(); p += 3) {
+        const QLineF line(edge.path[p], edge.path[p + 3]);
+        if ((std::abs(line.dx()) + std::abs(line.dy())) * scale >= 1.5) lines.push_back(line);
+      }
+    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    QPen pen(theme.muted, 1);
+    pen.setCosmetic(true);
+    painter.setPen(pen);
+    painter.drawLines(lines.data(), static_cast<int>(lines.size()));
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    return;
+  }
+  for (const int e : edges) {
+    const GraphEdge& edge = picture_->edges[at(e)];
+    if (edge.path.empty()) continue;
+    QPainterPath path(edge.path.front());
+    for (std::size_t p = 1; p + 2 < edge.path.size(); p += 3)
+      path.cubicTo(edge.path[p], edge.path[p + 1], edge.path[p + 2]);
+    const bool lit = chosen >= 0 && (edge.from == chosen || edge.to == chosen);
+    const QColor color = lit ? theme.accent : theme.muted;
+    painter.setPen(QPen(color, lit ? edge.width + 1 : edge.width, Qt::SolidLine, Qt::FlatCap));
+    painter.drawPath(path);
+    const QPointF tip = edge.path.back();
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    if (picture_->nodes[at(edge.to)].rect.width() > 0) {
+      const double half = 3 + edge.width / 2;
+      painter.drawPolygon(QPolygonF({tip, tip + QPointF(-half, -2 * half), tip + QPointF(half, -2 * half)}));
+    }
+    painter.setBrush(Qt::NoBrush);
+  }
+  if (scale < label_scale) return;
+  painter.setFont(look_.smallFont());
+  for (const int e : edges) {
+    const GraphEdge& edge = picture_->edges[at(e)];
+    if (!edge.labelled) continue;
+    // Inside a box the ground is the box's colour.
+    const GraphNode& from = picture_->nodes[at(edge.from)];
+    const GraphNode& to = picture_->nodes[at(edge.to)];
+    const bool inside = to.around >= 0 && (from.around == to.around || edge.from == to.around);
+    const QColor ground = inside ? colourOf(picture_->nodes[at(to.around)]).fill : theme.base;
+    const bool lit = chosen >= 0 && (edge.from == chosen || edge.to == chosen);
+    QColor soft = ground;
+    soft.setAlphaF(0.85F);
+    painter.fillRect(edge.label, soft);
+    const QColor ink = inside ? theme.on(ground) : lit ? theme.accent : theme.muted;
+    painter.setPen(ink);
+    const double half = edge.label.height() / 2;
+    painter.drawText(QRectF(edge.label.left(), edge.label.top(), edge.label.width(), half), Qt::AlignCenter, edge.name);
+    painter.drawText(QRectF(edge.label.left(), edge.label.top() + half, edge.label.width(), half), Qt::AlignCenter,
+                     edge.bytes);
+  }
+}
+
+void GraphView::paintNode(QPainter& painter, int index, double scale) {
+  const GraphNode& node = picture_->nodes[at(index)];
+  const Theme& theme = look_.theme();
+  const NodeColour colour = colourOf(node);
+  const QRectF& box = node.rect;
+  const bool found = !is_match_.empty() && is_match_[at(index)];
+  const bool lit = node.place != Place{} && holds(node.place, chosen_);
+  // In the computation graph an operator of the chosen group, in the fused graph the group of the chosen operator.
+  const bool related = !lit && chosen_.step >= 0 && node.step == chosen_.step && node.around < 0;
+  const bool pointed =
+      hovered_ != Place{} && node.place != Place{} && (holds(node.place, hovered_) || holds(hovered_, node.place));
+  if (scale < curve_scale && box.height() * scale < 14) {
+    painter.fillRect(box, found ? theme.warning : colour.fill);
+  } else {
+    QPen pen(theme.dark ? colour.fill.lighter(170) : colour.fill.darker(170), 1, colour.pen);
+    if (found) pen = QPen(theme.warning, index == current_match_ ? 5 : 3);
+    painter.setPen(pen);
+    painter.setBrush(pointed ? (theme.dark ? colour.fill.lighter(125) : colour.fill.darker(108)) : colour.fill);
+    const double radius = node.kind == GraphNode::Kind::end ? box.height() / 2 : 4;
+    painter.drawRoundedRect(box, radius, radius);
+  }
+  if (lit || related) {
+    QPen pen(theme.dark ? QColor(Qt::white) : theme.text, (lit ? 3 : 2) / std::min(1.0, scale));
+    if (related) pen.setStyle(Qt::DashLine);
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(box, 4, 4);
+  }
+}
+
+void GraphView::paintText(QPainter& painter, int index, double scale) {
+  const GraphNode& node = picture_->nodes[at(index)];
+  const Theme& theme = look_.theme();
+  const NodeColour colour = colourOf(node);
+  const QRectF& box = node.rect;
+  painter.setPen(theme.on(colour.fill));
+  if (scale >= text_scale) {
+    QFont title = look_.textFont();
+    title.setBold(true);
+    const QFont small = look_.smallFont();
+    double y = box.top() + 6;
+    for (qsizetype i = 0; i < node.lines.size(); ++i) {
+      const QFont& font = i == 0 ? title : small;
+      const double height = std::ceil(QFontMetricsF(font).height());
+      painter.setFont(font);
+      if (node.open) {  // edges to the operators inside pass behind the heading
+        const double half = QFontMetricsF(font).horizontalAdvance(node.lines[i]) / 2 + 3;
+        painter.fillRect(QRectF(box.center().x() - half, y, 2 * half, height), colour.fill);
+      }
+      painter.drawText(QRectF(box.left() + 2, y, box.width() - 4, height), Qt::AlignCenter, node.lines[i]);
+      y += height;
+    }
+    return;
+  }
+  // Smaller: only the title, as large as can be read, where it has room.
+  const double room = box.width() * scale - 6;
+  if (node.lines.isEmpty() || room < 30) return;
+  const QFont font = look_.smallFont();
+  const double height = look_.smallFont().pointSizeF() * 1.7;
+  const double high = (node.open ? 34.0 : box.height()) * scale;
+  if (high < height) return;
+  painter.save();
+  painter.scale(1 / scale, 1 / scale);
+  painter.setFont(font);
+  const QString text = QFontMetricsF(font).elidedText(node.lines.front(), Qt::ElideRight, room);
+  painter.drawText(QRectF(box.left() * scale, box.top() * scale, box.width() * scale, high), Qt::AlignCenter, text);
+  painter.restore();
+}
+
+void GraphView::paintGraph(QPainter& painter, const QRectF& sight, double scale) {
+  std::vector<int> nodes;
+  std::vector<int> edges;
+  collect(sight, nodes, edges);
+  painter.setRenderHint(QPainter::Antialiasing);
+  // Boxes, then edges over them, then what stands inside and closed groups.
+  for (const int node : nodes) {
+    if (picture_->nodes[at(node)].open) paintNode(painter, node, scale);
+  }
+  paintEdges(painter, edges, scale);
+  for (const int node : nodes) {
+    if (picture_->nodes[at(node)].open) paintText(painter, node, scale);
+  }
+  const double cell = 1 / scale;
+  double last_y = std::numeric_limits<double>::lowest();
+  double last_x = last_y;
+  for (const int node : nodes) {
+    const GraphNode& shown = picture_->nodes[at(node)];
+    if (shown.open) continue;
+    // Where many fall on one pixel, one is enough.
+    if (shown.rect.height() * scale < 1.5) {
+      if (std::abs(shown.rect.top() - last_y) < cell && std::abs(shown.rect.left() - last_x) < cell) continue;
+      last_y = shown.rect.top();
+      last_x = shown.rect.left();
+    }
+    paintNode(painter, node, scale);
+    paintText(painter, node, scale);
+  }
+}
+
+void GraphView::paintAll(QPainter& painter) {
+  if (!picture_) return;
+  painter.save();
+  painter.translate(-picture_->bounds.topLeft());
+  paintGraph(painter, picture_->bounds, 1);
+  painter.restore();
+}
+
+void GraphView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.fillRect(rect(), look_.theme().base);
+  if (!picture_) return;
+  painter.save();
+  painter.translate(origin_);
+  painter.scale(scale_, scale_);
+  paintGraph(painter, QRectF(toPicture({0, 0}), toPicture(QPointF(width(), height()))), scale_);
+  painter.restore();
+  paintMinimap(painter);
+}
+
+QRectF GraphView::minimapRect() const {
+  if (!picture_ || picture_->bounds.isEmpty()) return {};
+  // Only where something is out of sight, and there is room for it.
+  const QRectF shown(fromPicture(picture_->bounds.topLeft()), picture_->bounds.size() * scale_);
+  if (QRectF(rect()).adjusted(-1, -1, 1, 1).contains(shown) || width() < 240) return {};
+  QSizeF size = picture_->bounds.size();
+  size.scale(std::min(150.0, width() / 4.0), height() * 0.6, Qt::KeepAspectRatio);
+  size = size.expandedTo({14, 14});
+  return QRectF(QPointF(width() - size.width() - 10, height() - size.height() - 10), size);
+}
+
+void GraphView::paintMinimap(QPainter& painter) {
+  const QRectF frame = minimapRect();
+  if (frame.isEmpty()) return;
+  const Theme& theme = look_.theme();
+  const QSizeF factor(frame.width() / picture_->bounds.width(), frame.height() / picture_->bounds.height());
+  if (minimap_.isNull() || minimap_.deviceIndependentSize().toSize() != frame.size().toSize()) {
+    const double ratio = devicePixelRatioF();
+    minimap_ = QPixmap((frame.size() * ratio).toSize());
+    minimap_.setDevicePixelRatio(ratio);
+    minimap_.fill(theme.raised);
+    QPainter inner(&minimap_);
+    for (const GraphNode& node : picture_->nodes) {
+      if (node.around >= 0) continue;
+      const QRectF box = node.rect.translated(-picture_->bounds.topLeft());
+      inner.fillRect(QRectF(box.left() * factor.width(), box.top() * factor.height(),
+                            std::max(1.0, box.width() * factor.width()), std::max(1.0, box.height() * factor.height())),
+                     colourOf(node).fill);
+    }
+  }
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  painter.drawPixmap(frame.topLeft(), minimap_);
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(theme.line);
+  painter.drawRect(frame);
+  const auto place = [&](QPointF point) {
+    const QPointF local = point - picture_->bounds.topLeft();
+    return frame.topLeft() + QPointF(local.x() * factor.width(), local.y() * factor.height());
+  };
+  for (const int node : matches_) {
+    painter.fillRect(QRectF(place(picture_->nodes[at(node)].rect.center()) - QPointF(2, 1), QSizeF(4, 3)),
+                     theme.warning);
+  }
+  const QRectF sight(place(toPicture({0, 0})), place(toPicture(QPointF(width(), height()))));
+  painter.setPen(QPen(theme.accent, 2));
+  painter.drawRect(sight.intersected(frame));
+}
+
+void GraphView::lookAtMinimap(QPointF position) {
+  const QRectF frame = minimapRect();
+  if (frame.isEmpty()) return;
+  const QPointF share((position.x() - frame.left()) / frame.width(), (position.y() - frame.top()) / frame.height());
+  const QRectF& bounds = picture_->bounds;
+  const QPointF point(bounds.left() + share.x() * bounds.width(), bounds.top() + share.y() * bounds.height());
+  origin_ = QRectF(rect()).center() - point * scale_;
+  fitted_ = false;
+  clampSight();
+  update();
+}
+
+void GraphView::clampSight() {
+  if (!picture_) return;
+  // Something of the picture stays in sight; a picture narrower than the view stands in its middle.
+  const QRectF& bounds = picture_->bounds;
+  const auto clamped = [](double origin, double low, double length, double room, double scale) {
+    if (length * scale <= room - 2 * margin) return (room - length * scale) / 2 - low * scale;
+    return std::clamp(origin, room - margin - (low + length) * scale, margin - low * scale);
+  };
+  origin_ = {clamped(origin_.x(), bounds.left(), bounds.width(), width(), scale_),
+             clamped(origin_.y(), bounds.top(), bounds.height(), height(), scale_)};
+}
+
+void GraphView::fit() {
+  fitted_ = true;
+  if (!picture_ || picture_->bounds.isEmpty()) return;
+  const QRectF& bounds = picture_->bounds;
+  scale_ = std::clamp(std::min((width() - 2 * margin) / bounds.width(), (height() - 2 * margin) / bounds.height()),
+                      smallest_scale, 1.0);
+  clampSight();
+  update();
+}
+
+void GraphView::setActualSize() {
+  const int node = chosen_node_;
+  QPointF point = toPicture(QRectF(rect()).center());
+  if (node >= 0) point = picture_->nodes[at(node)].rect.center();
+  scale_ = 1;
+  origin_ = QRectF(rect()).center() - point;
+  fitted_ = false;
+  clampSight();
+  update();
+}
+
+void GraphView::zoomBy(double factor, QPointF around) {
+  const QPointF point = toPicture(around);
+  scale_ = std::clamp(scale_ * factor, smallest_scale, largest_scale);
+  origin_ = around - point * scale_;
+  fitted_ = false;
+  clampSight();
+  update();
+}
+
+void GraphView::panBy(QPointF way) {
+  origin_ += way;
+  fitted_ = false;
+  clampSight();
+  update();
+}
+
+void GraphView::reveal(int node) {
+  if (!picture_ || node < 0) return;
+  const QRectF& box = picture_->nodes[at(node)].rect;
+  const QRectF shown(fromPicture(box.topLeft()), box.size() * scale_);
+  const QRectF room = QRectF(rect()).adjusted(margin, margin, -margin, -margin);
+  if (room.contains(shown)) return;
+  // From far away to the middle, from nearby only as far as needed.
+  if (!QRectF(rect()).intersects(shown) || shown.height() > room.height() || shown.width() > room.width()) {
+    const QPointF point = shown.height() > room.height()
+                              ? QPointF(box.center().x(), box.top() + room.height() / 3 / scale_)
+                              : box.center();
+    origin_ = room.center() - point * scale_;
+  } else {
+    origin_ += {std::max(0.0, room.left() - shown.left()) - std::max(0.0, shown.right() - room.right()),
+                std::max(0.0, room.top() - shown.top()) - std::max(0.0, shown.bottom() - room.bottom())};
+  }
+  clampSight();
+  update();
+}
+
+int GraphView::nodeAt(QPointF position) const {
+  if (!picture_ || columns_ == 0) return -1;
+  const QPointF point = toPicture(position);
+  const QPointF local = point - picture_->bounds.topLeft();
+  const int x = static_cast<int>(std::floor(local.x() / cell_));
+  const int y = static_cast<int>(std::floor(local.y() / cell_));
+  if (x < 0 || y < 0 || x >= columns_ || y >= rows_) return -1;
+  int found = -1;
+  for (const int node : node_cells_[at(y * columns_ + x)]) {
+    if (picture_->nodes[at(node)].rect.contains(point)) found = std::max(found, node);
+  }
+  return found;
+}
+
+bool GraphView::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    QString text;
+    if (const int node = nodeAt(help->pos()); node >= 0) {
+      text = picture_->nodes[at(node)].tip;
+    } else if (picture_) {
+      // The edge whose path or label is nearby.
+      const QPointF point = toPicture(help->pos());
+      const double reach = 5 / scale_;
+      std::vector<int> nodes;
+      std::vector<int> edges;
+      collect(QRectF(point - QPointF(reach, reach), QSizeF(2 * reach, 2 * reach)), nodes, edges);
+      for (const int e : edges) {
+        const GraphEdge& edge = picture_->edges[at(e)];
+        QPainterPath path(edge.path.front());
+        for (std::size_t p = 1; p + 2 < edge.path.size(); p += 3)
+          path.cubicTo(edge.path[p], edge.path[p + 1], edge.path[p + 2]);
+        QPainterPathStroker stroker;
+        stroker.setWidth(2 * reach);
+        if ((edge.labelled && edge.label.contains(point)) || stroker.createStroke(path).contains(point))
+          text = edge.tip;
+      }
+    }
+    if (text.isEmpty()) {
+      QToolTip::hideText();
+    } else {
+      QToolTip::showText(help->globalPos(), text, this);
+    }
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+void GraphView::resizeEvent(QResizeEvent*) {
+  if (fitted_) {
+    fit();
+  } else {
+    clampSight();
+  }
+}
+
+void GraphView::wheelEvent(QWheelEvent* event) {
+  zoomBy(std::exp2(event->angleDelta().y() / 480.0), event->position());
+  event->accept();
+}
+
+void GraphView::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
+  pressed_ = last_ = event->position();
+  moved_ = false;
+  dragging_minimap_ = minimapRect().contains(pressed_);
+  dragging_ = !dragging_minimap_;
+  if (dragging_minimap_) lookAtMinimap(pressed_);
+}
+
+void GraphView::mouseMoveEvent(QMouseEvent* event) {
+  const QPointF position = event->position();
+  if (dragging_minimap_) return lookAtMinimap(position);
+  if (dragging_) {
+    if (!moved_ && (position - pressed_).manhattanLength() < 4) return;
+    moved_ = true;
+    setCursor(Qt::ClosedHandCursor);
+    panBy(position - std::exchange(last_, position));
+    return;
+  }
+  const int node = nodeAt(position);
+  setCursor(node >= 0 ? Qt::PointingHandCursor : Qt::OpenHandCursor);
+  Q_EMIT hovered(node >= 0 ? picture_->nodes[at(node)].place : Place{});
+}
+
+void GraphView::mouseReleaseEvent(QMouseEvent* event) {
+  const bool click = dragging_ && !moved_ && event->button() == Qt::LeftButton;
+  dragging_ = dragging_minimap_ = false;
+  if (!click) return;
+  const int node = nodeAt(event->position());
+  if (node >= 0) Q_EMIT chosen(picture_->nodes[at(node)].place);
+}
+
+void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
+  const int node = nodeAt(event->position());
+  if (node >= 0 && picture_->kind == GraphKind::fused && picture_->nodes[at(node)].step >= 0) {
+    Q_EMIT flipped(picture_->nodes[at(node)].step);
+  }
+}
+
+void GraphView::leaveEvent(QEvent*) { Q_EMIT hovered(Place{}); }
+
+void GraphView::step(QPointF direction) {
+  if (!picture_) return;
+  int best = -1;
+  if (chosen_node_ < 0) {
+    for (std::size_t i = 0; i < picture_->nodes.size() && best < 0; ++i) {
+      if (picture_->nodes[i].place != Place{}) best = static_cast<int>(i);
+    }
+  } else {
+    const GraphNode& from = picture_->nodes[at(chosen_node_)];
+    double nearest = std::numeric_limits<double>::max();
+    for (std::size_t i = 0; i < picture_->nodes.size(); ++i) {
+      const GraphNode& node = picture_->nodes[i];
+      if (static_cast<int>(i) == chosen_node_ || node.place == Place{}) continue;
+      // Among the group's own operators, or among the groups.
+      if (node.around != from.around) continue;
+      const QPointF way = node.rect.center() - from.rect.center();
+      const double along = QPointF::dotProduct(way, direction);
+      if (along <= 0.5) continue;
+      const double aside = std::abs(way.x() * direction.y() - way.y() * direction.x());
+      if (along + 2 * aside < nearest) {
+        nearest = along + 2 * aside;
+        best = static_cast<int>(i);
+      }
+    }
+  }
+  if (best >= 0) Q_EMIT chosen(picture_->nodes[at(best)].place);
+}
+
+void GraphView::keyPressEvent(QKeyEvent* event) {
+  const bool pan = event->modifiers().testFlag(Qt::ShiftModifier);
+  const QPointF middle = QRectF(rect()).center();
+  const auto go = [&](QPointF direction) { pan ? panBy(-80 * direction) : step(direction); };
+  switch (event->key()) {
+    case Qt::Key_Left: return go({-1, 0});
+    case Qt::Key_Right: return go({1, 0});
+    case Qt::Key_Up: return go({0, -1});
+    case Qt::Key_Down: return go({0, 1});
+    case Qt::Key_PageUp: return panBy({0, height() * 0.8});
+    case Qt::Key_PageDown: return panBy({0, -height() * 0.8});
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: return zoomBy(1.25, middle);
+    case Qt::Key_Minus: return zoomBy(0.8, middle);
+    case Qt::Key_F: return fit();
+    case Qt::Key_1: return setActualSize();
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Space:
+      if (picture_ && picture_->kind == GraphKind::fused && chosen_.step >= 0) Q_EMIT flipped(chosen_.step);
+      return;
+    default: QWidget::keyPressEvent(event);
+  }
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+#include <catch2/catch.hpp>
+#include <random>
+#include <thread>
+
+#include "inspector/graph/dot_layout.h"
+#include "inspector/panes/graph_pane.h"
+#include "tests/inspector/window_fixture.h"
+
+namespace stowage::test {
+namespace {
+
+using namespace inspector;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+/// A random acyclic graph: most edges short, some long.
+LayoutInput random_graph(int nodes, unsigned seed) {
+  std::mt19937 random(seed);
+  LayoutInput input;
+  for (int i = 0; i < nodes; ++i) {
+    input.nodes.push_back({40.0 + static_cast<double>(random() % 120), 20.0 + static_cast<double>(random() % 60)});
+    if (i == 0) continue;
+    for (unsigned k = 0; k < 1 + random() % 2; ++k) {
+      const int back = 1 + static_cast<int>(random() % (random() % 50 == 0 ? 40 : 3));
+      const int from = std::max(0, i - back);
+      input.edges.push_back({from, i, from, -1, -1, 60, 24});
+    }
+  }
+  return input;
+}
+
+QRectF box_of(const LayoutInput& input, const LayoutResult& layout, std::size_t node) {
+  return {layout.nodes[node].x, layout.nodes[node].y, input.nodes[node].width, input.nodes[node].height};
+}
+
+TEST_CASE("a layered layout keeps nodes apart, edges downwards and labels free", "[inspector]") {
+  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
+    INFO("seed " << seed);
+    const LayoutInput input = random_graph(120, seed);
+    const auto layout = layered_layout(input);
+    REQUIRE(layout);
+    std::vector<QRectF> taken;
+    for (std::size_t i = 0; i < input.nodes.size(); ++i) {
+      const QRectF box = box_of(input, *layout, i);
+      CHECK(box.left() >= -1e-6);
+      CHECK(box.right() <= layout->width + 1e-6);
+      CHECK(box.bottom() <= layout->height + 1e-6);
+      taken.push_back(box);
+    }
+    std::set<std::pair<int, int>> bundles;
+    for (std::size_t e = 0; e < input.edges.size(); ++e) {
+      const LayoutEdge& edge = input.edges[e];
+      const auto& path = layout->edges[e];
+      REQUIRE(path.size() % 3 == 1);
+      CHECK(path.front().y == Approx(box_of(input, *layout, at(edge.from)).bottom()));
+      CHECK(path.back().y == Approx(box_of(input, *layout, at(edge.to)).top()));
+      CHECK(path.front().y < path.back().y);
+      for (std::size_t p = 0; p + 3 < path.size(); p += 3) CHECK(path[p].y <= path[p + 3].y + 1e-9);
+      if (!bundles.insert({edge.from, edge.bundle}).second) continue;
+      QRectF label(0, 0, edge.label_width, edge.label_height);
+      label.moveCenter({layout->labels[e].x, layout->labels[e].y});
+      taken.push_back(label);
+    }
+    int overlaps = 0;
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      for (std::size_t k = i + 1; k < taken.size(); ++k) {
+        overlaps += taken[i].adjusted(0.01, 0.01, -0.01, -0.01).intersects(taken[k]) ? 1 : 0;
+      }
+    }
+    CHECK(overlaps == 0);
+  }
+}
+
+TEST_CASE("a chain is laid out straight, ports are kept, and a stop ends the work", "[inspector]") {
+  LayoutInput chain;
+  for (int i = 0; i < 5; ++i) chain.nodes.push_back({50.0 + 20.0 * (i % 2), 30});
+  for (int i = 0; i < 4; ++i) chain.edges.push_back({i, i + 1, i});
+  const auto straight = layered_layout(chain);
+  REQUIRE(straight);
+  const double middle = straight->nodes[0].x + chain.nodes[0].width / 2;
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(straight->nodes[i].x + chain.nodes[i].width / 2 == Approx(middle).margin(0.5));
+
+  chain.edges[0].from_port = 10;
+  chain.edges[0].to_port = 5;
+  const auto ports = layered_layout(chain);
+  REQUIRE(ports);
+  CHECK(ports->edges[0].front().x == Approx(ports->nodes[0].x + 10));
+  CHECK(ports->edges[0].back().x == Approx(ports->nodes[1].x + 5));
+
+  std::stop_source stopped;
+  stopped.request_stop();
+  CHECK_FALSE(layered_layout(random_graph(50, 1), stopped.get_token()));
+  LayoutInput ring;
+  ring.nodes = {{1, 1}, {1, 1}};
+  ring.edges = {{0, 1, 0}, {1, 0, 1}};
+  CHECK_THROWS(layered_layout(ring));
+}
+
+TEST_CASE("what dot answers is read, and what is damaged is not", "[inspector]") {
+  LayoutInput input;
+  input.nodes = {{72, 36}, {72, 36}};
+  input.edges = {{0, 1, 0, -1, -1, 20, 10}};
+  const std::string answer =
+      "graph 1 2 3\nnode 0 1 2.75 1 0.5 \"\" solid box black lightgrey\nnode 1 1 0.25 1 0.5 \"\" solid box black "
+      "lightgrey\nedge 0 1 4 1 2.5 1 2 1 1 1 0.5 \"<TABLE>\" 1.2 1.5 solid black\nstop\n";
+  const auto layout = read_dot_answer(answer, input);
+  REQUIRE(layout);
+  CHECK(layout->nodes[0].x == Approx(36));
+  CHECK(layout->nodes[0].y == Approx(0).margin(1e-6));
+  CHECK(layout->nodes[1].y == Approx(180));
+  CHECK(layout->edges[0].size() == 4);
+  CHECK(layout->edges[0].back().y == Approx(180));
+  CHECK(layout->labels[0].x == Approx(86.4));
+  CHECK_FALSE(read_dot_answer(answer.substr(0, answer.find("node 1")), input));
+  CHECK_FALSE(read_dot_answer(answer.substr(0, answer.find("2.5 1 2")), input));
+  CHECK_FALSE(read_dot_answer("", input));
+  CHECK_FALSE(read_dot_answer("graph 1 2 3\nnode 7 1 1 1 1\n", input));
+  LayoutInput other = input;
+  other.edges[0] = {1, 0, 0};
+  CHECK_FALSE(read_dot_answer(answer, other));
+}
+
+/// Pictures with our own layout, made beside the window's thread.
+PicturePtr picture_of(const LoadedPlan& plan, const GraphWish& wish) {
+  PicturePtr picture;
+  std::jthread([&] {
+    const auto sketch = sketch_graph(plan, wish);
+    picture = finish_picture(*sketch, *layered_layout(sketch->input), false);
+  }).join();
+  return picture;
+}
+
+GraphWish wish_for(GraphKind kind) {
+  const Look look;
+  return {kind, {}, TextMeasure(look.textFont()), TextMeasure(look.smallFont())};
+}
+
+TEST_CASE("the graphs of a plan show every operator, group and tensor between them", "[inspector]") {
+  const PlanPtr plan = sample_plan("lenet");
+  const Graph& graph = plan->graph();
+  const PicturePtr computation = picture_of(*plan, wish_for(GraphKind::computation));
+  std::size_t operators = 0;
+  for (const GraphNode& node : computation->nodes) operators += node.kind == GraphNode::Kind::op ? 1U : 0U;
+  CHECK(operators == graph.operators().size());
+  CHECK(computation->nodes.size() == operators + graph.inputs().size() + graph.outputs().size());
+  for (std::size_t i = 0; i < operators; ++i) {
+    const int node = computation->find(op_place(-1, static_cast<int>(i)));
+    REQUIRE(node >= 0);
+    CHECK(computation->nodes[at(node)].tip.contains(qt(graph.operators()[i].name)));
+  }
+
+  GraphWish wish = wish_for(GraphKind::fused);
+  const PicturePtr open = picture_of(*plan, wish);
+  for (std::size_t s = 0; s < plan->steps.size(); ++s) wish.flipped.insert(static_cast<int>(s));
+  const PicturePtr closed = picture_of(*plan, wish);
+  std::size_t boxes = 0;
+  for (const GraphNode& node : open->nodes) {
+    boxes += node.open ? 1U : 0U;
+    if (node.around < 0) continue;
+    CHECK(open->nodes[at(node.around)].rect.contains(node.rect));
+    CHECK(open->nodes[at(node.around)].step == node.step);
+  }
+  CHECK(boxes > 0);
+  CHECK(closed->nodes.size() == plan->steps.size() + graph.inputs().size() + graph.outputs().size());
+  for (const PicturePtr& picture : {computation, open, closed}) {
+    for (const GraphEdge& edge : picture->edges) {
+      CHECK(edge.path.size() % 3 == 1);
+      CHECK_FALSE(edge.bytes.isEmpty());
+      CHECK(edge.tip.contains(edge.bytes));
+    }
+    for (std::size_t i = 0; i < picture->nodes.size(); ++i) {
+      for (std::size_t k = i + 1; k < picture->nodes.size(); ++k) {
+        const GraphNode& one = picture->nodes[i];
+        const GraphNode& other = picture->nodes[k];
+        if (one.around != other.around) continue;
+        CHECK_FALSE(one.rect.intersects(other.rect));
+      }
+    }
+  }
+}
+
+struct ShownGraph {
+  Look look;
+  Document document;
+  Selection selection{document};
+  GraphPane pane{{document, selection, look}};
+  explicit ShownGraph(const std::string& name) {
+    pane.resize(700, 600);
+    pane.show();
+    document.show(sample_plan(name));
+    REQUIRE(wait_until([&] { return pane.view(GraphKind::fused).picture() != nullptr && !pane.busy(); }));
+  }
+};
+
+TEST_CASE("nodes are chosen by mouse and keys, and follow what is chosen elsewhere", "[inspector]") {
+  ShownGraph shown("lenet");
+  GraphView& view = shown.pane.view(GraphKind::fused);
+  const auto& nodes = view.picture()->nodes;
+  const int first = view.picture()->find(step_place(0));
+  REQUIRE(first >= 0);
+  const QPointF heading = nodes[at(first)].rect.topLeft() + QPointF(nodes[at(first)].rect.width() / 2, 8);
+  QTest::mouseClick(&view, Qt::LeftButton, {}, view.fromPicture(heading).toPoint());
+  CHECK(shown.selection.place() == step_place(0));
+  shown.pane.flush();
+  QTest::keyClick(&view, Qt::Key_Down);
+  CHECK(shown.selection.place().step > 0);
+  CHECK(shown.selection.place().op < 0);
+
+  // At 100 % the far end is out of sight until it is chosen.
+  view.setActualSize();
+  const int last = static_cast<int>(shown.document.plan()->steps.size()) - 1;
+  shown.selection.select(step_place(last));
+  shown.pane.flush();
+  const GraphNode& end = view.picture()->nodes[at(view.picture()->find(step_place(last)))];
+  CHECK(QRectF(view.rect()).contains(view.fromPicture(end.rect.center())));
+  CHECK(view.scale() == 1);
+
+  QTest::keyClick(&view, Qt::Key_Minus);
+  CHECK(view.scale() == Approx(0.8));
+  QTest::keyClick(&view, Qt::Key_F);
+  const QRectF all(view.fromPicture(view.picture()->bounds.topLeft()), view.picture()->bounds.size() * view.scale());
+  CHECK(QRectF(view.rect()).contains(all));
+  QTest::keyClick(&view, Qt::Key_1);
+  CHECK(view.scale() == 1);
+}
+
+TEST_CASE("a group opens and closes, and both graphs light what corresponds", "[inspector]") {
+  ShownGraph shown("lenet");
+  GraphView& fused = shown.pane.view(GraphKind::fused);
+  int group = -1;
+  for (std::size_t s = 0; s < shown.document.plan()->steps.size() && group < 0; ++s) {
+    if (shown.document.plan()->steps[s].step->group.operators.size() > 1) group = static_cast<int>(s);
+  }
+  REQUIRE(group >= 0);
+  shown.selection.select(step_place(group));
+  const auto is_open = [&] { return fused.picture()->nodes[at(fused.picture()->find(step_place(group)))].open; };
+  shown.pane.flush();
+  CHECK(is_open());
+  QTest::keyClick(&fused, Qt::Key_Return);
+  CHECK(wait_until([&] { return !is_open() && !shown.pane.busy(); }));
+
+  shown.pane.setMode(GraphPane::Mode::both);
+  GraphView& computation = shown.pane.view(GraphKind::computation);
+  REQUIRE(wait_until([&] { return computation.picture() != nullptr && !shown.pane.busy(); }));
+  CHECK_FALSE(is_open());
+  const int op = static_cast<int>(shown.document.plan()->steps[at(group)].step->group.operators.back().index());
+  const int node = computation.picture()->find(op_place(-1, op));
+  QTest::mouseClick(&computation, Qt::LeftButton, {},
+                    computation.fromPicture(computation.picture()->nodes[at(node)].rect.center()).toPoint());
+  CHECK(shown.selection.place() == op_place(group, op));
+  CHECK(fused.picture()->nodes[at(fused.picture()->find(shown.selection.place()))].step == group);
+}
+
+TEST_CASE("a search finds by regular expression, forwards and backwards, and says what is wrong", "[inspector]") {
+  ShownGraph shown("lenet");
+  std::vector<int> wanted;
+  const auto operators = shown.document.plan()->graph().operators();
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    if (operators[i].kind == "Gemm" || operators[i].kind == "Conv") wanted.push_back(static_cast<int>(i));
+  }
+  REQUIRE(wanted.size() > 2);
+  shown.pane.setMode(GraphPane::Mode::computation);
+  REQUIRE(wait_until([&] { return !shown.pane.busy(); }));
+  shown.pane.search(QStringLiteral("^(gemm|conv) "));
+  CHECK(shown.pane.matchCount() == wanted.size());
+  CHECK(shown.selection.place().op == wanted[0]);
+  QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return);
+  CHECK(shown.selection.place().op == wanted[1]);
+  QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
+  QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
+  CHECK(shown.selection.place().op == wanted.back());
+  shown.pane.search(QStringLiteral("(conv"));
+  CHECK(shown.pane.matchCount() == 0);
+  QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Escape);
+  CHECK(shown.pane.searchLine().text().isEmpty());
+}
+
+TEST_CASE("dot's layouts are kept by what was asked, damaged ones are not read, a stop ends it", "[inspector]") {
+  const QTemporaryDir folder;
+  LayoutInput input = random_graph(20, 7);
+  input.edges.resize(19);
+  Diagnostics diagnostics;
+  std::optional<LayoutResult> asked, kept, unknown, stopped;
+  std::jthread([&] {
+    const std::vector<std::string> folders = {"/proc/nowhere", folder.path().toStdString()};
+    asked = dot_layout(input, folders, diagnostics);
+    kept = kept_dot_layout(input, folders);
+    LayoutInput other = input;
+    other.nodes[0].width += 1;
+    unknown = kept_dot_layout(other, folders);
+    std::stop_source stop;
+    stop.request_stop();
+    stopped = dot_layout(other, folders, diagnostics, stop.get_token());
+  }).join();
+  if (!asked) {
+    CHECK_FALSE(diagnostics.entries().empty());
+    WARN("skipped, 1 case: no Graphviz");
+    return;
+  }
+  REQUIRE(kept);
+  CHECK(kept->nodes[3].x == asked->nodes[3].x);
+  CHECK_FALSE(unknown);
+  CHECK_FALSE(stopped);
+  CHECK_THROWS(kept_dot_layout(input, {}));  // on this thread, which is the window's
+}
+
+}  // namespace
+}  // namespace stowage::test
