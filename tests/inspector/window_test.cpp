@@ -3,8 +3,10 @@
 
 #include <QDockWidget>
 #include <QTest>
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "inspector/panes/fusion_pane.h"
 #include "inspector/panes/ldm_pane.h"
 #include "inspector/panes/loops_pane.h"
 #include "inspector/panes/problems_pane.h"
@@ -68,6 +70,57 @@ TEST_CASE("what is chosen in one pane is followed by all", "[inspector]") {
   CHECK(lit > 0);
   QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
   CHECK(window.selection().place().statement == 6);
+}
+
+TEST_CASE("the way through a network is walked back and forth, and the breadcrumb leads up", "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  open_sample(window, "lenet");
+  Selection& selection = window.selection();
+  auto& fusion = pane_of<FusionPane>(window, "fusion");
+  auto& tables = pane_of<TablesPane>(window, "tables");
+  const auto flush_all = [&] {
+    for (const PaneRow& row : pane_table()) window.pane(row.name)->flush();
+  };
+  flush_all();
+  // A group in the table of groups: the candidates show its row.
+  tables.table(0).view().selectRow(1);
+  flush_all();
+  const Place group = selection.place();
+  CHECK(group == step_place(1));
+  const auto shown_candidate = [&] {
+    const QModelIndex row = fusion.candidates().filter().mapToSource(fusion.candidates().view().currentIndex());
+    REQUIRE(row.isValid());
+    return fusion.candidates().model().table()->rows[static_cast<std::size_t>(row.row())].place;
+  };
+  CHECK(shown_candidate() == group);
+  // An operator that was outbid, in the table of candidates: everybody goes to it.
+  const auto& rows = fusion.candidates().model().table()->rows;
+  const auto outbid =
+      std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.place.op >= 0 && row.place.step != 1; });
+  REQUIRE(outbid != rows.end());
+  const Place op = outbid->place;
+  const QModelIndex source = fusion.candidates().model().index(static_cast<int>(outbid - rows.begin()), 0);
+  fusion.candidates().view().selectRow(fusion.candidates().filter().mapFromSource(source).row());
+  flush_all();
+  CHECK(selection.place() == op);
+  CHECK(shown_candidate() == op);  // the row that was chosen stays
+  CHECK(tables.table(0).view().currentIndex().row() == op.step);
+  QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
+  flush_all();
+  CHECK(selection.place() == group);
+  CHECK(shown_candidate() == group);
+  QTest::keyClick(&window, Qt::Key_Right, Qt::AltModifier);
+  flush_all();
+  CHECK(selection.place() == op);
+  CHECK_FALSE(selection.canGoForward());
+  CHECK(window.breadcrumb().text().startsWith(QStringLiteral("lenet › ")));
+  QTest::keyClick(&window, Qt::Key_Up, Qt::AltModifier);
+  CHECK(selection.place() == step_place(op.step));
+  QTest::keyClick(&window, Qt::Key_Up, Qt::AltModifier);
+  CHECK(selection.place() == network_place());
+  CHECK(window.breadcrumb().text() == QStringLiteral("lenet"));
+  flush_all();
 }
 
 TEST_CASE("every layout shows its panes", "[inspector]") {

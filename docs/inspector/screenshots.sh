@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Makes the pictures of docs/inspector: every pane with ResNet-50, replay with the papers' matmul.
+#   docs/inspector/screenshots.sh BUILD_FOLDER [FOLDER_FOR_THE_PICTURES]
+# Needs no display. With ImageMagick or pngquant installed the pictures have few colours and are small.
+set -eu
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+out=${2:-$here}
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+stowage=$build/driver/stowage
+inspector=$build/inspector/stowage-inspector
+cd "$work"
+"$stowage" network resnet50 -o resnet50.onnx >resnet50.log
+"$stowage" compile resnet50.onnx -o resnet50 >>resnet50.log
+"$stowage" compile resnet50.onnx --fusion exact -o exact >>resnet50.log
+matmul=$build/inspector/samples/matmul
+
+# picture NAME PANE LAYOUT SIZE OPTIONS... PLAN...
+picture() {
+  name=$1 pane=$2 layout=$3 size=$4
+  shift 4
+  # A pane that this build does not have (usage, 2) is left out; everything else that fails is a mistake.
+  code=0
+  "$inspector" --export window --pane "$pane" --layout "$layout" --size "$size" -o "$name.png" "$@" 2>"$name.log" || code=$?
+  if [ "$code" -eq 2 ]; then
+    echo "left out: $name"
+    return
+  elif [ "$code" -ne 0 ]; then
+    cat "$name.log" >&2
+    exit 1
+  fi
+  if command -v pngquant >/dev/null; then
+    pngquant --force --output "$name.png" 64 "$name.png"
+  elif command -v convert >/dev/null; then
+    convert "$name.png" +dither -colors 64 -define png:compression-level=9 "PNG8:$name.png"
+  fi
+  mv "$name.png" "$out/$name.png"
+}
+
+small=1280x800
+large=2560x1440
+picture graph graph compile $small --op layer1_0_add resnet50
+picture fusion fusion compile $small --op layer1_0_conv2 resnet50
+picture loops loops compile $small --op layer1_0_conv3 resnet50
+picture ldm ldm memory $small --op layer1_0_conv3 resnet50
+picture cost cost compile $small --op layer1_0_conv3 resnet50
+picture tables tables compile $small --op layer1_0_conv3 resnet50
+picture compare compare compile $small resnet50 exact
+picture whatif whatif teach $small --op layer1_0_conv3 resnet50
+picture replay replay teach $small "$matmul"
+picture dark fusion compile $small --dark --op layer1_0_conv2 resnet50
+picture large graph compile $large --op layer1_0_add resnet50
+du -ch "$out"/*.png | tail -1
