@@ -33,6 +33,12 @@ picture() {
     cat "$name.log" >&2
     exit 1
   fi
+  keep "$name"
+}
+
+# keep NAME: fewer colours, and into the folder of the pictures
+keep() {
+  name=$1
   if command -v pngquant >/dev/null; then
     pngquant --force --output "$name.png" 64 "$name.png"
   elif command -v convert >/dev/null; then
@@ -54,4 +60,6 @@ picture whatif whatif teach $small --op layer1_0_conv3 resnet50
 picture replay replay teach $small "$matmul"
 picture dark fusion compile $small --dark --op layer1_0_conv2 resnet50
 picture large graph compile $large --op layer1_0_add resnet50
+"$inspector" --export fusion --op layer1_0_conv2 --size 900x600 -o strategy.png resnet50
+keep strategy
 du -ch "$out"/*.png | tail -1

@@ -190,7 +190,7 @@ Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room) {
   const double y1 = std::ceil(std::log10(peak * 1.5));
   const double left = margin + small.height() + small.horizontalAdvance(QStringLiteral("0.0001")) + 10;
   const QRectF area(left, y + 6, width - left - margin,
-                    std::max(160.0, room.height() - y - 6 - 2 * small.height() - 18));
+                    std::max(110.0, room.height() - y - 6 - 2 * small.height() - 18));
   const auto at = [&](double intensity, double rate) {
     return QPointF(area.left() + (std::log10(intensity) - x0) / (x1 - x0) * area.width(),
                    area.bottom() - (std::log10(rate) - y0) / (y1 - y0) * area.height());

@@ -330,7 +330,9 @@ std::vector<Drawing> FusionPane::pages(QSizeF room) {
     view.setTable(std::make_shared<const Table>(std::move(values)), plan()->program().target.clock_hz);
     return view.drawing();
   };
-  std::vector<Drawing> all = {strategy_drawing(*plan(), path_, place(), neighbours_->value(), look(), room)};
+  // Tables may be wide; bars as wide as they are would be hard to compare.
+  const QSizeF narrow(std::min(room.width(), 1280.0), room.height());
+  std::vector<Drawing> all = {strategy_drawing(*plan(), path_, place(), neighbours_->value(), look(), narrow)};
   const bool network = operators_at(*plan(), place()).empty();
   all.push_back(titled(network ? tr("All candidate groups") : tr("Candidate groups with its operators")));
   all.push_back(table(candidates_table(*plan(), {std::nullopt, place()})));
