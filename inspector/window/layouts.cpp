@@ -50,6 +50,9 @@ void MainWindow::setLayoutNamed(const QString& name) {
   }
   QList<QDockWidget*> columns;
   QList<int> widths;
+  // The front docks first, the others as their tabs afterwards: beside a dock that has tabs already Qt would not split,
+  // but add one more tab.
+  std::vector<std::pair<QDockWidget*, std::vector<QDockWidget*>>> cells;
   const auto add_cell = [&](const auto& cell, const auto& place) {
     QDockWidget* front = nullptr;
     for (const char* pane : cell) {
@@ -58,12 +61,12 @@ void MainWindow::setLayoutNamed(const QString& name) {
       if (front == nullptr) {
         front = dock->second;
         place(front);
+        cells.push_back({front, {}});
       } else {
-        tabifyDockWidget(front, dock->second);
+        cells.back().second.push_back(dock->second);
       }
-      dock->second->show();
     }
-    if (front != nullptr) front->raise();
+    if (front != nullptr) front->show();
     return front;
   };
   QDockWidget* below =
@@ -79,6 +82,15 @@ void MainWindow::setLayoutNamed(const QString& name) {
     if (front == nullptr) continue;
     columns.push_back(front);
     widths.push_back(wanted->widths[i] * width() / 10);
+  }
+  for (const auto& [front, behind] : cells) {
+    QDockWidget* last = front;
+    for (QDockWidget* dock : behind) {
+      tabifyDockWidget(last, dock);
+      dock->show();
+      last = dock;
+    }
+    front->raise();
   }
   if (columns.size() > 1) resizeDocks(columns, widths, Qt::Horizontal);
   if (below != nullptr && !columns.isEmpty()) {
