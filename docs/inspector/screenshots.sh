@@ -57,9 +57,10 @@ picture cost cost compile $small --op layer1_0_conv3 resnet50
 picture tables tables compile $small --op layer1_0_conv3 resnet50
 picture compare compare compile $small resnet50 exact
 picture whatif whatif teach $small --op layer1_0_conv3 resnet50
-picture replay replay teach $small "$matmul"
 picture dark fusion compile $small --dark --op layer1_0_conv2 resnet50
 picture large graph compile $large --op layer1_0_add resnet50
 "$inspector" --export fusion --op layer1_0_conv2 --size 900x600 -o strategy.png resnet50
 keep strategy
+"$inspector" --export replay --op matmul --size $small -o replay.png "$matmul"
+keep replay
 du -ch "$out"/*.png | tail -1
