@@ -121,7 +121,7 @@ class FusionSteps {
       step.variables.push_back({"this way to it", grouped_digits(*from.best_cycles + edge.cycles), true});
     }
     if (to.best_cycles) step.variables.push_back({"best of to", grouped_digits(*to.best_cycles), true});
-    step.why = fmt::format("Strategy {} searches {}.", record_.strategy, graph.name);
+    step.why = "A path of edges from the first node to the last executes every operator once; the cheapest is taken.";
   }
 
   const FusionRecord& record_;
