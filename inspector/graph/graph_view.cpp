@@ -15,7 +15,7 @@ namespace stowage::inspector {
 
 namespace {
 
-constexpr double smallest_scale = 0.002;
+constexpr double smallest_scale = 0.0002;
 constexpr double largest_scale = 4;
 /// Below these scales: no text in nodes, no labels on edges, no curves, no outlines.
 constexpr double text_scale = 0.5;
@@ -53,8 +53,10 @@ void GraphView::setPicture(PicturePtr picture, bool keep_sight) {
   minimap_ = QPixmap();
   index();
   chosen_node_ = picture_ ? picture_->find(chosen_) : -1;
-  if (!picture_ || fitted_ || !keep_sight || !had) {
+  if (picture_ && sight_ == Sight::fitted && keep_sight) {
     fit();
+  } else if (!picture_ || sight_ == Sight::start || !keep_sight || !had) {
+    start();
   } else {
     QPointF anchor(picture_->bounds.center().x(), picture_->bounds.top() + share.y() * picture_->bounds.height());
     if (before >= 0 && chosen_node_ >= 0) anchor = picture_->nodes[at(chosen_node_)].rect.center();
@@ -77,7 +79,11 @@ void GraphView::setLit(const Place& chosen, const Place& hovered) {
   hovered_ = hovered;
   if (other && picture_) {
     chosen_node_ = picture_->find(chosen_);
-    if (chosen_node_ >= 0) reveal(chosen_node_);
+    if (sight_ == Sight::start) {
+      start();
+    } else if (chosen_node_ >= 0) {
+      reveal(chosen_node_);
+    }
   }
   update();
 }
@@ -397,7 +403,7 @@ void GraphView::lookAtMinimap(QPointF position) {
   const QRectF& bounds = picture_->bounds;
   const QPointF point(bounds.left() + share.x() * bounds.width(), bounds.top() + share.y() * bounds.height());
   origin_ = QRectF(rect()).center() - point * scale_;
-  fitted_ = false;
+  sight_ = Sight::free;
   clampSight();
   update();
 }
@@ -415,11 +421,25 @@ void GraphView::clampSight() {
 }
 
 void GraphView::fit() {
-  fitted_ = true;
+  sight_ = Sight::fitted;
   if (!picture_ || picture_->bounds.isEmpty()) return;
   const QRectF& bounds = picture_->bounds;
   scale_ = std::clamp(std::min((width() - 2 * margin) / bounds.width(), (height() - 2 * margin) / bounds.height()),
                       smallest_scale, 1.0);
+  clampSight();
+  update();
+}
+
+void GraphView::start() {
+  fit();
+  sight_ = Sight::start;
+  constexpr double readable = 0.75;
+  if (!picture_ || picture_->bounds.isEmpty() || scale_ >= text_scale) return;
+  scale_ = readable;
+  const QRectF& bounds = picture_->bounds;
+  const QPointF point =
+      chosen_node_ >= 0 ? picture_->nodes[at(chosen_node_)].rect.center() : QPointF(bounds.center().x(), bounds.top());
+  origin_ = QRectF(rect()).center() - point * scale_;
   clampSight();
   update();
 }
@@ -430,7 +450,7 @@ void GraphView::setActualSize() {
   if (node >= 0) point = picture_->nodes[at(node)].rect.center();
   scale_ = 1;
   origin_ = QRectF(rect()).center() - point;
-  fitted_ = false;
+  sight_ = Sight::free;
   clampSight();
   update();
 }
@@ -439,14 +459,14 @@ void GraphView::zoomBy(double factor, QPointF around) {
   const QPointF point = toPicture(around);
   scale_ = std::clamp(scale_ * factor, smallest_scale, largest_scale);
   origin_ = around - point * scale_;
-  fitted_ = false;
+  sight_ = Sight::free;
   clampSight();
   update();
 }
 
 void GraphView::panBy(QPointF way) {
   origin_ += way;
-  fitted_ = false;
+  sight_ = Sight::free;
   clampSight();
   update();
 }
@@ -520,8 +540,10 @@ bool GraphView::event(QEvent* event) {
 }
 
 void GraphView::resizeEvent(QResizeEvent*) {
-  if (fitted_) {
+  if (sight_ == Sight::fitted) {
     fit();
+  } else if (sight_ == Sight::start) {
+    start();
   } else {
     clampSight();
   }

@@ -25,6 +25,8 @@ class GraphView : public QWidget {
   [[nodiscard]] const PicturePtr& picture() const { return picture_; }
 
   void fit();
+  /// Where a picture opens: all of it if that can be read, else what is chosen at a scale that can.
+  void start();
   /// 100 %, around what is chosen.
   void setActualSize();
   void zoomBy(double factor, QPointF around);
@@ -79,7 +81,7 @@ class GraphView : public QWidget {
   int current_match_ = -1;
   double scale_ = 1;
   QPointF origin_;
-  bool fitted_ = true;
+  enum class Sight : std::uint8_t { start, fitted, free } sight_ = Sight::start;  ///< what a new size keeps
 
   // A grid over the picture: which nodes and edges reach into a cell.
   int columns_ = 0, rows_ = 0;

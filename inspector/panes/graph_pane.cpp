@@ -269,7 +269,9 @@ void GraphPane::recolour() {
 
 void GraphPane::placeLegend() {
   legend_->setVisible(plan() != nullptr);
-  legend_->setFixedHeight(std::max(20, static_cast<int>(legend_->build(QSizeF(width(), 0)).size.height())));
+  // Before it is shown a pane has no width worth breaking lines for.
+  const double wide = isVisible() ? width() : 600;
+  legend_->setFixedHeight(std::max(20, static_cast<int>(legend_->build(QSizeF(wide, 0)).size.height())));
   legend_->rebuild();
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QElapsedTimer>
-#include <QFile>
+#include <QImage>
 #include <QTemporaryDir>
 #include <QTest>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdio>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "inspector/graph/dot_layout.h"
@@ -279,6 +282,70 @@ TEST_CASE("a search finds by regular expression, forwards and backwards, and say
   CHECK(shown.pane.matchCount() == 0);
   QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Escape);
   CHECK(shown.pane.searchLine().text().isEmpty());
+}
+
+/// Groups of a large network, closed: what the pane shows of 10 000 operators.
+PicturePtr large_picture(int nodes, double& seconds) {
+  LayoutInput input = random_graph(nodes, 5);
+  for (LayoutNode& node : input.nodes) node = {150, 54};
+  GraphSketch sketch;
+  sketch.input = input;
+  for (int i = 0; i < nodes; ++i) {
+    GraphNode node;
+    node.place = op_place(i, i);
+    node.step = i;
+    node.lines = {QStringLiteral("Conv"), QStringLiteral("layer%1_conv").arg(i), QStringLiteral("1 × 64 × 56 × 56")};
+    sketch.picture.nodes.push_back(node);
+    sketch.node_of.push_back(i);
+  }
+  std::set<std::pair<int, int>> bundles;
+  for (std::size_t e = 0; e < input.edges.size(); ++e) {
+    GraphEdge edge;
+    edge.from = input.edges[e].from;
+    edge.to = input.edges[e].to;
+    edge.name = QStringLiteral("tensor%1").arg(e);
+    edge.bytes = QStringLiteral("784.00 KiB");
+    edge.labelled = bundles.insert({edge.from, input.edges[e].bundle}).second;
+    sketch.picture.edges.push_back(edge);
+    sketch.edge_of.push_back(static_cast<int>(e));
+  }
+  QElapsedTimer timer;
+  timer.start();
+  const auto layout = layered_layout(input);
+  seconds = static_cast<double>(timer.elapsed()) / 1000;
+  return finish_picture(sketch, *layout, false);
+}
+
+/// Not part of the tests' run: test_inspector "[benchmark]".
+TEST_CASE("frames of a graph of 10 000 operators", "[.][benchmark]") {
+  double seconds = 0;
+  const PicturePtr picture = large_picture(10000, seconds);
+  std::printf("layered layout of 10 000 nodes, %zu edges: %.0f ms\n", picture->edges.size(), seconds * 1000);
+  const Look look;
+  GraphView view(look);
+  view.resize(1280, 800);
+  view.setPicture(picture, false);
+  view.setColours(std::vector<NodeColour>(10000, NodeColour{QColor(Qt::lightGray)}));
+  QImage screen(1280, 800, QImage::Format_RGB32);
+  const auto measure = [&](const char* what, auto&& move) {
+    std::vector<double> frames;
+    for (int i = 0; i < 200; ++i) {
+      move(i);
+      QElapsedTimer timer;
+      timer.start();
+      view.render(&screen);
+      frames.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    }
+    std::sort(frames.begin(), frames.end());
+    std::printf("%-24s median %5.1f ms, 95 %% %5.1f ms, worst %5.1f ms\n", what, frames[100], frames[190], frames[199]);
+  };
+  view.fit();
+  const double fitted = view.scale();
+  measure("fitted", [](int) {});
+  measure("fitted, panning", [&](int i) { view.panBy({i % 2 == 0 ? 5.0 : -5.0, 3}); });
+  measure("zooming to 100 %", [&](int i) { view.zoomBy(i == 0 ? 1.0 : std::pow(1 / fitted, 1.0 / 200), {640, 400}); });
+  view.setActualSize();
+  measure("100 %, panning", [&](int) { view.panBy({0, -37}); });
 }
 
 TEST_CASE("dot's layouts are kept by what was asked, damaged ones are not read, a stop ends it", "[inspector]") {
