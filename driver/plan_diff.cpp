@@ -189,6 +189,8 @@ std::string place_words(const Plan& before, const Plan& after, const std::string
   return fmt::format("moves {} inside {}", subject, to);
 }
 
+}  // namespace
+
 std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& after) {
   using What = ScheduleChange::What;
   std::vector<ScheduleChange> changes;
@@ -231,6 +233,8 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
   });
   return changes;
 }
+
+namespace {
 
 std::vector<ScheduleChange> step_changes(const ProgramStep& before, const ProgramStep& after) {
   std::vector<ScheduleChange> changes;

@@ -85,6 +85,9 @@ struct PlanDiff {
   [[nodiscard]] bool is_same() const;        ///< nothing differs, names of strategies aside
 };
 
+/// What is set otherwise in the second of two plans of one fused operator.
+std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& after);
+
 PlanDiff diff_programs(const Program& before, const Program& after);
 PlanDiff diff_compilations(const Compilation& before, const Compilation& after);
 

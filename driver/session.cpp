@@ -117,6 +117,26 @@ bool check_reserve(const Target& target, std::int64_t arena_bytes, Diagnostics& 
   return false;
 }
 
+/// What follows when a network is fused; the rest of `compilation` is filled in.
+Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fused, const FixedSchedules& fixed,
+                                  const Planner& planner, const Target& target, const std::string& fusion,
+                                  Diagnostics& diagnostics, const std::stop_token& stop, const ProgressSink& progress) {
+  if (!check_schedules(fused, fixed, diagnostics)) return Failed{};
+  auto program =
+      plan_program(fused, fixed.schedules, planner, target, TraceSink(&compilation.trace), diagnostics, stop, progress);
+  if (!program || stop.stop_requested()) return Failed{};
+  compilation.program = *std::move(program);
+  compilation.program.fusion = fusion;
+  compilation.program.planner = planner.name();
+
+  report(progress, "emit", 0, 1);
+  compilation.emitted = emit_signed(compilation);
+  if (!check_reserve(compilation.program.target, compilation.emitted.arena_bytes, diagnostics)) return Failed{};
+  compilation.parameters = parameter_bytes(compilation.program);
+  if (stop.stop_requested()) return Failed{};
+  return compilation;
+}
+
 /// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.
 Result<Compilation> compile_imported(Compilation compilation, const Graph& graph, const CompileWay& way,
                                      const CompileRequest& request, Diagnostics& diagnostics,
@@ -135,21 +155,8 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   const FusedGraph& fused = fusion.fused;
   compilation.fusion = std::move(fusion.record);
   if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
-  if (!check_schedules(fused, request.fixed, diagnostics)) return Failed{};
-
-  auto program =
-      plan_program(fused, request.fixed.schedules, *way.planner, way.target, trace, diagnostics, stop, progress);
-  if (!program || stop.stop_requested()) return Failed{};
-  compilation.program = *std::move(program);
-  compilation.program.fusion = request.fusion;
-  compilation.program.planner = request.planner;
-
-  report(progress, "emit", 0, 1);
-  compilation.emitted = emit_signed(compilation);
-  if (!check_reserve(compilation.program.target, compilation.emitted.arena_bytes, diagnostics)) return Failed{};
-  compilation.parameters = parameter_bytes(compilation.program);
-  if (stop.stop_requested()) return Failed{};
-  return compilation;
+  return plan_and_emit(std::move(compilation), fused, request.fixed, *way.planner, way.target, request.fusion,
+                       diagnostics, stop, progress);
 }
 
 }  // namespace
@@ -186,6 +193,18 @@ Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& requ
   const auto way = compile_way(request, diagnostics);
   if (!way) return Failed{};
   return compile_imported({}, graph, *way, request, diagnostics, stop, progress);
+}
+
+Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
+                               Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress) {
+  const Planner* planner = find_planner(before.program.planner);
+  check(planner != nullptr, "a plan names a planner that there is not");
+  Compilation again = before;
+  std::erase_if(again.trace.records, [](const TraceRecord& record) {
+    return record.algorithm.starts_with("alg") || record.algorithm == "parallel";  // the planners'
+  });
+  return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion,
+                       diagnostics, stop, progress);
 }
 
 EmittedProgram emit_signed(const Compilation& compilation) {

@@ -88,6 +88,11 @@ Result<std::optional<UserTemplates>> read_user_templates(const std::string& path
 Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& request, Diagnostics& diagnostics,
                                   std::stop_token stop = {}, const ProgressSink& progress = {});
 
+/// The same fused network planned and emitted anew: for another target or with other schedules. What compile() gives
+/// for the same target and schedules, if they do not make the strategy choose other groups.
+Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
+                               Diagnostics& diagnostics, std::stop_token stop = {}, const ProgressSink& progress = {});
+
 /// Sums over a program, for tables and --json.
 struct ProgramTotals {
   std::int64_t groups = 0;   ///< fused operators, views included

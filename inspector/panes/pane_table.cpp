@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "inspector/panes/compare_pane.h"
 #include "inspector/panes/cost_pane.h"
 #include "inspector/panes/fusion_pane.h"
 #include "inspector/panes/graph_pane.h"
@@ -10,6 +11,7 @@
 #include "inspector/panes/problems_pane.h"
 #include "inspector/panes/replay_pane.h"
 #include "inspector/panes/tables_pane.h"
+#include "inspector/panes/what_if_pane.h"
 
 namespace stowage::inspector {
 
@@ -37,6 +39,10 @@ std::span<const PaneRow> pane_table() {
       PaneRow{"replay", "Replay",
               "how a plan came about: every step of the algorithms, with loops and LDM as they stood",
               Qt::RightDockWidgetArea, make<ReplayPane>},
+      PaneRow{"whatif", "What if", "a copy of the plan to be changed, and what each change comes to",
+              Qt::RightDockWidgetArea, make<WhatIfPane>},
+      PaneRow{"compare", "Compare", "two plans: a verdict, gains and losses of every group, differences of one",
+              Qt::RightDockWidgetArea, make<ComparePane>},
       PaneRow{"tables", "Tables", "groups, operators, buffers and DMA operations with their numbers",
               Qt::BottomDockWidgetArea, make<TablesPane>},
       PaneRow{"problems", "Problems", "what was found wrong with the input, and what to do about it",

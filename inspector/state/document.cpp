@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/state/document.h"
 
+#include <algorithm>
+
 #include "inspector/state/load.h"
 
 namespace stowage::inspector {
@@ -39,6 +41,8 @@ void Document::open(const Source& source, const Source& baseline) {
       }
       if (!loading.plan) return fail(source, loading.diagnostics);
       diagnostics_ = loading.diagnostics;
+      kept_.clear();
+      Q_EMIT keptChanged();
       show(loading.plan);
       showBaseline(other.plan);
       Q_EMIT diagnosticsChanged();
@@ -46,6 +50,31 @@ void Document::open(const Source& source, const Source& baseline) {
       if (!baseline.path.isEmpty() && !other.plan) Q_EMIT openingFailed(baseline);
     };
   });
+}
+
+void Document::openBaseline(const Source& source) {
+  opening_ = source;
+  work_.start([this, source](std::stop_token stop, const ProgressSink& progress) -> Background::Deliver {
+    Loading loading = load(source.path.toStdString(), source.job.toStdString(), stop, progress);
+    return [this, source, loading = std::move(loading)] {
+      if (!loading.plan) return fail(source, loading.diagnostics);
+      diagnostics_ = loading.diagnostics;
+      Q_EMIT diagnosticsChanged();
+      showBaseline(loading.plan);
+    };
+  });
+}
+
+void Document::keep(const QString& name, PlanPtr plan) {
+  const auto same = std::find_if(kept_.begin(), kept_.end(), [&](const KeptPlan& kept) { return kept.name == name; });
+  if (same != kept_.end()) {
+    same->plan = std::move(plan);
+  } else {
+    constexpr std::size_t most = 12;
+    if (kept_.size() == most) kept_.erase(kept_.begin());
+    kept_.push_back({name, std::move(plan)});
+  }
+  Q_EMIT keptChanged();
 }
 
 void Document::show(PlanPtr plan) {

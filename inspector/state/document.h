@@ -18,6 +18,12 @@ struct Source {
   friend bool operator==(const Source&, const Source&) = default;
 };
 
+/// A plan that is kept for comparing: a snapshot, or what was shown before an edit.
+struct KeptPlan {
+  QString name;
+  PlanPtr plan;
+};
+
 class Document : public QObject {
   Q_OBJECT
  public:
@@ -37,10 +43,18 @@ class Document : public QObject {
   /// Shows a plan that is there already (an edited one, a snapshot).
   void show(PlanPtr plan);
   void showBaseline(PlanPtr plan);
+  /// Opens another plan to compare what is shown with.
+  void openBaseline(const Source& source);
+
+  /// Plans that can be compared besides the two that are shown, oldest first.
+  [[nodiscard]] const std::vector<KeptPlan>& kept() const { return kept_; }
+  /// Replaces one of that name; a dozen at most, the oldest goes.
+  void keep(const QString& name, PlanPtr plan);
 
  Q_SIGNALS:
   void planChanged();
   void baselineChanged();
+  void keptChanged();
   void diagnosticsChanged();
   void busyChanged();
   void progress(const QString& stage, int done, int total);
@@ -54,6 +68,7 @@ class Document : public QObject {
 
   PlanPtr plan_;
   PlanPtr baseline_;
+  std::vector<KeptPlan> kept_;
   Diagnostics diagnostics_;
   Source opening_;
   Background work_;  ///< last: its destructor joins before the rest goes

@@ -12,7 +12,20 @@
 
 namespace stowage::inspector {
 
-enum class ColumnKind : std::uint8_t { text, count, bytes, cycles, share, rate, number };
+/// The kinds that end in _change are shown with their sign.
+enum class ColumnKind : std::uint8_t {
+  text,
+  count,
+  bytes,
+  cycles,
+  share,
+  rate,
+  number,
+  count_change,
+  bytes_change,
+  cycles_change,
+  share_change
+};
 
 struct Column {
   std::string title;

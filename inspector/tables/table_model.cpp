@@ -2,8 +2,20 @@
 #include "inspector/tables/table_model.h"
 
 #include <QRegularExpression>
+#include <cstdlib>
+#include <limits>
 
 namespace stowage::inspector {
+
+namespace {
+
+template <class Number>
+QString with_sign(Number change, const QString& size) {
+  if (change == 0) return QStringLiteral("–");
+  return (change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size;
+}
+
+}  // namespace
 
 TableModel::TableModel(const Look& look, QObject* parent)
     : QAbstractTableModel(parent), look_(look), table_(std::make_shared<Table>()) {
@@ -26,11 +38,16 @@ QString TableModel::text(const Cell& cell, std::size_t column) const {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
     if (kind == ColumnKind::bytes) return size_text(*whole);
     if (kind == ColumnKind::cycles) return time_text(*whole, clock_hz_, look_.units());
-    return count_text(*whole);
+    if (kind == ColumnKind::count) return count_text(*whole);
+    const std::int64_t size = std::abs(*whole);
+    return with_sign(*whole, kind == ColumnKind::bytes_change    ? size_text(size)
+                             : kind == ColumnKind::cycles_change ? time_text(size, clock_hz_, look_.units())
+                                                                 : count_text(size));
   }
   if (const auto* fraction = std::get_if<double>(&cell)) {
     if (kind == ColumnKind::share) return percent_text(*fraction);
     if (kind == ColumnKind::rate) return rate_text(*fraction);
+    if (kind == ColumnKind::share_change) return with_sign(*fraction, percent_text(std::abs(*fraction)));
     return format("{:.2f}", *fraction);
   }
   return {};
@@ -68,7 +85,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
       if (const auto* whole = std::get_if<std::int64_t>(&cell)) return QVariant::fromValue<qlonglong>(*whole);
       if (const auto* fraction = std::get_if<double>(&cell)) return *fraction;
       if (std::holds_alternative<std::monostate>(cell)) {
-        return kind == ColumnKind::text ? QVariant(QString()) : QVariant(qlonglong{-1});
+        return kind == ColumnKind::text ? QVariant(QString()) : QVariant(std::numeric_limits<qlonglong>::min());
       }
       return text(cell, column).toLower();
     case ShareRole:

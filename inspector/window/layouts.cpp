@@ -22,7 +22,12 @@ struct Layout {
 
 const std::vector<Layout>& layouts() {
   static const std::vector<Layout> rows = {
-      {"compile", {{"graph", "fusion"}, {"loops", "ldm", "cost", "compare"}}, {2, 3}, {"tables", "problems"}, 5, 2},
+      {"compile",
+       {{"graph", "fusion"}, {"loops", "ldm", "cost", "whatif", "compare"}},
+       {2, 3},
+       {"tables", "problems"},
+       5,
+       2},
       {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 3, 1},
       {"teach", {{"replay", "loops"}, {"ldm", "whatif"}}, {3, 2}, {}, 1, 1},
   };

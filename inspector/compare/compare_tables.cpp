@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/compare/compare_tables.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stowage::inspector {
+
+namespace {
+
+const char* kind_text(GroupChange::Kind kind) {
+  switch (kind) {
+    case GroupChange::Kind::same: return "the same";
+    case GroupChange::Kind::planned: return "planned otherwise";
+    case GroupChange::Kind::regrouped: return "fused otherwise";
+    case GroupChange::Kind::only_before: return "gone";
+    case GroupChange::Kind::only_after: return "new";
+  }
+  return "";
+}
+
+const char* what_text(ScheduleChange::What what) {
+  switch (what) {
+    case ScheduleChange::What::fused_by: return "template";
+    case ScheduleChange::What::split: return "split over the cores";
+    case ScheduleChange::What::buffer: return "buffer size of";
+    case ScheduleChange::What::order: return "order of the loops";
+    case ScheduleChange::What::place: return "transfer of";
+    case ScheduleChange::What::slots: return "slots of";
+  }
+  return "";
+}
+
+Cell relative(std::int64_t before, std::int64_t after) {
+  if (before <= 0) return {};
+  return static_cast<double>(after - before) / static_cast<double>(before);
+}
+
+std::map<std::string, const Buffer*> buffers_of(const LoadedPlan& plan, const std::vector<GroupSide>& side) {
+  std::map<std::string, const Buffer*> buffers;
+  if (side.size() != 1) return buffers;
+  const StepFacts& step = plan.steps[side.front().step];
+  if (step.plan == nullptr) return buffers;
+  for (std::size_t b = 0; b < step.plan->nest.buffers.size(); ++b) {
+    buffers[tensor_of_buffer(step.plan->nest, static_cast<int>(b))] = &step.plan->nest.buffers[b];
+  }
+  return buffers;
+}
+
+std::string buffer_text(const Buffer* buffer) {
+  if (buffer == nullptr) return {};
+  return fmt::format("{}, {} bytes at {}", extents_text(buffer->extents), buffer->bytes(), buffer->offset);
+}
+
+/// For every line of both texts whether the other has it too, at a place that keeps the order (longest common
+/// subsequence).
+std::pair<std::vector<bool>, std::vector<bool>> common_lines(const std::vector<QString>& a,
+                                                             const std::vector<QString>& b) {
+  const std::size_t width = b.size() + 1;
+  std::vector<int> longest((a.size() + 1) * width, 0);
+  for (std::size_t i = a.size(); i-- > 0;) {
+    for (std::size_t j = b.size(); j-- > 0;) {
+      longest[i * width + j] = a[i] == b[j] ? longest[(i + 1) * width + j + 1] + 1
+                                            : std::max(longest[(i + 1) * width + j], longest[i * width + j + 1]);
+    }
+  }
+  std::pair<std::vector<bool>, std::vector<bool>> common = {std::vector<bool>(a.size()), std::vector<bool>(b.size())};
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i] == b[j]) {
+      common.first[i++] = common.second[j++] = true;
+    } else if (longest[(i + 1) * width + j] >= longest[i * width + j + 1]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return common;
+}
+
+}  // namespace
+
+Table changes_table(const PlanDiff& diff) {
+  Table table;
+  table.title = "Changes";
+  table.columns = {
+      {"group", ColumnKind::text, "fused operator of the current plan"},
+      {"in the baseline", ColumnKind::text, "what stands for the same operators there"},
+      {"change", ColumnKind::text, "planned otherwise: the same operators with another schedule or other numbers"},
+      {"cycles before", ColumnKind::cycles, "predicted, baseline", true},
+      {"cycles now", ColumnKind::cycles, "predicted, current plan", true},
+      {"Δ cycles", ColumnKind::cycles_change, "now less before: below zero is faster", true},
+      {"Δ", ColumnKind::share_change, "Δ cycles divided by cycles before"},
+      {"Δ DMA bytes", ColumnKind::bytes_change, "now less before, all cores", true},
+      {"Δ transfers", ColumnKind::count_change, "now less before, all cores", true},
+      {"Δ operations", ColumnKind::count_change, "now less before, all cores", true},
+      {"Δ LDM", ColumnKind::bytes_change, "peak of one core's scratchpad, now less before"},
+      {"why", ColumnKind::text, "what the current plan does otherwise"},
+  };
+  for (const GroupChange& change : diff.groups) {
+    const PlanNumbers& a = change.numbers_before;
+    const PlanNumbers& b = change.numbers_after;
+    std::vector<std::string> words;
+    for (const ScheduleChange& entry : change.schedule) words.push_back(entry.words);
+    Row row;
+    row.cells = {side_text(change.after),
+                 side_text(change.before),
+                 kind_text(change.kind),
+                 a.cycles,
+                 b.cycles,
+                 b.cycles - a.cycles,
+                 relative(a.cycles, b.cycles),
+                 b.bytes - a.bytes,
+                 b.transfers - a.transfers,
+                 b.operations - a.operations,
+                 b.ldm_bytes - a.ldm_bytes,
+                 fmt::format("{}", fmt::join(words, "; "))};
+    if (!change.after.empty()) row.place = step_place(static_cast<int>(change.after.front().step));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table totals_table(const PlanDiff& diff) {
+  Table table;
+  table.title = "Totals";
+  table.columns = {{"in all", ColumnKind::text, "sums over the network; LDM: the largest"},
+                   {"baseline", ColumnKind::text, ""},
+                   {"current", ColumnKind::text, ""},
+                   {"Δ", ColumnKind::count_change, "current less baseline"},
+                   {"Δ relative", ColumnKind::share_change, "Δ divided by the baseline's"}};
+  const PlanNumbers& a = diff.before.totals;
+  const PlanNumbers& b = diff.after.totals;
+  const auto text = [&](const char* what, const std::string& x, const std::string& y) {
+    table.rows.push_back({{what, x, y, Cell(), Cell()}, {}});
+  };
+  const auto number = [&](const char* what, std::int64_t x, std::int64_t y) {
+    table.rows.push_back({{what, count_text(x).toStdString(), count_text(y).toStdString(), y - x, relative(x, y)}, {}});
+  };
+  text("network", diff.before.network, diff.after.network);
+  text("target", diff.before.target, diff.after.target);
+  text("fusion", diff.before.fusion, diff.after.fusion);
+  text("planner", diff.before.planner, diff.after.planner);
+  number("fused operators", a.groups, b.groups);
+  number("kernels launched", a.kernels, b.kernels);
+  number("DMA transfers", a.transfers, b.transfers);
+  number("DMA operations", a.operations, b.operations);
+  number("DMA bytes", a.bytes, b.bytes);
+  number("LDM peak bytes", a.ldm_bytes, b.ldm_bytes);
+  number("cycles", a.cycles, b.cycles);
+  for (const PlanDiff::Setting& setting : diff.target) {
+    table.rows.push_back({{"target." + setting.key, setting.before, setting.after, Cell(), Cell()}, {}});
+  }
+  return table;
+}
+
+Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current) {
+  Table table;
+  table.title = "Selected group";
+  table.columns = {{"what", ColumnKind::text, "setting of the schedule, or LDM buffer of a tensor"},
+                   {"baseline", ColumnKind::text, ""},
+                   {"current", ColumnKind::text, ""}};
+  for (const ScheduleChange& entry : change.schedule) {
+    const std::string what = what_text(entry.what);
+    table.rows.push_back({{entry.subject.empty() ? what : what + " " + entry.subject, entry.before, entry.after}, {}});
+  }
+  const auto before = buffers_of(baseline, change.before);
+  const auto after = buffers_of(current, change.after);
+  std::map<std::string, std::pair<const Buffer*, const Buffer*>> both;
+  for (const auto& [tensor, buffer] : before) both[tensor].first = buffer;
+  for (const auto& [tensor, buffer] : after) both[tensor].second = buffer;
+  for (const auto& [tensor, pair] : both) {
+    table.rows.push_back({{"LDM of " + tensor, buffer_text(pair.first), buffer_text(pair.second)}, {}});
+  }
+  return table;
+}
+
+const GroupChange* change_of(const PlanDiff& diff, int step) {
+  for (const GroupChange& change : diff.groups) {
+    for (const GroupSide& side : change.after) {
+      if (static_cast<int>(side.step) == step) return &change;
+    }
+  }
+  return nullptr;
+}
+
+std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, int baseline_step, const LoadedPlan& current,
+                                             int current_step, const Look& look) {
+  std::pair<CodeText, CodeText> nests;
+  if (const StepFacts* step = baseline.step(baseline_step); step != nullptr && step->plan != nullptr) {
+    nests.first = nest_code(baseline, baseline_step, false, look);
+  }
+  if (const StepFacts* step = current.step(current_step); step != nullptr && step->plan != nullptr) {
+    nests.second = nest_code(current, current_step, false, look);
+  }
+  const auto texts = [](const CodeText& code) {
+    std::vector<QString> lines;
+    for (const CodeLine& line : code.lines) lines.push_back(line.text().trimmed());
+    return lines;
+  };
+  const auto common = common_lines(texts(nests.first), texts(nests.second));
+  const auto mark = [&](CodeText& code, const std::vector<bool>& same, const QString& badge, const QColor& color) {
+    code.has_badges = true;
+    for (std::size_t i = 0; i < code.lines.size(); ++i) {
+      code.lines[i].badge = same[i] ? QString() : badge;
+      code.lines[i].badge_color = color;
+    }
+  };
+  mark(nests.first, common.first, QStringLiteral("−"), look.theme().category(1));
+  mark(nests.second, common.second, QStringLiteral("+"), look.theme().category(2));
+  for (CodeLine& line : nests.first.lines) line.place.reset();  // places are the current plan's
+  return nests;
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The difference of two plans as tables: totals and settings, groups with their gains, and what of one group's
+// schedule and buffers is other.
+#pragma once
+
+#include "driver/plan_diff.h"
+#include "inspector/code/code_text.h"
+#include "inspector/tables/table.h"
+
+namespace stowage::inspector {
+
+/// Rows stand for the current plan's steps; for a group that only the baseline has, for nothing.
+Table changes_table(const PlanDiff& diff);
+/// Sums of the networks and what the targets set otherwise.
+Table totals_table(const PlanDiff& diff);
+/// Schedule and buffers of one change, baseline and current beside each other.
+Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current);
+/// The change that a step of the current plan belongs to; null without one.
+const GroupChange* change_of(const PlanDiff& diff, int step);
+
+/// Two nests line by line; lines that the other has not get a badge: "−" in the baseline, "+" in the current plan.
+std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, int baseline_step, const LoadedPlan& current,
+                                             int current_step, const Look& look);
+
+}  // namespace stowage::inspector

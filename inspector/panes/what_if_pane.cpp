@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/panes/what_if_pane.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QElapsedTimer>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QInputDialog>
+#include <QMenu>
+#include <QResizeEvent>
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "driver/files.h"
+#include "inspector/ldm/ldm_map.h"
+#include "inspector/whatif/result_drawing.h"
+
+namespace stowage::inspector {
+
+WhatIfPane::WhatIfPane(const PaneContext& context)
+    : Pane(context),
+      session_(document(), selection(), this),
+      status_(new QLabel(this)),
+      plan_network_(new QToolButton(this)),
+      cancel_(new QToolButton(this)),
+      progress_(new QProgressBar(this)),
+      split_(new QSplitter(Qt::Horizontal, this)),
+      controls_(new WhatIfControls(session_, look(), this)),
+      tabs_(new QTabWidget(this)),
+      result_(new DrawingView(look(), this)),
+      ldm_(new DrawingView(look(), this)),
+      nest_(new CodeView(look(), this)) {
+  auto* bar = new QHBoxLayout;
+  bar->setContentsMargins(6, 3, 6, 3);
+  makeBar(bar);
+  auto* scroll = new QScrollArea(this);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidget(controls_);
+  tabs_->setDocumentMode(true);
+  tabs_->addTab(result_, tr("Result"));
+  tabs_->addTab(ldm_, tr("LDM map"));
+  tabs_->addTab(nest_, tr("Loop nest"));
+  result_->setAccessibleName(tr("Result of the edit"));
+  ldm_->setAccessibleName(tr("LDM map of the edited group"));
+  nest_->setAccessibleName(tr("Loop nest of the edited group"));
+  split_->addWidget(scroll);
+  split_->addWidget(tabs_);
+  split_->setStretchFactor(0, 2);
+  split_->setStretchFactor(1, 3);
+  split_->setChildrenCollapsible(false);
+  status_->setWordWrap(true);
+  status_->setContentsMargins(8, 0, 8, 3);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addLayout(bar);
+  layout->addWidget(status_);
+  layout->addWidget(split_, 1);
+
+  result_->setBuilder([this](QSizeF room) { return result_drawing(input(), look(), room); });
+  ldm_->setBuilder([this](QSizeF room) {
+    return session_.legal() != nullptr ? ldm_map(*session_.legal()->result, 0, look(), room) : Drawing();
+  });
+  connect(&session_, &WhatIfSession::changed, this, &WhatIfPane::showState);
+  connect(&session_, &WhatIfSession::planningChanged, this, &WhatIfPane::showState);
+  connect(&session_, &WhatIfSession::evaluated, this, [this] {
+    controls_->refresh();
+    showResult();
+  });
+  connect(&session_, &WhatIfSession::failed, this, [this](const QString& sentence) {
+    status_->setText(sentence);
+    Q_EMIT message(sentence);
+  });
+  connect(&session_, &WhatIfSession::planningProgress, this, [this](const QString& stage, int done, int total) {
+    progress_->setRange(0, std::max(total, 0));
+    progress_->setValue(done);
+    progress_->setFormat(stage);
+  });
+}
+
+void WhatIfPane::makeBar(QHBoxLayout* bar) {
+  const auto button = [&](QAction* action) {
+    auto* made = new QToolButton(this);
+    made->setDefaultAction(action);
+    bar->addWidget(made);
+    return made;
+  };
+  const auto history_action = [&](QAction* action, const QKeySequence& keys) {
+    action->setShortcut(keys);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    addAction(action);
+    auto* made = button(action);
+    // The name of what is undone may be long; the button says only the word, the tooltip all of it.
+    const QString word = action->text();
+    connect(action, &QAction::changed, made, [made, action, word] {
+      made->setText(word);
+      made->setToolTip(QStringLiteral("%1 (%2)").arg(action->text(), action->shortcut().toString()));
+    });
+    made->setText(word);
+  };
+  history_action(session_.history().createUndoAction(this, tr("Undo")), QKeySequence::Undo);
+  history_action(session_.history().createRedoAction(this, tr("Redo")), QKeySequence::Redo);
+  auto* reset = new QAction(tr("As opened"), this);
+  reset->setToolTip(tr("Drop all edits of all groups and of the target (can be undone)"));
+  connect(reset, &QAction::triggered, this, [this] { session_.change({}, tr("as opened")); });
+  button(reset);
+  auto* snapshots = new QToolButton(this);
+  snapshots->setText(tr("Snapshots"));
+  makeSnapshotMenu(snapshots);
+  auto* toml = new QToolButton(this);
+  toml->setText(tr("TOML"));
+  toml->setToolTip(tr("The edits in the form that the command line reads"));
+  makeTomlMenu(toml);
+  for (QToolButton* menu : {snapshots, toml}) {
+    menu->setPopupMode(QToolButton::InstantPopup);
+    bar->addWidget(menu);
+  }
+  bar->addStretch();
+  progress_->setMaximumWidth(120);
+  progress_->setMaximumHeight(18);
+  cancel_->setText(tr("Cancel"));
+  plan_network_->setText(tr("Plan network"));
+  plan_network_->setToolTip(
+      tr("Plan the whole network with these edits and show it in all panes, what was opened as its "
+         "baseline"));
+  bar->addWidget(progress_);
+  bar->addWidget(cancel_);
+  bar->addWidget(plan_network_);
+  connect(plan_network_, &QToolButton::clicked, &session_, &WhatIfSession::planNetwork);
+  connect(cancel_, &QToolButton::clicked, &session_, &WhatIfSession::cancelPlanning);
+}
+
+void WhatIfPane::makeTomlMenu(QToolButton* button) {
+  auto* menu = new QMenu(button);
+  const auto copy = [this](bool batch) { QGuiApplication::clipboard()->setText(qt(toml(batch))); };
+  menu->addAction(tr("Copy for compile --schedule"), this, [copy] { copy(false); });
+  menu->addAction(tr("Copy as a batch file's job"), this, [copy] { copy(true); });
+  menu->addAction(tr("Save for compile --schedule…"), this, [this] { askAndSave(false); });
+  menu->addAction(tr("Save as a batch file…"), this, [this] { askAndSave(true); });
+  button->setMenu(menu);
+}
+
+void WhatIfPane::makeSnapshotMenu(QToolButton* button) {
+  auto* menu = new QMenu(button);
+  connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+    menu->clear();
+    menu->addAction(tr("Take a snapshot…"), this, [this] {
+      bool accepted = false;
+      const QString name = QInputDialog::getText(this, tr("Snapshot"), tr("Name:"), QLineEdit::Normal,
+                                                 tr("snapshot %1").arg(session_.snapshots().size() + 1), &accepted);
+      if (accepted && !name.isEmpty()) session_.takeSnapshot(name);
+    });
+    menu->addSeparator();
+    for (std::size_t i = 0; i < session_.snapshots().size(); ++i) {
+      menu->addAction(tr("Back to %1").arg(session_.snapshots()[i].name), this,
+                      [this, i] { session_.restoreSnapshot(i); });
+    }
+  });
+  button->setMenu(menu);
+}
+
+std::string WhatIfPane::toml(bool batch) const {
+  if (!batch || !session_.base()) return schedule_file(session_.edit());
+  const Compilation& base = session_.base()->compilation;
+  return batch_file(session_.edit(),
+                    {"what-if", base.model.path, base.program.target.name, base.program.fusion, base.program.planner});
+}
+
+QString WhatIfPane::saveToml(const QString& path, bool batch) {
+  Diagnostics diagnostics;
+  if (write_file_whole(path.toStdString(), toml(batch), diagnostics)) return {};
+  const auto entries = diagnostics.entries();
+  return entries.empty() ? tr("%1 cannot be written").arg(path)
+                         : QStringLiteral("%1: %2").arg(path, qt(entries.front().message));
+}
+
+void WhatIfPane::askAndSave(bool batch) {
+  const QString path = QFileDialog::getSaveFileName(this, tr("Save the edits"), QStringLiteral("what-if.toml"),
+                                                    tr("TOML files (*.toml)"));
+  if (path.isEmpty()) return;
+  const QString problem = saveToml(path, batch);
+  Q_EMIT message(problem.isEmpty() ? tr("Saved %1").arg(path) : problem);
+}
+
+ResultInput WhatIfPane::input() const {
+  ResultInput input;
+  if (session_.step() < 0) return input;
+  const StepFacts& step = session_.base()->steps[static_cast<std::size_t>(session_.step())];
+  input.before = step.plan;
+  input.target_before = &session_.base()->program().target;
+  input.name = step.step->group.name;
+  input.legal = session_.legal();
+  input.latest = session_.latest();
+  input.pending = session_.pending();
+  return input;
+}
+
+void WhatIfPane::showState() {
+  const bool planning = session_.planning();
+  progress_->setVisible(planning);
+  cancel_->setVisible(planning);
+  plan_network_->setEnabled(!planning && session_.base() != nullptr && session_.stale());
+  QString text;
+  if (!session_.base()) {
+    text = tr("Nothing is open.");
+  } else if (session_.step() < 0) {
+    text = tr("Choose a group with a loop nest to edit its plan.");
+  } else if (planning) {
+    text = tr("The network is being planned with the edits…");
+  } else if (session_.stale()) {
+    text = tr("⚠ Stale: the other panes show the plan without these edits. Plan network brings them up to date.");
+  } else if (session_.edit().empty()) {
+    text = tr("Nothing is edited yet. What is not fixed, the planner fills.");
+  } else {
+    text = tr("All panes show the network with these edits.");
+  }
+  status_->setText(text);
+  controls_->refresh();
+  showResult();
+}
+
+void WhatIfPane::showResult() {
+  if (!isVisible()) return;
+  result_->rebuild();
+  ldm_->rebuild();
+  nest_->setCode(session_.legal() != nullptr ? nest_code(*session_.legal()->result, 0, false, look()) : CodeText());
+}
+
+void WhatIfPane::refresh(unsigned changes) {
+  if ((changes & (plan_changed | selection_changed | look_changed)) != 0) showState();
+}
+
+void WhatIfPane::resizeEvent(QResizeEvent* event) {
+  Pane::resizeEvent(event);
+  split_->setOrientation(event->size().width() >= 720 ? Qt::Horizontal : Qt::Vertical);
+}
+
+QSizeF WhatIfPane::exportSize(QSizeF room) {
+  // A picture is of the answer, so it waits for one.
+  QElapsedTimer timer;
+  timer.start();
+  while (session_.step() >= 0 && session_.legal() == nullptr && timer.elapsed() < 10000) {
+    QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents, 20);
+  }
+  const QSizeF upper = result_->build({room.width(), 0}).size;
+  const QSizeF lower = ldm_->build({room.width(), room.height() / 2}).size;
+  return {std::max(upper.width(), lower.width()), upper.height() + lower.height()};
+}
+
+void WhatIfPane::draw(QPainter& painter, QSizeF size) {
+  const Drawing upper = result_->build({size.width(), 0});
+  paint(painter, upper);
+  painter.translate(0, upper.size.height());
+  paint(painter, ldm_->build({size.width(), size.height() - upper.size.height()}));
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What if: a copy of the plan to be changed. Every edit lowers and evaluates the chosen group again; the network is
+// planned anew on demand.
+#pragma once
+
+#include <QProgressBar>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QToolButton>
+
+#include "inspector/code/code_view.h"
+#include "inspector/draw/drawing_view.h"
+#include "inspector/panes/pane.h"
+#include "inspector/whatif/controls.h"
+#include "inspector/whatif/session.h"
+
+namespace stowage::inspector {
+
+class WhatIfPane : public Pane {
+  Q_OBJECT
+ public:
+  explicit WhatIfPane(const PaneContext& context);
+  [[nodiscard]] QSizeF exportSize(QSizeF room) override;
+  void draw(QPainter& painter, QSizeF size) override;
+
+  [[nodiscard]] WhatIfSession& session() { return session_; }
+  [[nodiscard]] WhatIfControls& controls() { return *controls_; }
+  [[nodiscard]] DrawingView& result() { return *result_; }
+  [[nodiscard]] QLabel& status() { return *status_; }
+  /// Writes a --schedule file, or a batch file where `batch`; whole or not at all. What went wrong, or nothing.
+  [[nodiscard]] QString saveToml(const QString& path, bool batch);
+
+ protected:
+  void refresh(unsigned changes) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void makeBar(class QHBoxLayout* bar);
+  void makeTomlMenu(QToolButton* button);
+  void makeSnapshotMenu(QToolButton* button);
+  void askAndSave(bool batch);
+  void showState();
+  void showResult();
+  [[nodiscard]] std::string toml(bool batch) const;
+  [[nodiscard]] struct ResultInput input() const;
+
+  WhatIfSession session_;
+  QLabel* status_;
+  QToolButton* plan_network_;
+  QToolButton* cancel_;
+  QProgressBar* progress_;
+  QSplitter* split_;
+  WhatIfControls* controls_;
+  QTabWidget* tabs_;
+  DrawingView* result_;
+  DrawingView* ldm_;
+  CodeView* nest_;
+};
+
+}  // namespace stowage::inspector

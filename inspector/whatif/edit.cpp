@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/whatif/edit.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/toml_reader.h"
+#include "driver/schedule_toml.h"
+#include "lowering/group_model.h"
+#include "lowering/swtvm.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+std::int64_t trips_of(std::int64_t range, std::int64_t size) { return (range + size - 1) / size; }
+
+std::vector<std::string> names_of(const std::vector<LoopControl>& loops) {
+  std::vector<std::string> names;
+  for (const LoopControl& loop : loops) names.push_back(loop.name);
+  return names;
+}
+
+const IteratorControl* find(const GroupControls& controls, const std::string& iterator) {
+  const auto found = std::find_if(controls.iterators.begin(), controls.iterators.end(),
+                                  [&](const IteratorControl& control) { return control.name == iterator; });
+  return found != controls.iterators.end() ? &*found : nullptr;
+}
+
+/// Where a loop that appears belongs: spatial ones before the reductions, reductions last.
+void insert_loop(std::vector<std::string>& order, const GroupControls& controls, const IteratorControl& iterator,
+                 const std::string& loop) {
+  auto at = order.end();
+  if (iterator.spatial) {
+    at = std::find_if(order.begin(), order.end(), [&](const std::string& name) {
+      return std::any_of(controls.iterators.begin(), controls.iterators.end(), [&](const IteratorControl& other) {
+        return !other.spatial && (other.name == name || other.loop == name);
+      });
+    });
+  }
+  order.insert(at, loop);
+}
+
+std::string join(const std::map<std::string, std::string>& settings, std::string_view separator) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : settings) texts.push_back(fmt::format("--set 'target.{}={}'", key, value));
+  return fmt::format("{}", fmt::join(texts, separator));
+}
+
+}  // namespace
+
+GroupControls group_controls(const StageList& stages, const Schedule& complete) {
+  const GroupModel model = build_group_model(stages);
+  const std::vector<std::int64_t> ranges = core_ranges(model, complete.parallel.value_or(std::vector<ParallelSplit>()));
+  GroupControls controls;
+  std::vector<OuterLoop> order;
+  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+    const ModelIterator& iterator = model.iterators[i];
+    IteratorControl control{iterator.name, iterator.extent, ranges[i], iterator.spatial, 1, 1, ""};
+    if (const auto size = complete.buffer.find(iterator.name); size != complete.buffer.end())
+      control.buffer = size->second;
+    for (const ParallelSplit& split : complete.parallel.value_or(std::vector<ParallelSplit>())) {
+      if (split.iterator == iterator.name) control.parts = split.parts;
+    }
+    controls.iterators.push_back(std::move(control));
+  }
+  for (const std::string& name : complete.order.value_or(std::vector<std::string>())) {
+    for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+      IteratorControl& control = controls.iterators[i];
+      if (name != (control.buffer == 1 ? control.name : control.name + "o")) continue;
+      control.loop = name;
+      controls.loops.push_back({name, trips_of(control.range, control.buffer)});
+      order.push_back({static_cast<int>(i), name, controls.loops.back().trips});
+      break;
+    }
+  }
+  // Algorithm 3 gives the outermost places; from there a transfer can only go inwards.
+  const std::vector<int> outermost = insert_dma("", model, order, {});
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    const ModelBuffer& buffer = model.buffers[b];
+    const auto place = complete.dma.find(buffer.name);
+    if (buffer.kind == ModelBuffer::Kind::intermediate || place == complete.dma.end()) continue;
+    PlaceControl control{buffer.name, buffer.kind == ModelBuffer::Kind::output, {""}, place->second};
+    for (const int loop : path_of(model, order, buffer)) {
+      control.loops.push_back(order[static_cast<std::size_t>(loop)].name);
+    }
+    control.loops.erase(control.loops.begin(), control.loops.begin() + outermost[b]);
+    controls.places.push_back(std::move(control));
+  }
+  return controls;
+}
+
+std::vector<NestRow> nest_rows(const GroupControls& controls) {
+  std::vector<NestRow> rows;
+  const auto add_transfers = [&](const std::string& loop, int depth) {
+    for (const bool written : {false, true}) {
+      for (const PlaceControl& place : controls.places) {
+        if (place.loop == loop && place.written == written) rows.push_back({false, place.tensor, depth});
+      }
+    }
+  };
+  add_transfers("", 0);
+  int depth = 0;
+  for (const LoopControl& loop : controls.loops) {
+    rows.push_back({true, loop.name, depth++});
+    add_transfers(loop.name, depth);
+  }
+  return rows;
+}
+
+Schedule with_buffer(Schedule fixed, const GroupControls& controls, const std::string& iterator, std::int64_t size) {
+  fixed.buffer[iterator] = size;
+  const IteratorControl* control = find(controls, iterator);
+  if (control == nullptr) return fixed;
+  const std::string& before = control->loop;
+  const std::string after = size >= control->range ? "" : size == 1 ? iterator : iterator + "o";
+  if (fixed.order) {
+    // An order names the loops that these sizes give, so the other sizes stay.
+    for (const IteratorControl& other : controls.iterators) fixed.buffer.try_emplace(other.name, other.buffer);
+  }
+  if (before == after) return fixed;
+  if (fixed.order) {
+    const auto at = std::find(fixed.order->begin(), fixed.order->end(), before);
+    if (before.empty() || at == fixed.order->end()) {
+      if (!after.empty()) insert_loop(*fixed.order, controls, *control, after);
+    } else if (after.empty()) {
+      fixed.order->erase(at);
+    } else {
+      *at = after;
+    }
+  }
+  if (before.empty()) return fixed;
+  for (auto place = fixed.dma.begin(); place != fixed.dma.end();) {
+    const bool vanished = place->second == before && after.empty();
+    if (place->second == before) place->second = after;
+    place = vanished ? fixed.dma.erase(place) : std::next(place);
+  }
+  return fixed;
+}
+
+Schedule with_parts(Schedule fixed, const GroupControls& controls, const std::string& iterator, std::int64_t parts) {
+  std::vector<ParallelSplit> grid;
+  for (const IteratorControl& control : controls.iterators) {
+    const std::int64_t of_this = control.name == iterator ? parts : control.parts;
+    if (control.spatial && of_this > 1) grid.push_back({control.name, of_this});
+  }
+  fixed.parallel = std::move(grid);
+  return fixed;
+}
+
+Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size_t from, std::size_t to) {
+  std::vector<NestRow> rows = nest_rows(controls);
+  if (from >= rows.size() || to > rows.size() || to == from || to == from + 1) return fixed;
+  const NestRow moved = rows[from];
+  if (!moved.is_loop) {
+    std::string loop;  // the last one above
+    for (std::size_t row = 0; row < to; ++row) {
+      if (rows[row].is_loop) loop = rows[row].name;
+    }
+    fixed.dma[moved.name] = loop;
+    return fixed;
+  }
+  rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(to), moved);
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(to < from ? from + 1 : from));
+  std::vector<std::string> order;
+  for (const NestRow& row : rows) {
+    if (row.is_loop) order.push_back(row.name);
+  }
+  if (order != names_of(controls.loops)) fixed.order = std::move(order);
+  return fixed;
+}
+
+Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::size_t row, int direction) {
+  const std::vector<NestRow> rows = nest_rows(controls);
+  if (row >= rows.size()) return fixed;
+  if (direction < 0) {
+    for (std::size_t above = row; above-- > 0;) {
+      if (rows[above].is_loop) return with_row_moved(std::move(fixed), controls, row, above);
+    }
+    return fixed;
+  }
+  for (std::size_t below = row + 1; below < rows.size(); ++below) {
+    if (rows[below].is_loop) return with_row_moved(std::move(fixed), controls, row, below + 1);
+  }
+  return fixed;
+}
+
+Result<Target> edited_target(const Target& target, const PlanEdit& edit, Diagnostics& diagnostics) {
+  if (edit.target.empty()) return target;
+  std::vector<std::string> settings;
+  for (const auto& [key, value] : edit.target) settings.push_back(fmt::format("{}={}", key, value));
+  Diagnostics own;
+  auto edited = parse_target(to_toml(target), "the plan's target", settings, own);
+  diagnostics.append(own);
+  if (own.has_errors()) return Failed{};
+  return edited;
+}
+
+std::string scaled_bandwidth(const Target& target, double factor) {
+  std::vector<std::string> points;
+  for (const BandwidthPoint& point : target.dma_bandwidth) {
+    points.push_back(fmt::format("{{ block_bytes = {}, bytes_per_second = {:.1f} }}", point.block_bytes,
+                                 point.bytes_per_second * factor));
+  }
+  return fmt::format("[{}]", fmt::join(points, ", "));
+}
+
+std::string schedule_file(const PlanEdit& edit) {
+  std::string text = "# stowage compile MODEL --schedule THIS";
+  if (!edit.target.empty()) text += " " + join(edit.target, " ");
+  text += "\n";
+  if (edit.schedules.empty()) text += "\n[schedule]\n";
+  for (const auto& [name, schedule] : edit.schedules) text += "\n" + to_toml(name, schedule);
+  return text;
+}
+
+std::string batch_file(const PlanEdit& edit, const JobForm& job) {
+  std::string text = fmt::format(
+      "# stowage batch THIS -o FOLDER\n\n[[job]]\nname = {}\nmodel = {}\ntarget = {}\nfusion = {}\nplanner = {}\n",
+      quoted_toml(job.name), quoted_toml(job.model), quoted_toml(job.target), quoted_toml(job.fusion),
+      quoted_toml(job.planner));
+  if (!edit.target.empty()) {
+    std::vector<std::string> settings;
+    for (const auto& [key, value] : edit.target) settings.push_back(fmt::format("\"target.{}\" = {}", key, value));
+    text += fmt::format("set = {{ {} }}\n", fmt::join(settings, ", "));
+  }
+  for (const auto& [name, schedule] : edit.schedules) {
+    std::string table = to_toml(name, schedule);
+    table.insert(1, "job.");  // "[schedule.…]" of a schedule file
+    text += "\n" + table;
+  }
+  return text;
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person changed of a plan, as a value: undo keeps values, a snapshot is one, the command line reproduces one.
+// An edit holds only what is fixed; what it leaves out the planner fills.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/diagnostics.h"
+#include "core/stage.h"
+#include "core/target.h"
+#include "lowering/schedule.h"
+
+namespace stowage::inspector {
+
+struct PlanEdit {
+  std::map<std::string, Schedule> schedules;  ///< by fused operator's name; without an entry: as the plan has it
+  std::map<std::string, std::string> target;  ///< key of the target's file → value as TOML
+  [[nodiscard]] bool empty() const { return schedules.empty() && target.empty(); }
+  friend bool operator==(const PlanEdit&, const PlanEdit&) = default;
+};
+
+/// What can be set of a group, with the values of one complete schedule.
+struct IteratorControl {
+  std::string name;
+  std::int64_t extent = 1;
+  std::int64_t range = 1;  ///< on one core: the most that can be buffered
+  bool spatial = true;     ///< can be split over cores
+  std::int64_t parts = 1;
+  std::int64_t buffer = 1;
+  std::string loop;  ///< of its outer loop, "" where it is buffered whole
+};
+struct LoopControl {
+  std::string name;
+  std::int64_t trips = 1;
+};
+struct PlaceControl {
+  std::string tensor;
+  bool written = false;
+  std::vector<std::string> loops;  ///< that its transfer can stand inside, outermost first; "" is before all
+  std::string loop;
+};
+struct GroupControls {
+  std::vector<IteratorControl> iterators;
+  std::vector<LoopControl> loops;  ///< outermost first
+  std::vector<PlaceControl> places;
+};
+GroupControls group_controls(const StageList& stages, const Schedule& complete);
+
+/// A row of the nest as it is dragged about: a loop, or a transfer below the loop that it stands inside.
+struct NestRow {
+  bool is_loop = true;
+  std::string name;  ///< of the loop or of the tensor
+  int depth = 0;     ///< loops around it
+  friend bool operator==(const NestRow&, const NestRow&) = default;
+};
+std::vector<NestRow> nest_rows(const GroupControls& controls);
+
+// Edits: the schedule that fixes one thing more, or one less.
+
+/// A fixed order and fixed places follow the loop's name, which depends on the size ("y" for one element, "yo"
+/// otherwise, none for the whole range), and with a fixed order the other sizes are fixed too; what stood inside a loop
+/// that vanishes is free.
+Schedule with_buffer(Schedule fixed, const GroupControls& controls, const std::string& iterator, std::int64_t size);
+/// The whole grid is fixed then; an iterator of one part is not split.
+Schedule with_parts(Schedule fixed, const GroupControls& controls, const std::string& iterator, std::int64_t parts);
+/// Puts row `from` before row `to` (as many rows as there are: behind the last). A loop changes the order, a tensor
+/// its place: it stands inside the loop above. Unchanged where that means nothing.
+Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size_t from, std::size_t to);
+/// The row moved past the loop above (-1) or below (1) it.
+Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::size_t row, int direction);
+
+/// The target with an edit's settings; mistakes are those of a target's file.
+Result<Target> edited_target(const Target& target, const PlanEdit& edit, Diagnostics& diagnostics);
+/// The points of the bandwidth table, each so many times as fast, as the TOML value of "dma_bandwidth".
+std::string scaled_bandwidth(const Target& target, double factor);
+
+/// For `stowage compile --schedule FILE`; the settings of the target, which such a file cannot hold, as a comment.
+std::string schedule_file(const PlanEdit& edit);
+/// For `stowage batch FILE`: one job.
+struct JobForm {
+  std::string name, model, target, fusion, planner;
+};
+std::string batch_file(const PlanEdit& edit, const JobForm& job);
+
+}  // namespace stowage::inspector

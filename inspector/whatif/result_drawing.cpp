@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/whatif/result_drawing.h"
+
+#include <QFontMetricsF>
+#include <algorithm>
+#include <array>
+
+#include <fmt/ranges.h>
+
+namespace stowage::inspector {
+
+namespace {
+
+constexpr double margin = 12;
+
+QString signed_text(std::int64_t change, const QString& size) {
+  if (change == 0) return QStringLiteral("–");
+  return (change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size;
+}
+
+QString relative_text(double before, double after) {
+  if (before == after || before <= 0) return {};
+  return format("{:+.1f} %", 100 * (after / before - 1)).replace(QLatin1Char('-'), QStringLiteral("−"));
+}
+
+/// Draws downwards; y is where the next thing goes.
+class Sheet {
+ public:
+  Sheet(const Look& look, double width) : look_(look), width_(width) {}
+
+  void paragraph(const QString& text, const QColor& color, const QFont& font) {
+    const double height = QFontMetricsF(font).height();
+    for (const QString& line : wrapped(text, font, width_ - 2 * margin)) {
+      drawing.text({margin, y, width_ - 2 * margin, height}, line, color, font);
+      y += height + 1;
+    }
+    y += 4;
+  }
+
+  /// Columns: what, plan, edited, change, in percent.
+  void row(const std::array<QString, 5>& cells, bool is_head, int gain) {
+    const Theme& theme = look_.theme();
+    const QFont font = is_head ? look_.smallFont() : look_.textFont();
+    const double height = QFontMetricsF(look_.textFont()).height() + 4;
+    const double first = width_ * 0.25;
+    const double rest = (width_ - 2 * margin - first) / 4;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const double left = c == 0 ? margin : margin + first + rest * static_cast<double>(c - 1);
+      QColor color = is_head ? theme.muted : theme.text;
+      if (c == 4 && gain < 0) color = theme.error;
+      drawing.text({left, y, (c == 0 ? first : rest) - 4, height}, cells[c], color, font,
+                   (c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    }
+    y += height;
+    if (is_head) drawing.line({margin, y}, {width_ - margin, y}, theme.line);
+  }
+
+  template <class Text>
+  void numbers(const QString& what, std::int64_t before, std::int64_t after, const Text& text) {
+    row({what, text(before), text(after), signed_text(after - before, text(std::abs(after - before))),
+         relative_text(static_cast<double>(before), static_cast<double>(after))},
+        false,
+        after > before   ? -1
+        : after < before ? 1
+                         : 0);
+  }
+
+  /// One core's LDM from left to right.
+  void ldm_bar(const QString& name, const Plan& plan, const Target& target, std::int64_t scale) {
+    const Theme& theme = look_.theme();
+    const QFontMetricsF small(look_.smallFont());
+    const double label = small.horizontalAdvance(QStringLiteral("edited ")) + 10;
+    const double height = small.height() + 8;
+    const QRectF area(margin + label, y, width_ - 2 * margin - label, height);
+    const auto x = [&](std::int64_t bytes) {
+      return area.left() + area.width() * static_cast<double>(bytes) / static_cast<double>(scale);
+    };
+    drawing.text({margin, y, label, height}, name, theme.muted, look_.smallFont());
+    drawing.rect({area.left(), y, x(target.ldm_bytes) - area.left(), height}, theme.base, theme.line);
+    Mark& reserved = drawing.rect(
+        {x(target.ldm_available()), y, x(target.ldm_bytes) - x(target.ldm_available()), height}, theme.raised);
+    reserved.pattern = Qt::DiagCrossPattern;
+    reserved.tip = format("reserved: {}", size_text(target.ldm_reserved).toStdString());
+    for (std::size_t b = 0; b < plan.nest.buffers.size(); ++b) {
+      const Buffer& buffer = plan.nest.buffers[b];
+      const QString tensor = qt(tensor_of_buffer(plan.nest, static_cast<int>(b)));
+      const QRectF part(x(buffer.offset), y + 1, x(buffer.offset + buffer.bytes()) - x(buffer.offset), height - 2);
+      const QColor fill = theme.category(static_cast<int>(b));
+      drawing.rect(part, fill, theme.line).tip = format(
+          "{}: {} of {}", tensor.toStdString(), extents_text(buffer.extents), size_text(buffer.bytes()).toStdString());
+      if (small.horizontalAdvance(tensor) + 6 < part.width()) {
+        drawing.text(part.adjusted(3, 0, -2, 0), tensor, theme.on(fill), look_.smallFont());
+      }
+    }
+    drawing.line({x(target.ldm_available()), y - 2}, {x(target.ldm_available()), y + height + 2}, theme.error, 2);
+    y += height + 5;
+  }
+
+  Drawing drawing;
+  double y = 10;
+
+ private:
+  const Look& look_;
+  double width_;
+};
+
+/// "y 64, k 128", the fixed ones marked.
+std::vector<std::pair<QString, QString>> schedule_lines(const Schedule& all, const Schedule& fixed) {
+  const auto mark = [](const std::string& text, bool is_fixed) { return is_fixed ? text + " (fixed)" : text; };
+  std::vector<std::string> parts;
+  std::vector<std::pair<QString, QString>> lines;
+  const auto add = [&](const QString& what, const std::string& none) {
+    lines.emplace_back(what, parts.empty() ? qt(none) : qt(fmt::format("{}", fmt::join(parts, ", "))));
+    parts.clear();
+  };
+  for (const ParallelSplit& split : *all.parallel)
+    parts.push_back(fmt::format("{} over {}", split.iterator, split.parts));
+  if (fixed.parallel && !parts.empty()) parts.back() = mark(parts.back(), true);
+  add(QStringLiteral("cores"), fixed.parallel ? "one (fixed)" : "one");
+  for (const auto& [name, size] : all.buffer) {
+    parts.push_back(mark(fmt::format("{} {}", name, size), fixed.buffer.contains(name)));
+  }
+  add(QStringLiteral("buffers"), "none");
+  parts = *all.order;
+  if (fixed.order && !parts.empty()) parts.back() = mark(parts.back(), true);
+  add(QStringLiteral("loops"), "none");
+  for (const auto& [tensor, loop] : all.dma) {
+    parts.push_back(mark(tensor + (loop.empty() ? " before the loops" : " in " + loop), fixed.dma.contains(tensor)));
+  }
+  add(QStringLiteral("transfers"), "none");
+  return lines;
+}
+
+/// The smallest change that lifts a refusal, where it is known, and the rule's name.
+QString refusal_details(const Decision& refusal) {
+  QString text = QStringLiteral("Rule: %1.").arg(qt(refusal.rule));
+  if (!refusal.flip.empty()) text += QStringLiteral(" It would take %1.").arg(qt(refusal.flip));
+  return text;
+}
+
+}  // namespace
+
+QStringList wrapped(const QString& text, const QFont& font, double width) {
+  const QFontMetricsF metrics(font);
+  QStringList lines;
+  QString line;
+  for (const QString& word : text.split(QLatin1Char(' '))) {
+    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
+    if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
+      lines.push_back(line);
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  lines.push_back(line);
+  return lines;
+}
+
+Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) {
+  const Theme& theme = look.theme();
+  const double width = std::max(room.width(), 400.0);
+  Sheet sheet(look, width);
+  if (input.before == nullptr) {
+    sheet.paragraph(QStringLiteral("Choose a group to ask what if."), theme.muted, look.textFont());
+    sheet.drawing.size = {width, sheet.y};
+    return std::move(sheet.drawing);
+  }
+  const Plan& after = input.legal != nullptr ? input.legal->plan() : *input.before;
+  const Target& target = input.legal != nullptr ? input.legal->target() : *input.target_before;
+  if (input.latest != nullptr && !input.latest->refusal.allowed) {
+    sheet.paragraph(QStringLiteral("This edit is not possible: %1.").arg(qt(input.latest->refusal.reason)), theme.error,
+                    look.titleFont());
+    sheet.paragraph(refusal_details(input.latest->refusal) + QStringLiteral(" Below is the last possible edit."),
+                    theme.muted, look.textFont());
+  }
+  sheet.paragraph(qt(verdict(*input.before, *input.target_before, after, target)),
+                  input.pending ? theme.muted : theme.text, look.titleFont());
+  sheet.row({qt(input.name), QStringLiteral("plan"), QStringLiteral("edited"), QStringLiteral("change"), QString()},
+            true, 0);
+  const GroupNumbers a = numbers_of(*input.before, *input.target_before);
+  const GroupNumbers b = numbers_of(after, target);
+  sheet.numbers(QStringLiteral("transfers"), a.transfers, b.transfers, count_text);
+  sheet.numbers(QStringLiteral("operations"), a.operations, b.operations, count_text);
+  sheet.numbers(QStringLiteral("DMA bytes"), a.bytes, b.bytes, size_text);
+  sheet.numbers(QStringLiteral("LDM peak"), a.ldm_bytes, b.ldm_bytes, size_text);
+  const auto time = [&](std::int64_t cycles) { return time_text(cycles, target.clock_hz, look.units()); };
+  const QString unit = look.units() == Units::cycles ? QStringLiteral("cycles") : QStringLiteral("time");
+  sheet.numbers(unit, a.cycles, b.cycles, time);
+  for (const TimeTerm& term : after.time.terms) {
+    std::int64_t before = 0;
+    for (const TimeTerm& other : input.before->time.terms) before += other.name == term.name ? other.cycles : 0;
+    sheet.numbers(QStringLiteral("  ") + qt(term.name), before, term.cycles, time);
+  }
+  sheet.y += 10;
+  sheet.paragraph(QStringLiteral("One core's LDM"), theme.muted, look.smallFont());
+  const std::int64_t scale = std::max(target.ldm_bytes, input.target_before->ldm_bytes);
+  sheet.ldm_bar(QStringLiteral("plan"), *input.before, *input.target_before, scale);
+  sheet.ldm_bar(QStringLiteral("edited"), after, target, scale);
+  sheet.y += 4;
+  if (input.legal != nullptr) {
+    const auto edited = input.legal->edit.schedules.find(input.name);
+    const Schedule& fixed = edited != input.legal->edit.schedules.end() ? edited->second : input.legal->start;
+    sheet.paragraph(QStringLiteral("Schedule"), theme.muted, look.smallFont());
+    for (const auto& [what, text] : schedule_lines(after.schedule, fixed)) {
+      sheet.paragraph(what + QStringLiteral(": ") + text, theme.text, look.textFont());
+      sheet.y -= 3;
+    }
+  }
+  sheet.drawing.size = {width, sheet.y + 8};
+  return std::move(sheet.drawing);
+}
+
+}  // namespace stowage::inspector

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/whatif/session.h"
+
+#include <QUndoCommand>
+#include <algorithm>
+
+#include "inspector/look/look.h"
+
+namespace stowage::inspector {
+
+/// Keeps the edits before and after, so that undo gives back the very value.
+class EditCommand : public QUndoCommand {
+ public:
+  EditCommand(WhatIfSession& session, PlanEdit next, const QString& words, int stroke)
+      : QUndoCommand(words), session_(session), before_(session.edit()), after_(std::move(next)), stroke_(stroke) {}
+  void undo() override { session_.set(before_); }
+  void redo() override { session_.set(after_); }
+  [[nodiscard]] int id() const override { return stroke_ > 0 ? stroke_ : -1; }
+  bool mergeWith(const QUndoCommand* later) override {
+    after_ = static_cast<const EditCommand*>(later)->after_;
+    setText(later->text());
+    return true;
+  }
+
+ private:
+  WhatIfSession& session_;
+  PlanEdit before_;
+  PlanEdit after_;
+  int stroke_;
+};
+
+WhatIfSession::WhatIfSession(Document& document, Selection& selection, QObject* parent)
+    : QObject(parent), document_(document), selection_(selection) {
+  connect(&document_, &Document::planChanged, this, &WhatIfSession::follow);
+  connect(&selection_, &Selection::changed, this, &WhatIfSession::follow);
+  connect(&evaluating_, &Background::fault, this, &WhatIfSession::failed);
+  connect(&planning_, &Background::fault, this, &WhatIfSession::failed);
+  connect(&planning_, &Background::busyChanged, this, &WhatIfSession::planningChanged);
+  connect(&planning_, &Background::progress, this, &WhatIfSession::planningProgress);
+  follow();
+}
+
+void WhatIfSession::follow() {
+  const PlanPtr shown = document_.plan();
+  const auto ours =
+      std::find_if(planned_.begin(), planned_.end(), [&](const Planned& planned) { return planned.plan == shown; });
+  if (shown == base_ || ours != planned_.end()) {
+    shown_ = ours != planned_.end() ? ours->edit : PlanEdit{};
+  } else {
+    base_ = shown;
+    edit_ = shown_ = {};
+    step_ = -1;
+    latest_.reset();
+    legal_.reset();
+    snapshots_.clear();
+    planned_.clear();
+    history_.clear();
+    evaluating_.cancel();
+    planning_.cancel();
+  }
+  // The groups of a network that was made here are those of the base.
+  const StepFacts* chosen = base_ ? base_->step(selection_.place().step) : nullptr;
+  const int step = chosen != nullptr && chosen->plan != nullptr ? selection_.place().step : -1;
+  if (step != step_) {
+    step_ = step;
+    latest_.reset();
+    legal_.reset();
+    evaluateNow();
+  } else if (step_ >= 0 && !latest_) {
+    evaluateNow();
+  }
+  Q_EMIT changed();
+}
+
+Schedule WhatIfSession::fixed() const {
+  if (step_ < 0) return {};
+  const auto edited = edit_.schedules.find(base_->steps[static_cast<std::size_t>(step_)].step->group.name);
+  if (edited != edit_.schedules.end()) return edited->second;
+  return latest_ ? latest_->start : Schedule{};
+}
+
+void WhatIfSession::change(PlanEdit next, const QString& words, int stroke) {
+  if (next == edit_) return;
+  history_.push(new EditCommand(*this, std::move(next), words, stroke));
+}
+
+void WhatIfSession::fix(Schedule schedule, const QString& words, int stroke) {
+  if (step_ < 0 || !latest_) return;
+  PlanEdit next = edit_;
+  const std::string& name = base_->steps[static_cast<std::size_t>(step_)].step->group.name;
+  if (schedule == latest_->start) {
+    next.schedules.erase(name);
+  } else {
+    next.schedules[name] = std::move(schedule);
+  }
+  change(std::move(next), words, stroke);
+}
+
+void WhatIfSession::setTarget(const std::string& key, const std::string& value, const QString& words) {
+  PlanEdit next = edit_;
+  if (value.empty()) {
+    next.target.erase(key);
+  } else {
+    next.target[key] = value;
+  }
+  change(std::move(next), words);
+}
+
+void WhatIfSession::set(const PlanEdit& edit) {
+  edit_ = edit;
+  evaluateNow();
+  Q_EMIT changed();
+}
+
+void WhatIfSession::evaluateNow() {
+  if (step_ < 0) return evaluating_.cancel();
+  again_ = evaluating_.busy();
+  if (again_) return;
+  evaluating_.start([this, base = base_, step = step_, edit = edit_](const std::stop_token&,
+                                                                     const ProgressSink&) -> Background::Deliver {
+    return [this, base, evaluation = evaluate(*base, step, edit)] {
+      if (base != base_ || evaluation.step != step_) {
+        again_ = step_ >= 0;
+      } else {
+        latest_ = evaluation;
+        if (evaluation.result) legal_ = evaluation;
+      }
+      // The next one starts when this one's thread is done with.
+      if (again_) QMetaObject::invokeMethod(this, &WhatIfSession::evaluateNow, Qt::QueuedConnection);
+      if (latest_) Q_EMIT evaluated();
+    };
+  });
+}
+
+void WhatIfSession::takeSnapshot(const QString& name) {
+  std::erase_if(snapshots_, [&](const Snapshot& snapshot) { return snapshot.name == name; });
+  snapshots_.push_back({name, edit_});
+  if (!planning_.busy()) startPlanning(name, false);
+  Q_EMIT changed();
+}
+
+void WhatIfSession::restoreSnapshot(std::size_t index) {
+  if (index >= snapshots_.size()) return;
+  change(snapshots_[index].edit, tr("snapshot %1").arg(snapshots_[index].name));
+}
+
+void WhatIfSession::planNetwork() {
+  QString name = tr("what-if %1").arg(planned_.size() + 1);
+  for (const Snapshot& snapshot : snapshots_) {
+    if (snapshot.edit == edit_) name = snapshot.name;
+  }
+  startPlanning(name, true);
+}
+
+void WhatIfSession::startPlanning(const QString& name, bool show) {
+  if (!base_) return;
+  planning_.start([this, base = base_, edit = edit_, name, show](const std::stop_token& stop,
+                                                                 const ProgressSink& progress) -> Background::Deliver {
+    Diagnostics diagnostics;
+    PlanPtr plan = edit.empty() ? base : plan_network(*base, edit, diagnostics, stop, progress);
+    return [this, base, edit, name, show, plan, diagnostics] {
+      if (base != base_) return;
+      if (!plan) {
+        const auto entries = diagnostics.entries();
+        if (!entries.empty())
+          Q_EMIT failed(tr("The network cannot be planned so: %1").arg(qt(entries.front().message)));
+        return;
+      }
+      if (plan != base_) planned_.push_back({edit, plan});
+      document_.keep(tr("as opened"), base_);
+      document_.keep(name, plan);
+      if (!show) return;
+      document_.showBaseline(plan != base_ ? base_ : nullptr);
+      document_.show(plan);
+    };
+  });
+}
+
+}  // namespace stowage::inspector

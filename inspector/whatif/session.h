@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edits of one opened plan with their history, and what they come to. Evaluating runs beside the window's thread;
+// while one runs, further edits wait and only the newest is evaluated next.
+#pragma once
+
+#include <QObject>
+#include <QUndoStack>
+#include <optional>
+#include <vector>
+
+#include "inspector/state/document.h"
+#include "inspector/state/selection.h"
+#include "inspector/whatif/evaluate.h"
+
+namespace stowage::inspector {
+
+class WhatIfSession : public QObject {
+  Q_OBJECT
+ public:
+  WhatIfSession(Document& document, Selection& selection, QObject* parent = nullptr);
+
+  /// The plan that is edited: what was opened, also while an edited one is shown.
+  [[nodiscard]] const PlanPtr& base() const { return base_; }
+  /// Of the base, with a plan; -1 without one.
+  [[nodiscard]] int step() const { return step_; }
+  [[nodiscard]] const PlanEdit& edit() const { return edit_; }
+  /// What is fixed of the chosen group.
+  [[nodiscard]] Schedule fixed() const;
+  [[nodiscard]] QUndoStack& history() { return history_; }
+
+  /// Newest answer for the chosen group, perhaps a refusal; null before the first.
+  [[nodiscard]] const Evaluation* latest() const { return latest_ ? &*latest_ : nullptr; }
+  /// Newest one with a plan.
+  [[nodiscard]] const Evaluation* legal() const { return legal_ ? &*legal_ : nullptr; }
+  [[nodiscard]] bool pending() const { return evaluating_.busy(); }
+
+  /// Makes these the edits. Changes of one `stroke` (a slider that is held) are undone together; 0 is a stroke of
+  /// its own. `words` names it in the menu: "buffer y 64".
+  void change(PlanEdit next, const QString& words, int stroke = 0);
+  void fix(Schedule schedule, const QString& words, int stroke = 0);
+  /// An empty value takes the plan's.
+  void setTarget(const std::string& key, const std::string& value, const QString& words);
+
+  struct Snapshot {
+    QString name;
+    PlanEdit edit;
+  };
+  [[nodiscard]] const std::vector<Snapshot>& snapshots() const { return snapshots_; }
+  /// Remembers the edits and, planned over the network, offers them for comparing.
+  void takeSnapshot(const QString& name);
+  void restoreSnapshot(std::size_t index);
+
+  /// Plans the whole network with the edits and shows it, what was opened as its baseline.
+  void planNetwork();
+  void cancelPlanning() { planning_.cancel(); }
+  [[nodiscard]] bool planning() const { return planning_.busy(); }
+  /// The other panes show other edits than these.
+  [[nodiscard]] bool stale() const { return base_ != nullptr && !(shown_ == edit_); }
+
+ Q_SIGNALS:
+  void changed();    ///< edits, group, or what is stale
+  void evaluated();  ///< latest() is new
+  void planningChanged();
+  void planningProgress(const QString& stage, int done, int total);
+  void failed(const QString& sentence);  ///< planning the network
+
+ private:
+  friend class EditCommand;
+  void set(const PlanEdit& edit);
+  void follow();
+  void evaluateNow();
+  void startPlanning(const QString& name, bool show);
+
+  Document& document_;
+  Selection& selection_;
+  PlanPtr base_;
+  int step_ = -1;
+  PlanEdit edit_;
+  PlanEdit shown_;  ///< edits of what the document shows
+  std::optional<Evaluation> latest_;
+  std::optional<Evaluation> legal_;
+  bool again_ = false;  ///< edits came while evaluating
+  std::vector<Snapshot> snapshots_;
+  struct Planned {
+    PlanEdit edit;
+    PlanPtr plan;
+  };
+  std::vector<Planned> planned_;  ///< networks made of the base
+  QUndoStack history_;
+  Background evaluating_;
+  Background planning_;
+};
+
+}  // namespace stowage::inspector
