@@ -49,7 +49,7 @@ std::string dot_question(const LayoutInput& input) {
   // One of our units is one of dot's points.
   std::string text = fmt::format(
       "digraph g {{\nnodesep={:.3f}; ranksep={:.3f};\nnode [shape=box, fixedsize=true, label=\"\"];\n"
-      "edge [arrowhead=none, headport=n, tailport=s];\n",
+      "edge [arrowhead=none];\n",
       input.gap_across / points_per_inch, 2 * input.gap_down / points_per_inch);
   for (std::size_t i = 0; i < input.nodes.size(); ++i) {
     text += fmt::format("{} [width={:.4f}, height={:.4f}];\n", i, input.nodes[i].width / points_per_inch,
@@ -58,7 +58,14 @@ std::string dot_question(const LayoutInput& input) {
   const std::vector<bool> with_label = labelled(input);
   for (std::size_t e = 0; e < input.edges.size(); ++e) {
     const LayoutEdge& edge = input.edges[e];
-    text += fmt::format("{} -> {}", edge.from, edge.to);
+    // The nearest of dot's three places on a side, so that edges arrive in the order of their ports.
+    const auto corner = [](double port, double width, const char* side) {
+      const double share = port < 0 ? 0.5 : port / width;
+      return std::string(side) + (share < 0.45 ? "w" : share > 0.55 ? "e" : "");
+    };
+    text += fmt::format("{}:{} -> {}:{}", edge.from,
+                        corner(edge.from_port, input.nodes[static_cast<std::size_t>(edge.from)].width, "s"), edge.to,
+                        corner(edge.to_port, input.nodes[static_cast<std::size_t>(edge.to)].width, "n"));
     if (with_label[e]) {
       // A table without text is exactly as large as we say, whatever fonts dot has.
       text += fmt::format(
