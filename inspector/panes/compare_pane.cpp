@@ -48,6 +48,8 @@ ComparePane::ComparePane(const PaneContext& context)
   filter_->setPlaceholderText(tr("Filter (regular expression)"));
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(220);
+  // What does not fit scrolls. Without this the wrapped lines of a pane behind others make the window grow.
+  setMinimumSize(320, 160);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 3);
   bar->addWidget(new QLabel(tr("Baseline"), this));

@@ -33,6 +33,8 @@ WhatIfPane::WhatIfPane(const PaneContext& context)
       result_(new DrawingView(look(), this)),
       ldm_(new DrawingView(look(), this)),
       nest_(new CodeView(look(), this)) {
+  // What does not fit scrolls. Without this the wrapped lines of a pane behind others make the window grow.
+  setMinimumSize(320, 160);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 3);
   makeBar(bar);

@@ -86,6 +86,7 @@ void MainWindow::makePanes() {
     dock->setWidget(pane);
     dock->setWhatsThis(QString::fromUtf8(row.summary.data(), static_cast<qsizetype>(row.summary.size())));
     addDockWidget(row.area, dock);
+    dock->hide();  // until there is something to show: all of them at once would make the window grow
     connect(pane, &Pane::message, this, [this](const QString& text) { statusBar()->showMessage(text, 10000); });
     panes_.emplace(row.name, pane);
     docks_.emplace(row.name, dock);
