@@ -10,5 +10,7 @@ int main(int argc, char** argv) {
   stowage::ToolContext context{std::cout, std::cerr, interrupt, ::isatty(STDERR_FILENO) == 1};
   const int code = stowage::run_tool({argv + 1, argv + argc}, context);
   std::cout.flush();
-  return code;
+  if (std::cout) return code;
+  std::cerr << "error: standard output could not be written\n";
+  return code == 0 ? 1 : code;
 }
