@@ -140,9 +140,9 @@ QString Theme::style_sheet() const {
       " border-bottom: 1px solid {2}; padding: 4px 8px; }}"
       "QTableView {{ gridline-color: {2}; border: none; }}"
       // The style draws frames darker than the window, which nobody sees on a dark one.
-      "QLineEdit, QSpinBox, QComboBox {{ border: 1px solid {2}; border-radius: 3px; padding: 2px 4px;"
+      "QLineEdit, QComboBox {{ border: 1px solid {2}; border-radius: 3px; padding: 2px 4px;"
       " background: {6}; color: {0}; }}"
-      "QLineEdit:focus, QSpinBox:focus, QComboBox:focus {{ border-color: {4}; }}"
+      "QLineEdit:focus, QComboBox:focus {{ border-color: {4}; }}"
       "QCheckBox {{ spacing: 6px; margin-left: 4px; margin-right: 6px; }}"
       "QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {5}; border-radius: 2px;"
       " background: {6}; }}"
