@@ -76,7 +76,8 @@ class Layout {
       costs_.emplace_back();
       for (const PatternVertex& vertex : pattern.vertices) {
         std::size_t cost = 0;
-        for (const Mismatch& one : mismatches(facts, source(vertex), operators[i])) cost += one.name == "kind" ? wrong_kind : wrong_value;
+        for (const Mismatch& one : mismatches(facts, source(vertex), operators[i]))
+          cost += one.name == "kind" ? wrong_kind : wrong_value;
         costs_.back().push_back(cost);
       }
     }

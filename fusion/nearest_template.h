@@ -15,8 +15,8 @@ namespace stowage {
 /// joined by no way and read no common tensor.
 std::optional<std::vector<OpId>> joined_operators(const GraphFacts& facts, const std::vector<OpId>& operators);
 
-/// Over all patterns and all ways to lay a pattern's vertices on the operators: the slightest differences, then the fewest
-/// vertices, then the first. Nothing where there are too many operators for any pattern.
+/// Over all patterns and all ways to lay a pattern's vertices on the operators: the slightest differences, then the
+/// fewest vertices, then the first. Nothing where there are too many operators for any pattern.
 std::optional<NearestTemplate> nearest_template(const GraphFacts& facts, std::span<const FusionTemplate> templates,
                                                 const std::vector<OpId>& operators);
 

@@ -6,24 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "lowering/planner.h"
+#include "driver/nest_rows.h"
 
 namespace stowage::inspector {
 
 namespace {
-
-/// What the time model charges a DMA or computation for alone: the estimate of a nest in which nothing else counts,
-/// less the launch. So the colours of the lines and the terms of the estimate come from one model.
-std::int64_t cycles_of_statement(const Plan& plan, const Target& target, int id) {
-  NestCounts alone;
-  if (const auto dma = plan.counts.dma.find(id); dma != plan.counts.dma.end()) alone.dma.insert(*dma);
-  if (const auto busy = plan.counts.dma_of_busiest_core.find(id); busy != plan.counts.dma_of_busiest_core.end()) {
-    alone.dma_of_busiest_core.insert(*busy);
-  }
-  if (const auto work = plan.counts.compute.find(id); work != plan.counts.compute.end()) alone.compute.insert(*work);
-  if (alone.dma.empty() && alone.compute.empty()) return 0;
-  return estimate_time(plan.nest, alone, target).cycles - estimate_time(plan.nest, {}, target).cycles;
-}
 
 void collect(const Block& block, int parent, int depth, std::vector<StatementFacts>& facts) {
   for (const StmtPtr& entry : block) {
