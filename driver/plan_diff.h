@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/session.h"
@@ -98,6 +99,9 @@ std::string verdict(const PlanDiff& diff, const std::string& a = "A", const std:
 std::string diff_text(const PlanDiff& diff, const std::string& a = "A", const std::string& b = "B");
 /// "conv1", "conv1 + pool1" (names of the groups of one side), for tables.
 std::string side_text(const std::vector<GroupSide>& side);
+/// Both sides of a change as texts that differ where the sides do: groups of other operators under the same names are
+/// told with their operators, "conv1 (conv1, relu1) + conv2".
+std::pair<std::string, std::string> sides_text(const GroupChange& change);
 /// "12.3 % faster", "1.50 times as fast" or "equally fast".
 std::string speed_text(double seconds_before, double seconds_after);
 

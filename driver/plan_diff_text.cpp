@@ -46,6 +46,18 @@ std::vector<std::string> names_of(const std::vector<GroupSide>& side) {
   return names;
 }
 
+std::string operators_text(const GroupSide& group) { return fmt::format("{}", fmt::join(group.operators, " + ")); }
+
+/// Every group by its operators: "conv1 + relu1 and conv2".
+std::string listed_by_operators(const std::vector<GroupSide>& side) {
+  std::vector<std::string> groups;
+  for (const GroupSide& group : side) groups.push_back(operators_text(group));
+  return listed(groups);
+}
+
+bool is_joined(const GroupChange& change) { return change.after.size() == 1 && change.before.size() > 1; }
+bool is_split(const GroupChange& change) { return change.before.size() == 1 && change.after.size() > 1; }
+
 /// The schedule's change that says most about why a group is faster or slower.
 const ScheduleChange& most_telling(const std::vector<ScheduleChange>& changes) {
   using What = ScheduleChange::What;
@@ -65,13 +77,9 @@ std::string clause(const GroupChange& change) {
       return change.schedule.empty() ? ""
                                      : fmt::format("{} {}", change.after[0].name, most_telling(change.schedule).words);
     case Kind::regrouped:
-      if (change.after.size() == 1 && change.before.size() > 1) {
-        return fmt::format("{} are one fused operator", listed(names_of(change.before)));
-      }
-      if (change.before.size() == 1 && change.after.size() > 1) {
-        return fmt::format("{} are fused operators of their own", listed(names_of(change.after)));
-      }
-      return fmt::format("{} are fused otherwise", listed(names_of(change.before)));
+      if (is_joined(change)) return fmt::format("{} are one fused operator", listed(names_of(change.before)));
+      if (is_split(change)) return fmt::format("{} are fused operators of their own", listed(names_of(change.after)));
+      return fmt::format("{} instead of {}", listed_by_operators(change.after), listed_by_operators(change.before));
     case Kind::only_before: return fmt::format("{} is gone", listed(names_of(change.before)));
     case Kind::only_after: return fmt::format("{} is new", listed(names_of(change.after)));
     case Kind::same: return "";
@@ -84,9 +92,10 @@ std::string common_clause(const GroupChange& change) {
   switch (change.kind) {
     case Kind::planned: return change.schedule.empty() ? "" : "are planned otherwise";
     case Kind::regrouped:
-      if (change.after.size() < change.before.size()) return "are joined from smaller ones";
-      if (change.after.size() > change.before.size()) return "come from splitting larger ones";
-      return "are fused otherwise";
+      // Where several groups stand against several it is neither: what one took from another is not said by counting.
+      if (is_joined(change)) return "are joined from smaller ones";
+      if (is_split(change)) return "come from splitting larger ones";
+      return "hold other operators than before";
     case Kind::only_before: return "are gone";
     case Kind::only_after: return "are new";
     case Kind::same: return "";
@@ -206,8 +215,7 @@ std::string groups_table(const PlanDiff& diff, const std::string& a, const std::
     if (change.kind == Kind::same) continue;
     const PlanNumbers& x = change.numbers_before;
     const PlanNumbers& y = change.numbers_after;
-    const std::string before = side_text(change.before);
-    const std::string after = side_text(change.after);
+    const auto [before, after] = sides_text(change);
     table.add({before, after == before ? "" : after, std::string(kind_text(change.kind)), grouped_digits(x.cycles),
                grouped_digits(y.cycles), change_text(x.cycles, y.cycles),
                percent_text(static_cast<double>(x.cycles), static_cast<double>(y.cycles)),
@@ -248,6 +256,21 @@ std::string schedules_table(const PlanDiff& diff, const std::string& a, const st
 
 std::string side_text(const std::vector<GroupSide>& side) {
   return fmt::format("{}", fmt::join(names_of(side), " + "));
+}
+
+std::pair<std::string, std::string> sides_text(const GroupChange& change) {
+  std::pair<std::string, std::string> texts = {side_text(change.before), side_text(change.after)};
+  if (change.kind != Kind::regrouped || texts.first != texts.second) return texts;
+  const auto with_operators = [](const std::vector<GroupSide>& side) {
+    std::vector<std::string> groups;
+    for (const GroupSide& group : side) {
+      groups.push_back(group.operators.size() == 1
+                           ? group.name
+                           : fmt::format("{} ({})", group.name, fmt::join(group.operators, ", ")));
+    }
+    return fmt::format("{}", fmt::join(groups, " + "));
+  };
+  return {with_operators(change.before), with_operators(change.after)};
 }
 
 std::string speed_text(double seconds_before, double seconds_after) {

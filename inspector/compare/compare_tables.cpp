@@ -105,8 +105,9 @@ Table changes_table(const PlanDiff& diff) {
     std::vector<std::string> words;
     for (const ScheduleChange& entry : change.schedule) words.push_back(entry.words);
     Row row;
-    row.cells = {side_text(change.after),
-                 side_text(change.before),
+    const auto [before, now] = sides_text(change);
+    row.cells = {now,
+                 before,
                  kind_text(change.kind),
                  a.cycles,
                  b.cycles,

@@ -172,6 +172,69 @@ TEST_CASE("groups of a network with other names are matched by their contents") 
   check_sums(partly);
 }
 
+/// A change of groups, each a list of operators called after its first one.
+GroupChange regrouped(const std::vector<std::vector<std::string>>& before,
+                      const std::vector<std::vector<std::string>>& after, double seconds_before, double seconds_after) {
+  GroupChange change;
+  change.kind = GroupChange::Kind::regrouped;
+  for (const auto& operators : before) change.before.push_back({0, operators.front(), "t", operators});
+  for (const auto& operators : after) change.after.push_back({0, operators.front(), "t", operators});
+  change.numbers_before.seconds = seconds_before;
+  change.numbers_after.seconds = seconds_after;
+  change.numbers_before.groups = std::ssize(before);
+  change.numbers_after.groups = std::ssize(after);
+  return change;
+}
+
+PlanDiff diff_with(std::vector<GroupChange> changes) {
+  PlanDiff diff;
+  for (const GroupChange& change : changes) {
+    for (auto [totals, numbers] : {std::pair(&diff.before.totals, &change.numbers_before),
+                                   std::pair(&diff.after.totals, &change.numbers_after)}) {
+      totals->seconds += numbers->seconds;
+      totals->groups += numbers->groups;
+    }
+  }
+  diff.groups = std::move(changes);
+  return diff;
+}
+
+TEST_CASE("only what is joined counts as joined, and what is split as split") {
+  const auto joined = [](const std::string& n) {
+    return regrouped({{"a" + n}, {"b" + n}}, {{"a" + n, "b" + n}}, 10, 9);
+  };
+  const auto split = [](const std::string& n) {
+    return regrouped({{"a" + n, "b" + n}}, {{"a" + n}, {"b" + n}}, 10, 9);
+  };
+  // Three groups become two, but none of these holds a whole one of those: neither a join nor a split.
+  const auto crossed = [](const std::string& n) {
+    return regrouped({{"a" + n}, {"b" + n, "c" + n}, {"d" + n}}, {{"a" + n, "b" + n}, {"c" + n, "d" + n}}, 10, 8);
+  };
+  CHECK(verdict(diff_with({crossed("1")})) ==
+        "B is 20.0 % faster: a1 + b1 and c1 + d1 instead of a1, b1 + c1 and d1; 1 group fewer");
+  CHECK(verdict(diff_with({joined("1"), joined("2"), crossed("3")})) ==
+        "B is 13.3 % faster: 2 fused operators are joined from smaller ones (above all a1 and b1 are one fused "
+        "operator); "
+        "a3 + b3 and c3 + d3 instead of a3, b3 + c3 and d3; 3 groups fewer");
+  CHECK(
+      verdict(diff_with({split("1"), split("2")})) ==
+      "B is 10.0 % faster: 4 fused operators come from splitting larger ones (above all a1 and b1 are fused operators "
+      "of their own); 2 groups more");
+  CHECK(verdict(diff_with({crossed("1"), crossed("2")})) ==
+        "B is 20.0 % faster: 4 fused operators hold other operators than before (above all a1 + b1 and c1 + d1 instead "
+        "of "
+        "a1, b1 + c1 and d1); 2 groups fewer");
+}
+
+TEST_CASE("groups that are called alike but hold other operators are told apart") {
+  const GroupChange change = regrouped({{"a", "b"}, {"c"}}, {{"a"}, {"c", "b"}}, 10, 8);
+  CHECK(side_text(change.before) == side_text(change.after));
+  CHECK(sides_text(change) == std::pair<std::string, std::string>("a (a, b) + c", "a + c (c, b)"));
+  const std::string text = diff_text(diff_with({change}));
+  CHECK(text.find("| a (a, b) + c         | a + c (c, b) | fused otherwise |") != std::string::npos);
+  CHECK(sides_text(regrouped({{"a"}, {"b"}}, {{"a", "b"}}, 1, 1)) == std::pair<std::string, std::string>("a + b", "a"));
+}
+
 TEST_CASE("diff of folders that are none reports both") {
   const Workplace here;
   const ToolRun run = run_stowage({"diff", "no", "nothing"});
