@@ -65,6 +65,9 @@ std::string text_of(const SearchGraph& graph) {
                      graph.nodes_left_out, lines(graph.nodes, row), lines(graph.edges, row));
 }
 
+/// Cycles, or a count of something else.
+std::int64_t cycles_in(const Json& entry) { return whole_number(entry, 0, most_cycles); }
+
 CandidateFate fate_of(const std::string& name) {
   for (const CandidateFate fate : {CandidateFate::chosen, CandidateFate::refused, CandidateFate::outbid}) {
     if (name == name_of(fate)) return fate;
@@ -88,26 +91,26 @@ CandidateRecord candidate_of(const Json& row, const Graph& graph) {
                                                     refusal.value("flip", std::string())));
     }
   }
-  candidate.cycles = row.value("cycles", std::int64_t{0});
+  if (row.contains("cycles")) candidate.cycles = cycles_in(row.at("cycles"));
   candidate.outbid_by = row.value("outbid_by", std::vector<std::size_t>{});
-  if (row.contains("loss")) candidate.loss = row.at("loss").get<std::int64_t>();
+  if (row.contains("loss")) candidate.loss = whole_number(row.at("loss"), -most_cycles, most_cycles);
   return candidate;
 }
 
 SearchGraph graph_of(const Json& json, std::size_t candidates) {
   SearchGraph graph;
   graph.name = json.at("name").get<std::string>();
-  graph.nodes_left_out = json.at("nodes_left_out").get<std::int64_t>();
+  graph.nodes_left_out = cycles_in(json.at("nodes_left_out"));
   for (const Json& row : json.at("nodes")) {
     SearchGraph::Node node;
     node.label = row.at("label").get<std::string>();
-    if (row.contains("best_cycles")) node.best_cycles = row.at("best_cycles").get<std::int64_t>();
+    if (row.contains("best_cycles")) node.best_cycles = cycles_in(row.at("best_cycles"));
     node.on_path = row.value("on_path", false);
     graph.nodes.push_back(std::move(node));
   }
   for (const Json& row : json.at("edges")) {
     const SearchGraph::Edge edge{row.at("from").get<std::size_t>(), row.at("to").get<std::size_t>(),
-                                 row.at("candidate").get<std::size_t>(), row.at("cycles").get<std::int64_t>(),
+                                 row.at("candidate").get<std::size_t>(), cycles_in(row.at("cycles")),
                                  row.value("on_path", false)};
     if (edge.from >= graph.nodes.size() || edge.to >= graph.nodes.size() || edge.candidate >= candidates) {
       throw std::invalid_argument("an edge of a search graph leads nowhere");
@@ -120,11 +123,11 @@ SearchGraph graph_of(const Json& json, std::size_t candidates) {
 SearchSummary search_of(const Json& json) {
   SearchSummary search;
   search.complete = json.at("complete").get<bool>();
-  search.lower_bound = json.at("lower_bound").get<std::int64_t>();
-  search.segments = json.at("segments").get<std::int64_t>();
-  search.beam_segments = json.at("beam_segments").get<std::int64_t>();
-  search.states = json.at("states").get<std::int64_t>();
-  search.widest = json.at("widest").get<std::int64_t>();
+  search.lower_bound = cycles_in(json.at("lower_bound"));
+  search.segments = cycles_in(json.at("segments"));
+  search.beam_segments = cycles_in(json.at("beam_segments"));
+  search.states = cycles_in(json.at("states"));
+  search.widest = cycles_in(json.at("widest"));
   return search;
 }
 
@@ -136,6 +139,11 @@ std::string fusion_json(const FusionRecord& record, const Graph& graph) {
                   lines(record.totals, [](const StrategyTotal& total) {
                     return Json{{"strategy", total.strategy}, {"cycles", total.cycles}, {"groups", total.groups}};
                   }));
+  if (!record.limits.empty()) {
+    text += fmt::format("\"limits\": {},\n", lines(record.limits, [](const SearchLimit& limit) {
+                          return Json{{"template", limit.template_name}, {"message", limit.message}};
+                        }));
+  }
   if (record.search) text += fmt::format("\"search\": {},\n", line(row_of(*record.search)));
   text +=
       fmt::format("\"candidates\": {},\n",
@@ -157,8 +165,13 @@ FusionRecord fusion_of(const Json& json, const Graph& graph) {
   record.strategy = json.at("strategy").get<std::string>();
   record.costed = json.at("costed").get<bool>();
   for (const Json& row : json.at("totals")) {
-    record.totals.push_back({row.at("strategy").get<std::string>(), row.at("cycles").get<std::int64_t>(),
-                             row.at("groups").get<std::int64_t>()});
+    record.totals.push_back(
+        {row.at("strategy").get<std::string>(), cycles_in(row.at("cycles")), cycles_in(row.at("groups"))});
+  }
+  if (json.contains("limits")) {
+    for (const Json& row : json.at("limits")) {
+      record.limits.push_back({row.at("template").get<std::string>(), row.at("message").get<std::string>()});
+    }
   }
   if (json.contains("search")) record.search = search_of(json.at("search"));
   for (const Json& row : json.at("candidates")) record.candidates.push_back(candidate_of(row, graph));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/json.h"
 
+#include <limits>
+#include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -60,6 +62,18 @@ std::string in_words(const Json::exception& failure) {
                        has_key ? message.substr(open, close - open + 1) : "an entry");
   }
   return "an entry is of another type than this version writes: another version wrote it, or it was edited";
+}
+
+std::int64_t whole_number(const Json& entry, std::int64_t low, std::int64_t high) {
+  // Unsigned ones are those beyond the signed range, or small positive ones.
+  const bool fits =
+      entry.is_number_integer() &&
+      (!entry.is_number_unsigned() ||
+       entry.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  const std::int64_t number = fits ? entry.get<std::int64_t>() : 0;
+  if (fits && number >= low && number <= high) return number;
+  throw std::invalid_argument(
+      fmt::format("{} stands where a whole number from {} to {} was wanted", entry.dump(), low, high));
 }
 
 std::string dumped(const Json& json, int indent) {

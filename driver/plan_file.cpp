@@ -52,18 +52,26 @@ Json to_json(const Schedule& schedule) {
   return json;
 }
 
+constexpr std::int64_t most_parts = 4096;  ///< as many cores as a target may have
+constexpr std::int64_t most_slots = 1 << 20;
+
 Schedule schedule_of(const Json& json) {
   Schedule schedule;
   if (json.contains("parallel")) {
     schedule.parallel.emplace();
     for (const Json& split : json.at("parallel")) {
-      schedule.parallel->push_back({split.at("iterator").get<std::string>(), split.at("parts").get<std::int64_t>()});
+      schedule.parallel->push_back(
+          {split.at("iterator").get<std::string>(), whole_number(split.at("parts"), 1, most_parts)});
     }
   }
-  schedule.buffer = json.at("buffer").get<std::map<std::string, std::int64_t>>();
+  for (const auto& [iterator, size] : json.at("buffer").items()) {
+    schedule.buffer[iterator] = whole_number(size, 1, std::int64_t{1} << 40);
+  }
   if (json.contains("order")) schedule.order = json.at("order").get<std::vector<std::string>>();
   schedule.dma = json.at("dma").get<std::map<std::string, std::string>>();
-  schedule.slots = json.at("slots").get<std::map<std::string, int>>();
+  for (const auto& [tensor, slots] : json.at("slots").items()) {
+    schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, most_slots));
+  }
   return schedule;
 }
 

@@ -127,7 +127,9 @@ std::string summary_text(const Compilation& compilation) {
                grouped_digits(dma.operations), grouped_digits(dma.bytes), grouped_digits(plan->nest.ldm_bytes),
                grouped_digits(plan->time.cycles), fmt::format("{:.1f} %", share)});
   }
-  return sums.text() + "\n" + steps.text();
+  std::string limits;
+  for (const SearchLimit& limit : compilation.fusion.limits) limits += text_of(limit) + "\n\n";
+  return sums.text() + "\n" + limits + steps.text();
 }
 
 std::string step_text(const Program& program, std::size_t step) {

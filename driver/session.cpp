@@ -154,6 +154,12 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   if (stop.stop_requested()) return Failed{};
   const FusedGraph& fused = fusion.fused;
   compilation.fusion = std::move(fusion.record);
+  for (const SearchLimit& limit : compilation.fusion.limits) {
+    const auto of = std::find_if(way.templates.begin(), way.templates.end(),
+                                 [&](const FusionTemplate& row) { return row.name == limit.template_name; });
+    const SourcePlace place = of != way.templates.end() ? of->place : SourcePlace{};
+    diagnostics.warning("search-limit", place, text_of(limit), "repeat less, or give its vertices conditions");
+  }
   if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
   return plan_and_emit(std::move(compilation), fused, request.fixed, *way.planner, way.target, request.fusion,
                        diagnostics, stop, progress);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -18,7 +20,7 @@ class Collector {
  public:
   Collector(const GraphFacts& facts, TraceSink trace) : facts_(facts), trace_(trace) {}
 
-  void add_template(const FusionTemplate& fusion_template) {
+  void add_template(const FusionTemplate& fusion_template, const std::stop_token& stop) {
     const std::vector<Pattern> patterns = expand(fusion_template);
     const VertexCandidates fitting = find_candidates(facts_, fusion_template);
     struct Found {
@@ -26,20 +28,43 @@ class Collector {
       Embedding embedding;
     };
     std::vector<std::vector<Found>> by_anchor(facts_.graph.operators().size());
-    for (std::size_t p = 0; p < patterns.size(); ++p) {
-      Embeddings embeddings = find_embeddings(facts_.graph, patterns[p], fitting);
-      for (const OpId start : embeddings.given_up) note_search_limit(fusion_template.name, start);
+    SearchBudget budget(by_anchor.size());
+    std::set<OpId> given_up;
+    std::size_t groups = 0;
+    // Shortest first, so that it is the longest that are left out where there are too many.
+    std::vector<std::size_t> order(patterns.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return patterns[a].vertices.size() < patterns[b].vertices.size();
+    });
+    std::set<std::vector<std::pair<OpId, VertexRole>>> covered;  // several patterns may give operators the same roles
+    for (const std::size_t p : order) {
+      if (stop.stop_requested()) return;
+      Embeddings embeddings = find_embeddings(facts_.graph, patterns[p], fitting, budget);
+      given_up.insert(embeddings.given_up.begin(), embeddings.given_up.end());
       for (Embedding& embedding : without_symmetric(std::move(embeddings.found))) {
+        std::vector<std::pair<OpId, VertexRole>> roles;
+        for (std::size_t v = 0; v < embedding.size(); ++v) {
+          roles.emplace_back(embedding[v], patterns[p].vertices[v].role);
+        }
+        std::sort(roles.begin(), roles.end());
+        if (!covered.insert(std::move(roles)).second || ++groups > most_groups(by_anchor.size())) continue;
         const OpId anchor = embedding[patterns[p].anchor];
         by_anchor[anchor.index()].push_back({p, std::move(embedding)});
       }
     }
+    note_limits(fusion_template.name, given_up, groups);
     for (const OpId anchor : facts_.order) {
-      for (const Found& found : by_anchor[anchor.index()]) {
+      std::vector<Found>& of_anchor = by_anchor[anchor.index()];
+      std::stable_sort(of_anchor.begin(), of_anchor.end(),
+                       [](const Found& a, const Found& b) { return a.pattern < b.pattern; });
+      for (const Found& found : of_anchor) {
         add(group_of(fusion_template, patterns[found.pattern], found.embedding));
       }
     }
   }
+
+  [[nodiscard]] const std::vector<SearchLimit>& limits() const { return limits_; }
 
   /// The candidates in order; operators that no template allows alone join behind.
   std::vector<CandidateGroup> finish() {
@@ -97,20 +122,30 @@ class Collector {
     }
   }
 
-  void note_search_limit(const std::string& template_name, OpId start) const {
-    trace_.add(
-        {"fusion",
-         template_name,
-         "search-limit",
-         TraceOutcome::refused,
-         fmt::format("the search from {} ended after {} candidates", facts_.graph.op(start).name, tests_per_start),
-         {}});
+  void note_limits(const std::string& template_name, const std::set<OpId>& given_up, std::size_t groups) {
+    const std::size_t most = most_groups(facts_.graph.operators().size());
+    const auto note = [&](std::string message) {
+      trace_.add({"fusion", template_name, "search-limit", TraceOutcome::refused, message, {}});
+      limits_.push_back({template_name, std::move(message)});
+    };
+    if (!given_up.empty()) {
+      note(fmt::format(
+          "the search from {} operator{} ({}{}) ended after {} tries or {} groups, what else there is was not "
+          "looked for",
+          given_up.size(), given_up.size() == 1 ? "" : "s", facts_.graph.op(*given_up.begin()).name,
+          given_up.size() == 1 ? "" : ", ...", SearchBudget::tests_per_start, SearchBudget::embeddings_per_start));
+    }
+    if (groups > most) {
+      note(fmt::format("of {} groups that were found the {} of fewest operators are candidates, {} are left out",
+                       groups, most, groups - most));
+    }
   }
 
   const GraphFacts& facts_;
   TraceSink trace_;
   std::map<std::vector<OpId>, std::size_t> known_;  ///< operators in topological order → entry
   std::vector<Entry> entries_;
+  std::vector<SearchLimit> limits_;
   std::size_t next_place_ = 0;
 };
 
@@ -156,12 +191,13 @@ std::vector<GroupCost::Answer> GroupCost::costs(const Graph& graph, std::span<co
 
 CandidateSet find_candidate_groups(const Graph& graph, const std::vector<FusionTemplate>& templates,
                                    const GroupCost* cost, TraceSink trace, const std::stop_token& stop) {
-  CandidateSet set{GraphFacts(graph), {}, {}, {}, cost != nullptr};
+  CandidateSet set{GraphFacts(graph), {}, {}, {}, cost != nullptr, {}};
   Collector collector(set.facts, trace);
   for (const FusionTemplate& fusion_template : templates) {
-    if (!stop.stop_requested()) collector.add_template(fusion_template);
+    if (!stop.stop_requested()) collector.add_template(fusion_template, stop);
   }
   set.candidates = collector.finish();
+  set.limits = collector.limits();
   add_costs(set, cost, stop);
   set.single.resize(graph.operators().size());
   set.of_operator.resize(graph.operators().size());

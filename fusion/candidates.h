@@ -3,6 +3,7 @@
 // every operator alone. With the verdict of the rules of structure, then of the cost.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/trace.h"
+#include "fusion/fusion_record.h"
 #include "fusion/group_cost.h"
 #include "fusion/operator_facts.h"
 #include "fusion/template.h"
@@ -33,6 +35,7 @@ struct CandidateSet {
   std::vector<std::vector<std::size_t>>
       of_operator;  ///< by operator: candidates that hold it and are allowed, ascending
   bool costed = false;
+  std::vector<SearchLimit> limits = {};  ///< templates of which groups were left out
 
   [[nodiscard]] const CandidateGroup& of(std::size_t candidate) const { return candidates[candidate]; }
   /// What a strategy counts: the cycles of an allowed candidate. An operator that cannot even be planned alone has to
@@ -43,7 +46,11 @@ struct CandidateSet {
   static constexpr std::int64_t unplannable = std::int64_t{1} << 44;
 };
 
-/// Without a cost every group counts 1 and every view 0. Searches that were cut off go to the trace.
+/// Of one template at most so many groups are candidates: what is planned grows linearly with the network. As many as
+/// the longest repeated vertex can have copies, for each operator.
+constexpr std::size_t most_groups(std::size_t operators) { return std::max<std::size_t>(2'000, 32 * operators); }
+
+/// Without a cost every group counts 1 and every view 0. Searches that were cut off go to the trace, too.
 CandidateSet find_candidate_groups(const Graph& graph, const std::vector<FusionTemplate>& templates,
                                    const GroupCost* cost, TraceSink trace, const std::stop_token& stop = {});
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -172,7 +173,82 @@ class ConditionReader {
   bool right_ = true;
 };
 
+/// What a condition names: between two of its numbers it does not change.
+struct Mentioned {
+  std::set<double> numbers;
+  std::set<std::string> texts;
+  std::set<std::size_t> lengths;
+
+  void add(const Condition& condition) {
+    if (condition.form == Form::list) lengths.insert(condition.parts.size());
+    if (const auto* number = std::get_if<double>(&condition.value)) numbers.insert(*number);
+    if (const auto* text = std::get_if<std::string>(&condition.value)) texts.insert(*text);
+    for (const Condition& part : condition.parts) add(part);
+  }
+};
+
+/// Numbers of a form such that a condition that holds for any holds for one of these.
+std::vector<double> telling_numbers(const Mentioned& mentioned, const ValueForm& form) {
+  std::set<double> numbers = {form.least.value_or(0)};
+  for (const double number : mentioned.numbers) {
+    numbers.insert({std::floor(number), std::ceil(number), std::floor(number) - 1, std::ceil(number) + 1});
+    if (form.whole) continue;
+    numbers.insert(number);
+    const auto next = mentioned.numbers.upper_bound(number);
+    if (next != mentioned.numbers.end()) numbers.insert(number + (*next - number) / 2);
+  }
+  std::vector<double> telling;
+  for (const double number : numbers) {
+    if (!form.least || number >= *form.least) telling.push_back(number);
+  }
+  return telling;
+}
+
+/// Tries every list of these numbers.
+bool can_hold_list(const Condition& condition, const std::vector<double>& numbers, std::size_t length) {
+  constexpr double most_lists = 100'000;
+  if (std::pow(static_cast<double>(numbers.size()), static_cast<double>(length)) > most_lists) return true;
+  std::vector<std::size_t> digits(length, 0);
+  for (;;) {
+    std::vector<double> list;
+    for (const std::size_t digit : digits) list.push_back(numbers[digit]);
+    if (holds(condition, PropertyValue(std::move(list)))) return true;
+    std::size_t at = 0;
+    while (at < length && ++digits[at] == numbers.size()) digits[at++] = 0;
+    if (at == length) return false;
+  }
+}
+
 }  // namespace
+
+bool can_hold(const Condition& condition, const ValueForm& form, std::optional<std::size_t> length) {
+  Mentioned mentioned;
+  mentioned.add(condition);
+  switch (form.kind) {
+    case ValueKind::truth: return holds(condition, true) || holds(condition, false);
+    case ValueKind::text: {
+      std::vector<std::string> words = form.words;
+      if (words.empty()) {
+        words.assign(mentioned.texts.begin(), mentioned.texts.end());
+        words.emplace_back("\n");  // one that nobody mentions
+      }
+      return std::any_of(words.begin(), words.end(),
+                         [&](const std::string& word) { return holds(condition, PropertyValue(word)); });
+    }
+    case ValueKind::number: {
+      const std::vector<double> numbers = telling_numbers(mentioned, form);
+      return std::any_of(numbers.begin(), numbers.end(),
+                         [&](double number) { return holds(condition, PropertyValue(number)); });
+    }
+    case ValueKind::numbers: break;
+  }
+  std::set<std::size_t> lengths = mentioned.lengths;
+  lengths.insert(lengths.empty() ? 1 : *lengths.rbegin() + 1);
+  if (length) lengths = {*length};
+  const std::vector<double> numbers = telling_numbers(mentioned, form);
+  return std::any_of(lengths.begin(), lengths.end(),
+                     [&](std::size_t elements) { return can_hold_list(condition, numbers, elements); });
+}
 
 bool holds(const Condition& condition, const PropertyValue& value) {
   const auto part_holds = [&](const Condition& part) { return holds(part, value); };

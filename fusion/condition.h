@@ -38,11 +38,17 @@ bool holds(const Condition& condition, const PropertyValue& value);
 std::string to_text(const Condition& condition);
 std::string to_text(const PropertyValue& value);
 
-/// A kind of value with, for texts, the words that there are (empty: any).
+/// A kind of value: for texts with the words that there are (empty: any), for numbers with what they are like.
 struct ValueForm {
   ValueKind kind = ValueKind::number;
   std::vector<std::string> words;
+  bool whole = false;           ///< only whole numbers
+  std::optional<double> least;  ///< no number is less
 };
+
+/// False if no value of this form meets the condition, of lists none with so many elements where that is given. True
+/// where there are too many cases to try.
+bool can_hold(const Condition& condition, const ValueForm& form, std::optional<std::size_t> length = std::nullopt);
 
 /// Reads the condition on a value of this form; every mistake is reported at the key.
 /// Codes: wrong-condition, empty-range, unknown-key, unknown-word.

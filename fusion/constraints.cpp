@@ -98,27 +98,29 @@ Value scalar_operand(const GraphFacts& facts, OpId id) {
 
 constexpr PropertyRow properties[] = {
     {"depthwise", "true for a convolution with one input channel a group", ValueKind::truth, is_convolution, depthwise},
-    {"dilations", "of a window; ones by default", ValueKind::numbers, has_window, window_numbers<dilations_name>},
+    {"dilations", "of a window; ones by default", ValueKind::numbers, has_window, window_numbers<dilations_name>, 1},
     {"fan_out", "number of operators that read the result", ValueKind::number, nullptr,
      [](const GraphFacts& facts, OpId op) {
        return Value(number(static_cast<std::int64_t>(output_of(facts, op).consumers.size())));
-     }},
+     },
+     0},
     {"group", "groups of channels of a convolution", ValueKind::number, is_convolution,
-     [](const GraphFacts& facts, OpId op) { return Value(number(groups_of(facts.graph.op(op)))); }},
+     [](const GraphFacts& facts, OpId op) { return Value(number(groups_of(facts.graph.op(op)))); }, 1},
     {"input_shape", "extents of the first operand", ValueKind::numbers, nullptr,
-     [](const GraphFacts& facts, OpId op) { return Value(numbers(input_shape(facts, op))); }},
-    {"kernel_shape", "extents of a window", ValueKind::numbers, has_window, kernel_shape},
+     [](const GraphFacts& facts, OpId op) { return Value(numbers(input_shape(facts, op))); }, 0},
+    {"kernel_shape", "extents of a window", ValueKind::numbers, has_window, kernel_shape, 1},
     {"last_axes", "of a reduction, Softmax or LayerNormalization over the last dimensions and no others: how many",
-     ValueKind::number, reduces_over_axes, last_axes},
+     ValueKind::number, reduces_over_axes, last_axes, 1},
     {"rank", "number of dimensions of the result", ValueKind::number, nullptr,
      [](const GraphFacts& facts, OpId op) {
        return Value(number(static_cast<std::int64_t>(output_of(facts, op).shape.size())));
-     }},
+     },
+     0},
     {"scalar", "value of the operand that is a constant of one element, where there is one such", ValueKind::number,
      nullptr, scalar_operand},
     {"shape", "extents of the result", ValueKind::numbers, nullptr,
-     [](const GraphFacts& facts, OpId op) { return Value(numbers(output_of(facts, op).shape)); }},
-    {"strides", "of a window; ones by default", ValueKind::numbers, has_window, window_numbers<strides_name>},
+     [](const GraphFacts& facts, OpId op) { return Value(numbers(output_of(facts, op).shape)); }, 0},
+    {"strides", "of a window; ones by default", ValueKind::numbers, has_window, window_numbers<strides_name>, 1},
     {"type", "element type of the result", ValueKind::text, nullptr,
      [](const GraphFacts& facts, OpId op) { return Value(std::string(name_of(output_of(facts, op).type))); }},
 };
@@ -192,12 +194,14 @@ std::vector<std::pair<std::string, ValueForm>> constraint_forms(const std::vecto
   for (const OperatorRow& row : operator_table()) {
     if (!any_kind && std::find(kinds.begin(), kinds.end(), row.name) == kinds.end()) continue;
     for (const AttributeRow& attribute : row.attributes) {
-      forms.emplace(attribute.name, ValueForm{kind_of_attribute(attribute), {}});
+      const bool whole = attribute.type == "int" || attribute.type == "ints";
+      forms.emplace(attribute.name, ValueForm{kind_of_attribute(attribute), {}, whole, std::nullopt});
     }
     for (const PropertyRow& property : properties) {
       if (property.applies != nullptr && !property.applies(row)) continue;
       forms[std::string(property.name)] = {property.kind,
-                                           property.name == "type" ? element_type_names() : std::vector<std::string>{}};
+                                           property.name == "type" ? element_type_names() : std::vector<std::string>{},
+                                           property.least.has_value(), property.least};
     }
   }
   return {forms.begin(), forms.end()};

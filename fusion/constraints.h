@@ -23,6 +23,7 @@ struct PropertyRow {
   ValueKind kind = ValueKind::number;
   bool (*applies)(const OperatorRow& row) = nullptr;  ///< kinds of operators that have it; null: all
   std::optional<PropertyValue> (*value)(const GraphFacts& facts, OpId op) = nullptr;
+  std::optional<double> least = std::nullopt;  ///< of numbers that are whole and no less than this
 };
 std::span<const PropertyRow> property_table();
 

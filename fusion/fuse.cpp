@@ -43,6 +43,7 @@ FusionRecord record_of(const CandidateSet& set, const Choice& choice, std::strin
   FusionRecord record;
   record.strategy = strategy;
   record.costed = set.costed;
+  record.limits = set.limits;
   std::vector<std::size_t> owner(set.single.size());
   for (const std::size_t c : choice.candidates) {
     for (const OpId op : set.of(c).group.operators) owner[op.index()] = c;
@@ -84,6 +85,10 @@ std::string_view name_of(CandidateFate fate) {
     case CandidateFate::outbid: return "outbid";
   }
   fail_check("unknown fate");
+}
+
+std::string text_of(const SearchLimit& limit) {
+  return fmt::format("limit reached: template {}: {}", limit.template_name, limit.message);
 }
 
 std::string text_of(const SearchSummary& search, std::int64_t cycles) {

@@ -81,10 +81,19 @@ struct StrategyTotal {
   friend bool operator==(const StrategyTotal&, const StrategyTotal&) = default;
 };
 
+/// A template of which not every group was looked at, because there are too many.
+struct SearchLimit {
+  std::string template_name;
+  std::string message;  ///< what was left out, with its numbers
+  friend bool operator==(const SearchLimit&, const SearchLimit&) = default;
+};
+std::string text_of(const SearchLimit& limit);
+
 struct FusionRecord {
   std::string strategy;
   bool costed = false;                      ///< false: there was no cost model, every group counted 1
   std::vector<CandidateRecord> candidates;  ///< in the order in which greedy asks; operators alone last
+  std::vector<SearchLimit> limits;          ///< templates of which groups were left out; mostly none
   std::vector<StrategyTotal> totals;        ///< of the strategy, and of those that it tried to beat
   std::vector<SearchGraph> graphs;
   std::optional<SearchSummary> search;  ///< of exact

@@ -41,6 +41,11 @@ class GroupCost {
   /// answers are those of cost(). When stopped, those that are missing are refused by the rule "stopped".
   [[nodiscard]] virtual std::vector<Answer> costs(const Graph& graph, std::span<const FusedOperator> groups,
                                                   const std::stop_token& stop) const;
+  /// The smallest changes, each by itself, with which a group that is refused would be allowed: "target.cores = 24 (of
+  /// 64)". Empty where none is known. Slow: it is for one group that a person asks about.
+  [[nodiscard]] virtual std::string change_that_allows(const Graph& /*graph*/, const FusedOperator& /*group*/) const {
+    return {};
+  }
 };
 
 }  // namespace stowage

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace stowage {
 namespace {
@@ -33,33 +34,64 @@ Problem one_output(const GraphFacts& facts, const FusedOperator& group) {
   return fmt::format("{} results leave the group: {}", ends.size(), names_of(facts.graph, ends));
 }
 
+/// What a rule finds wrong, one place after the other: all reasons, and the changes that together lift the refusal.
+class Findings {
+ public:
+  void add(std::string reason, std::string flip) {
+    reasons_.push_back(std::move(reason));
+    flips_.push_back(std::move(flip));
+  }
+  [[nodiscard]] Problem all() const {
+    if (reasons_.empty()) return std::nullopt;
+    return BrokenRule(fmt::format("{}", fmt::join(reasons_, "; ")), fmt::format("{}", fmt::join(flips_, ", and ")));
+  }
+
+ private:
+  std::vector<std::string> reasons_;
+  std::vector<std::string> flips_;
+};
+
+/// "a, b and c"; a crowd is counted.
+std::string listed(const Graph& graph, const std::vector<OpId>& operators) {
+  constexpr std::size_t crowd = 6;
+  if (operators.size() > crowd) return fmt::format("{} operators", operators.size());
+  std::string text;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    if (i > 0) text += i + 1 == operators.size() ? " and " : ", ";
+    text += graph.op(operators[i]).name;
+  }
+  return text;
+}
+
 Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
-  Problem first;
-  std::size_t found = 0;
+  Findings found;
   for (const OpId op : group.operators) {
     const GraphTensor& result = graph.tensor(graph.op(op).output);
     if (graph.op(op).output == group.output) continue;
+    std::vector<OpId> outside;
     for (const OpId reader : result.consumers) {
-      if (holds(group, reader) || ++found > 1) continue;
-      first = BrokenRule(fmt::format("{}, the result of {}, is also read by {} outside the group", result.name,
-                                     graph.op(op).name, graph.op(reader).name),
-                         fmt::format("{} not reading {}", graph.op(reader).name, result.name));
+      const bool is_new = std::find(outside.begin(), outside.end(), reader) == outside.end();
+      if (is_new && !holds(group, reader)) outside.push_back(reader);
     }
+    if (outside.empty()) continue;
+    found.add(fmt::format("{}, the result of {}, is also read by {} outside the group", result.name, graph.op(op).name,
+                          listed(graph, outside)),
+              fmt::format("{} not reading {}", listed(graph, outside), result.name));
   }
-  if (found > 1) first->flip.clear();  // it takes more than one change
-  return first;
+  return found.all();
 }
 
 Problem network_output(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
+  Findings found;
   for (const OpId op : group.operators) {
     const GraphTensor& result = graph.tensor(graph.op(op).output);
     if (graph.op(op).output == group.output || !result.is_output) continue;
-    return BrokenRule(fmt::format("{}, the result of {}, is an output of the network", result.name, graph.op(op).name),
-                      fmt::format("{} not being an output of the network", result.name));
+    found.add(fmt::format("{}, the result of {}, is an output of the network", result.name, graph.op(op).name),
+              fmt::format("{} not being an output of the network", result.name));
   }
-  return std::nullopt;
+  return found.all();
 }
 
 Problem convex(const GraphFacts& facts, const FusedOperator& group) {
@@ -130,23 +162,28 @@ Problem epilogue_shape(const GraphFacts& facts, const FusedOperator& group) {
 
 Problem epilogue_operands(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
-  return for_role(group, "epilogue", [&](OpId id) -> Problem {
-    const Operator& op = graph.op(id);
+  Findings found;
+  for (std::size_t i = 0; i < group.operators.size(); ++i) {
+    if (group.roles[i] != "epilogue") continue;
+    const Operator& op = graph.op(group.operators[i]);
     for (std::size_t slot = 0; slot < op.inputs.size(); ++slot) {
       if (!op.inputs[slot]) continue;
       const GraphTensor& operand = graph.tensor(*op.inputs[slot]);
-      const OperandUse use = facts.of(id).operands[slot];
+      const OperandUse use = facts.of(group.operators[i]).operands[slot];
       if (use == OperandUse::other) {
-        return fmt::format("{} reads {} at other places than its own index", op.name, operand.name);
+        found.add(fmt::format("{} reads {} at other places than its own index", op.name, operand.name),
+                  fmt::format("{} reading {} at its own index", op.name, operand.name));
       }
       const bool inside = operand.producer && holds(group, *operand.producer);
       if (inside && use == OperandUse::broadcast) {
-        return fmt::format("{} of shape {}, computed inside the group, is broadcast by {} to {}", operand.name,
-                           to_text(operand.shape), op.name, to_text(graph.tensor(op.output).shape));
+        const std::string wanted = to_text(graph.tensor(op.output).shape);
+        found.add(fmt::format("{} of shape {}, computed inside the group, is broadcast by {} to {}", operand.name,
+                              to_text(operand.shape), op.name, wanted),
+                  fmt::format("{} having the shape {}", operand.name, wanted));
       }
     }
-    return std::nullopt;
-  });
+  }
+  return found.all();
 }
 
 Problem prologue_element(const GraphFacts& facts, const FusedOperator& group) {
@@ -205,7 +242,9 @@ constexpr LegalityRule rules[] = {
      "a group that greedy takes costs no more cycles than what the templates behind make of its operators", nullptr},
     {"circle", RuleScope::choice, "a group and those that greedy took before do not wait for each other in a circle",
      nullptr},
-    {"search-limit", RuleScope::choice, "the search for embeddings from one operator ends after 20,000 candidates",
+    {"search-limit", RuleScope::choice,
+     "a template's search from one operator ends after 20,000 tries or 200 groups, and of all its groups the smallest "
+     "32 for each operator of the network are candidates, at least 2,000",
      nullptr},
     {"auto-pad", RuleScope::folding, "a window that padding folds into names its pads instead of computing them",
      nullptr},

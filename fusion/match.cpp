@@ -45,10 +45,12 @@ bool slot_fits(const PatternEdge& edge, const GraphEdge& operand) { return edge.
 /// SubgraphSearch of Algorithm 1 for one pattern.
 class SubgraphSearch {
  public:
-  SubgraphSearch(const Graph& graph, const Pattern& pattern, const VertexCandidates& candidates)
+  /// Without a budget every embedding is found.
+  SubgraphSearch(const Graph& graph, const Pattern& pattern, const VertexCandidates& candidates, SearchBudget* budget)
       : boost_(graph.storage().boost),
         pattern_(pattern),
         candidates_(candidates),
+        budget_(budget),
         match_(pattern.vertices.size()),
         matched_(graph.operators().size(), false) {}
 
@@ -60,12 +62,16 @@ class SubgraphSearch {
     }
     order_ = breadth_first(pattern_, start);
     for (const OpId op : members(start)) {
-      budget_ = tests_per_start;
+      tests_left_ = budget_ != nullptr ? budget_->tests[op.index()] : SearchBudget::tests_per_start;
+      start_ = op;
+      cut_off_ = false;
+      kept_.clear();
       ++result_.tests;
       assign(start, op);
       search(1);
       unassign(start);
-      if (budget_ == 0) result_.given_up.push_back(op);
+      if (budget_ != nullptr) budget_->tests[op.index()] = tests_left_;
+      if (cut_off_) result_.given_up.push_back(op);
     }
     return std::move(result_);
   }
@@ -86,22 +92,35 @@ class SubgraphSearch {
   }
 
   void search(std::size_t depth) {
-    if (depth == order_.size()) {
-      Embedding embedding;
-      for (const auto& op : match_) embedding.push_back(*op);
-      result_.found.push_back(std::move(embedding));
-      return;
-    }
+    if (depth == order_.size()) return keep();
     const std::size_t vertex = order_[depth].vertex;
     for (const OpId op : neighbours(pattern_.edges[*order_[depth].edge], vertex)) {
-      if (budget_ == 0) return;
-      --budget_;
+      if (tests_left_ == 0) cut_off_ = true;
+      if (cut_off_) return;
+      --tests_left_;
       ++result_.tests;
       if (!fits(vertex, op)) continue;
       assign(vertex, op);
       search(depth + 1);
       unassign(vertex);
     }
+  }
+
+  void keep() {
+    Embedding embedding;
+    for (const auto& op : match_) embedding.push_back(*op);
+    if (budget_ != nullptr) {
+      Embedding covered = embedding;
+      std::sort(covered.begin(), covered.end());
+      if (kept_.contains(covered)) return;
+      if (budget_->embeddings[start_.index()] == 0) {
+        cut_off_ = true;
+        return;
+      }
+      --budget_->embeddings[start_.index()];
+      kept_.insert(std::move(covered));
+    }
+    result_.found.push_back(std::move(embedding));
   }
 
   /// Operators joined to the other, matched end of an edge, ascending, each once.
@@ -141,10 +160,14 @@ class SubgraphSearch {
   const BoostGraph& boost_;
   const Pattern& pattern_;
   const VertexCandidates& candidates_;
+  SearchBudget* budget_;  ///< null: none
   std::vector<Visit> order_;
   std::vector<std::optional<OpId>> match_;
   std::vector<bool> matched_;
-  std::int64_t budget_ = 0;
+  OpId start_;
+  std::int64_t tests_left_ = 0;  ///< of the search from start_
+  bool cut_off_ = false;
+  std::set<Embedding> kept_;  ///< from start_, sorted, where there is a budget
   Embeddings result_;
 };
 
@@ -166,7 +189,12 @@ VertexCandidates find_candidates(const GraphFacts& facts, const FusionTemplate& 
 }
 
 Embeddings find_embeddings(const Graph& graph, const Pattern& pattern, const VertexCandidates& candidates) {
-  return SubgraphSearch(graph, pattern, candidates).run();
+  return SubgraphSearch(graph, pattern, candidates, nullptr).run();
+}
+
+Embeddings find_embeddings(const Graph& graph, const Pattern& pattern, const VertexCandidates& candidates,
+                           SearchBudget& budget) {
+  return SubgraphSearch(graph, pattern, candidates, &budget).run();
 }
 
 std::vector<Embedding> without_symmetric(std::vector<Embedding> embeddings) {

@@ -29,14 +29,27 @@ using Embedding = std::vector<OpId>;
 struct Embeddings {
   std::vector<Embedding> found;  ///< ascending by the start vertex, then as the search meets them
   std::int64_t tests = 0;        ///< candidates tried; grows linearly with the graph
-  std::vector<OpId> given_up;    ///< starts whose search was cut off after `tests_per_start`
+  std::vector<OpId> given_up;    ///< starts whose search was cut off because the budget was spent
 };
 
-/// Cuts off the search from one start, which only a graph of very many parallel element-wise branches can reach.
-constexpr std::int64_t tests_per_start = 20'000;
+/// What searches may spend, for each start: so many candidates are tried, so many embeddings kept. Only a graph of very
+/// many parallel branches, or a template that repeats nearly everything, reaches that. With one budget for all patterns
+/// of a template, its time and memory grow linearly with the graph whatever the template is.
+struct SearchBudget {
+  static constexpr std::int64_t tests_per_start = 20'000;
+  static constexpr std::int64_t embeddings_per_start = 200;
 
-/// Every embedding of a pattern.
+  explicit SearchBudget(std::size_t operators)
+      : tests(operators, tests_per_start), embeddings(operators, embeddings_per_start) {}
+  std::vector<std::int64_t> tests;       ///< by start: left
+  std::vector<std::int64_t> embeddings;  ///< by start: left; one for each set of operators
+};
+
+/// Every embedding of a pattern; each search from one start ends after SearchBudget::tests_per_start.
 Embeddings find_embeddings(const Graph& graph, const Pattern& pattern, const VertexCandidates& candidates);
+/// The same within a budget. Of embeddings from one start that cover the same operators only the first is kept.
+Embeddings find_embeddings(const Graph& graph, const Pattern& pattern, const VertexCandidates& candidates,
+                           SearchBudget& budget);
 
 /// Of embeddings that cover the same operators (symmetric patterns have several) the first remains.
 std::vector<Embedding> without_symmetric(std::vector<Embedding> embeddings);

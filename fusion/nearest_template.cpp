@@ -2,6 +2,7 @@
 #include "fusion/nearest_template.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -16,10 +17,32 @@ namespace {
 
 constexpr std::size_t most_operators = 8;  ///< further apart no template is near
 
-// What a difference weighs: a value may be changed, another kind is another template, another shape of pattern more so.
-constexpr std::size_t wrong_value = 1;
-constexpr std::size_t wrong_kind = 2;
-constexpr std::size_t wrong_place = 4;
+// What a difference weighs: a value may be changed; another kind is another template, less so a kind of the same sort
+// (Gemm for MatMul, one pool for another); another shape of pattern more so.
+constexpr std::size_t wrong_value = 2;
+constexpr std::size_t related_kind = 3;
+constexpr std::size_t wrong_kind = 4;
+constexpr std::size_t wrong_place = 8;
+
+/// Layouts that are tried for one pattern; symmetric patterns of many vertices have more than anybody waits for.
+constexpr std::size_t most_layouts = 200'000;
+
+/// What operators of several names are alike in; for others the name.
+std::string_view sort_of(std::string_view kind) {
+  if (kind == "MatMul" || kind == "Gemm") return "product";
+  for (const std::string_view sort : {"Conv", "Reduce"}) {
+    if (kind.starts_with(sort)) return sort;
+  }
+  return kind.ends_with("Pool") ? "Pool" : kind;
+}
+
+/// What it weighs that an operator differs in this way from what a vertex wants.
+std::size_t weight_of(const Mismatch& mismatch, const TemplateVertex& vertex, const std::string& kind) {
+  if (mismatch.name != "kind") return wrong_value;
+  const bool related = std::any_of(vertex.kinds.begin(), vertex.kinds.end(),
+                                   [&](const std::string& wanted) { return sort_of(wanted) == sort_of(kind); });
+  return related ? related_kind : wrong_kind;
+}
 
 /// A shortest way along edges from one operator to another, both included; nothing where there is none.
 std::optional<std::vector<OpId>> way(const GraphFacts& facts, OpId from, OpId to) {
@@ -76,8 +99,9 @@ class Layout {
       costs_.emplace_back();
       for (const PatternVertex& vertex : pattern.vertices) {
         std::size_t cost = 0;
-        for (const Mismatch& one : mismatches(facts, source(vertex), operators[i]))
-          cost += one.name == "kind" ? wrong_kind : wrong_value;
+        for (const Mismatch& one : mismatches(facts, source(vertex), operators[i])) {
+          cost += weight_of(one, source(vertex), facts.graph.op(operators[i]).kind);
+        }
         costs_.back().push_back(cost);
       }
     }
@@ -148,7 +172,8 @@ class Layout {
   }
 
   void place(std::size_t i, std::size_t cost) {
-    if (cost >= most_) return;
+    if (cost >= most_ || layouts_ == most_layouts) return;
+    ++layouts_;
     if (i == operators_.size()) {
       most_ = cost;
       best_ = place_;
@@ -187,7 +212,27 @@ class Layout {
   std::vector<std::optional<OpId>> vertex_of_;   ///< by vertex: its operator
   std::vector<std::size_t> best_;
   std::size_t most_ = 0;
+  std::size_t layouts_ = 0;  ///< begun
 };
+
+struct TemplatePattern {
+  const FusionTemplate* of = nullptr;
+  Pattern pattern;
+};
+
+/// Those that have a vertex for each of so many operators, shortest first.
+std::vector<TemplatePattern> patterns_for(std::span<const FusionTemplate> templates, std::size_t operators) {
+  std::vector<TemplatePattern> patterns;
+  for (const FusionTemplate& fusion_template : templates) {
+    for (Pattern& pattern : expand(fusion_template)) {
+      if (pattern.vertices.size() >= operators) patterns.push_back({&fusion_template, std::move(pattern)});
+    }
+  }
+  std::stable_sort(patterns.begin(), patterns.end(), [](const TemplatePattern& a, const TemplatePattern& b) {
+    return a.pattern.vertices.size() < b.pattern.vertices.size();
+  });
+  return patterns;
+}
 
 }  // namespace
 
@@ -218,21 +263,18 @@ std::optional<NearestTemplate> nearest_template(const GraphFacts& facts, std::sp
                                                 const std::vector<OpId>& operators) {
   std::optional<NearestTemplate> nearest;
   if (operators.size() > most_operators) return nearest;
-  std::size_t fewest = 1'000;
-  for (const FusionTemplate& fusion_template : templates) {
-    for (const Pattern& pattern : expand(fusion_template)) {
-      if (pattern.vertices.size() < operators.size()) continue;
-      Layout layout(facts, fusion_template, pattern, operators);
-      const std::size_t most = nearest && pattern.vertices.size() < nearest->vertices.size() ? fewest + 1 : fewest;
-      const auto found = layout.best(most);
-      if (!found) continue;
-      fewest = *found;
-      nearest = NearestTemplate{fusion_template.name, {}, {}, {}};
-      const std::vector<Difference> differences = layout.differences();
-      for (const Difference& difference : differences) nearest->differences.push_back(difference.text);
-      if (differences.size() == 1) nearest->flip = differences.front().flip;
-      for (const PatternVertex& vertex : pattern.vertices) nearest->vertices.push_back(vertex.name);
-    }
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const auto& [fusion_template, pattern] : patterns_for(templates, operators.size())) {
+    if (wrong_place * (pattern.vertices.size() - operators.size()) >= fewest) break;  // nor can a longer one be nearer
+    Layout layout(facts, *fusion_template, pattern, operators);
+    const auto found = layout.best(fewest);
+    if (!found) continue;
+    fewest = *found;
+    nearest = NearestTemplate{fusion_template->name, {}, {}, {}};
+    const std::vector<Difference> differences = layout.differences();
+    for (const Difference& difference : differences) nearest->differences.push_back(difference.text);
+    if (differences.size() == 1) nearest->flip = differences.front().flip;
+    for (const PatternVertex& vertex : pattern.vertices) nearest->vertices.push_back(vertex.name);
   }
   return nearest;
 }

@@ -9,6 +9,7 @@
 #include "fusion/constraints.h"
 #include "fusion/pattern.h"
 #include "fusion/template.h"
+#include "fusion/template_checks.h"
 
 namespace stowage {
 namespace {
@@ -43,7 +44,8 @@ class TemplateReader {
 
   std::optional<FusionTemplate> read() {
     const std::size_t before = error_count();
-    table_.read("name", template_.name, Need::required);
+    if (table_.read("name", template_.name, Need::required)) check_name(table_, template_.name);
+    template_.place = table_.placed("name").place;
     table_.read("summary", template_.summary);
     table_.read("computes", template_.computes);
     vertex_tables_ = table_.tables("vertex", Need::required);
@@ -64,9 +66,17 @@ class TemplateReader {
  private:
   [[nodiscard]] std::size_t error_count() const { return diagnostics_.entries().size(); }
 
+  /// Names stand in lines of text and in tables.
+  static void check_name(TomlTable& table, const std::string& name) {
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::none_of(name.begin(), name.end(), is_control)) return;
+    table.error("wrong-name", "name", "a name holds no line breaks or other control characters");
+  }
+
   void read_vertex(TomlTable& table) {
     TemplateVertex vertex;
     if (table.read("name", vertex.name, Need::required)) {
+      check_name(table, vertex.name);
       if (vertex.name.empty()) table.error("empty-name", "name", "a vertex needs a name");
       if (index_of(vertex.name)) {
         table.error("duplicate-vertex", "name", fmt::format("there is already a vertex '{}'", vertex.name));
@@ -80,7 +90,8 @@ class TemplateReader {
       table.error("anchor-not-single", vertex.optional ? "optional" : "repeat",
                   "the anchor is neither optional nor repeated");
     }
-    if (auto where = table.table("where")) read_where(*where, vertex);
+    where_tables_.push_back(table.table("where"));
+    if (where_tables_.back()) read_where(*where_tables_.back(), vertex);
     table.finish();
     template_.vertices.push_back(std::move(vertex));
   }
@@ -121,6 +132,7 @@ class TemplateReader {
       const auto form = std::find_if(forms.begin(), forms.end(), [&](const auto& entry) { return entry.first == key; });
       if (form != forms.end()) {
         if (auto condition = read_condition(table, key, form->second)) {
+          check_condition(table, key, *condition, form->second);
           vertex.constraints.emplace_back(key, *std::move(condition));
         }
         continue;
@@ -133,6 +145,15 @@ class TemplateReader {
                   suggest_name(key, known));
     }
     table.finish();
+  }
+
+  static void check_condition(TomlTable& table, const std::string& key, const Condition& condition,
+                              const ValueForm& form) {
+    if (can_hold(condition, form)) return;
+    std::string remedy;
+    if (form.whole) remedy = fmt::format("'{}' is made of whole numbers", key);
+    if (form.whole && form.least) remedy += fmt::format(", {} or more", *form.least);
+    table.error("impossible-condition", key, fmt::format("'{}' is never {}", key, to_text(condition)), remedy);
   }
 
   void read_edge(TomlTable& table) {
@@ -176,6 +197,7 @@ class TemplateReader {
       table_.error("no-vertex", "vertex", "a template needs at least one vertex");
       return;
     }
+    const std::size_t before = error_count();
     check_anchor();
     check_cycle();
     check_connected();
@@ -183,6 +205,21 @@ class TemplateReader {
       table_.error("too-many-patterns", "name",
                    fmt::format("its optional and repeated vertices make more than {} patterns", most_patterns),
                    "repeat less, or write several templates");
+    }
+    if (error_count() == before) check_possible();
+  }
+
+  void check_possible() {
+    for (ImpossiblePart& part : impossible_parts(template_)) {
+      constexpr std::string_view condition = "where.";
+      const bool of_edge = part.of == ImpossiblePart::Of::edge;
+      TomlTable* table = of_edge ? &edge_tables_[part.index] : &vertex_tables_[part.index];
+      std::string key = part.key;
+      if (key.starts_with(condition)) {
+        key.erase(0, condition.size());
+        table = &*where_tables_[part.index];
+      }
+      table->error(std::move(part.code), key, std::move(part.message), std::move(part.remedy));
     }
   }
 
@@ -249,9 +286,10 @@ class TemplateReader {
   TomlTable& table_;
   Diagnostics& diagnostics_;
   FusionTemplate template_;
-  std::vector<TomlTable> vertex_tables_;  ///< of template_.vertices
-  std::vector<PatternEdge> edges_;        ///< template_.edges by index of their vertices
-  std::vector<TomlTable> edge_tables_;    ///< of template_.edges
+  std::vector<TomlTable> vertex_tables_;                ///< of template_.vertices
+  std::vector<std::optional<TomlTable>> where_tables_;  ///< of template_.vertices
+  std::vector<PatternEdge> edges_;                      ///< template_.edges by index of their vertices
+  std::vector<TomlTable> edge_tables_;                  ///< of template_.edges
 };
 
 }  // namespace

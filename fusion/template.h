@@ -39,6 +39,7 @@ struct FusionTemplate {
   std::string computes;  ///< what the fused operator computes, for a reader: "act(conv(x, w) + b)"
   std::vector<TemplateVertex> vertices;
   std::vector<TemplateEdge> edges;
+  SourcePlace place;  ///< of its name
 };
 
 /// Vertices whose values never reach main memory: read by another vertex of the group, or by a further copy of their

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "fusion/group.h"
+#include "fusion/legality.h"
 #include "fusion/nearest_template.h"
 
 namespace stowage {
@@ -57,8 +58,9 @@ std::string loss_text(const CandidateRecord& candidate, const FusionRecord& reco
   if (!candidate.loss) return "what it would cost in its place was not worked out";
   if (*candidate.loss == 0) return "in its place the program would take just as long";
   if (*candidate.loss > 0) return fmt::format("in its place the program would take {} cycles more", *candidate.loss);
-  return fmt::format("in its place the program would take {} cycles less: {} does not find every better choice",
-                     -*candidate.loss, record.strategy);
+  const std::string less = fmt::format("in its place the program would take {} cycles less", -*candidate.loss);
+  if (record.strategy == "none") return less;
+  return fmt::format("{}: {} does not find every better choice", less, record.strategy);
 }
 
 std::string others_text(const WhyNot& answer, std::string_view what) {
@@ -68,10 +70,47 @@ std::string others_text(const WhyNot& answer, std::string_view what) {
                      one ? "is" : "are", what);
 }
 
+/// What a view is instead of a kernel (docs/views.md).
+std::string view_text(const Graph& graph, OpId id) {
+  const Operator& op = graph.op(id);
+  const std::string& operand = graph.tensor(op.inputs.front().value()).name;
+  const std::string& result = graph.tensor(op.output).name;
+  if (op.kind == "Concat") {
+    return fmt::format("{} ({}): what it joins is written straight into {}", op.name, op.kind, result);
+  }
+  if (op.kind == "Slice" || op.kind == "Split") {
+    return fmt::format("{} ({}): {} lies inside {}, its readers skip the rest", op.name, op.kind, result, operand);
+  }
+  return fmt::format("{} ({}): {} is the memory of {}", op.name, op.kind, result, operand);
+}
+
+std::string views_text(const Graph& graph, const std::vector<OpId>& views) {
+  if (views.empty()) return {};
+  const bool one = views.size() == 1;
+  std::string text =
+      fmt::format("  {} resolved before groups are searched: nothing is launched for {}\n",
+                  one ? "a view costs nothing, it is" : "views cost nothing, they are", one ? "it" : "them");
+  for (const OpId view : views) text += fmt::format("    {}\n", view_text(graph, view));
+  return text;
+}
+
 std::string nearest_text(const NearestTemplate& nearest) {
   std::string text = fmt::format("  nearest is template {} ({})\n", nearest.name, fmt::join(nearest.vertices, ", "));
   for (const std::string& difference : nearest.differences) text += fmt::format("    {}\n", difference);
   return text;
+}
+
+/// The change that lifts the one refusal of a candidate. What lowering refused is tried where there is a way to; the
+/// other rules name their changes themselves.
+std::string flip_of(const GraphFacts& facts, const CandidateRecord& candidate, const GroupCost* cost) {
+  const Decision& refusal = candidate.refusals.front();
+  const auto rules = legality_rules();
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const auto& row) { return row.name == refusal.rule; });
+  if (cost == nullptr || rule == rules.end() || rule->scope != RuleScope::lowering) return refusal.flip;
+  std::vector<Member> members;
+  for (const OpId op : candidate.operators) members.push_back({op, {}});
+  const std::string name = candidate.templates.empty() ? "single" : candidate.templates.front();
+  return cost->change_that_allows(facts.graph, make_group(facts, name, candidate.operators.back(), std::move(members)));
 }
 
 }  // namespace
@@ -82,12 +121,13 @@ std::string_view name_of(WhyNotAnswer answer) {
     case WhyNotAnswer::outbid: return "outbid";
     case WhyNotAnswer::refused: return "refused";
     case WhyNotAnswer::no_template: return "no-template";
+    case WhyNotAnswer::view: return "view";
   }
   fail_check("unknown answer");
 }
 
 WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> templates, const FusionRecord& record,
-               std::vector<OpId> operators) {
+               std::vector<OpId> operators, const GroupCost* cost) {
   check(operators.size() > 1, "why not one operator");
   std::sort(operators.begin(), operators.end(),
             [&](OpId a, OpId b) { return facts.of(a).position < facts.of(b).position; });
@@ -107,11 +147,19 @@ WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> template
     answer.group = candidate.operators;
     answer.other_candidates = found - 1;
     answer.refusals = candidate.refusals;
-    if (answer.refusals.size() == 1) answer.flip = answer.refusals.front().flip;
+    if (answer.refusals.size() == 1) answer.flip = flip_of(facts, candidate, cost);
+    return answer;
+  }
+  const auto is_view = [&](OpId op) { return facts.of(op).in_place; };
+  if (std::count_if(operators.begin(), operators.end(), is_view) + 1 >= std::ssize(operators)) {
+    answer.answer = WhyNotAnswer::view;
+    answer.group = operators;
+    std::copy_if(operators.begin(), operators.end(), std::back_inserter(answer.views), is_view);
     return answer;
   }
   const auto joined = joined_operators(facts, operators);
   answer.group = joined.value_or(operators);
+  std::copy_if(answer.group.begin(), answer.group.end(), std::back_inserter(answer.views), is_view);
   if (!joined) return answer;
   answer.nearest = nearest_template(facts, templates, answer.group);
   if (answer.nearest) answer.flip = answer.nearest->flip;
@@ -138,9 +186,13 @@ Result<OpId> find_named_operator(const Graph& graph, const std::string& name, Di
 
 std::string to_text(const WhyNot& answer, const Graph& graph, const FusionRecord& record) {
   const std::string asked = names_of(graph, answer.asked);
+  if (answer.answer == WhyNotAnswer::view) {
+    return fmt::format("{}: there is nothing to fuse\n", asked) + views_text(graph, answer.views);
+  }
   if (answer.answer == WhyNotAnswer::no_template) {
     std::string text = fmt::format("{}: no template takes them\n", asked);
     if (answer.group != answer.asked) text += fmt::format("  between them: {}\n", names_of(graph, answer.group));
+    text += views_text(graph, answer.views);
     if (answer.nearest) {
       text += nearest_text(*answer.nearest);
     } else {
@@ -159,7 +211,9 @@ std::string to_text(const WhyNot& answer, const Graph& graph, const FusionRecord
   }
   std::string text;
   if (answer.answer == WhyNotAnswer::outbid) {
-    text = fmt::format("{}: outbid\n  {} would be allowed; {} chose instead:\n", asked, group, record.strategy);
+    text = fmt::format("{}: outbid\n  {} would be allowed; {}:\n", asked, group,
+                       record.strategy == "none" ? "strategy none leaves every operator alone"
+                                                 : fmt::format("strategy {} chose instead", record.strategy));
     for (const std::size_t holder : candidate.outbid_by) {
       text += fmt::format("    {}\n", candidate_text(graph, record, holder));
     }

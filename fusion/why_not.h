@@ -16,10 +16,11 @@
 namespace stowage {
 
 enum class WhyNotAnswer : std::uint8_t {
-  together,    ///< they are
-  outbid,      ///< a group that holds them is allowed, but other groups were chosen
-  refused,     ///< groups that hold them break rules
-  no_template  ///< no embedding of a template holds them
+  together,     ///< they are
+  outbid,       ///< a group that holds them is allowed, but other groups were chosen
+  refused,      ///< groups that hold them break rules
+  no_template,  ///< no embedding of a template holds them
+  view          ///< but for one of them at most they are views, which cost nothing: there is nothing to fuse
 };
 std::string_view name_of(WhyNotAnswer answer);
 
@@ -35,6 +36,7 @@ struct WhyNot {
   WhyNotAnswer answer = WhyNotAnswer::no_template;
   std::vector<OpId> asked;  ///< in topological order
   std::vector<OpId> group;  ///< the operators that the answer is about: what was asked and what lies between
+  std::vector<OpId> views;  ///< of no_template and view: those that are views; nothing is launched for them
   std::optional<std::size_t> candidate;    ///< index into FusionRecord::candidates; not of no_template
   std::size_t other_candidates = 0;        ///< further ones that hold the operators with the same fate
   std::vector<Decision> refusals;          ///< of refused: every rule that the candidate breaks
@@ -45,9 +47,10 @@ struct WhyNot {
 
 /// `operators` are at least two different ones of the graph that the record is about, `templates` those it was fused
 /// with. Of several candidates that hold the operators it is the one that was chosen, else the allowed one that costs
-/// least, else the one that breaks the fewest rules; of equal ones the smallest, then the first.
+/// least, else the one that breaks the fewest rules; of equal ones the smallest, then the first. With `cost`, what the
+/// record was made with, a refusal of lowering is answered by changes that were tried (change_that_allows).
 WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> templates, const FusionRecord& record,
-               std::vector<OpId> operators);
+               std::vector<OpId> operators, const GroupCost* cost = nullptr);
 
 /// The operator that a person calls by its name or by that of an ONNX node it came from (several nodes may have become
 /// one operator). An unknown name is reported, with the nearest one.

@@ -14,6 +14,7 @@
 #include "lowering/canonical_stages.h"
 #include "lowering/cost_cache.h"
 #include "lowering/group_rules.h"
+#include "lowering/smallest_change.h"
 
 namespace stowage {
 namespace {
@@ -122,6 +123,13 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
     decision.flip = with_original_names(decision.flip, canonical[i]);
   }
   return answers;
+}
+
+std::string PlannedGroupCost::change_that_allows(const Graph& graph, const FusedOperator& group) const {
+  const StageList stages = group_stages(graph, group);
+  return to_text(smallest_changes(*target_, [&](const Target& target) {
+    return plan_cost(stages, group.operators.size() > 1, *planner_, target).decision.allowed;
+  }));
 }
 
 }  // namespace stowage

@@ -23,6 +23,7 @@ class PlannedGroupCost : public GroupCost {
   [[nodiscard]] Answer cost(const Graph& graph, const FusedOperator& group) const override;
   [[nodiscard]] std::vector<Answer> costs(const Graph& graph, std::span<const FusedOperator> groups,
                                           const std::stop_token& stop) const override;
+  [[nodiscard]] std::string change_that_allows(const Graph& graph, const FusedOperator& group) const override;
 
  private:
   /// Everything but the group that its cost depends on.

@@ -70,6 +70,7 @@ std::string fusion_part(const Compilation& compilation) {
     if (record.search)
       html += fmt::format("<p>{}.</p>\n", escaped(text_of(*record.search, record.totals.front().cycles)));
   }
+  for (const SearchLimit& limit : record.limits) html += fmt::format("<p>{}.</p>\n", escaped(text_of(limit)));
   if (!record.candidates.empty()) {
     std::vector<const CandidateRecord*> all;
     for (const CandidateRecord& candidate : record.candidates) all.push_back(&candidate);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "driver/report.h"
 #include "driver/tool/commands.h"
 #include "fusion/why_not.h"
+#include "lowering/planned_cost.h"
 
 namespace stowage {
 
@@ -28,12 +30,22 @@ std::vector<std::size_t> wanted_steps(const Program& program, const std::string&
   return steps;
 }
 
+/// A name without the blanks around it: "a, b" names a and b. A name that has them keeps them.
+std::string without_blanks(const Graph& graph, const std::string& name) {
+  Diagnostics ignored;
+  if (find_named_operator(graph, name, ignored)) return name;
+  const auto first = name.find_first_not_of(' ');
+  if (first == std::string::npos) return {};
+  return name.substr(first, name.find_last_not_of(' ') + 1 - first);
+}
+
 /// The operators that --why-not names; an ONNX node's name stands for the operator that it became.
 Result<std::vector<OpId>> asked_operators(const Graph& graph, const std::vector<std::string>& names,
                                           Diagnostics& diagnostics) {
   Diagnostics own;
   std::vector<OpId> operators;
-  for (const std::string& name : names) {
+  for (const std::string& asked : names) {
+    const std::string name = without_blanks(graph, asked);
     const auto op = find_named_operator(graph, name, own);
     if (!op) continue;
     const auto same = std::find(operators.begin(), operators.end(), *op);
@@ -76,6 +88,7 @@ Json to_json(const WhyNot& answer, const Graph& graph, const FusionRecord& recor
   for (const Decision& refusal : answer.refusals) {
     json["refusals"].push_back({{"rule", refusal.rule}, {"reason", refusal.reason}, {"flip", refusal.flip}});
   }
+  if (!answer.views.empty()) json["views"] = names(answer.views);
   if (answer.nearest) {
     json["nearest"] = {{"template", answer.nearest->name},
                        {"vertices", answer.nearest->vertices},
@@ -91,7 +104,10 @@ int explain_why_not(const Compilation& compilation, const std::vector<std::strin
   const auto operators = asked_operators(graph, names, diagnostics);
   const auto templates = fusion_templates(compilation.templates, diagnostics);
   if (!operators || !templates) return failed(context, diagnostics);
-  const WhyNot answer = why_not(GraphFacts(graph), *templates, compilation.fusion, *operators);
+  const Planner* planner = find_planner(compilation.program.planner);
+  std::optional<PlannedGroupCost> cost;  // none for a plan by a planner that this build lacks
+  if (planner != nullptr) cost.emplace(*planner, compilation.program.target);
+  const WhyNot answer = why_not(GraphFacts(graph), *templates, compilation.fusion, *operators, cost ? &*cost : nullptr);
   if (context.json) {
     Json json = {{"command", compilation.command_line}, {"network", compilation.network}};
     json["fusion"] = compilation.program.fusion;

@@ -2,10 +2,12 @@
 #include "inspector/fusion/why_not_question.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "fusion/why_not.h"
+#include "lowering/planned_cost.h"
 
 namespace stowage::inspector {
 
@@ -31,8 +33,12 @@ std::string WhyNotQuestion::ask(const std::vector<std::string>& names) const {
     return text;
   }
   if (operators.size() < 2) return "name two different operators\n";
-  return to_text(why_not(facts_, templates_, plan_->compilation.fusion, operators), plan_->graph(),
-                 plan_->compilation.fusion);
+  const Compilation& compilation = plan_->compilation;
+  const Planner* planner = find_planner(compilation.program.planner);
+  std::optional<PlannedGroupCost> cost;  // none for a plan by a planner that this build lacks
+  if (planner != nullptr) cost.emplace(*planner, compilation.program.target);
+  return to_text(why_not(facts_, templates_, compilation.fusion, operators, cost ? &*cost : nullptr), plan_->graph(),
+                 compilation.fusion);
 }
 
 }  // namespace stowage::inspector

@@ -13,15 +13,15 @@ const char* const pools = R"([[template]]
 name = "dense_pair"
 [[template.vertex]]
 name = "first"
-role = "anchor"
+role = "producer"
 kinds = ["Gemm"]
 [[template.vertex]]
 name = "act"
-role = "epilogue"
+role = "prologue"
 kinds = ["Relu"]
 [[template.vertex]]
 name = "second"
-role = "epilogue"
+role = "anchor"
 kinds = ["Gemm"]
 where = { shape = [1, { min = 100 }] }
 [[template.edge]]

@@ -33,13 +33,14 @@ Candidate chain(std::vector<std::pair<std::string, std::string>> members) {
   return {net.done({s}), std::move(members)};
 }
 
-/// conv is read by relu and by tanh; add joins them.
-Candidate diamond(std::vector<std::pair<std::string, std::string>> members, bool conv_is_output = false) {
+/// conv is read by relu and by tanh (or relu by tanh); add joins them.
+Candidate diamond(std::vector<std::pair<std::string, std::string>> members, bool conv_is_output = false,
+                  bool tanh_reads_conv = true) {
   Net net;
   const TensorId x = net.input("x", {1, 3, 4, 4});
   const TensorId c = net.conv("conv", x, 8, 3);
   const TensorId r = net.op("Relu", "relu", {c});
-  const TensorId t = net.op("Tanh", "tanh", {c});
+  const TensorId t = net.op("Tanh", "tanh", {tanh_reads_conv ? c : r});
   const TensorId a = net.op("Add", "add", {r, t});
   std::vector<TensorId> outputs = {a};
   if (conv_is_output) outputs.push_back(c);
@@ -131,8 +132,7 @@ std::map<std::string, RuleCase> rule_cases() {
   return cases;
 }
 
-std::optional<std::string> broken(const LegalityRule& rule, const Candidate& candidate) {
-  const GraphFacts facts(candidate.graph);
+FusedOperator group_of(const GraphFacts& facts, const Candidate& candidate) {
   std::vector<Member> members;
   std::optional<OpId> anchor;
   for (const auto& [name, role] : candidate.members) {
@@ -141,7 +141,12 @@ std::optional<std::string> broken(const LegalityRule& rule, const Candidate& can
     if (role == "anchor") anchor = *op;
     members.push_back({*op, role});
   }
-  const auto found = rule.broken(facts, make_group(facts, "test", anchor.value_or(members[0].op), members));
+  return make_group(facts, "test", anchor.value_or(members[0].op), members);
+}
+
+std::optional<std::string> broken(const LegalityRule& rule, const Candidate& candidate) {
+  const GraphFacts facts(candidate.graph);
+  const auto found = rule.broken(facts, group_of(facts, candidate));
   return found ? std::optional(found->reason) : std::nullopt;
 }
 
@@ -160,6 +165,66 @@ TEST_CASE("every rule allows one group and refuses another") {
     CHECK(broken(rule, found->second.refused) == found->second.reason);
   }
   CHECK(cases.size() == judged);
+}
+
+TEST_CASE("the change that a refusal names lifts it") {
+  struct Flip {
+    std::string rule;
+    Candidate refused;
+    std::string change;
+    Candidate changed;
+  };
+  /// conv, read by relu within the group and by others.
+  const auto crowd = [](const std::vector<std::string>& others, const std::vector<std::string>& of_relu = {}) {
+    Net net;
+    const TensorId x = net.input("x", {1, 3, 4, 4});
+    const TensorId c = net.conv("conv", x, 8, 3);
+    const TensorId r = net.op("Relu", "relu", {c});
+    std::vector<TensorId> outputs = {net.op("Sigmoid", "sigmoid", {r})};
+    for (const std::string& name : others) outputs.push_back(net.op("Tanh", name, {c}));
+    for (const std::string& name : of_relu) outputs.push_back(net.op("Exp", name, {r}));
+    return Candidate{net.done(outputs), {{"conv", "anchor"}, {"relu", "epilogue"}, {"sigmoid", "epilogue"}}};
+  };
+  const auto scaled = [](const Shape& factors) {
+    Net net;
+    const TensorId c = net.conv("conv", net.input("x", {1, 3, 4, 4}), 8, 3);
+    const TensorId s = net.op("Sigmoid", "sigmoid", {net.input("y", factors)});
+    return Candidate{net.done({net.op("Mul", "mul", {c, s})}),
+                     {{"conv", "anchor"}, {"sigmoid", "prologue"}, {"mul", "epilogue"}}};
+  };
+  const auto transposed = [](const std::vector<std::int64_t>& order) {
+    Net net;
+    const TensorId m = net.op("MatMul", "matmul", {net.input("x", {4, 4}), net.constant("w", {4, 4})});
+    return Candidate{net.done({net.op("Transpose", "transpose", {m}, {{"perm", order}})}),
+                     {{"matmul", "anchor"}, {"transpose", "epilogue"}}};
+  };
+  const std::vector<std::pair<std::string, std::string>> two = {{"conv", "anchor"}, {"relu", "epilogue"}};
+  const Flip flips[] = {
+      {"inner-use", crowd({"a"}), "a not reading conv_out", crowd({})},
+      {"inner-use", crowd({"a", "b", "c"}), "a, b and c not reading conv_out", crowd({})},
+      {"inner-use", crowd({"a", "b"}, {"d"}), "a and b not reading conv_out, and d not reading relu_out", crowd({})},
+      {"inner-use", diamond(two), "tanh not reading conv_out", diamond(two, false, false)},
+      {"network-output",
+       diamond({{"conv", "anchor"}, {"relu", "epilogue"}, {"tanh", "epilogue"}, {"add", "epilogue"}}, true),
+       "conv_out not being an output of the network",
+       diamond({{"conv", "anchor"}, {"relu", "epilogue"}, {"tanh", "epilogue"}, {"add", "epilogue"}})},
+      {"epilogue-operands", scaled({1, 8, 1, 1}), "sigmoid_out having the shape [1,8,4,4]", scaled({1, 8, 4, 4})},
+      {"epilogue-operands", transposed({1, 0}), "transpose reading matmul_out at its own index", transposed({0, 1})},
+  };
+  for (const Flip& flip : flips) {
+    const GraphFacts facts(flip.refused.graph);
+    const std::vector<Decision> broken = refusals(facts, group_of(facts, flip.refused));
+    INFO(flip.change);
+    REQUIRE(broken.size() == 1);
+    CHECK(broken[0].rule == flip.rule);
+    CHECK(broken[0].flip == flip.change);
+    const GraphFacts after(flip.changed.graph);
+    CHECK(refusals(after, group_of(after, flip.changed)).empty());
+  }
+  // Of a crowd the readers are counted.
+  const Candidate many = crowd({"a", "b", "c", "d", "e", "f", "g"});
+  const GraphFacts facts(many.graph);
+  CHECK(refusals(facts, group_of(facts, many)).at(0).flip == "7 operators not reading conv_out");
 }
 
 TEST_CASE("docs/templates.md has every rule in the table's words") {

@@ -67,7 +67,7 @@ TEST_CASE("softmax written out is a pattern, with a value that is read twice") {
 name = "written_out_softmax"
 [[template.vertex]]
 name = "largest"
-role = "prologue"
+role = "producer"
 kinds = ["ReduceMax"]
 where = { last_axes = 1 }
 [[template.vertex]]
@@ -80,7 +80,7 @@ role = "prologue"
 kinds = ["Exp"]
 [[template.vertex]]
 name = "sum"
-role = "prologue"
+role = "producer"
 kinds = ["ReduceSum"]
 where = { last_axes = 1 }
 [[template.vertex]]

@@ -96,8 +96,8 @@ edge = [ { from = "first", to = "conv" }, { from = "conv", to = "tail" } ]
 name = "joined"
 summary = "two element-wise operators and the one that joins them"
 vertex = [
-  { name = "left", role = "epilogue", kinds = ["@element_wise"] },
-  { name = "right", role = "epilogue", kinds = ["@element_wise"] },
+  { name = "left", role = "prologue", kinds = ["@element_wise"] },
+  { name = "right", role = "prologue", kinds = ["@element_wise"] },
   { name = "join", role = "anchor", kinds = ["Add"] },
   { name = "tail", role = "epilogue", kinds = ["@element_wise"], optional = true, repeat = 2 },
 ]

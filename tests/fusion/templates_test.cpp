@@ -294,3 +294,142 @@ TEST_CASE("relations between vertices are checked") {
   help: repeat less, or write several templates
 )");
 }
+
+namespace {
+
+/// A template of `vertices` (name, role, kinds and what follows them) and `edges` (from, to and what follows them).
+std::string template_of(const std::vector<std::vector<std::string>>& vertices,
+                        const std::vector<std::vector<std::string>>& edges = {}) {
+  std::string toml = "[[template]]\nname = \"t\"\n";
+  for (const auto& v : vertices) {
+    toml += "[[template.vertex]]\nname = \"" + v[0] + "\"\nrole = \"" + v[1] + "\"\nkinds = [\"" + v[2] + "\"]\n";
+    if (v.size() > 3) toml += v[3] + "\n";
+  }
+  for (const auto& e : edges) {
+    toml += "[[template.edge]]\nfrom = \"" + e[0] + "\"\nto = \"" + e[1] + "\"\n";
+    if (e.size() > 2) toml += e[2] + "\n";
+  }
+  return toml;
+}
+
+}  // namespace
+
+TEST_CASE("a part of a template that can never match is a mistake with a place") {
+  SECTION("an epilogue in front of its anchor, a producer and a prologue behind it") {
+    CHECK(
+        mistakes(template_of({{"act", "epilogue", "Relu"}, {"conv", "anchor", "Conv"}}, {{"act", "conv"}})) ==
+        R"(t.toml:5:8: error: 'act' is an epilogue, but the anchor 'conv' reads it: an epilogue comes behind its anchor [role-and-place]
+    role = "epilogue"
+           ^^^^^^^^^^
+  help: turn its edges round, or give it the role 'prologue' (element by element) or 'producer'
+)");
+    const std::string behind =
+        mistakes(template_of({{"conv", "anchor", "Conv"}, {"act", "prologue", "Relu"}, {"next", "producer", "Conv"}},
+                             {{"conv", "act"}, {"act", "next"}}));
+    CHECK(
+        behind ==
+        R"(t.toml:9:8: error: 'act' is a prologue, but it reads the anchor 'conv': a prologue comes in front of its anchor [role-and-place]
+    role = "prologue"
+           ^^^^^^^^^^
+  help: turn its edges round, or give it the role 'epilogue', or make it the anchor
+t.toml:13:8: error: 'next' is a producer, but it reads the anchor 'conv': a producer comes in front of its anchor [role-and-place]
+    role = "producer"
+           ^^^^^^^^^^
+  help: turn its edges round, or give it the role 'epilogue', or make it the anchor
+)");
+  }
+  SECTION("roles that no operator of these kinds can have") {
+    CHECK(mistakes(template_of({{"conv", "anchor", "Conv"}, {"pool", "epilogue", "MaxPool"}}, {{"conv", "pool"}})) ==
+          R"(t.toml:9:8: error: an epilogue computes element by element, MaxPool always reduces [role-and-kind]
+    role = "epilogue"
+           ^^^^^^^^^^
+  help: make it the anchor; what stands in front of the anchor is a 'producer' or 'prologue'
+)");
+    CHECK(mistakes(template_of({{"sum", "prologue", "@reduction"}, {"conv", "anchor", "Conv"}}, {{"sum", "conv"}}))
+              .find("a prologue computes element by element, @reduction always reduces [role-and-kind]") !=
+          std::string::npos);
+    CHECK(mistakes(template_of({{"v", "view", "Relu"}, {"conv", "anchor", "Conv"}}, {{"v", "conv"}}))
+              .find("a view only re-indexes, Relu never does [role-and-kind]") != std::string::npos);
+    // One of several kinds that can is enough.
+    read_one(template_of({{"conv", "anchor", "Conv"}, {"tail", "epilogue", "MaxPool\", \"Relu"}}, {{"conv", "tail"}}));
+  }
+  SECTION("slots and operands that there are not") {
+    CHECK(mistakes(
+              template_of({{"conv", "anchor", "Conv"}, {"act", "epilogue", "Relu"}}, {{"conv", "act", "slot = 7"}})) ==
+          R"(t.toml:14:8: error: Relu has no operand in slot 7 [no-such-slot]
+    slot = 7
+           ^
+  help: its only slot is 0
+)");
+    CHECK(mistakes(template_of({{"conv", "anchor", "Conv"}, {"act", "epilogue", "Relu\", \"Add"}},
+                               {{"conv", "act", "slot = 2"}}))
+              .find("Relu or Add has no operand in slot 2 [no-such-slot]") != std::string::npos);
+    // A class may have any, and so may a concatenation.
+    read_one(template_of({{"conv", "anchor", "Conv"}, {"tail", "epilogue", "@element_wise"}},
+                         {{"conv", "tail", "slot = 7"}}));
+    CHECK(mistakes(template_of({{"a", "prologue", "Relu"}, {"b", "prologue", "Exp"}, {"act", "anchor", "Sigmoid"}},
+                               {{"a", "act"}, {"b", "act"}})) ==
+          R"(t.toml:20:6: error: Sigmoid has 1 operand, but more vertices lead to 'act' [too-many-operands]
+    to = "act"
+         ^^^^^
+)");
+    CHECK(mistakes(template_of({{"a", "prologue", "Relu"}, {"b", "prologue", "Exp"}, {"add", "anchor", "Add"}},
+                               {{"a", "add", "slot = 1"}, {"b", "add", "slot = 1"}})) ==
+          R"(t.toml:22:8: error: slot 1 of 'add' is the operand that 'a' computes already [taken-slot]
+    slot = 1
+           ^
+  help: an operand has one producer
+)");
+    // Of two vertices one may be there without the other.
+    read_one(template_of({{"a", "prologue", "Relu", "optional = true"},
+                          {"b", "prologue", "Exp", "optional = true"},
+                          {"add", "anchor", "Add"}},
+                         {{"a", "add", "slot = 1"}, {"b", "add", "slot = 1"}}));
+  }
+  SECTION("names of several lines") {
+    CHECK(mistakes(template_of({{"a\\nb", "anchor", "Conv"}})) ==
+          R"(t.toml:4:8: error: a name holds no line breaks or other control characters [wrong-name]
+    name = "a\nb"
+           ^^^^^^
+)");
+    CHECK(mistakes("[[template]]\nname = \"t\\tu\"\n[[template.vertex]]\nname = \"a\"\nrole = \"anchor\"\nkinds = "
+                   "[\"Conv\"]\n")
+              .find("t.toml:2:8: error: a name holds no line breaks or other control characters [wrong-name]") !=
+          std::string::npos);
+  }
+  SECTION("conditions that nothing meets") {
+    const auto never = [](const std::string& where) {
+      const std::string text = mistakes(template_of({{"conv", "anchor", "Conv", "where = { " + where + " }"}}));
+      CHECK(text.starts_with("t.toml:7:"));
+      CHECK(text.find(" [impossible-condition]\n") != std::string::npos);
+      return text.substr(text.find("error: ") + 7, text.find(" [impossible") - text.find("error: ") - 7);
+    };
+    CHECK(never("strides = 0") == "'strides' is never 0");
+    CHECK(never("strides = 1.5") == "'strides' is never 1.5");
+    CHECK(never("strides = [1, { max = 0 }]") == "'strides' is never [1,at most 0]");
+    CHECK(never("group = { min = 3, max = 4, not = { one_of = [3, 4] } }") == "'group' is never 3 to 4 and not 3 or 4");
+    CHECK(never("kernel_shape = { min = 3, one_of = [1, [2, 2]] }") ==
+          "'kernel_shape' is never at least 3 and 1 or [2,2]");
+    CHECK(never("fan_out = { max = -1 }") == "'fan_out' is never at most -1");
+    CHECK(never("rank = { not = \"*\" }") == "'rank' is never not anything");
+    CHECK(never("depthwise = { not = { one_of = [true, false] } }") == "'depthwise' is never not true or false");
+    CHECK(never("type = { not = \"f32\", one_of = [\"f32\"] }") == "'type' is never not f32 and f32");
+    CHECK(never("shape = { one_of = [[1, 2], [3, 4]], not = { max = 9 } }") ==
+          "'shape' is never not at most 9 and [1,2] or [3,4]");
+    CHECK(never("rank = 3, shape = [1, \"*\"]") == "'rank' 3 and 'shape' [1,anything] never hold together");
+    CHECK(mistakes(template_of({{"conv", "anchor", "Conv", "where = { fan_out = 0 }"}, {"act", "epilogue", "Relu"}},
+                               {{"conv", "act"}})) ==
+          R"(t.toml:7:21: error: 'fan_out' is never 0 here: act reads 'conv' in the template [impossible-condition]
+    where = { fan_out = 0 }
+                        ^
+)");
+    for (const std::string where :
+         {"strides = [1, 2]", "strides = { one_of = [1, [2, 1]] }", "fan_out = 0", "rank = 4, shape = [1, \"*\", 7, 7]",
+          "group = { min = 2, not = 3 }", "kernel_shape = { min = 2, max = 2 }", "type = { not = \"f32\" }",
+          "shape = { not = [1, 2] }", "scalar = 0.5", "auto_pad = \"VALID\"", "auto_pad = { not = \"VALID\" }",
+          "shape = [1,1,1,1,1,1,1,1,{ max = 1, min = 1 }]"}) {
+      INFO(where);
+      read_one(template_of({{"conv", "anchor", "Conv", "where = { " + where + " }"}}));
+    }
+  }
+}

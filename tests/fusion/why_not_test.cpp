@@ -49,11 +49,11 @@ slot = 0
 name = "conv_pool"
 [[template.vertex]]
 name = "conv"
-role = "anchor"
+role = "producer"
 kinds = ["Conv"]
 [[template.vertex]]
 name = "pool"
-role = "epilogue"
+role = "anchor"
 kinds = ["MaxPool"]
 where = { strides = 1, kernel_shape = { max = 3 } }
 [[template.edge]]
@@ -172,10 +172,83 @@ TEST_CASE("why not, where other groups were chosen") {
                                 {*graph.find_operator("right"), *graph.find_operator("add")});
   CHECK(answer.answer == WhyNotAnswer::outbid);
   CHECK(to_text(answer, graph, fusion.record) == R"(right + add: outbid
-  right + add (convolution, 15 cycles) would be allowed; greedy chose instead:
+  right + add (convolution, 15 cycles) would be allowed; strategy greedy chose instead:
     left + add (convolution, 15 cycles)
     right (convolution, 10 cycles)
   in its place the program would take just as long
+)");
+}
+
+namespace {
+
+/// What is said of operators of a network, under one strategy and with templates.
+std::string ask_of(const Graph& graph, const std::vector<std::string>& names, const std::string& strategy = "greedy",
+                   const std::vector<FusionTemplate>& templates = built_in_templates()) {
+  const Cost cost;
+  const Fusion fusion = fuse_graph(graph, templates, &cost, *find_strategy(strategy), {});
+  std::vector<OpId> operators;
+  for (const std::string& name : names) operators.push_back(*graph.find_operator(name));
+  return to_text(why_not(GraphFacts(graph), templates, fusion.record, operators), graph, fusion.record);
+}
+
+}  // namespace
+
+TEST_CASE("why not, of views, which cost nothing") {
+  Net net("views");
+  const TensorId x = net.input("x", {1, 4, 6, 6});
+  const TensorId both =
+      net.op("Concat", "both", {net.conv("left", x, 4), net.conv("right", x, 4)}, {{"axis", std::int64_t{1}}});
+  const TensorId flat = net.op("Flatten", "flat", {both});
+  const TensorId product = net.op("MatMul", "product", {flat, net.constant("w", {288, 5})});
+  const Graph graph = net.done({product});
+  const std::string nothing =
+      "a view costs nothing, it is resolved before groups are searched: nothing is launched for it\n";
+  CHECK(ask_of(graph, {"left", "both"}) == "left + both: there is nothing to fuse\n  " + nothing +
+                                               "    both (Concat): what it joins is written straight into both_out\n");
+  CHECK(ask_of(graph, {"flat", "product"}) == "flat + product: there is nothing to fuse\n  " + nothing +
+                                                  "    flat (Flatten): flat_out is the memory of both_out\n");
+  CHECK(ask_of(graph, {"both", "flat"}) ==
+        "both + flat: there is nothing to fuse\n"
+        "  views cost nothing, they are resolved before groups are searched: nothing is launched for them\n"
+        "    both (Concat): what it joins is written straight into both_out\n"
+        "    flat (Flatten): flat_out is the memory of both_out\n");
+  // Between two kernels they are named, and the question remains.
+  const std::string across = ask_of(graph, {"left", "product"});
+  CHECK(across.find("between them: left + both + flat + product\n  views cost nothing") != std::string::npos);
+  CHECK(across.find("nearest is template") != std::string::npos);
+}
+
+TEST_CASE("of two templates that take other kinds, one of the same sort is nearer") {
+  const auto pair_of = [](const std::string& name, const std::string& anchor, const std::string& behind) {
+    return "[[template]]\nname = \"" + name +
+           "\"\n[[template.vertex]]\nname = \"a\"\nrole = \"producer\"\nkinds = [\"" + anchor +
+           "\"]\n[[template.vertex]]\nname = \"b\"\nrole = \"anchor\"\nkinds = [\"" + behind +
+           "\"]\n[[template.edge]]\nfrom = \"a\"\nto = \"b\"\n";
+  };
+  Diagnostics diagnostics;
+  const auto templates =
+      parse_templates(pair_of("conv_softmax", "Conv", "Softmax") + pair_of("matmul_softmax", "MatMul", "Softmax"),
+                      "t.toml", diagnostics);
+  REQUIRE(templates);
+  Net net("gemm");
+  const TensorId gemm = net.op("Gemm", "gemm", {net.input("x", {4, 4}), net.constant("w", {4, 4})});
+  const Graph graph = net.done({net.op("Softmax", "softmax", {gemm})});
+  CHECK(ask_of(graph, {"gemm", "softmax"}, "greedy", *templates) == R"(gemm + softmax: no template takes them
+  nearest is template matmul_softmax (a, b)
+    wants MatMul at vertex a, gemm is Gemm
+  what would change it: a template that takes Gemm there
+)");
+}
+
+TEST_CASE("why not, where nothing was to be fused") {
+  Net net("chain");
+  const TensorId x = net.input("x", {1, 4, 6, 6});
+  const Graph graph = net.done({net.op("Relu", "relu", {net.conv("conv", x, 4)})});
+  CHECK(ask_of(graph, {"conv", "relu"}, "none") == R"(conv + relu: outbid
+  conv + relu (convolution, 15 cycles) would be allowed; strategy none leaves every operator alone:
+    conv (convolution, 10 cycles)
+    relu (single, 10 cycles)
+  in its place the program would take 5 cycles less
 )");
 }
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Templates that fit nearly everything are cut off with a statement of what was left out; time and memory stay
+// proportional to the network.
+#include <catch2/catch.hpp>
+#include <map>
+#include <regex>
+
+#include "fusion/candidates.h"
+#include "fusion/match.h"
+#include "fusion/strategy.h"
+#include "tests/fusion/net.h"
+
+using namespace stowage;
+using stowage::testing::Net;
+
+namespace {
+
+std::vector<FusionTemplate> chain_of(int repeat) {
+  Diagnostics diagnostics;
+  const auto templates = parse_templates(
+      "[[template]]\nname = \"everything\"\n"
+      "[[template.vertex]]\nname = \"first\"\nrole = \"anchor\"\nkinds = [\"@element_wise\"]\n"
+      "[[template.vertex]]\nname = \"tail\"\nrole = \"epilogue\"\nkinds = [\"@element_wise\"]\n"
+      "repeat = " +
+          std::to_string(repeat) + "\n[[template.edge]]\nfrom = \"first\"\nto = \"tail\"\n",
+      "mine.toml", diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(templates);
+  return *templates;
+}
+
+/// Layers of two operators, each of which reads both of the layer before: as many ways through as there are subsets.
+Graph ladder(int layers) {
+  Net net("ladder");
+  TensorId a = net.input("a", {2, 2});
+  TensorId b = net.input("b", {2, 2});
+  for (int i = 0; i < layers; ++i) {
+    const TensorId next = net.op("Add", "add" + std::to_string(i), {a, b});
+    b = net.op("Mul", "mul" + std::to_string(i), {a, b});
+    a = next;
+  }
+  return net.done({a, b});
+}
+
+Graph chain(int length) {
+  Net net("chain");
+  TensorId x = net.input("x", {2, 2});
+  for (int i = 0; i < length; ++i) x = net.op("Relu", "relu" + std::to_string(i), {x});
+  return net.done({x});
+}
+
+}  // namespace
+
+TEST_CASE("a search with a budget ends, and keeps one embedding for a set of operators") {
+  const GraphFacts facts(ladder(40));
+  const auto templates = chain_of(30);
+  const VertexCandidates candidates = find_candidates(facts, templates[0]);
+  SearchBudget budget(facts.order.size());
+  std::size_t found = 0;
+  std::int64_t tests = 0;
+  for (const Pattern& pattern : expand(templates[0])) {
+    const Embeddings embeddings = find_embeddings(facts.graph, pattern, candidates, budget);
+    found += embeddings.found.size();
+    tests += embeddings.tests;
+    CHECK(without_symmetric(embeddings.found).size() == embeddings.found.size());
+  }
+  const auto starts = static_cast<std::int64_t>(facts.order.size());
+  CHECK(tests <= starts * (SearchBudget::tests_per_start + 30));  // a start itself is a test of each pattern
+  CHECK(static_cast<std::int64_t>(found) <= starts * SearchBudget::embeddings_per_start);
+}
+
+TEST_CASE("a template that fits nearly everything is cut off, and that is said") {
+  const auto templates = chain_of(30);
+  Trace trace;
+  const Fusion fusion = fuse_graph(ladder(60), templates, nullptr, *find_strategy("none"), TraceSink(&trace));
+  REQUIRE_FALSE(fusion.record.limits.empty());
+  CHECK(text_of(fusion.record.limits[0]) ==
+        "limit reached: template everything: the search from 106 operators (add0, ...) ended after 20000 tries or 200 "
+        "groups, what else there is was not looked for");
+  CHECK(fusion.record.candidates.size() <= most_groups(120) + 120);
+  CHECK(std::any_of(trace.records.begin(), trace.records.end(),
+                    [](const TraceRecord& record) { return record.place == "search-limit"; }));
+}
+
+TEST_CASE("what is left out of too many groups is counted, the longest are") {
+  // Short chains through a ladder: no search from one operator ends early, but there are more than 32 an operator.
+  const Graph graph = ladder(100);
+  const Fusion fusion = fuse_graph(graph, chain_of(5), nullptr, *find_strategy("none"), {});
+  REQUIRE_FALSE(fusion.record.limits.empty());
+  const std::string text = text_of(fusion.record.limits.back());
+  INFO(text);
+  CHECK(std::regex_match(text,
+                         std::regex("limit reached: template everything: of [0-9]+ groups that were found the 6400 of "
+                                    "fewest operators are candidates, [0-9]+ are left out")));
+  std::map<std::size_t, std::size_t> lengths;
+  for (const CandidateRecord& candidate : fusion.record.candidates) ++lengths[candidate.operators.size()];
+  CHECK(fusion.record.candidates.size() <= most_groups(200) + 200);
+}
+
+TEST_CASE("a chain of up to 32 is never cut off where the network is one") {
+  const Fusion fusion = fuse_graph(chain(500), chain_of(32), nullptr, *find_strategy("none"), {});
+  CHECK(fusion.record.limits.empty());
+  CHECK(fusion.record.candidates.size() == 32 * 500 - 32 * 33 / 2 + 500);
+}
