@@ -126,6 +126,12 @@ Result<Target> load_target(const std::string& name_or_path, const std::vector<st
   }
   std::error_code failure;
   if (!std::filesystem::is_regular_file(name_or_path, failure)) {
+    if (name_or_path.find_first_of("/.") != std::string::npos) {
+      SourcePlace place;
+      place.file = name_or_path;
+      diagnostics.error("unreadable-file", place, "there is no such file, a target in TOML was wanted");
+      return Failed{};
+    }
     const std::vector<std::string> names = built_in_targets();
     diagnostics.error("unknown-target", {}, fmt::format("no built-in target or file '{}'", name_or_path),
                       suggest_name(name_or_path, names));

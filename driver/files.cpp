@@ -2,13 +2,17 @@
 #include "driver/files.h"
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -48,6 +52,43 @@ fs::path make_beside(const fs::path& wanted, const Make& make) {
     if (errno != EEXIST) break;
   }
   return {};
+}
+
+/// Holds a file or folder as long as the descriptor is open, which ends with the process however that ends. False where
+/// another one holds it.
+bool hold(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
+
+/// The process in the name of a temporary of `wanted` (see make_beside), or nothing.
+std::optional<pid_t> maker_of(const std::string& name, const fs::path& wanted) {
+  const std::string prefix = fmt::format(".{}.", wanted.filename().string());
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const char* const end = name.data() + name.size();
+  pid_t process = 0;
+  int attempt = 0;
+  const auto [dot, wrong] = std::from_chars(name.data() + prefix.size(), end, process);
+  if (wrong != std::errc() || process <= 0 || dot == end || *dot != '.') return std::nullopt;
+  const auto [rest, wrong_too] = std::from_chars(dot + 1, end, attempt);
+  const std::string_view behind(rest, static_cast<std::size_t>(end - rest));
+  if (wrong_too != std::errc() || (!behind.empty() && behind != ".old")) return std::nullopt;
+  return process;
+}
+
+/// Removes temporaries that processes left behind when they were killed: their process is gone, and nobody holds them.
+/// (The number alone would not do: a process of another container has one of its own.)
+void remove_left_behind(const fs::path& wanted) {
+  std::error_code failure;
+  std::vector<fs::path> left;
+  for (fs::directory_iterator entry(wanted.parent_path(), failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    const auto process = maker_of(entry->path().filename().string(), wanted);
+    if (process && ::kill(*process, 0) != 0 && errno == ESRCH) left.push_back(entry->path());
+  }
+  for (const fs::path& path : left) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0) continue;
+    if (hold(descriptor)) fs::remove_all(path, failure);
+    ::close(descriptor);
+  }
 }
 
 Result<File> open_to_read(const std::string& path, Diagnostics& diagnostics) {
@@ -97,16 +138,18 @@ Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnosti
   return fmt::format("xxh64:{:016x}", XXH64_digest(state.get()));
 }
 
-FolderWriter::FolderWriter(fs::path wanted, fs::path temporary)
-    : wanted_(std::move(wanted)), temporary_(std::move(temporary)) {}
+FolderWriter::FolderWriter(fs::path wanted, fs::path temporary, int lock)
+    : wanted_(std::move(wanted)), temporary_(std::move(temporary)), lock_(lock) {}
 
 FolderWriter::FolderWriter(FolderWriter&& other) noexcept
-    : wanted_(std::move(other.wanted_)), temporary_(std::exchange(other.temporary_, {})) {}
+    : wanted_(std::move(other.wanted_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      lock_(std::exchange(other.lock_, -1)) {}
 
 FolderWriter::~FolderWriter() {
-  if (temporary_.empty()) return;
   std::error_code ignored;
-  fs::remove_all(temporary_, ignored);
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 Result<FolderWriter> FolderWriter::open(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
@@ -131,12 +174,16 @@ Result<FolderWriter> FolderWriter::open(const fs::path& wanted, bool force, Diag
     report(wanted, "the folder above it cannot be made", failure.value(), diagnostics);
     return Failed{};
   }
+  remove_left_behind(folder);
   fs::path temporary = make_beside(folder, [](const char* path) { return ::mkdir(path, 0777) == 0; });
   if (temporary.empty()) {
     report(wanted, "the output folder cannot be made", errno, diagnostics, "choose a folder that you may write to");
     return Failed{};
   }
-  return FolderWriter(std::move(folder), std::move(temporary));
+  // Where locks do not work the process's number alone protects the folder.
+  const int lock = ::open(temporary.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock >= 0) hold(lock);
+  return FolderWriter(std::move(folder), std::move(temporary), lock);
 }
 
 bool FolderWriter::write(const fs::path& relative, std::string_view text, Diagnostics& diagnostics,
@@ -195,10 +242,12 @@ bool may_write_file(const fs::path& wanted, bool force, Diagnostics& diagnostics
 
 bool write_file_whole(const fs::path& wanted, std::string_view text, Diagnostics& diagnostics) {
   int descriptor = -1;
+  remove_left_behind(fs::absolute(wanted));
   const fs::path temporary = make_beside(fs::absolute(wanted), [&](const char* path) {
     descriptor = ::open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     return descriptor >= 0;
   });
+  if (descriptor >= 0) hold(descriptor);
   if (temporary.empty()) {
     report(wanted, "cannot be written", errno, diagnostics);
     return false;

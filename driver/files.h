@@ -19,7 +19,7 @@ Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnosti
 
 /// A folder in the making. Files go to a temporary beside the wanted place; commit() puts it there by renaming.
 /// Whatever happens before that (an error, a stop, an exception) leaves the wanted place as it was, and the temporary
-/// is removed.
+/// is removed. What a killed process left there is removed by the next one that writes to the same place.
 class FolderWriter {
  public:
   /// Reports a folder that exists (unless `force`) or a parent that cannot be written to.
@@ -39,9 +39,10 @@ class FolderWriter {
   bool commit(Diagnostics& diagnostics);
 
  private:
-  FolderWriter(std::filesystem::path wanted, std::filesystem::path temporary);
+  FolderWriter(std::filesystem::path wanted, std::filesystem::path temporary, int lock);
   std::filesystem::path wanted_;
   std::filesystem::path temporary_;  ///< removed at the end; empty if there is none
+  int lock_ = -1;                    ///< descriptor by which this process holds the temporary, for others to see
 };
 
 /// True if a file may be written there: none exists, or `force`. Else that is reported.

@@ -54,7 +54,9 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   batch.folder = options.output.empty() ? fs::path(options.file).stem().string() + "-out" : options.output;
   batch.force = options.force;
   batch.jobs = options.jobs;
-  batch.cost_cache = cost_cache_of(options.cost_cache);
+  Diagnostics of_cache;
+  batch.cost_cache = cost_cache_of(options.cost_cache, of_cache);
+  print_warnings(context, of_cache);
   batch.command_line = "stowage batch " + shell_quoted(options.file);
   if (!options.force && !check_free(batch.folder, *jobs, diagnostics)) return failed(context, diagnostics);
   std::error_code failure;

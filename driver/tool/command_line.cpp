@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "driver/networks.h"
 #include "driver/plan_tables.h"
 #include "driver/session.h"
 #include "driver/tool/commands.h"
@@ -40,6 +41,27 @@ struct CommandRow {
   int (*run)(const Options& options, ToolContext& context);
 };
 
+/// Help without which option goes with which: a wrong combination is answered when it is tried.
+class PlainHelp : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text;
+    if (option->get_type_size() != 0 && !option->get_type_name().empty()) text += " " + option->get_type_name();
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+    if (option->get_required()) text += " REQUIRED";
+    return text;
+  }
+};
+
+/// Takes one of these names only.
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  return {[names](std::string& value) {
+            if (std::find(names.begin(), names.end(), value) != names.end()) return std::string();
+            return fmt::format("there is no '{}', {}", value, suggest_name(value, names));
+          },
+          ""};
+}
+
 /// An option that may be given several times, each time with one value.
 void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& to, const std::string& type,
               const std::string& summary) {
@@ -60,9 +82,10 @@ void declare_compile(CLI::App& app, Options& all) {
       ->type_name("P");
   app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
       ->type_name("FILE.toml");
-  app.add_option("-o", options.output, "folder for plan, trace, report and sources; without it nothing is written")
-      ->type_name("DIR");
-  app.add_flag("--force", options.force, "replace DIR if it exists");
+  CLI::Option* output =
+      app.add_option("-o", options.output, "folder for plan, trace, report and sources; without it nothing is written")
+          ->type_name("DIR");
+  app.add_flag("--force", options.force, "replace DIR if it exists")->needs(output);
   add_list(app, "--dim", options.dimensions, "N=SIZE", "fix a dynamic dimension");
   add_list(app, "--bind", options.bindings, "INPUT=FILE.npy", "make an input a constant");
   app.add_option("--schedule", options.schedule, "schedules of fused operators, in whole or in part")
@@ -72,7 +95,7 @@ void declare_compile(CLI::App& app, Options& all) {
       ->check(CLI::Range(0, 4096))
       ->type_name("N");
   add_cost_cache(app, options.cost_cache);
-  app.add_flag("--print-config", options.print_config, "print the target in use and stop");
+  app.add_flag("--print-config", options.print_config, "print the target in use and stop")->excludes(output);
 }
 
 void declare_run(CLI::App& app, Options& all) {
@@ -80,13 +103,14 @@ void declare_run(CLI::App& app, Options& all) {
   app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
   add_list(app, "--input", options.inputs, "NAME=FILE.npy", "value of an input; others are random");
   app.add_option("--seed", options.seed, "of random inputs and of the order of cores in strict (0)")->type_name("N");
-  app.add_option("--save-outputs", options.save_outputs, "write the outputs as .npy files")->type_name("DIR");
-  app.add_flag("--force", options.force, "replace that folder if it exists");
+  CLI::Option* outputs =
+      app.add_option("--save-outputs", options.save_outputs, "write the outputs as .npy files")->type_name("DIR");
+  app.add_flag("--force", options.force, "replace that folder if it exists")->needs(outputs);
   app.add_option("--op", options.op, "run one fused operator alone, on the reference's values")->type_name("NAME");
   app.add_flag("--check", options.check, "compare every fused operator with the reference, and counts with the plan");
   app.add_flag("--sanitize", options.sanitize, "address sanitizer, with buffers in flight poisoned");
   app.add_option("--level", options.level, "checks of the emulation: count, check or strict (check)")
-      ->check(CLI::IsMember({"count", "check", "strict"}))
+      ->check(one_of({"count", "check", "strict"}))
       ->type_name("L");
   app.add_option("--workers", options.workers, "host threads (0: one a core)")
       ->check(CLI::Range(0, 4096))
@@ -95,11 +119,13 @@ void declare_run(CLI::App& app, Options& all) {
 
 void declare_explain(CLI::App& app, Options& all) {
   app.add_option("DIR", all.explain.folder, "what compile -o wrote")->required()->type_name("");
-  app.add_option("--op", all.explain.op, "one fused operator, with its loop nest")->type_name("NAME");
-  app.add_flag("--steps", all.explain.steps, "the decisions of the algorithms, in order");
+  CLI::Option* op = app.add_option("--op", all.explain.op, "one fused operator, with its loop nest")->type_name("NAME");
+  CLI::Option* steps = app.add_flag("--steps", all.explain.steps, "the decisions of the algorithms, in order");
   app.add_option("--why-not", all.explain.why_not, "why these operators are not in one fused operator")
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->excludes(op)
+      ->excludes(steps)
       ->type_name("A,B");
 }
 
@@ -115,7 +141,7 @@ void declare_graph(CLI::App& app, Options& all) {
       ->required()
       ->type_name("FILE");
   app.add_option("--view", options.view, "graph, fused or strategy (fused)")
-      ->check(CLI::IsMember({"graph", "fused", "strategy"}))
+      ->check(one_of({"graph", "fused", "strategy"}))
       ->type_name("V");
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
@@ -126,7 +152,7 @@ void declare_report(CLI::App& app, Options& all) {
   app.add_option("-o", options.output, "the page, or one table as FILE.csv")->required()->type_name("FILE.html");
   app.add_option("--table", options.table,
                  fmt::format("of a FILE.csv: {} (groups)", fmt::join(plan_table_names(), ", ")))
-      ->check(CLI::IsMember(plan_table_names()))
+      ->check(one_of(plan_table_names()))
       ->type_name("T");
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
@@ -143,11 +169,18 @@ void declare_batch(CLI::App& app, Options& all) {
 
 void declare_network(CLI::App& app, Options& all) {
   NetworkCommandOptions& options = all.network;
-  app.add_option("NAME", options.name, "which; without it the networks are listed")->type_name("");
-  app.add_option("-o", options.output, "the file to write")->type_name("MODEL.onnx");
-  app.add_option("--seed", options.seed, "of the weights (1)")->type_name("N");
-  app.add_option("--batch", options.batch, "images or sequences at once (1)")->type_name("N");
-  app.add_flag("--force", options.force, "replace the file if it exists");
+  std::vector<std::string> names;
+  for (const NetworkRow& row : network_table()) names.emplace_back(row.name);
+  CLI::Option* name = app.add_option("NAME", options.name, "which; without it the networks are listed")
+                          ->check(one_of(names))
+                          ->type_name("");
+  app.add_option("-o", options.output, "the file to write")->needs(name)->type_name("MODEL.onnx");
+  app.add_option("--seed", options.seed, "of the weights (1)")->needs(name)->type_name("N");
+  app.add_option("--batch", options.batch, "images or sequences at once (1)")
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(name)
+      ->type_name("N");
+  app.add_flag("--force", options.force, "replace the file if it exists")->needs(name);
 }
 
 void declare_coverage(CLI::App& app, Options& all) {
@@ -156,10 +189,12 @@ void declare_coverage(CLI::App& app, Options& all) {
 
 void declare_templates(CLI::App& app, Options& all) {
   TemplatesOptions& options = all.templates;
-  app.add_option("NAME", options.name, "one template in detail; without it all are listed")->type_name("");
-  app.add_option("--templates", options.file, "list those of a file of yours too, which shows its mistakes")
-      ->type_name("FILE.toml");
-  app.add_flag("--rules", options.rules, "the rules that every group keeps, instead");
+  CLI::Option* name =
+      app.add_option("NAME", options.name, "one template in detail; without it all are listed")->type_name("");
+  CLI::Option* file =
+      app.add_option("--templates", options.file, "list those of a file of yours too, which shows its mistakes")
+          ->type_name("FILE.toml");
+  app.add_flag("--rules", options.rules, "the rules that every group keeps, instead")->excludes(name)->excludes(file);
 }
 
 void declare_nothing(CLI::App&, Options&) {}
@@ -225,15 +260,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-int usage_error(const ToolContext& context, const std::string& command, const std::string& message,
-                const std::string& remedy) {
-  Diagnostics diagnostics;
-  diagnostics.error("usage", {}, message, remedy);
-  context.err << format_diagnostics(diagnostics)
-              << fmt::format("see 'stowage {}--help'\n", command.empty() ? "" : command + " ");
-  return exit_usage;
-}
-
 /// What CLI11 found wrong, with a suggestion where a name is misspelt.
 int parse_failure(const ToolContext& context, const CLI::App& app, const std::string& command,
                   const CLI::ParseError& failure) {
@@ -249,6 +275,13 @@ int parse_failure(const ToolContext& context, const CLI::App& app, const std::st
   }
   std::string message = failure.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
+  // "--why-not excludes --op" and "--force requires -o", as a person says it.
+  if (dynamic_cast<const CLI::ExcludesError*>(&failure) != nullptr) {
+    message.replace(message.find(" excludes "), 10, " does not go with ");
+  } else if (const auto at = message.find(" requires ");
+             dynamic_cast<const CLI::RequiresError*>(&failure) != nullptr && at != std::string::npos) {
+    message.replace(at, 10, " has no meaning without ");
+  }
   return usage_error(context, command, message, {});
 }
 
@@ -275,8 +308,10 @@ int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolConte
   row.declare(app, options);
   app.add_flag("--json", options.json, "print one JSON object to standard output");
   app.footer(fmt::format("Examples:\n{}", row.examples));
+  app.formatter(std::make_shared<PlainHelp>());
   app.get_formatter()->column_width(28);
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  context.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();  // of usage errors, too
+  std::reverse(arguments.begin(), arguments.end());                                           // as CLI11 wants them
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
@@ -295,6 +330,9 @@ int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
     return exit_usage;
   }
   const std::string& first = arguments.front();
+  if (first == "help" && arguments.size() > 1) {
+    return dispatch({arguments[1], "--help"}, context);
+  }
   if (first == "--help" || first == "-h" || first == "help") {
     context.out << overview();
     return exit_done;

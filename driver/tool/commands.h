@@ -15,8 +15,9 @@
 
 namespace stowage {
 
-/// Folder of the cache of costs that an option names; empty: none.
-std::string cost_cache_of(const std::optional<std::string>& option);
+/// Folder of the cache of costs that an option names; empty: none. A warning if the named one cannot be used; nobody
+/// has asked for the default one.
+std::string cost_cache_of(const std::optional<std::string>& option, Diagnostics& diagnostics);
 
 struct CompileOptions {
   std::string model;
@@ -74,8 +75,8 @@ int graph_command(const GraphOptions& options, ToolContext& context);
 
 struct ReportOptions {
   std::string folder;
-  std::string output;            ///< .csv: one table, anything else: the page
-  std::string table = "groups";  ///< of a .csv
+  std::string output;                ///< .csv: one table, anything else: the page
+  std::optional<std::string> table;  ///< of a .csv; "groups" where none is named
   bool force = false;
 };
 int report_command(const ReportOptions& options, ToolContext& context);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "driver/fusion_file.h"
 #include "driver/json.h"
@@ -42,7 +46,7 @@ Result<CompileRequest> request_of(const CompileOptions& options, Diagnostics& di
   request.planner = options.planner;
   request.templates = options.templates;
   request.settings = options.settings;
-  request.costs = {options.threads, cost_cache_of(options.cost_cache)};
+  request.costs = {options.threads, cost_cache_of(options.cost_cache, own)};
   request.command_line = reproducing_command(options);
   for (const auto& [name, text] : named_values(options.dimensions, "--dim", own)) {
     std::int64_t size = 0;
@@ -68,6 +72,15 @@ int print_config(const CompileRequest& request, ToolContext& context) {
   Diagnostics diagnostics;
   const auto target = target_of(request, diagnostics);
   if (!target) return failed(context, diagnostics);
+  if (context.json) {
+    context.out << dumped(Json{{"command", request.command_line},
+                               {"stowage", stowage_version()},
+                               {"fusion", request.fusion},
+                               {"planner", request.planner},
+                               {"target", to_toml(*target)}},
+                          1);
+    return exit_done;
+  }
   context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}\n{}", stowage_version(),
                              request.command_line, request.fusion, request.planner, to_toml(*target));
   return exit_done;
@@ -90,9 +103,21 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
 
 }  // namespace
 
-std::string cost_cache_of(const std::optional<std::string>& option) {
+std::string cost_cache_of(const std::optional<std::string>& option, Diagnostics& diagnostics) {
+  namespace fs = std::filesystem;
   if (!option) return default_cost_cache();
-  return *option == "none" ? std::string() : *option;
+  if (*option == "none") return {};
+  std::error_code failure;
+  fs::create_directories(*option, failure);
+  if (!failure && ::access(option->c_str(), W_OK | X_OK) != 0) failure.assign(errno, std::generic_category());
+  if (!failure && !fs::is_directory(*option)) failure = std::make_error_code(std::errc::not_a_directory);
+  if (!failure) return *option;
+  SourcePlace place;
+  place.file = *option;
+  diagnostics.warning("cost-cache", place,
+                      fmt::format("costs are not kept, the folder cannot be used: {}", failure.message()),
+                      "name another folder, or 'none'");
+  return {};
 }
 
 int compile_command(const CompileOptions& options, ToolContext& context) {

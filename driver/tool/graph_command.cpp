@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <ostream>
 
@@ -32,6 +33,7 @@ std::string text_of(const Compilation& compilation, const std::string& view, Dia
 std::string format_of(const std::string& file, Diagnostics& diagnostics) {
   std::string format = std::filesystem::path(file).extension().string();
   if (!format.empty()) format.erase(0, 1);
+  std::transform(format.begin(), format.end(), format.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const char* const known : {"svg", "png", "pdf", "dot"}) {
     if (format == known) return format;
   }

@@ -84,9 +84,7 @@ int network_command(const NetworkCommandOptions& options, ToolContext& context) 
   if (options.name.empty()) return networks_command(context);
   Diagnostics diagnostics;
   if (options.output.empty()) {
-    diagnostics.error("missing-option", {}, "the file to write is not given", "add -o MODEL.onnx");
-    context.err << format_diagnostics(diagnostics);
-    return exit_usage;
+    return usage_error(context, "network", "the file to write is not given", "add -o MODEL.onnx");
   }
   if (!may_write_file(options.output, options.force, diagnostics)) return failed(context, diagnostics);
   NetworkOptions network;

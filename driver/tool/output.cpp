@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all commands share: printing diagnostics and progress, splitting arguments.
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -18,6 +20,10 @@ std::int64_t milliseconds_now() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
+
+/// Mistakes on the command line, which are mistakes whatever the files hold. A missing file is none.
+constexpr std::string_view usage_codes[] = {"wrong-option", "unknown-fusion", "unknown-planner", "unknown-target",
+                                            "unknown-setting"};
 
 constexpr std::int64_t refresh_milliseconds = 100;
 
@@ -59,11 +65,25 @@ void print_warnings(const ToolContext& context, const Diagnostics& diagnostics) 
       shared_lines);
 }
 
+int usage_error(const ToolContext& context, const std::string& command, const std::string& message,
+                const std::string& remedy) {
+  Diagnostics diagnostics;
+  diagnostics.error("usage", {}, message, remedy);
+  context.err << format_diagnostics(diagnostics)
+              << fmt::format("see 'stowage {}--help'\n", command.empty() ? "" : command + " ");
+  if (context.json) context.out << dumped(Json{{"diagnostics", to_json(diagnostics)}}, 1);
+  return exit_usage;
+}
+
 int failed(const ToolContext& context, const Diagnostics& diagnostics) {
   context.err << format_diagnostics(diagnostics);
   if (diagnostics.has_errors()) {
     if (context.json) context.out << dumped(Json{{"diagnostics", to_json(diagnostics)}}, 1);
-    return exit_failed;
+    const auto entries = diagnostics.entries();
+    const bool is_usage = std::any_of(entries.begin(), entries.end(), [](const Diagnostic& entry) {
+      return std::find(std::begin(usage_codes), std::end(usage_codes), entry.code) != std::end(usage_codes);
+    });
+    return is_usage ? exit_usage : exit_failed;
   }
   // Failed without an error: it was stopped.
   if (!context.interrupt.token().stop_requested()) fail_check("a command failed without saying why");

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <ostream>
 
@@ -13,18 +15,32 @@
 
 namespace stowage {
 
+namespace {
+
+bool is_csv(const std::string& file) {
+  std::string ending = std::filesystem::path(file).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending == ".csv";
+}
+
+}  // namespace
+
 int report_command(const ReportOptions& options, ToolContext& context) {
+  const bool is_table = is_csv(options.output);
+  if (!is_table && options.table) {
+    return usage_error(context, "report", "--table has no meaning without a file that ends in .csv",
+                       "the page holds all tables");
+  }
   Diagnostics diagnostics;
   if (!may_write_file(options.output, options.force, diagnostics)) return failed(context, diagnostics);
   const auto compilation = read_compilation(options.folder, diagnostics);
   if (!compilation) return failed(context, diagnostics);
 
   const std::stop_token stop = context.interrupt.token();
-  const bool is_table = std::filesystem::path(options.output).extension() == ".csv";
   const std::vector<PagePicture> pictures = is_table ? std::vector<PagePicture>{} : page_pictures(*compilation, stop);
   if (stop.stop_requested()) return failed(context, diagnostics);
-  const std::string page =
-      is_table ? plan_table_csv(compilation->program, options.table).value() : report_page(*compilation, pictures);
+  const std::string page = is_table ? plan_table_csv(compilation->program, options.table.value_or("groups")).value()
+                                    : report_page(*compilation, pictures);
   {
     const Interrupt::Hold hold = context.interrupt.hold();
     if (stop.stop_requested() || !write_file_whole(options.output, page, diagnostics)) {

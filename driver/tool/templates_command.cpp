@@ -111,6 +111,10 @@ int templates_command(const TemplatesOptions& options, ToolContext& context) {
       if (row.name == options.name) return print_template(row, context);
       names.push_back(row.name);
     }
+    if (options.file.empty()) {
+      return usage_error(context, "templates", fmt::format("no template '{}'", options.name),
+                         suggest_name(options.name, names));
+    }
     diagnostics.error("unknown-template", {}, fmt::format("no template '{}'", options.name),
                       suggest_name(options.name, names));
     return failed(context, diagnostics);

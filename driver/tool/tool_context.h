@@ -44,8 +44,12 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-/// Prints diagnostics to the error stream (with --json as an object too, if there are errors) and says the exit code.
+/// Prints diagnostics to the error stream (with --json as an object too, if there are errors) and says the exit code;
+/// usage where options have wrong values.
 int failed(const ToolContext& context, const Diagnostics& diagnostics);
+/// Prints what is wrong with the command line, whatever is in the files that it names; says the exit code.
+int usage_error(const ToolContext& context, const std::string& command, const std::string& message,
+                const std::string& remedy = {});
 /// Prints warnings; those that are a matter of speed only are counted.
 void print_warnings(const ToolContext& context, const Diagnostics& diagnostics);
 /// Splits "NAME=VALUE" arguments of an option; one without '=' or given twice is reported.

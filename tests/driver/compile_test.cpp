@@ -100,25 +100,34 @@ TEST_CASE("several mistakes before the model is read are reported together") {
   const Workplace here;
   const ToolRun run =
       run_stowage({"compile", "x.onnx", "--target", "sw2610", "--fusion", "gredy", "--planner", "swtwm"});
-  CHECK(run.code == 1);
+  CHECK(run.code == 2);
   CHECK(run.err ==
         "error: no built-in target or file 'sw2610' [unknown-target]\n  help: did you mean 'sw26010'?\n"
         "error: no fusion 'gredy' [unknown-fusion]\n  help: did you mean 'greedy'?\n"
         "error: no planner 'swtwm' [unknown-planner]\n  help: did you mean 'swtvm'?\n");
 }
 
+TEST_CASE("a misspelt target is usage, a file that is not there is an input") {
+  const Workplace here;
+  CHECK(run_stowage({"compile", "x.onnx", "--target", "sw26100"}).code == 2);
+  const ToolRun missing = run_stowage({"compile", "x.onnx", "--target", "mine.toml"});
+  CHECK(missing.code == 1);
+  CHECK(missing.err == "mine.toml: error: there is no such file, a target in TOML was wanted [unreadable-file]\n");
+  CHECK(run_stowage({"compile", "missing.onnx"}).code == 1);
+}
+
 TEST_CASE("wrong option values are named") {
   const Workplace here;
   const ToolRun run = run_stowage(
       {"compile", "x.onnx", "--dim", "N", "--dim", "M=0", "--dim", "K=two", "--dim", "B=1", "--dim", "B=2"});
-  CHECK(run.code == 1);
+  CHECK(run.code == 2);
   CHECK(run.err ==
         "--dim N: error: NAME=VALUE was wanted [wrong-option]\n"
         "--dim B=2: error: 'B' is given for the second time [wrong-option]\n"
         "--dim K=two: error: 'two' is no size, an integer of at least 1 was wanted [wrong-option]\n"
         "--dim M=0: error: '0' is no size, an integer of at least 1 was wanted [wrong-option]\n");
   const ToolRun setting = run_stowage({"compile", "x.onnx", "--set", "machine.cores=1"});
-  CHECK(setting.code == 1);
+  CHECK(setting.code == 2);
   CHECK(setting.err ==
         "--set machine.cores=1: error: a setting is TABLE.KEY=VALUE, and the only table is 'target' "
         "[unknown-setting]\n  help: for instance --set target.cores=1\n");

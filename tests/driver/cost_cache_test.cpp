@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -71,6 +72,48 @@ TEST_CASE("killing a compile fifty times leaves the cache usable") {
     wait_for(start(compile_into("after", "cache")));
     CHECK(files_below("after") == files_below("expected"));
   }
+  // What the killed ones left of their folders goes with the next one that is written there.
+  wait_for(start(compile_into("killed", "cache")));
+  CHECK(files_below("killed") == files_below("expected"));
+  for (const auto& entry : fs::directory_iterator(".")) {
+    CHECK(entry.path().filename().string().find(".killed.") == std::string::npos);
+  }
+}
+
+TEST_CASE("only what nobody makes any more is removed") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "vector", "-o", "vector.onnx"}).code == 0);
+  const pid_t gone = start({"--version"});
+  wait_for(gone);
+  const auto left = [&](const std::string& name) {
+    fs::create_directories(name);
+    write_text(fs::path(name) / "plan.json", "{}");
+    return name;
+  };
+  const std::string dead = std::to_string(gone);
+  left(".out." + dead + ".0");
+  left(".out." + dead + ".7.old");
+  write_text(".g.dot." + dead + ".0", "half");
+  const std::vector<std::string> kept = {
+      left(".out." + std::to_string(::getpid()) + ".0"),  // a process that lives
+      left(".out." + dead + ".1"),                        // held, by a process whose number is not known here
+      left(".other." + dead + ".0"),
+      left(".out." + dead + ".0x"),
+      left(".out.0.0"),
+      left(".out.x.0"),
+      left("out.1.0")};
+  const int held = ::open(kept[1].c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(::flock(held, LOCK_EX | LOCK_NB) == 0);
+  CHECK(run_stowage({"compile", "vector.onnx", "-o", "out"}).code == 0);
+  CHECK(run_stowage({"graph", "out", "-o", "g.dot"}).code == 0);
+  ::close(held);
+  for (const std::string& name : kept) {
+    INFO(name);
+    CHECK(fs::exists(fs::path(name) / "plan.json"));
+  }
+  CHECK_FALSE(fs::exists(".out." + dead + ".0"));
+  CHECK_FALSE(fs::exists(".out." + dead + ".7.old"));
+  CHECK_FALSE(fs::exists(".g.dot." + dead + ".0"));
 }
 
 TEST_CASE("a compile writes the same bytes whatever the threads, with a cold cache and a warm one") {
@@ -88,13 +131,23 @@ TEST_CASE("a compile writes the same bytes whatever the threads, with a cold cac
   }
 }
 
-TEST_CASE("a cache that cannot be written is no mistake") {
+TEST_CASE("a cache that cannot be written is no mistake, but that is said") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "vector", "-o", "vector.onnx"}).code == 0);
   write_text("file", "");
   const ToolRun run = run_stowage({"compile", "vector.onnx", "--cost-cache", "file/below"});
   CHECK(run.code == 0);
-  CHECK(run.err.empty());
+  CHECK(run.err ==
+        "file/below: warning: costs are not kept, the folder cannot be used: Not a directory [cost-cache]\n"
+        "  help: name another folder, or 'none'\n");
+  CHECK(run_stowage({"compile", "vector.onnx", "--cost-cache", "/proc/none"}).err.find("/proc") != std::string::npos);
+  write_text("jobs.toml", "[[job]]\nname = \"v\"\nnetwork = \"vector\"\n");
+  const ToolRun batch = run_stowage({"batch", "jobs.toml", "--cost-cache", "file/below"});
+  CHECK(batch.code == 0);
+  CHECK(batch.err.find("costs are not kept") != std::string::npos);
+  // One that is not there is made.
+  CHECK(run_stowage({"compile", "vector.onnx", "--cost-cache", "new/folder"}).err.empty());
+  CHECK(fs::exists("new/folder"));
 }
 
 }  // namespace stowage::test

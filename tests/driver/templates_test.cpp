@@ -120,8 +120,10 @@ dense -> act
   CHECK(json.code == 0);
   CHECK(nlohmann::json::parse(json.out).at("patterns") == 9);
   const ToolRun misspelt = run_stowage({"templates", "convolutoin"});
-  CHECK(misspelt.code == 1);
-  CHECK(misspelt.err == "error: no template 'convolutoin' [unknown-template]\n  help: did you mean 'convolution'?\n");
+  CHECK(misspelt.code == 2);
+  CHECK(misspelt.err ==
+        "error: no template 'convolutoin' [usage]\n  help: did you mean 'convolution'?\nsee 'stowage templates "
+        "--help'\n");
   const ToolRun rules = run_stowage({"templates", "--rules", "--json"});
   CHECK(rules.code == 0);
   CHECK(nlohmann::json::parse(rules.out).at("rules")[0].at("rule") == "one-anchor");

@@ -47,7 +47,41 @@ TEST_CASE("misspelt commands and options get a suggestion") {
   CHECK(missing.err == "error: MODEL.onnx is required [usage]\nsee 'stowage compile --help'\n");
   const ToolRun level = run_stowage({"run", "x", "--level", "hard"});
   CHECK(level.code == 2);
-  CHECK(level.err == "error: --level: hard not in {count,check,strict} [usage]\nsee 'stowage run --help'\n");
+  CHECK(level.err ==
+        "error: --level: there is no 'hard', known are: count, check, strict [usage]\nsee 'stowage run --help'\n");
+}
+
+TEST_CASE("what would be ignored is refused") {
+  const Workplace here;
+  const auto mistake = [](const std::vector<std::string>& arguments) {
+    const ToolRun run = run_stowage(arguments);
+    CHECK(run.code == 2);
+    CHECK(run.out.empty());
+    return run.err.substr(0, run.err.find(" [usage]\n"));
+  };
+  CHECK(mistake({"compile", "x.onnx", "--force"}) == "error: --force has no meaning without -o");
+  CHECK(mistake({"compile", "x.onnx", "-o", "x", "--print-config"}) == "error: -o does not go with --print-config");
+  CHECK(mistake({"run", "x", "--force"}) == "error: --force has no meaning without --save-outputs");
+  CHECK(mistake({"explain", "x", "--why-not", "a,b", "--op", "a"}) == "error: --op does not go with --why-not");
+  CHECK(mistake({"explain", "x", "--why-not", "a,b", "--steps"}) == "error: --steps does not go with --why-not");
+  CHECK(mistake({"report", "x", "-o", "x.html", "--table", "dma"}) ==
+        "error: --table has no meaning without a file that ends in .csv");
+  for (const std::vector<std::string>& option :
+       {std::vector<std::string>{"-o", "x.onnx"}, {"--seed", "1"}, {"--batch", "2"}, {"--force"}}) {
+    std::vector<std::string> arguments = {"network"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    CHECK(mistake(arguments) == "error: " + option[0] + " has no meaning without NAME");
+  }
+  CHECK(mistake({"network", "lenet", "-o", "x.onnx", "--batch", "0"}).find("error: --batch: ") == 0);
+  CHECK(mistake({"templates", "--rules", "matmul"}) == "error: NAME does not go with --rules");
+  CHECK(mistake({"templates", "--rules", "--templates", "x.toml"}) == "error: --templates does not go with --rules");
+}
+
+TEST_CASE("mistakes on the command line come as JSON where that was asked for") {
+  const ToolRun run = run_stowage({"compile", "x.onnx", "--tagret", "sw26010", "--json"});
+  CHECK(run.code == 2);
+  CHECK(nlohmann::json::parse(run.out).at("diagnostics")[0].at("message") == "unknown option '--tagret'");
+  CHECK(run_stowage({"help", "compile"}).out == run_stowage({"compile", "--help"}).out);
 }
 
 TEST_CASE("lists print as tables and as one JSON object") {
@@ -74,7 +108,7 @@ TEST_CASE("a sample network is written whole, and not over another file") {
   CHECK(again.code == 1);
   CHECK(again.err == "v.onnx: error: the file exists already [output-exists]\n  help: give --force to replace it\n");
   const ToolRun unknown = run_stowage({"network", "resnet5", "-o", "r.onnx"});
-  CHECK(unknown.code == 1);
+  CHECK(unknown.code == 2);
   CHECK(unknown.err.find("did you mean 'resnet50'?") != std::string::npos);
   CHECK(files_below(".").size() == 1);
 }
