@@ -2,6 +2,7 @@
 // Random groups of several stages: emitted, compiled and run, they give the operators' values and the predicted counts.
 // The same seeds as in tests/lowering/group_plans_test.cpp, every tenth of them. STOWAGE_SEED repeats a run,
 // STOWAGE_ROUNDS lengthens it.
+#include <cmath>
 #include <cstdlib>
 
 #include <catch2/catch.hpp>
@@ -45,7 +46,7 @@ TEST_CASE("random groups of several stages: emitted, compiled and run, they give
       for (const FusedOperator& group : fused.groups) {
         StageList stages = group_stages(fused.graph, group);
         if (group.template_name == "view" || stages.stages.size() < 2) continue;
-        text += fmt::format("{}: seed {}, {}\n", lists.size(), graph_seed, group.name);
+        text += fmt::format("{}: seed {}, {}\n{}", lists.size(), graph_seed, group.name, to_text(stages));
         results.push_back(value(group.output));
         operands.emplace_back();
         for (StageTensor& tensor : stages.tensors) {
@@ -61,11 +62,18 @@ TEST_CASE("random groups of several stages: emitted, compiled and run, they give
               << " refused");
     std::vector<Tensor> inputs;
     std::vector<Tensor> expected;
+    std::vector<double> made_of;
     for (std::size_t i = 0; i < lists.size(); ++i) {
       if (std::find(refused.begin(), refused.end(), i) != refused.end()) continue;
       inputs.insert(inputs.end(), operands[i].begin(), operands[i].end());
       expected.push_back(results[i]);
+      // At least 1, as in group_plans_test: what an activation adds to is of that size.
+      double largest = 1;
+      for (const Tensor& operand : operands[i]) {
+        for (std::int64_t e = 0; e < operand.size(); ++e) largest = std::max(largest, std::abs(operand.as_double(e)));
+      }
+      made_of.push_back(largest);
     }
-    fixtures::check_program(program, inputs, expected);
+    fixtures::check_program(program, inputs, expected, made_of);
   }
 }
