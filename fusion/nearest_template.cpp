@@ -79,6 +79,21 @@ std::optional<int> slot_between(const Graph& graph, OpId from, OpId to, int want
   return found;
 }
 
+/// A view by which an operator reads another one's result, directly or through further views; nothing where it does
+/// not.
+std::optional<OpId> view_between(const GraphFacts& facts, OpId from, OpId to) {
+  for (const auto& operand : facts.graph.op(to).inputs) {
+    const auto producer = operand ? facts.graph.tensor(*operand).producer : std::nullopt;
+    if (!producer || !facts.of(*producer).in_place) continue;
+    const auto& inputs = facts.graph.op(*producer).inputs;
+    const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) {
+      return input && facts.graph.tensor(*input).producer == from;
+    });
+    if (reads || view_between(facts, from, *producer)) return producer;
+  }
+  return std::nullopt;
+}
+
 struct Difference {
   std::string text;
   std::string flip;  ///< the change that lifts it
@@ -162,7 +177,11 @@ class Layout {
     const std::string& read = facts_.graph.op(from).name;
     const std::string wanted = fmt::format("wants vertex {} to read vertex {}", pattern_.vertices[edge.to].name,
                                            pattern_.vertices[edge.from].name);
-    if (slot) {
+    if (const auto view = slot ? std::nullopt : view_between(facts_, from, to)) {
+      found.push_back(
+          {fmt::format("{}, {} reads {} through the view {}", wanted, reader, read, facts_.graph.op(*view).name),
+           "a template with a vertex of role 'view' there"});
+    } else if (slot) {
       found.push_back({fmt::format("{} in slot {}, {} reads {} in slot {}", wanted, edge.slot, reader, read, *slot),
                        fmt::format("{} reading {} in slot {}", reader, read, edge.slot)});
     } else {
@@ -195,7 +214,8 @@ class Layout {
       if ((edge.from != v && edge.to != v) || !vertex_of_[edge.from] || !vertex_of_[edge.to]) continue;
       const auto slot = slot_between(facts_.graph, *vertex_of_[edge.from], *vertex_of_[edge.to], edge.slot);
       if (!slot) {
-        broken += wrong_place;
+        const bool through_view = view_between(facts_, *vertex_of_[edge.from], *vertex_of_[edge.to]).has_value();
+        broken += through_view ? wrong_value : wrong_place;
       } else if (edge.slot >= 0 && *slot != edge.slot) {
         broken += wrong_value;
       }
@@ -215,22 +235,29 @@ class Layout {
   std::size_t layouts_ = 0;  ///< begun
 };
 
+/// A pattern, and the operators that are laid on it.
 struct TemplatePattern {
   const FusionTemplate* of = nullptr;
   Pattern pattern;
+  const std::vector<OpId>* operators = nullptr;
+  [[nodiscard]] std::size_t unused() const { return pattern.vertices.size() - operators->size(); }
 };
 
-/// Those that have a vertex for each of so many operators, shortest first.
-std::vector<TemplatePattern> patterns_for(std::span<const FusionTemplate> templates, std::size_t operators) {
+/// Those that have a vertex for each operator, and the fewest more first. On templates without a vertex for a view only
+/// `kernels` are laid.
+std::vector<TemplatePattern> patterns_for(std::span<const FusionTemplate> templates, const std::vector<OpId>& operators,
+                                          const std::vector<OpId>& kernels) {
   std::vector<TemplatePattern> patterns;
   for (const FusionTemplate& fusion_template : templates) {
+    const bool has_view = std::any_of(fusion_template.vertices.begin(), fusion_template.vertices.end(),
+                                      [](const TemplateVertex& vertex) { return vertex.role == VertexRole::view; });
+    const std::vector<OpId>& laid = has_view ? operators : kernels;
     for (Pattern& pattern : expand(fusion_template)) {
-      if (pattern.vertices.size() >= operators) patterns.push_back({&fusion_template, std::move(pattern)});
+      if (pattern.vertices.size() >= laid.size()) patterns.push_back({&fusion_template, std::move(pattern), &laid});
     }
   }
-  std::stable_sort(patterns.begin(), patterns.end(), [](const TemplatePattern& a, const TemplatePattern& b) {
-    return a.pattern.vertices.size() < b.pattern.vertices.size();
-  });
+  std::stable_sort(patterns.begin(), patterns.end(),
+                   [](const TemplatePattern& a, const TemplatePattern& b) { return a.unused() < b.unused(); });
   return patterns;
 }
 
@@ -263,10 +290,14 @@ std::optional<NearestTemplate> nearest_template(const GraphFacts& facts, std::sp
                                                 const std::vector<OpId>& operators) {
   std::optional<NearestTemplate> nearest;
   if (operators.size() > most_operators) return nearest;
+  std::vector<OpId> kernels;
+  std::copy_if(operators.begin(), operators.end(), std::back_inserter(kernels),
+               [&](OpId op) { return !facts.of(op).in_place; });
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (const auto& [fusion_template, pattern] : patterns_for(templates, operators.size())) {
-    if (wrong_place * (pattern.vertices.size() - operators.size()) >= fewest) break;  // nor can a longer one be nearer
-    Layout layout(facts, *fusion_template, pattern, operators);
+  for (const TemplatePattern& one : patterns_for(templates, operators, kernels)) {
+    if (wrong_place * one.unused() >= fewest) break;  // nor can one with more unused vertices be nearer
+    const auto& [fusion_template, pattern, laid] = one;
+    Layout layout(facts, *fusion_template, pattern, *laid);
     const auto found = layout.best(fewest);
     if (!found) continue;
     fewest = *found;

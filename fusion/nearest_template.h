@@ -16,7 +16,8 @@ namespace stowage {
 std::optional<std::vector<OpId>> joined_operators(const GraphFacts& facts, const std::vector<OpId>& operators);
 
 /// Over all patterns and all ways to lay a pattern's vertices on the operators: the slightest differences, then the
-/// fewest vertices, then the first. Nothing where there are too many operators for any pattern.
+/// fewest vertices, then the first. Views are laid on templates that have a vertex for one. Nothing where there are too
+/// many operators for any pattern.
 std::optional<NearestTemplate> nearest_template(const GraphFacts& facts, std::span<const FusionTemplate> templates,
                                                 const std::vector<OpId>& operators);
 

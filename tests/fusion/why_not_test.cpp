@@ -213,9 +213,55 @@ TEST_CASE("why not, of views, which cost nothing") {
         "    both (Concat): what it joins is written straight into both_out\n"
         "    flat (Flatten): flat_out is the memory of both_out\n");
   // Between two kernels they are named, and the question remains.
-  const std::string across = ask_of(graph, {"left", "product"});
-  CHECK(across.find("between them: left + both + flat + product\n  views cost nothing") != std::string::npos);
-  CHECK(across.find("nearest is template") != std::string::npos);
+  CHECK(ask_of(graph, {"left", "product"}) == R"(left + product: no template takes them
+  between them: left + both + flat + product
+  views cost nothing, they are resolved before groups are searched: nothing is launched for them
+    both (Concat): what it joins is written straight into both_out
+    flat (Flatten): flat_out is the memory of both_out
+  nearest is template convolution_pool (conv, pool)
+    wants MaxPool or AveragePool or GlobalAveragePool or GlobalMaxPool at vertex pool, product is MatMul
+    wants vertex pool to read vertex conv, product reads left through the view flat
+)");
+}
+
+TEST_CASE("a template with a vertex for a view is held against it") {
+  Diagnostics diagnostics;
+  const auto templates = parse_templates(R"([[template]]
+name = "pool_view_product"
+[[template.vertex]]
+name = "pool"
+role = "producer"
+kinds = ["MaxPool"]
+where = { strides = 1 }
+[[template.vertex]]
+name = "flat"
+role = "view"
+kinds = ["@view"]
+[[template.vertex]]
+name = "product"
+role = "anchor"
+kinds = ["MatMul"]
+[[template.edge]]
+from = "pool"
+to = "flat"
+[[template.edge]]
+from = "flat"
+to = "product"
+)",
+                                         "t.toml", diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(templates);
+  Net net("views");
+  const TensorId pool =
+      net.op("MaxPool", "pool", {net.input("x", {1, 4, 6, 6})},
+             {{"kernel_shape", std::vector<std::int64_t>{2, 2}}, {"strides", std::vector<std::int64_t>{2, 2}}});
+  const TensorId flat = net.op("Flatten", "flat", {pool});
+  const Graph graph = net.done({net.op("MatMul", "product", {flat, net.constant("w", {36, 5})})});
+  const std::string answer = ask_of(graph, {"pool", "product"}, "greedy", *templates);
+  CHECK(answer.substr(answer.find("  nearest")) == R"(  nearest is template pool_view_product (pool, flat, product)
+    wants strides 1 at vertex pool, pool has [2,2]
+  what would change it: pool with strides 1
+)");
 }
 
 TEST_CASE("of two templates that take other kinds, one of the same sort is nearer") {
