@@ -4,7 +4,11 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <regex>
 
+#include "core/operators.h"
+#include "driver/plan_file.h"
+#include "driver/report.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {
@@ -127,6 +131,88 @@ dense -> act
   const ToolRun rules = run_stowage({"templates", "--rules", "--json"});
   CHECK(rules.code == 0);
   CHECK(nlohmann::json::parse(rules.out).at("rules")[0].at("rule") == "one-anchor");
+}
+
+/// Layers of two operators, each of which reads both of the layer before.
+Graph ladder(int layers) {
+  GraphBuilder builder("ladder");
+  Diagnostics diagnostics;
+  TensorId a = builder.add_input("a", ElementType::f32, {2, 2});
+  TensorId b = builder.add_input("b", ElementType::f32, {2, 2});
+  for (int i = 0; i < layers; ++i) {
+    const std::string n = std::to_string(i);
+    const auto add = append_operator(builder, "Add", "add" + n, {}, {a, b}, "s" + n, {}, {}, diagnostics);
+    const auto mul = append_operator(builder, "Mul", "mul" + n, {}, {a, b}, "p" + n, {}, {}, diagnostics);
+    a = *add;
+    b = *mul;
+  }
+  builder.mark_output(a);
+  builder.mark_output(b);
+  return std::move(builder).build();
+}
+
+TEST_CASE("what is left out of a template that fits nearly everything is said wherever a plan is") {
+  const Workplace here;
+  write_text("mine.toml", R"([[template]]
+name = "everything"
+[[template.vertex]]
+name = "first"
+role = "anchor"
+kinds = ["@element_wise"]
+[[template.vertex]]
+name = "tail"
+role = "epilogue"
+kinds = ["@element_wise"]
+repeat = 30
+[[template.edge]]
+from = "first"
+to = "tail"
+)");
+  CompileRequest request;
+  request.templates = "mine.toml";
+  Diagnostics diagnostics;
+  const auto compilation = compile_graph(ladder(40), request, diagnostics);
+  REQUIRE(compilation);
+  REQUIRE_FALSE(diagnostics.entries().empty());
+  CHECK_FALSE(diagnostics.has_errors());
+  const std::string warning = format_diagnostic(diagnostics.entries()[0]);
+  INFO(warning);
+  CHECK(warning.starts_with("mine.toml:2:8: warning: limit reached: template everything: the search from "));
+  CHECK(warning.find(" [search-limit]\n  help: repeat less, or give its vertices conditions\n") != std::string::npos);
+  const std::string said = text_of(compilation->fusion.limits.at(0));
+  CHECK(report_markdown(*compilation).find(said) != std::string::npos);
+  REQUIRE(write_compilation(*compilation, "out", false, diagnostics));
+  const auto again = read_compilation("out", diagnostics);
+  REQUIRE(again);
+  CHECK(again->fusion == compilation->fusion);
+}
+
+TEST_CASE("numbers of an edited trace that are out of range are damage") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "--fusion", "exact", "-o", "out"}).code == 0);
+  const std::string trace = read_text("out/trace.json");
+  const std::string plan = read_text("out/plan.json");
+  const auto damage = [&](const std::string& file, const std::string& whole, const std::string& key,
+                          const std::string& value) {
+    const std::regex number("(\"" + key + "\": ?)-?[0-9]+");
+    REQUIRE(std::regex_search(whole, number));
+    write_text("out/" + file,
+               std::regex_replace(whole, number, "$01" + value, std::regex_constants::format_first_only));
+    const ToolRun run = run_stowage({"explain", "out"});
+    INFO(key << " = " << value << ": " << run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.find("out/" + file + ": error: " + value + " stands where a whole number from ") == 0);
+    write_text("out/" + file, whole);
+  };
+  for (const std::string key : {"cycles", "groups", "best_cycles", "lower_bound", "states", "nodes_left_out"}) {
+    for (const std::string value : {"9223372036854775807", "18446744073709551615", "1e+300", "-1", "\"7\""}) {
+      damage("trace.json", trace, key, value);
+    }
+  }
+  damage("trace.json", trace, "loss", "-9223372036854775808");
+  damage("plan.json", plan, "parts", "9223372036854775807");
+  CHECK(run_stowage({"explain", "out"}).code == 0);
 }
 
 }  // namespace
