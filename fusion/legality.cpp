@@ -34,7 +34,8 @@ Problem one_output(const GraphFacts& facts, const FusedOperator& group) {
   return fmt::format("{} results leave the group: {}", ends.size(), names_of(facts.graph, ends));
 }
 
-/// What a rule finds wrong, one place after the other: all reasons, and the changes that together lift the refusal.
+/// What a rule finds wrong, one place after the other: all reasons, and the changes that together lift the refusal
+/// (none where one of them has none).
 class Findings {
  public:
   void add(std::string reason, std::string flip) {
@@ -43,7 +44,10 @@ class Findings {
   }
   [[nodiscard]] Problem all() const {
     if (reasons_.empty()) return std::nullopt;
-    return BrokenRule(fmt::format("{}", fmt::join(reasons_, "; ")), fmt::format("{}", fmt::join(flips_, ", and ")));
+    const bool all_can =
+        std::none_of(flips_.begin(), flips_.end(), [](const std::string& flip) { return flip.empty(); });
+    return BrokenRule(fmt::format("{}", fmt::join(reasons_, "; ")),
+                      all_can ? fmt::format("{}", fmt::join(flips_, ", and ")) : std::string());
   }
 
  private:
@@ -131,14 +135,15 @@ std::optional<OpId> anchor_of(const FusedOperator& group) {
   return std::nullopt;
 }
 
-/// Calls `check` for each operator with a role until one reports a problem.
+/// What `check` finds wrong with each operator that has a role.
 template <class Check>
 Problem for_role(const FusedOperator& group, std::string_view role, Check&& check) {
+  Findings found;
   for (std::size_t i = 0; i < group.operators.size(); ++i) {
     if (group.roles[i] != role) continue;
-    if (Problem problem = check(group.operators[i])) return problem;
+    if (Problem problem = check(group.operators[i])) found.add(std::move(problem->reason), std::move(problem->flip));
   }
-  return std::nullopt;
+  return found.all();
 }
 
 Problem one_anchor(const GraphFacts& facts, const FusedOperator& group) {
@@ -155,8 +160,9 @@ Problem epilogue_shape(const GraphFacts& facts, const FusedOperator& group) {
   return for_role(group, "epilogue", [&](OpId op) -> Problem {
     const Shape& shape = graph.tensor(graph.op(op).output).shape;
     if (shape == wanted) return std::nullopt;
-    return fmt::format("{} has shape {}, {} has {}", graph.op(op).name, to_text(shape), graph.op(*anchor).name,
-                       to_text(wanted));
+    return BrokenRule(fmt::format("{} has shape {}, {} has {}", graph.op(op).name, to_text(shape),
+                                  graph.op(*anchor).name, to_text(wanted)),
+                      fmt::format("{} having the shape {}", graph.op(op).name, to_text(wanted)));
   });
 }
 
@@ -189,7 +195,10 @@ Problem epilogue_operands(const GraphFacts& facts, const FusedOperator& group) {
 Problem prologue_element(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
   return for_role(group, "prologue", [&](OpId id) -> Problem {
-    if (facts.of(id).reduces) return fmt::format("{} ({}) reduces", graph.op(id).name, graph.op(id).kind);
+    if (facts.of(id).reduces) {
+      return BrokenRule(fmt::format("{} ({}) reduces", graph.op(id).name, graph.op(id).kind),
+                        fmt::format("a template that takes {} as 'producer'", graph.op(id).name));
+    }
     if (facts.of(id).kind == FusionKind::opaque) {
       return fmt::format("{} ({}) reads at places that depend on data", graph.op(id).name, graph.op(id).kind);
     }
@@ -207,7 +216,9 @@ Problem producer_places(const GraphFacts& facts, const FusedOperator& group) {
 Problem view_role(const GraphFacts& facts, const FusedOperator& group) {
   return for_role(group, "view", [&](OpId id) -> Problem {
     if (facts.of(id).is_view) return std::nullopt;
-    return fmt::format("{} ({}) moves or computes elements", facts.graph.op(id).name, facts.graph.op(id).kind);
+    return BrokenRule(
+        fmt::format("{} ({}) moves or computes elements", facts.graph.op(id).name, facts.graph.op(id).kind),
+        fmt::format("a template that takes {} as 'producer'", facts.graph.op(id).name));
   });
 }
 

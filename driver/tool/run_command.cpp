@@ -189,6 +189,10 @@ Json run_json(const std::string& command, const Compilation& compilation, const 
 }  // namespace
 
 int run_command(const RunOptions& options, ToolContext& context) {
+  if (options.sanitize && options.level == "count") {
+    return usage_error(context, "run", "--sanitize does not go with --level count",
+                       "in 'count' nothing is ever in flight; choose check or strict");
+  }
   Diagnostics diagnostics;
   const std::stop_token stop = context.interrupt.token();
   const auto files = named_values(options.inputs, "--input", diagnostics);

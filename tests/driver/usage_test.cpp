@@ -64,6 +64,7 @@ TEST_CASE("what would be ignored is refused") {
   CHECK(mistake({"run", "x", "--force"}) == "error: --force has no meaning without --save-outputs");
   CHECK(mistake({"explain", "x", "--why-not", "a,b", "--op", "a"}) == "error: --op does not go with --why-not");
   CHECK(mistake({"explain", "x", "--why-not", "a,b", "--steps"}) == "error: --steps does not go with --why-not");
+  CHECK(mistake({"run", "x", "--sanitize", "--level", "count"}) == "error: --sanitize does not go with --level count");
   CHECK(mistake({"report", "x", "-o", "x.html", "--table", "dma"}) ==
         "error: --table has no meaning without a file that ends in .csv");
   for (const std::vector<std::string>& option :

@@ -192,6 +192,13 @@ TEST_CASE("the change that a refusal names lifts it") {
     return Candidate{net.done({net.op("Mul", "mul", {c, s})}),
                      {{"conv", "anchor"}, {"sigmoid", "prologue"}, {"mul", "epilogue"}}};
   };
+  const auto reshaped = [](const std::vector<std::int64_t>& shape) {
+    Net net;
+    const TensorId c = net.conv("conv", net.input("x", {1, 3, 4, 4}), 8, 3);
+    const TensorId r = net.op("Reshape", "reshape", {c}, {{"shape", shape}});
+    return Candidate{net.done({net.op("Relu", "relu", {r})}),
+                     {{"conv", "anchor"}, {"reshape", "view"}, {"relu", "epilogue"}}};
+  };
   const auto transposed = [](const std::vector<std::int64_t>& order) {
     Net net;
     const TensorId m = net.op("MatMul", "matmul", {net.input("x", {4, 4}), net.constant("w", {4, 4})});
@@ -209,6 +216,14 @@ TEST_CASE("the change that a refusal names lifts it") {
        "conv_out not being an output of the network",
        diamond({{"conv", "anchor"}, {"relu", "epilogue"}, {"tanh", "epilogue"}, {"add", "epilogue"}})},
       {"epilogue-operands", scaled({1, 8, 1, 1}), "sigmoid_out having the shape [1,8,4,4]", scaled({1, 8, 4, 4})},
+      {"epilogue-shape", reshaped({1, 1, 1, 128}), "relu having the shape [1,8,4,4]", reshaped({1, 8, 4, 4})},
+      {"prologue-element",
+       prologues({{"pool", "prologue"}, {"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
+       "a template that takes pool as 'producer'",
+       prologues({{"pool", "producer"}, {"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}})},
+      {"view-role", prologues({{"relu", "view"}, {"flatten", "view"}, {"matmul", "anchor"}}),
+       "a template that takes relu as 'producer'",
+       prologues({{"relu", "producer"}, {"flatten", "view"}, {"matmul", "anchor"}})},
       {"epilogue-operands", transposed({1, 0}), "transpose reading matmul_out at its own index", transposed({0, 1})},
   };
   for (const Flip& flip : flips) {
