@@ -67,6 +67,14 @@ TensorId GraphBuilder::add_constant(std::string name, Tensor value) {
   return add_tensor(*storage_, std::move(tensor));
 }
 
+TensorId GraphBuilder::add_storage(std::string name, ElementType type, Shape shape) {
+  GraphTensor tensor;
+  tensor.name = std::move(name);
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  return add_tensor(*storage_, std::move(tensor));
+}
+
 OpId GraphBuilder::add_operator(std::string kind, std::string name, Attributes attributes,
                                 std::vector<std::optional<TensorId>> inputs, std::string output_name,
                                 ElementType output_type, Shape output_shape, std::vector<std::string> origins) {

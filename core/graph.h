@@ -23,6 +23,7 @@ namespace stowage {
 
 using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, AttributeValue>;
+std::string to_text(const AttributeValue& value);  ///< as in a graph's text
 
 /// A box inside the memory of another tensor of the same type, which has memory of its own: element (i0, i1, …) is that
 /// tensor's element number offset + i0 * strides[0] + i1 * strides[1] + … (core/storage_box.h)
@@ -32,6 +33,8 @@ struct StorageBox {
   std::vector<std::int64_t> strides;  ///< elements, one per dimension
 };
 
+/// An input, a constant, the result of an operator, or a *storage*: none of these, but memory for several tensors,
+/// which lie in it as boxes.
 struct GraphTensor {
   std::string name;  ///< unique within the graph
   ElementType type = ElementType::f32;
@@ -43,6 +46,8 @@ struct GraphTensor {
   bool is_output = false;            ///< output of the network
   std::optional<StorageBox> inside;  ///< where it lies in another tensor's memory; nothing: in its own, row-major
 };
+
+inline bool is_storage(const GraphTensor& tensor) { return !tensor.is_input && !tensor.constant && !tensor.producer; }
 
 struct Operator {
   std::string kind;  ///< name in the operator table, for instance "Conv"
@@ -82,6 +87,7 @@ class GraphBuilder {
   explicit GraphBuilder(const Graph& graph);  ///< goes on from there
   TensorId add_input(std::string name, ElementType type, Shape shape);
   TensorId add_constant(std::string name, Tensor value);
+  TensorId add_storage(std::string name, ElementType type, Shape shape);
   /// Adds an operator and its output tensor. Type and shape are what the operator table says (see append_operator in
   /// core/operators.h, which is what most callers want).
   OpId add_operator(std::string kind, std::string name, Attributes attributes,

@@ -51,6 +51,10 @@ class GraphParser {
       const Typed tensor = typed_name();
       builder_.add_input(tensor.name, tensor.type, tensor.shape);
       known_.emplace(tensor.name, next_id());
+    } else if (cursor_.accept("storage")) {
+      const Typed tensor = typed_name();
+      builder_.add_storage(tensor.name, tensor.type, tensor.shape);
+      known_.emplace(tensor.name, next_id());
     } else if (cursor_.accept("constant")) {
       constant();
     } else if (cursor_.accept("op")) {
@@ -60,7 +64,8 @@ class GraphParser {
     } else if (cursor_.accept("output")) {
       builder_.mark_output(operand());
     } else {
-      cursor_.fail(cursor_.peek(), "unexpected-token", "a line begins with input, constant, op, place or output");
+      cursor_.fail(cursor_.peek(), "unexpected-token",
+                   "a line begins with input, constant, storage, op, place or output");
     }
   }
 

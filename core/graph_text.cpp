@@ -13,7 +13,30 @@ namespace {
 /// Values of constants up to this size are part of the text: shapes, axes, bounds, what a reader wants to see.
 constexpr std::int64_t most_inline_elements = 8;
 
-std::string text(const AttributeValue& value) {
+std::string typed_name(const GraphTensor& tensor) {
+  return fmt::format("{} {}{}", quoted_name(tensor.name), name_of(tensor.type), to_text(tensor.shape));
+}
+
+std::string operator_line(const Graph& graph, const Operator& op) {
+  std::vector<std::string> operands;
+  for (const auto& input : op.inputs) operands.push_back(input ? quoted_name(graph.tensor(*input).name) : "_");
+  std::string line =
+      fmt::format("op {}: {}({})", quoted_name(op.name), quoted_name(op.kind), fmt::join(operands, ", "));
+  std::vector<std::string> attributes;
+  for (const auto& [name, value] : op.attributes) {
+    attributes.push_back(fmt::format("{} = {}", quoted_name(name), to_text(value)));
+  }
+  if (!attributes.empty()) line += fmt::format(" {{{}}}", fmt::join(attributes, ", "));
+  line += " -> " + typed_name(graph.tensor(op.output));
+  std::vector<std::string> origins;
+  for (const std::string& origin : op.origins) origins.push_back(quoted(origin));
+  if (!origins.empty()) line += fmt::format(" from {}", fmt::join(origins, ", "));
+  return line;
+}
+
+}  // namespace
+
+std::string to_text(const AttributeValue& value) {
   return std::visit(Overloaded{
                         [](std::int64_t v) { return std::to_string(v); },
                         [](double v) { return number_text(v); },
@@ -29,29 +52,6 @@ std::string text(const AttributeValue& value) {
                     value);
 }
 
-std::string typed_name(const GraphTensor& tensor) {
-  return fmt::format("{} {}{}", quoted_name(tensor.name), name_of(tensor.type), to_text(tensor.shape));
-}
-
-std::string operator_line(const Graph& graph, const Operator& op) {
-  std::vector<std::string> operands;
-  for (const auto& input : op.inputs) operands.push_back(input ? quoted_name(graph.tensor(*input).name) : "_");
-  std::string line =
-      fmt::format("op {}: {}({})", quoted_name(op.name), quoted_name(op.kind), fmt::join(operands, ", "));
-  std::vector<std::string> attributes;
-  for (const auto& [name, value] : op.attributes) {
-    attributes.push_back(fmt::format("{} = {}", quoted_name(name), text(value)));
-  }
-  if (!attributes.empty()) line += fmt::format(" {{{}}}", fmt::join(attributes, ", "));
-  line += " -> " + typed_name(graph.tensor(op.output));
-  std::vector<std::string> origins;
-  for (const std::string& origin : op.origins) origins.push_back(quoted(origin));
-  if (!origins.empty()) line += fmt::format(" from {}", fmt::join(origins, ", "));
-  return line;
-}
-
-}  // namespace
-
 std::string to_text(const Graph& graph) {
   std::string text = fmt::format("graph {} {{\n", quoted_name(graph.name()));
   for (const GraphTensor& tensor : graph.tensors()) {
@@ -60,7 +60,7 @@ std::string to_text(const Graph& graph) {
     } else if (tensor.constant) {
       text += fmt::format("  constant {} {}\n", typed_name(tensor), value_text(*tensor.constant, most_inline_elements));
     } else {
-      text += fmt::format("  input {}\n", typed_name(tensor));
+      text += fmt::format("  {} {}\n", tensor.is_input ? "input" : "storage", typed_name(tensor));
     }
   }
   for (const GraphTensor& tensor : graph.tensors()) {

@@ -37,7 +37,9 @@ class GraphVerifier {
       const GraphTensor& tensor = graph_.tensor(id);
       if (!names.insert(tensor.name).second) return fmt::format("two tensors are named {}", tensor.name);
       const int sources = (tensor.is_input ? 1 : 0) + (tensor.constant ? 1 : 0) + (tensor.producer ? 1 : 0);
-      if (sources != 1) return fmt::format("tensor {} has {} sources, one was wanted", tensor.name, sources);
+      const bool is_used = !tensor.consumers.empty() || tensor.is_output;
+      if (sources == 0 && is_used) return fmt::format("storage {} is used as if it had a value", tensor.name);
+      if (sources > 1) return fmt::format("tensor {} has {} sources, one at most was wanted", tensor.name, sources);
       if (tensor.constant && (tensor.constant->type() != tensor.type || tensor.constant->shape() != tensor.shape)) {
         return fmt::format("constant {} has another type or shape than its value", tensor.name);
       }

@@ -96,9 +96,10 @@ Tensor gathered(ElementType type, const Shape& shape, std::span<const std::int64
   return {type, shape, std::move(dense)};
 }
 
-std::string to_text(const Graph& graph, const StorageBox& box) {
-  return fmt::format("in {} from element {} with strides [{}]", graph.tensor(box.storage).name, box.offset,
-                     fmt::join(box.strides, ", "));
+std::string to_text(const Graph& graph, const StorageBox& box) { return to_text(graph.tensor(box.storage).name, box); }
+
+std::string to_text(const std::string& storage, const StorageBox& box) {
+  return fmt::format("in {} from element {} with strides [{}]", storage, box.offset, fmt::join(box.strides, ", "));
 }
 
 Graph with_boxes(const Graph& graph, const std::map<TensorId, StorageBox>& boxes) {

@@ -37,6 +37,7 @@ Tensor gathered(ElementType type, const Shape& shape, std::span<const std::int64
 
 /// "in z from element 256 with strides [512, 64, 1]".
 std::string to_text(const Graph& graph, const StorageBox& box);
+std::string to_text(const std::string& storage, const StorageBox& box);  ///< by the name of what it lies in
 
 /// The same graph with boxes for these of its tensors, and for no others.
 Graph with_boxes(const Graph& graph, const std::map<TensorId, StorageBox>& boxes);

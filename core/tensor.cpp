@@ -98,6 +98,54 @@ Tensor Tensor::reshaped(Shape shape) const {
   return result;
 }
 
+namespace {
+
+/// Bytes of the elements that share their indices of the dimensions before `axis`.
+std::size_t run_bytes(const Tensor& tensor, std::size_t axis) {
+  return static_cast<std::size_t>(element_count(std::span(tensor.shape()).subspan(axis)) * byte_size(tensor.type()));
+}
+
+std::size_t run_count(const Tensor& tensor, std::size_t axis) {
+  return static_cast<std::size_t>(element_count(std::span(tensor.shape()).first(axis)));
+}
+
+}  // namespace
+
+Tensor concatenated(std::span<const Tensor> parts, std::size_t axis) {
+  check(!parts.empty(), "nothing to put together");
+  Shape shape = parts[0].shape();
+  shape.at(axis) = 0;
+  for (const Tensor& part : parts) {
+    Shape with_its_extent = shape;
+    with_its_extent[axis] = part.shape().at(axis);
+    check(part.type() == parts[0].type() && part.shape() == with_its_extent, "tensors that do not fit together");
+    shape[axis] += part.shape()[axis];
+  }
+  std::vector<std::byte> bytes;
+  bytes.reserve(static_cast<std::size_t>(element_count(shape) * byte_size(parts[0].type())));
+  for (std::size_t run = 0; run < run_count(parts[0], axis); ++run) {
+    for (const Tensor& part : parts) {
+      const auto elements = part.bytes().subspan(run * run_bytes(part, axis), run_bytes(part, axis));
+      bytes.insert(bytes.end(), elements.begin(), elements.end());
+    }
+  }
+  return {parts[0].type(), std::move(shape), std::move(bytes)};
+}
+
+Tensor part_of(const Tensor& whole, std::size_t axis, std::int64_t first, std::int64_t extent) {
+  Shape shape = whole.shape();
+  check(first >= 0 && extent >= 0 && first + extent <= shape.at(axis), "a part that is not inside");
+  const std::size_t step = run_bytes(whole, axis + 1);
+  shape[axis] = extent;
+  std::vector<std::byte> bytes;
+  for (std::size_t run = 0; run < run_count(whole, axis); ++run) {
+    const auto elements = whole.bytes().subspan(run * run_bytes(whole, axis) + static_cast<std::size_t>(first) * step,
+                                                static_cast<std::size_t>(extent) * step);
+    bytes.insert(bytes.end(), elements.begin(), elements.end());
+  }
+  return {whole.type(), std::move(shape), std::move(bytes)};
+}
+
 void store_element(ElementType type, double value, std::byte* to) { store(type, value, to); }
 void store_element(ElementType type, std::int64_t value, std::byte* to) { store(type, value, to); }
 

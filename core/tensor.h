@@ -68,6 +68,11 @@ Tensor Tensor::from(ElementType type, Shape shape, std::span<const T> values) {
   return Tensor(type, std::move(shape), std::vector<std::byte>(raw.begin(), raw.end()));
 }
 
+/// Tensors of one type whose shapes differ along `axis` alone, one behind the other along it.
+Tensor concatenated(std::span<const Tensor> parts, std::size_t axis);
+/// Elements first … first + extent - 1 along `axis`.
+Tensor part_of(const Tensor& whole, std::size_t axis, std::int64_t first, std::int64_t extent);
+
 /// Writes `value` as one element of `type` at `to`, converting as C does.
 void store_element(ElementType type, double value, std::byte* to);
 void store_element(ElementType type, std::int64_t value, std::byte* to);

@@ -102,7 +102,7 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
   if (!check) return false;
   json["check"] = check_json(*check);
   if (check->agrees()) {
-    result.summary = fmt::format("{} fused operators agree", check->groups.size());
+    result.summary = fmt::format("{} fused operators agree", check->fused_operators);
   } else if (const ValueError* first = check->first_difference()) {
     result.summary = fmt::format("'{}' differs from the reference", first->name);
   } else {

@@ -69,11 +69,42 @@ std::optional<std::vector<TensorId>> same_tensors(const Graph& graph, const Grap
   return result;
 }
 
+/// What a step stored, by its results.
+std::vector<Tensor> values_of_results(const FusedOperator& group, const Tensor& stored, const Graph& graph) {
+  std::vector<Tensor> values;
+  for (const TensorStack& stack : group.stacks) {
+    if (stack.whole != group.output) continue;
+    std::int64_t first = 0;
+    for (const TensorId part : stack.parts) {
+      const std::int64_t extent = graph.tensor(part).shape.at(stack.axis);
+      values.push_back(part_of(stored, stack.axis, first, extent));
+      first += extent;
+    }
+  }
+  return values.empty() ? std::vector{stored} : values;
+}
+
 /// Graph output `id` and fused operator `name` for tables.
 ValueError named(ValueError error, const Graph& graph, TensorId id, std::string name) {
   error.name = std::move(name);
   error.tensor = graph.tensor(id).name;
   return error;
+}
+
+/// The same stack in the graph of one group alone: results lie in a storage that holds nothing else.
+void move_stack(const Graph& graph, TensorStack& stack, GraphBuilder& builder, std::map<TensorId, TensorId>& moved) {
+  const GraphTensor& whole = graph.tensor(stack.whole);
+  const TensorId storage = whole.constant ? builder.add_constant(whole.name, *whole.constant)
+                                          : builder.add_storage(whole.name, whole.type, whole.shape);
+  moved[stack.whole] = storage;
+  stack.whole = storage;
+  StorageBox box{storage, 0, row_major_strides(whole.shape)};
+  for (TensorId& part : stack.parts) {
+    part = moved.at(part);
+    if (whole.constant) continue;
+    builder.place(part, box);
+    box.offset += builder.tensor(part).shape.at(stack.axis) * box.strides.at(stack.axis);
+  }
 }
 
 }  // namespace
@@ -168,9 +199,16 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
   const Program& program = compilation.program;
   const Graph& graph = program.fused.graph;
   CheckResult result;
-  // Every fused operator's output, then the network's outputs (one of these may be an input or a constant).
+  result.fused_operators = program.steps.size();
+  // Every fused operator's results, then the network's outputs (one of these may be an input or a constant).
   std::vector<TensorId> wanted;
-  for (const ProgramStep& step : program.steps) wanted.push_back(step.group.output);
+  std::vector<std::size_t> first_of_step;
+  for (const ProgramStep& step : program.steps) {
+    first_of_step.push_back(wanted.size());
+    const std::vector<TensorId> results = results_of(step.group);
+    wanted.insert(wanted.end(), results.begin(), results.end());
+  }
+  const std::size_t first_output = wanted.size();
   wanted.insert(wanted.end(), graph.outputs().begin(), graph.outputs().end());
   const auto in_model = compilation.imported ? same_tensors(graph, *compilation.imported, wanted) : std::nullopt;
   result.against_model = in_model.has_value();
@@ -181,9 +219,14 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
   const auto on_output = [&](int step, const Tensor& value) {
     const auto index = static_cast<std::size_t>(step);
     const FusedOperator& group = program.steps[index].group;
-    result.groups.push_back(
-        named(compare_values(value, (*reference)[index], group_tolerance), graph, group.output, group.name));
-    (*reference)[index] = Tensor();  // compared, so its memory is free
+    const std::vector<TensorId> results = results_of(group);
+    const std::vector<Tensor> values = values_of_results(group, value, graph);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      Tensor& wanted_value = (*reference)[first_of_step[index] + r];
+      result.groups.push_back(
+          named(compare_values(values[r], wanted_value, group_tolerance), graph, results[r], group.name));
+      wanted_value = Tensor();  // compared, so its memory is free
+    }
     if (progress) progress("emulate", index + 1, program.steps.size());
   };
   const EmulatedProgram emulated = to_emulate(compilation, options);
@@ -192,7 +235,7 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
   result.emulation = *std::move(emulation);
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const TensorId id = graph.outputs()[i];
-    const Tensor& wanted_value = (*reference)[program.steps.size() + i];
+    const Tensor& wanted_value = (*reference)[first_output + i];
     result.outputs.push_back(named(compare_values(result.emulation.outputs.at(i), wanted_value, output_tolerance),
                                    graph, id, "output " + graph.tensor(id).name));
   }
@@ -241,7 +284,8 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
     moved[op.output] = builder.op(copy).output;
     alone.group.operators.push_back(copy);
   }
-  builder.mark_output(moved.at(step.group.output));
+  for (const TensorId id : results_of(step.group)) builder.mark_output(moved.at(id));
+  for (TensorStack& stack : alone.group.stacks) move_stack(graph, stack, builder, moved);
   for (TensorId& id : alone.group.inputs) id = moved.at(id);
   alone.group.output = moved.at(step.group.output);
 

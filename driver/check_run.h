@@ -42,7 +42,8 @@ struct CountError {
 };
 
 struct CheckResult {
-  std::vector<ValueError> groups;   ///< in order of execution
+  std::vector<ValueError> groups;   ///< every result of every fused operator, in order of execution
+  std::size_t fused_operators = 0;  ///< siblings have several results
   std::vector<ValueError> outputs;  ///< of the network
   std::vector<CountError> counts;
   EmulationResult emulation;

@@ -2,6 +2,7 @@
 #include "driver/plan_file.h"
 
 #include <charconv>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -85,6 +86,12 @@ Json to_json(const Graph& graph, const FusedOperator& group) {
   json["inputs"] = Json::array();
   for (const TensorId input : group.inputs) json["inputs"].push_back(graph.tensor(input).name);
   json["output"] = graph.tensor(group.output).name;
+  if (!group.stacks.empty()) json["stacks"] = Json::array();
+  for (const TensorStack& stack : group.stacks) {
+    Json row = {{"whole", graph.tensor(stack.whole).name}, {"axis", stack.axis}, {"parts", Json::array()}};
+    for (const TensorId part : stack.parts) row["parts"].push_back(graph.tensor(part).name);
+    json["stacks"].push_back(std::move(row));
+  }
   return json;
 }
 
@@ -152,11 +159,17 @@ Json memory_json(const Program& program) {
          {"offset", place.offset},
          {"bytes", place.bytes}});
   }
-  // Constants that no kernel reads from memory but a definition may look at (they are small).
+  // Constants that no kernel reads from memory but a definition may look at (they are small). Those of siblings are
+  // parts of a whole that is there.
+  std::set<TensorId> parts;
+  for (const ProgramStep& step : program.steps) {
+    for (const TensorStack& stack : step.group.stacks) parts.insert(stack.parts.begin(), stack.parts.end());
+  }
   json["values"] = Json::object();
   for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
     const GraphTensor& tensor = graph.tensors()[i];
-    if (!tensor.constant || tensor.consumers.empty() || program.memory.find(TensorId(i)) != nullptr) continue;
+    if (!tensor.constant || tensor.consumers.empty() || parts.contains(TensorId(i))) continue;
+    if (program.memory.find(TensorId(i)) != nullptr) continue;
     json["values"][tensor.name] = hexadecimal(tensor.constant->bytes());
   }
   return json;
@@ -167,6 +180,26 @@ class Damage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// The parameters of siblings, out of their stacks.
+void add_stacked_values(const Json& step, const Graph& graph, std::map<std::string, Tensor>& values) {
+  for (const Json& stack : step.value("stacks", Json::array())) {
+    const auto whole = values.find(stack.at("whole").get<std::string>());
+    if (whole == values.end()) continue;  // results
+    const auto axis = stack.at("axis").get<std::size_t>();
+    std::int64_t first = 0;
+    for (const Json& name : stack.at("parts")) {
+      const auto id = graph.find_tensor(name.get<std::string>());
+      if (!id || graph.tensor(*id).shape.size() <= axis || whole->second.shape().size() <= axis ||
+          first + graph.tensor(*id).shape[axis] > whole->second.shape()[axis]) {
+        throw Damage(fmt::format("{} is no part of '{}'", name.dump(), whole->first));
+      }
+      const std::int64_t extent = graph.tensor(*id).shape[axis];
+      values.insert_or_assign(graph.tensor(*id).name, part_of(whole->second, axis, first, extent));
+      first += extent;
+    }
+  }
+}
 
 Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, const std::string& parameters_file,
                  Diagnostics& diagnostics) {
@@ -202,6 +235,7 @@ Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, con
   for (const auto& [name, value] : plan.at("memory").at("values").items()) {
     add(name, bytes_of_hexadecimal(value.get<std::string>()));
   }
+  for (const Json& step : plan.at("steps")) add_stacked_values(step, *parsed, values);
   const auto graph = parse_graph(text, diagnostics, values, file);
   if (!graph) throw Damage(fmt::format("the weights in {} are not those of the plan", parameters_file));
   return *graph;
@@ -224,6 +258,11 @@ FusedOperator read_group(const Json& step, const Graph& graph) {
   group.roles = step.at("roles").get<std::vector<std::string>>();
   for (const Json& name : step.at("inputs")) group.inputs.push_back(tensor(name));
   group.output = tensor(step.at("output"));
+  for (const Json& row : step.value("stacks", Json::array())) {
+    TensorStack stack{tensor(row.at("whole")), {}, row.at("axis").get<std::size_t>()};
+    for (const Json& part : row.at("parts")) stack.parts.push_back(tensor(part));
+    group.stacks.push_back(std::move(stack));
+  }
   return group;
 }
 

@@ -140,7 +140,14 @@ std::string step_text(const Program& program, std::size_t step) {
   for (const TensorId input : group.inputs) {
     text += fmt::format("- {} {}\n", graph.tensor(input).constant ? "parameter" : "input", tensor_text(graph, input));
   }
-  text += fmt::format("- output {}\n\n", tensor_text(graph, group.output));
+  text += fmt::format("- output {}\n", tensor_text(graph, group.output));
+  for (const TensorStack& stack : group.stacks) {
+    std::vector<std::string> parts;
+    for (const TensorId part : stack.parts) parts.push_back(graph.tensor(part).name);
+    text += fmt::format("- {} is {}, one behind the other along dimension {}\n", graph.tensor(stack.whole).name,
+                        fmt::join(parts, ", "), stack.axis);
+  }
+  text += "\n";
   if (!plan) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
   text += fmt::format("```\n{}```\n\n", to_text(plan->nest.stages));
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
@@ -170,6 +177,19 @@ std::string views_text(const Compilation& compilation) {
                      table.text());
 }
 
+std::string siblings_text(const Trace& trace) {
+  TextTable table({"first of them", "", "where"});
+  bool any = false;
+  for (const TraceRecord& record : trace.records) {
+    if (record.algorithm != "siblings") continue;
+    any = true;
+    table.add({record.subject, record.outcome == TraceOutcome::accepted ? "placed" : "apart", record.message});
+  }
+  if (!any) return "";
+  return "Alike operators that read one tensor. Where their results lie side by side, they may be one operator.\n\n" +
+         table.text();
+}
+
 std::string report_markdown(const Compilation& compilation) {
   std::string text = fmt::format("`{}`\n\n# {} on {}\n\n", reproducer_line(compilation), compilation.network,
                                  compilation.program.target.name);
@@ -178,6 +198,9 @@ std::string report_markdown(const Compilation& compilation) {
       "Athread call. Fetching a kernel's parameters is not counted.\n\n";
   text += summary_text(compilation);
   if (const std::string views = views_text(compilation); !views.empty()) text += "\n## Views and copies\n\n" + views;
+  if (const std::string siblings = siblings_text(compilation.trace); !siblings.empty()) {
+    text += "\n## Siblings\n\n" + siblings;
+  }
   for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) {
     text += "\n" + step_text(compilation.program, i);
   }
@@ -189,7 +212,8 @@ std::string algorithm_title(const std::string& algorithm) {
       {"alg1", "algorithm 1, LDM management"}, {"alg2", "algorithm 2, loop reordering"},
       {"alg3", "algorithm 3, DMA insertion"},  {"alg4", "algorithm 4, correlation of iterators"},
       {"alg5", "algorithm 5, classification"}, {"parallel", "split over the cores"},
-      {"memory-map", "places in main memory"}, {"placement", "views and copies"}};
+      {"memory-map", "places in main memory"}, {"placement", "views and copies"},
+      {"siblings", "places of siblings"}};
   const auto title = titles.find(algorithm);
   return title != titles.end() ? title->second : algorithm;
 }

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "core/check.h"
+#include "core/storage_box.h"
 #include "emitter/kernel.h"
 #include "emitter_templates.h"
 
@@ -109,6 +110,12 @@ class ProgramEmitter {
                        place->offset);
   }
 
+  /// From the first element to the last; an output of siblings run alone may have gaps.
+  [[nodiscard]] std::int64_t bytes_of(TensorId id) const {
+    const GraphTensor& tensor = graph().tensor(id);
+    return box_reach(tensor.shape, box_of(graph(), id).strides) * byte_size(tensor.type);
+  }
+
   [[nodiscard]] std::string address(const Layer& layer, std::size_t tensor) const {
     const LoopNest& nest = nest_of(layer.step);
     const int index = nest.tensors[tensor].tensor;
@@ -177,8 +184,8 @@ class ProgramEmitter {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const GraphTensor& tensor = graph().tensor(tensors[i]);
       out.line(fmt::format("{}(\"{}_{}.bin\", {}, {});  /* {}: {}{} */", function, name, i, address(tensors[i]),
-                           element_count(tensor.shape) * byte_size(tensor.type), comment_text(tensor.name),
-                           name_of(tensor.type), to_text(tensor.shape)));
+                           bytes_of(tensors[i]), comment_text(tensor.name), name_of(tensor.type),
+                           to_text(tensor.shape)));
     }
   }
 

@@ -25,9 +25,12 @@ TemplateLook look_of_template(std::string_view name) {
   if (name == "single") return {TemplateLook::Border::solid, std::string(grey)};
   if (name == "view") return {TemplateLook::Border::dashed, std::string(grey)};
   std::size_t number = 0;
-  for (const FusionTemplate& row : built_in_templates()) {
-    if (row.name == name) return numbered(number);
-    ++number;
+  for (const bool siblings : {false, true}) {  // those of one branch have the plain looks, being the more frequent
+    for (const FusionTemplate& row : built_in_templates()) {
+      if ((row.siblings > 1) != siblings) continue;
+      if (row.name == name) return numbered(number);
+      ++number;
+    }
   }
   std::size_t sum = 0;
   for (const char c : name) sum += static_cast<unsigned char>(c);

@@ -128,6 +128,8 @@ constexpr PropertyRow properties[] = {
 constexpr FusionKind fusion_kinds[] = {FusionKind::element_wise, FusionKind::broadcast, FusionKind::injective,
                                        FusionKind::reduction,    FusionKind::anchor,    FusionKind::opaque};
 
+constexpr std::string_view any_operator = "@any";
+
 std::string class_of(FusionKind kind) { return fmt::format("@{}", name_of(kind)); }
 
 std::vector<std::string> element_type_names() {
@@ -170,7 +172,7 @@ Value value_of(const GraphFacts& facts, OpId op, const std::string& name) {
 bool has_kind(const GraphFacts& facts, const TemplateVertex& vertex, OpId op) {
   const OperatorFacts& of = facts.of(op);
   return std::any_of(vertex.kinds.begin(), vertex.kinds.end(), [&](const std::string& kind) {
-    if (kind == facts.graph.op(op).kind) return true;
+    if (kind == facts.graph.op(op).kind || kind == any_operator) return true;
     if (of.in_place && !of.is_view) return false;  // computing it in a group would cost what is free
     return of.is_view ? kind == "@view" : kind[0] == '@' && kind == class_of(of.kind);
   });
@@ -184,6 +186,7 @@ std::vector<std::string> kind_classes() {
   std::vector<std::string> classes;
   for (const FusionKind kind : fusion_kinds) classes.push_back(class_of(kind));
   classes.emplace_back("@view");
+  classes.emplace_back(any_operator);
   return classes;
 }
 

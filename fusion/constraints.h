@@ -27,7 +27,7 @@ struct PropertyRow {
 };
 std::span<const PropertyRow> property_table();
 
-/// Fusion kinds as a vertex names them ("@element_wise" …) and "@view".
+/// Fusion kinds as a vertex names them ("@element_wise" …), "@view" and "@any".
 std::vector<std::string> kind_classes();
 
 /// What `where` may ask of vertices of these kinds, by name.

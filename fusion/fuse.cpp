@@ -6,6 +6,7 @@
 
 #include "fusion/group.h"
 #include "fusion/lattice.h"
+#include "fusion/siblings.h"
 #include "fusion/strategies.h"
 
 namespace stowage {
@@ -120,6 +121,7 @@ Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templat
   Fusion fusion{{graph, {}}, record_of(set, choice, strategy.name())};
   for (const std::size_t candidate : choice.candidates) fusion.fused.groups.push_back(set.of(candidate).group);
   fusion.fused.groups = in_execution_order(set.facts, std::move(fusion.fused.groups));
+  fusion.fused = with_stacks(std::move(fusion.fused));
   return fusion;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/storage_box.h"
 #include "fusion/group.h"
 
 namespace stowage {
@@ -23,7 +24,7 @@ class FusedVerifier {
     for (const FusedOperator& group : groups_) {
       if (!names.insert(group.name).second) return fmt::format("two groups are called {}", group.name);
       if (auto problem = check_group(group)) return fmt::format("group {}: {}", group.name, *problem);
-      computed_[group.output.index()] = true;
+      for (const TensorId result : results_of(group)) computed_[result.index()] = true;
     }
     for (std::size_t op = 0; op < graph_.operators().size(); ++op) {
       if (!taken_.contains(OpId(op))) return fmt::format("no group holds {}", graph_.operators()[op].name);
@@ -38,6 +39,7 @@ class FusedVerifier {
       return fmt::format("{} roles for {} operators", group.roles.size(), group.operators.size());
     }
     const std::set<OpId> members(group.operators.begin(), group.operators.end());
+    const std::vector<TensorId> results = results_of(group);
     std::set<OpId> earlier;
     for (const OpId id : group.operators) {
       if (id.index() >= graph_.operators().size()) return "it holds an operator that is not in the graph";
@@ -51,17 +53,55 @@ class FusedVerifier {
         }
       }
       earlier.insert(id);
-      if (id != group.operators.back()) {
+      const bool is_result = group.stacks.empty()
+                                 ? id == group.operators.back()
+                                 : std::find(results.begin(), results.end(), op.output) != results.end();
+      if (!is_result) {
         if (auto problem = check_inner(op, members)) return problem;
       }
     }
-    if (group.output != graph_.op(group.operators.back()).output) return "its output is not its last operator's";
+    if (auto problem = check_results(group, members)) return problem;
     if (group.inputs != outside_inputs(graph_, group.operators)) return "its inputs are not what it reads from outside";
     for (const TensorId input : group.inputs) {
       // Every input computed by an earlier group: this gives order and convexity at once.
       if (!computed_[input.index()])
         return fmt::format("it reads {} before a group has written it", graph_.tensor(input).name);
     }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> check_results(const FusedOperator& group, const std::set<OpId>& members) const {
+    if (group.stacks.empty()) {
+      if (group.output == graph_.op(group.operators.back()).output) return std::nullopt;
+      return "its output is not its last operator's";
+    }
+    for (const TensorId result : results_of(group)) {
+      const auto& producer = graph_.tensor(result).producer;
+      if (!producer || !members.contains(*producer)) return "a result of siblings is not one of its operators'";
+    }
+    for (const TensorStack& stack : group.stacks) {
+      if (auto problem = check_stack(stack)) return problem;
+    }
+    return std::nullopt;
+  }
+
+  /// Extents add up, and results lie in the memory of the whole.
+  std::optional<std::string> check_stack(const TensorStack& stack) const {
+    const GraphTensor& whole = graph_.tensor(stack.whole);
+    StorageBox place = box_of(graph_, stack.whole);
+    Shape sum = whole.shape;
+    if (stack.axis >= sum.size()) return fmt::format("{} has no dimension {}", whole.name, stack.axis);
+    sum[stack.axis] = 0;
+    for (const TensorId id : stack.parts) {
+      const GraphTensor& part = graph_.tensor(id);
+      if (part.shape.size() != sum.size()) return fmt::format("{} does not fit into {}", part.name, whole.name);
+      if (!whole.constant && !same_box(part.shape, box_of(graph_, id), place)) {
+        return fmt::format("{} does not lie in its place in {}", part.name, whole.name);
+      }
+      place.offset += part.shape[stack.axis] * place.strides[stack.axis];
+      sum[stack.axis] += part.shape[stack.axis];
+    }
+    if (sum != whole.shape) return fmt::format("the parts of {} do not make it up", whole.name);
     return std::nullopt;
   }
 
@@ -86,6 +126,13 @@ class FusedVerifier {
 }  // namespace
 
 std::optional<std::string> verify(const FusedGraph& fused) { return FusedVerifier(fused).run(); }
+
+std::vector<TensorId> results_of(const FusedOperator& group) {
+  for (const TensorStack& stack : group.stacks) {
+    if (stack.whole == group.output) return stack.parts;
+  }
+  return {group.output};
+}
 
 std::string to_text(const FusedGraph& fused) {
   const Graph& graph = fused.graph;

@@ -10,6 +10,7 @@
 #include "core/storage_box.h"
 #include "fusion/fused_graph.h"
 #include "fusion/operator_facts.h"
+#include "fusion/siblings.h"
 #include "fusion/stage_composition.h"
 
 namespace stowage {
@@ -143,8 +144,41 @@ class Joiner {
 
 }  // namespace
 
+namespace {
+
+/// The graph's tensor that holds these, where the group was chosen.
+std::optional<TensorId> whole_of(const FusedOperator& group, const std::vector<TensorId>& parts) {
+  for (const TensorStack& stack : group.stacks) {
+    if (stack.parts == parts) return stack.whole;
+  }
+  return std::nullopt;
+}
+
+StageList sibling_stages(const Graph& graph, const FusedOperator& group) {
+  const std::vector<Branch> branches = branches_of(graph, group);
+  std::vector<StageList> lists;
+  for (const Branch& branch : branches) lists.push_back(branch_stages(graph, branch));
+  auto stacked = stack_stages(graph, lists, branches);
+  check(std::holds_alternative<StackedStages>(stacked), "a group of siblings that are not alike");
+  auto& [list, parts] = std::get<StackedStages>(stacked);
+  UniqueNames names;
+  for (std::size_t t = 0; t < parts.size(); ++t) {
+    StageTensor& tensor = list.tensors[t];
+    tensor.name = names.take(parts[t] ? tensor.name + "_stack" : tensor.name);
+    if (!parts[t]) continue;
+    tensor.source = whole_of(group, parts[t]->tensors);
+    if (tensor.source) tensor.value = graph.tensor(*tensor.source).constant;
+    const auto& box = graph.tensor(parts[t]->tensors.front()).inside;
+    if (tensor.role != TensorRole::output || !box || is_dense(tensor.shape, box->strides)) continue;
+    tensor.strides = settled_strides(tensor.shape, box->strides);
+  }
+  return std::move(list);
+}
+
+}  // namespace
+
 StageList group_stages(const Graph& graph, const FusedOperator& group) {
-  return compose_stages(Joiner(graph, group).run());
+  return is_of_siblings(group) ? sibling_stages(graph, group) : compose_stages(Joiner(graph, group).run());
 }
 
 }  // namespace stowage

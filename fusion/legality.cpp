@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/storage_box.h"
+#include "fusion/siblings.h"
+
 namespace stowage {
 namespace {
 
@@ -28,9 +31,24 @@ std::vector<OpId> ends_of(const Graph& graph, const FusedOperator& group) {
   return ends;
 }
 
+/// The results that leave a group: of siblings one of each, else its output.
+std::vector<TensorId> results(const Graph& graph, const FusedOperator& group) {
+  if (!is_of_siblings(group)) return {group.output};
+  std::vector<TensorId> found;
+  for (const Branch& branch : branches_of(graph, group)) found.push_back(graph.op(branch.back()).output);
+  return found;
+}
+
+bool is_result(const Graph& graph, const std::vector<TensorId>& results, OpId op) {
+  return std::find(results.begin(), results.end(), graph.op(op).output) != results.end();
+}
+
 Problem one_output(const GraphFacts& facts, const FusedOperator& group) {
   const std::vector<OpId> ends = ends_of(facts.graph, group);
-  if (ends.size() == 1) return std::nullopt;
+  const std::vector<TensorId> wanted = results(facts.graph, group);
+  const bool all_are =
+      std::all_of(ends.begin(), ends.end(), [&](OpId op) { return is_result(facts.graph, wanted, op); });
+  if (ends.size() == wanted.size() && (all_are || wanted.size() == 1)) return std::nullopt;
   return fmt::format("{} results leave the group: {}", ends.size(), names_of(facts.graph, ends));
 }
 
@@ -69,10 +87,11 @@ std::string listed(const Graph& graph, const std::vector<OpId>& operators) {
 
 Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
+  const std::vector<TensorId> leaving = results(graph, group);
   Findings found;
   for (const OpId op : group.operators) {
     const GraphTensor& result = graph.tensor(graph.op(op).output);
-    if (graph.op(op).output == group.output) continue;
+    if (is_result(graph, leaving, op)) continue;
     std::vector<OpId> outside;
     for (const OpId reader : result.consumers) {
       const bool is_new = std::find(outside.begin(), outside.end(), reader) == outside.end();
@@ -88,10 +107,11 @@ Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
 
 Problem network_output(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
+  const std::vector<TensorId> leaving = results(graph, group);
   Findings found;
   for (const OpId op : group.operators) {
     const GraphTensor& result = graph.tensor(graph.op(op).output);
-    if (graph.op(op).output == group.output || !result.is_output) continue;
+    if (is_result(graph, leaving, op) || !result.is_output) continue;
     found.add(fmt::format("{}, the result of {}, is an output of the network", result.name, graph.op(op).name),
               fmt::format("{} not being an output of the network", result.name));
   }
@@ -152,12 +172,26 @@ Problem one_anchor(const GraphFacts& facts, const FusedOperator& group) {
   return fmt::format("{} has {} anchors", names_of(facts.graph, group.operators), anchors);
 }
 
+/// Of siblings each epilogue is held against the anchor of its own branch.
 Problem epilogue_shape(const GraphFacts& facts, const FusedOperator& group) {
-  const auto anchor = anchor_of(group);
-  if (!anchor) return std::nullopt;
   const Graph& graph = facts.graph;
-  const Shape& wanted = graph.tensor(graph.op(*anchor).output).shape;
+  std::vector<Branch> branches;
+  if (is_of_siblings(group)) {
+    branches = branches_of(graph, group);
+  } else if (const auto anchor = anchor_of(group)) {
+    branches = {{*anchor}};
+    branches[0].insert(branches[0].end(), group.operators.begin(), group.operators.end());
+  }
+  const auto anchor_for = [&](OpId op) {
+    const auto own = std::find_if(branches.begin(), branches.end(), [&](const Branch& branch) {
+      return std::find(branch.begin(), branch.end(), op) != branch.end();
+    });
+    return own == branches.end() ? std::nullopt : std::optional(own->front());
+  };
   return for_role(group, "epilogue", [&](OpId op) -> Problem {
+    const auto anchor = anchor_for(op);
+    if (!anchor) return std::nullopt;
+    const Shape& wanted = graph.tensor(graph.op(*anchor).output).shape;
     const Shape& shape = graph.tensor(graph.op(op).output).shape;
     if (shape == wanted) return std::nullopt;
     return BrokenRule(fmt::format("{} has shape {}, {} has {}", graph.op(op).name, to_text(shape),
@@ -222,9 +256,76 @@ Problem view_role(const GraphFacts& facts, const FusedOperator& group) {
   });
 }
 
+Problem siblings_apart(const GraphFacts& facts, const FusedOperator& group) {
+  if (!is_of_siblings(group)) return std::nullopt;
+  const Graph& graph = facts.graph;
+  const std::vector<Branch> branches = branches_of(graph, group);
+  for (const Branch& reader : branches) {
+    for (const Branch& read : branches) {
+      if (&read == &reader) continue;
+      for (const OpId op : reader) {
+        for (const auto& operand : graph.op(op).inputs) {
+          if (!operand || !graph.tensor(*operand).producer) continue;
+          const OpId producer = *graph.tensor(*operand).producer;
+          if (std::find(read.begin(), read.end(), producer) == read.end()) continue;
+          return fmt::format("{} reads {}, the result of its sibling {}", graph.op(op).name,
+                             graph.tensor(*operand).name, graph.op(producer).name);
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Why the branches of a group of siblings cannot be one operator, or how they would be one.
+std::variant<StackedStages, Decision> stack_of(const Graph& graph, const std::vector<Branch>& branches) {
+  std::vector<StageList> lists;
+  for (const Branch& branch : branches) lists.push_back(branch_stages(graph, branch));
+  return stack_stages(graph, lists, branches);
+}
+
+Problem not_stacked(const GraphFacts& facts, const FusedOperator& group, std::string_view rule) {
+  if (!is_of_siblings(group) || siblings_apart(facts, group)) return std::nullopt;
+  const auto stacked = stack_of(facts.graph, branches_of(facts.graph, group));
+  const auto* refused = std::get_if<Decision>(&stacked);
+  if (refused == nullptr || refused->rule != rule) return std::nullopt;
+  return BrokenRule(refused->reason, refused->flip);
+}
+
+Problem siblings_alike(const GraphFacts& facts, const FusedOperator& group) {
+  return not_stacked(facts, group, "siblings-alike");
+}
+
+Problem siblings_parameters(const GraphFacts& facts, const FusedOperator& group) {
+  return not_stacked(facts, group, "siblings-parameters");
+}
+
+Problem siblings_place(const GraphFacts& facts, const FusedOperator& group) {
+  if (!is_of_siblings(group) || siblings_apart(facts, group)) return std::nullopt;
+  const Graph& graph = facts.graph;
+  const auto stacked = stack_of(graph, branches_of(graph, group));
+  if (!std::holds_alternative<StackedStages>(stacked)) return std::nullopt;
+  const auto& [axis, parts] = std::get<StackedStages>(stacked).result();
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    const GraphTensor& a = graph.tensor(parts[i]);
+    const GraphTensor& b = graph.tensor(parts[i + 1]);
+    const StorageBox box = box_of(graph, parts[i]);
+    const StorageBox next = box_of(graph, parts[i + 1]);
+    const StorageBox wanted{box.storage, box.offset + a.shape[axis] * box.strides[axis], box.strides};
+    if (same_box(b.shape, next, wanted)) continue;
+    const auto place = [&](const GraphTensor& tensor, const StorageBox& lies) {
+      return tensor.inside ? fmt::format("{} lies {}", tensor.name, to_text(graph, lies))
+                           : fmt::format("{} has memory of its own", tensor.name);
+    };
+    return fmt::format("{}, {}", place(a, box), place(b, next));
+  }
+  return std::nullopt;
+}
+
 constexpr LegalityRule rules[] = {
     {"one-anchor", RuleScope::structure, "a group has exactly one anchor", one_anchor},
-    {"one-output", RuleScope::structure, "exactly one operator's result leaves a group", one_output},
+    {"one-output", RuleScope::structure, "exactly one operator's result leaves a group; of siblings, one of each",
+     one_output},
     {"inner-use", RuleScope::structure, "a result inside a group is read inside the group only", inner_use},
     {"network-output", RuleScope::structure, "a result inside a group is not an output of the network", network_output},
     {"convex", RuleScope::structure, "no path between two operators of a group leads through one outside", convex},
@@ -237,6 +338,13 @@ constexpr LegalityRule rules[] = {
      prologue_element},
     {"producer-places", RuleScope::structure, "a producer reads at places known in advance", producer_places},
     {"view-role", RuleScope::structure, "an operator in the role of a view only re-indexes", view_role},
+    {"siblings-apart", RuleScope::structure, "siblings do not read each other's results", siblings_apart},
+    {"siblings-alike", RuleScope::structure, "siblings compute the same, channel by channel, and differ in parameters",
+     siblings_alike},
+    {"siblings-parameters", RuleScope::structure,
+     "what siblings do not share are constants of their own, with a dimension that is the results' own",
+     siblings_parameters},
+    {"siblings-place", RuleScope::structure, "the results of siblings lie side by side in main memory", siblings_place},
     {"ldm-capacity", RuleScope::lowering, "the smallest buffers of a group fit the scratchpad", nullptr},
     {"padded-intermediate", RuleScope::lowering, "all that read outside of an intermediate see the same padding there",
      nullptr},

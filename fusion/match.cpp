@@ -142,11 +142,23 @@ class SubgraphSearch {
 
   [[nodiscard]] bool fits(std::size_t vertex, OpId op) const {
     if (matched_[op.index()] || !candidates_.fits[pattern_.vertices[vertex].source][op.index()]) return false;
+    if (!keeps_order(vertex, op)) return false;
     return std::all_of(pattern_.edges.begin(), pattern_.edges.end(), [&](const PatternEdge& edge) {
       if (edge.to == vertex && match_[edge.from]) return has_edge(edge, *match_[edge.from], op);
       if (edge.from == vertex && match_[edge.to]) return has_edge(edge, op, *match_[edge.to]);
       return true;
     });
+  }
+
+  /// Anchors of branches are matched in ascending order.
+  [[nodiscard]] bool keeps_order(std::size_t vertex, OpId op) const {
+    const auto own = std::find(pattern_.branches.begin(), pattern_.branches.end(), vertex);
+    if (own == pattern_.branches.end()) return true;
+    const auto lies = [&](auto begin, auto end, auto&& right) {
+      return std::all_of(begin, end, [&](std::size_t other) { return !match_[other] || right(*match_[other]); });
+    };
+    return lies(pattern_.branches.begin(), own, [&](OpId other) { return other < op; }) &&
+           lies(own + 1, pattern_.branches.end(), [&](OpId other) { return op < other; });
   }
 
   [[nodiscard]] bool has_edge(const PatternEdge& edge, OpId from, OpId to) const {

@@ -18,18 +18,20 @@ constexpr int most_copies = 32;
 constexpr int most_slots = 64;
 constexpr std::size_t most_vertices = 64;
 constexpr std::int64_t most_patterns = 1024;
+constexpr int most_siblings = 8;
 
 struct RoleName {
   VertexRole role;
   std::string_view name;
 };
-constexpr std::array<RoleName, 7> role_names = {{{VertexRole::anchor, "anchor"},
+constexpr std::array<RoleName, 8> role_names = {{{VertexRole::anchor, "anchor"},
                                                  {VertexRole::producer, "producer"},
                                                  {VertexRole::prologue, "prologue"},
                                                  {VertexRole::epilogue, "epilogue"},
                                                  {VertexRole::folded, "folded"},
                                                  {VertexRole::view, "view"},
-                                                 {VertexRole::context, "context"}}};
+                                                 {VertexRole::context, "context"},
+                                                 {VertexRole::sibling, "sibling"}}};
 
 std::vector<std::string> known_kinds() {
   std::vector<std::string> kinds = kind_classes();
@@ -48,6 +50,7 @@ class TemplateReader {
     template_.place = table_.placed("name").place;
     table_.read("summary", template_.summary);
     table_.read("computes", template_.computes);
+    table_.read("siblings", template_.siblings, {2, most_siblings});
     vertex_tables_ = table_.tables("vertex", Need::required);
     if (vertex_tables_.size() > most_vertices) {
       table_.error("too-many-vertices", "vertex",
@@ -113,7 +116,7 @@ class TemplateReader {
     if (!table.read("role", name, Need::required)) return;
     std::vector<std::string> known;
     for (const RoleName& row : role_names) {
-      if (row.role == VertexRole::folded) continue;
+      if (row.role == VertexRole::folded || row.role == VertexRole::sibling) continue;
       if (row.name == name) {
         role = row.role;
         return;
@@ -121,9 +124,11 @@ class TemplateReader {
       known.emplace_back(row.name);
     }
     const bool folded = name == name_of(VertexRole::folded);
+    const bool sibling = name == name_of(VertexRole::sibling);
     table.error("unknown-role", "role", fmt::format("there is no role '{}' for a vertex", name),
-                folded ? "operators that fold into parameters are folded before templates are matched"
-                       : suggest_name(name, known));
+                folded    ? "operators that fold into parameters are folded before templates are matched"
+                : sibling ? "'siblings' of the template says how many branches there are; its vertices are one of them"
+                          : suggest_name(name, known));
   }
 
   static void read_where(TomlTable& table, TemplateVertex& vertex) {
@@ -201,6 +206,7 @@ class TemplateReader {
     check_anchor();
     check_cycle();
     check_connected();
+    if (template_.siblings > 1) check_siblings();
     if (const std::int64_t count = expansion_count(template_); count > most_patterns) {
       table_.error("too-many-patterns", "name",
                    fmt::format("its optional and repeated vertices make more than {} patterns", most_patterns),
@@ -236,6 +242,44 @@ class TemplateReader {
       }
     }
     if (!anchor) table_.error("no-anchor", "name", "no vertex has the role 'anchor', exactly one was wanted");
+  }
+
+  /// The anchor itself, and what edges lead to from it.
+  [[nodiscard]] bool is_behind_anchor(std::size_t vertex) const {
+    std::vector<bool> behind;
+    for (const TemplateVertex& v : template_.vertices) behind.push_back(v.role == VertexRole::anchor);
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (const PatternEdge& edge : edges_) {
+        if (behind[edge.from] && !behind[edge.to]) behind[edge.to] = grew = true;
+      }
+    }
+    return behind[vertex];
+  }
+
+  void check_siblings() {
+    bool share = false;
+    for (std::size_t v = 0; v < template_.vertices.size(); ++v) {
+      const TemplateVertex& vertex = template_.vertices[v];
+      const bool is_context = vertex.role == VertexRole::context;
+      share = share || is_context;
+      if (is_context && (vertex.optional || vertex.repeat > 1)) {
+        vertex_tables_[v].error("not-for-siblings", vertex.optional ? "optional" : "repeat",
+                                "what siblings share is neither optional nor repeated");
+      } else if (!is_context && vertex.role != VertexRole::anchor && vertex.role != VertexRole::epilogue) {
+        vertex_tables_[v].error("not-for-siblings", "role",
+                                fmt::format("the role '{}' is not for siblings", name_of(vertex.role)),
+                                "a branch is an anchor with its epilogue, behind a vertex with role 'context'");
+      } else if (!is_context && !is_behind_anchor(v)) {
+        vertex_tables_[v].error("not-for-siblings", "name",
+                                fmt::format("'{}' does not read the anchor's result", vertex.name),
+                                "a branch is an anchor with its epilogue, behind a vertex with role 'context'");
+      }
+    }
+    if (!share) {
+      table_.error("nothing-shared", "siblings", "no vertex has the role 'context', so siblings would share nothing",
+                   "a vertex with role 'context' stands for the operator whose result they read");
+    }
   }
 
   /// Takes vertices away whose predecessors are all gone; an edge into what remains, from what remains, is on a circle

@@ -47,32 +47,64 @@ bool is_connected(const Pattern& pattern) {
   return std::all_of(reached.begin(), reached.end(), [](bool r) { return r; });
 }
 
-Pattern pattern_of(const FusionTemplate& fusion_template, const std::vector<int>& copies) {
-  Pattern pattern;
-  std::vector<std::size_t> first(copies.size());
-  std::vector<std::size_t> last(copies.size());
-  for (std::size_t v = 0; v < copies.size(); ++v) {
-    const TemplateVertex& vertex = fusion_template.vertices[v];
-    first[v] = pattern.vertices.size();
-    for (int copy = 1; copy <= copies[v]; ++copy) {
-      const std::size_t index = pattern.vertices.size();
-      if (copy > 1) pattern.edges.push_back({index - 1, index, -1});
-      if (vertex.role == VertexRole::anchor) pattern.anchor = index;
-      pattern.vertices.push_back({copy == 1 ? vertex.name : fmt::format("{}#{}", vertex.name, copy), v, vertex.role});
+/// Writes a template out: so many copies of each vertex in a chain, so many branches of all but the context.
+class PatternWriter {
+ public:
+  PatternWriter(const FusionTemplate& fusion_template, const std::vector<int>& copies)
+      : template_(fusion_template), copies_(copies), first_(copies.size()), last_(copies.size()) {}
+
+  Pattern write(int branches) {
+    const std::vector<TemplateEdge> edges = bridged_edges(template_, copies_);
+    for (int branch = 1; branch <= branches; ++branch) {
+      for (std::size_t v = 0; v < copies_.size(); ++v) {
+        if (branch == 1 || !is_context(v)) add_chain(v, branch);
+      }
+      for (const TemplateEdge& edge : edges) {
+        const std::size_t from = vertex_named(edge.from);
+        const std::size_t to = vertex_named(edge.to);
+        if (branch > 1 && is_context(from) && is_context(to)) continue;
+        pattern_.edges.push_back({last_[from], first_[to], edge.slot});
+      }
     }
-    last[v] = pattern.vertices.size() - 1;
+    if (branches == 1) pattern_.branches.clear();
+    return std::move(pattern_);
   }
-  const auto vertex_named = [&](const std::string& name) {
-    const auto found = std::find_if(fusion_template.vertices.begin(), fusion_template.vertices.end(),
+
+ private:
+  [[nodiscard]] bool is_context(std::size_t v) const { return template_.vertices[v].role == VertexRole::context; }
+
+  void add_chain(std::size_t v, int branch) {
+    const TemplateVertex& vertex = template_.vertices[v];
+    first_[v] = pattern_.vertices.size();
+    for (int copy = 1; copy <= copies_[v]; ++copy) {
+      const std::size_t index = pattern_.vertices.size();
+      if (copy > 1) pattern_.edges.push_back({index - 1, index, -1});
+      VertexRole role = vertex.role;
+      if (role == VertexRole::anchor) {
+        if (branch == 1) pattern_.anchor = index;
+        pattern_.branches.push_back(index);
+        if (branch > 1) role = VertexRole::sibling;
+      }
+      pattern_.vertices.push_back(
+          {vertex.name + (copy == 1 ? "" : fmt::format("#{}", copy)) + (branch == 1 ? "" : fmt::format("@{}", branch)),
+           v, role});
+    }
+    last_[v] = pattern_.vertices.size() - 1;
+  }
+
+  [[nodiscard]] std::size_t vertex_named(const std::string& name) const {
+    const auto found = std::find_if(template_.vertices.begin(), template_.vertices.end(),
                                     [&](const TemplateVertex& vertex) { return vertex.name == name; });
-    check(found != fusion_template.vertices.end(), "an edge of a template names no vertex");
-    return static_cast<std::size_t>(found - fusion_template.vertices.begin());
-  };
-  for (const TemplateEdge& edge : bridged_edges(fusion_template, copies)) {
-    pattern.edges.push_back({last[vertex_named(edge.from)], first[vertex_named(edge.to)], edge.slot});
+    check(found != template_.vertices.end(), "an edge of a template names no vertex");
+    return static_cast<std::size_t>(found - template_.vertices.begin());
   }
-  return pattern;
-}
+
+  const FusionTemplate& template_;
+  const std::vector<int>& copies_;
+  Pattern pattern_;
+  std::vector<std::size_t> first_;  ///< by template vertex, in the branch at hand: its first copy
+  std::vector<std::size_t> last_;
+};
 
 }  // namespace
 
@@ -82,6 +114,8 @@ std::int64_t expansion_count(const FusionTemplate& fusion_template) {
     const std::int64_t choices = vertex.repeat + (vertex.optional ? 1 : 0);
     if (__builtin_mul_overflow(count, choices, &count)) return std::numeric_limits<std::int64_t>::max();
   }
+  const std::int64_t branches = std::max(1, fusion_template.siblings - 1);
+  if (__builtin_mul_overflow(count, branches, &count)) return std::numeric_limits<std::int64_t>::max();
   return count;
 }
 
@@ -105,13 +139,16 @@ std::vector<Pattern> expand(const FusionTemplate& fusion_template) {
     }
   }
   const auto length = [](const std::vector<int>& choice) { return std::accumulate(choice.begin(), choice.end(), 0); };
-  std::stable_sort(choices.begin(), choices.end(), [&](const auto& a, const auto& b) { return length(a) > length(b); });
   std::vector<Pattern> patterns;
   for (const std::vector<int>& choice : choices) {
     if (length(choice) == 0) continue;
-    Pattern pattern = pattern_of(fusion_template, choice);
-    if (is_connected(pattern)) patterns.push_back(std::move(pattern));
+    for (int branches = fusion_template.siblings; branches >= std::min(2, fusion_template.siblings); --branches) {
+      Pattern pattern = PatternWriter(fusion_template, choice).write(branches);
+      if (is_connected(pattern)) patterns.push_back(std::move(pattern));
+    }
   }
+  std::stable_sort(patterns.begin(), patterns.end(),
+                   [](const Pattern& a, const Pattern& b) { return a.vertices.size() > b.vertices.size(); });
   return patterns;
 }
 

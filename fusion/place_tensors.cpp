@@ -3,13 +3,18 @@
 // others write: it claims a box for each of its operands, and through reshapes for what these re-index. Then everything
 // that only reads: slices and reshapes follow their operands, from the first to the last.
 //
+// Results of siblings are put side by side where nothing has a place already and no view is lost by it: beside the
+// concatenation that some of them are the first or the last operands of, or in a storage of their own.
+//
 // Every element is written by one operator only: a claim gives a tensor a part of a box that nobody else has, and what
 // is claimed twice stays where it was first.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "core/operators.h"
+#include "fusion/siblings.h"
 #include "fusion/views.h"
 
 namespace stowage {
@@ -26,6 +31,15 @@ struct Claim {
   std::string reason;  ///< if not none
 };
 
+using Boxes = std::map<TensorId, StorageBox>;
+
+/// Tensors that are to lie one behind the other along a dimension of a storage.
+struct Row {
+  std::vector<TensorId> tensors;
+  std::size_t axis = 0;
+  std::optional<OpId> join;  ///< a concatenation whose result is one of them
+};
+
 class Placer {
  public:
   explicit Placer(const Graph& graph) : graph_(graph), order_(topological_order(graph)) {
@@ -39,24 +53,67 @@ class Placer {
     records_.resize(graph.operators().size());
   }
 
-  Graph run(TraceSink trace) {
+  void run(std::vector<Row> rows = {}) {
+    rows_ = std::move(rows);
+    refused_rows_.resize(rows_.size());
     for (auto op = order_.rbegin(); op != order_.rend(); ++op) {
-      if (kinds_[op->index()] == Kind::join) join(*op);
+      if (kinds_[op->index()] != Kind::join) continue;
+      for (std::size_t r = 0; r < rows_.size(); ++r) {
+        if (rows_[r].join == *op) lay(r);
+      }
+      join(*op);
+    }
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      if (!rows_[r].join) lay(r);
     }
     for (const OpId op : order_) {
       if (kinds_[op.index()] == Kind::slice || kinds_[op.index()] == Kind::reshape) follow(op);
     }
-    for (const OpId op : order_) {
-      if (records_[op.index()]) trace.add(*std::move(records_[op.index()]));
+  }
+
+  [[nodiscard]] const Boxes& boxes() const { return boxes_; }
+  /// Concatenations by their results' place; slices and reshapes.
+  [[nodiscard]] bool is_join(OpId op) const { return kinds_[op.index()] == Kind::join; }
+  [[nodiscard]] bool is_placed(OpId op) const {
+    return records_[op.index()] && records_[op.index()]->outcome == TraceOutcome::accepted;
+  }
+  /// Why a row is not laid; nothing if it is.
+  [[nodiscard]] const std::optional<std::pair<std::string, std::string>>& refusal(std::size_t row) const {
+    return refused_rows_[row];
+  }
+  /// The storage that a tensor lies in, if it is one of a row.
+  [[nodiscard]] std::optional<std::size_t> row_holding(TensorId id) const {
+    const auto found = boxes_.find(id);
+    if (found == boxes_.end() || found->second.storage.index() < graph_.tensors().size()) return std::nullopt;
+    return row_of_storage_[found->second.storage.index() - graph_.tensors().size()];
+  }
+  /// As it was laid.
+  [[nodiscard]] const Row& row(std::size_t row) const { return rows_[row]; }
+  [[nodiscard]] const std::string& storage_name(std::size_t row) const {
+    for (std::size_t s = 0; s < row_of_storage_.size(); ++s) {
+      if (row_of_storage_[s] == row) return storages_[s].name;
     }
-    return with_boxes(graph_, boxes_);
+    fail_check("a row without a storage");
+  }
+
+  [[nodiscard]] Graph placed(TraceSink trace) const {
+    for (const OpId op : order_) {
+      if (records_[op.index()]) trace.add(*records_[op.index()]);
+    }
+    GraphBuilder builder(graph_);
+    for (const GraphTensor& storage : storages_) builder.add_storage(storage.name, storage.type, storage.shape);
+    return with_boxes(std::move(builder).build(), boxes_);
   }
 
  private:
   enum class Kind : std::uint8_t { other, join, slice, reshape };
-  using Boxes = std::map<TensorId, StorageBox>;
 
-  [[nodiscard]] const GraphTensor& tensor(TensorId id) const { return graph_.tensor(id); }
+  [[nodiscard]] const GraphTensor& tensor(TensorId id) const {
+    const std::size_t known = graph_.tensors().size();
+    return id.index() < known ? graph_.tensor(id) : storages_[id.index() - known];
+  }
+
+  [[nodiscard]] std::string text_of(const StorageBox& box) const { return to_text(tensor(box.storage).name, box); }
 
   [[nodiscard]] StorageBox box_of(TensorId id) const {
     const auto found = boxes_.find(id);
@@ -94,7 +151,7 @@ class Placer {
   }
 
   /// What it takes to have `id` in `box`; what else is claimed with it is added to `wanted`.
-  Claim claim(TensorId id, const StorageBox& box, OpId joined_by, Boxes& wanted) const {
+  Claim claim(TensorId id, const StorageBox& box, std::optional<OpId> joined_by, Boxes& wanted) const {
     const GraphTensor& t = tensor(id);
     const auto impossible = [](std::string rule, std::string reason) {
       return Claim{Claim::Cost::impossible, std::move(rule), std::move(reason)};
@@ -103,7 +160,7 @@ class Placer {
     if (wanted.contains(id)) return impossible("one-place", fmt::format("{} would be in two places of it", t.name));
     if (const auto placed = boxes_.find(id); placed != boxes_.end()) {
       if (same_box(t.shape, placed->second, box)) return {};
-      return impossible("one-place", fmt::format("{} lies {} already", t.name, to_text(graph_, placed->second)));
+      return impossible("one-place", fmt::format("{} lies {} already", t.name, text_of(placed->second)));
     }
     if (Claim unfit = fits(id, box); unfit.cost != Claim::Cost::none) return unfit;
     for (const OpId reader : t.consumers) {
@@ -171,8 +228,58 @@ class Placer {
     if (!side_by_side || fits(result, box).cost != Claim::Cost::none) return false;
     if (!addresses_once(tensor(result).shape, box.strides)) return false;
     boxes_.emplace(result, box);
-    record(id, TraceOutcome::accepted, "concat", fmt::format("its operands lie side by side {}", to_text(graph_, box)));
+    record(id, TraceOutcome::accepted, "concat", fmt::format("its operands lie side by side {}", text_of(box)));
     return true;
+  }
+
+  // --- siblings
+  // ------------------------------------------------------------------------------------------------------------
+
+  /// Gives a row its storage; where a concatenation cannot be in it, without that.
+  void lay(std::size_t r) {
+    refused_rows_[r] = try_to_lay(r);
+    Row& row = rows_[r];
+    if (!refused_rows_[r] || !row.join || row.tensors.size() < 3) return;
+    std::erase(row.tensors, graph_.op(*row.join).output);
+    row.join.reset();
+    if (!try_to_lay(r)) refused_rows_[r].reset();
+  }
+
+  /// Rule and reason if it cannot be.
+  std::optional<std::pair<std::string, std::string>> try_to_lay(std::size_t r) {
+    const Row& row = rows_[r];
+    const GraphTensor& first = tensor(row.tensors.front());
+    Shape shape = first.shape;
+    shape[row.axis] = 0;
+    for (const TensorId id : row.tensors) shape[row.axis] += tensor(id).shape[row.axis];
+    StorageBox box{TensorId(graph_.tensors().size() + storages_.size()), 0, row_major_strides(shape)};
+    Boxes wanted;
+    for (const TensorId id : row.tensors) {
+      const Claim claimed = claim(id, box, std::nullopt, wanted);
+      if (claimed.cost != Claim::Cost::none) {
+        return std::pair(claimed.rule.empty() ? "one-copy" : claimed.rule, claimed.reason);
+      }
+      box.offset += tensor(id).shape[row.axis] * box.strides[row.axis];
+    }
+    boxes_.merge(wanted);
+    GraphTensor storage;
+    storage.name = storage_name_for(first.name);
+    storage.type = first.type;
+    storage.shape = std::move(shape);
+    storages_.push_back(std::move(storage));
+    row_of_storage_.push_back(r);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::string storage_name_for(const std::string& first) const {
+    std::string wanted = first + "_and_siblings";
+    const auto taken = [&](const std::string& name) {
+      return graph_.find_tensor(name) || graph_.find_operator(name) ||
+             std::any_of(storages_.begin(), storages_.end(), [&](const GraphTensor& t) { return t.name == name; });
+    };
+    std::string name = wanted;
+    for (int number = 2; taken(name); ++number) name = fmt::format("{}_{}", wanted, number);
+    return name;
   }
 
   // --- what follows its operand
@@ -188,16 +295,16 @@ class Placer {
       return record(id, TraceOutcome::refused, rule == "slice" ? "backwards" : "merged-dimensions",
                     rule == "slice" ? "copies: a step is negative, and DMA goes forwards only"
                                     : fmt::format("copies: it merges dimensions of {} between which there are gaps {}",
-                                                  tensor(*op.inputs.front()).name, to_text(graph_, operand)));
+                                                  tensor(*op.inputs.front()).name, text_of(operand)));
     }
     if (const auto placed = boxes_.find(result); placed != boxes_.end()) {
       if (same_box(tensor(result).shape, placed->second, *box)) {
         return record(id, TraceOutcome::accepted, rule,
-                      fmt::format("{} lies {}", tensor(result).name, to_text(graph_, placed->second)));
+                      fmt::format("{} lies {}", tensor(result).name, text_of(placed->second)));
       }
       return record(id, TraceOutcome::refused, "one-place",
                     fmt::format("copies: {} is wanted {}, its operand lies {}", tensor(result).name,
-                                to_text(graph_, placed->second), to_text(graph_, operand)));
+                                text_of(placed->second), text_of(operand)));
     }
     if (const Claim unfit = fits(result, *box); unfit.cost != Claim::Cost::none) {
       return record(id, TraceOutcome::refused, unfit.rule, "copies: " + unfit.reason);
@@ -208,13 +315,12 @@ class Placer {
                        element_count(tensor(result).shape) == element_count(storage.shape);
     record(id, TraceOutcome::accepted, rule,
            whole ? fmt::format("{} is all of {}", tensor(result).name, storage.name)
-                 : fmt::format("{} lies {}", tensor(result).name, to_text(graph_, *box)));
+                 : fmt::format("{} lies {}", tensor(result).name, text_of(*box)));
   }
 
   [[nodiscard]] std::string place_text(TensorId id) const {
     const auto found = boxes_.find(id);
-    return found == boxes_.end() ? tensor(id).name
-                                 : fmt::format("{} ({})", tensor(id).name, to_text(graph_, found->second));
+    return found == boxes_.end() ? tensor(id).name : fmt::format("{} ({})", tensor(id).name, text_of(found->second));
   }
 
   const Graph& graph_;
@@ -222,10 +328,192 @@ class Placer {
   std::vector<Kind> kinds_;  ///< by operator
   Boxes boxes_;
   std::vector<std::optional<TraceRecord>> records_;  ///< by operator
+  std::vector<Row> rows_;
+  std::vector<std::optional<std::pair<std::string, std::string>>> refused_rows_;  ///< rule and reason
+  std::vector<GraphTensor> storages_;        ///< numbered behind the graph's tensors
+  std::vector<std::size_t> row_of_storage_;  ///< by storage
+};
+
+/// Where the results of a family's branches are to lie.
+class FamilyRows {
+ public:
+  /// `before`: how everything lies without siblings.
+  FamilyRows(const Graph& graph, const Placer& before) : graph_(graph), before_(before) {}
+
+  /// Nothing where none of them can be put beside another, or all lie side by side already.
+  std::optional<Row> row_of(const SiblingFamily& family) const {
+    const std::optional<Border> border = border_of(family);
+    Row row{{}, family.axis, std::nullopt};
+    for (std::size_t i = 0; i < family.branches.size(); ++i) {
+      if (!before_.boxes().contains(result(family, i))) row.tensors.push_back(result(family, i));
+    }
+    if (row.tensors.size() < (border ? 1 : 2)) return std::nullopt;
+    if (!border) return row;
+    const TensorId joined = graph_.op(border->join).output;
+    row.tensors.insert(border->at_end ? row.tensors.begin() : row.tensors.end(), joined);
+    row.join = border->join;
+    return row;
+  }
+
+ private:
+  /// The concatenation at whose beginning or end most of a family's results are.
+  struct Border {
+    OpId join;
+    bool at_end = false;
+    std::size_t results = 0;  ///< so many of them
+  };
+
+  [[nodiscard]] TensorId result(const SiblingFamily& family, std::size_t branch) const {
+    return graph_.op(family.branches[branch].back()).output;
+  }
+
+  [[nodiscard]] std::optional<Border> border_of(const SiblingFamily& family) const {
+    std::optional<Border> best;
+    for (std::size_t i = 0; i < family.branches.size(); ++i) {
+      for (const OpId reader : graph_.tensor(result(family, i)).consumers) {
+        if (!before_.is_join(reader) || !before_.is_placed(reader) || !joins_along(reader, family.axis)) continue;
+        if (before_.boxes().contains(graph_.op(reader).output)) continue;
+        std::vector<TensorId> operands;
+        for (const auto& operand : graph_.op(reader).inputs) {
+          if (operand && element_count(graph_.tensor(*operand).shape) > 0) operands.push_back(*operand);
+        }
+        for (const bool at_end : {false, true}) {
+          const Border border{reader, at_end, results_at_border(family, operands, at_end)};
+          if (border.results > (best ? best->results : 0)) best = border;
+        }
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] bool joins_along(OpId join, std::size_t axis) const {
+    const auto rank = static_cast<std::int64_t>(graph_.tensor(graph_.op(join).output).shape.size());
+    const std::int64_t given = int_attribute(graph_.op(join).attributes, "axis", 0);
+    return static_cast<std::size_t>(given < 0 ? given + rank : given) == axis;
+  }
+
+  [[nodiscard]] std::size_t results_at_border(const SiblingFamily& family, const std::vector<TensorId>& operands,
+                                              bool at_end) const {
+    std::size_t count = 0;
+    const auto is_result = [&](TensorId operand) {
+      for (std::size_t i = 0; i < family.branches.size(); ++i) {
+        if (result(family, i) == operand) return true;
+      }
+      return false;
+    };
+    while (count < operands.size() && is_result(operands[at_end ? operands.size() - 1 - count : count])) ++count;
+    return count;
+  }
+
+  const Graph& graph_;
+  const Placer& before_;
+};
+
+/// Rows of siblings, and what becomes of them.
+class SiblingPlaces {
+ public:
+  explicit SiblingPlaces(const Graph& graph) : graph_(graph), fresh_(graph), before_(fresh_) {
+    before_.run();
+    const FamilyRows rows(graph, before_);
+    for (const SiblingFamily& family : find_sibling_families(graph))
+      entries_.push_back({family, rows.row_of(family), {}});
+  }
+
+  /// Lays rows until none of them costs a view: whatever costs one is given up.
+  Graph run(TraceSink trace) {
+    for (;;) {
+      Placer placer = fresh_;
+      placer.run(rows());
+      const auto lost = find_lost(placer);
+      if (!lost) {
+        Graph graph = placer.placed(trace);
+        note_families(placer, trace);
+        return graph;
+      }
+      give_up(placer, *lost);
+    }
+  }
+
+ private:
+  struct Entry {
+    SiblingFamily family;
+    std::optional<Row> row;
+    std::string given_up;  ///< why there is none any more
+  };
+
+  [[nodiscard]] std::vector<Row> rows() const {
+    std::vector<Row> all;
+    for (const Entry& entry : entries_) {
+      if (entry.row) all.push_back(*entry.row);
+    }
+    return all;
+  }
+
+  /// An operator that is a view only without siblings.
+  [[nodiscard]] std::optional<OpId> find_lost(const Placer& placer) const {
+    for (std::size_t i = 0; i < graph_.operators().size(); ++i) {
+      if (before_.is_placed(OpId(i)) && !placer.is_placed(OpId(i))) return OpId(i);
+    }
+    return std::nullopt;
+  }
+
+  void give_up(const Placer& placer, OpId lost) {
+    const Operator& op = graph_.op(lost);
+    std::set<std::size_t> holding;
+    if (const auto row = placer.row_holding(op.output)) holding.insert(*row);
+    for (const auto& operand : op.inputs) {
+      const auto row = operand ? placer.row_holding(*operand) : std::nullopt;
+      if (row) holding.insert(*row);
+    }
+    std::size_t number = 0;
+    for (Entry& entry : entries_) {
+      if (!entry.row) continue;
+      const bool costs = holding.empty() || holding.contains(number);
+      ++number;
+      if (!costs) continue;
+      entry.row.reset();
+      entry.given_up = fmt::format("{} would have to copy", op.name);
+    }
+  }
+
+  /// One record a family: where its results lie, or why not side by side.
+  void note_families(const Placer& placer, TraceSink trace) const {
+    std::size_t number = 0;
+    for (const Entry& entry : entries_) {
+      std::string names;
+      for (const Branch& branch : entry.family.branches) {
+        names += (names.empty() ? "" : ", ") + graph_.tensor(graph_.op(branch.back()).output).name;
+      }
+      TraceRecord record{
+          "siblings", graph_.op(entry.family.branches.front().front()).name, "", TraceOutcome::refused, "", {}};
+      if (!entry.row) {
+        record.place = entry.given_up.empty() ? "one-place" : "lost-view";
+        record.message = entry.given_up.empty() ? fmt::format("{} stay where concatenations want them", names)
+                                                : fmt::format("{} stay apart: {}", names, entry.given_up);
+      } else if (const auto& refused = placer.refusal(number++)) {
+        record.place = refused->first;
+        record.message = fmt::format("{} stay apart: {}", names, refused->second);
+      } else {
+        record.place = "side-by-side";
+        record.outcome = TraceOutcome::accepted;
+        std::string in_row;
+        for (const TensorId id : placer.row(number - 1).tensors)
+          in_row += (in_row.empty() ? "" : ", ") + graph_.tensor(id).name;
+        record.message =
+            fmt::format("of {}: {} lie side by side in {}", names, in_row, placer.storage_name(number - 1));
+      }
+      trace.add(std::move(record));
+    }
+  }
+
+  const Graph& graph_;
+  Placer fresh_;   ///< has placed nothing yet
+  Placer before_;  ///< as it is without siblings
+  std::vector<Entry> entries_;
 };
 
 }  // namespace
 
-Graph place_tensors(const Graph& graph, TraceSink trace) { return Placer(graph).run(trace); }
+Graph place_tensors(const Graph& graph, TraceSink trace) { return SiblingPlaces(graph).run(trace); }
 
 }  // namespace stowage

@@ -23,7 +23,9 @@ class Greedy {
       const FusedOperator& group = set_.of(c).group;
       const bool left_alone = group.template_name == "single" || group.template_name == "view";
       // Whether several kernels in one pay, only their cost says.
-      const bool several_kernels = std::find(group.roles.begin(), group.roles.end(), "producer") != group.roles.end();
+      const bool several_kernels = std::any_of(group.roles.begin(), group.roles.end(), [](const std::string& role) {
+        return role == "producer" || role == "sibling";
+      });
       if (several_kernels && !set_.costed) continue;
       if (!left_alone && !owner_[anchor_of(group).index()]) consider(c);
     }

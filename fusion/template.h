@@ -15,7 +15,8 @@
 
 namespace stowage {
 
-enum class VertexRole : std::uint8_t { anchor, producer, prologue, epilogue, folded, view, context };
+/// `sibling`: an anchor of a further branch of a template of siblings; no file names it.
+enum class VertexRole : std::uint8_t { anchor, producer, prologue, epilogue, folded, view, context, sibling };
 std::string_view name_of(VertexRole role);
 
 struct TemplateVertex {
@@ -37,6 +38,8 @@ struct FusionTemplate {
   std::string name;
   std::string summary;
   std::string computes;  ///< what the fused operator computes, for a reader: "act(conv(x, w) + b)"
+  /// More than 1: of siblings. Everything but the context is one branch, of which two to so many lie side by side.
+  int siblings = 1;
   std::vector<TemplateVertex> vertices;
   std::vector<TemplateEdge> edges;
   SourcePlace place;  ///< of its name

@@ -126,7 +126,7 @@ std::string verdict_text(const CheckResult& check) {
   if (const ValueError* first = check.first_difference()) {
     text += fmt::format("the first that differs from the reference is '{}' (tensor {})\n", first->name, first->tensor);
   } else {
-    text += fmt::format("all {} fused operators and {} outputs agree with the reference\n", check.groups.size(),
+    text += fmt::format("all {} fused operators and {} outputs agree with the reference\n", check.fused_operators,
                         check.outputs.size());
   }
   text += check.against_model ? "(the reference ran the model as it was read)\n"

@@ -59,9 +59,11 @@ class Net {
   [[nodiscard]] const Shape& shape(TensorId tensor) const { return builder_.tensor(tensor).shape; }
 
   /// Views are placed, as they are wherever a strategy sees a graph.
-  Graph done(const std::vector<TensorId>& outputs) {
+  Graph done(const std::vector<TensorId>& outputs) { return place_tensors(unplaced(outputs), {}); }
+
+  Graph unplaced(const std::vector<TensorId>& outputs) {
     for (const TensorId output : outputs) builder_.mark_output(output);
-    return place_tensors(std::move(builder_).build(), {});
+    return std::move(builder_).build();
   }
 
   Tensor random_tensor(Shape shape, float low = -1, float high = 1) {

@@ -59,7 +59,8 @@ class RandomNet {
     const Shape shape = net_.shape(x);
     const bool is_image = shape.size() == 4;
     TensorId made;
-    switch (pick(10)) {
+    switch (pick(11)) {
+      case 10: made = add_siblings(name, x); break;
       case 0:
       case 1:
         if (is_image) {
@@ -90,7 +91,7 @@ class RandomNet {
       }
       case 6: made = net_.op("Mul", name, {x, x}); break;
       case 7: {
-        const Shape row = is_image ? Shape{4, 1, 1} : Shape{shape.back()};
+        const Shape row = is_image ? Shape{shape[1], 1, 1} : Shape{shape.back()};
         made = net_.op(pick(2) == 0 ? "Add" : "Mul", name, {x, net_.constant(name + "_c", row)});
         break;
       }
@@ -108,6 +109,33 @@ class RandomNet {
     }
     tensors_.push_back(made);
     made_.push_back(made);
+  }
+
+  /// Two to four alike convolutions or products of one tensor, joined now and then.
+  TensorId add_siblings(const std::string& name, TensorId x) {
+    const Shape shape = net_.shape(x);
+    const bool is_image = shape.size() == 4;
+    const bool is_active = pick(2) == 0;
+    std::vector<std::optional<TensorId>> results;
+    for (std::size_t count = 2 + pick(3); count > 0; --count) {
+      const std::string own = name + "_" + std::to_string(count);
+      const auto features = static_cast<std::int64_t>(1 + pick(5));
+      TensorId result = is_image ? net_.conv(own, x, features)
+                                 : net_.op("MatMul", own, {x, net_.constant(own + "_w", {shape.back(), features})});
+      if (is_active) result = net_.op("Relu", own + "_relu", {result});
+      made_.push_back(result);
+      results.emplace_back(result);
+    }
+    const std::size_t used = pick(3);
+    if (used == 0) return *results[pick(results.size())];
+    if (used == 1) results.pop_back();
+    for (const auto& result : results) read_.push_back(*result);
+    const auto axis = static_cast<std::int64_t>(is_image ? 1 : shape.size() - 1);
+    const TensorId joined = net_.op("Concat", name + "_joined", results, {{"axis", axis}});
+    made_.push_back(joined);
+    read_.push_back(joined);
+    if (is_image) return net_.conv(name, joined, 4);
+    return net_.op("MatMul", name, {joined, net_.constant(name + "_w", {net_.shape(joined).back(), 8})});
   }
 
   Net net_;

@@ -12,6 +12,7 @@
 #include "core/target.h"
 #include "fusion/group.h"
 #include "fusion/legality.h"
+#include "fusion/siblings.h"
 #include "tests/fusion/net.h"
 
 namespace stowage::testing {
@@ -37,7 +38,7 @@ class RandomPartition {
     }
     const Graph graph = net_.done(outputs);
     const GraphFacts facts(graph);
-    return {graph, in_execution_order(facts, groups(facts))};
+    return with_stacks({graph, in_execution_order(facts, groups(facts))});
   }
 
   Target machine() {
@@ -107,7 +108,8 @@ class RandomPartition {
       if (between(0, 1) == 0) return net_.op(kind, name, {x, w}, attributes);
       return net_.op(kind, name, {x, w, net_.constant(name + "_b", {features})}, attributes);
     };
-    switch (between(0, 11)) {
+    switch (between(0, 12)) {
+      case 12: return add_siblings(name, x, images_);
       case 0:
       case 1:
       case 2:
@@ -130,7 +132,8 @@ class RandomPartition {
   TensorId add_row(const std::string& name) {
     const TensorId x = pick(rows_);
     const Shape shape = net_.shape(x);
-    switch (between(0, 9)) {
+    switch (between(0, 10)) {
+      case 10: return add_siblings(name, x, rows_);
       case 0:
       case 1: return net_.op("MatMul", name, {x, net_.constant(name + "_w", {shape[1], between(1, 9)})});
       case 2: {
@@ -150,10 +153,81 @@ class RandomPartition {
     }
   }
 
+  /// Alike convolutions or products of one computed tensor; the last one's result.
+  TensorId add_siblings(const std::string& name, TensorId x, std::vector<TensorId>& tensors) {
+    const TensorId shared = net_.op("Tanh", name + "_shared", {x});
+    const Shape shape = net_.shape(x);
+    made_.push_back(shared);
+    const std::int64_t kernel =
+        shape.size() == 4 ? between(1, std::min<std::int64_t>(3, std::min(shape[2], shape[3]))) : 1;
+    const std::int64_t stride = between(1, 2);
+    const std::int64_t pad = between(0, kernel - 1);
+    const std::int64_t count = between(2, 5);
+    const std::int64_t tail = between(0, 2);
+    for (std::int64_t i = 0;; ++i) {
+      const std::string own = name + "_" + std::to_string(i);
+      const std::int64_t features = between(1, 5);
+      const auto row = [&](const std::string& what) { return net_.constant(own + what, {features}); };
+      read_.insert(shared);
+      TensorId made;
+      if (shape.size() == 4) {
+        const TensorId w = net_.constant(own + "_w", {features, shape[1], kernel, kernel});
+        made = net_.op("Conv", own, {shared, w, row("_b")},
+                       {{"strides", std::vector<std::int64_t>{stride, stride}},
+                        {"pads", std::vector<std::int64_t>{pad, pad, pad, pad}}});
+        if (tail > 1) {
+          made_.push_back(made);
+          read_.insert(made);
+          made = net_.op("Mul", own + "_scaled", {made, net_.constant(own + "_scale", {features, 1, 1})});
+        }
+      } else {
+        made = net_.op("MatMul", own, {shared, net_.constant(own + "_w", {shape[1], features})});
+        if (tail > 1) {
+          made_.push_back(made);
+          read_.insert(made);
+          made = net_.op("Add", own + "_biased", {made, row("_b")});
+        }
+      }
+      if (tail > 0) {
+        made_.push_back(made);
+        read_.insert(made);
+        made = net_.op("Relu", own + "_relu", {made});
+      }
+      if (i + 1 == count) return made;
+      made_.push_back(made);
+      tensors.push_back(made);
+    }
+  }
+
+  /// Some siblings that lie side by side, with some of the operators behind each.
+  void group_siblings(const GraphFacts& facts, std::set<OpId>& left, std::vector<FusedOperator>& groups) {
+    for (const SiblingFamily& family : find_sibling_families(facts.graph)) {
+      const auto branches = static_cast<std::int64_t>(family.branches.size());
+      const std::int64_t first = between(0, branches - 2);
+      const std::int64_t last = between(first + 1, branches - 1);
+      const std::int64_t length = between(1, static_cast<std::int64_t>(family.branches[0].size()));
+      std::vector<Member> members;
+      for (std::int64_t b = first; b <= last; ++b) {
+        const Branch& branch = family.branches[static_cast<std::size_t>(b)];
+        for (std::int64_t i = 0; i < length; ++i) {
+          const char* role = i > 0 ? "epilogue" : b == first ? "anchor" : "sibling";
+          members.push_back({branch[static_cast<std::size_t>(i)], role});
+        }
+      }
+      FusedOperator group = make_group(facts, "siblings", members.front().op, members);
+      const bool is_free =
+          std::all_of(group.operators.begin(), group.operators.end(), [&](OpId op) { return left.contains(op); });
+      if (between(0, 3) == 0 || !is_free || !refusals(facts, group).empty()) continue;
+      for (const OpId op : group.operators) left.erase(op);
+      groups.push_back(std::move(group));
+    }
+  }
+
   /// Groups grow from random operators to random neighbours as long as they hang together legally.
   std::vector<FusedOperator> groups(const GraphFacts& facts) {
     std::set<OpId> left(facts.order.begin(), facts.order.end());
     std::vector<FusedOperator> groups;
+    group_siblings(facts, left, groups);
     while (!left.empty()) {
       std::set<OpId> members = {*std::next(left.begin(), between(0, static_cast<std::int64_t>(left.size()) - 1))};
       std::set<OpId> best = members;

@@ -29,8 +29,31 @@ inline Values run_operators(const Graph& graph, Values values) {
   return values;
 }
 
+/// What a group stores: its output's value, or those of siblings one behind the other.
+inline Tensor stored_value(const Graph& graph, const FusedOperator& group, const Values& values) {
+  for (const TensorStack& stack : group.stacks) {
+    if (stack.whole != group.output) continue;
+    std::vector<Tensor> parts;
+    for (const TensorId part : stack.parts) parts.push_back(values.at(graph.tensor(part).name));
+    return concatenated(parts, stack.axis);
+  }
+  return values.at(graph.tensor(group.output).name);
+}
+
 inline Values run_groups(const FusedGraph& fused, Values values) {
-  for (const FusedOperator& group : fused.groups) run_list(fused.graph, group_stages(fused.graph, group), values);
+  for (const FusedOperator& group : fused.groups) {
+    run_list(fused.graph, group_stages(fused.graph, group), values);
+    for (const TensorStack& stack : group.stacks) {
+      if (stack.whole != group.output) continue;
+      std::int64_t first = 0;
+      for (const TensorId id : stack.parts) {
+        const GraphTensor& part = fused.graph.tensor(id);
+        values[part.name] =
+            part_of(values.at(fused.graph.tensor(stack.whole).name), stack.axis, first, part.shape[stack.axis]);
+        first += part.shape[stack.axis];
+      }
+    }
+  }
   return values;
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("the built-in templates are read, in the order in which greedy tries t
   std::vector<std::string> names;
   for (const FusionTemplate& fusion_template : built_in_templates()) names.push_back(fusion_template.name);
   CHECK(names == std::vector<std::string>{"attention", "layer_normalization", "depthwise_pointwise", "convolution_pool",
-                                          "pool_convolution", "convolution_convolution", "convolution", "matmul",
+                                          "pool_convolution", "convolution_convolution", "sibling_convolutions", "sibling_products", "convolution", "matmul",
                                           "depthwise", "reduction", "element_wise"});
 }
 

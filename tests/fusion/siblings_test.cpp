@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Siblings: which are alike, where their results are put, what they are as one operator.
+#include "fusion/siblings.h"
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "fusion/candidates.h"
+#include "fusion/group.h"
+#include "fusion/pattern.h"
+#include "fusion/strategy.h"
+#include "fusion/views.h"
+#include "tests/fusion/random_net.h"
+
+using namespace stowage;
+using namespace stowage::testing;
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+/// Boxes of results and what is said of families.
+std::string placed(const Graph& graph) {
+  Trace trace;
+  const Graph result = place_tensors(graph, TraceSink(&trace));
+  CHECK(verify(result).value_or("sound") == "sound");
+  std::string text;
+  for (const GraphTensor& tensor : result.tensors()) {
+    if (is_storage(tensor)) text += "storage " + tensor.name + " " + to_text(tensor.shape) + "\n";
+    if (tensor.inside) text += tensor.name + " " + to_text(result, *tensor.inside) + "\n";
+  }
+  for (const TraceRecord& record : trace.records) {
+    if (record.algorithm != "siblings") continue;
+    text += (record.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" + record.place + "] " +
+            record.message + "\n";
+  }
+  return text;
+}
+
+/// Every group of several operators that is a candidate of siblings: its members, and the rules that it breaks.
+std::string sibling_candidates(const Graph& graph, const std::vector<FusionTemplate>& templates) {
+  const CandidateSet set = find_candidate_groups(graph, templates, nullptr, {});
+  std::string text;
+  for (const CandidateGroup& candidate : set.candidates) {
+    if (!is_of_siblings(candidate.group)) continue;
+    text += candidate.group.template_name + ": " + names_of(graph, candidate.group.operators);
+    for (const Decision& broken : candidate.refusals) text += " [" + broken.rule + "]";
+    text += "\n";
+  }
+  return text;
+}
+
+/// A strategy that takes the largest allowed groups of siblings.
+FusedGraph fused_siblings(const Graph& graph) {
+  const CandidateSet set = find_candidate_groups(graph, built_in_templates(), nullptr, {});
+  std::vector<bool> taken(graph.operators().size(), false);
+  FusedGraph fused{graph, {}};
+  for (const CandidateGroup& candidate : set.candidates) {
+    const auto& members = candidate.group.operators;
+    const bool is_free = std::none_of(members.begin(), members.end(), [&](OpId op) { return taken[op.index()]; });
+    if (!is_of_siblings(candidate.group) || !candidate.allowed() || !is_free) continue;
+    for (const OpId op : members) taken[op.index()] = true;
+    fused.groups.push_back(candidate.group);
+  }
+  for (const OpId op : set.facts.order) {
+    if (!taken[op.index()]) fused.groups.push_back(make_single(set.facts, op));
+  }
+  fused.groups = in_execution_order(set.facts, std::move(fused.groups));
+  return with_stacks(std::move(fused));
+}
+
+void check_values(const FusedGraph& fused, unsigned seed) {
+  REQUIRE(verify(fused).value_or("sound") == "sound");
+  REQUIRE(verify(fused.graph).value_or("sound") == "sound");
+  const Values inputs = random_inputs(fused.graph, seed);
+  const Values expected = run_operators(fused.graph, inputs);
+  const Values computed = run_groups(fused, inputs);
+  for (const GraphTensor& tensor : fused.graph.tensors()) {
+    const auto found = computed.find(tensor.name);
+    if (!tensor.producer || found == computed.end()) continue;
+    INFO(tensor.name);
+    CHECK(relative_difference(found->second, expected.at(tensor.name)) <= 1e-6);
+  }
+}
+
+TensorId shared_input(Net& net, Shape shape) { return net.op("Tanh", "shared", {net.input("x", std::move(shape))}); }
+
+Graph two_convolutions() {
+  Net net;
+  const TensorId x = shared_input(net, {2, 3, 4, 4});
+  return net.unplaced({net.op("Relu", "ra", {net.op("Sigmoid", "sa", {net.conv("a", x, 8)})}),
+                       net.op("Tanh", "rb", {net.op("Sigmoid", "sb", {net.conv("b", x, 5)})})});
+}
+
+/// The branches of an inception module, pool projection left out.
+Graph inception(std::int64_t batch) {
+  Net net;
+  const TensorId x = shared_input(net, {batch, 4, 6, 6});
+  const TensorId one = net.op("Relu", "one_relu", {net.conv("one", x, 3)});
+  const TensorId reduce3 = net.op("Relu", "reduce3_relu", {net.conv("reduce3", x, 2)});
+  const TensorId three = net.op("Relu", "three_relu", {net.conv("three", reduce3, 4, 3)});
+  const TensorId reduce5 = net.op("Relu", "reduce5_relu", {net.conv("reduce5", x, 1)});
+  const TensorId five = net.op("Relu", "five_relu", {net.conv("five", reduce5, 2, 3)});
+  const TensorId all = net.op("Concat", "all", {one, three, five}, {{"axis", std::int64_t{1}}});
+  return net.unplaced({net.op("Relu", "after", {all})});
+}
+
+Graph attention_head() {
+  Net net;
+  const TensorId x = shared_input(net, {1, 5, 8});
+  const auto projected = [&](const std::string& name, std::int64_t columns) {
+    const TensorId y = net.op("MatMul", name, {x, net.constant(name + "_w", {8, columns})});
+    return net.op("Add", name + "_biased", {y, net.constant(name + "_b", {columns})});
+  };
+  const TensorId q = projected("q", 6);
+  const TensorId k = net.op("Transpose", "kt", {projected("k", 6)}, {{"perm", Ints{0, 2, 1}}});
+  const TensorId v = projected("v", 4);
+  const TensorId scores = net.op("Softmax", "softmax", {net.op("MatMul", "scores", {q, k})});
+  return net.unplaced({net.op("MatMul", "mix", {scores, v})});
+}
+
+}  // namespace
+
+TEST_CASE("results of siblings lie side by side, also those of the operators that they have in common on the way") {
+  CHECK(placed(two_convolutions()) == R"(a_out in a_out_and_siblings from element 0 with strides [208, 16, 4, 1]
+sa_out in sa_out_and_siblings from element 0 with strides [208, 16, 4, 1]
+b_out in a_out_and_siblings from element 128 with strides [208, 16, 4, 1]
+sb_out in sa_out_and_siblings from element 128 with strides [208, 16, 4, 1]
+storage sa_out_and_siblings [2,13,4,4]
+storage a_out_and_siblings [2,13,4,4]
++ a [side-by-side] of sa_out, sb_out: sa_out, sb_out lie side by side in sa_out_and_siblings
++ a [side-by-side] of a_out, b_out: a_out, b_out lie side by side in a_out_and_siblings
+)");
+}
+
+TEST_CASE("siblings at the border of a concatenation lie beside it") {
+  CHECK(placed(inception(1)) == R"(one_out in one_out_and_siblings from element 0 with strides [216, 36, 6, 1]
+one_relu_out in reduce3_relu_out_and_siblings from element 108 with strides [432, 36, 6, 1]
+reduce3_out in one_out_and_siblings from element 108 with strides [216, 36, 6, 1]
+reduce3_relu_out in reduce3_relu_out_and_siblings from element 0 with strides [432, 36, 6, 1]
+three_relu_out in reduce3_relu_out_and_siblings from element 216 with strides [432, 36, 6, 1]
+reduce5_out in one_out_and_siblings from element 180 with strides [216, 36, 6, 1]
+reduce5_relu_out in reduce3_relu_out_and_siblings from element 72 with strides [432, 36, 6, 1]
+five_relu_out in reduce3_relu_out_and_siblings from element 360 with strides [432, 36, 6, 1]
+all_out in reduce3_relu_out_and_siblings from element 108 with strides [432, 36, 6, 1]
+storage reduce3_relu_out_and_siblings [1,12,6,6]
+storage one_out_and_siblings [1,6,6,6]
++ one [side-by-side] of one_relu_out, reduce3_relu_out, reduce5_relu_out: reduce3_relu_out, reduce5_relu_out, all_out lie side by side in reduce3_relu_out_and_siblings
++ one [side-by-side] of one_out, reduce3_out, reduce5_out: one_out, reduce3_out, reduce5_out lie side by side in one_out_and_siblings
+)");
+}
+
+TEST_CASE("siblings that are whole in a concatenation stay there") {
+  Net net;
+  const TensorId x = shared_input(net, {2, 3, 4, 4});
+  const TensorId all = net.op("Concat", "all", {net.conv("a", x, 2), net.conv("b", x, 3)}, {{"axis", std::int64_t{1}}});
+  const Graph graph = net.unplaced({net.op("Relu", "after", {all})});
+  CHECK(placed(graph) == R"(a_out in all_out from element 0 with strides [80, 16, 4, 1]
+b_out in all_out from element 32 with strides [80, 16, 4, 1]
+- a [one-place] a_out, b_out stay where concatenations want them
+)");
+  CHECK(sibling_candidates(place_tensors(graph, {}), built_in_templates()) == "sibling_convolutions: a + b\n");
+}
+
+TEST_CASE("outputs of the network with gaps, and what a view needs without, stay apart") {
+  Net net;
+  const TensorId x = shared_input(net, {2, 3, 4, 4});
+  CHECK(placed(net.unplaced({net.conv("a", x, 2), net.conv("b", x, 3)})) ==
+        "- a [dense-boundary] a_out, b_out stay apart: a_out is an output of the network, which lies in memory without "
+        "gaps\n");
+  Net other;
+  const TensorId y = shared_input(other, {2, 3, 4, 4});
+  const TensorId flat = other.op("Reshape", "flat", {other.conv("a", y, 2)}, {{"shape", Ints{64}}});
+  CHECK(placed(other.unplaced({other.op("Relu", "r", {flat}), other.op("Relu", "rb", {other.conv("b", y, 3)})})) ==
+        "flat_out in a_out from element 0 with strides [1]\n"
+        "- a [needed-dense] a_out, b_out stay apart: flat re-indexes a_out, which it cannot with gaps\n");
+}
+
+TEST_CASE("patterns of siblings: every number of branches, every length, and each set of operators once") {
+  CHECK(sibling_candidates(place_tensors(inception(1), {}), built_in_templates()) ==
+        R"(sibling_convolutions: one + one_relu + reduce3 + reduce3_relu + reduce5 + reduce5_relu
+sibling_convolutions: one + one_relu + reduce3 + reduce3_relu [siblings-place]
+sibling_convolutions: one + one_relu + reduce5 + reduce5_relu
+sibling_convolutions: one + reduce3 + reduce5
+sibling_convolutions: one + reduce3
+sibling_convolutions: one + reduce5 [siblings-place]
+sibling_convolutions: reduce3 + reduce3_relu + reduce5 + reduce5_relu
+sibling_convolutions: reduce3 + reduce5
+)");
+  CHECK(sibling_candidates(place_tensors(attention_head(), {}), built_in_templates()) ==
+        R"(sibling_products: q + q_biased + k + k_biased + v + v_biased
+sibling_products: q + q_biased + k + k_biased
+sibling_products: q + q_biased + v + v_biased [siblings-place]
+sibling_products: q + k + v
+sibling_products: q + k
+sibling_products: q + v [siblings-place]
+sibling_products: k + k_biased + v + v_biased
+sibling_products: k + v
+)");
+}
+
+TEST_CASE("as one operator siblings compute what they compute alone") {
+  for (const Graph& graph : {two_convolutions(), inception(1), inception(2), attention_head()}) {
+    const FusedGraph fused = fused_siblings(place_tensors(graph, {}));
+    INFO(to_text(fused));
+    CHECK(std::any_of(fused.groups.begin(), fused.groups.end(), is_of_siblings));
+    check_values(fused, 1);
+  }
+}
+
+TEST_CASE("three siblings as one convolution, in words") {
+  const FusedGraph fused = fused_siblings(place_tensors(inception(2), {}));
+  for (const FusedOperator& group : fused.groups) {
+    if (!is_of_siblings(group)) continue;
+    CHECK(to_text(group_stages(fused.graph, group)) == R"(input shared_out f32[2,4,6,6]
+constant reduce3_w_stack f32[6,4,1,1]
+intermediate reduce3_out f32[2,6,6,6]
+output reduce3_relu_out_stack f32[2,6,6,6] strides [432,36,6,1]
+reduce3: reduce3_out[n<2, ff<6, yy<6, xx<6] = sum_{rc<4, ry<1, rx<1} (shared_out[n, rc, yy + ry, xx + rx] * reduce3_w_stack[ff, rc, ry, rx])
+reduce3_relu: reduce3_relu_out_stack[n<2, ff<6, yy<6, xx<6] = max(reduce3_out[n, ff, yy, xx], 0.0)
+)");
+    // The order is the one in memory, where the first one is the concatenation's.
+    const TensorStack& results = group.stacks.front();
+    std::string parts;
+    for (const TensorId part : results.parts) parts += fused.graph.tensor(part).name + " ";
+    CHECK((parts == "reduce3_relu_out reduce5_relu_out one_relu_out " || results.whole != group.output));
+  }
+}
+
+TEST_CASE("siblings of a person's template: any number of branches, attributes as everywhere") {
+  Diagnostics diagnostics;
+  const auto templates = parse_templates(R"(
+[[template]]
+name = "threes"
+siblings = 6
+[[template.vertex]]
+name = "x"
+role = "context"
+kinds = ["Tanh"]
+[[template.vertex]]
+name = "conv"
+role = "anchor"
+kinds = ["Conv"]
+where = { kernel_shape = 3 }
+[[template.edge]]
+from = "x"
+to = "conv"
+)",
+                                         "threes.toml", diagnostics);
+  REQUIRE(templates);
+  CHECK(expand(templates->front()).size() == 5);
+  Net net;
+  const TensorId x = shared_input(net, {1, 3, 4, 4});
+  std::vector<TensorId> outputs;
+  for (int i = 0; i < 6; ++i) {
+    outputs.push_back(net.op("Relu", "r" + std::to_string(i), {net.conv("c" + std::to_string(i), x, 1 + i, 3)}));
+  }
+  const CandidateSet set = find_candidate_groups(net.done(outputs), *templates, nullptr, {});
+  std::size_t all = 0;
+  std::size_t allowed = 0;
+  for (const CandidateGroup& candidate : set.candidates) {
+    if (!is_of_siblings(candidate.group)) continue;
+    ++all;
+    allowed += candidate.allowed() ? 1 : 0;
+  }
+  CHECK(all == 15 + 20 + 15 + 6 + 1);   // of six operators two, three, four, five, six
+  CHECK(allowed == 5 + 4 + 3 + 2 + 1);  // neighbours
+}
+
+TEST_CASE("random networks with siblings: as groups they compute what the operators do") {
+  int found = 0;
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    INFO("seed " << seed);
+    const FusedGraph fused = fused_siblings(RandomNet(seed).make(4 + static_cast<int>(seed % 16)));
+    for (const FusedOperator& group : fused.groups) found += is_of_siblings(group) ? 1 : 0;
+    check_values(fused, seed);
+  }
+  CHECK(found > 100);
+}
+
+TEST_CASE("a stack is what its parts are, one behind the other") {
+  Net net;
+  const std::vector<Tensor> parts = {net.random_tensor({2, 3, 2}), net.random_tensor({2, 1, 2}),
+                                     net.random_tensor({2, 0, 2}), net.random_tensor({2, 4, 2})};
+  const Tensor whole = concatenated(parts, 1);
+  REQUIRE(whole.shape() == Shape{2, 8, 2});
+  std::int64_t first = 0;
+  for (const Tensor& part : parts) {
+    const Tensor back = part_of(whole, 1, first, part.shape()[1]);
+    CHECK(std::equal(back.bytes().begin(), back.bytes().end(), part.bytes().begin(), part.bytes().end()));
+    first += part.shape()[1];
+  }
+  CHECK(whole.as_double(3 * 2) == parts[1].as_double(0));
+  CHECK(whole.as_double(8 * 2) == parts[0].as_double(3 * 2));
+}
