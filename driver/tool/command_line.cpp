@@ -320,6 +320,12 @@ int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolConte
   } catch (const CLI::ParseError& failure) {
     return parse_failure(context, app, row.name, failure);
   }
+  // An empty name, "-o ''" of an unset variable, would be as if the option were not there.
+  for (const CLI::Option* option : app.get_options()) {
+    const auto& values = option->results();
+    if (option->get_type_size() == 0 || std::find(values.begin(), values.end(), "") == values.end()) continue;
+    return usage_error(context, row.name, fmt::format("the value of {} is empty", option->get_name()));
+  }
   context.json = options.json;
   return row.run(options, context);
 }

@@ -74,6 +74,9 @@ TEST_CASE("what would be ignored is refused") {
     CHECK(mistake(arguments) == "error: " + option[0] + " has no meaning without NAME");
   }
   CHECK(mistake({"network", "lenet", "-o", "x.onnx", "--batch", "0"}).find("error: --batch: ") == 0);
+  CHECK(mistake({"compile", "x.onnx", "-o", ""}) == "error: the value of -o is empty");
+  CHECK(mistake({"explain", "x", "--op", ""}) == "error: the value of --op is empty");
+  CHECK(mistake({"compile", ""}) == "error: the value of MODEL.onnx is empty");
   CHECK(mistake({"templates", "--rules", "matmul"}) == "error: NAME does not go with --rules");
   CHECK(mistake({"templates", "--rules", "--templates", "x.toml"}) == "error: --templates does not go with --rules");
 }
