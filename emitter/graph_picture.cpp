@@ -94,8 +94,8 @@ DotAttributes edge_attributes(const GraphTensor& tensor, bool with_name) {
 }
 
 /// Edges from producers and inputs to operators and outputs. A tensor has one edge to each operator that reads it,
-/// however often it does. `from_id` and `to_id` name the node (and port) at which an operator's edges begin and end;
-/// edges between two operators of one node are left out.
+/// however often it does, and one for all that read it at the same port. `from_id` and `to_id` name the node (and port)
+/// at which an operator's edges begin and end; edges between two operators of one node are left out.
 template <class FromId, class ToId>
 void add_edges(DotWriter& dot, const Graph& graph, bool with_name, const FromId& from_id, const ToId& to_id) {
   const auto source_of = [&](TensorId id) -> std::string {
@@ -104,13 +104,13 @@ void add_edges(DotWriter& dot, const Graph& graph, bool with_name, const FromId&
     return tensor.is_input ? tensor_id(id) : "";
   };
   const auto node_of = [](const std::string& id) { return id.substr(0, id.find(':')); };
+  std::set<std::pair<TensorId, std::string>> drawn;
   for (std::size_t i = 0; i < graph.operators().size(); ++i) {
-    std::set<TensorId> read;
     for (const auto& input : graph.operators()[i].inputs) {
-      if (!input || !read.insert(*input).second) continue;
+      if (!input) continue;
       const std::string from = source_of(*input);
       const std::string to = to_id(OpId(i));
-      if (from.empty() || node_of(from) == node_of(to)) continue;
+      if (from.empty() || node_of(from) == node_of(to) || !drawn.emplace(*input, to).second) continue;
       dot.edge(from, to, edge_attributes(graph.tensor(*input), with_name));
     }
   }
@@ -149,6 +149,7 @@ std::vector<std::string> cost_lines(const ProgramStep& step, std::int64_t all_cy
 
 /// Operators of the group that one of them reads, where that is not just the one above it; "" else.
 std::string reads_inside(const Graph& graph, const FusedOperator& group, std::size_t member) {
+  if (group.roles[member] == "sibling") return "sibling";
   std::vector<std::string> names;
   bool only_above = true;
   for (std::size_t earlier = 0; earlier < member; ++earlier) {
@@ -253,11 +254,15 @@ std::string fused_dot(const Program& program) {
       templates.push_back(group.template_name);
     }
   }
-  // At the top of the box for its first operator, out at the bottom; operators between have their cells' sides.
+  // At the top of the box for its first operator and for siblings, which share what they read, out at the bottom;
+  // operators between have their cells' sides.
   const auto from_id = [&](OpId op) { return group_id(step_of[op.index()]) + ":s"; };
   const auto to_id = [&](OpId op) {
     const FusedOperator& group = program.steps[step_of[op.index()]].group;
-    return fmt::format("{}:{}", group_id(step_of[op.index()]), op == group.operators.front() ? "n" : operator_id(op));
+    const auto member = static_cast<std::size_t>(std::find(group.operators.begin(), group.operators.end(), op) -
+                                                 group.operators.begin());
+    const bool at_top = member == 0 || group.roles[member] == "sibling";
+    return fmt::format("{}:{}", group_id(step_of[op.index()]), at_top ? "n" : operator_id(op));
   };
   add_edges(dot, graph, with_name, from_id, to_id);
   for (const std::string& name : templates) {

@@ -268,8 +268,9 @@ Problem siblings_apart(const GraphFacts& facts, const FusedOperator& group) {
           if (!operand || !graph.tensor(*operand).producer) continue;
           const OpId producer = *graph.tensor(*operand).producer;
           if (std::find(read.begin(), read.end(), producer) == read.end()) continue;
-          return fmt::format("{} reads {}, the result of its sibling {}", graph.op(op).name,
-                             graph.tensor(*operand).name, graph.op(producer).name);
+          return BrokenRule(fmt::format("{} reads {}, the result of its sibling {}", graph.op(op).name,
+                                        graph.tensor(*operand).name, graph.op(producer).name),
+                            fmt::format("{} not reading {}", graph.op(op).name, graph.tensor(*operand).name));
         }
       }
     }

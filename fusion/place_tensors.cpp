@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/operators.h"
-#include "fusion/siblings.h"
+#include "fusion/sibling_rows.h"
 #include "fusion/views.h"
 
 namespace stowage {
@@ -29,15 +29,6 @@ struct Claim {
   } cost = Cost::none;
   std::string rule;    ///< if impossible
   std::string reason;  ///< if not none
-};
-
-using Boxes = std::map<TensorId, StorageBox>;
-
-/// Tensors that are to lie one behind the other along a dimension of a storage.
-struct Row {
-  std::vector<TensorId> tensors;
-  std::size_t axis = 0;
-  std::optional<OpId> join;  ///< a concatenation whose result is one of them
 };
 
 class Placer {
@@ -72,8 +63,12 @@ class Placer {
   }
 
   [[nodiscard]] const Boxes& boxes() const { return boxes_; }
-  /// Concatenations by their results' place; slices and reshapes.
-  [[nodiscard]] bool is_join(OpId op) const { return kinds_[op.index()] == Kind::join; }
+  /// By operator: concatenations that are views.
+  [[nodiscard]] std::vector<bool> placed_joins() const {
+    std::vector<bool> joins;
+    for (std::size_t op = 0; op < kinds_.size(); ++op) joins.push_back(kinds_[op] == Kind::join && is_placed(OpId(op)));
+    return joins;
+  }
   [[nodiscard]] bool is_placed(OpId op) const {
     return records_[op.index()] && records_[op.index()]->outcome == TraceOutcome::accepted;
   }
@@ -334,89 +329,16 @@ class Placer {
   std::vector<std::size_t> row_of_storage_;  ///< by storage
 };
 
-/// Where the results of a family's branches are to lie.
-class FamilyRows {
- public:
-  /// `before`: how everything lies without siblings.
-  FamilyRows(const Graph& graph, const Placer& before) : graph_(graph), before_(before) {}
-
-  /// Nothing where none of them can be put beside another, or all lie side by side already.
-  std::optional<Row> row_of(const SiblingFamily& family) const {
-    const std::optional<Border> border = border_of(family);
-    Row row{{}, family.axis, std::nullopt};
-    for (std::size_t i = 0; i < family.branches.size(); ++i) {
-      if (!before_.boxes().contains(result(family, i))) row.tensors.push_back(result(family, i));
-    }
-    if (row.tensors.size() < (border ? 1 : 2)) return std::nullopt;
-    if (!border) return row;
-    const TensorId joined = graph_.op(border->join).output;
-    row.tensors.insert(border->at_end ? row.tensors.begin() : row.tensors.end(), joined);
-    row.join = border->join;
-    return row;
-  }
-
- private:
-  /// The concatenation at whose beginning or end most of a family's results are.
-  struct Border {
-    OpId join;
-    bool at_end = false;
-    std::size_t results = 0;  ///< so many of them
-  };
-
-  [[nodiscard]] TensorId result(const SiblingFamily& family, std::size_t branch) const {
-    return graph_.op(family.branches[branch].back()).output;
-  }
-
-  [[nodiscard]] std::optional<Border> border_of(const SiblingFamily& family) const {
-    std::optional<Border> best;
-    for (std::size_t i = 0; i < family.branches.size(); ++i) {
-      for (const OpId reader : graph_.tensor(result(family, i)).consumers) {
-        if (!before_.is_join(reader) || !before_.is_placed(reader) || !joins_along(reader, family.axis)) continue;
-        if (before_.boxes().contains(graph_.op(reader).output)) continue;
-        std::vector<TensorId> operands;
-        for (const auto& operand : graph_.op(reader).inputs) {
-          if (operand && element_count(graph_.tensor(*operand).shape) > 0) operands.push_back(*operand);
-        }
-        for (const bool at_end : {false, true}) {
-          const Border border{reader, at_end, results_at_border(family, operands, at_end)};
-          if (border.results > (best ? best->results : 0)) best = border;
-        }
-      }
-    }
-    return best;
-  }
-
-  [[nodiscard]] bool joins_along(OpId join, std::size_t axis) const {
-    const auto rank = static_cast<std::int64_t>(graph_.tensor(graph_.op(join).output).shape.size());
-    const std::int64_t given = int_attribute(graph_.op(join).attributes, "axis", 0);
-    return static_cast<std::size_t>(given < 0 ? given + rank : given) == axis;
-  }
-
-  [[nodiscard]] std::size_t results_at_border(const SiblingFamily& family, const std::vector<TensorId>& operands,
-                                              bool at_end) const {
-    std::size_t count = 0;
-    const auto is_result = [&](TensorId operand) {
-      for (std::size_t i = 0; i < family.branches.size(); ++i) {
-        if (result(family, i) == operand) return true;
-      }
-      return false;
-    };
-    while (count < operands.size() && is_result(operands[at_end ? operands.size() - 1 - count : count])) ++count;
-    return count;
-  }
-
-  const Graph& graph_;
-  const Placer& before_;
-};
-
 /// Rows of siblings, and what becomes of them.
 class SiblingPlaces {
  public:
   explicit SiblingPlaces(const Graph& graph) : graph_(graph), fresh_(graph), before_(fresh_) {
     before_.run();
-    const FamilyRows rows(graph, before_);
-    for (const SiblingFamily& family : find_sibling_families(graph))
-      entries_.push_back({family, rows.row_of(family), {}});
+    const std::vector<bool> joins = before_.placed_joins();
+    for (SiblingFamily& family : find_sibling_families(graph)) {
+      auto row = row_of(graph, family, before_.boxes(), joins);
+      entries_.push_back({std::move(family), std::move(row), {}});
+    }
   }
 
   /// Lays rows until none of them costs a view: whatever costs one is given up.

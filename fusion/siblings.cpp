@@ -103,10 +103,10 @@ class Stacker {
       for (const auto& [key, value] : b.attributes) values[key].second = to_text(value);
       for (const auto& [key, both] : values) {
         if (both.first == both.second) continue;
-        const auto or_default = [](const std::string& text) { return text.empty() ? "the default" : text; };
-        found.push_back(fmt::format("{} of {} is {}, of {} {}", key, b.name, or_default(both.second), a.name,
+        const auto or_default = [](const std::string& text) { return text.empty() ? "of the default" : text; };
+        found.push_back(fmt::format("{} has {} {}, {} has {}", b.name, key, or_default(both.second), a.name,
                                     or_default(both.first)));
-        flip = fmt::format("{} of {} being {}", key, b.name, or_default(both.first));
+        flip = fmt::format("{} with {} {}", b.name, key, or_default(both.first));
       }
     }
     std::string text;

@@ -151,7 +151,7 @@ std::map<std::string, RuleCase> rule_cases() {
         return net.op("Conv", "b", {x, net.constant("b_w", {5, 3, 1, 1})},
                       {{"pads", std::vector<std::int64_t>{0, 0, 0, 0}}, {"strides", std::vector<std::int64_t>{2, 2}}});
       }),
-      "strides of b is [2, 2], of a [1, 1]"};
+      "b has strides [2, 2], a has [1, 1]"};
   cases["siblings-parameters"] = {
       alike_siblings(), siblings([](Net& net, TensorId x, TensorId) {
         return net.op("Conv", "b", {x, net.input("w", {5, 3, 1, 1})},

@@ -49,8 +49,9 @@ TEST_CASE("the built-in templates are read, in the order in which greedy tries t
   std::vector<std::string> names;
   for (const FusionTemplate& fusion_template : built_in_templates()) names.push_back(fusion_template.name);
   CHECK(names == std::vector<std::string>{"attention", "layer_normalization", "depthwise_pointwise", "convolution_pool",
-                                          "pool_convolution", "convolution_convolution", "sibling_convolutions", "sibling_products", "convolution", "matmul",
-                                          "depthwise", "reduction", "element_wise"});
+                                          "pool_convolution", "convolution_convolution", "sibling_convolutions",
+                                          "sibling_products", "convolution", "matmul", "depthwise", "reduction",
+                                          "element_wise"});
 }
 
 TEST_CASE("a template in TOML becomes a value") {
@@ -432,4 +433,53 @@ t.toml:13:8: error: 'next' is a producer, but it reads the anchor 'conv': a prod
       read_one(template_of({{"conv", "anchor", "Conv", "where = { " + where + " }"}}));
     }
   }
+}
+
+TEST_CASE("a template of siblings has something that they share, and anchors with epilogues only") {
+  const auto branch = [](const std::string& vertices, const std::string& edges) {
+    return mistakes("[[template]]\nname = \"t\"\nsiblings = 4\n" + vertices + edges);
+  };
+  const auto vertex = [](const std::string& name, const std::string& role, const std::string& more = "") {
+    return "[[template.vertex]]\nname = \"" + name + "\"\nrole = \"" + role + "\"\nkinds = [\"@any\"]\n" + more;
+  };
+  const auto edge = [](const std::string& from, const std::string& to) {
+    return "[[template.edge]]\nfrom = \"" + from + "\"\nto = \"" + to + "\"\n";
+  };
+  const std::string shared = vertex("x", "context");
+  const std::string anchor = vertex("a", "anchor");
+  CHECK(read_one("[[template]]\nname = \"t\"\nsiblings = 4\n" + shared + anchor + edge("x", "a")).siblings == 4);
+  CHECK(branch(anchor, "") ==
+        R"(t.toml:3:12: error: no vertex has the role 'context', so siblings would share nothing [nothing-shared]
+    siblings = 4
+               ^
+  help: a vertex with role 'context' stands for the operator whose result they read
+)");
+  CHECK(branch(vertex("x", "context", "optional = true\n") + anchor, edge("x", "a")) ==
+        R"(t.toml:8:12: error: what siblings share is neither optional nor repeated [not-for-siblings]
+    optional = true
+               ^^^^
+)");
+  CHECK(branch(shared + vertex("p", "producer") + anchor, edge("x", "p") + edge("p", "a")) ==
+        R"(t.toml:10:8: error: the role 'producer' is not for siblings [not-for-siblings]
+    role = "producer"
+           ^^^^^^^^^^
+  help: a branch is an anchor with its epilogue, behind a vertex with role 'context'
+)");
+  CHECK(branch(shared + anchor + vertex("e", "epilogue"), edge("x", "a") + edge("x", "e")) ==
+        R"(t.toml:13:8: error: 'e' does not read the anchor's result [not-for-siblings]
+    name = "e"
+           ^^^
+  help: a branch is an anchor with its epilogue, behind a vertex with role 'context'
+)");
+  CHECK(mistakes("[[template]]\nname = \"t\"\nsiblings = 1\n" + shared + anchor + edge("x", "a")) ==
+        R"(t.toml:3:12: error: 'template.siblings' is 1, but lies between 2 and 8 [out-of-range]
+    siblings = 1
+               ^
+)");
+  CHECK(mistakes("[[template]]\nname = \"t\"\n" + anchor + vertex("b", "sibling") + edge("a", "b")) ==
+        R"(t.toml:9:8: error: there is no role 'sibling' for a vertex [unknown-role]
+    role = "sibling"
+           ^^^^^^^^^
+  help: 'siblings' of the template says how many branches there are; its vertices are one of them
+)");
 }
