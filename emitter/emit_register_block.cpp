@@ -23,6 +23,7 @@ using LaneGroup = std::vector<std::int64_t>;
 /// 1 to 16 lanes, at least four: whole vectors, the last one overlapping its neighbour where the number is odd. Lanes
 /// in two vectors are computed twice from the same start and stored twice with the same value.
 LaneGroup tail_group(std::int64_t count) {
+  check(count >= lanes, "fewer lanes than a vector has would begin before the row");
   LaneGroup group;
   for (std::int64_t at = 0; at + lanes < count; at += lanes) group.push_back(at);
   group.push_back(count - lanes);

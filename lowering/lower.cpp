@@ -468,6 +468,8 @@ class NestBuilder {
       range.start = bind(block, fmt::format("{}_{}_at", s.name, axis_name), inside.low);
       const IndexExpr extent = inside.high - inside.low + 1;
       range.extent = bind(block, fmt::format("{}_{}_n", s.name, axis_name), extent, narrowed(extent, most));
+      // A buffer that also holds padding is larger than what is computed.
+      if (range.extent.is_constant()) range.max_extent = range.extent.constant();
       ldm.origin[a] = frame.padding ? boxes_.demanded_span(frame.stage, axis, fixed).low : range.start;
       box.push_back(std::move(range));
     }
