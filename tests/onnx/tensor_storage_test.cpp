@@ -191,8 +191,15 @@ TEST_CASE("external data stays inside the model's folder", "[onnx][storage]") {
   CHECK(values_of(from("link.bin")) == std::vector<double>{1, 2});
   fs::create_symlink("../secret.bin", folder.path() / "models" / "leak.bin");
   fs::create_directory_symlink("..", folder.path() / "models" / "up");
-  for (const std::string location : {"../secret.bin", (folder.path() / "secret.bin").string().c_str(),
-                                     "inside/../../secret.bin", "leak.bin", "up/secret.bin", "missing.bin", "", "."}) {
+  const std::vector<std::string> locations{"../secret.bin",
+                                           (folder.path() / "secret.bin").string(),
+                                           "inside/../../secret.bin",
+                                           "leak.bin",
+                                           "up/secret.bin",
+                                           "missing.bin",
+                                           "",
+                                           "."};
+  for (const std::string& location : locations) {
     const auto outcome = from(location);
     INFO(location << ": " << outcome.text());
     CHECK(outcome.codes() == "external-data");
