@@ -122,13 +122,14 @@ Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnos
   return text;
 }
 
-Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics) {
+Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop) {
   auto file = open_to_read(path, diagnostics);
   if (!file) return Failed{};
   const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(), &XXH64_freeState);
   XXH64_reset(state.get(), 0);
   std::vector<char> buffer(piece);
   for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), file->get())) > 0;) {
+    if (stop.stop_requested()) return Failed{};
     XXH64_update(state.get(), buffer.data(), got);
   }
   if (std::ferror(file->get()) != 0) {

@@ -14,8 +14,8 @@
 namespace stowage {
 
 Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics);
-/// "xxh64:…" of a file's bytes, read in pieces.
-Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics);
+/// "xxh64:…" of a file's bytes, read in pieces. Fails without a diagnostic when stopped.
+Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop = {});
 
 /// A folder in the making. Files go to a temporary beside the wanted place; commit() puts it there by renaming.
 /// Whatever happens before that (an error, a stop, an exception) leaves the wanted place as it was, and the temporary

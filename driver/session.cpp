@@ -179,17 +179,17 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
   Diagnostics bindings;
   for (const auto& [input, file] : request.bindings) {
     const auto value = read_npy(file, bindings);
-    const auto hash = hash_of_file(file, bindings);
+    const auto hash = hash_of_file(file, bindings, stop);
     if (!value || !hash) continue;
     import.bindings[input] = *value;
     compilation.bindings[input] = {file, *hash};
   }
-  auto hash = hash_of_file(request.model, bindings);
+  auto hash = hash_of_file(request.model, bindings, stop);
   diagnostics.append(bindings);
   if (bindings.has_errors() || !hash) return Failed{};
   compilation.model = {request.model, *hash};
 
-  const auto graph = import_onnx(request.model, import, diagnostics);
+  const auto graph = import_onnx(request.model, import, diagnostics, stop);
   if (!graph || stop.stop_requested()) return Failed{};
   return compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, progress);
 }

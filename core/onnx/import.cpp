@@ -118,10 +118,11 @@ bool check_model(const Model& model, Diagnostics& diagnostics) {
 
 /// The import of a model that passed the checks. `inputs_to_bind` gets the inputs whose values decide shapes.
 Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnostics& diagnostics,
-                           std::set<std::string>& inputs_to_bind) {
+                           std::set<std::string>& inputs_to_bind, std::stop_token stop = {}) {
   const onnx::GraphProto& graph = model.proto.graph();
   const std::string stem = std::filesystem::path(model.path).stem().string();
   ImportState state{model, options, diagnostics, GraphBuilder(graph.name().empty() ? stem : graph.name())};
+  state.stop = std::move(stop);
   state.generated_bytes_left = options.max_generated_bytes;
   collect_used_names(graph, state.used_names);
   for (const auto& output : graph.output()) state.reserved_names.insert(output.name());
@@ -135,12 +136,13 @@ Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnosti
 
 }  // namespace
 
-Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics) {
+Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics,
+                          std::stop_token stop) {
   return guarded<Graph>(path, diagnostics, [&]() -> Result<Graph> {
-    auto model = load_model(path, diagnostics);
+    auto model = load_model(path, diagnostics, stop);
     if (!model || !check_model(*model, diagnostics)) return Failed{};
     std::set<std::string> inputs_to_bind;
-    return import_model(*model, options, diagnostics, inputs_to_bind);
+    return import_model(*model, options, diagnostics, inputs_to_bind, std::move(stop));
   });
 }
 

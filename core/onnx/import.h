@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct ImportOptions {
 };
 
 /// Reads, checks and canonicalises a model. All mistakes found are in `diagnostics`; unsupported operators are listed
-/// together, each with its nodes, before anything else.
-Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics);
+/// together, each with its nodes, before anything else. Fails without a diagnostic when stopped.
+Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics,
+                          std::stop_token stop = {});
 
 /// One input of the network as the file declares it; weights that are listed as inputs too are left out.
 struct NetworkInput {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <filesystem>
 #include <fstream>
@@ -68,15 +68,31 @@ class NameCheck {
   bool& good_;
 };
 
+/// A file as protobuf reads it, piece by piece; it ends early when stopped.
+class StoppableFile : public google::protobuf::io::CopyingInputStream {
+ public:
+  StoppableFile(const fs::path& path, const std::stop_token& stop) : stream_(path, std::ios::binary), stop_(stop) {}
+  int Read(void* buffer, int size) override {
+    if (stop_.stop_requested()) return -1;
+    stream_.read(static_cast<char*>(buffer), size);
+    return stream_.bad() ? -1 : static_cast<int>(stream_.gcount());
+  }
+
+ private:
+  std::ifstream stream_;
+  const std::stop_token& stop_;
+};
+
 /// Parses the file. On failure `proto` holds what came before the damage.
-bool parse(const fs::path& path, onnx::ModelProto& proto) {
-  std::ifstream stream(path, std::ios::binary);
-  google::protobuf::io::IstreamInputStream bytes(&stream);
+bool parse(const fs::path& path, onnx::ModelProto& proto, const std::stop_token& stop) {
+  constexpr int piece = 1 << 20;  // bytes
+  StoppableFile file(path, stop);
+  google::protobuf::io::CopyingInputStreamAdaptor bytes(&file, piece);
   google::protobuf::io::CodedInputStream coded(&bytes);
   return proto.ParsePartialFromCodedStream(&coded) && coded.ConsumedEntireMessage();
 }
 
-bool read_file(Model& model, Diagnostics& diagnostics) {
+bool read_file(Model& model, Diagnostics& diagnostics, const std::stop_token& stop) {
   const auto fail = [&](std::string code, std::string message, std::string remedy = {}) {
     diagnostics.error(std::move(code), model.place(), std::move(message), std::move(remedy));
     return false;
@@ -93,7 +109,9 @@ bool read_file(Model& model, Diagnostics& diagnostics) {
     return fail("file-too-large", fmt::format("the file has {} bytes; ONNX files end at 2 GiB", size),
                 "store the weights as external data");
   }
-  if (parse(model.path, model.proto)) return true;
+  const bool parsed = parse(model.path, model.proto, stop);
+  if (stop.stop_requested()) return false;  // what was read until then may even be a message
+  if (parsed) return true;
   // An ONNX file starts with its version; bytes of another kind rarely yield a plausible one.
   const auto ir = model.proto.ir_version();
   if (ir >= 1 && ir <= 100 && (model.proto.has_graph() || !model.proto.producer_name().empty())) {
@@ -107,7 +125,7 @@ bool read_file(Model& model, Diagnostics& diagnostics) {
 
 bool is_onnx_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
-Result<Model> load_model(const std::string& path, Diagnostics& diagnostics) {
+Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop) {
   Model model;
   model.path = path;
   model.folder = fs::path(path).parent_path().string();
@@ -115,7 +133,7 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics) {
     diagnostics.error(std::move(code), model.place(), std::move(message), std::move(remedy));
     return {};
   };
-  if (!read_file(model, diagnostics)) return Failed{};
+  if (!read_file(model, diagnostics, stop)) return Failed{};
   const onnx::ModelProto& proto = model.proto;
   if (!proto.has_graph() || !proto.has_ir_version()) {
     return fail("not-onnx", "this is not an ONNX file: it holds no version or no graph");

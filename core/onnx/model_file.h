@@ -4,6 +4,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Model {
   }
 };
 
-Result<Model> load_model(const std::string& path, Diagnostics& diagnostics);
+/// Fails without a diagnostic when stopped.
+Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop = {});
 
 bool is_onnx_domain(const std::string& domain);  ///< "" or "ai.onnx"
 

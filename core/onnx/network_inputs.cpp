@@ -170,6 +170,10 @@ class NetworkInputs {
   void add_weights() {
     for (auto& proto : *state_.model.proto.mutable_graph()->mutable_initializer()) {
       if (!state_.used_names.contains(proto.name())) continue;  // nobody reads it: not even loaded
+      if (state_.stop.stop_requested()) {
+        good_ = false;
+        return;
+      }
       auto tensor = read_tensor(proto, state_.model.folder, state_.model.place(), state_.diagnostics);
       if (!tensor) {
         good_ = false;

@@ -349,6 +349,7 @@ bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& grap
   int refused = 0;
   const auto names = node_names(graph, prefix);
   for (int n = 0; n < graph.node_size() && refused < most_reported; ++n) {
+    if (state.stop.stop_requested()) return false;
     const onnx::NodeProto& proto = graph.node(n);
     const bool behind_failure = std::any_of(proto.input().begin(), proto.input().end(), [&](const std::string& input) {
       return !input.empty() && scope.has_failed(input);

@@ -37,6 +37,7 @@ struct ImportState {
   const ImportOptions& options;
   Diagnostics& diagnostics;
   GraphBuilder builder;
+  std::stop_token stop{};
   std::set<std::string> used_names{};        ///< names that some node or network output reads
   std::set<std::string> reserved_names{};    ///< names of network outputs, which no other tensor may take
   std::map<std::string, int> times_named{};  ///< how many operators asked for a name

@@ -6,6 +6,9 @@
 //   emulate_network/NAME   "ratio" is the emulated run over the oneDNN reference (promised: VGG-16 at most 10 in
 //   counting
 //                          mode)
+//   answer_to_stop/AFTER   from the request to stop, AFTER milliseconds into compiling, emulating and checking VGG-16,
+//   to
+//                          the return (promised: under a second)
 //   fuse_network/NAME, fuse_wired/WIDTH
 //                         finding, planning and choosing fused operators with strategy exact from a cold cache, on two
 //                          threads (promised: under 5 seconds each; of randomly wired graphs with the gap stated). The
@@ -15,9 +18,12 @@
 
 #include <chrono>
 #include <filesystem>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "core/reference/reference.h"
+#include "driver/check_run.h"
 #include "driver/inputs.h"
 #include "driver/networks.h"
 #include "driver/session.h"
@@ -100,6 +106,31 @@ void emulate_network(benchmark::State& state, const std::string& network, Emulat
   state.counters["ratio"] = emulated_seconds / reference_seconds;
 }
 
+void answer_to_stop(benchmark::State& state) {
+  Diagnostics diagnostics;
+  CompileRequest request;
+  request.model = model_of("vgg16", diagnostics);
+  for (auto _ : state) {
+    std::stop_source source;
+    std::chrono::steady_clock::time_point asked;
+    std::jthread user([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(state.range(0)));
+      asked = std::chrono::steady_clock::now();
+      source.request_stop();
+    });
+    if (const auto compilation = compile(request, diagnostics, source.get_token())) {
+      std::vector<Tensor> inputs;
+      const Graph& graph = compilation->program.fused.graph;
+      for (const TensorId input : graph.inputs()) inputs.push_back(random_input(graph, input, 1));
+      benchmark::DoNotOptimize(run_and_check(*compilation, inputs, {}, diagnostics, source.get_token()));
+    }
+    const auto returned = std::chrono::steady_clock::now();
+    user.join();
+    if (returned < asked) return state.SkipWithError("it was done before");
+    state.SetIterationTime(std::chrono::duration<double>(returned - asked).count());
+  }
+}
+
 void fuse_exact(benchmark::State& state, const Graph& graph) {
   Diagnostics diagnostics;
   const auto target = load_target("sw26010", {}, diagnostics);
@@ -134,6 +165,17 @@ BENCHMARK_CAPTURE(emulate_network, vgg16_counting, "vgg16", EmulationLevel::coun
     ->UseManualTime()
     ->Iterations(1);
 BENCHMARK_CAPTURE(emulate_network, vgg16_checked, "vgg16", EmulationLevel::check)
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime()
+    ->Iterations(1);
+BENCHMARK(answer_to_stop)
+    ->Arg(1)
+    ->Arg(30)
+    ->Arg(100)
+    ->Arg(300)
+    ->Arg(1000)
+    ->Arg(1500)
+    ->Arg(2000)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime()
     ->Iterations(1);

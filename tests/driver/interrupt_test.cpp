@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -18,7 +19,6 @@ namespace stowage::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 /// A running stowage whose outputs go to files out.txt and err.txt.
 pid_t start(std::vector<std::string> arguments) {
@@ -38,17 +38,11 @@ pid_t start(std::vector<std::string> arguments) {
   return child;
 }
 
-struct End {
-  int code = -1;  ///< exit code, or minus the signal
-  double seconds = 0;
-};
-
-End wait_for(pid_t child) {
-  const auto begin = Clock::now();
+/// Its exit code, or minus the signal that ended it.
+int wait_for(pid_t child) {
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
-  const std::chrono::duration<double> took = Clock::now() - begin;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), took.count()};
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 /// Entries of the current folder but the two outputs.
@@ -64,7 +58,25 @@ std::vector<std::string> entries() {
 
 void sleep_milliseconds(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
-TEST_CASE("Ctrl-C stops every command within a second and leaves nothing half written") {
+/// Waits until a process has taken over SIGINT; loading its libraries takes as long as it takes. False if it ended
+/// before.
+bool takes_interrupts(pid_t child) {
+  const std::string status = "/proc/" + std::to_string(child) + "/status";
+  for (;;) {
+    std::ifstream lines(status);
+    std::string line;
+    bool listens = false;
+    while (std::getline(lines, line)) {
+      if (line.starts_with("State:") && line.find('Z') != std::string::npos) return false;
+      if (line.starts_with("SigCgt:")) listens = (std::stoull(line.substr(7), nullptr, 16) >> (SIGINT - 1) & 1U) != 0;
+    }
+    if (listens) return true;
+    sleep_milliseconds(1);
+  }
+}
+
+// How quickly they stop is measured in tests/benchmarks/.
+TEST_CASE("Ctrl-C stops every command and leaves nothing half written") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "resnet18", "-o", "resnet18.onnx"}).code == 0);
   REQUIRE(run_stowage({"compile", "resnet18.onnx", "-o", "plan"}).code == 0);
@@ -78,17 +90,15 @@ TEST_CASE("Ctrl-C stops every command within a second and leaves nothing half wr
       {"run", "plan", "--check", "--save-outputs", "out"},
   };
   for (const auto& command : commands) {
-    for (const int milliseconds : {5, 60, 300}) {
+    for (const int milliseconds : {0, 5, 60, 300}) {
       const pid_t child = start(command);
-      sleep_milliseconds(milliseconds);
+      if (takes_interrupts(child)) sleep_milliseconds(milliseconds);
       ::kill(child, SIGINT);
-      const End end = wait_for(child);
+      const int code = wait_for(child);
       INFO(command[0] << " after " << milliseconds << " ms: " << read_text("err.txt"));
       // It may have been done before; otherwise it was stopped, and says so.
-      const bool before_the_handler = end.code == -SIGINT && milliseconds < 60;
-      CHECK((end.code == 0 || end.code == 130 || before_the_handler));
-      CHECK(end.seconds < 2.0);  // a second, on a machine with other work
-      if (end.code == 0) {
+      CHECK((code == 0 || code == 130));
+      if (code == 0) {
         fs::remove_all("out");
         fs::remove("vgg16.onnx");
       }
@@ -98,12 +108,12 @@ TEST_CASE("Ctrl-C stops every command within a second and leaves nothing half wr
     }
   }
   const pid_t child = start({"batch", "jobs.toml", "-j", "2", "-o", "out"});
-  sleep_milliseconds(700);
+  REQUIRE(takes_interrupts(child));
+  sleep_milliseconds(300);
   ::kill(child, SIGINT);
-  const End end = wait_for(child);
+  const int code = wait_for(child);
   INFO(read_text("err.txt"));
-  CHECK(end.code == 130);
-  CHECK(end.seconds < 2.0);
+  CHECK(code == 130);
   // A job's folder is there whole or not at all.
   for (const std::string job : {"a", "b"}) {
     if (fs::exists("out/" + job)) CHECK(run_stowage({"explain", "out/" + job}).code == 0);
@@ -117,12 +127,12 @@ TEST_CASE("killed while it writes, the tool leaves no output under the wanted na
     const pid_t child = start({"compile", "resnet18.onnx", "-o", "out"});
     sleep_milliseconds(milliseconds);
     ::kill(child, SIGKILL);
-    const End end = wait_for(child);
+    const int code = wait_for(child);
     INFO(milliseconds);
     if (fs::exists("out")) {
       // It was in place already, so it is whole: it runs.
       CHECK(run_stowage({"explain", "out"}).code == 0);
-      if (end.code == 0) break;
+      if (code == 0) break;
     }
     fs::remove_all("out");
   }
@@ -131,8 +141,8 @@ TEST_CASE("killed while it writes, the tool leaves no output under the wanted na
 TEST_CASE("in a pipe the tool is silent but for its result") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
-  const End end = wait_for(start({"compile", "lenet.onnx", "-o", "out", "--json"}));
-  CHECK(end.code == 0);
+  const int code = wait_for(start({"compile", "lenet.onnx", "-o", "out", "--json"}));
+  CHECK(code == 0);
   CHECK(read_text("err.txt").empty());
   CHECK(read_text("out.txt").find('\033') == std::string::npos);
 }

@@ -235,4 +235,16 @@ TEST_CASE("names that are no text are refused", "[onnx][bad]") {
   CHECK(import_model(model).codes() == "invalid-name");
 }
 
+TEST_CASE("a stopped import fails and says nothing", "[onnx][bad]") {
+  const TemporaryFolder folder;
+  const std::string whole = text_model("agraph (float[2] x) => (float[2] y) { y = Relu(x) }").SerializeAsString();
+  std::stop_source source;
+  source.request_stop();
+  for (const std::string& bytes : {whole, whole.substr(0, whole.size() / 2)}) {
+    Diagnostics diagnostics;
+    CHECK_FALSE(import_onnx(folder.write("model.onnx", bytes), {}, diagnostics, source.get_token()));
+    CHECK(format_diagnostics(diagnostics).empty());
+  }
+}
+
 }  // namespace stowage::test
