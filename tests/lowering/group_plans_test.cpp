@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "fusion/siblings.h"
 #include "lowering/loop_nest_parser.h"
 #include "lowering/planner.h"
 #include "tests/fusion/random_net.h"
@@ -210,6 +211,7 @@ TEST_CASE("random groups of several stages, interpreted, give what their operato
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20260101);
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 300);
   Tally tally;
+  std::uint64_t siblings = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1");
     RandomPartition random(static_cast<unsigned>(seed + round));
@@ -219,10 +221,12 @@ TEST_CASE("random groups of several stages, interpreted, give what their operato
     const Target target = random.machine();
     for (const FusedOperator& group : fused.groups) {
       if (group.template_name != "view") check_group(fused.graph, group, target, values, tally);
+      siblings += is_of_siblings(group) ? 1 : 0;
     }
   }
   WARN("seed " << seed << ", " << rounds << " graphs: " << tally.planned << " groups planned, " << tally.fused
-               << " of several stages, " << tally.intermediates << " intermediates compared, " << tally.refused
-               << " refused");
+               << " of several stages, " << siblings << " of siblings, " << tally.intermediates
+               << " intermediates compared, " << tally.refused << " refused");
   CHECK(tally.planned > tally.refused);
+  CHECK(siblings >= rounds / 20);
 }
