@@ -85,6 +85,7 @@ void read_job(TomlTable& table, const fs::path& folder, Job& job) {
   }
   read_common(table, folder, job);
   if (auto schedules = table.table("schedule")) job.request.fixed = read_schedules(*schedules);
+  job.request.fixed.groups = read_groups(table);
   const bool model = table.read("model", job.request.model);
   const bool network = table.read("network", job.network);
   if (model && job.request.model.empty()) table.error("missing-file", "model", "the path of the model is empty");

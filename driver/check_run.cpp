@@ -319,7 +319,6 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   program.steps = {alone};
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
   result.emitted = emit_athread(program);
-  result.parameters = parameter_bytes(program);
   return isolated;
 }
 

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -201,7 +202,8 @@ void add_stacked_values(const Json& step, const Graph& graph, std::map<std::stri
   }
 }
 
-Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, const std::string& parameters_file,
+/// `parameters` are the bytes of params.bin.
+Graph read_graph(const Json& plan, const std::string& parameters, const std::string& parameters_file,
                  Diagnostics& diagnostics) {
   const std::string text = joined(plan.at("graph"));
   const std::string file = "graph of the plan";
@@ -209,31 +211,35 @@ Graph read_graph(const Json& plan, const std::vector<std::byte>& parameters, con
   const auto parsed = parse_graph(text, diagnostics, {}, file);
   if (!parsed) throw Damage("its graph cannot be read");
   std::map<std::string, Tensor> values;
-  const auto add = [&](const std::string& name, std::vector<std::byte> bytes) {
+  const auto constant = [&](const std::string& name, std::size_t bytes) -> const GraphTensor& {
     const auto id = parsed->find_tensor(name);
     if (!id || !parsed->tensor(*id).constant) throw Damage(fmt::format("'{}' is no constant of its graph", name));
     const GraphTensor& tensor = parsed->tensor(*id);
-    if (static_cast<std::int64_t>(bytes.size()) != element_count(tensor.shape) * byte_size(tensor.type)) {
+    if (static_cast<std::int64_t>(bytes) != element_count(tensor.shape) * byte_size(tensor.type)) {
       throw Damage(fmt::format("the value of '{}' does not fit its shape {}", name, to_text(tensor.shape)));
     }
-    values[name] = Tensor(tensor.type, tensor.shape, std::move(bytes));
+    return tensor;
   };
+  const std::span<const std::byte> all = std::as_bytes(std::span(parameters));
   for (const Json& place : plan.at("memory").at("places")) {
     if (place.at("area") != "parameters") continue;
     const auto offset = place.at("offset").get<std::size_t>();
     const auto size = place.at("bytes").get<std::size_t>();
-    if (offset > parameters.size() || size > parameters.size() - offset) {
-      throw Damage(
-          fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, parameters.size()));
+    if (offset > all.size() || size > all.size() - offset) {
+      throw Damage(fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, all.size()));
     }
-    const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(offset);
     const auto name = place.at("tensor").get<std::string>();
     const auto id = parsed->find_tensor(name);
     // Views of a constant share its place and are computed, not read.
-    if (id && parsed->tensor(*id).constant) add(name, {begin, begin + static_cast<std::ptrdiff_t>(size)});
+    if (!id || !parsed->tensor(*id).constant) continue;
+    const GraphTensor& tensor = constant(name, size);
+    const auto bytes = all.subspan(offset, size);
+    values[name] = Tensor(tensor.type, tensor.shape, std::vector<std::byte>(bytes.begin(), bytes.end()));
   }
   for (const auto& [name, value] : plan.at("memory").at("values").items()) {
-    add(name, bytes_of_hexadecimal(value.get<std::string>()));
+    std::vector<std::byte> bytes = bytes_of_hexadecimal(value.get<std::string>());
+    const GraphTensor& tensor = constant(name, bytes.size());
+    values[name] = Tensor(tensor.type, tensor.shape, std::move(bytes));
   }
   for (const Json& step : plan.at("steps")) add_stacked_values(step, *parsed, values);
   const auto graph = parse_graph(text, diagnostics, values, file);
@@ -300,7 +306,7 @@ bool read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, 
   return changed;
 }
 
-Compilation parse_compilation(const std::string& text, std::vector<std::byte> parameters,
+Compilation parse_compilation(const std::string& text, const std::string& parameters,
                               const std::string& parameters_file, Diagnostics& diagnostics) {
   const Json plan = Json::parse(text);
   if (plan.value("format", "") != plan_format) throw Damage("it is not a plan file of Stowage");
@@ -340,7 +346,6 @@ Compilation parse_compilation(const std::string& text, std::vector<std::byte> pa
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
   if (memory_json(program) != plan.at("memory")) throw Damage("its memory map differs from what this version makes");
   compilation.emitted = emit_signed(compilation);
-  compilation.parameters = std::move(parameters);
   return compilation;
 }
 
@@ -448,7 +453,7 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
   };
   if (!write("plan.json", plan_json(compilation)) || !write("trace.json", trace_json(compilation)) ||
       !write("report.md", report_markdown(compilation)) ||
-      !write("src/params.bin", std::span<const std::byte>(compilation.parameters))) {
+      !write("src/params.bin", std::span<const std::byte>(parameter_bytes(compilation.program)))) {
     return false;
   }
   for (const EmittedFile& file : compilation.emitted.files) {
@@ -486,8 +491,7 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
 
   const std::string* reading = &plan_path;
   try {
-    const auto bytes = std::as_bytes(std::span(*parameters));
-    Compilation compilation = parse_compilation(*plan, {bytes.begin(), bytes.end()}, parameters_path, diagnostics);
+    Compilation compilation = parse_compilation(*plan, *parameters, parameters_path, diagnostics);
     reading = &trace_path;
     parse_trace(*trace, compilation);
     Diagnostics sources;

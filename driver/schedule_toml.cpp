@@ -122,6 +122,19 @@ FixedSchedules read_schedules(TomlTable& table) {
   return fixed;
 }
 
+std::vector<FixedGroup> read_groups(TomlTable& table) {
+  std::vector<FixedGroup> groups;
+  for (TomlTable& row : table.tables("group")) {
+    FixedGroup group;
+    row.read("operators", group.operators, Need::required);
+    group.place = row.placed("operators");
+    if (row.has("operators") && group.operators.empty()) row.error("empty-group", "operators", "a group has operators");
+    row.finish();
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
 Result<FixedSchedules> load_schedules(const std::string& path, Diagnostics& diagnostics) {
   const auto text = read_text_file(path, diagnostics);
   if (!text) return Failed{};
@@ -132,7 +145,9 @@ Result<FixedSchedules> parse_schedules(std::string_view text, const std::string&
   Diagnostics own;
   FixedSchedules fixed;
   if (auto parsed = TomlTable::parse(text, file, own)) {
-    if (auto table = parsed->table("schedule", Need::required)) fixed = read_schedules(*table);
+    const Need need = parsed->has("group") ? Need::optional : Need::required;
+    if (auto table = parsed->table("schedule", need)) fixed = read_schedules(*table);
+    fixed.groups = read_groups(*parsed);
     parsed->finish();
   }
   diagnostics.append(own);
@@ -156,6 +171,12 @@ bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, Diagn
   }
   diagnostics.append(own);
   return !own.has_errors();
+}
+
+std::string group_toml(const std::vector<std::string>& operators) {
+  std::vector<std::string> names;
+  for (const std::string& name : operators) names.push_back(quoted_toml(name));
+  return fmt::format("[[group]]\noperators = [{}]\n", fmt::join(names, ", "));
 }
 
 std::string to_toml(const std::string& name, const Schedule& schedule) {

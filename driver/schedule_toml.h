@@ -7,6 +7,11 @@
 //     order    = ["x", "yo", "ko"]
 //     dma      = { A = "ko", B = "ko", C = "yo" }
 //     slots    = { B = 1 }
+//
+// and groups of operators that are fused just so:
+//
+//     [[group]]
+//     operators = ["conv1", "relu1"]
 #pragma once
 
 #include <map>
@@ -20,7 +25,9 @@ namespace stowage {
 
 /// One schedule a key of `table`, by fused operator's name. Mistakes of form are reported.
 FixedSchedules read_schedules(TomlTable& table);
-/// The text of a --schedule file: nothing but the table [schedule].
+/// The tables [[group]] of a file or job.
+std::vector<FixedGroup> read_groups(TomlTable& table);
+/// The text of a --schedule file: nothing but the table [schedule] and the tables [[group]], of which it has one.
 Result<FixedSchedules> parse_schedules(std::string_view text, const std::string& file, Diagnostics& diagnostics);
 /// The file of that path.
 Result<FixedSchedules> load_schedules(const std::string& path, Diagnostics& diagnostics);
@@ -29,6 +36,8 @@ Result<FixedSchedules> load_schedules(const std::string& path, Diagnostics& diag
 /// they were written.
 bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, Diagnostics& diagnostics);
 
+/// "[[group]]" with its operators.
+std::string group_toml(const std::vector<std::string>& operators);
 /// The same form, one key a line.
 std::string to_toml(const std::string& name, const Schedule& schedule);
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include "core/npy.h"
@@ -63,8 +65,6 @@ Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics
   if (own.has_errors()) return Failed{};
   return target;
 }
-
-namespace {}  // namespace
 
 Result<std::optional<UserTemplates>> read_user_templates(const std::string& path, Diagnostics& diagnostics) {
   if (path.empty()) return std::optional<UserTemplates>{};
@@ -132,9 +132,79 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   report(progress, "emit", 0, 1);
   compilation.emitted = emit_signed(compilation);
   if (!check_reserve(compilation.program.target, compilation.emitted.arena_bytes, diagnostics)) return Failed{};
-  compilation.parameters = parameter_bytes(compilation.program);
   if (stop.stop_requested()) return Failed{};
   return compilation;
+}
+
+/// Operators of fixed groups in a graph; names that it has not, or has in two groups, are reported.
+Result<std::vector<std::vector<OpId>>> find_groups(const Graph& graph, const std::vector<FixedGroup>& groups,
+                                                   Diagnostics& diagnostics) {
+  Diagnostics own;
+  std::map<std::string, OpId> known;
+  std::vector<std::string> names;
+  for (const OpId op : topological_order(graph)) {
+    names.push_back(graph.op(op).name);
+    known.emplace(names.back(), op);
+  }
+  std::set<OpId> taken;
+  std::vector<std::vector<OpId>> found;
+  for (const FixedGroup& group : groups) {
+    const auto problem = [&](const char* code, std::string message, std::string remedy) {
+      Diagnostic diagnostic = group.place;
+      diagnostic.code = code;
+      diagnostic.message = std::move(message);
+      diagnostic.remedy = std::move(remedy);
+      own.add(std::move(diagnostic));
+    };
+    found.emplace_back();
+    for (const std::string& name : group.operators) {
+      const auto op = known.find(name);
+      if (op == known.end()) {
+        problem("unknown-operator", fmt::format("no operator '{}'", name), suggest_name(name, names));
+      } else if (!taken.insert(op->second).second) {
+        problem("group-overlap", fmt::format("operator '{}' is in two fixed groups", name),
+                "an operator belongs to one group only");
+      } else {
+        found.back().push_back(op->second);
+      }
+    }
+  }
+  diagnostics.append(own);
+  if (own.has_errors()) return Failed{};
+  return found;
+}
+
+/// The fused graph; the record of it goes into the compilation.
+Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const CompileWay& way,
+                        const std::vector<FixedGroup>& groups, const CostOptions& costs, Diagnostics& diagnostics,
+                        const std::stop_token& stop, const ProgressSink& progress) {
+  const auto fixed = find_groups(graph, groups, diagnostics);
+  if (!fixed) return Failed{};
+  report(progress, "fuse", 0, 1);
+  const PlannedGroupCost cost(*way.planner, way.target, costs);
+  Fusion fusion = fuse_graph(graph, way.templates, &cost, *way.strategy, TraceSink(&compilation.trace), stop, *fixed);
+  if (stop.stop_requested()) return Failed{};
+  for (const FixedRefusal& refused : fusion.refused) {
+    const FixedGroup& group = groups[refused.group];
+    for (const Decision& decision : refused.refusals) {
+      Diagnostic diagnostic = group.place;
+      diagnostic.code = "group-refused";
+      diagnostic.message = fmt::format("{} cannot be one group: {} ({})", fmt::join(group.operators, " + "),
+                                       decision.reason, decision.rule);
+      diagnostic.remedy = decision.flip.empty() ? "" : "it would take " + decision.flip;
+      diagnostics.add(std::move(diagnostic));
+    }
+  }
+  if (!fusion.refused.empty()) return Failed{};
+  if (const auto broken = verify(fusion.fused)) fail_check("fusion broke the graph: " + *broken);
+  compilation.fusion = std::move(fusion.record);
+  for (const SearchLimit& limit : compilation.fusion.limits) {
+    const auto of = std::find_if(way.templates.begin(), way.templates.end(),
+                                 [&](const FusionTemplate& row) { return row.name == limit.template_name; });
+    const SourcePlace place = of != way.templates.end() ? of->place : SourcePlace{};
+    diagnostics.warning("search-limit", place, text_of(limit), "repeat less, or give its vertices conditions");
+  }
+  return std::move(fusion.fused);
 }
 
 /// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.
@@ -147,21 +217,10 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   compilation.templates = way.user_templates;
   const TraceSink trace(&compilation.trace);
 
-  report(progress, "fuse", 0, 1);
-  const PlannedGroupCost cost(*way.planner, way.target, request.costs);
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace);
-  Fusion fusion = fuse_graph(placed, way.templates, &cost, *way.strategy, trace, stop);
-  if (stop.stop_requested()) return Failed{};
-  const FusedGraph& fused = fusion.fused;
-  compilation.fusion = std::move(fusion.record);
-  for (const SearchLimit& limit : compilation.fusion.limits) {
-    const auto of = std::find_if(way.templates.begin(), way.templates.end(),
-                                 [&](const FusionTemplate& row) { return row.name == limit.template_name; });
-    const SourcePlace place = of != way.templates.end() ? of->place : SourcePlace{};
-    diagnostics.warning("search-limit", place, text_of(limit), "repeat less, or give its vertices conditions");
-  }
-  if (const auto broken = verify(fused)) fail_check("fusion broke the graph: " + *broken);
-  return plan_and_emit(std::move(compilation), fused, request.fixed, *way.planner, way.target, request.fusion,
+  auto fused = fuse(compilation, placed, way, request.fixed.groups, request.costs, diagnostics, stop, progress);
+  if (!fused) return Failed{};
+  return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion,
                        diagnostics, stop, progress);
 }
 
@@ -202,15 +261,29 @@ Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& requ
 }
 
 Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
-                               Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress) {
+                               Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress,
+                               const CostOptions& costs) {
   const Planner* planner = find_planner(before.program.planner);
-  check(planner != nullptr, "a plan names a planner that there is not");
+  const Strategy* strategy = find_strategy(before.program.fusion);
+  check(planner != nullptr && strategy != nullptr, "a plan names a planner or strategy that there is not");
   Compilation again = before;
   std::erase_if(again.trace.records, [](const TraceRecord& record) {
     return record.algorithm.starts_with("alg") || record.algorithm == "parallel";  // the planners'
   });
-  return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion,
-                       diagnostics, stop, progress);
+  if (fixed.groups.empty()) {
+    return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion,
+                         diagnostics, stop, progress);
+  }
+  std::erase_if(again.trace.records, [&](const TraceRecord& record) {
+    return record.algorithm == "fusion" || record.algorithm == strategy->name();
+  });
+  auto templates = fusion_templates(before.templates, diagnostics);
+  if (!templates) return Failed{};
+  const CompileWay way{target, strategy, planner, before.templates, *std::move(templates)};
+  const auto fused = fuse(again, before.program.fused.graph, way, fixed.groups, costs, diagnostics, stop, progress);
+  if (!fused) return Failed{};
+  return plan_and_emit(std::move(again), *fused, fixed, *planner, target, before.program.fusion, diagnostics, stop,
+                       progress);
 }
 
 EmittedProgram emit_signed(const Compilation& compilation) {

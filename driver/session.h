@@ -22,8 +22,16 @@
 
 namespace stowage {
 
-/// Schedules that a person fixed, by fused operator's name, and where each name in them was written.
+/// A group of operators that a person fixed: it is fused just so, or left alone if it is one operator.
+struct FixedGroup {
+  std::vector<std::string> operators;  ///< names in the fused graph, in any order
+  Diagnostic place;                    ///< where it was written; only place and source line count
+};
+
+/// Groups and schedules that a person fixed, the schedules by fused operator's name, and where each name in them was
+/// written. What is left out the strategy and the planner choose.
 struct FixedSchedules {
+  std::vector<FixedGroup> groups;
   std::map<std::string, Schedule> schedules;
   /// By path of names: "matmul", "matmul/buffer/y", "matmul/order", "matmul/dma/A" …; only place and source line count.
   std::map<std::string, Diagnostic> places;
@@ -65,8 +73,7 @@ struct Compilation {
   std::string network;            ///< name of the graph
   Program program;
   EmittedProgram emitted;
-  bool sources_changed = false;       ///< by hand since they were emitted
-  std::vector<std::byte> parameters;  ///< params.bin
+  bool sources_changed = false;  ///< by hand since they were emitted
   Trace trace;
   FusionRecord fusion;  ///< which groups there could have been, and why they are not
 };
@@ -88,10 +95,12 @@ Result<std::optional<UserTemplates>> read_user_templates(const std::string& path
 Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& request, Diagnostics& diagnostics,
                                   std::stop_token stop = {}, const ProgressSink& progress = {});
 
-/// The same fused network planned and emitted anew: for another target or with other schedules. What compile() gives
-/// for the same target and schedules, if they do not make the strategy choose other groups.
+/// The same network planned and emitted anew: for another target or with other schedules. Without fixed groups it stays
+/// fused as it is; with some the strategy fuses the rest anew. What compile() gives for the same target, groups and
+/// schedules (without fixed groups: if they do not make the strategy choose other groups).
 Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
-                               Diagnostics& diagnostics, std::stop_token stop = {}, const ProgressSink& progress = {});
+                               Diagnostics& diagnostics, std::stop_token stop = {}, const ProgressSink& progress = {},
+                               const CostOptions& costs = {});
 
 /// Sums over a program, for tables and --json.
 struct ProgramTotals {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fusion/fixed_groups.h"
 #include "fusion/group.h"
 #include "fusion/lattice.h"
 #include "fusion/siblings.h"
@@ -77,6 +78,30 @@ FusionRecord record_of(const CandidateSet& set, const Choice& choice, std::strin
   return record;
 }
 
+/// A strategy's choice with fixed groups in it. A strategy that does not look at costs may take their operators one by
+/// one; that it accepts them so is not what happens, and is left out of the trace.
+Choice choose_around(const CandidateSet& set, const std::vector<std::size_t>& fixed, const Strategy& strategy,
+                     TraceSink trace, const std::stop_token& stop) {
+  std::set<std::string> names;
+  for (const std::size_t candidate : fixed) {
+    const FusedOperator& group = set.of(candidate).group;
+    for (const OpId op : group.operators) names.insert(set.facts.graph.op(op).name);
+    trace.add({"fusion",
+               group.name,
+               "fixed",
+               TraceOutcome::accepted,
+               fmt::format("{} is fixed by hand", names_of(set.facts.graph, group.operators)),
+               {}});
+  }
+  Trace own;
+  Choice choice = strategy.choose(with_fixed(set, fixed), trace.listening() ? TraceSink(&own) : TraceSink(), stop);
+  for (TraceRecord& record : own.records) {
+    const bool acceptance = record.algorithm == "fusion" && record.outcome == TraceOutcome::accepted;
+    if (!acceptance || !names.contains(record.subject)) trace.add(std::move(record));
+  }
+  return with_fixed(set, std::move(choice), fixed);
+}
+
 }  // namespace
 
 std::string_view name_of(CandidateFate fate) {
@@ -115,10 +140,18 @@ const CandidateRecord* find_candidate(const FusionRecord& record, std::vector<Op
 }
 
 Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,
-                  const Strategy& strategy, TraceSink trace, const std::stop_token& stop) {
+                  const Strategy& strategy, TraceSink trace, const std::stop_token& stop,
+                  const std::vector<std::vector<OpId>>& fixed) {
   const CandidateSet set = find_candidate_groups(graph, templates, cost, trace, stop);
-  const Choice choice = strategy.choose(set, trace, stop);
-  Fusion fusion{{graph, {}}, record_of(set, choice, strategy.name())};
+  FixedCandidates person = find_fixed(set, fixed);
+  if (!person.refused.empty()) return {{graph, {}}, {}, std::move(person.refused)};
+  const Choice choice = person.candidates.empty() ? strategy.choose(set, trace, stop)
+                                                  : choose_around(set, person.candidates, strategy, trace, stop);
+  if (!person.candidates.empty() && !is_executable(set, choice.candidates)) {
+    const Decision circle = Decision::refuse("circle", "what is fixed and the other groups would wait for each other");
+    return {{graph, {}}, {}, {{0, {circle}}}};
+  }
+  Fusion fusion{{graph, {}}, record_of(set, choice, strategy.name()), {}};
   for (const std::size_t candidate : choice.candidates) fusion.fused.groups.push_back(set.of(candidate).group);
   fusion.fused.groups = in_execution_order(set.facts, std::move(fusion.fused.groups));
   fusion.fused = with_stacks(std::move(fusion.fused));

@@ -362,6 +362,8 @@ constexpr LegalityRule rules[] = {
      "a group that greedy takes costs no more cycles than what the templates behind make of its operators", nullptr},
     {"circle", RuleScope::choice, "a group and those that greedy took before do not wait for each other in a circle",
      nullptr},
+    {"fixed", RuleScope::choice,
+     "a group that a person fixes is one that some template takes, and no other has its operators", nullptr},
     {"search-limit", RuleScope::choice,
      "a template's search from one operator ends after 20,000 tries or 200 groups, and of all its groups the smallest "
      "32 for each operator of the network are candidates, at least 2,000",

@@ -42,14 +42,23 @@ class Strategy {
                                 TraceSink trace) const;
 };
 
+/// A group that a person fixed and that cannot be.
+struct FixedRefusal {
+  std::size_t group = 0;  ///< index among the fixed ones
+  std::vector<Decision> refusals;
+};
+
 struct Fusion {
   FusedGraph fused;
   FusionRecord record;
+  std::vector<FixedRefusal> refused;  ///< if there are any, the rest is empty
 };
 
-/// The same with the record of what could have been chosen.
+/// The same with the record of what could have been chosen. `fixed`: operators of groups that are to be chosen just so,
+/// each operator in one of them at most; the strategy decides about the rest.
 Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,
-                  const Strategy& strategy, TraceSink trace, const std::stop_token& stop = {});
+                  const Strategy& strategy, TraceSink trace, const std::stop_token& stop = {},
+                  const std::vector<std::vector<OpId>>& fixed = {});
 
 /// "none", "greedy", "tvm", "dnnvm", "exact" (docs/fusion.md). Nullptr for an unknown name.
 const Strategy* find_strategy(std::string_view name);

@@ -265,6 +265,61 @@ TEST_CASE("mistakes in a schedule stand where they were written") {
   CHECK(complaint("# nothing\n") == "s.toml: error: 'schedule' is missing: a table was wanted [missing-key]\n");
 }
 
+TEST_CASE("groups by hand are what is fused") {
+  const Workplace here;
+  make_network("lenet");
+  const auto groups_of = [&](const std::string& text) {
+    write_text("g.toml", text);
+    const ToolRun run = run_stowage({"compile", "lenet.onnx", "--schedule", "g.toml", "-o", "out", "--force"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    std::vector<std::string> names;
+    const auto plan = nlohmann::json::parse(read_text("out/plan.json"));
+    for (const auto& step : plan.at("steps")) {
+      std::string name;
+      for (const auto& op : step.at("operators")) name += (name.empty() ? "" : " + ") + op.get<std::string>();
+      names.push_back(name);
+    }
+    return names;
+  };
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  CHECK(has(groups_of("[schedule]\n"), "ip1 + relu1"));
+  const std::vector<std::string> apart =
+      groups_of("[[group]]\noperators = [\"relu1\"]\n\n[schedule.ip1]\nbuffer = { y = 8 }\n");
+  CHECK(has(apart, "ip1"));
+  CHECK(has(apart, "relu1"));
+  CHECK(apart.size() == groups_of("[schedule]\n").size() + 1);
+  // What is fixed is told, and can be run.
+  CHECK(run_stowage({"explain", "out"}).code == 0);
+  groups_of("group = [{ operators = [\"relu1\"] }]\n");
+  CHECK(read_text("out/trace.json").find("relu1 is fixed by hand") != std::string::npos);
+  CHECK(run_stowage({"run", "out", "--check"}).code == 0);
+}
+
+TEST_CASE("mistakes in groups by hand stand where they were written") {
+  const Workplace here;
+  make_network("lenet");
+  const auto complaint = [](const std::string& text) {
+    write_text("g.toml", text);
+    const ToolRun run = run_stowage({"compile", "lenet.onnx", "--schedule", "g.toml"});
+    CHECK(run.code == 1);
+    return run.err;
+  };
+  const std::string unknown = complaint("[[group]]\noperators = [\"ip1\", \"relu\"]\n");
+  CHECK(unknown.find("g.toml:2:13: error: no operator 'relu' [unknown-operator]") != std::string::npos);
+  CHECK(unknown.find("'relu1'") != std::string::npos);
+  const std::string twice =
+      complaint("[[group]]\noperators = [\"ip1\"]\n[[group]]\noperators = [\"relu1\", \"ip1\"]\n");
+  CHECK(twice.find("g.toml:4:13: error: operator 'ip1' is in two fixed groups [group-overlap]") != std::string::npos);
+  const std::string foreign = complaint("[[group]]\noperators = [\"conv1\", \"prob\"]\n");
+  CHECK(foreign.find("g.toml:2:13: error: conv1 + prob cannot be one group: no template takes conv1 + prob as one "
+                     "group (fixed) [group-refused]") != std::string::npos);
+  CHECK(complaint("[[group]]\noperators = []\n").find("[empty-group]") != std::string::npos);
+  CHECK(complaint("[[group]]\nops = [\"ip1\"]\n").find("'group.operators' is missing") != std::string::npos);
+}
+
 TEST_CASE("a schedule that cannot hold says which constraint") {
   const Workplace here;
   make_network("matmul");
