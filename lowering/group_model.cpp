@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,11 @@ int GroupModel::iterator_of(int stage, int axis) const {
     if (iterators[i].stage == stage && iterators[i].axis == axis) return static_cast<int>(i);
   }
   return -1;
+}
+
+bool GroupModel::is_main_reduction(int iterator) const {
+  const ModelIterator& i = iterators[static_cast<std::size_t>(iterator)];
+  return !i.spatial && i.stage == main;
 }
 
 std::optional<int> GroupModel::iterator_named(const std::string& name) const {
@@ -101,6 +107,8 @@ class ModelBuilder {
   explicit ModelBuilder(const StageList& list) {
     model_.list = &list;
     model_.root = static_cast<int>(list.stages.size()) - 1;
+    model_.main = model_.root;
+    model_.in_tail.assign(list.stages.size(), false);
   }
 
   GroupModel build() {
@@ -111,6 +119,7 @@ class ModelBuilder {
       add_output_buffer(static_cast<int>(s));
     }
     pin_gathers();
+    find_overlapping();
     share_in_place();
     return std::move(model_);
   }
@@ -139,6 +148,7 @@ class ModelBuilder {
   void find_demands() {
     model_.demands.resize(stages().size());
     axis_iterators_.resize(stages().size());
+    bool main_found = false;
     for (int s = model_.root; s >= 0; --s) {
       const Stage& stage = stages()[static_cast<std::size_t>(s)];
       auto& of_axis = axis_iterators_[static_cast<std::size_t>(s)];
@@ -147,8 +157,10 @@ class ModelBuilder {
         const bool reduced = static_cast<int>(a) >= stage.spatial;
         const int iterator = model_.iterator_of(s, static_cast<int>(a));
         if (iterator >= 0) of_axis[a].insert(iterator);
+        // The spatial axes, which decide it, come first.
+        if (reduced && !std::exchange(main_found, true)) find_main(s);
         AxisDemand demand;
-        if (s == model_.root) {
+        if (s == model_.root || (s == model_.main && reduced)) {
           demand.tile = IndexExpr(VarId(static_cast<std::size_t>(iterator)));
         } else if (reduced) {
           // What an earlier stage reduces, its producers compute as a whole: no tile of it is fixed there.
@@ -159,6 +171,31 @@ class ModelBuilder {
         }
         model_.demands[static_cast<std::size_t>(s)].push_back(demand);
       }
+    }
+  }
+
+  /// The last stage that reduces is the main one if the stages behind it want it where the root's tile lies.
+  void find_main(int s) {
+    const Stage& root = stages()[static_cast<std::size_t>(model_.root)];
+    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+    if (s == model_.root || stage.spatial != root.spatial) return;
+    for (int axis = 0; axis < stage.spatial; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const AxisDemand& demand = model_.demands[static_cast<std::size_t>(s)][a];
+      const bool at_tile = demand.exact && demand.window == Interval{0, 0} && demand.tile.is_variable(VarId(a));
+      if (!at_tile || stage.axes[a].extent != root.axes[a].extent) return;
+    }
+    model_.main = s;
+    for (int later = s + 1; later <= model_.root; ++later) {
+      const auto& reads = stages()[static_cast<std::size_t>(later)].reads;
+      model_.in_tail[static_cast<std::size_t>(later)] =
+          std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
+            for (int tail = s; tail < later; ++tail) {
+              const bool of_tail = tail == s || model_.in_tail[static_cast<std::size_t>(tail)];
+              if (of_tail && stages()[static_cast<std::size_t>(tail)].output == read.tensor) return true;
+            }
+            return false;
+          });
     }
   }
 
@@ -173,7 +210,7 @@ class ModelBuilder {
       for (const int iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
         // Of the reader's own reduction the whole range is demanded.
         const ModelIterator& i = model_.iterators[static_cast<std::size_t>(iterator)];
-        if (i.spatial || i.stage != reader || reader == model_.root) found.insert(iterator);
+        if (i.spatial || i.stage != reader || reader == model_.main) found.insert(iterator);
       }
     }
     return found;
@@ -184,10 +221,16 @@ class ModelBuilder {
     std::optional<AxisDemand> all;
     for (const auto& [reader, read] : model_.readers_of(s)) {
       const Access& access = stages()[static_cast<std::size_t>(reader)].reads[static_cast<std::size_t>(read)];
-      const AxisDemand demand = composed(reader, access.index[static_cast<std::size_t>(axis)]);
+      AxisDemand demand = composed(reader, access.index[static_cast<std::size_t>(axis)]);
       if (!all) {
         all = demand;
         continue;
+      }
+      // A window and its centre (LRN, a 3x3 convolution and the addition of its operand) are at the same place: of both
+      // the whole window is demanded.
+      if (!(demand.tile - all->tile).is_constant()) {
+        widen_reductions(demand);
+        widen_reductions(*all);
       }
       const IndexExpr shift = demand.tile - all->tile;
       if (!demand.exact || !all->exact || !shift.is_constant()) return {true, 0, demanded_bounds(model_, s, axis)};
@@ -196,6 +239,23 @@ class ModelBuilder {
     }
     check(all.has_value(), "a stage whose output nobody reads");
     return *all;
+  }
+
+  /// Takes the tiles of reductions out of a demand: all their values belong to its window.
+  void widen_reductions(AxisDemand& demand) const {
+    IndexExpr tile = demand.tile.constant();
+    for (const IndexTerm& term : demand.tile.terms()) {
+      const bool variable = term.atom.kind == IndexAtom::Kind::variable;
+      const ModelIterator* iterator = variable ? &model_.iterators[term.atom.variable.index()] : nullptr;
+      if (iterator == nullptr || iterator->spatial) {
+        tile += IndexExpr::of_atom(term.atom) * term.coefficient;
+        continue;
+      }
+      const std::int64_t reach = term.coefficient * (iterator->extent - 1);
+      demand.window.low += std::min<std::int64_t>(0, reach);
+      demand.window.high += std::max<std::int64_t>(0, reach);
+    }
+    demand.tile = tile;
   }
 
   /// An index of a reader's access in terms of what is demanded of the reader.
@@ -340,6 +400,40 @@ class ModelBuilder {
     }
   }
 
+  void find_overlapping() {
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      const auto iterator = static_cast<int>(i);
+      if (!model_.is_main_reduction(iterator)) continue;
+      for (int s = 0; s <= model_.main; ++s) {
+        if (tiles_overlap(s, iterator)) model_.overlapping.insert(iterator);
+      }
+    }
+  }
+
+  [[nodiscard]] bool tiles_overlap(int s, int iterator) const {
+    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+    if (s == model_.main) {
+      const VarId axis(static_cast<std::size_t>(model_.iterators[static_cast<std::size_t>(iterator)].axis));
+      return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
+        return buffer_of_tensor_.contains(read.tensor) &&
+               std::any_of(read.index.begin(), read.index.end(), [&](const IndexExpr& e) {
+                 const auto variables = variables_of(e);
+                 return variables.contains(axis) && variables.size() > 1;
+               });
+      });
+    }
+    const auto depends = [&](const std::vector<std::set<int>>& dimensions) {
+      return std::any_of(dimensions.begin(), dimensions.end(),
+                         [&](const std::set<int>& of_dimension) { return of_dimension.contains(iterator); });
+    };
+    const auto output = static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(s)]);
+    if (stage.reduction == Reduction::none || !depends(model_.buffers[output].iterators)) return false;
+    return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
+      return std::none_of(read.index.begin(), read.index.end(),
+                          [&](const IndexExpr& e) { return iterators_in(s, e).contains(iterator); });
+    });
+  }
+
   /// A stage without reduction that reads an intermediate only at its own index overwrites it in place.
   void share_in_place() {
     for (std::size_t s = 1; s < stages().size(); ++s) {
@@ -410,7 +504,7 @@ std::int64_t demanded_extent(const GroupModel& model, int stage, int axis, const
       const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(axis)];
       extent = std::max(extent, span_of(index, [&, reader = reader](VarId a) {
                           const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
-                          if (reduced && reader != model.root) return consumer.axes[a.index()].extent;
+                          if (reduced && reader != model.main) return consumer.axes[a.index()].extent;
                           return axis_extent(model, reader, static_cast<int>(a.index()), sizes);
                         }));
     }

@@ -5,6 +5,10 @@
 // Iterators are the spatial axes of the last stage (the root) followed by the reduction axes of all stages in order.
 // The spatial axes of earlier stages are not iterators: an earlier stage is computed for the region that its readers
 // demand, in = (out - 1) * stride + kernel, so its axes are expressed by those of its readers.
+//
+// The loops of one reduction stand around everything that is computed before it: those of the last stage that reduces,
+// if all that follows takes its result element by element (the activation behind a convolution). What other stages
+// reduce is demanded of their producers as a whole.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +47,7 @@ struct ModelBuffer {
   [[nodiscard]] std::set<int> all_iterators() const;
 };
 
-/// Which values of a stage's axis one tile of the root demands: tile + window, before clipping to the tensor.
+/// Which values of a stage's axis one tile of the iterators demands: tile + window, before clipping to the tensor.
 struct AxisDemand {
   bool exact = true;  ///< false: an index that is no such sum (its only reader divides or looks up)
   IndexExpr tile;     ///< what moves with the tiles; VarId is the number of an iterator
@@ -54,14 +58,21 @@ struct GroupModel {
   const StageList* list = nullptr;
   std::vector<ModelIterator> iterators;
   std::vector<ModelBuffer> buffers;
-  int root = 0;          ///< index of the last stage
+  int root = 0;  ///< index of the last stage
+  int main = 0;  ///< the stage whose reduction loops stand around its producers: the root, or one before a tail
+  std::vector<bool>
+      in_tail;           ///< by stage: computed from the main stage's result, on the same tile, once it is complete
   std::set<int> pinned;  ///< iterators that must be buffered by one (data-dependent addresses)
+  /// Reductions of the main stage whose tiles overlap in what its producers compute or read: a window's (neighbouring
+  /// rows of it want the same rows of the producer), and a sum's over results that are sums of the same operands.
+  std::set<int> overlapping;
   /// Buffer that a read is served from, by (stage, read).
   std::map<std::pair<int, int>, int> buffer_of_read;
   std::vector<int> buffer_of_output;             ///< by stage
   std::vector<std::vector<AxisDemand>> demands;  ///< by stage and axis
 
   [[nodiscard]] int iterator_of(int stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
+  [[nodiscard]] bool is_main_reduction(int iterator) const;
   [[nodiscard]] std::optional<int> iterator_named(const std::string& name) const;
   /// Stages that read the output of `stage`, as (stage, read).
   [[nodiscard]] std::vector<std::pair<int, int>> readers_of(int stage) const;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a complete schedule to a loop nest.
 //
-// The nest's main chain is the root stage's outer loops: spatial ones, then its reductions. At each depth of the chain
-// stand the transfers and the earlier stages that algorithm 3 placed there; an earlier stage is computed for the region
-// that its readers demand of the tile (in = (out - 1) * stride + kernel), inside its own reduction loops.
+// The nest's main chain is the outer loops of the main stage: spatial ones, then its reductions. At each depth of the
+// chain stand the transfers and the earlier stages that algorithm 3 placed there; an earlier stage is computed for the
+// region that its readers demand of the tile (in = (out - 1) * stride + kernel), inside its own reduction loops. Behind
+// the main stage's reductions its tail is computed on the same tile, and the root's result is stored.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -259,18 +260,21 @@ class NestBuilder {
     const bool inside_spatial = depth == read_.spatial_loops;
     load(block, fixed, [&](const ModelBuffer& b, int place) { return is_main_place(b, place) && place == depth; });
     for (int stage = 0; stage < model_.root; ++stage) {
-      const ModelBuffer& output = output_of(stage);
-      if (depth_of(output) == depth) compute_stage(block, stage, fixed);
+      if (stage == model_.main || in_tail(stage)) continue;
+      if (depth_of(output_of(stage)) == depth) compute_stage(block, stage, fixed);
     }
-    if (inside_spatial) begin_stage(block, model_.root, fixed);
+    if (inside_spatial) begin_stage(block, model_.main, fixed);
     if (depth < static_cast<int>(read_.main.size())) {
       const OuterLoop& loop = read_.loop(read_.main[static_cast<std::size_t>(depth)]);
       append(block, enter(loop, fixed, [&](const std::set<int>& inside) { return chain(depth + 1, inside); }));
     } else {
-      block.push_back(compute(model_.root, fixed));
+      block.push_back(compute(model_.main, fixed));
     }
     if (inside_spatial) {
-      end_stage(block, model_.root, fixed);
+      end_stage(block, model_.main, fixed);
+      for (int stage = model_.main + 1; stage <= model_.root; ++stage) {
+        if (in_tail(stage)) compute_stage(block, stage, fixed);
+      }
       store(block);
     }
     return block;
@@ -300,6 +304,8 @@ class NestBuilder {
     return model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(stage)])];
   }
 
+  [[nodiscard]] bool in_tail(int stage) const { return model_.in_tail[static_cast<std::size_t>(stage)]; }
+
   [[nodiscard]] int index_of(const ModelBuffer& buffer) const {
     return static_cast<int>(&buffer - model_.buffers.data());
   }
@@ -313,7 +319,7 @@ class NestBuilder {
     const auto path = path_of(model_, read_.order, buffer);
     const OuterLoop& loop = read_.loop(path[static_cast<std::size_t>(place - 1)]);
     const ModelIterator& iterator = iterator_of(loop);
-    return iterator.spatial || iterator.stage == model_.root;
+    return iterator.spatial || iterator.stage == model_.main;
   }
 
   [[nodiscard]] std::string place_text(const ModelBuffer& buffer) const {

@@ -57,9 +57,10 @@ void read_places(const std::string& subject, const GroupModel& model, const Sche
 void find_main_chain(const GroupModel& model, ReadSchedule& read) {
   const auto add = [&](bool spatial) {
     for (std::size_t l = 0; l < read.order.size(); ++l) {
-      const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(read.order[l].iterator)];
-      const bool of_root = iterator.spatial || iterator.stage == model.root;
-      if (of_root && iterator.spatial == spatial) read.main.push_back(static_cast<int>(l));
+      const int iterator = read.order[l].iterator;
+      const bool wanted =
+          spatial ? model.iterators[static_cast<std::size_t>(iterator)].spatial : model.is_main_reduction(iterator);
+      if (wanted) read.main.push_back(static_cast<int>(l));
     }
   };
   add(true);

@@ -20,7 +20,8 @@ struct ReadSchedule {
   std::vector<std::int64_t> sizes;   ///< buffer size of every iterator
   std::vector<bool> whole;           ///< by iterator: no outer loop
   std::vector<OuterLoop> order;
-  std::vector<int> main;   ///< loops of the main chain (spatial ones, then the root's reductions), indices into order
+  std::vector<int>
+      main;  ///< loops of the main chain (spatial ones, then the main stage's reductions), indices into order
   int spatial_loops = 0;   ///< length of the chain's spatial part
   std::vector<int> depth;  ///< by buffer: loops of its path around its place
 

@@ -47,6 +47,7 @@ class LdmManagement {
       if (fixed_[i] > 0) set_fixed(i);
     }
     if (!fits()) return refusal();
+    hold_whole();
     list_ = sorted_open();
     record("1:7-11", "classify", "iterators classified: " + classes_text());
     initialise();
@@ -72,6 +73,28 @@ class LdmManagement {
     buffer_[i] = std::min(fixed_[i], ranges_[i]);
     if (buffer_[i] == ranges_[i] && buffer_[i] > 1) classes_.mark_whole(static_cast<int>(i));
     record("1", "fixed", fmt::format("{} is fixed by the schedule: {}", name(static_cast<int>(i)), buffer_[i]));
+  }
+
+  /// In a group of several stages, what overlaps from tile to tile would be computed and fetched again for each: such
+  /// reductions are buffered whole first, where they fit.
+  void hold_whole() {
+    for (const int i : model_.overlapping) {
+      const auto at = static_cast<std::size_t>(i);
+      if (!is_free(i) || ranges_[at] == 1) continue;
+      buffer_[at] = ranges_[at];
+      if (!fits()) {
+        record("1", "exceeds",
+               fmt::format("{} whole, because its tiles overlap in what is computed for them: {} exceeds {}, refused",
+                           name(i), sizes_text(), kib_text(target_.ldm_available())),
+               TraceOutcome::refused);
+        buffer_[at] = 1;
+        continue;
+      }
+      classes_.mark_whole(i);
+      record("1", "whole",
+             fmt::format("{} is held whole, because its tiles overlap in what is computed for them: {}", name(i),
+                         sizes_text()));
+    }
   }
 
   Decision refusal() const {
@@ -251,18 +274,19 @@ std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& 
   const bool is_result = buffer.kind != ModelBuffer::Kind::input;
   for (std::size_t l = 0; l < order.size(); ++l) {
     const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(order[l].iterator)];
-    // A result is complete once its stage's reduction is over, so its place is outside these loops; an intermediate
-    // is computed per tile of the root, whose own reduction loops may stand around it.
+    // A result is complete once its stage's reduction is over, so its place is outside these loops, and so is what the
+    // tail makes of it; what the main stage reads is computed per tile of it, inside its reduction loops.
     const bool of_own_stage = iterator.stage == buffer.stage && !is_result;
-    const bool of_root = iterator.stage == model.root && buffer.kind != ModelBuffer::Kind::output;
-    if (iterator.spatial || of_root || of_own_stage) path.push_back(static_cast<int>(l));
+    const bool before_main = buffer.stage != model.main && !model.in_tail[static_cast<std::size_t>(buffer.stage)];
+    const bool of_main = iterator.stage == model.main && before_main;
+    if (iterator.spatial || of_main || of_own_stage) path.push_back(static_cast<int>(l));
   }
-  // Spatial loops come first, then the root's reduction loops, then the stage's own.
+  // Spatial loops come first, then the main stage's reduction loops, then the stage's own.
   std::stable_sort(path.begin(), path.end(), [&](int a, int b) {
     const auto rank = [&](int l) {
       const ModelIterator& iterator =
           model.iterators[static_cast<std::size_t>(order[static_cast<std::size_t>(l)].iterator)];
-      return iterator.spatial ? 0 : iterator.stage == model.root ? 1 : 2;
+      return iterator.spatial ? 0 : iterator.stage == model.main ? 1 : 2;
     };
     return rank(a) < rank(b);
   });
@@ -299,6 +323,9 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
     for (std::size_t b = 0; b < model.buffers.size(); ++b) {
       if (placed[b]) continue;
       const ModelBuffer& buffer = model.buffers[b];
+      // The main stage is computed once, and so is its tail, whatever the order.
+      const bool behind_main = buffer.stage == model.main || model.in_tail[static_cast<std::size_t>(buffer.stage)];
+      if (buffer.kind == ModelBuffer::Kind::intermediate && behind_main) continue;
       const auto iterators = buffer.all_iterators();
       std::int64_t count = 1;
       for (std::size_t l = 0; l < loops.size(); ++l) {
@@ -306,7 +333,7 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
         if (assigned[l]) continue;
         // Loops of other stages do not stand around this one's transfers; an output is not moved inside a reduction
         // unless the reduction were outside of it, which is what makes such an order expensive.
-        const bool around = iterator.spatial || iterator.stage == buffer.stage || iterator.stage == model.root;
+        const bool around = iterator.spatial || iterator.stage == buffer.stage || iterator.stage == model.main;
         if (!around) continue;
         if (l == candidate && !iterators.contains(loops[l].iterator)) continue;
         count *= loops[l].trips;

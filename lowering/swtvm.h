@@ -51,8 +51,8 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
                                      TraceSink trace);
 
 /// Algorithm 3: for every buffer, the number of loops of its path around its transfer (0: before the first loop).
-/// The path of a buffer is the spatial loops, then the reduction loops of the root, or (for an earlier stage) of its
-/// own stage. An intermediate has no transfer: its place is where it is computed.
+/// The path of a buffer is the spatial loops, then those of the main stage's reduction, then of its own stage. An
+/// intermediate has no transfer: its place is where it is computed.
 std::vector<int> insert_dma(const std::string& subject, const GroupModel& model, const std::vector<OuterLoop>& order,
                             TraceSink trace);
 /// The loops that can stand around a buffer's transfer, outermost first, as indices into `order`.

@@ -117,7 +117,7 @@ Span TileBoxes::demanded_span(int stage_number, int dimension, const std::set<in
 
 Span TileBoxes::reader_axis_span(int reader, int axis, const std::set<int>& fixed) const {
   const Stage& s = stage(reader);
-  if (axis >= s.spatial && reader != model_->root) return {0, s.axes[static_cast<std::size_t>(axis)].extent - 1};
+  if (axis >= s.spatial && reader != model_->main) return {0, s.axes[static_cast<std::size_t>(axis)].extent - 1};
   return axis_span(reader, axis, fixed);
 }
 

@@ -15,7 +15,8 @@ class Writer {
   Writer(const GroupModel& model, const NestState& state) : model_(model), state_(state) {
     for (std::size_t l = 0; l < state.loops.size(); ++l) {
       const ModelIterator& iterator = iterator_of(state.loops[l]);
-      if (iterator.spatial || iterator.stage == model.root) around_.push_back(l);
+      if (iterator.spatial || iterator.stage == model.main) around_.push_back(l);
+      if (iterator.spatial) ++spatial_;
     }
   }
 
@@ -76,11 +77,14 @@ class Writer {
       if (model_.buffers[b].kind == ModelBuffer::Kind::input) transfer(b, Kind::get, depth);
     }
     for (std::size_t s = 0; s < model_.list->stages.size(); ++s) {
-      if (computed_at(static_cast<int>(s)) == depth) compute(static_cast<int>(s), depth);
+      if (!model_.in_tail[s] && computed_at(static_cast<int>(s)) == depth) compute(static_cast<int>(s), depth);
     }
     if (!innermost) {
       add_loop(around_[depth], depth);
       level(depth + 1);
+    }
+    for (std::size_t s = 0; depth == spatial_ && s < model_.list->stages.size(); ++s) {
+      if (model_.in_tail[s]) compute(static_cast<int>(s), depth);
     }
     for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
       const bool here = !state_.depth.empty() && state_.depth[b] == static_cast<int>(depth);
@@ -90,7 +94,7 @@ class Writer {
 
   [[nodiscard]] std::size_t computed_at(int stage) const {
     const int buffer = model_.buffer_of_output[static_cast<std::size_t>(stage)];
-    if (stage == model_.root || buffer < 0 || state_.depth.empty()) return around_.size();
+    if (stage == model_.main || buffer < 0 || state_.depth.empty()) return around_.size();
     const auto place = state_.depth[static_cast<std::size_t>(buffer)];
     return place ? std::min(static_cast<std::size_t>(*place), around_.size()) : around_.size();
   }
@@ -99,7 +103,7 @@ class Writer {
     std::size_t inner = depth;
     for (std::size_t l = 0; l < state_.loops.size(); ++l) {
       const ModelIterator& iterator = iterator_of(state_.loops[l]);
-      if (iterator.spatial || iterator.stage != stage || stage == model_.root) continue;
+      if (iterator.spatial || iterator.stage != stage || stage == model_.main) continue;
       add_loop(l, inner++);
       for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
         const bool own = model_.buffers[b].stage == stage && model_.buffers[b].kind == ModelBuffer::Kind::input;
@@ -119,7 +123,8 @@ class Writer {
 
   const GroupModel& model_;
   const NestState& state_;
-  std::vector<std::size_t> around_;  ///< loops around every stage: of the output, then of the root's reduction
+  std::vector<std::size_t> around_;  ///< loops of the output, then of the main stage's reduction
+  std::size_t spatial_ = 0;          ///< so many of them are of the output
   std::vector<ReplayLine> lines_;
 };
 

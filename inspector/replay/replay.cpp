@@ -298,6 +298,7 @@ class Replayer {
     const std::string has = bytes_text(replay_.capacity);
     const std::string what =
         record.outcome == TraceOutcome::refused && record.place == "1:21" ? "exceeds" : value_of(record, "step");
+    if (what == "whole") return "Held at once, nothing of it is computed or fetched again for the next tile.";
     if (what == "classify") return "Size and comp iterators are worth growing: their blocks get longer.";
     if (what == "initialise") return "A contiguous block of that length is one that DMA moves at a good rate.";
     if (what == "exceeds" || what == "halve") return fmt::format("The buffers must fit: {} is what there is.", has);

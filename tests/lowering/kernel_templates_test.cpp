@@ -174,6 +174,65 @@ TEST_CASE("every kernel template takes its operators, computes them right and le
   }
 }
 
+namespace {
+
+/// Pool and 1x1 convolution as in GoogLeNet's inception_3b, or two convolutions as in ResNet-50's layer1_1.
+Graph kernels(bool pool, bool activation) {
+  Net net;
+  const TensorId x = net.input("x", {1, pool ? 192 : 64, 28, 28});
+  const TensorId first =
+      pool ? net.op("MaxPool", "first", {x}, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}})
+           : net.op("Relu", "relu", {net.conv("first", x, 16)});
+  const TensorId second = net.conv("second", first, 32, pool ? 1 : 3);
+  return net.done({activation ? net.op("Relu", "activation", {second}) : second});
+}
+
+/// Buffer sizes and trips of the outer loops, by position: names follow the last operator's.
+std::vector<std::int64_t> sizes_of(const Plan& plan) {
+  std::vector<std::int64_t> sizes;
+  for (const GroupIterator& iterator : group_iterators(plan.nest.stages)) {
+    sizes.push_back(plan.schedule.buffer.at(iterator.name));
+  }
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("an activation behind a group of kernels adds its own operations and nothing else") {
+  for (const bool pool : {true, false}) {
+    const auto plan = [&](bool activation) {
+      const Graph graph = kernels(pool, activation);
+      const auto group =
+          longest_group(GraphFacts(graph), built_in(pool ? "pool_convolution" : "convolution_convolution"));
+      REQUIRE(group);
+      const Plan found = plan_of(graph, *group, sunway());
+      INFO(to_text(found.nest));
+      CHECK(verify(found.nest, sunway()).value_or("sound") == "sound");
+      return found;
+    };
+    const Plan without = plan(false);
+    const Plan with = plan(true);
+    INFO(to_text(with.nest));
+    CHECK(sizes_of(with) == sizes_of(without));
+    CHECK(with.schedule.order->size() == without.schedule.order->size());
+    CHECK(with.nest.ldm_bytes == without.nest.ldm_bytes);
+    std::int64_t activation = 0;
+    for (const TimeTerm& term : with.time.terms) activation += term.name == "compute activation" ? term.cycles : 0;
+    CHECK(activation > 0);
+    CHECK(with.time.cycles == without.time.cycles + activation);
+  }
+}
+
+TEST_CASE("of a window over a producer's result every row is held: the producer computes none again") {
+  const Graph graph = kernels(false, true);
+  const auto group = longest_group(GraphFacts(graph), built_in("convolution_convolution"));
+  REQUIRE(group);
+  const Plan one_core = plan_of(graph, *group, sunway(1, 1 << 17));
+  CHECK(one_core.schedule.buffer.at("ry_2") == 3);
+  CHECK(one_core.schedule.buffer.at("rx_2") == 3);
+  CHECK(one_core.schedule.buffer.at("rc_2") == 16);
+}
+
 TEST_CASE("rule recomputation: a group computes at most twice what its operators need") {
   Net net;
   const TensorId x = net.input("x", {1, 4, 32, 32});
@@ -181,12 +240,12 @@ TEST_CASE("rule recomputation: a group computes at most twice what its operators
   const auto group = longest_group(GraphFacts(graph), built_in("convolution_convolution"));
   REQUIRE(group);
   CHECK(judge_group(plan_of(graph, *group, sunway(4)), sunway(4)));
-  const Target tiny = sunway(64, 1024);
+  const Target tiny = sunway(64, 512);
   const Plan plan = plan_of(graph, *group, tiny);
   const Decision refused = judge_group(plan, tiny);
   CHECK(refused.rule == "recomputation");
   CHECK(refused.reason ==
-        "1513728 operations are computed where 589824 are needed: 2.57 times as many, 2.00 is the limit");
+        "1973376 operations are computed where 589824 are needed: 3.35 times as many, 2.00 is the limit");
   CHECK(PlannedGroupCost(*find_planner("swtvm"), tiny).cost(graph, *group).decision.rule == "recomputation");
 }
 
