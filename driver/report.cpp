@@ -212,8 +212,8 @@ std::string algorithm_title(const std::string& algorithm) {
       {"alg1", "algorithm 1, LDM management"}, {"alg2", "algorithm 2, loop reordering"},
       {"alg3", "algorithm 3, DMA insertion"},  {"alg4", "algorithm 4, correlation of iterators"},
       {"alg5", "algorithm 5, classification"}, {"parallel", "split over the cores"},
-      {"memory-map", "places in main memory"}, {"placement", "views and copies"},
-      {"siblings", "places of siblings"}};
+      {"search", "the plan of fewest cycles"}, {"memory-map", "places in main memory"},
+      {"placement", "views and copies"},       {"siblings", "places of siblings"}};
   const auto title = titles.find(algorithm);
   return title != titles.end() ? title->second : algorithm;
 }

@@ -120,10 +120,11 @@ bool check_reserve(const Target& target, std::int64_t arena_bytes, Diagnostics& 
 /// What follows when a network is fused; the rest of `compilation` is filled in.
 Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fused, const FixedSchedules& fixed,
                                   const Planner& planner, const Target& target, const std::string& fusion,
-                                  Diagnostics& diagnostics, const std::stop_token& stop, const ProgressSink& progress) {
+                                  unsigned threads, Diagnostics& diagnostics, const std::stop_token& stop,
+                                  const ProgressSink& progress) {
   if (!check_schedules(fused, fixed, diagnostics)) return Failed{};
-  auto program =
-      plan_program(fused, fixed.schedules, planner, target, TraceSink(&compilation.trace), diagnostics, stop, progress);
+  auto program = plan_program(fused, fixed.schedules, planner, target, TraceSink(&compilation.trace), diagnostics, stop,
+                              progress, threads);
   if (!program || stop.stop_requested()) return Failed{};
   compilation.program = *std::move(program);
   compilation.program.fusion = fusion;
@@ -221,7 +222,7 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   auto fused = fuse(compilation, placed, way, request.fixed.groups, request.costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
   return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion,
-                       diagnostics, stop, progress);
+                       request.costs.threads, diagnostics, stop, progress);
 }
 
 }  // namespace
@@ -267,12 +268,10 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   const Strategy* strategy = find_strategy(before.program.fusion);
   check(planner != nullptr && strategy != nullptr, "a plan names a planner or strategy that there is not");
   Compilation again = before;
-  std::erase_if(again.trace.records, [](const TraceRecord& record) {
-    return record.algorithm.starts_with("alg") || record.algorithm == "parallel";  // the planners'
-  });
+  std::erase_if(again.trace.records, &is_of_planner);
   if (fixed.groups.empty()) {
     return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion,
-                         diagnostics, stop, progress);
+                         costs.threads, diagnostics, stop, progress);
   }
   std::erase_if(again.trace.records, [&](const TraceRecord& record) {
     return record.algorithm == "fusion" || record.algorithm == strategy->name();
@@ -282,8 +281,8 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   const CompileWay way{target, strategy, planner, before.templates, *std::move(templates)};
   const auto fused = fuse(again, before.program.fused.graph, way, fixed.groups, costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
-  return plan_and_emit(std::move(again), *fused, fixed, *planner, target, before.program.fusion, diagnostics, stop,
-                       progress);
+  return plan_and_emit(std::move(again), *fused, fixed, *planner, target, before.program.fusion, costs.threads,
+                       diagnostics, stop, progress);
 }
 
 EmittedProgram emit_signed(const Compilation& compilation) {

@@ -55,7 +55,6 @@ void choose_form(const LoopNest& nest, Compute& compute) {
   compute.block_axis = -1;
   if (stage.spatial == 0) return;
   const int lane = stage.spatial - 1;
-  constexpr std::int64_t shortest_vector_loop = 4;
   if (compute.box[static_cast<std::size_t>(lane)].max_extent < shortest_vector_loop) return;
   compute.form = ComputeForm::vector;
   compute.lane_axis = lane;
@@ -84,6 +83,25 @@ bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
     if (compute.read_buffers[r] && lane_use(stage.reads[r], lane) == LaneUse::other) return false;
   }
   return true;
+}
+
+bool may_run_along_lane(const Stage& stage, Compute::Part part) {
+  if (stage.spatial == 0) return false;
+  const VarId lane(static_cast<std::size_t>(stage.spatial - 1));
+  bool along = true;
+  visit_nodes(part == Compute::Part::finish ? stage.finish : stage.body, [&](const ScalarNode& node) {
+    const auto* read = std::get_if<ScalarNode::Read>(&node.value);
+    if (read == nullptr) return;
+    along = along && lane_use(stage.reads[static_cast<std::size_t>(read->read)], lane) != LaneUse::other;
+  });
+  return along;
+}
+
+std::int64_t operations_of(const Stage& stage, Compute::Part part) {
+  const std::int64_t operations = part == Compute::Part::finish
+                                      ? operation_count(stage.finish)
+                                      : operation_count(stage.body) + (part == Compute::Part::update ? 1 : 0);
+  return std::max<std::int64_t>(1, operations);
 }
 
 }  // namespace stowage

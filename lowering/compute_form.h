@@ -16,4 +16,14 @@ void choose_form(const LoopNest& nest, Compute& compute);
 /// the vector rate.
 bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute);
 
+/// Shorter loops along the lane axis are not vectorised.
+constexpr std::int64_t shortest_vector_loop = 4;
+
+/// True if every read of a part of a stage is contiguous along its last spatial axis or does not depend on it: where
+/// that axis runs long enough, the part runs at the vector rate.
+bool may_run_along_lane(const Stage& stage, Compute::Part part);
+
+/// Operations of a part of a stage at one point, as the time model counts them.
+std::int64_t operations_of(const Stage& stage, Compute::Part part);
+
 }  // namespace stowage

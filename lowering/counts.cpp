@@ -61,10 +61,12 @@ class Counter {
   std::vector<const Histogram*> histograms(std::span<const std::int64_t> core_values) {
     std::copy(core_values.begin(), core_values.end(), values_.begin());
     std::vector<const Histogram*> found;
+    found.reserve(groups_.size());
+    Extents key;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      Extents key;
+      key.clear();
       for (const std::size_t v : core_variables_of_[g]) key.push_back(values_[v]);
-      const auto [at, is_new] = memo_[g].try_emplace(std::move(key), nullptr);
+      const auto [at, is_new] = memo_[g].try_emplace(key, nullptr);
       if (is_new) at->second = &*distinct_.insert(enumerate(groups_[g])).first;
       found.push_back(at->second);
     }
@@ -261,12 +263,13 @@ DmaTotals totals_of(std::span<const Histogram* const> factors, const DmaShape& s
   return totals;
 }
 
-void add(DmaTotals& sum, const DmaTotals& more) {
-  sum.transfers += more.transfers;
-  sum.operations += more.operations;
-  sum.bytes += more.bytes;
-  for (const auto& [block, n] : more.operations_by_block) sum.operations_by_block[block] += n;
-  for (const auto& [block, n] : more.bytes_by_block) sum.bytes_by_block[block] += n;
+/// Adds what each of so many cores moves.
+void add(DmaTotals& sum, const DmaTotals& each, std::int64_t cores) {
+  sum.transfers += each.transfers * cores;
+  sum.operations += each.operations * cores;
+  sum.bytes += each.bytes * cores;
+  for (const auto& [block, n] : each.operations_by_block) sum.operations_by_block[block] += n * cores;
+  for (const auto& [block, n] : each.bytes_by_block) sum.bytes_by_block[block] += n * cores;
 }
 
 class NestCounter {
@@ -293,24 +296,34 @@ class NestCounter {
     Counter counter(surroundings, dma.region, core_variables_);
     const DmaShape shape = shape_of(nest_, dma);
     const int element_bytes = byte_size(nest_.buffers[static_cast<std::size_t>(dma.buffer)].type);
-    std::map<std::vector<const Histogram*>, std::shared_ptr<const DmaTotals>> results;
-    DmaTotals& total = counts_.dma[statement];
+    struct Result {
+      std::shared_ptr<const DmaTotals> totals;
+      std::int64_t cores = 0;
+    };
+    std::map<std::vector<const Histogram*>, Result> results;
     auto& of_core = dma_of_core_[statement];
+    of_core.reserve(core_values_.size());
     for (std::size_t core = 0; core < core_values_.size(); ++core) {
       auto factors = counter.histograms(core_values_[core]);
-      auto& result = results[factors];
-      if (!result) result = std::make_shared<const DmaTotals>(totals_of(factors, shape, element_bytes));
-      add(total, *result);
-      bytes_of_core_[core] += result->bytes;
-      of_core.push_back(result);
+      Result& result = results[factors];
+      if (!result.totals) result.totals = std::make_shared<const DmaTotals>(totals_of(factors, shape, element_bytes));
+      ++result.cores;
+      bytes_of_core_[core] += result.totals->bytes;
+      of_core.push_back(result.totals);
     }
+    DmaTotals& total = counts_.dma[statement];
+    for (const auto& [factors, result] : results) add(total, *result.totals, result.cores);
   }
 
   void count(int statement, const Compute& compute, const Surroundings& surroundings) {
     Counter counter(surroundings, compute.box, core_variables_);
     ComputeTotals& total = counts_.compute[statement];
+    std::map<std::vector<const Histogram*>, std::int64_t> known;
     for (const auto& core : core_values_) {
-      const std::int64_t points = points_of(counter.histograms(core));
+      auto factors = counter.histograms(core);
+      const auto [found, is_new] = known.try_emplace(std::move(factors), 0);
+      if (is_new) found->second = points_of(found->first);
+      const std::int64_t points = found->second;
       total.points += points;
       total.points_of_busiest = std::max(total.points_of_busiest, points);
     }

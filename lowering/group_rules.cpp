@@ -44,8 +44,9 @@ Decision judge_parallelism(const Plan& plan, const Target& target) {
   const auto heaviest = std::max_element(stages.begin(), stages.end(), [](const Stage& a, const Stage& b) {
     return whole_operations(a) < whole_operations(b);
   });
-  const std::int64_t alone = cores_alone(plan.nest.stages, *heaviest, target.cores);
   const int used = plan.nest.cores_used();
+  if (used >= least_parallelism * target.cores) return Decision::allow();  // alone it cannot use more than there are
+  const std::int64_t alone = cores_alone(plan.nest.stages, *heaviest, target.cores);
   if (used >= least_parallelism * static_cast<double>(alone)) return Decision::allow();
   return Decision::refuse(
       "lost-parallelism",

@@ -3,16 +3,25 @@
 
 #include "lowering/group_model.h"
 #include "lowering/planner.h"
+#include "lowering/planner_searched.h"
 #include "lowering/planner_swtvm.h"
 
 namespace stowage {
 
 const Planner* find_planner(std::string_view name) {
-  static const SwtvmPlanner swtvm;  // stateless
-  return name == swtvm.name() ? &swtvm : nullptr;
+  static const SwtvmPlanner swtvm;  // stateless, both
+  static const SearchedPlanner searched;
+  for (const Planner* planner : {static_cast<const Planner*>(&swtvm), static_cast<const Planner*>(&searched)}) {
+    if (planner->name() == name) return planner;
+  }
+  return nullptr;
 }
 
-std::vector<std::string> planner_names() { return {"swtvm"}; }
+std::vector<std::string> planner_names() { return {"swtvm", "searched"}; }
+
+bool is_of_planner(const TraceRecord& record) {
+  return record.algorithm.starts_with("alg") || record.algorithm == "parallel" || record.algorithm == "search";
+}
 
 std::vector<GroupIterator> group_iterators(const StageList& stages) {
   std::vector<GroupIterator> iterators;

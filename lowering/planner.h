@@ -31,9 +31,12 @@ class Planner {
                                            const Target& target, TraceSink trace) const = 0;
 };
 
-/// "swtvm". Nullptr for an unknown name.
+/// "swtvm", "searched". Nullptr for an unknown name.
 const Planner* find_planner(std::string_view name);
 std::vector<std::string> planner_names();
+
+/// Whether a planner has left a record: of the algorithms, the split over the cores, or a search for it.
+bool is_of_planner(const TraceRecord& record);
 
 /// The loop nest of a complete schedule. Pure: the same input gives the same nest.
 Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target);
@@ -44,6 +47,10 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
 
 /// Cycles of a nest on a target, term by term.
 TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target);
+
+/// Bytes per second that the target's cores together reach with DMA blocks of a size: linear between measured points,
+/// constant beyond the last, proportional below the first.
+double dma_bandwidth(const Target& target, std::int64_t block_bytes);
 
 /// Iterators of a group as schedules name them, spatial ones first, with their ranges.
 struct GroupIterator {
@@ -57,10 +64,11 @@ std::vector<GroupIterator> group_iterators(const StageList& stages);
 /// planned steps neither read nor write is not in memory, unless it is an input or output of the network.
 MemoryMap plan_memory(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes);
 
-/// Plans every group of a fused graph. Schedules by fused operator's name. Refusals become diagnostics.
+/// Plans every group of a fused graph, on so many threads (0: one a core of this host), on which nothing depends.
+/// Schedules by fused operator's name. Refusals become diagnostics.
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
-                             std::stop_token stop = {}, const ProgressSink& progress = {});
+                             std::stop_token stop = {}, const ProgressSink& progress = {}, unsigned threads = 0);
 
 /// Broken promises of a nest (bounds, LDM size, races between cores, waits), or nothing.
 std::optional<std::string> verify(const LoopNest& nest, const Target& target);

@@ -134,6 +134,10 @@ std::optional<Decision> fix_places(const GroupModel& model, const std::vector<Ou
       return refuse(fmt::format("dma: {} cannot be placed inside '{}'; loops around it are: {}", tensor, place,
                                 fmt::join(loops, ", ")));
     }
+    // Loops of one trip may be left out of what a person writes: inside of them is as good as outside.
+    while (*wanted < depth[b] && order[static_cast<std::size_t>(path[static_cast<std::size_t>(*wanted)])].trips == 1) {
+      ++*wanted;
+    }
     if (*wanted < depth[b]) {
       return refuse(fmt::format("dma: {} depends on {}, so its transfer cannot stand outside of that loop", tensor,
                                 loops[static_cast<std::size_t>(depth[b] - 1)]));
@@ -151,7 +155,11 @@ std::optional<Decision> fix_places(const GroupModel& model, const std::vector<Ou
 
 Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                  const Target& target, TraceSink trace) const {
-  const GroupModel model = build_group_model(stages);
+  return run_algorithms(subject, build_group_model(stages), fixed, target, trace);
+}
+
+Scheduled run_algorithms(const std::string& subject, const GroupModel& model, const Schedule& fixed,
+                         const Target& target, TraceSink trace, std::string_view fixed_by) {
   if (trace.listening()) {
     for (const ModelBuffer& buffer : model.buffers) {
       std::vector<std::string> dimensions;
@@ -183,7 +191,7 @@ Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& st
     trace.add(
         {"parallel",
          subject,
-         fixed.parallel ? "schedule" : "section 5.4",
+         std::string(fixed.parallel ? fixed_by : "section 5.4"),
          TraceOutcome::accepted,
          parts.empty() ? "one core does everything" : fmt::format("split over the cores: {}", fmt::join(parts, ", ")),
          {}});

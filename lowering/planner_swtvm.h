@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "lowering/group_model.h"
 #include "lowering/planner.h"
 
 namespace stowage {
@@ -13,5 +14,10 @@ class SwtvmPlanner : public Planner {
   [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                    const Target& target, TraceSink trace) const override;
 };
+
+/// What it does with a group's model. `fixed_by` names who fixed what is fixed: a person's "schedule", or a planner
+/// that uses the algorithms to fill in what it has not chosen itself.
+Scheduled run_algorithms(const std::string& subject, const GroupModel& model, const Schedule& fixed,
+                         const Target& target, TraceSink trace, std::string_view fixed_by = "schedule");
 
 }  // namespace stowage

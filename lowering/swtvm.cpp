@@ -49,7 +49,7 @@ class LdmManagement {
     if (!fits()) return refusal();
     hold_whole();
     list_ = sorted_open();
-    record("1:7-11", "classify", "iterators classified: " + classes_text());
+    record("1:7-11", "classify", [&] { return "iterators classified: " + classes_text(); });
     initialise();
     expand();
     LdmSizes sizes;
@@ -57,7 +57,7 @@ class LdmManagement {
     for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
       sizes.whole.push_back(!classes_.open().contains(static_cast<int>(i)));
     }
-    record("1", "chosen", fmt::format("buffer sizes chosen: {}", sizes_text()));
+    record("1", "chosen", [&] { return fmt::format("buffer sizes chosen: {}", sizes_text()); });
     return sizes;
   }
 
@@ -72,7 +72,7 @@ class LdmManagement {
   void set_fixed(std::size_t i) {
     buffer_[i] = std::min(fixed_[i], ranges_[i]);
     if (buffer_[i] == ranges_[i] && buffer_[i] > 1) classes_.mark_whole(static_cast<int>(i));
-    record("1", "fixed", fmt::format("{} is fixed by the schedule: {}", name(static_cast<int>(i)), buffer_[i]));
+    record("1", "fixed", [&] { return fmt::format("{} is fixed: {}", name(static_cast<int>(i)), buffer_[i]); });
   }
 
   /// In a group of several stages, what overlaps from tile to tile would be computed and fetched again for each: such
@@ -83,17 +83,22 @@ class LdmManagement {
       if (!is_free(i) || ranges_[at] == 1) continue;
       buffer_[at] = ranges_[at];
       if (!fits()) {
-        record("1", "exceeds",
-               fmt::format("{} whole, because its tiles overlap in what is computed for them: {} exceeds {}, refused",
-                           name(i), sizes_text(), kib_text(target_.ldm_available())),
-               TraceOutcome::refused);
+        record(
+            "1", "exceeds",
+            [&] {
+              return fmt::format(
+                  "{} whole, because its tiles overlap in what is computed for them: {} exceeds {}, refused", name(i),
+                  sizes_text(), kib_text(target_.ldm_available()));
+            },
+            TraceOutcome::refused);
         buffer_[at] = 1;
         continue;
       }
       classes_.mark_whole(i);
-      record("1", "whole",
-             fmt::format("{} is held whole, because its tiles overlap in what is computed for them: {}", name(i),
-                         sizes_text()));
+      record("1", "whole", [&] {
+        return fmt::format("{} is held whole, because its tiles overlap in what is computed for them: {}", name(i),
+                           sizes_text());
+      });
     }
   }
 
@@ -146,7 +151,7 @@ class LdmManagement {
       }
       list_ = sorted_open();
       if (!any) return;
-      record("1:29-33", "classify", "iterators classified again: " + classes_text());
+      record("1:29-33", "classify", [&] { return "iterators classified again: " + classes_text(); });
     }
   }
 
@@ -159,14 +164,16 @@ class LdmManagement {
       buffer_[at] = good;
     }
     record("1:16-20", "initialise",
-           fmt::format("{} starts at min(range {}, {}): {}", name(i), ranges_[at], good, sizes_text()));
+           [&] { return fmt::format("{} starts at min(range {}, {}): {}", name(i), ranges_[at], good, sizes_text()); });
     while (!fits()) {
-      record("1:21", "exceeds", fmt::format("{} exceeds {}", sizes_text(), kib_text(target_.ldm_available())),
-             TraceOutcome::refused);
+      record(
+          "1:21", "exceeds",
+          [&] { return fmt::format("{} exceeds {}", sizes_text(), kib_text(target_.ldm_available())); },
+          TraceOutcome::refused);
       if (buffer_[at] == ranges_[at]) classes_.unmark_whole(i);
       // Halving ends at one element at the latest: with that everything fitted before this iterator's turn.
       buffer_[at] = std::max<std::int64_t>(1, buffer_[at] / 2);
-      record("1:24", "halve", fmt::format("{} halved: {}", name(i), sizes_text()));
+      record("1:24", "halve", [&] { return fmt::format("{} halved: {}", name(i), sizes_text()); });
     }
   }
 
@@ -183,20 +190,24 @@ class LdmManagement {
       const std::int64_t before = buffer_[at];
       buffer_[at] = std::min(before * 2, ranges_[at]);
       if (!fits()) {
-        record("1:38-40", "refused",
-               fmt::format("{} expanded: {} exceeds {}, refused", name(i), sizes_text(),
-                           kib_text(target_.ldm_available())),
-               TraceOutcome::refused);
+        record(
+            "1:38-40", "refused",
+            [&] {
+              return fmt::format("{} expanded: {} exceeds {}, refused", name(i), sizes_text(),
+                                 kib_text(target_.ldm_available()));
+            },
+            TraceOutcome::refused);
         buffer_[at] = before;
         return;
       }
-      record("1:37", "expand", fmt::format("{} expanded: {}", name(i), sizes_text()));
+      record("1:37", "expand", [&] { return fmt::format("{} expanded: {}", name(i), sizes_text()); });
       next = position + 1;
       if (buffer_[at] == ranges_[at]) {
         classes_.mark_whole(i);
         list_ = sorted_open();
         next = 0;
-        record("1:41-47", "classify", fmt::format("{} is buffered whole; classes: {}", name(i), classes_text()));
+        record("1:41-47", "classify",
+               [&] { return fmt::format("{} is buffered whole; classes: {}", name(i), classes_text()); });
       }
     }
   }
@@ -223,7 +234,9 @@ class LdmManagement {
     return text;
   }
 
-  void record(std::string place, const char* what, std::string message,
+  /// `message` makes the sentence, if anybody listens.
+  template <class Message>
+  void record(std::string place, const char* what, const Message& message,
               TraceOutcome outcome = TraceOutcome::step) const {
     if (!trace_.listening()) return;
     Values values;
@@ -235,7 +248,7 @@ class LdmManagement {
                           std::string(classes_.open().contains(at) ? name_of(classes_.class_of(at)) : "whole"));
     }
     values.emplace_back("ldm bytes", std::to_string(used()));
-    trace_.add({"alg1", subject_, std::move(place), outcome, std::move(message), std::move(values)});
+    trace_.add({"alg1", subject_, std::move(place), outcome, message(), std::move(values)});
   }
 
   const std::string& subject_;
@@ -362,15 +375,15 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
         const ModelBuffer& buffer = model.buffers[b];
         if (buffer.kind == ModelBuffer::Kind::intermediate) {
           cost.operations += count * stage_operations(model, buffer.stage, sizes);
-          values.emplace_back("computations " + buffer.name, std::to_string(count));
+          if (trace.listening()) values.emplace_back("computations " + buffer.name, std::to_string(count));
         } else {
           cost.transfers += count;
-          values.emplace_back("transfers " + buffer.name, std::to_string(count));
+          if (trace.listening()) values.emplace_back("transfers " + buffer.name, std::to_string(count));
         }
-        shares.push_back(fmt::format("{} {}", buffer.name, count));
+        if (trace.listening()) shares.push_back(fmt::format("{} {}", buffer.name, count));
       }
-      values.emplace_back("transfers", std::to_string(cost.transfers));
       if (trace.listening()) {
+        values.emplace_back("transfers", std::to_string(cost.transfers));
         trace.add({"alg2", subject, "2:5-10", TraceOutcome::step,
                    fmt::format("{} as the innermost of the loops left: {}{}", loops[l].name, text_of(cost),
                                shares.empty() ? "" : fmt::format(" ({})", fmt::join(shares, ", "))),
@@ -389,7 +402,7 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
       }
     }
     check(chosen.has_value(), "no loop left to choose");
-    if (refused && refused_cost < chosen_cost) {
+    if (refused && refused_cost < chosen_cost && trace.listening()) {
       trace.add({"alg2",
                  subject,
                  "constraint-2",

@@ -14,11 +14,8 @@
 #include "lowering/planner.h"
 
 namespace stowage {
-namespace {
 
-/// Bytes per second with blocks of a size: linear between measured points, constant beyond the last, proportional
-/// below the first.
-double bandwidth_at(const Target& target, std::int64_t block_bytes) {
+double dma_bandwidth(const Target& target, std::int64_t block_bytes) {
   const auto& points = target.dma_bandwidth;
   check(!points.empty(), "target without a bandwidth table");
   const double block = static_cast<double>(block_bytes);
@@ -35,6 +32,8 @@ double bandwidth_at(const Target& target, std::int64_t block_bytes) {
   return points.back().bytes_per_second;
 }
 
+namespace {
+
 std::int64_t to_cycles(double seconds, const Target& target) {
   return std::llround(std::ceil(seconds * target.clock_hz));
 }
@@ -49,7 +48,7 @@ TimeTerm dma_term(const LoopNest& nest, const NestCounts& counts, const Target& 
     const auto& dma = std::get<Dma>(find_statement(nest, id)->node);
     if (dma.direction != direction) continue;
     for (const auto& [block, moved] : totals.bytes_by_block) {
-      seconds += static_cast<double>(moved) / bandwidth_at(target, block);
+      seconds += static_cast<double>(moved) / dma_bandwidth(target, block);
       bytes += moved;
     }
     const auto busiest = counts.dma_of_busiest_core.find(id);
@@ -77,9 +76,7 @@ TimeTerm compute_term(const LoopNest& nest, const Target& target, int id, const 
   const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
   const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
   const bool finish = compute.part == Compute::Part::finish;
-  const std::int64_t operations =
-      std::max<std::int64_t>(1, finish ? operation_count(stage.finish)
-                                       : operation_count(stage.body) + (compute.part == Compute::Part::update ? 1 : 0));
+  const std::int64_t operations = operations_of(stage, compute.part);
   const bool vectorised = compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute);
   const double rate = vectorised ? target.vector_flops_per_cycle : target.scalar_flops_per_cycle;
   TimeTerm term;

@@ -9,6 +9,7 @@
 #include "driver/page/page_parts.h"
 #include "driver/report.h"
 #include "emitter/markup.h"
+#include "lowering/planner.h"
 
 namespace stowage {
 
@@ -154,9 +155,7 @@ std::string plan_parts(const Compilation& compilation, const ProgramStep& step) 
 
 }  // namespace
 
-bool is_about_fusion(const TraceRecord& record) {
-  return !record.algorithm.starts_with("alg") && record.algorithm != "parallel" && record.algorithm != "memory-map";
-}
+bool is_about_fusion(const TraceRecord& record) { return !is_of_planner(record) && record.algorithm != "memory-map"; }
 
 std::string decisions_table(const Trace& trace, const std::string& subject, bool (*wanted)(const TraceRecord& record)) {
   std::string rows;

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planner "searched": every plan is made by the published algorithms from what the search has fixed, lowered, counted
+// and timed; the time model's cycles decide. Three rounds:
+//
+//   grids    every split over the cores whose bound from below (core_grids.h) is less than the best plan so far. When
+//   the
+//            next bound reaches it, no split is left that could be better under algorithms 1 to 3.
+//   sizes    from the best splits on, buffer sizes next to those of algorithm 1: one iterator's longer or shorter, or
+//   one
+//            longer in exchange for another's shorter.
+//   order    with these sizes, neighbouring loops in exchange.
+//
+// The last two climb as long as something gets cheaper: a better plan further away may be missed.
+#include "lowering/planner_searched.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+#include "lowering/core_grids.h"
+#include "lowering/group_rules.h"
+#include "lowering/planner_swtvm.h"
+#include "lowering/swtvm.h"
+
+namespace stowage {
+namespace {
+
+/// Climbing begins at so many of the best splits.
+constexpr std::size_t climbed_splits = 1;
+/// A plan this near to the least that its split can take is not worth a climb.
+constexpr double near_enough = 1.02;
+/// Neighbours planned in one climb, at most.
+constexpr int most_neighbours = 120;
+/// Splits that the trace tells one by one.
+constexpr std::size_t told_splits = 10;
+
+/// A schedule that was planned to the end.
+struct Tried {
+  Schedule fixed;  ///< by a person and by the search; the algorithms have filled the rest
+  Schedule complete;
+  TimeEstimate time;
+  std::int64_t least_cycles = 0;  ///< of its split; 0: not known
+
+  [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
+};
+
+class PlanSearch {
+ public:
+  PlanSearch(const std::string& subject, const StageList& stages, const Schedule& person, const Target& target,
+             TraceSink trace)
+      : subject_(subject),
+        stages_(stages),
+        person_(person),
+        target_(target),
+        trace_(trace),
+        model_(build_group_model(stages)) {}
+
+  Scheduled run() {
+    published_ = plan(person_);
+    if (person_.parallel) {
+      if (published_) splits_.push_back(*published_);
+    } else {
+      search_grids();
+    }
+    for (std::size_t s = 0; s < std::min(climbed_splits, splits_.size()); ++s) climb(splits_[s]);
+    const Tried* best = this->best();
+    // What no split can hold, the published one cannot: its refusal says what is missing.
+    if (best == nullptr) return run_algorithms(subject_, model_, person_, target_, trace_);
+    tell_choice(*best);
+    return run_algorithms(subject_, model_, best->fixed, target_, trace_, "search");
+  }
+
+ private:
+  // --- plans ---------------------------------------------------------------------------------------------------------
+
+  /// Plans what is fixed to the end and keeps it if it is the best so far.
+  std::optional<Tried> plan(const Schedule& fixed) {
+    Scheduled scheduled = run_algorithms(subject_, model_, fixed, target_, {});
+    if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
+    Plan plan;
+    plan.schedule = std::get<Schedule>(std::move(scheduled));
+    Lowered lowered = lower(subject_, stages_, plan.schedule, target_);
+    if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
+    plan.nest = std::get<LoopNest>(std::move(lowered));
+    plan.counts = predict_counts(plan.nest);
+    plan.time = estimate_time(plan.nest, plan.counts, target_);
+    Tried tried{fixed, plan.schedule, plan.time};
+    const auto better_than = [&](const std::optional<Tried>& best) { return !best || tried.cycles() < best->cycles(); };
+    if (better_than(best_)) best_ = tried;
+    if (better_than(best_within_rules_) && judge_group(plan, target_)) best_within_rules_ = tried;
+    return tried;
+  }
+
+  /// A group must not be refused for a plan of ours where the published one is within the rules, nor become dearer
+  /// than that.
+  [[nodiscard]] const Tried* best() const {
+    const bool within_rules =
+        best_within_rules_ && (!published_ || best_within_rules_->cycles() <= published_->cycles());
+    if (within_rules) return &*best_within_rules_;
+    return best_ ? &*best_ : nullptr;
+  }
+
+  // --- splits --------------------------------------------------------------------------------------------------------
+
+  void search_grids() {
+    const std::vector<CoreGrid> grids = core_grids(model_, target_);
+    std::size_t next = 0;
+    for (; next < grids.size(); ++next) {
+      const CoreGrid& grid = grids[next];
+      if (best() != nullptr && grid.least_cycles >= best()->cycles()) break;
+      Schedule fixed = person_;
+      fixed.parallel = grid.parallel;
+      const bool is_published = published_ && *published_->complete.parallel == grid.parallel;
+      auto tried = is_published ? published_ : plan(fixed);
+      if (!tried) continue;
+      tried->least_cycles = grid.least_cycles;
+      splits_.push_back(*std::move(tried));
+    }
+    std::stable_sort(splits_.begin(), splits_.end(),
+                     [](const Tried& a, const Tried& b) { return a.cycles() < b.cycles(); });
+    if (trace_.listening()) tell_grids(grids, next);
+  }
+
+  // --- sizes and order -----------------------------------------------------------------------------------------------
+
+  void climb(Tried at) {
+    const auto far = [&] {
+      return static_cast<double>(at.cycles()) > near_enough * static_cast<double>(at.least_cycles);
+    };
+    int planned = 0;
+    bool moved = true;
+    while (moved && far()) {
+      moved = false;
+      for (const auto& neighbours : {single_sizes(at), loop_orders(at), paired_sizes(at)}) {
+        std::optional<Tried> better;
+        for (const Schedule& fixed : neighbours) {
+          if (planned == most_neighbours) break;
+          if (std::find(seen_.begin(), seen_.end(), fixed) != seen_.end()) continue;
+          seen_.push_back(fixed);
+          ++planned;
+          auto tried = plan(fixed);
+          if (tried && tried->cycles() < (better ? better->cycles() : at.cycles())) better = std::move(tried);
+        }
+        if (!better) continue;
+        better->least_cycles = at.least_cycles;
+        tell_step(at, *better);
+        at = *std::move(better);
+        moved = true;
+        break;
+      }
+    }
+    if (trace_.listening() && planned > 0) {
+      tell(
+          "sizes", TraceOutcome::step,
+          fmt::format("from {} on, {} neighbouring buffer sizes and loop orders were planned; the best takes {} cycles",
+                      split_text(*at.complete.parallel), planned, grouped_digits(at.cycles())));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> sizes_of(const Tried& at) const {
+    std::vector<std::int64_t> sizes;
+    for (const ModelIterator& iterator : model_.iterators) sizes.push_back(at.complete.buffer.at(iterator.name));
+    return sizes;
+  }
+
+  /// Other sizes of an iterator, next to its own: half, double, everything, and the size of even tiles that are one
+  /// more or one fewer.
+  [[nodiscard]] std::vector<std::int64_t> sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const {
+    if (model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) return {};
+    const std::int64_t tiles = ceil_div(range, size);
+    std::set<std::int64_t> others = {size / 2, size * 2, range, ceil_div(range, tiles + 1)};
+    if (tiles > 1) others.insert(ceil_div(range, tiles - 1));
+    std::vector<std::int64_t> found;
+    for (const std::int64_t other : others) {
+      if (other >= 1 && other <= range && other != size) found.push_back(other);
+    }
+    return found;
+  }
+
+  /// Of an iterator of one value nothing is fixed: it would get a loop of its own.
+  void fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (core_ranges(model_, *schedule.parallel)[i] > 1) schedule.buffer[model_.iterators[i].name] = sizes[i];
+    }
+  }
+
+  /// The sizes fixed as well, if they fit.
+  void add_if_fitting(const Tried& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const {
+    const auto bytes = buffer_bytes(model_, sizes, target_.ldm_alignment);
+    if (std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) > target_.ldm_available()) return;
+    Schedule fixed = at.fixed;
+    fixed.parallel = at.complete.parallel;
+    fixed.order = person_.order;
+    fix_sizes(fixed, sizes);
+    found.push_back(std::move(fixed));
+  }
+
+  [[nodiscard]] std::vector<Schedule> single_sizes(const Tried& at) const {
+    const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+    std::vector<std::int64_t> sizes = sizes_of(at);
+    std::vector<Schedule> found;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::int64_t own = sizes[i];
+      for (const std::int64_t other : sizes_next_to(i, own, ranges[i])) {
+        sizes[i] = other;
+        add_if_fitting(at, sizes, found);
+      }
+      sizes[i] = own;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<Schedule> paired_sizes(const Tried& at) const {
+    const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+    std::vector<std::int64_t> sizes = sizes_of(at);
+    std::vector<Schedule> found;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::int64_t longer_before = sizes[i];
+      for (const std::int64_t longer : sizes_next_to(i, longer_before, ranges[i])) {
+        if (longer < longer_before) continue;
+        sizes[i] = longer;
+        for (std::size_t j = 0; j < sizes.size(); ++j) {
+          const std::int64_t shorter_before = sizes[j];
+          if (i == j || shorter_before == 1) continue;
+          for (const std::int64_t shorter : sizes_next_to(j, shorter_before, ranges[j])) {
+            if (shorter > shorter_before) continue;
+            sizes[j] = shorter;
+            add_if_fitting(at, sizes, found);
+          }
+          sizes[j] = shorter_before;
+        }
+      }
+      sizes[i] = longer_before;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<Schedule> loop_orders(const Tried& at) const {
+    std::vector<Schedule> found;
+    if (person_.order) return found;
+    const std::vector<std::string>& order = *at.complete.order;
+    for (std::size_t l = 0; l + 1 < order.size(); ++l) {
+      Schedule fixed = at.fixed;
+      fixed.parallel = at.complete.parallel;
+      fix_sizes(fixed, sizes_of(at));
+      fixed.order = order;
+      std::swap((*fixed.order)[l], (*fixed.order)[l + 1]);
+      found.push_back(std::move(fixed));
+    }
+    return found;
+  }
+
+  // --- what is told --------------------------------------------------------------------------------------------------
+
+  void tell(std::string place, TraceOutcome outcome, std::string message) const {
+    trace_.add({"search", subject_, std::move(place), outcome, std::move(message), {}});
+  }
+
+  [[nodiscard]] static std::string split_text(const std::vector<ParallelSplit>& parallel) {
+    std::vector<std::string> parts;
+    for (const ParallelSplit& split : parallel) parts.push_back(fmt::format("{} into {}", split.iterator, split.parts));
+    return parts.empty() ? "one core" : fmt::format("{}", fmt::join(parts, ", "));
+  }
+
+  void tell_grids(const std::vector<CoreGrid>& grids, std::size_t planned) const {
+    if (published_) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{}, the published split: {} cycles", split_text(*published_->complete.parallel),
+                       grouped_digits(published_->cycles())));
+    }
+    for (std::size_t s = 0; s < std::min(told_splits, splits_.size()); ++s) {
+      const Tried& split = splits_[s];
+      tell("split", TraceOutcome::step,
+           fmt::format("{}: {} cycles; no sizes and no order can take fewer than {}",
+                       split_text(*split.complete.parallel), grouped_digits(split.cycles()),
+                       grouped_digits(split.least_cycles)));
+    }
+    if (splits_.size() > told_splits) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{} more splits were planned, from {} to {} cycles", splits_.size() - told_splits,
+                       grouped_digits(splits_[told_splits].cycles()), grouped_digits(splits_.back().cycles())));
+    }
+    if (planned > splits_.size()) {
+      tell("split", TraceOutcome::step, fmt::format("{} splits have no plan", planned - splits_.size()));
+    }
+    if (planned < grids.size()) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{} splits were not planned: none of them can take fewer than {} cycles", grids.size() - planned,
+                       grouped_digits(grids[planned].least_cycles)));
+    }
+  }
+
+  void tell_step(const Tried& from, const Tried& to) const {
+    if (!trace_.listening()) return;
+    std::vector<std::string> changes;
+    for (const auto& [iterator, size] : to.complete.buffer) {
+      const std::int64_t before = from.complete.buffer.at(iterator);
+      if (before != size) changes.push_back(fmt::format("{} from {} to {}", iterator, before, size));
+    }
+    if (from.complete.order != to.complete.order) {
+      changes.push_back(fmt::format("loops {}", fmt::join(*to.complete.order, ", ")));
+    }
+    tell("sizes", TraceOutcome::step,
+         fmt::format("{}: {}, {} instead of {} cycles", split_text(*to.complete.parallel), fmt::join(changes, ", "),
+                     grouped_digits(to.cycles()), grouped_digits(from.cycles())));
+  }
+
+  /// The term that tells most between two plans of a group.
+  [[nodiscard]] static std::string telling_term(const TimeEstimate& before, const TimeEstimate& after) {
+    const TimeTerm* telling = nullptr;
+    std::int64_t largest = 0;
+    for (const TimeTerm& term : after.terms) {
+      std::int64_t change = term.cycles;
+      for (const TimeTerm& old : before.terms) change -= old.name == term.name ? old.cycles : 0;
+      if (std::abs(change) <= std::abs(largest)) continue;
+      largest = change;
+      telling = &term;
+    }
+    if (telling == nullptr) return "";
+    return fmt::format("; \"{}\" {} by {}", telling->name, largest < 0 ? "falls" : "grows",
+                       grouped_digits(std::abs(largest)));
+  }
+
+  void tell_choice(const Tried& best) const {
+    if (!trace_.listening()) return;
+    std::string than;
+    if (published_ && published_->complete == best.complete) {
+      than = ", the published plan";
+    } else if (published_) {
+      than = fmt::format(", the published plan over {} takes {}{}", split_text(*published_->complete.parallel),
+                         grouped_digits(published_->cycles()), telling_term(published_->time, best.time));
+    }
+    tell("chosen", TraceOutcome::accepted,
+         fmt::format("{}: {} cycles{}", split_text(*best.complete.parallel), grouped_digits(best.cycles()), than));
+    if (best_ && best_->cycles() < best.cycles()) {
+      tell("chosen", TraceOutcome::refused,
+           fmt::format("{} would take {} cycles, but breaks a rule for groups", split_text(*best_->complete.parallel),
+                       grouped_digits(best_->cycles())));
+    }
+  }
+
+  const std::string& subject_;
+  const StageList& stages_;
+  const Schedule& person_;
+  const Target& target_;
+  TraceSink trace_;
+  GroupModel model_;
+  std::optional<Tried> published_;  ///< what planner swtvm makes of it
+  std::optional<Tried> best_;
+  std::optional<Tried> best_within_rules_;  ///< of judge_group
+  std::vector<Tried> splits_;               ///< one for every split that was planned, best first
+  std::vector<Schedule> seen_;              ///< neighbours planned
+};
+
+}  // namespace
+
+Scheduled SearchedPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                                    const Target& target, TraceSink trace) const {
+  return PlanSearch(subject, stages, fixed, target, trace).run();
+}
+
+}  // namespace stowage

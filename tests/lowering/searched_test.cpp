@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planner "searched": never worse than the published plan, exhaustive over the splits, obedient to what is fixed, and
+// it tells what it tried.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "lowering/core_grids.h"
+#include "lowering/group_model.h"
+#include "lowering/group_rules.h"
+#include "lowering/planned_cost.h"
+#include "lowering/planner.h"
+#include "tests/fusion/random_net.h"
+#include "tests/fusion/random_partition.h"
+
+using namespace stowage;
+using namespace stowage::testing;
+
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+const Planner& searched() { return *find_planner("searched"); }
+const Planner& swtvm() { return *find_planner("swtvm"); }
+
+Target sunway(int cores = 64) {
+  Diagnostics diagnostics;
+  auto target = load_target("sw26010", std::vector<std::string>{"cores=" + std::to_string(cores)}, diagnostics);
+  check(static_cast<bool>(target), format_diagnostics(diagnostics));
+  return *target;
+}
+
+/// All operators of a graph as one group.
+StageList stages_of(const Graph& graph) {
+  const GraphFacts facts(graph);
+  std::vector<Member> members;
+  for (const OpId op : facts.order) members.push_back({op, op == facts.order.back() ? "anchor" : "producer"});
+  return group_stages(graph, make_group(facts, "test", facts.order.back(), members));
+}
+
+StageList convolution(std::int64_t channels, std::int64_t size, std::int64_t features) {
+  Net net;
+  return stages_of(net.done({net.conv("conv", net.input("x", {1, channels, size, size}), features, 3)}));
+}
+
+StageList pool_and_convolution() {
+  Net net;
+  const TensorId x = net.input("x", {1, 24, 14, 14});
+  const TensorId p =
+      net.op("MaxPool", "pool", {x},
+             {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  return stages_of(net.done({net.op("Relu", "relu", {net.conv("conv", p, 12)})}));
+}
+
+Plan plan_of(const StageList& stages, const Planner& planner, const Target& target, const Schedule& fixed = {},
+             Trace* trace = nullptr) {
+  Planned planned = plan_group("group", stages, fixed, planner, target, TraceSink(trace));
+  if (const auto* refused = std::get_if<Decision>(&planned)) FAIL(refused->rule << ": " << refused->reason);
+  return std::get<Plan>(std::move(planned));
+}
+
+Plan plan_over(const StageList& stages, const CoreGrid& grid, const Target& target) {
+  Schedule fixed;
+  fixed.parallel = grid.parallel;
+  return plan_of(stages, swtvm(), target, fixed);
+}
+
+double difference(const Tensor& actual, const Tensor& expected, bool partial) {
+  double worst = 0;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    if (partial && std::isnan(actual.as_double(i))) continue;
+    const double apart = std::abs(actual.as_double(i) - expected.as_double(i));
+    worst = std::isnan(apart) ? std::numeric_limits<double>::infinity() : std::max(worst, apart);
+  }
+  return worst;
+}
+
+double largest_magnitude(const Tensor& tensor) {
+  double largest = 1;
+  for (std::int64_t i = 0; i < tensor.size(); ++i) largest = std::max(largest, std::abs(tensor.as_double(i)));
+  return largest;
+}
+
+/// The plan's nest gives what the operators give, inside as well.
+void check_values(const Graph& graph, const FusedOperator& group, const LoopNest& nest, const Values& values) {
+  std::map<int, Tensor> operands;
+  double scale = 1;
+  for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+    const StageTensor& tensor = nest.stages.tensors[t];
+    const auto at = static_cast<int>(t);
+    if (tensor.role == TensorRole::constant) operands[at] = *tensor.value;
+    if (tensor.role == TensorRole::input) operands[at] = values.at(graph.tensor(*tensor.source).name);
+    if (operands.contains(at)) scale = std::max(scale, largest_magnitude(operands.at(at)));
+  }
+  for (const auto& [t, computed] : interpret(nest, operands)) {
+    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(t)];
+    if (!tensor.source) continue;
+    INFO(tensor.name);
+    const Tensor expected = tensor.role == TensorRole::output ? stored_value(graph, group, values)
+                                                              : values.at(graph.tensor(*tensor.source).name);
+    const bool inside = tensor.role == TensorRole::intermediate;
+    REQUIRE(difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random groups on random machines: searched plans are sound, right, and never worse than the published") {
+  const std::uint64_t seed = number_from("STOWAGE_SEED", 20260401);
+  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 60);
+  int planned = 0;
+  int better = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1");
+    RandomPartition random(static_cast<unsigned>(seed + round));
+    const FusedGraph fused = random.make();
+    const Values values = run_operators(fused.graph, random_inputs(fused.graph, static_cast<unsigned>(seed + round)));
+    const Target target = random.machine();
+    std::mt19937 random_grid(static_cast<unsigned>(seed + round));
+    for (const FusedOperator& group : fused.groups) {
+      if (group.template_name == "view") continue;
+      const StageList stages = group_stages(fused.graph, group);
+      INFO(group.name << " on " << target.cores << " cores with " << target.ldm_bytes << " bytes\n" << to_text(stages));
+      const Planned published = plan_group(group.name, stages, {}, swtvm(), target, {});
+      const Planned found = plan_group(group.name, stages, {}, searched(), target, {});
+      const auto* refused = std::get_if<Decision>(&published);
+      if (refused != nullptr && std::holds_alternative<Decision>(found)) {
+        CHECK(std::get<Decision>(found) == *refused);
+        continue;
+      }
+      REQUIRE(std::holds_alternative<Plan>(found));
+      const Plan& plan = std::get<Plan>(found);
+      INFO(to_text(plan.nest));
+      REQUIRE(verify(plan.nest, target).value_or("sound") == "sound");
+      check_values(fused.graph, group, plan.nest, values);
+      ++planned;
+      if (refused != nullptr) continue;
+      const Plan& before = std::get<Plan>(published);
+      CHECK(plan.time.cycles <= before.time.cycles);
+      if (judge_group(before, target)) CHECK(judge_group(plan, target));
+      for (const CoreGrid& grid : core_grids(build_group_model(stages), target)) {
+        if (random_grid() % 8 != 0) continue;
+        Schedule fixed;
+        fixed.parallel = grid.parallel;
+        const Planned over = plan_group(group.name, stages, fixed, swtvm(), target, {});
+        const auto* held = std::get_if<Plan>(&over);
+        if (held == nullptr) continue;
+        std::string terms;
+        for (const ParallelSplit& split : grid.parallel) {
+          terms += split.iterator + " into " + std::to_string(split.parts) + "\n";
+        }
+        for (const TimeTerm& term : held->time.terms) terms += term.name + ": " + term.formula + "\n";
+        INFO(terms);
+        REQUIRE(grid.least_cycles <= held->time.cycles);
+      }
+      better += plan.time.cycles < before.time.cycles ? 1 : 0;
+    }
+  }
+  INFO(planned << " planned, " << better << " of them better");
+  CHECK(planned > 100);
+  CHECK(better > planned / 4);
+}
+
+TEST_CASE("no plan costs less than the bound of its split, and none of the splits is left out") {
+  for (const StageList& stages : {convolution(16, 14, 24), convolution(3, 30, 8), pool_and_convolution()}) {
+    for (const int cores : {1, 6, 16}) {
+      INFO(cores << " cores\n" << to_text(stages));
+      const Target target = sunway(cores);
+      const GroupModel model = build_group_model(stages);
+      const auto grids = core_grids(model, target);
+      std::int64_t least = std::numeric_limits<std::int64_t>::max();
+      for (const CoreGrid& grid : grids) {
+        const Plan plan = plan_over(stages, grid, target);
+        CHECK(grid.least_cycles <= plan.time.cycles);
+        if (judge_group(plan, target)) least = std::min(least, plan.time.cycles);
+      }
+      CHECK(std::is_sorted(grids.begin(), grids.end(),
+                           [](const CoreGrid& a, const CoreGrid& b) { return a.least_cycles < b.least_cycles; }));
+      // The search stops early, but not before it has the best.
+      CHECK(plan_of(stages, searched(), target).time.cycles <= least);
+    }
+  }
+  // 12 features, 14 rows, 14 columns on 2 cores: one core, or one of them in two.
+  CHECK(core_grids(build_group_model(pool_and_convolution()), sunway(2)).size() == 4);
+}
+
+TEST_CASE("what a person has fixed stays, and the search fills in the rest") {
+  const StageList stages = convolution(64, 28, 64);
+  const Target target = sunway();
+  const Plan free = plan_of(stages, searched(), target);
+  CHECK(free.time.cycles < plan_of(stages, swtvm(), target).time.cycles);
+
+  Schedule fixed;
+  fixed.parallel = std::vector<ParallelSplit>{{"ff", 64}};
+  fixed.buffer["rc"] = 2;
+  const Plan held = plan_of(stages, searched(), target, fixed);
+  CHECK(held.schedule.parallel == fixed.parallel);
+  CHECK(held.schedule.buffer.at("rc") == 2);
+  CHECK(held.time.cycles <= plan_of(stages, swtvm(), target, fixed).time.cycles);
+  CHECK(held.time.cycles >= free.time.cycles);
+
+  // A size that the published split has no room for: another split has.
+  fixed = {};
+  fixed.buffer["ff"] = 16;
+  CHECK(std::holds_alternative<Decision>(plan_group("group", stages, fixed, swtvm(), target, {})));
+  CHECK(plan_of(stages, searched(), target, fixed).schedule.buffer.at("ff") == 16);
+
+  // All of it fixed is that plan, whichever planner is asked; what cannot be is refused as it is by the published
+  // planner.
+  CHECK(plan_of(stages, searched(), target, free.schedule).time.cycles == free.time.cycles);
+  CHECK(plan_of(stages, swtvm(), target, free.schedule).time.cycles == free.time.cycles);
+  fixed.buffer["zz"] = 1;
+  const Planned wrong = plan_group("group", stages, fixed, searched(), target, {});
+  CHECK(std::get<Decision>(wrong) == std::get<Decision>(plan_group("group", stages, fixed, swtvm(), target, {})));
+}
+
+TEST_CASE("the search is the same every time and tells what it tried") {
+  const StageList stages = convolution(64, 28, 64);
+  Trace trace;
+  const Plan plan = plan_of(stages, searched(), sunway(), {}, &trace);
+  Trace again;
+  CHECK(plan_of(stages, searched(), sunway(), {}, &again).schedule == plan.schedule);
+  CHECK(plan_of(stages, searched(), sunway()).schedule == plan.schedule);
+  std::string text;
+  std::string text_again;
+  std::int64_t splits = 0;
+  for (const TraceRecord& record : trace.records) {
+    text += record.algorithm + " " + record.place + " " + record.message + "\n";
+    splits += record.algorithm == "search" && record.place == "split" ? 1 : 0;
+    CHECK(is_of_planner(record));
+  }
+  for (const TraceRecord& record : again.records) {
+    text_again += record.algorithm + " " + record.place + " " + record.message + "\n";
+  }
+  INFO(text);
+  CHECK(text == text_again);
+  CHECK(splits >= 3);
+  CHECK(text.find("the published split") != std::string::npos);
+  CHECK(text.find("splits were not planned: none of them can take fewer than") != std::string::npos);
+  CHECK(text.find("search chosen ") != std::string::npos);
+  // The steps of the algorithms are those of the plan that was chosen.
+  CHECK(text.find("parallel search split over the cores: ") != std::string::npos);
+}
+
+TEST_CASE("costs of one planner are not taken for another's") {
+  Net net;
+  const Graph graph = net.done({net.conv("conv", net.input("x", {1, 64, 28, 28}), 64, 3)});
+  const GraphFacts facts(graph);
+  const FusedOperator group = make_group(facts, "single", facts.order.back(), {{facts.order.back(), "anchor"}});
+  const Target target = sunway();
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("stowage-planners-" + std::to_string(getpid()));
+  const auto cycles = [&](const Planner& planner) {
+    return PlannedGroupCost(planner, target, {1, folder}).cost(graph, group).cycles;
+  };
+  const std::int64_t published = cycles(swtvm());
+  CHECK(cycles(searched()) < published);
+  CHECK(cycles(swtvm()) == published);
+  CHECK(cycles(searched()) == plan_of(group_stages(graph, group), searched(), target).time.cycles);
+  std::filesystem::remove_all(folder);
+}
