@@ -164,8 +164,9 @@ StageList sibling_stages(const Graph& graph, const FusedOperator& group) {
   UniqueNames names;
   for (std::size_t t = 0; t < parts.size(); ++t) {
     StageTensor& tensor = list.tensors[t];
-    tensor.name = names.take(parts[t] ? tensor.name + "_stack" : tensor.name);
-    if (!parts[t]) continue;
+    const bool is_stack = parts[t] && tensor.role != TensorRole::intermediate;
+    tensor.name = names.take(is_stack ? tensor.name + "_stack" : tensor.name);
+    if (!is_stack) continue;
     tensor.source = whole_of(group, parts[t]->tensors);
     if (tensor.source) tensor.value = graph.tensor(*tensor.source).constant;
     const auto& box = graph.tensor(parts[t]->tensors.front()).inside;

@@ -255,13 +255,11 @@ class Stacker {
       if (!axis_of_[t]) continue;
       StageTensor& whole = result.list.tensors[t];
       for (std::size_t i = 1; i < lists_.size(); ++i) whole.shape[*axis_of_[t]] += tensor(i, t).shape[*axis_of_[t]];
-      if (whole.role == TensorRole::intermediate) {
-        whole.source.reset();
-        continue;
+      if (whole.source) {  // an operator of several stages has intermediates that are no tensors of the graph
+        StackedStages::Part part{*axis_of_[t], {}};
+        for (std::size_t i = 0; i < lists_.size(); ++i) part.tensors.push_back(*tensor(i, t).source);
+        result.parts[t] = std::move(part);
       }
-      StackedStages::Part part{*axis_of_[t], {}};
-      for (std::size_t i = 0; i < lists_.size(); ++i) part.tensors.push_back(*tensor(i, t).source);
-      result.parts[t] = std::move(part);
       whole.source.reset();
       whole.value.reset();
       whole.strides.clear();
@@ -428,7 +426,7 @@ FusedGraph with_stacks(FusedGraph fused) {
     check(std::holds_alternative<StackedStages>(stacked), "a group of siblings that are not alike");
     const auto& [list, parts] = std::get<StackedStages>(stacked);
     for (std::size_t t = 0; t < parts.size(); ++t) {
-      if (!parts[t]) continue;
+      if (!parts[t] || list.tensors[t].role == TensorRole::intermediate) continue;
       group.stacks.push_back({whole_of(*parts[t], list.tensors[t]), parts[t]->tensors, parts[t]->axis});
       if (list.tensors[t].role == TensorRole::output) group.output = group.stacks.back().whole;
     }

@@ -43,6 +43,25 @@ struct Tally {
   int planned = 0, fused = 0, refused = 0, intermediates = 0;
 };
 
+/// Values that stay inside a group of siblings, by tensor of its stages: those of the branches, put together.
+std::map<int, Tensor> stacked_intermediates(const Graph& graph, const FusedOperator& group, const Values& values) {
+  std::map<int, Tensor> inside;
+  if (!is_of_siblings(group)) return inside;
+  const std::vector<Branch> branches = branches_of(graph, group);
+  std::vector<StageList> lists;
+  for (const Branch& branch : branches) lists.push_back(branch_stages(graph, branch));
+  const auto stacked = stack_stages(graph, lists, branches);
+  REQUIRE(std::holds_alternative<StackedStages>(stacked));
+  const auto& of = std::get<StackedStages>(stacked);
+  for (std::size_t t = 0; t < of.parts.size(); ++t) {
+    if (!of.parts[t] || of.list.tensors[t].role != TensorRole::intermediate) continue;
+    std::vector<Tensor> parts;
+    for (const TensorId part : of.parts[t]->tensors) parts.push_back(values.at(graph.tensor(part).name));
+    inside.emplace(static_cast<int>(t), concatenated(parts, of.parts[t]->axis));
+  }
+  return inside;
+}
+
 void check_group(const Graph& graph, const FusedOperator& group, const Target& target, const Values& values,
                  Tally& tally) {
   const StageList stages = group_stages(graph, group);
@@ -74,13 +93,15 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
   INFO(format_diagnostics(diagnostics));
   REQUIRE(parsed);
   REQUIRE(to_text(*parsed) == to_text(nest));
+  const std::map<int, Tensor> stacked = stacked_intermediates(graph, group, values);
   for (const auto& [t, computed] : interpret(nest, operands)) {
     const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(t)];
-    if (!tensor.source) continue;
+    if (!tensor.source && !stacked.contains(t)) continue;
     INFO(tensor.name);
     const bool inside = tensor.role == TensorRole::intermediate;
-    const Tensor expected = tensor.role == TensorRole::output ? stored_value(graph, group, values)
-                                                              : values.at(graph.tensor(*tensor.source).name);
+    const Tensor expected = stacked.contains(t)                 ? stacked.at(t)
+                            : tensor.role == TensorRole::output ? stored_value(graph, group, values)
+                                                                : values.at(graph.tensor(*tensor.source).name);
     REQUIRE(difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
     tally.intermediates += inside ? 1 : 0;
   }
