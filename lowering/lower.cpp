@@ -555,7 +555,8 @@ class NestBuilder {
     dma.nest_tensor = nest_tensor_.at(output.tensor);
     dma.buffer = index_of(output);
     dma.region = box_.at(model_.root);
-    StmtPtr made = statement(std::move(dma), fmt::format("{} {}", output.name, place_text(output)));
+    const std::string place = depth_of(output) == 0 ? "after the last loop" : place_text(output);
+    StmtPtr made = statement(std::move(dma), fmt::format("{} {}", output.name, place));
     StmtPtr wait = statement(Wait{made->id});
     block.push_back(std::move(made));
     block.push_back(std::move(wait));

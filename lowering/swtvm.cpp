@@ -460,14 +460,22 @@ std::vector<int> insert_dma(const std::string& subject, const GroupModel& model,
     const std::string where =
         place == 0 ? "before the first loop"
                    : "inside " + order[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name;
-    const char* what = buffer.kind == ModelBuffer::Kind::input
-                           ? "load"
-                           : (buffer.kind == ModelBuffer::Kind::output ? "store and initialisation" : "computation");
+    std::string message;
+    if (buffer.kind != ModelBuffer::Kind::output) {
+      const char* const what = buffer.kind == ModelBuffer::Kind::input ? "load" : "computation";
+      message = fmt::format("{} of {} goes {}", what, buffer.name, where);
+    } else if (model.list->stages[static_cast<std::size_t>(buffer.stage)].reduction == Reduction::none) {
+      message = fmt::format("store of {} goes {}", buffer.name, place == 0 ? "after the last loop" : where);
+    } else if (place == 0) {
+      message = fmt::format("initialisation of {} goes before the first loop, its store after the last", buffer.name);
+    } else {
+      message = fmt::format("initialisation and store of {} go {}", buffer.name, where);
+    }
     trace.add({"alg3",
                subject,
                "3:8-11",
                TraceOutcome::accepted,
-               fmt::format("{} of {} goes {}", what, buffer.name, where),
+               std::move(message),
                {{"tensor", buffer.name},
                 {"place",
                  place == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name}}});

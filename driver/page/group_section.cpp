@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The section of one fused operator: what it computes, its loop nest with DMA at its place, scratchpad, time,
 // decisions.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
 #include "driver/nest_rows.h"
 #include "driver/page/page_parts.h"
+#include "driver/plan_reasons.h"
 #include "driver/report.h"
 #include "emitter/markup.h"
 #include "lowering/planner.h"
@@ -141,12 +144,59 @@ std::string schedule_text(const Plan& plan) {
       fmt::join(parts, ", ")));
 }
 
+/// The candidates for one place of a loop beside each other.
+std::string round_table(const LoopRound& round) {
+  std::vector<std::string> names;
+  for (const LoopCandidate& candidate : round.candidates) names.push_back(candidate.loop);
+  const bool computes = std::any_of(round.candidates.begin(), round.candidates.end(),
+                                    [](const LoopCandidate& candidate) { return candidate.operations > 0; });
+  std::string html = fmt::format(
+      "<p>Which of {} goes inside? Transfers on one core with each of them there:</p>\n"
+      "<div class=\"scroll\"><table><thead><tr><th>loop</th>",
+      escaped(fmt::format("{}", fmt::join(names, ", "))));
+  for (const std::string& tensor : round.tensors) {
+    html += fmt::format("<th class=\"number\"><code>{}</code></th>", escaped(tensor));
+  }
+  html += fmt::format("<th class=\"number\">all</th>{}<th></th></tr></thead><tbody>\n",
+                      computes ? "<th class=\"number\">operations inside</th>" : "");
+  for (const LoopCandidate& candidate : round.candidates) {
+    html += fmt::format("<tr><td><code>{}</code></td>", escaped(candidate.loop));
+    for (const std::int64_t count : candidate.transfers) {
+      html += fmt::format("<td class=\"number\">{}</td>", grouped_digits(count));
+    }
+    html += fmt::format("<td class=\"number\">{}</td>", grouped_digits(candidate.total));
+    if (computes) html += fmt::format("<td class=\"number\">{}</td>", grouped_digits(candidate.operations));
+    html += fmt::format("<td>{}</td></tr>\n", candidate.chosen   ? "<b>chosen</b>"
+                                              : candidate.barred ? "over the output: not inside a sum"
+                                                                 : "");
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+/// What decided where the data is moved, how often, and how much of it the scratchpad holds.
+std::string reasons_part(const Compilation& compilation, const ProgramStep& step) {
+  std::vector<TraceRecord> records;
+  for (const TraceRecord& record : compilation.trace.records) {
+    if (record.subject == step.group.name) records.push_back(record);
+  }
+  const PlanReasons reasons = reasons_of(*step.plan, compilation.program.target, records);
+  std::string html = "<h3>Why the data is moved there</h3>\n<ul>\n";
+  for (const TransferReason& reason : reasons.transfers) {
+    html += fmt::format("<li>{} {}</li>\n", escaped(reason.where), escaped(reason.why));
+  }
+  for (const std::string& sentence : reasons.sizes) html += fmt::format("<li>{}</li>\n", escaped(sentence));
+  html += "</ul>\n";
+  for (const LoopRound& round : reasons.rounds) html += round_table(round);
+  return html;
+}
+
 std::string plan_parts(const Compilation& compilation, const ProgramStep& step) {
   const Plan& plan = *step.plan;
   const Target& target = compilation.program.target;
   std::string html = fmt::format("<h3>What is computed</h3>\n<pre>{}</pre>\n", escaped(to_text(plan.nest.stages)));
   html += fmt::format("<h3>Loop nest</h3>\n<p>{}</p>\n", schedule_text(plan));
   html += nest_table(plan, target);
+  html += reasons_part(compilation, step);
   html +=
       "<h3>Scratchpad of a core</h3>\n<figure>" + ldm_bar(plan.nest, target) + "</figure>\n" + buffer_table(plan.nest);
   html += "<h3>Time</h3>\n" + term_table(plan.time);

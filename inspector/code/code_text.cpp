@@ -2,7 +2,10 @@
 #include "inspector/code/code_text.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+
+#include "driver/plan_reasons.h"
 
 namespace stowage::inspector {
 
@@ -39,6 +42,19 @@ void fill_dma(const LoadedPlan& plan, const StepFacts& step, const StatementFact
     line.badge = QStringLiteral("wait");
     line.badge_color = theme.state(BufferState::idle);
   }
+}
+
+/// Why each transfer stands where it stands, a sentence a line, by statement.
+std::map<int, QString> reasons_by_statement(const LoadedPlan& plan, const StepFacts& step) {
+  std::vector<TraceRecord> records;
+  for (const TraceRecord& record : plan.compilation.trace.records) {
+    if (record.subject == step.step->group.name) records.push_back(record);
+  }
+  std::map<int, QString> texts;
+  for (const TransferReason& reason : reasons_of(*step.plan, plan.program().target, records).transfers) {
+    texts[reason.statement] = qt(reason.where + " " + reason.why).replace(QStringLiteral(". "), QStringLiteral(".\n"));
+  }
+  return texts;
 }
 
 }  // namespace
@@ -83,7 +99,7 @@ QString statement_tip(const LoadedPlan& plan, int index, int statement, const Lo
       tip += format("\n  {} operations with blocks of {}", count_text(operations).toStdString(),
                     size_text(block).toStdString());
     }
-    tip += format("\nbandwidth = bytes / predicted time = {}",
+    tip += format("\nbandwidth = bytes / predicted time, start-up of every operation included = {}",
                   rate_text(bandwidth_of(plan, *facts, totals)).toStdString());
   }
   if (const auto work = step->plan->counts.compute.find(statement); work != step->plan->counts.compute.end()) {
@@ -117,6 +133,7 @@ CodeText nest_code(const LoadedPlan& plan, int index, bool declarations, const L
     statement_of[static_cast<std::size_t>(facts.text_line)] = facts.statement->id;
     first = std::min(first, facts.text_line);
   }
+  const std::map<int, QString> reasons = reasons_by_statement(plan, *step);
   constexpr qsizetype number_width = 7;  // of the statement's number, which has a column of its own here
   for (int i = declarations ? 0 : first; i < lines.size(); ++i) {
     const bool numbered = i >= first && lines[i].size() > number_width;
@@ -133,6 +150,7 @@ CodeText nest_code(const LoadedPlan& plan, int index, bool declarations, const L
       line.inclusive = share_of(facts->inclusive_cycles, step->cycles);
       line.buffers = buffers_of(*facts->statement, step->plan->nest);
       line.tip = statement_tip(plan, index, id, look);
+      if (const auto why = reasons.find(id); why != reasons.end()) line.tip += QStringLiteral("\n\n") + why->second;
       fill_dma(plan, *step, *facts, theme, line);
     }
     code.lines.push_back(std::move(line));

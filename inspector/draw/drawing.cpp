@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inspector/draw/hatching.h"
+
 namespace stowage::inspector {
 
 QRectF Mark::bounds() const { return kind == Kind::line || kind == Kind::polygon ? points.boundingRect() : rect; }
 
-namespace {
-
-/// Diagonals through a rectangle, cut off at its edges: lines of our own, which every format keeps as lines.
 std::vector<QLineF> hatching(const QRectF& rect, Qt::BrushStyle pattern) {
   constexpr double distance = 7;
   std::vector<QLineF> strokes;
@@ -31,8 +30,6 @@ std::vector<QLineF> hatching(const QRectF& rect, Qt::BrushStyle pattern) {
   if (pattern == Qt::FDiagPattern || pattern == Qt::DiagCrossPattern) diagonals(false);
   return strokes;
 }
-
-}  // namespace
 
 Mark& Drawing::rect(const QRectF& rect, const QColor& fill, const QColor& stroke) {
   Mark mark;
@@ -95,7 +92,7 @@ void paint(QPainter& painter, const Mark& mark) {
     painter.setFont(mark.font);
     painter.setPen(mark.stroke);
     const double room = mark.upward ? mark.rect.height() : mark.rect.width();
-    const QString fitting = QFontMetricsF(mark.font).elidedText(mark.text, Qt::ElideRight, room + 0.5);
+    const QString fitting = QFontMetricsF(mark.font).elidedText(mark.text, mark.elide, room + 0.5);
     if (!mark.upward) {
       painter.drawText(mark.rect, mark.alignment, fitting);
       return;

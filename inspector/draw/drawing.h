@@ -26,8 +26,9 @@ struct Mark {
   QColor stroke;                              ///< invalid: no outline; of texts the colour
   double width = 1;                           ///< of the outline
   Qt::PenStyle pen = Qt::SolidLine;
-  double radius = 0;  ///< of a rectangle's corners
-  QString text;       ///< of texts; cut with an ellipsis where it does not fit its rectangle
+  double radius = 0;                         ///< of a rectangle's corners
+  QString text;                              ///< of texts; cut with an ellipsis where it does not fit its rectangle
+  Qt::TextElideMode elide = Qt::ElideRight;  ///< where the ellipsis stands
   int alignment = Qt::AlignLeft | Qt::AlignVCenter;
   bool upward = false;  ///< text turned by a quarter to the left
   QFont font;

@@ -125,10 +125,11 @@ std::span<const AlgorithmText> algorithm_texts() {
        "Result",
        "Result: where everything is moved, how often, and why",
        "counted from the finished loop nest",
-       {{"get: wait until it is in the LDM, then compute", "", "get"},
-        {"init: set the result's buffer before adding up", "", "put"},
-        {"put: store it when its reduction is over", "", "put"},
-        {"what stands outside of a loop is reused by it", "", "all"}}},
+       {{"get: fetch the part, wait, then compute with it", "", "get"},
+        {"put: store it when its sum is complete", "", "put"},
+        {"inside all loops that a part moves with: known there", "", "get put"},
+        {"a loop further inside: the LDM keeps the part", "", "all"},
+        {"a loop outside that does not move it: moved again", "", "all"}}},
   };
   return texts;
 }

@@ -42,11 +42,13 @@ std::vector<ClassificationStep> classification_steps(const GroupModel& model, co
       return names.empty() ? std::string("no tensor") : fmt::format("{}", fmt::join(names, ", "));
     };
     steps.push_back({iterator, after[i],
-                     fmt::format("{} is in the growing dimension of {}, in a higher one of {}: {}", name, list(growing),
-                                 list(higher), after[i]),
-                     after[i] == "num"    ? "Growing it would add rows: more memory, no longer blocks."
-                     : after[i] == "size" ? "Growing it makes contiguous blocks longer, which DMA moves faster."
-                                          : "Growing it makes blocks of one tensor longer and adds rows to another."});
+                     fmt::format("{} is {}: it runs along the DMA blocks of {}, and from block to block of {}", name,
+                                 after[i], list(growing), list(higher)),
+                     after[i] == "num"
+                         ? "num: growing it adds blocks. That takes more memory, and no block gets longer."
+                     : after[i] == "size"
+                         ? "size: growing it makes the contiguous blocks longer, which DMA moves faster."
+                         : "comp, of both: growing it makes blocks of one tensor longer and adds blocks of another."});
   }
   return steps;
 }

@@ -80,9 +80,9 @@ class FusionSteps {
       return;
     }
     const bool chosen = candidate.fate == CandidateFate::chosen;
-    ReplayStep& step =
-        add("fusion", chosen ? "chosen" : "outbid", chosen ? TraceOutcome::accepted : TraceOutcome::refused,
-            fmt::format("{}: {}", name, chosen ? "chosen" : "outbid"));
+    ReplayStep& step = add("fusion", chosen ? "chosen" : "outbid", chosen ? TraceOutcome::accepted : TraceOutcome::step,
+                           fmt::format("{}: {}", name, chosen ? "chosen" : "outbid"));
+    step.outbid = !chosen;
     if (record_.costed) step.variables.push_back({"predicted cycles", grouped_digits(candidate.cycles), true});
     for (const std::size_t other : candidate.outbid_by) {
       step.variables.push_back({"outbid by", name_of_candidate(record_.candidates[other]), true});
@@ -110,10 +110,11 @@ class FusionSteps {
   void show(const SearchGraph& graph, const SearchGraph::Edge& edge, const CandidateRecord& candidate) {
     const SearchGraph::Node& from = graph.nodes[edge.from];
     const SearchGraph::Node& to = graph.nodes[edge.to];
-    ReplayStep& step = add(
-        "search", edge.on_path ? "taken" : "considered", edge.on_path ? TraceOutcome::accepted : TraceOutcome::refused,
-        fmt::format("{}: an edge of {} cycles, {}", name_of_candidate(candidate), grouped_digits(edge.cycles),
-                    edge.on_path ? "on the cheapest path" : "on no cheapest path"));
+    ReplayStep& step =
+        add("search", edge.on_path ? "taken" : "considered", edge.on_path ? TraceOutcome::accepted : TraceOutcome::step,
+            fmt::format("{}: an edge of {} cycles, {}", name_of_candidate(candidate), grouped_digits(edge.cycles),
+                        edge.on_path ? "on the cheapest path" : "on no cheapest path"));
+    step.outbid = !edge.on_path;
     step.variables.push_back({"from", from.label, true});
     step.variables.push_back({"to", to.label, true});
     if (from.best_cycles) step.variables.push_back({"best of from", grouped_digits(*from.best_cycles), true});

@@ -21,15 +21,7 @@ class Writer {
   }
 
   std::vector<ReplayLine> run() {
-    if (!state_.parallel.empty()) {
-      std::vector<std::string> parts;
-      std::int64_t cores = 1;
-      for (const ParallelSplit& split : state_.parallel) {
-        parts.push_back(fmt::format("{} in {} parts", split.iterator, split.parts));
-        cores *= split.parts;
-      }
-      add(Kind::plain, 0, fmt::format("on each of {} cores: {}", cores, fmt::join(parts, ", ")));
-    }
+    if (const std::string cores = cores_line(state_.parallel); !cores.empty()) add(Kind::plain, 0, cores);
     level(0);
     return std::move(lines_);
   }
@@ -62,10 +54,23 @@ class Writer {
     const ModelBuffer& buffer = model_.buffers[b];
     const std::string extents = fmt::format("{}", fmt::join(buffer_extents(model_, buffer, state_.sizes), " × "));
     const std::int64_t turns = turns_around(model_, state_, b);
-    const std::string times = turns == 1 ? "once" : fmt::format("{} times", turns);
+    std::string times = turns == 1 ? "once" : fmt::format("{} times", turns);
+    if (!state_.parallel.empty()) times += " on each core";
     const std::string_view word = kind == Kind::get ? "DMA get" : kind == Kind::put ? "DMA put" : "init";
-    add(kind, depth, fmt::format("{} {} [{}]", word, buffer.name, extents), times).changed =
-        state_.changed == buffer.name;
+    std::string text = fmt::format("{} {} [{}]", word, buffer.name, extents);
+    if (kind == Kind::init) {
+      const Stage& stage = model_.list->stages[static_cast<std::size_t>(buffer.stage)];
+      text += fmt::format(" to {:g}", identity_of(stage.reduction, stage.body->type));
+    }
+    add(kind, depth, std::move(text), std::move(times)).changed = state_.changed == buffer.name;
+  }
+
+  /// A sum's start, once its place is known.
+  void begin(int stage, std::size_t depth) {
+    const int b = model_.buffer_of_output[static_cast<std::size_t>(stage)];
+    if (b < 0 || model_.list->stages[static_cast<std::size_t>(stage)].reduction == Reduction::none) return;
+    if (state_.depth.empty() || !state_.depth[static_cast<std::size_t>(b)]) return;
+    transfer(static_cast<std::size_t>(b), Kind::init, depth);
   }
 
   /// Everything between loop `depth` - 1 and loop `depth` of those that all stages have around them.
@@ -73,13 +78,17 @@ class Writer {
     const bool innermost = depth == around_.size();
     for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
       if (state_.depth.empty() || state_.depth[b] != static_cast<int>(depth)) continue;
-      if (is_output(model_.buffers[b])) transfer(b, Kind::init, depth);
       if (model_.buffers[b].kind == ModelBuffer::Kind::input) transfer(b, Kind::get, depth);
     }
     for (std::size_t s = 0; s < model_.list->stages.size(); ++s) {
-      if (!model_.in_tail[s] && computed_at(static_cast<int>(s)) == depth) compute(static_cast<int>(s), depth);
+      const int stage = static_cast<int>(s);
+      const bool is_main = stage == model_.main || model_.in_tail[s];
+      if (!is_main && computed_at(stage) == depth) compute(stage, depth);
     }
-    if (!innermost) {
+    if (depth == spatial_) begin(model_.main, depth);
+    if (innermost) {
+      compute(model_.main, depth);
+    } else {
       add_loop(around_[depth], depth);
       level(depth + 1);
     }
@@ -101,6 +110,7 @@ class Writer {
 
   void compute(int stage, std::size_t depth) {
     std::size_t inner = depth;
+    if (stage != model_.main) begin(stage, depth);
     for (std::size_t l = 0; l < state_.loops.size(); ++l) {
       const ModelIterator& iterator = iterator_of(state_.loops[l]);
       if (iterator.spatial || iterator.stage != stage || stage == model_.main) continue;
@@ -129,6 +139,16 @@ class Writer {
 };
 
 }  // namespace
+
+std::string cores_line(const std::vector<ParallelSplit>& parallel) {
+  std::vector<std::string> parts;
+  std::int64_t cores = 1;
+  for (const ParallelSplit& split : parallel) {
+    parts.push_back(fmt::format("{} in {} parts", split.iterator, split.parts));
+    cores *= split.parts;
+  }
+  return parts.empty() ? std::string() : fmt::format("on each of {} cores: {}", cores, fmt::join(parts, ", "));
+}
 
 std::int64_t turns_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
   const std::vector<int> path = path_of(model, state.loops, model.buffers[buffer]);

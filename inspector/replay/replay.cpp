@@ -10,7 +10,9 @@
 
 #include "core/number_text.h"
 #include "driver/nest_rows.h"
+#include "driver/plan_reasons.h"
 #include "inspector/replay/classification_steps.h"
+#include "inspector/replay/finished_nest.h"
 #include "inspector/replay/fusion_steps.h"
 #include "inspector/replay/nest_so_far.h"
 #include "lowering/planner.h"
@@ -77,7 +79,7 @@ class Replayer {
   void run(const std::vector<TraceRecord>& records) {
     for (ReplayStep& step : replay_.steps) step.nest = nest_so_far(model_, state_);
     for (const TraceRecord& record : records) follow(record);
-    arrive();
+    arrive(records);
   }
 
  private:
@@ -101,8 +103,12 @@ class Replayer {
     if (record.algorithm == "alg1") follow_sizes(record);
     if (record.algorithm == "alg2") follow_order(record);
     if (record.algorithm == "alg3") follow_place(record);
-    ReplayStep& step = add(record.algorithm, mark_of(record), record.outcome, record.message);
+    // The end of algorithm 1 is a choice like the others.
+    const bool sizes_chosen = record.algorithm == "alg1" && value_of(record, "step") == "chosen";
+    const TraceOutcome outcome = sizes_chosen ? TraceOutcome::accepted : record.outcome;
+    ReplayStep& step = add(record.algorithm, mark_of(record), outcome, record.message);
     step.why = why(record);
+    if (record.algorithm == "alg2") compare_loops(record, step);
     describe(record, step);
   }
 
@@ -164,6 +170,14 @@ class Replayer {
     if (record.place == "2:23") state_.open = 0;
   }
 
+  /// The candidates of this place beside each other, as far as they are counted.
+  void compare_loops(const TraceRecord& record, ReplayStep& step) {
+    if (round_ended_) round_ = {};
+    round_ended_ = stowage::follow(round_, model_, state_.sizes, record);
+    const bool is_end = record.place == "2:23";
+    if (!is_end && !round_.candidates.empty()) step.rounds.push_back(round_);
+  }
+
   void arrange_finally() {
     state_.open = 0;
     state_.ordering = false;
@@ -205,9 +219,14 @@ class Replayer {
       const std::vector<std::int64_t> bytes = buffer_bytes(model_, state_.sizes, target().ldm_alignment);
       for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
         const ModelBuffer& buffer = model_.buffers[b];
-        const std::string extents = extents_text(buffer_extents(model_, buffer, state_.sizes));
+        const std::vector<std::int64_t> elements = buffer_extents(model_, buffer, state_.sizes);
+        const std::string extents = extents_text(elements);
         const bool changed = b < extents_before_.size() && extents_before_[b] != extents;
-        step.buffers.push_back({buffer.name, extents, bytes[b], changed});
+        const ElementType type = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)].type;
+        const std::int64_t own = element_count(elements) * byte_size(type);
+        const std::string inside =
+            buffer.shares_with ? model_.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : "";
+        step.buffers.push_back({buffer.name, extents, own, bytes[b], buffer.kind, inside, changed});
       }
       extents_before_.clear();
       for (const ReplayBuffer& buffer : step.buffers) extents_before_.push_back(buffer.extents);
@@ -271,7 +290,7 @@ class Replayer {
     return "inside " + state_.loops[static_cast<std::size_t>(loop)].name;
   }
 
-  /// "8 × 16 = 128 times on a core".
+  /// "yo 8 × ko 16 = 128 times on each core".
   [[nodiscard]] std::string turns_text(std::size_t b) const {
     std::vector<std::string> factors;
     const std::vector<int> path = path_of(model_, state_.loops, model_.buffers[b]);
@@ -279,8 +298,9 @@ class Replayer {
       const OuterLoop& loop = state_.loops[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])];
       factors.push_back(fmt::format("{} {}", loop.name, loop.trips));
     }
-    const std::string times = times_text(turns_around(model_, state_, b));
-    return factors.size() > 1 ? fmt::format("{}: {}", fmt::join(factors, " × "), times) : times;
+    const std::string times =
+        times_text(turns_around(model_, state_, b)) + (state_.parallel.empty() ? "" : " on each core");
+    return factors.size() > 1 ? fmt::format("{} = {}", fmt::join(factors, " × "), times) : times;
   }
 
   [[nodiscard]] std::string why(const TraceRecord& record) const {
@@ -299,7 +319,9 @@ class Replayer {
     const std::string what =
         record.outcome == TraceOutcome::refused && record.place == "1:21" ? "exceeds" : value_of(record, "step");
     if (what == "whole") return "Held at once, nothing of it is computed or fetched again for the next tile.";
-    if (what == "classify") return "Size and comp iterators are worth growing: their blocks get longer.";
+    if (what == "classify")
+      return "Growing a size iterator makes DMA blocks longer, a num one adds blocks, a comp one does both. Size and "
+             "comp ones are worth growing.";
     if (what == "initialise") return "A contiguous block of that length is one that DMA moves at a good rate.";
     if (what == "exceeds" || what == "halve") return fmt::format("The buffers must fit: {} is what there is.", has);
     if (what == "expand") return fmt::format("A larger tile needs fewer transfers, and {} still fits {}.", used, has);
@@ -358,7 +380,7 @@ class Replayer {
   }
 
   /// The finished plan: every transfer with its counts.
-  void arrive() {
+  void arrive(const std::vector<TraceRecord>& records) {
     const LoopNest& nest = facts_.plan->nest;
     std::vector<std::int64_t> sizes;
     std::vector<bool> whole;
@@ -370,36 +392,45 @@ class Replayer {
     state_.loops = outer_loops(model_, state_.ranges, {sizes, whole_});
     arrange_finally();
     for (const auto& [tensor, loop] : schedule().dma) place(tensor, loop);
+    const PlanReasons reasons = reasons_of(*facts_.plan, target(), records);
     for (const NestRow& row : nest_rows(*facts_.plan, target())) {
-      const bool get = row.kind == NestRow::Kind::get;
-      if (!get && row.kind != NestRow::Kind::put) continue;
-      state_.changed = row.tensor;
-      for (const ModelBuffer& buffer : model_.buffers) {
-        if (row.note.starts_with(buffer.name + " ")) state_.changed = buffer.name;
-      }
-      ReplayStep& step =
-          add("result", get ? "get" : "put", TraceOutcome::step,
-              fmt::format("DMA {} of {}: {} in all, [{}] elements each, {} together.", get ? "get" : "put", row.tensor,
-                          times_text(row.transfers), row.box, bytes_text(row.bytes)));
-      step.why = why_place(state_.changed);
-      numbers(step);
+      const auto reason = std::find_if(reasons.transfers.begin(), reasons.transfers.end(),
+                                       [&](const TransferReason& r) { return r.statement == row.statement; });
+      if (reason == reasons.transfers.end()) continue;
+      ReplayStep& step = add("result", reason->get ? "get" : "put", TraceOutcome::step, reason->where);
+      step.why = reason->why;
+      finish(step, row.statement);
     }
-    state_.changed.clear();
     ReplayStep& step =
         add("result", "all", TraceOutcome::accepted,
             fmt::format("All together: {} transfers, {}; the LDM holds {} of {}.", grouped_digits(facts_.dma.transfers),
                         bytes_text(facts_.dma.bytes), bytes_text(nest.ldm_bytes), bytes_text(replay_.capacity)));
     step.why = fmt::format("Predicted to take {} cycles.", grouped_digits(facts_.cycles));
-    numbers(step);
+    finish(step, -1);
+    ReplayRemarks& moved =
+        step.remarks.emplace_back(ReplayRemarks{"Where each tensor is moved, how often, and why", {}});
+    for (const TransferReason& reason : reasons.transfers) moved.texts.push_back(reason.where + " " + reason.why);
+    step.remarks.push_back({"Why the buffers have these sizes", reasons.sizes});
+    for (ReplayStep& each : replay_.steps) {
+      if (each.algorithm == "result") each.rounds = reasons.rounds;
+    }
   }
 
-  void numbers(ReplayStep& step) {
+  /// What the finished plan holds, in place of what the algorithms knew.
+  void finish(ReplayStep& step, int lit) {
+    const LoopNest& nest = facts_.plan->nest;
+    step.nest = finished_nest(*facts_.plan, model_, lit);
+    step.ldm_bytes = nest.ldm_bytes;
     variable(step, "loop order", state_.loops.empty() ? "no outer loops" : order_text());
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
-      if (!state_.depth[b]) continue;
-      step.variables.push_back({model_.buffers[b].name, fmt::format("{} ({})", place_text(b), turns_text(b)),
-                                model_.buffers[b].name == state_.changed});
-    }
+    visit_statements(nest.body, [&](const Stmt& statement) {
+      const auto* const dma = std::get_if<Dma>(&statement.node);
+      if (dma == nullptr) return;
+      const std::string& name = model_.buffers[static_cast<std::size_t>(dma->buffer)].name;
+      step.variables.push_back({fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put", name),
+                                fmt::format("{}: {}", stowage::place_text(*facts_.plan, statement.id),
+                                            product_text(turns_of(*facts_.plan, statement.id))),
+                                statement.id == lit});
+    });
   }
 
   [[nodiscard]] std::string order_text() const {
@@ -416,6 +447,8 @@ class Replayer {
   std::vector<bool> whole_;
   std::vector<std::string> classes_;  ///< by iterator; empty before the first classification
   bool order_started_ = false;
+  LoopRound round_;  ///< of algorithm 2, as far as it is followed
+  bool round_ended_ = false;
   std::vector<std::string> extents_before_;
   std::map<std::string, std::string> values_before_;
 };
@@ -427,6 +460,8 @@ std::int64_t Replay::most_bytes() const {
   for (const ReplayStep& step : steps) most = std::max(most, step.ldm_bytes);
   return most;
 }
+
+std::int64_t Replay::shown_bytes() const { return std::min(most_bytes(), capacity + capacity / 3); }
 
 bool keeps_steps(const LoadedPlan& plan, int step) {
   const StepFacts* facts = plan.step(step);
@@ -443,6 +478,7 @@ Replay make_replay(const LoadedPlan& plan, int step) {
   if (facts == nullptr) return replay;
   replay.subject = facts->step->group.name;
   replay.capacity = plan.program().target.ldm_available();
+  replay.alignment = plan.program().target.ldm_alignment;
   replay.steps = fusion_steps(plan, step);
   if (facts->plan == nullptr) return replay;
   replay.formula = to_text(facts->plan->nest.stages);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/plan_reasons.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {
@@ -22,8 +23,11 @@ struct ReplayVariable {
 /// An LDM buffer at the sizes of this step.
 struct ReplayBuffer {
   std::string tensor;
-  std::string extents;  ///< "64 × 128"
-  std::int64_t bytes = 0;
+  std::string extents;     ///< "64 × 128"
+  std::int64_t bytes = 0;  ///< of its elements
+  std::int64_t taken = 0;  ///< what it takes of the LDM: rounded up to the alignment; 0 inside of another
+  ModelBuffer::Kind kind = ModelBuffer::Kind::input;
+  std::string inside;  ///< tensor whose buffer it overwrites in place; empty: it has a place of its own
   bool changed = false;
 };
 
@@ -36,25 +40,37 @@ struct ReplayLine {
   bool changed = false;
 };
 
+/// Sentences under a heading.
+struct ReplayRemarks {
+  std::string heading;
+  std::vector<std::string> texts;
+};
+
 struct ReplayStep {
   std::string algorithm;  ///< an AlgorithmText
   std::string mark;       ///< which of its lines are lit
   TraceOutcome outcome = TraceOutcome::step;
+  bool outbid = false;  ///< possible, and others cost less
   std::string message;  ///< one sentence: which rule fired, with its numbers
   std::string why;      ///< one more, for people who do not know the paper; may be empty
   std::vector<ReplayVariable> variables;
   std::vector<ReplayBuffer> buffers;  ///< none before the sizes are known
-  std::int64_t ldm_bytes = 0;         ///< of all buffers
+  std::int64_t ldm_bytes = 0;         ///< taken by all buffers
   std::vector<ReplayLine> nest;
-  [[nodiscard]] bool decision() const { return outcome != TraceOutcome::step; }
+  std::vector<LoopRound> rounds;       ///< of algorithm 2: what it compares, as far as counted
+  std::vector<ReplayRemarks> remarks;  ///< what decided, with this operator's numbers
+  [[nodiscard]] bool decision() const { return outcome != TraceOutcome::step || outbid; }
 };
 
 struct Replay {
   std::string subject;        ///< fused operator
   std::string formula;        ///< what it computes, a line a stage
   std::int64_t capacity = 0;  ///< LDM bytes that buffers share
+  int alignment = 1;          ///< of every buffer, bytes
   std::vector<ReplayStep> steps;
   [[nodiscard]] std::int64_t most_bytes() const;
+  /// What a bar of the LDM shows at most: attempts far beyond the capacity would make all else small.
+  [[nodiscard]] std::int64_t shown_bytes() const;
 };
 
 /// Whether the plan keeps the planner's records of this fused operator; otherwise make_replay plans it once more, which

@@ -5,6 +5,7 @@
 #include <QStringList>
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "core/number_text.h"
 #include "inspector/replay/algorithm_text.h"
@@ -55,6 +56,7 @@ class Picture {
     if (width_ >= narrow) {
       const double left = std::min(width_ * 0.5, 620.0);
       if (algorithm != nullptr) pseudocode(*algorithm, margin, left - margin);
+      remarks(margin, left - margin);
       const double below_left = y_;
       y_ = top;
       right_column(left + gap, width_ - left - gap - margin);
@@ -62,6 +64,7 @@ class Picture {
     } else {
       right_column(margin, width_ - 2 * margin);
       if (algorithm != nullptr) pseudocode(*algorithm, margin, width_ - 2 * margin);
+      remarks(margin, width_ - 2 * margin);
     }
     drawing_.size = {width_, y_ + margin};
     return std::move(drawing_);
@@ -71,6 +74,7 @@ class Picture {
   void right_column(double x, double width) {
     nest(x, width);
     ldm(x, width);
+    rounds(x, width);
     variables(x, width);
   }
 
@@ -126,12 +130,15 @@ class Picture {
                              : step.outcome == TraceOutcome::refused  ? theme_.error
                              : step.outcome == TraceOutcome::accepted ? theme_.category(2)
                                                                       : theme_.muted;
-        // Shape as well as colour: a refusal is a cross, an acceptance a disc, any other step a bar.
+        // Shape as well as colour: a refusal is a cross, an acceptance a disc, what is outbid a ring, any other
+        // step a bar.
         if (step.outcome == TraceOutcome::refused) {
           drawing_.line(box.topLeft(), box.bottomRight(), color, 2);
           drawing_.line(box.topRight(), box.bottomLeft(), color, 2);
         } else if (step.outcome == TraceOutcome::accepted) {
           drawing_.ellipse(box, color);
+        } else if (step.outbid) {
+          drawing_.ellipse(box, {}, color).width = 2;
         } else {
           drawing_.rect(QRectF(box.center().x() - 1, box.top(), 2, box.height()), color);
         }
@@ -155,6 +162,9 @@ class Picture {
       drawing_.line(box.topLeft(), box.bottomRight(), theme_.error, 2);
       drawing_.line(box.topRight(), box.bottomLeft(), theme_.error, 2);
     });
+    if (std::any_of(replay_.steps.begin(), replay_.steps.end(), [](const ReplayStep& step) { return step.outbid; })) {
+      key(QStringLiteral("outbid"), [&](const QRectF& box) { drawing_.ellipse(box, {}, theme_.muted).width = 2; });
+    }
     const QString where = format("step {} of {}", number_ + 1, replay_.steps.size());
     drawing_.text({at, y_, width_ - margin - at, row}, where, theme_.text, font, Qt::AlignRight | Qt::AlignVCenter);
     y_ += row + 6;
@@ -172,9 +182,10 @@ class Picture {
     const QColor side = refused ? theme_.error : accepted ? theme_.category(2) : theme_.muted;
     drawing_.rect({margin, y_, width_ - 2 * margin, height}, theme_.raised, theme_.line);
     drawing_.rect({margin, y_, 5, height}, side);
-    const QString word = refused    ? QStringLiteral("✕ refused")
-                         : accepted ? QStringLiteral("● accepted")
-                                    : QStringLiteral("step");
+    const QString word = refused        ? QStringLiteral("✕ refused")
+                         : accepted     ? QStringLiteral("● accepted")
+                         : step_.outbid ? QStringLiteral("○ outbid")
+                                        : QStringLiteral("step");
     drawing_.text({margin + 14, y_ + 6, 110, row_of(font)}, word, refused ? theme_.error : theme_.text,
                   look_.textFont());
     double y = y_ + 6;
@@ -251,7 +262,8 @@ class Picture {
   }
 
   void nest(double x, double width) {
-    heading(x, width, QStringLiteral("Loop nest so far"), qt("of " + replay_.subject));
+    heading(x, width, step_.algorithm == "result" ? QStringLiteral("Loop nest") : QStringLiteral("Loop nest so far"),
+            qt("of " + replay_.subject));
     if (step_.nest.empty()) {
       drawing_.text({x, y_, width, row_of(look_.textFont())}, QStringLiteral("It moves no data: nothing to plan."),
                     theme_.muted, look_.textFont());
@@ -262,9 +274,9 @@ class Picture {
     const QFont small = look_.smallFont();
     const QFontMetricsF metrics(code);
     const double row = row_of(code) + 2;
-    bool moves = false;
-    bool open = false;
+    std::set<ReplayLine::Kind> drawn;
     for (const ReplayLine& line : step_.nest) {
+      drawn.insert(line.kind);
       const double indent = x + 8 + 18 * line.depth;
       if (line.changed) {
         drawing_.rect({x, y_, width, row}, theme_.hover);
@@ -274,12 +286,10 @@ class Picture {
       const QString text = qt(line.text);
       const double wide = std::min(metrics.horizontalAdvance(text) + 10, x + width - indent);
       if (fill.isValid()) {
-        moves = moves || line.kind != ReplayLine::Kind::compute;
         Mark& box = drawing_.rect({indent - 4, y_ + 1, wide, row - 2}, fill, theme_.line);
         box.radius = 3;
       }
       if (line.kind == ReplayLine::Kind::open_loop) {
-        open = true;
         drawing_.rect({indent - 4, y_ + 1, wide, row - 2}, {}, theme_.muted).pen = Qt::DashLine;
       }
       drawing_.text({indent + 1, y_, wide, row}, text, fill.isValid() ? theme_.on(fill) : theme_.text, code);
@@ -291,14 +301,26 @@ class Picture {
       y_ += row;
     }
     y_ += 4;
-    std::vector<LegendEntry> legend = {{QStringLiteral("compute"), color_of(ReplayLine::Kind::compute)}};
-    if (moves) {
-      legend.push_back({QStringLiteral("get: memory to LDM"), color_of(ReplayLine::Kind::get)});
-      legend.push_back({QStringLiteral("put: LDM to memory"), color_of(ReplayLine::Kind::put)});
-      legend.push_back({QStringLiteral("init: set a result's buffer"), color_of(ReplayLine::Kind::init)});
-    }
-    if (open) legend.push_back({QStringLiteral("dashed: place not yet chosen"), theme_.base});
+    std::vector<LegendEntry> legend;
+    const auto key = [&](ReplayLine::Kind kind, const QString& text) {
+      if (drawn.contains(kind)) legend.push_back({text, color_of(kind).isValid() ? color_of(kind) : theme_.base});
+    };
+    key(ReplayLine::Kind::compute, QStringLiteral("compute"));
+    key(ReplayLine::Kind::get, QStringLiteral("get: memory to LDM"));
+    key(ReplayLine::Kind::put, QStringLiteral("put: LDM to memory"));
+    key(ReplayLine::Kind::init, QStringLiteral("set a buffer"));
+    key(ReplayLine::Kind::open_loop, QStringLiteral("dashed: place not yet chosen"));
     y_ += add_legend(drawing_, {x, y_}, x + width, legend, theme_.muted, theme_.line, small) + 12;
+  }
+
+  /// A buffer has the colour of what moves it: the same as its lines in the nest above.
+  [[nodiscard]] QColor color_of(const ReplayBuffer& buffer) const {
+    switch (buffer.kind) {
+      case ModelBuffer::Kind::input: return color_of(ReplayLine::Kind::get);
+      case ModelBuffer::Kind::output: return color_of(ReplayLine::Kind::put);
+      case ModelBuffer::Kind::intermediate: return color_of(ReplayLine::Kind::compute);
+    }
+    return {};
   }
 
   void ldm(double x, double width) {
@@ -312,37 +334,62 @@ class Picture {
     const QFont font = look_.smallFont();
     const QFontMetricsF metrics(font);
     const double row = row_of(font) + 2;
-    double names = 0;
-    double sizes = 0;
+    const auto label_of = [](const ReplayBuffer& buffer) { return format("{} [{}]", buffer.tensor, buffer.extents); };
+    double names = metrics.horizontalAdvance(QStringLiteral("rounding up"));
+    double sizes = metrics.horizontalAdvance(size_text(replay_.most_bytes()));
+    std::int64_t rounding = 0;
+    std::set<ModelBuffer::Kind> kinds;
     for (const ReplayBuffer& buffer : step_.buffers) {
-      names = std::max(names, metrics.horizontalAdvance(format("{} [{}]", buffer.tensor, buffer.extents)));
+      names = std::max(names, metrics.horizontalAdvance(label_of(buffer)));
       sizes = std::max(sizes, metrics.horizontalAdvance(size_text(buffer.bytes)));
+      if (buffer.inside.empty()) rounding += buffer.taken - buffer.bytes;
+      kinds.insert(buffer.kind);
     }
     names = std::min(names, width * 0.42) + 10;
-    sizes = std::max(sizes, metrics.horizontalAdvance(size_text(replay_.most_bytes()))) + 8;
+    sizes += 8;
     const double left = x + names;
-    const double scale = (width - names - sizes) / static_cast<double>(replay_.most_bytes());
+    const double right = x + width - sizes;
+    // The LDM fills most of the width; what is tried beyond it is cut at the edge, its number tells how much it was.
+    const double scale = (right - left) / (static_cast<double>(replay_.shown_bytes()));
+    const auto bar = [&](double from, double bytes, double height, const QColor& fill) -> double {
+      const double to = std::min(from + bytes * scale, right);
+      if (to > from) drawing_.rect({from, y_ + 2, to - from, height}, fill, theme_.line);
+      return to;
+    };
+    const auto number = [&](const QString& text, const QColor& color) {
+      drawing_.text({right + 4, y_, sizes - 4, row}, text, color, font, Qt::AlignRight | Qt::AlignVCenter);
+    };
     const double top = y_;
+    const double total_y = y_ + row * static_cast<double>(step_.buffers.size() + (rounding > 0 ? 1 : 0)) + 2;
     double stacked = left;
-    const double total_y = y_ + row * static_cast<double>(step_.buffers.size()) + 2;
-    for (std::size_t b = 0; b < step_.buffers.size(); ++b) {
-      const ReplayBuffer& buffer = step_.buffers[b];
-      const QColor fill = theme_.category(static_cast<int>(b));
-      const double wide = static_cast<double>(buffer.bytes) * scale;
+    for (const ReplayBuffer& buffer : step_.buffers) {
       if (buffer.changed) drawing_.rect({x - 4, y_, 4, row}, theme_.accent);
-      drawing_.text({x + 2, y_, names - 6, row}, format("{} [{}]", buffer.tensor, buffer.extents), theme_.text, font)
-          .tip = format("{} [{}]: {}", buffer.tensor, buffer.extents, bytes_text(buffer.bytes));
-      drawing_.rect({left, y_ + 2, std::max(wide, 1.5), row - 4}, fill, theme_.line);
-      drawing_.text({left + width - names - sizes + 4, y_, sizes - 4, row}, size_text(buffer.bytes), theme_.muted, font,
-                    Qt::AlignRight | Qt::AlignVCenter);
-      drawing_.rect({stacked, total_y + 2, wide, row - 2}, fill, theme_.line);
-      stacked += wide;
+      Mark& label = drawing_.text({x + 2, y_, names - 6, row}, label_of(buffer), theme_.text, font);
+      label.elide = Qt::ElideMiddle;
+      label.tip = format("{}: {}", label_of(buffer).toStdString(), bytes_text(buffer.bytes));
+      number(size_text(buffer.bytes), theme_.muted);
+      const QColor fill = color_of(buffer);
+      if (buffer.inside.empty()) {
+        bar(left, std::max(static_cast<double>(buffer.bytes), 1.5 / scale), row - 4, fill);
+        const double y = y_;
+        y_ = total_y;
+        stacked = bar(stacked, static_cast<double>(buffer.taken), row - 2, fill);
+        y_ = y;
+      } else {
+        drawing_.text({left + 2, y_, right - left - 4, row}, format("in the place of {}", buffer.inside), theme_.muted,
+                      font);
+      }
       y_ += row;
+    }
+    if (rounding > 0) {
+      drawing_.text({x + 2, y_, names - 6, row}, QStringLiteral("rounding up"), theme_.muted, font);
+      drawing_.text({left + 2, y_, right - left - 4, row},
+                    format("every buffer begins at a multiple of {} B", replay_.alignment), theme_.muted, font);
+      number(QStringLiteral("+") + size_text(rounding), theme_.muted);
     }
     y_ = total_y;
     drawing_.text({x + 2, y_, names - 6, row}, QStringLiteral("all"), theme_.text, font);
-    drawing_.text({left + width - names - sizes + 4, y_, sizes - 4, row}, size_text(step_.ldm_bytes), theme_.text, font,
-                  Qt::AlignRight | Qt::AlignVCenter);
+    number(size_text(step_.ldm_bytes), theme_.text);
     const double limit = left + static_cast<double>(replay_.capacity) * scale;
     const bool exceeds = step_.ldm_bytes > replay_.capacity;
     if (exceeds) {
@@ -350,11 +397,126 @@ class Picture {
     }
     drawing_.line({limit, top}, {limit, y_ + row + 3}, theme_.error, 2);
     y_ += row + 3;
-    const QString says = exceeds ? format("| capacity {}, exceeded by {}", bytes_text(replay_.capacity),
-                                          bytes_text(step_.ldm_bytes - replay_.capacity))
-                                 : format("| capacity {}", bytes_text(replay_.capacity));
-    drawing_.text({x, y_, width - sizes, row}, says, theme_.error, font, Qt::AlignRight | Qt::AlignVCenter);
-    y_ += row + 10;
+    const QString capacity = format("capacity {}", bytes_text(replay_.capacity));
+    const QString says =
+        exceeds ? capacity + format(", exceeded by {}", bytes_text(step_.ldm_bytes - replay_.capacity)) : capacity;
+    const double wide = metrics.horizontalAdvance(says) + 2;
+    // Below its line, and inside of the picture.
+    const double at = std::clamp(limit - wide / 2, x, std::max(x, x + width - wide));
+    drawing_.text({at, y_, wide, row}, says, theme_.error, font);
+    y_ += row + 4;
+    std::vector<LegendEntry> legend;
+    if (kinds.contains(ModelBuffer::Kind::input)) {
+      legend.push_back({QStringLiteral("fetched"), color_of(ReplayLine::Kind::get)});
+    }
+    if (kinds.contains(ModelBuffer::Kind::intermediate)) {
+      legend.push_back({QStringLiteral("computed and used here only"), color_of(ReplayLine::Kind::compute)});
+    }
+    if (kinds.contains(ModelBuffer::Kind::output)) {
+      legend.push_back({QStringLiteral("computed and stored"), color_of(ReplayLine::Kind::put)});
+    }
+    y_ += add_legend(drawing_, {x, y_}, x + width, legend, theme_.muted, theme_.line, font) + 10;
+  }
+
+  static QString heading_of(const LoopRound& round) {
+    QStringList loops;
+    for (const LoopCandidate& candidate : round.candidates) loops << qt(candidate.loop);
+    return QStringLiteral("Which goes inside: ") + loops.join(QStringLiteral(", "));
+  }
+
+  /// What each loop would cost as the innermost of those without a place, side by side.
+  void rounds(double x, double width) {
+    for (const LoopRound& round : step_.rounds) {
+      heading(x, width, heading_of(round), QStringLiteral("transfers on one core, if innermost"));
+      table(round, x, width);
+    }
+  }
+
+  void table(const LoopRound& round, double x, double width) {
+    const QFont font = look_.smallFont();
+    const QFontMetricsF metrics(font);
+    const double row = row_of(font) + 1;
+    std::vector<QStringList> cells(1);
+    cells[0] << QStringLiteral("loop");
+    for (const std::string& tensor : round.tensors) cells[0] << qt(tensor);
+    cells[0] << QStringLiteral("all");
+    const bool computes = std::any_of(round.candidates.begin(), round.candidates.end(),
+                                      [](const LoopCandidate& c) { return c.operations > 0; });
+    if (computes) cells[0] << QStringLiteral("operations");
+    for (const LoopCandidate& candidate : round.candidates) {
+      QStringList line = {qt(candidate.loop)};
+      for (const std::int64_t count : candidate.transfers) line << count_text(count);
+      line << count_text(candidate.total);
+      if (computes) line << count_text(candidate.operations);
+      cells.push_back(line);
+    }
+    std::vector<double> widths(static_cast<std::size_t>(cells[0].size()), 0);
+    double remark = 0;
+    const auto remark_of = [&](const LoopCandidate& candidate) {
+      const auto equals = std::count_if(round.candidates.begin(), round.candidates.end(), [&](const LoopCandidate& c) {
+        return c.total == candidate.total && c.operations == candidate.operations;
+      });
+      return candidate.chosen
+                 ? equals > 1 ? QStringLiteral("● chosen: of equals the order stays") : QStringLiteral("● chosen")
+             : candidate.barred ? QStringLiteral("over the output: not inside a sum")
+                                : QString();
+    };
+    for (const LoopCandidate& candidate : round.candidates) {
+      remark = std::max(remark, metrics.horizontalAdvance(remark_of(candidate)));
+    }
+    double used = 0;
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      for (const QStringList& line : cells) {
+        widths[c] = std::max(widths[c], metrics.horizontalAdvance(line[static_cast<qsizetype>(c)]) + 14);
+      }
+      used += widths[c];
+    }
+    // Long names of tensors give way, in the middle.
+    const double most = std::max(48.0, (width - 10) / static_cast<double>(widths.size()));
+    if (used > width - 10) {
+      for (double& wide : widths) wide = std::min(wide, most);
+    }
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const LoopCandidate* candidate = i == 0 ? nullptr : &round.candidates[i - 1];
+      if (candidate != nullptr && candidate->chosen) drawing_.rect({x, y_, width, row}, theme_.hover);
+      double at = x + 4;
+      for (std::size_t c = 0; c < widths.size(); ++c) {
+        const QString& text = cells[i][static_cast<qsizetype>(c)];
+        Mark& cell = drawing_.text({at, y_, widths[c] - 8, row}, text, i == 0 ? theme_.muted : theme_.text, font,
+                                   (c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        cell.elide = Qt::ElideMiddle;
+        cell.tip = text;
+        at += widths[c];
+      }
+      if (candidate != nullptr && !remark_of(*candidate).isEmpty()) {
+        const bool fits = at + remark < x + width;
+        if (!fits) y_ += row - 2;
+        const double from = fits ? at + 6 : x + 18;
+        drawing_.text({from, y_, x + width - from, row}, remark_of(*candidate),
+                      candidate->chosen ? theme_.text : theme_.muted, font);
+      }
+      y_ += row;
+      if (i == 0) drawing_.line({x, y_}, {x + width, y_}, theme_.line);
+    }
+    y_ += 10;
+  }
+
+  /// What decided, in sentences of this operator's own numbers.
+  void remarks(double x, double width) {
+    for (const ReplayRemarks& remarks : step_.remarks) {
+      heading(x, width, qt(remarks.heading));
+      const QFont font = look_.textFont();
+      for (const std::string& text : remarks.texts) {
+        const QStringList lines = wrapped(qt(text), font, width - 16);
+        drawing_.rect({x + 3, y_ + row_of(font) / 2 - 2, 4, 4}, theme_.muted);
+        for (const QString& line : lines) {
+          drawing_.text({x + 14, y_, width - 14, row_of(font)}, line, theme_.text, font);
+          y_ += row_of(font) - 1;
+        }
+        y_ += 3;
+      }
+      y_ += 6;
+    }
   }
 
   void variables(double x, double width) {

@@ -175,10 +175,12 @@ std::string describe(const LoadedPlan& plan, const Place& place) {
         return "for " + nest.variables[loop->variable.index()].name;
       }
       if (const auto* work = std::get_if<Compute>(&facts->statement->node)) {
-        return "compute " + nest.stages.stages[static_cast<std::size_t>(work->stage)].name;
+        return (work->part == Compute::Part::finish ? "finish " : "compute ") +
+               nest.stages.stages[static_cast<std::size_t>(work->stage)].name;
       }
       if (const auto* fill = std::get_if<Fill>(&facts->statement->node)) {
-        return "fill " + nest.buffers[static_cast<std::size_t>(fill->buffer)].name;
+        return (facts->statement->note.starts_with("padding") ? "pad " : "fill ") +
+               nest.buffers[static_cast<std::size_t>(fill->buffer)].name;
       }
       return statement_text(*step, place.statement);
     }

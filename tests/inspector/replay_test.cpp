@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "core/number_text.h"
 #include "inspector/panes/export.h"
 #include "inspector/panes/replay_pane.h"
 #include "inspector/replay/algorithm_text.h"
@@ -52,9 +53,9 @@ TEST_CASE("the papers' matmul is replayed with its known numbers", "[inspector][
 
   const auto classes = steps_of(replay, "alg5");
   REQUIRE(classes.size() == 3);
-  CHECK(classes[0]->message == "x is in the growing dimension of no tensor, in a higher one of A, C: num");
-  CHECK(classes[1]->message == "y is in the growing dimension of B, C, in a higher one of no tensor: size");
-  CHECK(classes[2]->message == "k is in the growing dimension of A, in a higher one of B: comp");
+  CHECK(classes[0]->message == "x is num: it runs along the DMA blocks of no tensor, and from block to block of A, C");
+  CHECK(classes[1]->message == "y is size: it runs along the DMA blocks of B, C, and from block to block of no tensor");
+  CHECK(classes[2]->message == "k is comp: it runs along the DMA blocks of A, and from block to block of B");
 
   std::vector<std::int64_t> bytes;
   for (const ReplayStep* step : steps_of(replay, "alg1")) bytes.push_back(step->ldm_bytes);
@@ -76,6 +77,50 @@ TEST_CASE("the papers' matmul is replayed with its known numbers", "[inspector][
   CHECK(order[2]->why == "C does not move with ko, and stays in the LDM for all its 16 turns.");
   CHECK(value(*order[3], "order so far") == "… ko");
   CHECK(value(*order[9], "order so far") == "… x, yo, ko");
+
+  // The candidates stand beside each other, and still do at the end.
+  REQUIRE(order[0]->rounds.size() == 1);
+  CHECK(order[0]->rounds[0].candidates.size() == 1);
+  REQUIRE(replay.steps.back().rounds.size() == 2);
+  for (const LoopRound& round : {order[3]->rounds.at(0), replay.steps.back().rounds[0]}) {
+    CHECK(round.tensors == std::vector<std::string>{"A", "B", "C"});
+    REQUIRE(round.candidates.size() == 3);
+    CHECK(round.candidates[0].total == 384);
+    CHECK(round.candidates[1].total == 272);
+    CHECK(round.candidates[1].transfers == std::vector<std::int64_t>{16, 128, 128});
+    CHECK(round.candidates[2].total == 264);
+    CHECK(round.candidates[2].transfers == std::vector<std::int64_t>{128, 128, 8});
+    CHECK(round.candidates[2].chosen);
+    CHECK(round.candidates[1].barred);
+  }
+}
+
+TEST_CASE("the end of the matmul's replay says of every tensor why it is moved there and so often",
+          "[inspector][replay]") {
+  const Replay replay = make_replay(*sample_plan("matmul"), 0);
+  const auto results = steps_of(replay, "result");
+  REQUIRE(results.size() == 4);
+  CHECK(results[0]->message == "A is loaded inside ko: x 1 × yo 8 × ko 16 = 128 times.");
+  CHECK(
+      results[0]->why ==
+      "Its part moves with x and ko and is known there. It does not move with yo, yet each of the 8 turns of yo loads "
+      "it again, because ko turns inside. With yo inside instead, A would be moved 16 times rather than 128, but all "
+      "tensors together 272 times rather than 264; besides, a loop over the output may not stand inside a sum, or "
+      "results would be stored unfinished. In all 8.00 times its size is moved.");
+  CHECK(results[1]->why == "Its part moves with yo and ko and is known there. In all every element is moved once.");
+  CHECK(results[2]->why ==
+        "Its part moves with x and yo and is known there. It stays in the LDM for the 16 turns of ko, which add up "
+        "there; then it is complete. In all every element is moved once.");
+  REQUIRE(results[3]->remarks.size() == 2);
+  CHECK(results[3]->remarks[0].texts.size() == 3);
+  const std::vector<std::string>& sizes = results[3]->remarks[1].texts;
+  REQUIRE(sizes.size() == 3);
+  CHECK(
+      sizes[0] ==
+      "Buffered elements of what the core has: x 1 of 1, y 128 of 1 024, k 64 of 1 024. That takes 32.75 KiB of 64.00 "
+      "KiB; 31.25 KiB stay free.");
+  CHECK(sizes[1] == "Growing ended at k from 64 to 128: with x 1, y 128, k 128 the buffers would take 65.00 KiB.");
+  CHECK(sizes[2].find("only double") != std::string::npos);
 }
 
 TEST_CASE("the loop nest grows with the steps", "[inspector][replay]") {
@@ -94,11 +139,11 @@ TEST_CASE("the loop nest grows with the steps", "[inspector][replay]") {
   const auto places = steps_of(replay, "alg3");
   REQUIRE(places.size() == 3);
   CHECK(places[0]->why ==
-        "A moves with x and ko; inside ko its part is known. So it is loaded there (x 1 × yo 8 × ko 16: 128 times).");
+        "A moves with x and ko; inside ko its part is known. So it is loaded there (x 1 × yo 8 × ko 16 = 128 times).");
   const char* const finished =
       "for x < 1\n"
       "  for yo < 8  (128 elements of y a turn)\n"
-      "    init C [1 × 128] | 8 times\n"
+      "    init C [1 × 128] to 0 | 8 times\n"
       "    for ko < 16  (64 elements of k a turn) | sum\n"
       "      DMA get A [1 × 64] | 128 times\n"
       "      DMA get B [64 × 128] | 128 times\n"
@@ -108,7 +153,97 @@ TEST_CASE("the loop nest grows with the steps", "[inspector][replay]") {
   CHECK(nest_text(replay.steps.back()) == finished);
   const auto results = steps_of(replay, "result");
   REQUIRE(results.size() == 4);
-  CHECK(results[2]->message == "DMA put of C: 8 times in all, [1 x 128] elements each, 4.00 KiB together.");
+  CHECK(results[2]->message == "C is stored inside yo: x 1 × yo 8 = 8 times.");
+}
+
+/// "get A" at depth 3, …: what happens in which order inside how many loops. Without what only the finished nest
+/// knows: paddings with their conditions, and what follows a sum point by point.
+std::vector<std::string> outline(const std::vector<ReplayLine>& nest) {
+  std::vector<std::string> lines;
+  for (const ReplayLine& line : nest) {
+    const std::string word = line.text.substr(0, line.text.find(' '));
+    const bool is_extra = line.kind == ReplayLine::Kind::plain || word == "pad" || word == "finish";
+    if (!is_extra) lines.push_back(std::to_string(line.depth) + " " + line.text);
+  }
+  return lines;
+}
+
+TEST_CASE("a replay ends at the plan: bytes of every buffer, the nest's statements, counts over all cores",
+          "[inspector][replay]") {
+  for (const char* name : {"matmul", "lenet"}) {
+    const PlanPtr plan = sample_plan(name);
+    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+      if (plan->steps[i].plan == nullptr) continue;
+      const Plan& planned = *plan->steps[i].plan;
+      const LoopNest& nest = planned.nest;
+      const Replay replay = make_replay(*plan, static_cast<int>(i));
+      INFO(name << ": " << replay.subject);
+      const ReplayStep& end = replay.steps.back();
+      REQUIRE(end.buffers.size() == nest.buffers.size());
+      std::int64_t taken = 0;
+      for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+        INFO(nest.buffers[b].name);
+        CHECK(end.buffers[b].bytes == nest.buffers[b].bytes());
+        CHECK(end.buffers[b].extents == extents_text(nest.buffers[b].extents));
+        CHECK(end.buffers[b].inside.empty() != nest.buffers[b].shares_with.has_value());
+        taken += end.buffers[b].taken;
+      }
+      CHECK(taken == nest.ldm_bytes);
+
+      // Every statement that does something, in order and as deep; every transfer with its count over all cores.
+      std::vector<const Stmt*> statements;
+      visit_statements(nest.body, [&](const Stmt& statement) {
+        const auto& node = statement.node;
+        if (!std::holds_alternative<Let>(node) && !std::holds_alternative<Wait>(node)) statements.push_back(&statement);
+      });
+      std::vector<ReplayLine> lines = end.nest;
+      if (nest.cores_used() > 1) {
+        CHECK(lines.front().text.starts_with("on each of " + std::to_string(nest.cores_used()) + " cores"));
+        lines.erase(lines.begin());
+      }
+      REQUIRE(lines.size() == statements.size());
+      std::size_t transfers = 0;
+      for (std::size_t s = 0; s < lines.size(); ++s) {
+        INFO(lines[s].text << " | " << lines[s].note);
+        CHECK(lines[s].depth == plan->steps[i].find(statements[s]->id)->depth);
+        if (const auto* fill = std::get_if<Fill>(&statements[s]->node)) {
+          CHECK(lines[s].kind == ReplayLine::Kind::init);
+          CHECK(lines[s].text.find(tensor_of_buffer(nest, fill->buffer)) != std::string::npos);
+        }
+        const auto* dma = std::get_if<Dma>(&statements[s]->node);
+        if (dma == nullptr) continue;
+        ++transfers;
+        CHECK(lines[s].text.find(tensor_of_buffer(nest, dma->buffer)) != std::string::npos);
+        const std::int64_t count = planned.counts.dma.at(statements[s]->id).transfers;
+        const std::string number = count == 1 ? "once" : grouped_digits(count);
+        CHECK(lines[s].note.find(number) != std::string::npos);
+        if (nest.cores_used() > 1) CHECK(lines[s].note.find("cores") != std::string::npos);
+      }
+      CHECK(end.variables.size() == 1 + transfers);  // the loop order, and nothing that is not moved
+
+      // What the algorithms drew before lowering is the same nest.
+      const auto places = steps_of(replay, "alg3");
+      REQUIRE_FALSE(places.empty());
+      CHECK(outline(places.back()->nest) == outline(end.nest));
+    }
+  }
+}
+
+TEST_CASE("a put behind all loops is told to stand there", "[inspector][replay]") {
+  const PlanPtr plan = sample_plan("lenet");
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+    if (plan->steps[i].plan == nullptr) continue;
+    visit_statements(plan->steps[i].plan->nest.body, [&](const Stmt& statement) {
+      const auto* dma = std::get_if<Dma>(&statement.node);
+      if (dma == nullptr || dma->direction == DmaDirection::get) return;
+      const bool outside = plan->steps[i].find(statement.id)->depth == 0;
+      CHECK((statement.note.find("after the last loop") != std::string::npos) == outside);
+      CHECK(statement.note.find("before") == std::string::npos);
+      found += outside ? 1 : 0;
+    });
+  }
+  CHECK(found > 0);
 }
 
 TEST_CASE("every step of every fused operator lights a line of its algorithm", "[inspector][replay]") {

@@ -126,7 +126,7 @@ TEST_CASE("matmul on one core: DMA places") {
   CHECK(messages(planning.trace, "alg3") == Lines{
                                                 "load of A goes inside ko",
                                                 "load of B goes inside ko",
-                                                "store and initialisation of C goes inside yo",
+                                                "initialisation and store of C go inside yo",
                                             });
   CHECK(planning.schedule.dma == std::map<std::string, std::string>{{"A", "ko"}, {"B", "ko"}, {"C", "yo"}});
 }

@@ -92,7 +92,7 @@ void conv_7b198134(void *arg) {
       }
     }
   }
-  /* put Y[0 .. +1][ff_core .. +1][yy_at .. +yy_n][0 .. +19]: Y before the first loop */
+  /* put Y[0 .. +1][ff_core .. +1][yy_at .. +yy_n][0 .. +19]: Y after the last loop */
   ldm->reply_Y = 0;
   athread_put(PE_MODE, ldm->Y_ldm, Y + 361 * ff_core + 19 * yy_at, 76 * yy_n, (void *)&ldm->reply_Y, 0, 0);
   dma_wait(&ldm->reply_Y, 1);
