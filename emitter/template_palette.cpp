@@ -9,8 +9,9 @@ namespace stowage {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> fills = {"#77AADD", "#EEDD88", "#EE8866", "#44BB99",
-                                                   "#FFAABB", "#99DDFF", "#BBCC33", "#AAAA00"};
+// Without the scheme's olive: beside its pear that is told apart on no screen.
+constexpr std::array<std::string_view, 7> fills = {"#77AADD", "#EEDD88", "#EE8866", "#44BB99",
+                                                   "#FFAABB", "#99DDFF", "#BBCC33"};
 constexpr std::string_view grey = "#DDDDDD";
 
 TemplateLook numbered(std::size_t number) {

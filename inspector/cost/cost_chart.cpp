@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "inspector/whatif/result_drawing.h"
+
 namespace stowage::inspector {
 
 namespace {
@@ -53,8 +55,11 @@ double add_bars(Drawing& drawing, const Look& look, double top, double width, co
                  Qt::AlignRight | Qt::AlignVCenter);
     y += row;
     if (bar.remark.isEmpty()) continue;
-    drawing.text({left, y - 1, width - left - margin, small.height()}, bar.remark, theme.muted, look.smallFont());
-    y += small.height() + 4;
+    for (const QString& line : wrapped(bar.remark, look.smallFont(), width - left - margin)) {
+      drawing.text({left, y - 1, width - left - margin, small.height()}, line, theme.muted, look.smallFont());
+      y += small.height();
+    }
+    y += 4;
   }
   return y - top;
 }
@@ -173,8 +178,9 @@ Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room) {
   double y = 8;
   y += add_heading(drawing, look, y, width, QStringLiteral("Roofline of all groups"));
   y += add_legend(drawing, {margin, y}, width - margin,
-                  {{QStringLiteral("below the ridge: bound by DMA at best"), theme.category(5)},
-                   {QStringLiteral("beyond: bound by computing"), theme.category(2)}},
+                  {{QStringLiteral("left of the ridge: DMA is the limit at best"), theme.category(5)},
+                   {QStringLiteral("right of it: computing is the limit at best"), theme.category(2)},
+                   {QStringLiteral("ring: chosen; a dot far below the roof is slowed by something else"), theme.base}},
                   theme.text, theme.line, look.smallFont());
   double low_x = 0.1;
   double high_x = 100;
@@ -220,6 +226,12 @@ Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room) {
   drawing.text({area.right() - 180, at(ridge, peak).y() - small.height() - 2, 176, small.height()},
                format("peak {:.0f} GFLOP/s", peak / 1e9), theme.text, look.smallFont(),
                Qt::AlignRight | Qt::AlignVCenter);
+  // The slope's name, below its middle.
+  const QString slope = format("DMA at best {:.1f} GB/s", bandwidth / 1e9);
+  const double foot = std::sqrt(from * ridge);
+  const QPointF on_slope = at(foot, foot * bandwidth);
+  drawing.text({on_slope.x() + 8, on_slope.y(), small.horizontalAdvance(slope) + 2, small.height()}, slope, theme.text,
+               look.smallFont());
   for (const RooflinePoint& point : points) {
     const QPointF middle = at(point.intensity, point.rate);
     Mark& dot = drawing.ellipse({middle.x() - 4.5, middle.y() - 4.5, 9, 9},

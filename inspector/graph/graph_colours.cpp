@@ -83,7 +83,11 @@ Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& loo
         y += row;
       }
       const NodeColour colour = colour_of_template(name, theme);
-      drawing.rect({x, y + 3, box, row - 6}, colour.fill, theme.text).pen = colour.pen;
+      Mark& key = drawing.rect({x, y + 3, box, row - 6}, colour.fill, theme.text);
+      key.pen = colour.pen;
+      key.pattern = colour.pen == Qt::SolidLine  ? Qt::SolidPattern
+                    : colour.pen == Qt::DashLine ? Qt::BDiagPattern
+                                                 : Qt::DiagCrossPattern;
       x += box + 5;
       add_text(text, theme.text);
       x += 8;

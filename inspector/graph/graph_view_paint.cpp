@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "inspector/draw/hatching.h"
+
 namespace stowage::inspector {
 
 namespace {
@@ -115,6 +117,14 @@ void GraphView::paintNode(QPainter& painter, int index, double scale) {
     painter.setBrush(pointed ? (theme.dark ? colour.fill.lighter(125) : colour.fill.darker(108)) : colour.fill);
     const double radius = node.kind == GraphNode::Kind::end ? box.height() / 2 : 4;
     painter.drawRoundedRect(box, radius, radius);
+    if (colour.pen != Qt::SolidLine && !found && scale >= text_scale) {
+      // Templates of one colour are told apart by hatching too, not by the border alone.
+      QColor hatch = theme.on(colour.fill);
+      hatch.setAlphaF(0.16F);
+      painter.setPen(QPen(hatch, 1));
+      const auto pattern = colour.pen == Qt::DashLine ? Qt::BDiagPattern : Qt::DiagCrossPattern;
+      for (const QLineF& stroke : hatching(box.adjusted(1, 1, -1, -1), pattern)) painter.drawLine(stroke);
+    }
   }
   if (lit || related) {
     QPen pen(theme.dark ? QColor(Qt::white) : theme.text, (lit ? 3 : 2) / std::min(1.0, scale));

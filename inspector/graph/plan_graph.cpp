@@ -140,7 +140,7 @@ class Sketcher {
       node.lines.push_back(QStringLiteral("a view: no kernel"));
     } else {
       const double share = all_cycles_ > 0 ? static_cast<double>(step.cycles) / static_cast<double>(all_cycles_) : 0;
-      const QString time = qt(seconds_text(step.plan->time.seconds));
+      const QString time = time_text(step.cycles, plan_.program().target.clock_hz, Units::seconds);
       node.lines.push_back(time + QStringLiteral(" (") + percent_text(share) + QStringLiteral("), DMA ") +
                            size_text(step.dma.bytes));
       node.tip += QStringLiteral("\ntime ") + time + QStringLiteral(", ") + percent_text(share) +

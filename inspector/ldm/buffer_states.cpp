@@ -51,6 +51,17 @@ int end_of_life(const StepFacts& step, const std::vector<int>& columns, int firs
 
 }  // namespace
 
+BufferState moved_by(const LoopNest& nest, int buffer) {
+  const Buffer& held = nest.buffers.at(static_cast<std::size_t>(buffer));
+  switch (nest.stages.tensors.at(static_cast<std::size_t>(held.tensor)).role) {
+    case TensorRole::input:
+    case TensorRole::constant: return BufferState::filling;
+    case TensorRole::output: return BufferState::draining;
+    case TensorRole::intermediate: return BufferState::in_use;
+  }
+  return BufferState::in_use;
+}
+
 BufferTimeline buffer_timeline(const StepFacts& step) {
   BufferTimeline timeline;
   if (step.plan == nullptr) return timeline;

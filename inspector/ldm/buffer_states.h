@@ -32,6 +32,10 @@ struct BufferTimeline {
   std::vector<Bracket> brackets;  ///< outer ones first
 };
 
+/// What moves a buffer's contents, for pictures without time: filling (fetched), draining (stored), or in use (only
+/// computed and used).
+BufferState moved_by(const LoopNest& nest, int buffer);
+
 /// A buffer lives from its first to its last statement; where it is still needed on the next trip of a loop, to the end
 /// of that loop. A DMA's buffer is filling or draining from its statement to its wait.
 BufferTimeline buffer_timeline(const StepFacts& step);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"
 
 namespace stowage::inspector {
@@ -39,6 +40,35 @@ void add_addresses(Drawing& drawing, const Frame& frame, const Look& look, doubl
     drawing.text({left, y - metrics.height() / 2, frame.area.left() - left - 6, metrics.height()},
                  size_text(static_cast<std::int64_t>(address)), look.theme().muted, look.smallFont(),
                  Qt::AlignRight | Qt::AlignVCenter);
+  }
+}
+
+/// Addresses where stretches meet, as many as have room, with lines across. The ends always have their label.
+void add_addresses(Drawing& drawing, const QRectF& area, const AddressAxis& axis, const Look& look, double left) {
+  const QFontMetricsF metrics(look.smallFont());
+  const double height = metrics.height();
+  std::vector<std::int64_t> shown = {axis.ends().front(), axis.ends().back()};
+  std::vector<std::int64_t> wanted;
+  if (axis.to_scale()) {
+    const int most = std::max(2, static_cast<int>(area.height() / (height * 2.5)));
+    for (const double tick : ticks(static_cast<double>(axis.ends().back()), most, true)) {
+      wanted.push_back(static_cast<std::int64_t>(tick));
+    }
+  } else {
+    wanted = axis.ends();
+  }
+  for (const std::int64_t address : wanted) {
+    const double y = axis.y(static_cast<double>(address));
+    drawing.line({area.left(), y}, {area.right(), y}, look.theme().line, 0.6);
+    const bool free = std::none_of(shown.begin(), shown.end(), [&](std::int64_t other) {
+      return std::abs(axis.y(static_cast<double>(other)) - y) < height;
+    });
+    if (free) shown.push_back(address);
+  }
+  for (const std::int64_t address : shown) {
+    const double y = axis.y(static_cast<double>(address));
+    drawing.text({left, y - height / 2, area.left() - left - 6, height}, size_text(address), look.theme().muted,
+                 look.smallFont(), Qt::AlignRight | Qt::AlignVCenter);
   }
 }
 
@@ -83,6 +113,17 @@ QString column_label(const LoadedPlan& plan, int step, int statement) {
   return label;
 }
 
+/// A loop or condition in as many words as fit: "for ko < 16 of k", "for ko", "ko".
+QString bracket_text(const LoadedPlan& plan, int step, int statement, const QFontMetricsF& metrics, double width) {
+  const QString full = qt(statement_text(*plan.step(step), statement));
+  const QString shorter = qt(describe(plan, statement_place(step, statement)));
+  const QString least = shorter.startsWith(QLatin1String("for ")) ? shorter.mid(4) : shorter;
+  for (const QString& text : {full, shorter}) {
+    if (metrics.horizontalAdvance(text) <= width) return text;
+  }
+  return least;
+}
+
 }  // namespace
 
 Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room) {
@@ -118,13 +159,15 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return nest.buffers[static_cast<std::size_t>(a)].offset < nest.buffers[static_cast<std::size_t>(b)].offset;
   });
-  const auto buffer_label = [&](int b) {
+  const auto buffer_number = [&](int b) {
     const Buffer& buffer = nest.buffers[static_cast<std::size_t>(b)];
-    QString label = format("{} · {}", tensor_of_buffer(nest, b), size_text(buffer.bytes()).toStdString());
+    QString label = format(" · {}", size_text(buffer.bytes()).toStdString());
     if (buffer.slots > 1) label += format(" · {} slots", buffer.slots);
     return label;
   };
-  for (const int b : order) label_width = std::max(label_width, small.horizontalAdvance(buffer_label(b)));
+  for (const int b : order) {
+    label_width = std::max(label_width, small.horizontalAdvance(qt(tensor_of_buffer(nest, b)) + buffer_number(b)));
+  }
   label_width = std::min(label_width + 4, width * 0.32);
 
   double column_text = 0;
@@ -136,18 +179,19 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   const double map_top = y + depth * row + 4;
   const double wanted = std::max(
       {room.height() - map_top - column_text - row - margin, row * static_cast<double>(order.size()) + 8, 160.0});
-  Frame frame;
-  frame.area = QRectF(left, map_top, width - left - margin - label_width - 24, wanted);
-  frame.top = static_cast<double>(target.ldm_bytes);
-  const double column_width = frame.area.width() / std::max<double>(1, static_cast<double>(timeline.columns.size()));
-  const auto x = [&](int column) { return frame.area.left() + column_width * column; };
+  const QRectF area(left, map_top, width - left - margin - label_width - 24, wanted);
+  std::vector<AddressAxis::Piece> pieces;
+  for (const Buffer& buffer : nest.buffers) pieces.push_back({buffer.offset, buffer.offset + buffer.bytes()});
+  pieces.push_back({available, target.ldm_bytes, true});
+  const AddressAxis axis(target.ldm_bytes, pieces, area.top(), area.bottom(), row);
+  const double column_width = area.width() / std::max<double>(1, static_cast<double>(timeline.columns.size()));
+  const auto x = [&](int column) { return area.left() + column_width * column; };
 
-  drawing.rect(frame.area, theme.base, theme.line);
-  add_addresses(drawing, frame, look, 2);
+  drawing.rect(area, theme.base, theme.line);
+  add_addresses(drawing, area, axis, look, 2);
   if (target.ldm_reserved > 0) {
-    const double edge = frame.y(static_cast<double>(available));
-    Mark& reserved = drawing.rect({frame.area.left(), frame.area.top(), frame.area.width(), edge - frame.area.top()},
-                                  theme.raised, theme.line);
+    const double edge = axis.y(static_cast<double>(available));
+    Mark& reserved = drawing.rect({area.left(), area.top(), area.width(), edge - area.top()}, theme.raised, theme.line);
     reserved.pattern = Qt::DiagCrossPattern;
     reserved.tip = format("{} are reserved for the stack and reply words; buffers use {}",
                           size_text(target.ldm_reserved).toStdString(), size_text(available).toStdString());
@@ -158,34 +202,34 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
     Mark& mark = drawing.rect(bar, theme.raised, theme.line);
     mark.place = statement_place(index, bracket.statement);
     mark.radius = 3;
-    const QString text = qt(statement_text(*step, bracket.statement));
-    mark.tip = text;
-    drawing.text(bar.adjusted(4, 0, -2, 0), text, theme.text, look.smallFont());
+    mark.tip = qt(statement_text(*step, bracket.statement));
+    const QRectF inner = bar.adjusted(4, 0, -2, 0);
+    drawing.text(inner, bracket_text(plan, index, bracket.statement, small, inner.width()), theme.text,
+                 look.smallFont());
   }
   for (const BufferSpan& span : timeline.spans) {
     const Buffer& buffer = nest.buffers[static_cast<std::size_t>(span.buffer)];
-    const double top = frame.y(static_cast<double>(buffer.offset + buffer.bytes()));
-    const double bottom = frame.y(static_cast<double>(buffer.offset));
-    Mark& mark = drawing.rect(
-        {x(span.first), std::min(top, bottom - 3), x(span.last + 1) - x(span.first), std::max(bottom - top, 3.0)},
-        theme.state(span.state), theme.line);
+    const double top = axis.y(static_cast<double>(buffer.offset + buffer.bytes()));
+    const double bottom = axis.y(static_cast<double>(buffer.offset));
+    Mark& mark = drawing.rect({x(span.first), top, x(span.last + 1) - x(span.first), bottom - top},
+                              theme.state(span.state), theme.line);
     mark.pattern = theme.pattern(span.state);
     mark.place = buffer_place(index, span.buffer);
     mark.tip = span_tip(*step, timeline, span);
   }
   // Peak and capacity.
-  const double peak = frame.y(static_cast<double>(nest.ldm_bytes));
-  Mark& peak_line = drawing.line({frame.area.left(), peak}, {frame.area.right(), peak}, theme.text, 1);
+  const double peak = axis.y(static_cast<double>(nest.ldm_bytes));
+  Mark& peak_line = drawing.line({area.left(), peak}, {area.right(), peak}, theme.text, 1);
   peak_line.pen = Qt::DotLine;
-  const double capacity = frame.y(static_cast<double>(available));
-  drawing.line({frame.area.left(), capacity}, {frame.area.right(), capacity}, theme.error, 2);
+  const double capacity = axis.y(static_cast<double>(available));
+  drawing.line({area.left(), capacity}, {area.right(), capacity}, theme.error, 2);
   const QString capacity_text = format("capacity {}", size_text(available).toStdString());
   const double capacity_room = small.horizontalAdvance(capacity_text) + 6;
   if (peak - capacity > row) {
-    drawing.text({frame.area.right() - capacity_room, capacity + 1, capacity_room - 4, row - 2}, capacity_text,
-                 theme.error, look.smallFont(), Qt::AlignRight | Qt::AlignVCenter);
+    drawing.text({area.right() - capacity_room, capacity + 1, capacity_room - 4, row - 2}, capacity_text, theme.error,
+                 look.smallFont(), Qt::AlignRight | Qt::AlignVCenter);
     if (peak - capacity > 2 * row) {
-      drawing.text({frame.area.left() + 4, peak - row + 1, 160, row - 2},
+      drawing.text({area.left() + 4, peak - row + 1, 160, row - 2},
                    format("peak {}", size_text(nest.ldm_bytes).toStdString()), theme.muted, look.smallFont());
     }
   }
@@ -193,37 +237,48 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   std::vector<double> middles;
   for (const int b : order) {
     const Buffer& buffer = nest.buffers[static_cast<std::size_t>(b)];
-    middles.push_back(frame.y(static_cast<double>(buffer.offset) + static_cast<double>(buffer.bytes()) / 2));
+    middles.push_back(axis.y(static_cast<double>(buffer.offset) + static_cast<double>(buffer.bytes()) / 2));
   }
-  const std::vector<double> places = spread(middles, row, frame.area.top(), frame.area.bottom());
+  const std::vector<double> places = spread(middles, row, area.top(), area.bottom());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const double from = frame.area.right();
+    const double from = area.right();
     drawing.polyline({{from, middles[i]}, {from + 8, middles[i]}, {from + 18, places[i]}, {from + 22, places[i]}},
                      theme.line, 1);
-    Mark& name = drawing.text({from + 24, places[i] - row / 2, label_width, row}, buffer_label(order[i]), theme.text,
-                              look.smallFont());
-    name.place = buffer_place(index, order[i]);
-    name.tip = buffer_label(order[i]);
+    // The number is never cut; a long name gives way in its middle.
+    const QString number = buffer_number(order[i]);
+    const double number_width = small.horizontalAdvance(number) + 1;
+    const QString name = qt(tensor_of_buffer(nest, order[i]));
+    const double name_width = std::min(small.horizontalAdvance(name) + 1, std::max(20.0, label_width - number_width));
+    const double name_left = from + 24;
+    Mark& label = drawing.text({name_left, places[i] - row / 2, name_width, row}, name, theme.text, look.smallFont());
+    label.elide = Qt::ElideMiddle;
+    label.place = buffer_place(index, order[i]);
+    label.tip = name + number;
+    drawing.text({name_left + name_width, places[i] - row / 2, number_width, row}, number, theme.text,
+                 look.smallFont());
   }
   // Statements below.
   for (std::size_t c = 0; c < timeline.columns.size(); ++c) {
     const int column = static_cast<int>(c);
-    drawing.line({x(column), frame.area.top()}, {x(column), frame.area.bottom()}, theme.line, 0.4);
+    drawing.line({x(column), area.top()}, {x(column), area.bottom()}, theme.line, 0.4);
     const bool fits = column_width >= small.height();
     const int every = fits ? 1 : static_cast<int>(std::ceil(small.height() / column_width));
     if (column % every != 0) continue;
     const double wide = std::min(column_width * every, 24.0);
-    Mark& label =
-        drawing.text({x(column) + (column_width * every - wide) / 2, frame.area.bottom() + 4, wide, column_text},
-                     column_label(plan, index, timeline.columns[c]), theme.text, look.smallFont(),
-                     Qt::AlignRight | Qt::AlignVCenter);
+    Mark& label = drawing.text({x(column) + (column_width * every - wide) / 2, area.bottom() + 4, wide, column_text},
+                               column_label(plan, index, timeline.columns[c]), theme.text, look.smallFont(),
+                               Qt::AlignRight | Qt::AlignVCenter);
     label.upward = true;
+    label.elide = Qt::ElideMiddle;
     label.place = statement_place(index, timeline.columns[c]);
     label.tip = qt(statement_text(*step, timeline.columns[c]));
   }
-  const double bottom = frame.area.bottom() + 4 + column_text;
-  drawing.text({frame.area.left(), bottom, frame.area.width(), row}, QStringLiteral("program order →"), theme.muted,
-               look.smallFont(), Qt::AlignHCenter | Qt::AlignVCenter);
+  const double bottom = area.bottom() + 4 + column_text;
+  drawing.text({area.left(), bottom, area.width(), row},
+               axis.to_scale()
+                   ? QStringLiteral("program order →")
+                   : QStringLiteral("program order →   (addresses not to scale: small buffers drawn larger)"),
+               theme.muted, look.smallFont(), Qt::AlignHCenter | Qt::AlignVCenter);
   drawing.size = QSizeF(width, bottom + row + 4);
   return drawing;
 }
@@ -281,44 +336,50 @@ Drawing dram_map(const LoadedPlan& plan, const Place& chosen, const Look& look, 
   double y = add_title(drawing, look, width, QStringLiteral("Main memory: activations"),
                        format("{} for activations, {} for parameters", size_text(memory.activation_bytes).toStdString(),
                               size_text(memory.parameter_bytes).toStdString()));
-  const std::vector<LegendEntry> legend = {{QStringLiteral("network input"), theme.category(5)},
-                                           {QStringLiteral("between groups"), theme.category(0)},
-                                           {QStringLiteral("network output"), theme.category(1)},
-                                           {QStringLiteral("read or written by the chosen group"), theme.category(3)}};
-  y += add_legend(drawing, {margin, y}, width - margin, legend, theme.text, theme.line, look.smallFont()) + 6;
+  std::vector<LegendEntry> entries = {{QStringLiteral("network input"), theme.category(5)},
+                                      {QStringLiteral("between groups"), theme.category(0)},
+                                      {QStringLiteral("network output"), theme.category(1)},
+                                      {QStringLiteral("read or written by the chosen group"), theme.category(3)}};
+  QColor band = theme.accent;
+  band.setAlphaF(0.15F);
+  const StepFacts* const of_place = plan.step(chosen.step);
+  if (of_place != nullptr) entries.push_back({QStringLiteral("the chosen group's step"), band});
+  y += add_legend(drawing, {margin, y}, width - margin, entries, theme.text, theme.line, look.smallFont()) + 6;
   const double left = margin + small.horizontalAdvance(QStringLiteral("655.00 KiB")) + 8;
-  Frame frame;
-  frame.area = QRectF(left, y + 4, width - left - margin, std::max(room.height() - y - row - 14, 120.0));
-  frame.top = std::max<double>(1, static_cast<double>(memory.activation_bytes));
-  drawing.rect(frame.area, theme.base, theme.line);
-  add_addresses(drawing, frame, look, 2);
-  const auto steps = static_cast<double>(plan.steps.size());
-  const double step_width = frame.area.width() / (steps + 2);  // one column before and one behind for what lives there
-  const auto x = [&](int step) { return frame.area.left() + step_width * (step + 1); };
-  if (const StepFacts* step = plan.step(chosen.step)) {
-    QColor band = theme.accent;
-    band.setAlphaF(0.15F);
-    drawing.rect({x(chosen.step), frame.area.top(), step_width, frame.area.height()}, band);
-    static_cast<void>(step);
+  const QRectF area(left, y + 4, width - left - margin, std::max(room.height() - y - 2 * row - 14, 120.0));
+  // A few tensors are all to be seen, of many those that are large.
+  std::vector<AddressAxis::Piece> pieces;
+  for (const MemoryPlace& place : memory.places) {
+    if (place.area != MemoryPlace::Area::activations || place.shares_with || place.bytes == 0) continue;
+    pieces.push_back({place.offset, place.offset + place.bytes});
   }
+  constexpr std::size_t few = 12;
+  const double least = pieces.size() <= few ? row : 0;
+  const AddressAxis axis(std::max<std::int64_t>(1, memory.activation_bytes), pieces, area.top(), area.bottom(), least);
+  drawing.rect(area, theme.base, theme.line);
+  add_addresses(drawing, area, axis, look, 2);
+  const auto steps = static_cast<double>(plan.steps.size());
+  const double step_width = area.width() / (steps + 2);  // one column before and one behind for what lives there
+  const auto x = [&](int step) { return area.left() + step_width * (step + 1); };
+  if (of_place != nullptr) drawing.rect({x(chosen.step), area.top(), step_width, area.height()}, band);
   for (const MemoryPlace& place : memory.places) {
     if (place.area != MemoryPlace::Area::activations || place.shares_with || place.bytes == 0) continue;
     const GraphTensor& tensor = graph.tensor(place.tensor);
     bool of_chosen = false;
-    if (const StepFacts* step = plan.step(chosen.step)) {
-      const FusedOperator& group = step->step->group;
+    if (of_place != nullptr) {
+      const FusedOperator& group = of_place->step->group;
       of_chosen = group.output == place.tensor ||
                   std::find(group.inputs.begin(), group.inputs.end(), place.tensor) != group.inputs.end();
     }
-    const double top = frame.y(static_cast<double>(place.offset + place.bytes));
-    const double bottom = frame.y(static_cast<double>(place.offset));
-    const QRectF area(x(place.first_step), std::min(top, bottom - 2), x(place.last_step + 1) - x(place.first_step),
-                      std::max(bottom - top, 2.0));
+    const double top = axis.y(static_cast<double>(place.offset + place.bytes));
+    const double bottom = axis.y(static_cast<double>(place.offset));
+    const QRectF block(x(place.first_step), std::min(top, bottom - 2), x(place.last_step + 1) - x(place.first_step),
+                       std::max(bottom - top, 2.0));
     const QColor fill = of_chosen          ? theme.category(3)
                         : tensor.is_input  ? theme.category(5)
                         : tensor.is_output ? theme.category(1)
                                            : theme.category(0);
-    Mark& mark = drawing.rect(area, fill, theme.base);
+    Mark& mark = drawing.rect(block, fill, theme.base);
     if (tensor.producer) {
       const auto op = static_cast<int>(tensor.producer->index());
       mark.place = op_place(plan.step_of_operator[static_cast<std::size_t>(op)], op);
@@ -326,14 +387,53 @@ Drawing dram_map(const LoadedPlan& plan, const Place& chosen, const Look& look, 
     mark.tip = format("{} {}{}\n{} at offset {}\nfrom step {} to step {}", tensor.name, name_of(tensor.type),
                       to_text(tensor.shape), size_text(place.bytes).toStdString(), place.offset, place.first_step,
                       place.last_step);
-    if (area.height() >= row - 2 && area.width() > 30) {
-      drawing.text(area.adjusted(4, 0, -2, 0), qt(tensor.name), theme.on(fill), look.smallFont());
+    // A name where it says something: along the block, upright where that is the longer side.
+    const QString name = qt(tensor.name);
+    const bool upright = block.width() < block.height() && small.horizontalAdvance(name) > block.width();
+    const double along = upright ? block.height() : block.width();
+    const double across = upright ? block.width() : block.height();
+    if (across < small.height() - 1 || along < std::min(small.horizontalAdvance(name), 60.0) + 6) continue;
+    const double middle = upright ? std::min(block.width(), row) : 0;
+    const QRectF label = upright ? QRectF(block.center().x() - middle / 2, block.top() + 3, middle, block.height() - 6)
+                                 : block.adjusted(4, 0, -2, 0);
+    Mark& text = drawing.text(label, name, theme.on(fill), look.smallFont(),
+                              upright ? Qt::AlignHCenter | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);
+    text.upward = upright;
+    text.elide = Qt::ElideMiddle;
+  }
+  // Steps below, as many as have room, by number; those of a short network by name too.
+  const auto column = [&](int step, const QString& text) {
+    drawing.line({x(step), area.top()}, {x(step), area.bottom() + 3}, theme.line, 0.5);
+    Mark& label = drawing.text({x(step) + 1, area.bottom() + 3, step_width - 2, row}, text, theme.muted,
+                               look.smallFont(), Qt::AlignHCenter | Qt::AlignVCenter);
+    label.elide = Qt::ElideMiddle;
+    label.tip = text;
+  };
+  const int count = static_cast<int>(plan.steps.size());
+  const double number_width = small.horizontalAdvance(QString::number(count)) + 8;
+  if (step_width > small.horizontalAdvance(QStringLiteral("before")) + 8) {
+    column(-1, QStringLiteral("before"));
+    column(count, QStringLiteral("after"));
+    for (int step = 0; step < count; ++step) {
+      column(step, format("{} {}", step, plan.steps[static_cast<std::size_t>(step)].step->group.name));
+    }
+  } else {
+    const int every = std::max(1, static_cast<int>(std::ceil(number_width / step_width)));
+    for (int step = 0; step < count; step += every) {
+      drawing.line({x(step), area.bottom()}, {x(step), area.bottom() + 3}, theme.muted, 0.8);
+      const double middle = x(step) + step_width / 2;
+      const QRectF label(middle - number_width / 2, area.bottom() + 3, number_width, row);
+      if (label.right() > area.right() + 1) continue;
+      drawing.text(label, QString::number(step), theme.muted, look.smallFont(), Qt::AlignHCenter | Qt::AlignVCenter);
     }
   }
-  drawing.text({frame.area.left(), frame.area.bottom() + 4, frame.area.width(), row},
-               QStringLiteral("steps in order of execution →"), theme.muted, look.smallFont(),
-               Qt::AlignHCenter | Qt::AlignVCenter);
-  drawing.size = QSizeF(width, frame.area.bottom() + row + 8);
+  drawing.text(
+      {area.left(), area.bottom() + row + 3, area.width(), row},
+      axis.to_scale()
+          ? QStringLiteral("steps in order of execution, from first to last use of each tensor →")
+          : QStringLiteral("steps in order of execution →   (addresses not to scale: small tensors drawn larger)"),
+      theme.muted, look.smallFont(), Qt::AlignHCenter | Qt::AlignVCenter);
+  drawing.size = QSizeF(width, area.bottom() + 2 * row + 8);
   return drawing;
 }
 

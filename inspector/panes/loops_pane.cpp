@@ -5,12 +5,16 @@
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
+
+#include "inspector/whatif/result_drawing.h"
 
 namespace stowage::inspector {
 
 LoopsPane::LoopsPane(const PaneContext& context)
     : Pane(context),
       title_(new QLabel(this)),
+      legend_(new DrawingView(look(), this)),
       declarations_(new QCheckBox(tr("Declarations"), this)),
       show_source_(new QCheckBox(tr("Emitted C"), this)),
       split_(new QSplitter(Qt::Horizontal, this)),
@@ -39,6 +43,11 @@ LoopsPane::LoopsPane(const PaneContext& context)
   layout->setSpacing(0);
   layout->addLayout(bar);
   layout->addWidget(split_, 1);
+  layout->addWidget(legend_);
+  legend_->setAccessibleName(tr("Legend"));
+  legend_->setFocusPolicy(Qt::NoFocus);
+  legend_->setBuilder([this](QSizeF room) { return legend(room.width(), false); });
+  legend_->setToolTip(numbersText());
   for (CodeView* view : {nest_, source_}) {
     connect(view, &CodeView::chosen, &selection(), &Selection::select);
     connect(view, &CodeView::hovered, &selection(), &Selection::hover);
@@ -53,6 +62,37 @@ void LoopsPane::resizeEvent(QResizeEvent* event) {
   constexpr int ems_side_by_side = 100;
   const bool wide = width() > ems_side_by_side * QFontMetrics(look().codeFont()).horizontalAdvance(QLatin1Char('m'));
   split_->setOrientation(wide ? Qt::Horizontal : Qt::Vertical);
+  fitLegend();
+}
+
+Drawing LoopsPane::legend(double width, bool notes) const {
+  Drawing drawing;
+  drawing.size = {0, 0};
+  if (nest_->code().lines.empty()) return drawing;
+  const QFont font = look().smallFont();
+  const std::vector<LegendEntry> entries = {{tr("get: memory to LDM"), theme().state(BufferState::filling)},
+                                            {tr("put: LDM to memory"), theme().state(BufferState::draining)},
+                                            {tr("time of the line itself"), theme().heat(0.8)},
+                                            {tr("outline: with everything inside"), QColor()}};
+  double height = add_legend(drawing, {8, 3}, width - 8, entries, theme().muted, theme().heat(0.8), font);
+  const QFontMetricsF metrics(font);
+  for (const QString& line : notes ? wrapped(numbersText(), font, width - 16) : QStringList()) {
+    drawing.text({8, height + 3, width - 16, metrics.height() + 2}, line, theme().muted, font);
+    height += metrics.height() + 1;
+  }
+  drawing.size = {width, height + 7};
+  return drawing;
+}
+
+QString LoopsPane::numbersText() {
+  return tr(
+      "times and bytes are sums over all cores; bandwidth is bytes over the whole time of the transfers, their "
+      "start-up included");
+}
+
+void LoopsPane::fitLegend() {
+  legend_->setFixedHeight(static_cast<int>(std::ceil(legend(width(), false).size.height())));
+  legend_->rebuild();
 }
 
 void LoopsPane::refresh(unsigned changes) {
@@ -76,6 +116,7 @@ void LoopsPane::refresh(unsigned changes) {
       title_->setText(plan() ? tr("Choose a group to see its loop nest") : tr("Nothing is open"));
     }
     title_->setToolTip(title_->text());
+    fitLegend();
   }
   nest_->setLit(place(), selection().hovered());
   source_->setLit(place(), selection().hovered());
@@ -88,10 +129,12 @@ QSizeF LoopsPane::exportSize(QSizeF) {
                   layout.header_height + layout.line_height * static_cast<double>(view.code().lines.size()));
   };
   const double title = QFontMetricsF(look().titleFont()).height() + 12;
-  const QSizeF nest = size(*nest_);
-  if (!show_source_->isChecked()) return {nest.width(), nest.height() + title};
-  const QSizeF source = size(*source_);
-  return {nest.width() + 12 + source.width(), std::max(nest.height(), source.height()) + title};
+  QSizeF whole = size(*nest_);
+  if (show_source_->isChecked()) {
+    const QSizeF source = size(*source_);
+    whole = {whole.width() + 12 + source.width(), std::max(whole.height(), source.height())};
+  }
+  return {whole.width(), whole.height() + title + legend(whole.width(), true).size.height()};
 }
 
 void LoopsPane::draw(QPainter& painter, QSizeF size) {
@@ -101,6 +144,9 @@ void LoopsPane::draw(QPainter& painter, QSizeF size) {
   painter.setPen(theme().text);
   painter.drawText(QRectF(8, 0, size.width() - 16, title), Qt::AlignLeft | Qt::AlignVCenter, title_->text());
   painter.translate(0, title);
+  const Drawing key = legend(size.width(), true);
+  paint(painter, key);
+  painter.translate(0, key.size.height());
   const auto draw_code = [&](const CodeView& view, double width) {
     if (view.code().lines.empty()) return;
     const CodeLayout layout = layout_of(view.code(), look());

@@ -8,6 +8,7 @@
 #include <QSplitter>
 
 #include "inspector/code/code_view.h"
+#include "inspector/draw/drawing_view.h"
 #include "inspector/panes/pane.h"
 
 namespace stowage::inspector {
@@ -27,7 +28,13 @@ class LoopsPane : public Pane {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// What badges and bars mean; with notes what the numbers are, too.
+  [[nodiscard]] Drawing legend(double width, bool notes) const;
+  static QString numbersText();
+  void fitLegend();
+
   QLabel* title_;
+  DrawingView* legend_;
   QCheckBox* declarations_;
   QCheckBox* show_source_;
   QSplitter* split_;

@@ -7,6 +7,8 @@
 
 #include <fmt/ranges.h>
 
+#include "inspector/ldm/buffer_states.h"
+
 namespace stowage::inspector {
 
 namespace {
@@ -85,7 +87,7 @@ class Sheet {
       const Buffer& buffer = plan.nest.buffers[b];
       const QString tensor = qt(tensor_of_buffer(plan.nest, static_cast<int>(b)));
       const QRectF part(x(buffer.offset), y + 1, x(buffer.offset + buffer.bytes()) - x(buffer.offset), height - 2);
-      const QColor fill = theme.category(static_cast<int>(b));
+      const QColor fill = theme.state(moved_by(plan.nest, static_cast<int>(b)));
       drawing.rect(part, fill, theme.line).tip = format(
           "{}: {} of {}", tensor.toStdString(), extents_text(buffer.extents), size_text(buffer.bytes()).toStdString());
       if (small.horizontalAdvance(tensor) + 6 < part.width()) {
@@ -197,7 +199,13 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   const std::int64_t scale = std::max(target.ldm_bytes, input.target_before->ldm_bytes);
   sheet.ldm_bar(QStringLiteral("plan"), *input.before, *input.target_before, scale);
   sheet.ldm_bar(QStringLiteral("edited"), after, target, scale);
-  sheet.y += 4;
+  sheet.y += add_legend(sheet.drawing, {margin, sheet.y}, width - margin,
+                        {{QStringLiteral("fetched"), theme.state(BufferState::filling)},
+                         {QStringLiteral("computed and used here only"), theme.state(BufferState::in_use)},
+                         {QStringLiteral("computed and stored"), theme.state(BufferState::draining)},
+                         {QStringLiteral("reserved"), theme.raised, Qt::DiagCrossPattern}},
+                        theme.muted, theme.line, look.smallFont());
+  sheet.y += 8;
   if (input.legal != nullptr) {
     const auto edited = input.legal->edit.schedules.find(input.name);
     const Schedule& fixed = edited != input.legal->edit.schedules.end() ? edited->second : input.legal->start;

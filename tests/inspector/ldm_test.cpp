@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "inspector/draw/drawing_view.h"
+#include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"
 #include "inspector/ldm/ldm_map.h"
 #include "tests/inspector/window_fixture.h"
@@ -85,6 +86,47 @@ TEST_CASE("no label of the maps covers another or leaves the picture", "[inspect
           INFO(name << ": '" << texts[a]->text.toStdString() << "' and '" << texts[b]->text.toStdString() << "'");
           CHECK((common.width() < 2.5 || common.height() < 2.5));
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("addresses are to scale where all is large, and what is small is still to be seen", "[inspector]") {
+  const AddressAxis plain(1000, {{0, 400}, {400, 800}}, 0, 100, 10);
+  CHECK(plain.to_scale());
+  CHECK(plain.y(0) == 100);
+  CHECK(plain.y(400) == Approx(60));
+  CHECK(plain.y(1000) == Approx(0).margin(1e-9));
+  const AddressAxis small(65536, {{0, 256}, {256, 2048}}, 0, 200, 14);
+  CHECK_FALSE(small.to_scale());
+  CHECK(small.y(0) - small.y(256) >= 13.9);
+  CHECK(small.y(256) - small.y(2048) > small.y(0) - small.y(256));
+  CHECK(small.y(2048) < 80);  // what is free does not push it into a strip
+  CHECK(small.y(65536) == Approx(0).margin(1e-9));
+  double before = 201;
+  for (const std::int64_t end : small.ends()) {
+    CHECK(small.y(static_cast<double>(end)) < before);
+    before = small.y(static_cast<double>(end));
+  }
+}
+
+TEST_CASE("every buffer of the map is a visible rectangle below the peak line", "[inspector]") {
+  for (const char* name : {"matmul", "lenet"}) {
+    const PlanPtr plan = sample_plan(name);
+    Look look;
+    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+      if (plan->steps[i].plan == nullptr) continue;
+      const Drawing map = ldm_map(*plan, static_cast<int>(i), look, {700, 500});
+      double peak = -1;
+      for (const Mark& mark : map.marks) {
+        if (mark.kind == Mark::Kind::line && mark.pen == Qt::DotLine) peak = mark.points.front().y();
+      }
+      REQUIRE(peak > 0);
+      for (const Mark& mark : map.marks) {
+        if (mark.kind != Mark::Kind::rect || !mark.place || mark.place->buffer < 0) continue;
+        INFO(name << " " << i << ": " << mark.tip.toStdString());
+        CHECK(mark.rect.height() >= 8);
+        CHECK(mark.rect.top() >= peak - 0.01);
       }
     }
   }
