@@ -64,8 +64,10 @@ Row totals_row(const Table& table, const std::vector<std::size_t>& rows) {
     totals.cells[c] = is_whole ? Cell(whole) : Cell(fraction);
   }
   if (!totals.cells.empty()) {
-    totals.cells[0] = rows.size() == table.rows.size() ? fmt::format("{} rows", rows.size())
-                                                       : fmt::format("{} of {} rows", rows.size(), table.rows.size());
+    const char* word = table.rows.size() == 1 ? "row" : "rows";
+    totals.cells[0] = rows.size() == table.rows.size()
+                          ? fmt::format("{} {}", rows.size(), word)
+                          : fmt::format("{} of {} {}", rows.size(), table.rows.size(), word);
   }
   return totals;
 }

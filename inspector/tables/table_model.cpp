@@ -53,6 +53,14 @@ QString TableModel::text(const Cell& cell, std::size_t column) const {
   return {};
 }
 
+QString TableModel::title(std::size_t column) const {
+  const Column& shown = table_->columns[column];
+  QString title = QString::fromStdString(shown.title);
+  const bool is_time = shown.kind == ColumnKind::cycles || shown.kind == ColumnKind::cycles_change;
+  if (is_time && look_.units() == Units::seconds) title.replace(QStringLiteral("cycles"), tr("time"));
+  return title;
+}
+
 int TableModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(table_->rows.size());
 }
@@ -98,7 +106,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   const Column& column = table_->columns[static_cast<std::size_t>(section)];
-  if (role == Qt::DisplayRole) return QString::fromStdString(column.title);
+  if (role == Qt::DisplayRole) return title(static_cast<std::size_t>(section));
   if (role == Qt::ToolTipRole) return QString::fromStdString(column.tip);
   if (role == Qt::TextAlignmentRole) {
     return QVariant(column.kind == ColumnKind::text ? Qt::AlignLeft | Qt::AlignVCenter

@@ -22,6 +22,9 @@ class TableModel : public QAbstractTableModel {
 
   void setTable(TablePtr table, double clock_hz);
   [[nodiscard]] const TablePtr& table() const { return table_; }
+  [[nodiscard]] double clockHz() const { return clock_hz_; }
+  /// Heading of a column as it is shown: cycles are times where the look says so.
+  [[nodiscard]] QString title(std::size_t column) const;
   /// Text of a cell as it is shown.
   [[nodiscard]] QString text(const Cell& cell, std::size_t column) const;
 

@@ -204,7 +204,7 @@ void TableView::updateTotals() {
   totals->title = model_->table()->title;
   totals->columns = model_->table()->columns;
   if (!totals->columns.empty()) totals->rows.push_back(totals_row(*model_->table(), shownRows()));
-  totals_model_->setTable(totals, 1e9);
+  totals_model_->setTable(totals, model_->clockHz());
   // How many rows there are may stand over all columns up to the first sum.
   totals_->clearSpans();
   const auto sum =
@@ -243,7 +243,7 @@ Drawing TableView::drawing() const {
   double x = 16;
   const double top = 16;
   for (const std::size_t c : columns) {
-    double width = metrics.horizontalAdvance(qt(table.columns[c].title));
+    double width = metrics.horizontalAdvance(model_->title(c));
     const auto widen = [&](const Row& row) {
       width = std::max(width, metrics.horizontalAdvance(model_->text(row.cells[c], c)));
     };
@@ -255,7 +255,7 @@ Drawing TableView::drawing() const {
     const auto cell = [&](double y, const QString& text, const QColor& color) {
       drawing.text({x + 4, y, width - 8, row_height}, text, color, font, alignment);
     };
-    cell(top, qt(table.columns[c].title), theme.muted);
+    cell(top, model_->title(c), theme.muted);
     double y = top + row_height;
     for (const std::size_t r : rows) {
       const Cell& value = table.rows[r].cells[c];

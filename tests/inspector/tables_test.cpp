@@ -119,5 +119,23 @@ TEST_CASE("rows lead to places and places to rows", "[inspector]") {
   CHECK(chosen[0][0].value<Place>() == statement_place(0, 11));
 }
 
+TEST_CASE("the total of a column of cycles is a time where its rows are", "[inspector]") {
+  Look look;
+  look.setUnits(Units::seconds);
+  TableView view(look);
+  const PlanPtr plan = sample_plan("lenet");
+  const double clock = plan->program().target.clock_hz;
+  REQUIRE(clock != 1e9);
+  view.setTable(shared(groups_table(*plan)), clock);
+  const auto cycles = 4;
+  REQUIRE(view.model().table()->columns[cycles].title == "cycles");
+  CHECK(view.totals().model()->index(0, cycles).data().toString() ==
+        time_text(plan->totals.cycles, clock, Units::seconds));
+  CHECK(view.model().headerData(cycles, Qt::Horizontal, Qt::DisplayRole).toString() == QStringLiteral("time"));
+  CHECK(view.csv().find(",cycles,") != std::string::npos);  // where it is cycles
+  look.setUnits(Units::cycles);
+  CHECK(view.model().headerData(cycles, Qt::Horizontal, Qt::DisplayRole).toString() == QStringLiteral("cycles"));
+}
+
 }  // namespace
 }  // namespace stowage::test
