@@ -8,8 +8,10 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "built_in_target_text.h"
+#include "core/target_settings.h"
 #include "core/toml_reader.h"
 
 namespace stowage {
@@ -63,6 +65,42 @@ void check_relations(TomlTable& table, const Target& target) {
       table.error("not-a-power-of-two", key, fmt::format("'{}' is {}, a power of two was wanted", key, value));
     }
   }
+}
+
+std::vector<std::string> bandwidth_points(const Target& target) {
+  std::vector<std::string> points;
+  for (const BandwidthPoint& point : target.dma_bandwidth) {
+    points.push_back(
+        fmt::format("{{ block_bytes = {}, bytes_per_second = {} }}", point.block_bytes, point.bytes_per_second));
+  }
+  return points;
+}
+
+/// Every key of a target's file with its value as TOML, on one line.
+std::vector<std::pair<std::string, std::string>> target_values(const Target& target) {
+  std::vector<std::pair<std::string, std::string>> values;
+  const auto add = [&](std::string_view key, const auto& value) { values.emplace_back(key, fmt::format("{}", value)); };
+  // fmt prints doubles so that they read back equal; a whole one as "8", which TOML takes for an integer and the reader
+  // for a number all the same.
+  add("name", quoted_toml(target.name));
+  add("summary", quoted_toml(target.summary));
+  add("cores", target.cores);
+  add("mesh_rows", target.mesh_rows);
+  add("mesh_columns", target.mesh_columns);
+  add("clock_hz", target.clock_hz);
+  add("vector_lanes", target.vector_lanes);
+  add("vector_flops_per_cycle", target.vector_flops_per_cycle);
+  add("scalar_flops_per_cycle", target.scalar_flops_per_cycle);
+  add("ldm_bytes", target.ldm_bytes);
+  add("ldm_reserved", target.ldm_reserved);
+  add("ldm_alignment", target.ldm_alignment);
+  add("good_block_bytes", target.good_block_bytes);
+  add("dma_alignment", target.dma_alignment);
+  add("dram_line_bytes", target.dram_line_bytes);
+  add("dma_startup_cycles", target.dma_startup_cycles);
+  add("launch_seconds", target.launch_seconds);
+  add("dma_bandwidth", fmt::format("[{}]", fmt::join(bandwidth_points(target), ", ")));
+  return values;
 }
 
 Result<std::string> read_text(const std::string& path, Diagnostics& diagnostics) {
@@ -146,33 +184,22 @@ std::vector<std::string> built_in_targets() { return {built_in_names.begin(), bu
 
 std::string to_toml(const Target& target) {
   std::string text;
-  const auto line = [&](std::string_view key, const auto& value) { text += fmt::format("{} = {}\n", key, value); };
-  // fmt prints doubles so that they read back equal; a whole one as "8", which TOML takes for an integer and the reader
-  // for a number all the same.
-  line("name", quoted_toml(target.name));
-  line("summary", quoted_toml(target.summary));
-  line("cores", target.cores);
-  line("mesh_rows", target.mesh_rows);
-  line("mesh_columns", target.mesh_columns);
-  line("clock_hz", target.clock_hz);
-  line("vector_lanes", target.vector_lanes);
-  line("vector_flops_per_cycle", target.vector_flops_per_cycle);
-  line("scalar_flops_per_cycle", target.scalar_flops_per_cycle);
-  line("ldm_bytes", target.ldm_bytes);
-  line("ldm_reserved", target.ldm_reserved);
-  line("ldm_alignment", target.ldm_alignment);
-  line("good_block_bytes", target.good_block_bytes);
-  line("dma_alignment", target.dma_alignment);
-  line("dram_line_bytes", target.dram_line_bytes);
-  line("dma_startup_cycles", target.dma_startup_cycles);
-  line("launch_seconds", target.launch_seconds);
-  text += "dma_bandwidth = [\n";
-  for (const BandwidthPoint& point : target.dma_bandwidth) {
-    text +=
-        fmt::format("  {{ block_bytes = {}, bytes_per_second = {} }},\n", point.block_bytes, point.bytes_per_second);
+  for (const auto& [key, value] : target_values(target)) {
+    if (key != "dma_bandwidth") text += fmt::format("{} = {}\n", key, value);
   }
-  text += "]\n";
-  return text;
+  text += "dma_bandwidth = [\n";
+  for (const std::string& point : bandwidth_points(target)) text += fmt::format("  {},\n", point);
+  return text + "]\n";
+}
+
+std::map<std::string, std::string> settings_between(const Target& from, const Target& to) {
+  std::map<std::string, std::string> settings;
+  const auto before = target_values(from);
+  const auto after = target_values(to);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (after[i].second != before[i].second) settings.insert(after[i]);
+  }
+  return settings;
 }
 
 }  // namespace stowage

@@ -10,6 +10,7 @@
 
 #include "core/diagnostics.h"
 #include "core/progress.h"
+#include "driver/shell_text.h"
 #include "driver/tool/interrupt.h"
 
 namespace stowage {
@@ -58,7 +59,5 @@ std::map<std::string, std::string> named_values(const std::vector<std::string>& 
 /// Prints rows as a table, or as an array of objects under `key`. `command` is what the table says it came from.
 int print_rows(ToolContext& context, const std::string& key, const std::vector<std::string>& columns,
                const std::vector<std::vector<std::string>>& rows, const std::string& command);
-/// An argument as a shell reads it.
-std::string shell_quoted(const std::string& argument);
 
 }  // namespace stowage

@@ -16,9 +16,19 @@
 
 #include "driver/files.h"
 #include "inspector/ldm/ldm_map.h"
+#include "inspector/whatif/job_form.h"
 #include "inspector/whatif/result_drawing.h"
 
 namespace stowage::inspector {
+
+namespace {
+
+QString stale_text() {
+  return WhatIfPane::tr(
+      "⚠ Stale: the other panes show the plan without these edits. Plan network brings them up to date.");
+}
+
+}  // namespace
 
 WhatIfPane::WhatIfPane(const PaneContext& context)
     : Pane(context),
@@ -69,10 +79,7 @@ WhatIfPane::WhatIfPane(const PaneContext& context)
   });
   connect(&session_, &WhatIfSession::changed, this, &WhatIfPane::showState);
   connect(&session_, &WhatIfSession::planningChanged, this, &WhatIfPane::showState);
-  connect(&session_, &WhatIfSession::evaluated, this, [this] {
-    controls_->refresh();
-    showResult();
-  });
+  connect(&session_, &WhatIfSession::evaluated, this, &WhatIfPane::showState);
   connect(&session_, &WhatIfSession::failed, this, [this](const QString& sentence) {
     status_->setText(sentence);
     Q_EMIT message(sentence);
@@ -126,6 +133,7 @@ void WhatIfPane::makeBar(QHBoxLayout* bar) {
   progress_->setMaximumHeight(18);
   cancel_->setText(tr("Cancel"));
   plan_network_->setText(tr("Plan network"));
+  plan_network_->setObjectName(QStringLiteral("plan_network"));
   plan_network_->setToolTip(
       tr("Plan the whole network with these edits and show it in all panes, what was opened as its "
          "baseline"));
@@ -138,7 +146,9 @@ void WhatIfPane::makeBar(QHBoxLayout* bar) {
 
 void WhatIfPane::makeTomlMenu(QToolButton* button) {
   auto* menu = new QMenu(button);
-  const auto copy = [this](bool batch) { QGuiApplication::clipboard()->setText(qt(toml(batch))); };
+  const auto copy = [this](bool batch) {
+    QGuiApplication::clipboard()->setText(qt(toml(batch, QStringLiteral("THIS"))));
+  };
   menu->addAction(tr("Copy for compile --schedule"), this, [copy] { copy(false); });
   menu->addAction(tr("Copy as a batch file's job"), this, [copy] { copy(true); });
   menu->addAction(tr("Save for compile --schedule…"), this, [this] { askAndSave(false); });
@@ -165,16 +175,15 @@ void WhatIfPane::makeSnapshotMenu(QToolButton* button) {
   button->setMenu(menu);
 }
 
-std::string WhatIfPane::toml(bool batch) const {
-  if (!batch || !session_.base()) return schedule_file(session_.edit());
-  const Compilation& base = session_.base()->compilation;
-  return batch_file(session_.edit(),
-                    {"what-if", base.model.path, base.program.target.name, base.program.fusion, base.program.planner});
+std::string WhatIfPane::toml(bool batch, const QString& file) const {
+  if (!session_.base()) return {};
+  const JobForm job = job_form(*session_.base(), session_.edit());
+  return batch ? batch_file(session_.edit(), job) : schedule_file(session_.edit(), job, file.toStdString());
 }
 
 QString WhatIfPane::saveToml(const QString& path, bool batch) {
   Diagnostics diagnostics;
-  if (write_file_whole(path.toStdString(), toml(batch), diagnostics)) return {};
+  if (write_file_whole(path.toStdString(), toml(batch, path), diagnostics)) return {};
   const auto entries = diagnostics.entries();
   return entries.empty() ? tr("%1 cannot be written").arg(path)
                          : QStringLiteral("%1: %2").arg(path, qt(entries.front().message));
@@ -205,7 +214,8 @@ void WhatIfPane::showState() {
   const bool planning = session_.planning();
   progress_->setVisible(planning);
   cancel_->setVisible(planning);
-  plan_network_->setEnabled(!planning && session_.base() != nullptr && session_.stale());
+  const bool refused = session_.latest() != nullptr && !session_.latest()->refusal.allowed;
+  plan_network_->setEnabled(!planning && session_.base() != nullptr && session_.stale() && !refused);
   QString text;
   if (!session_.base()) {
     text = tr("Nothing is open.");
@@ -214,12 +224,13 @@ void WhatIfPane::showState() {
   } else if (planning) {
     text = tr("The network is being planned with the edits…");
   } else if (session_.stale()) {
-    text = tr("⚠ Stale: the other panes show the plan without these edits. Plan network brings them up to date.");
+    text = stale_text();
   } else if (session_.edit().empty()) {
     text = tr("Nothing is edited yet. What is not fixed, the planner fills.");
   } else {
     text = tr("All panes show the network with these edits.");
   }
+  reserveStatus();
   status_->setText(text);
   controls_->refresh();
   showResult();
@@ -236,8 +247,16 @@ void WhatIfPane::refresh(unsigned changes) {
   if ((changes & (plan_changed | selection_changed | look_changed)) != 0) showState();
 }
 
+void WhatIfPane::reserveStatus() {
+  // As high as the longest of its sentences, so that what is below does not move under the pointer.
+  const int room = width() - status_->contentsMargins().left() - status_->contentsMargins().right();
+  const QRect box = status_->fontMetrics().boundingRect(QRect(0, 0, room, 1000), Qt::TextWordWrap, stale_text());
+  status_->setMinimumHeight(box.height() + status_->contentsMargins().bottom());
+}
+
 void WhatIfPane::resizeEvent(QResizeEvent* event) {
   Pane::resizeEvent(event);
+  reserveStatus();
   split_->setOrientation(event->size().width() >= 720 ? Qt::Horizontal : Qt::Vertical);
 }
 

@@ -40,8 +40,9 @@ class WhatIfPane : public Pane {
   void makeSnapshotMenu(QToolButton* button);
   void askAndSave(bool batch);
   void showState();
+  void reserveStatus();
   void showResult();
-  [[nodiscard]] std::string toml(bool batch) const;
+  [[nodiscard]] std::string toml(bool batch, const QString& file) const;
   [[nodiscard]] struct ResultInput input() const;
 
   WhatIfSession session_;

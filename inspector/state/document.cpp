@@ -65,6 +65,12 @@ void Document::openBaseline(const Source& source) {
   });
 }
 
+void Document::setStale(bool stale) {
+  if (stale == stale_) return;
+  stale_ = stale;
+  Q_EMIT staleChanged();
+}
+
 void Document::keep(const QString& name, PlanPtr plan) {
   const auto same = std::find_if(kept_.begin(), kept_.end(), [&](const KeptPlan& kept) { return kept.name == name; });
   if (same != kept_.end()) {

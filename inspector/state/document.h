@@ -46,6 +46,10 @@ class Document : public QObject {
   /// Opens another plan to compare what is shown with.
   void openBaseline(const Source& source);
 
+  /// What is shown is behind edits that were made of it and not planned yet.
+  [[nodiscard]] bool stale() const { return stale_; }
+  void setStale(bool stale);
+
   /// Plans that can be compared besides the two that are shown, oldest first.
   [[nodiscard]] const std::vector<KeptPlan>& kept() const { return kept_; }
   /// Replaces one of that name; a dozen at most, the oldest goes.
@@ -55,6 +59,7 @@ class Document : public QObject {
   void planChanged();
   void baselineChanged();
   void keptChanged();
+  void staleChanged();
   void diagnosticsChanged();
   void busyChanged();
   void progress(const QString& stage, int done, int total);
@@ -69,6 +74,7 @@ class Document : public QObject {
   PlanPtr plan_;
   PlanPtr baseline_;
   std::vector<KeptPlan> kept_;
+  bool stale_ = false;
   Diagnostics diagnostics_;
   Source opening_;
   Background work_;  ///< last: its destructor joins before the rest goes

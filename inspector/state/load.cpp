@@ -37,14 +37,22 @@ class ScratchFolder {
 };
 
 void compile_request(const CompileRequest& request, const std::string& origin, Loading& loading, std::stop_token stop,
-                     const ProgressSink& progress) {
+                     const ProgressSink& progress, const std::optional<SampleNetwork>& network = {}) {
   auto compilation = compile(request, loading.diagnostics, stop, progress);
   if (!compilation) return;
-  loading.plan = make_loaded_plan(std::move(*compilation), origin, "", loading.diagnostics, stop);
+  loading.plan = make_loaded_plan(std::move(*compilation), origin, "", loading.diagnostics, stop, network);
 }
 
 void load_folder(const fs::path& folder, Loading& loading, std::stop_token stop, const ProgressSink& progress) {
   if (progress) progress("read", 0, 0);
+  std::error_code failure;
+  if (!fs::exists(folder / "plan.json", failure)) {
+    SourcePlace place;
+    place.file = folder.string();
+    loading.diagnostics.error("no-plan", place, "this is no compiled folder: there is no plan.json in it",
+                              "choose a folder that `stowage compile MODEL -o FOLDER` wrote");
+    return;
+  }
   auto compilation = read_compilation(folder, loading.diagnostics);
   if (!compilation || stop.stop_requested()) return;
   loading.plan = make_loaded_plan(std::move(*compilation), folder.string(), folder.string(), loading.diagnostics, stop);
@@ -71,7 +79,9 @@ void load_job(const std::string& path, const std::string& name, Loading& loading
   CompileRequest request = chosen->request;
   request.command_line = fmt::format("stowage batch {} --only {}", path, chosen->name);
   const ScratchFolder scratch;
+  std::optional<SampleNetwork> network;
   if (!chosen->network.empty()) {
+    network = {chosen->network, chosen->network_batch, chosen->network_seed};
     NetworkOptions options;
     options.batch = chosen->network_batch;
     options.seed = static_cast<std::uint64_t>(chosen->network_seed);
@@ -80,7 +90,7 @@ void load_job(const std::string& path, const std::string& name, Loading& loading
     if (!model) return;
     request.model = *model;
   }
-  compile_request(request, fmt::format("{} › {}", path, chosen->name), loading, stop, progress);
+  compile_request(request, fmt::format("{} › {}", path, chosen->name), loading, stop, progress, network);
 }
 
 }  // namespace

@@ -86,8 +86,9 @@ const StepFacts* LoadedPlan::step(int index) const {
 }
 
 PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::string folder, Diagnostics diagnostics,
-                         std::stop_token stop) {
+                         std::stop_token stop, std::optional<SampleNetwork> network) {
   auto plan = std::make_shared<LoadedPlan>();
+  plan->network = std::move(network);
   plan->compilation = std::move(compilation);
   plan->origin = std::move(origin);
   plan->folder = std::move(folder);

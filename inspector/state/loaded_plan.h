@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -39,11 +40,19 @@ struct StepFacts {
   [[nodiscard]] const StatementFacts* find(int statement) const;
 };
 
+/// A network that was written for the plan alone and is gone since; written anew it is the same.
+struct SampleNetwork {
+  std::string name;
+  std::int64_t batch = 1;
+  std::int64_t seed = 1;
+};
+
 struct LoadedPlan {
   Compilation compilation;
-  std::string origin;       ///< what was opened: a folder, a model, a job
-  std::string folder;       ///< of the plan, empty if it was compiled here and not written
-  Diagnostics diagnostics;  ///< warnings of loading or compiling
+  std::string origin;                    ///< what was opened: a folder, a model, a job
+  std::string folder;                    ///< of the plan, empty if it was compiled here and not written
+  std::optional<SampleNetwork> network;  ///< the model, where a job named that instead of a file
+  Diagnostics diagnostics;               ///< warnings of loading or compiling
   ProgramTotals totals;
   std::vector<StepFacts> steps;
   std::vector<int> step_of_operator;  ///< by OpId
@@ -56,7 +65,7 @@ using PlanPtr = std::shared_ptr<const LoadedPlan>;
 
 /// Takes minutes off nobody: a few milliseconds for ResNet-50. Null when stopped.
 PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::string folder, Diagnostics diagnostics,
-                         std::stop_token stop = {});
+                         std::stop_token stop = {}, std::optional<SampleNetwork> network = {});
 
 /// The place with what follows from it filled in (step of an operator, statement of a line, line of a statement);
 /// parts that this plan does not have are dropped.

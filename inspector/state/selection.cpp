@@ -49,10 +49,17 @@ void Selection::goUp() {
 }
 
 void Selection::reset() {
-  // A plan of the same shape (the same model compiled again) keeps what is chosen; its history is another's.
   const PlanPtr plan = document_.plan();
-  history_ = {plan ? complete(*plan, place()) : Place{}};
-  current_ = 0;
+  const PlanPtr baseline = document_.baseline();
+  const bool edited = plan && baseline && plan->compilation.model.hash == baseline->compilation.model.hash;
+  if (edited) {
+    // The same network planned otherwise: one can go back to what was looked at.
+    for (Place& place : history_) place = complete(*plan, place);
+  } else {
+    // A plan of the same shape keeps what is chosen; its history is another's.
+    history_ = {plan ? complete(*plan, place()) : Place{}};
+    current_ = 0;
+  }
   hovered_ = {};
   Q_EMIT changed();
 }

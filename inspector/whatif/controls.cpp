@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "inspector/look/wheel_guard.h"
+
 namespace stowage::inspector {
 
 namespace {
@@ -18,6 +20,58 @@ namespace {
 int as_int(std::int64_t number) {
   return static_cast<int>(std::clamp<std::int64_t>(number, 0, std::numeric_limits<int>::max()));
 }
+
+/// The nest as it was asked for, also where that cannot be: order and places that are fixed, as far as they name loops
+/// that there are.
+GroupControls asked_nest(GroupControls controls, const Schedule& fixed) {
+  if (fixed.order && fixed.order->size() == controls.loops.size()) {
+    std::vector<LoopControl> loops;
+    for (const std::string& name : *fixed.order) {
+      for (const LoopControl& loop : controls.loops) {
+        if (loop.name == name) loops.push_back(loop);
+      }
+    }
+    if (loops.size() == controls.loops.size()) controls.loops = std::move(loops);
+  }
+  for (PlaceControl& place : controls.places) {
+    const auto asked = fixed.dma.find(place.tensor);
+    if (asked == fixed.dma.end()) continue;
+    const bool there =
+        asked->second.empty() || std::any_of(controls.loops.begin(), controls.loops.end(),
+                                             [&](const LoopControl& loop) { return loop.name == asked->second; });
+    if (there) place.loop = asked->second;
+  }
+  return controls;
+}
+
+/// A number grouped by narrow spaces, as all others are.
+class CountBox : public QSpinBox {
+ public:
+  using QSpinBox::QSpinBox;
+
+ protected:
+  [[nodiscard]] QString textFromValue(int value) const override { return count_text(value); }
+  [[nodiscard]] int valueFromText(const QString& text) const override { return digits_of(text).toInt(); }
+  QValidator::State validate(QString& text, int&) const override {
+    const QString digits = digits_of(text);
+    if (digits.isEmpty()) return QValidator::Intermediate;
+    bool read = false;
+    const int value = digits.toInt(&read);
+    if (!read || value > maximum()) return QValidator::Invalid;
+    return value < minimum() ? QValidator::Intermediate : QValidator::Acceptable;
+  }
+
+ private:
+  /// Without spaces; empty where there is anything else.
+  static QString digits_of(const QString& text) {
+    QString digits;
+    for (const QChar c : text) {
+      if (c.isDigit()) digits += c;
+      if (!c.isDigit() && !c.isSpace()) return {};
+    }
+    return digits;
+  }
+};
 
 template <class Box, class Value>
 void put(Box* box, Value value) {
@@ -66,11 +120,13 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
     session_.fix(std::move(schedule), fixed ? tr("keep the loop order") : tr("free the loop order"));
   });
   connect(nest_, &NestList::moved, this, [this](std::size_t from, std::size_t to) {
-    session_.fix(with_row_moved(session_.fixed(), controls(), from, to), tr("rearrange the nest"));
+    session_.fix(with_row_moved(session_.fixed(), asked_nest(controls(), session_.fixed()), from, to),
+                 tr("rearrange the nest"));
     refresh();
   });
   connect(nest_, &NestList::stepped, this, [this](std::size_t row, int direction) {
-    session_.fix(with_row_stepped(session_.fixed(), controls(), row, direction), tr("rearrange the nest"));
+    session_.fix(with_row_stepped(session_.fixed(), asked_nest(controls(), session_.fixed()), row, direction),
+                 tr("rearrange the nest"));
   });
   connect(nest_, &NestList::tickChanged, this, [this](const std::string& tensor, bool fixed) {
     Schedule schedule = session_.fixed();
@@ -87,6 +143,7 @@ void WhatIfControls::makeTarget(QWidget* parent) {
   constexpr int most = std::numeric_limits<int>::max();
   const auto add = [&](auto* field, const char* key, const QString& title, auto change) {
     field->setKeyboardTracking(false);
+    guard_wheel(field);
     field->setAccessibleName(title);
     field->setToolTip(tr("target.%1").arg(QLatin1String(key)));
     form->addRow(title, field);
@@ -94,10 +151,9 @@ void WhatIfControls::makeTarget(QWidget* parent) {
     return field;
   };
   const auto whole = [&](const char* key, const QString& title, int low, int step) {
-    auto* field = new QSpinBox(box);
+    auto* field = new CountBox(box);
     field->setRange(low, most);
     field->setSingleStep(step);
-    field->setGroupSeparatorShown(true);
     return add(field, key, title, [this, key, title](int value) {
       session_.setTarget(key, std::to_string(value), tr("%1 %2").arg(title).arg(value));
     });
@@ -154,9 +210,11 @@ void WhatIfControls::makeRows(const GroupControls& controls) {
     IteratorRow row;
     row.name = new QLabel(rows_parent_);
     row.slider = new QSlider(Qt::Horizontal, rows_parent_);
-    row.buffer = new QSpinBox(rows_parent_);
+    row.buffer = new CountBox(rows_parent_);
     row.lock = new QCheckBox(rows_parent_);
     row.buffer->setKeyboardTracking(false);
+    guard_wheel(row.buffer);
+    guard_wheel(row.slider);
     row.buffer->setAccessibleName(tr("elements of %1 in LDM").arg(qt(name)));
     row.slider->setAccessibleName(row.buffer->accessibleName());
     row.lock->setAccessibleName(tr("keep the buffer size of %1").arg(qt(name)));
@@ -167,6 +225,7 @@ void WhatIfControls::makeRows(const GroupControls& controls) {
     if (control.spatial) {
       row.parts = new QSpinBox(rows_parent_);
       row.parts->setKeyboardTracking(false);
+      guard_wheel(row.parts);
       row.parts->setRange(1, as_int(control.extent));
       row.parts->setAccessibleName(tr("parts of %1 over the cores").arg(qt(name)));
       grid->addWidget(row.parts, line, 1);
@@ -242,7 +301,7 @@ void WhatIfControls::refresh() {
   const QSignalBlocker order(order_lock_);
   cores_lock_->setChecked(fixed.parallel.has_value());
   order_lock_->setChecked(fixed.order.has_value());
-  nest_->setNest(now, fixed);
+  nest_->setNest(asked_nest(now, fixed), fixed);
 
   const Target& base = session_.base()->program().target;
   Diagnostics ignored;  // the result tells of them

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "core/toml_reader.h"
-#include "driver/schedule_toml.h"
 #include "lowering/group_model.h"
 #include "lowering/swtvm.h"
 
@@ -21,6 +20,11 @@ std::vector<std::string> names_of(const std::vector<LoopControl>& loops) {
   std::vector<std::string> names;
   for (const LoopControl& loop : loops) names.push_back(loop.name);
   return names;
+}
+
+/// The loop with so many loops around what it holds; "" is before all.
+std::string loop_at(const GroupControls& controls, int depth) {
+  return depth > 0 ? controls.loops[static_cast<std::size_t>(depth - 1)].name : std::string();
 }
 
 const IteratorControl* find(const GroupControls& controls, const std::string& iterator) {
@@ -41,12 +45,6 @@ void insert_loop(std::vector<std::string>& order, const GroupControls& controls,
     });
   }
   order.insert(at, loop);
-}
-
-std::string join(const std::map<std::string, std::string>& settings, std::string_view separator) {
-  std::vector<std::string> texts;
-  for (const auto& [key, value] : settings) texts.push_back(fmt::format("--set 'target.{}={}'", key, value));
-  return fmt::format("{}", fmt::join(texts, separator));
 }
 
 }  // namespace
@@ -94,19 +92,22 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete) 
 
 std::vector<NestRow> nest_rows(const GroupControls& controls) {
   std::vector<NestRow> rows;
-  const auto add_transfers = [&](const std::string& loop, int depth) {
-    for (const bool written : {false, true}) {
-      for (const PlaceControl& place : controls.places) {
-        if (place.loop == loop && place.written == written) rows.push_back({false, place.tensor, depth});
-      }
+  const auto add_transfers = [&](const std::string& loop, bool written, int depth) {
+    for (const PlaceControl& place : controls.places) {
+      if (place.loop == loop && place.written == written) rows.push_back({false, place.tensor, depth});
     }
   };
-  add_transfers("", 0);
+  add_transfers("", false, 0);
   int depth = 0;
   for (const LoopControl& loop : controls.loops) {
     rows.push_back({true, loop.name, depth++});
-    add_transfers(loop.name, depth);
+    add_transfers(loop.name, false, depth);
   }
+  // What is written leaves when the loops inside are done.
+  for (auto loop = controls.loops.rbegin(); loop != controls.loops.rend(); ++loop) {
+    add_transfers(loop->name, true, depth--);
+  }
+  add_transfers("", true, 0);
   return rows;
 }
 
@@ -155,11 +156,9 @@ Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size
   if (from >= rows.size() || to > rows.size() || to == from || to == from + 1) return fixed;
   const NestRow moved = rows[from];
   if (!moved.is_loop) {
-    std::string loop;  // the last one above
-    for (std::size_t row = 0; row < to; ++row) {
-      if (rows[row].is_loop) loop = rows[row].name;
-    }
-    fixed.dma[moved.name] = loop;
+    // As far inside as the row above is.
+    const int depth = to > 0 ? rows[to - 1].depth + (rows[to - 1].is_loop ? 1 : 0) : 0;
+    fixed.dma[moved.name] = loop_at(controls, depth);
     return fixed;
   }
   rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(to), moved);
@@ -175,6 +174,17 @@ Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size
 Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::size_t row, int direction) {
   const std::vector<NestRow> rows = nest_rows(controls);
   if (row >= rows.size()) return fixed;
+  if (!rows[row].is_loop) {
+    // Gets stand above what is inside, so upwards is outwards for them; puts stand below.
+    const bool written = std::any_of(controls.places.begin(), controls.places.end(), [&](const PlaceControl& place) {
+      return place.tensor == rows[row].name && place.written;
+    });
+    const int depth = rows[row].depth + (written ? -direction : direction);
+    if (depth >= 0 && depth <= static_cast<int>(controls.loops.size())) {
+      fixed.dma[rows[row].name] = loop_at(controls, depth);
+    }
+    return fixed;
+  }
   if (direction < 0) {
     for (std::size_t above = row; above-- > 0;) {
       if (rows[above].is_loop) return with_row_moved(std::move(fixed), controls, row, above);
@@ -205,33 +215,6 @@ std::string scaled_bandwidth(const Target& target, double factor) {
                                  point.bytes_per_second * factor));
   }
   return fmt::format("[{}]", fmt::join(points, ", "));
-}
-
-std::string schedule_file(const PlanEdit& edit) {
-  std::string text = "# stowage compile MODEL --schedule THIS";
-  if (!edit.target.empty()) text += " " + join(edit.target, " ");
-  text += "\n";
-  if (edit.schedules.empty()) text += "\n[schedule]\n";
-  for (const auto& [name, schedule] : edit.schedules) text += "\n" + to_toml(name, schedule);
-  return text;
-}
-
-std::string batch_file(const PlanEdit& edit, const JobForm& job) {
-  std::string text = fmt::format(
-      "# stowage batch THIS -o FOLDER\n\n[[job]]\nname = {}\nmodel = {}\ntarget = {}\nfusion = {}\nplanner = {}\n",
-      quoted_toml(job.name), quoted_toml(job.model), quoted_toml(job.target), quoted_toml(job.fusion),
-      quoted_toml(job.planner));
-  if (!edit.target.empty()) {
-    std::vector<std::string> settings;
-    for (const auto& [key, value] : edit.target) settings.push_back(fmt::format("\"target.{}\" = {}", key, value));
-    text += fmt::format("set = {{ {} }}\n", fmt::join(settings, ", "));
-  }
-  for (const auto& [name, schedule] : edit.schedules) {
-    std::string table = to_toml(name, schedule);
-    table.insert(1, "job.");  // "[schedule.…]" of a schedule file
-    text += "\n" + table;
-  }
-  return text;
 }
 
 }  // namespace stowage::inspector

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person changed of a plan, as a value: undo keeps values, a snapshot is one, the command line reproduces one.
+// What a person changed of a plan, as a value: undo keeps values, a snapshot is one, the command line reproduces one
+// (job_form.h).
 // An edit holds only what is fixed; what it leaves out the planner fills.
 #pragma once
 
@@ -49,7 +50,8 @@ struct GroupControls {
 };
 GroupControls group_controls(const StageList& stages, const Schedule& complete);
 
-/// A row of the nest as it is dragged about: a loop, or a transfer below the loop that it stands inside.
+/// A row of the nest as it is dragged about, in the order in which things happen: a loop, a get below the loop that it
+/// stands inside, a put behind what that loop holds.
 struct NestRow {
   bool is_loop = true;
   std::string name;  ///< of the loop or of the tensor
@@ -67,7 +69,7 @@ Schedule with_buffer(Schedule fixed, const GroupControls& controls, const std::s
 /// The whole grid is fixed then; an iterator of one part is not split.
 Schedule with_parts(Schedule fixed, const GroupControls& controls, const std::string& iterator, std::int64_t parts);
 /// Puts row `from` before row `to` (as many rows as there are: behind the last). A loop changes the order, a tensor
-/// its place: it stands inside the loop above. Unchanged where that means nothing.
+/// its place: it stands as far inside as the row above. Unchanged where that means nothing.
 Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size_t from, std::size_t to);
 /// The row moved past the loop above (-1) or below (1) it.
 Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::size_t row, int direction);
@@ -76,13 +78,5 @@ Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::si
 Result<Target> edited_target(const Target& target, const PlanEdit& edit, Diagnostics& diagnostics);
 /// The points of the bandwidth table, each so many times as fast, as the TOML value of "dma_bandwidth".
 std::string scaled_bandwidth(const Target& target, double factor);
-
-/// For `stowage compile --schedule FILE`; the settings of the target, which such a file cannot hold, as a comment.
-std::string schedule_file(const PlanEdit& edit);
-/// For `stowage batch FILE`: one job.
-struct JobForm {
-  std::string name, model, target, fusion, planner;
-};
-std::string batch_file(const PlanEdit& edit, const JobForm& job);
 
 }  // namespace stowage::inspector

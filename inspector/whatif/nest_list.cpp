@@ -16,7 +16,9 @@ QString row_text(const GroupControls& controls, const NestRow& row) {
   if (row.is_loop) {
     const auto loop = std::find_if(controls.loops.begin(), controls.loops.end(),
                                    [&](const LoopControl& control) { return control.name == row.name; });
-    return indent + NestList::tr("for %1  (%2 times)").arg(qt(row.name), count_text(loop->trips));
+    const QString times =
+        loop->trips == 1 ? NestList::tr("once") : NestList::tr("%1 times").arg(count_text(loop->trips));
+    return indent + NestList::tr("for %1  (%2)").arg(qt(row.name), times);
   }
   const auto place = std::find_if(controls.places.begin(), controls.places.end(),
                                   [&](const PlaceControl& control) { return control.tensor == row.name; });
@@ -26,7 +28,8 @@ QString row_text(const GroupControls& controls, const NestRow& row) {
 QString place_names(const PlaceControl& place) {
   QStringList names;
   for (const std::string& loop : place.loops) {
-    names.push_back(loop.empty() ? NestList::tr("before the loops") : NestList::tr("inside %1").arg(qt(loop)));
+    names.push_back(loop.empty() ? (place.written ? NestList::tr("behind the loops") : NestList::tr("before the loops"))
+                                 : NestList::tr("inside %1").arg(qt(loop)));
   }
   return names.join(QStringLiteral(", "));
 }

@@ -4,6 +4,8 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -31,6 +33,7 @@ class Sheet {
   Sheet(const Look& look, double width) : look_(look), width_(width) {}
 
   void paragraph(const QString& text, const QColor& color, const QFont& font) {
+    endTable();
     const double height = QFontMetricsF(font).height();
     for (const QString& line : wrapped(text, font, width_ - 2 * margin)) {
       drawing.text({margin, y, width_ - 2 * margin, height}, line, color, font);
@@ -39,22 +42,49 @@ class Sheet {
     y += 4;
   }
 
-  /// Columns: what, plan, edited, change, in percent.
-  void row(const std::array<QString, 5>& cells, bool is_head, int gain) {
+  /// Columns: what, plan, edited, change, in percent. Drawn with all others by endTable().
+  void row(const std::array<QString, 5>& cells, bool is_head, int gain) { rows_.push_back({cells, is_head, gain}); }
+
+  /// Numbers are never cut: their columns are as wide as they ask. Names take what is left, in several lines where they
+  /// must, or where too little is left a line of their own.
+  void endTable() {
+    if (rows_.empty()) return;
     const Theme& theme = look_.theme();
-    const QFont font = is_head ? look_.smallFont() : look_.textFont();
-    const double height = QFontMetricsF(look_.textFont()).height() + 4;
-    const double first = width_ * 0.25;
-    const double rest = (width_ - 2 * margin - first) / 4;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const double left = c == 0 ? margin : margin + first + rest * static_cast<double>(c - 1);
-      QColor color = is_head ? theme.muted : theme.text;
-      if (c == 4 && gain < 0) color = theme.error;
-      drawing.text({left, y, (c == 0 ? first : rest) - 4, height}, cells[c], color, font,
-                   (c == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    const auto font_of = [&](const Row& row) { return row.is_head ? look_.smallFont() : look_.textFont(); };
+    constexpr double gap = 10;
+    std::array<double, 5> wide{};
+    for (const Row& row : rows_) {
+      for (std::size_t c = 1; c < wide.size(); ++c) {
+        if (row.cells[c].isEmpty()) continue;
+        wide[c] = std::max(wide[c], std::ceil(QFontMetricsF(font_of(row)).horizontalAdvance(row.cells[c])) + gap);
+      }
     }
-    y += height;
-    if (is_head) drawing.line({margin, y}, {width_ - margin, y}, theme.line);
+    const double numbers = wide[1] + wide[2] + wide[3] + wide[4];
+    constexpr double least_name = 90;
+    width_ = std::max(width_, numbers + 2 * margin);
+    const double free = width_ - 2 * margin - numbers;
+    const bool apart = free < least_name;
+    const double height = QFontMetricsF(look_.textFont()).height() + 4;
+    for (const Row& row : rows_) {
+      const QFont font = font_of(row);
+      const QColor color = row.is_head ? theme.muted : theme.text;
+      const QStringList name = wrapped(row.cells[0], font, apart ? width_ - 2 * margin : free);
+      double name_y = y;
+      for (const QString& line : name) {
+        drawing.text({margin, name_y, apart ? width_ - 2 * margin : free, height}, line, color, font);
+        name_y += height;
+      }
+      if (apart) y = name_y - 3;
+      double left = margin + std::max(free, 0.0);
+      for (std::size_t c = 1; c < row.cells.size(); ++c) {
+        drawing.text({left, y, wide[c], height}, row.cells[c], c == 4 && row.gain < 0 ? theme.error : color, font,
+                     Qt::AlignRight | Qt::AlignVCenter);
+        left += wide[c];
+      }
+      y = apart ? y + height : std::max(name_y, y + height);
+      if (row.is_head) drawing.line({margin, y}, {width_ - margin, y}, theme.line);
+    }
+    rows_.clear();
   }
 
   template <class Text>
@@ -69,6 +99,7 @@ class Sheet {
 
   /// One core's LDM from left to right.
   void ldm_bar(const QString& name, const Plan& plan, const Target& target, std::int64_t scale) {
+    endTable();
     const Theme& theme = look_.theme();
     const QFontMetricsF small(look_.smallFont());
     const double label = small.horizontalAdvance(QStringLiteral("edited ")) + 10;
@@ -98,12 +129,21 @@ class Sheet {
     y += height + 5;
   }
 
+  /// What was asked for at least, more where numbers need it.
+  [[nodiscard]] double width() const { return width_; }
+
   Drawing drawing;
   double y = 10;
 
  private:
+  struct Row {
+    std::array<QString, 5> cells;
+    bool is_head = false;
+    int gain = 0;
+  };
   const Look& look_;
   double width_;
+  std::vector<Row> rows_;
 };
 
 /// "y 64, k 128", the fixed ones marked.
@@ -140,13 +180,67 @@ QString refusal_details(const Decision& refusal) {
   return text;
 }
 
+/// What was asked for and cannot be, with the statement, the buffer and the iteration that stand against it.
+QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const std::string& group) {
+  QStringList lines;
+  const auto edited = asked.edit.schedules.find(group);
+  if (edited == asked.edit.schedules.end()) return lines;
+  const Plan& plan = legal.plan();
+  const std::vector<LoopControl>& loops = legal.controls.loops;
+  const auto depth_of = [&](const std::string& name) {
+    const auto loop =
+        std::find_if(loops.begin(), loops.end(), [&](const LoopControl& control) { return control.name == name; });
+    return loop == loops.end() ? std::ptrdiff_t{0} : loop - loops.begin() + 1;
+  };
+  const auto inside = [](const std::string& loop) { return loop.empty() ? "outside of all loops" : "inside " + loop; };
+  for (const auto& [tensor, loop] : edited->second.dma) {
+    const auto now = plan.schedule.dma.find(tensor);
+    if (now == plan.schedule.dma.end() || now->second == loop) continue;
+    for (const StatementFacts& facts : legal.result->steps.front().statements) {
+      const auto* dma = facts.statement != nullptr ? std::get_if<Dma>(&facts.statement->node) : nullptr;
+      if (dma == nullptr || tensor_of_buffer(plan.nest, dma->buffer) != tensor) continue;
+      const Buffer& buffer = plan.nest.buffers[static_cast<std::size_t>(dma->buffer)];
+      const bool is_get = dma->direction == DmaDirection::get;
+      QString line =
+          format("Asked for: {} {} (statement {}, buffer {} of {}) {}; it stands {}.", is_get ? "get" : "put", tensor,
+                 facts.statement->id, buffer.name, extents_text(buffer.extents), inside(loop), inside(now->second));
+      // Outside of a loop whose every iteration needs another part.
+      const std::ptrdiff_t depth = depth_of(now->second);
+      const std::string moving = depth > 0 ? loops[static_cast<std::size_t>(depth - 1)].name : std::string();
+      if (depth > depth_of(loop) && asked.refusal.reason.find("depends on " + moving) != std::string::npos) {
+        const auto moves = static_cast<std::size_t>(depth - 1);
+        line += format(
+            " There the buffer would hold what iteration {0} = 0 {1} for all {2} iterations of {0}; {0} = 1 "
+            "{1} another part of {3}.",
+            loops[moves].name, is_get ? "needs" : "makes", loops[moves].trips, tensor);
+      }
+      lines.push_back(line);
+      break;
+    }
+  }
+  if (edited->second.order && edited->second.order != plan.schedule.order) {
+    const std::vector<std::string> order = plan.schedule.order.value_or(std::vector<std::string>());
+    lines.push_back(qt(fmt::format("Asked for: the loops {}, outermost first; they stand {}.",
+                                   fmt::join(*edited->second.order, ", "), fmt::join(order, ", "))));
+  }
+  return lines;
+}
+
 }  // namespace
 
 QStringList wrapped(const QString& text, const QFont& font, double width) {
   const QFontMetricsF metrics(font);
   QStringList lines;
   QString line;
-  for (const QString& word : text.split(QLatin1Char(' '))) {
+  for (QString word : text.split(QLatin1Char(' '))) {
+    // A name that is wider than the line is broken where it must be.
+    while (metrics.horizontalAdvance(word) > width && word.size() > 1) {
+      qsizetype fits = word.size() - 1;
+      while (fits > 1 && metrics.horizontalAdvance(word.left(fits)) > width) --fits;
+      if (!line.isEmpty()) lines.push_back(std::exchange(line, {}));
+      lines.push_back(word.left(fits));
+      word = word.mid(fits);
+    }
     const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
     if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
       lines.push_back(line);
@@ -161,7 +255,7 @@ QStringList wrapped(const QString& text, const QFont& font, double width) {
 
 Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) {
   const Theme& theme = look.theme();
-  const double width = std::max(room.width(), 400.0);
+  const double width = std::max(room.width(), 240.0);
   Sheet sheet(look, width);
   if (input.before == nullptr) {
     sheet.paragraph(QStringLiteral("Choose a group to ask what if."), theme.muted, look.textFont());
@@ -173,8 +267,15 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   if (input.latest != nullptr && !input.latest->refusal.allowed) {
     sheet.paragraph(QStringLiteral("This edit is not possible: %1.").arg(qt(input.latest->refusal.reason)), theme.error,
                     look.titleFont());
-    sheet.paragraph(refusal_details(input.latest->refusal) + QStringLiteral(" Below is the last possible edit."),
-                    theme.muted, look.textFont());
+    if (input.legal != nullptr) {
+      for (const QString& line : asked_lines(*input.latest, *input.legal, input.name)) {
+        sheet.paragraph(line, theme.text, look.textFont());
+      }
+    }
+    sheet.paragraph(refusal_details(input.latest->refusal), theme.muted, look.textFont());
+    const bool edited = input.legal != nullptr && !input.legal->edit.empty();
+    sheet.paragraph(edited ? QStringLiteral("The last possible edit:") : QStringLiteral("The plan without it:"),
+                    theme.muted, look.smallFont());
   }
   sheet.paragraph(qt(verdict(*input.before, *input.target_before, after, target)),
                   input.pending ? theme.muted : theme.text, look.titleFont());
@@ -192,8 +293,9 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   for (const TimeTerm& term : after.time.terms) {
     std::int64_t before = 0;
     for (const TimeTerm& other : input.before->time.terms) before += other.name == term.name ? other.cycles : 0;
-    sheet.numbers(QStringLiteral("  ") + qt(term.name), before, term.cycles, time);
+    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(term.name), before, term.cycles, time);
   }
+  sheet.endTable();
   sheet.y += 10;
   sheet.paragraph(QStringLiteral("One core's LDM"), theme.muted, look.smallFont());
   const std::int64_t scale = std::max(target.ldm_bytes, input.target_before->ldm_bytes);
@@ -215,7 +317,7 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
       sheet.y -= 3;
     }
   }
-  sheet.drawing.size = {width, sheet.y + 8};
+  sheet.drawing.size = {sheet.width(), sheet.y + 8};
   return std::move(sheet.drawing);
 }
 

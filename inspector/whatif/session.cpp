@@ -33,6 +33,7 @@ WhatIfSession::WhatIfSession(Document& document, Selection& selection, QObject* 
     : QObject(parent), document_(document), selection_(selection) {
   connect(&document_, &Document::planChanged, this, &WhatIfSession::follow);
   connect(&selection_, &Selection::changed, this, &WhatIfSession::follow);
+  connect(this, &WhatIfSession::changed, this, [this] { document_.setStale(stale()); });
   connect(&evaluating_, &Background::fault, this, &WhatIfSession::failed);
   connect(&planning_, &Background::fault, this, &WhatIfSession::failed);
   connect(&planning_, &Background::busyChanged, this, &WhatIfSession::planningChanged);

@@ -3,6 +3,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <catch2/catch.hpp>
+#include <thread>
 
 #include "core/check.h"
 #include "inspector/state/load.h"
@@ -160,6 +161,32 @@ TEST_CASE("the selection has a history", "[inspector]") {
   selection.goBack();
   selection.select(step_place(2));
   CHECK_FALSE(selection.canGoForward());
+}
+
+TEST_CASE("the way back stays open when the same network is shown planned otherwise", "[inspector]") {
+  Document document;
+  Selection selection(document);
+  const PlanPtr base = sample_plan("lenet");
+  document.show(base);
+  selection.select(step_place(1));
+  selection.select(step_place(2));
+  document.showBaseline(base);
+  document.show(std::make_shared<const LoadedPlan>(*base));
+  CHECK(selection.place() == step_place(2));
+  REQUIRE(selection.canGoBack());
+  selection.goBack();
+  CHECK(selection.place() == step_place(1));
+  document.show(sample_plan("matmul"));
+  CHECK_FALSE(selection.canGoBack());
+}
+
+TEST_CASE("a folder without a plan is said to be none", "[inspector]") {
+  const QTemporaryDir folder;
+  Loading loading;
+  std::jthread([&] { loading = load(folder.path().toStdString(), "", {}, {}); }).join();
+  CHECK_FALSE(loading.plan);
+  REQUIRE(loading.diagnostics.entries().size() == 1);
+  CHECK(loading.diagnostics.entries().front().message.find("no compiled folder") != std::string::npos);
 }
 
 }  // namespace

@@ -8,10 +8,15 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
+#include <QWheelEvent>
 #include <catch2/catch.hpp>
 
+#include "core/npy.h"
 #include "driver/schedule_toml.h"
 #include "inspector/panes/what_if_pane.h"
+#include "inspector/state/load.h"
+#include "inspector/whatif/job_form.h"
 #include "inspector/whatif/result_drawing.h"
 #include "tests/inspector/window_fixture.h"
 
@@ -103,20 +108,23 @@ TEST_CASE("controls name what can be set and where a transfer can stand", "[insp
   CHECK(controls.places[2].loops == std::vector<std::string>{"yo"});
   std::vector<std::string> rows;
   for (const NestRow& row : nest_rows(controls)) rows.push_back(row.name);
-  CHECK(rows == std::vector<std::string>{"x", "yo", "C", "ko", "A", "B"});
+  CHECK(rows == std::vector<std::string>{"x", "yo", "ko", "A", "B", "C"});
 }
 
 TEST_CASE("dragging rows sets order and places", "[inspector]") {
-  const GroupControls controls = evaluate(*sample_plan("matmul"), 0, {}).controls;  // x yo C ko A B
+  const GroupControls controls = evaluate(*sample_plan("matmul"), 0, {}).controls;  // x yo ko A B C
   CHECK(with_row_moved({}, controls, 1, 0).order == std::vector<std::string>{"yo", "x", "ko"});
-  CHECK(with_row_moved({}, controls, 0, 3).order == std::vector<std::string>{"yo", "x", "ko"});
+  CHECK(with_row_moved({}, controls, 0, 2).order == std::vector<std::string>{"yo", "x", "ko"});
   CHECK(with_row_moved({}, controls, 0, 1) == Schedule{});
-  CHECK(with_row_moved({}, controls, 4, 0).dma.at("A").empty());
-  CHECK(with_row_moved({}, controls, 4, 2).dma.at("A") == "yo");
-  CHECK(with_row_stepped({}, controls, 4, -1).dma.at("A") == "yo");
-  CHECK(with_row_stepped({}, controls, 2, 1).dma.at("C") == "ko");
-  CHECK(with_row_stepped({}, controls, 3, -1).order == std::vector<std::string>{"x", "ko", "yo"});
+  CHECK(with_row_moved({}, controls, 3, 0).dma.at("A").empty());
+  CHECK(with_row_moved({}, controls, 3, 2).dma.at("A") == "yo");
+  CHECK(with_row_stepped({}, controls, 3, -1).dma.at("A") == "yo");
+  CHECK(with_row_stepped({}, controls, 5, -1).dma.at("C") == "ko");
+  CHECK(with_row_stepped({}, controls, 2, -1).order == std::vector<std::string>{"x", "ko", "yo"});
   CHECK(with_row_stepped({}, controls, 0, -1) == Schedule{});
+  CHECK(with_row_stepped({}, controls, 5, 1).dma.at("C") == "x");
+  CHECK(with_row_moved({}, controls, 5, 3).dma.at("C") == "ko");
+  CHECK(with_row_moved({}, controls, 5, 1).dma.at("C") == "x");
   CHECK(with_row_moved({}, controls, 9, 0) == Schedule{});
 }
 
@@ -135,23 +143,75 @@ TEST_CASE("a fixed order follows the names that loops get from their sizes", "[i
   CHECK(evaluate(*sample_plan("matmul"), 0, edit_of(with_buffer(fixed, controls, "y", 1))).result);
 }
 
-/// The numbers that the command line prints for the sample with these arguments.
-QJsonObject command_line(const QString& folder, const QStringList& more) {
+QByteArray read_file(const QString& path) {
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::ReadOnly));
+  return file.readAll();
+}
+
+void write_file(const QString& path, const std::string& text) {
+  QFile file(path);
+  REQUIRE(file.open(QIODevice::WriteOnly));
+  REQUIRE(file.write(QByteArray::fromStdString(text)) == static_cast<qint64>(text.size()));
+}
+
+/// Runs a command line as a shell does, with the tool of this build; what it printed.
+QByteArray run_in(const QString& folder, QString line) {
+  const QString tool = QStringLiteral("stowage ");
+  REQUIRE(line.startsWith(tool));
+  line = QStringLiteral("'" STOWAGE_TOOL "' ") + line.mid(tool.size());
   QProcess process;
   process.setWorkingDirectory(folder);
-  const QString tool = QString::fromUtf8(STOWAGE_TOOL);
-  process.start(
-      tool, {QStringLiteral("network"), QStringLiteral("matmul"), QStringLiteral("-o"), QStringLiteral("matmul.onnx")});
-  REQUIRE(process.waitForFinished(60000));
-  process.start(tool, QStringList{QStringLiteral("compile"), QStringLiteral("matmul.onnx"), QStringLiteral("-o"),
-                                  QStringLiteral("out"), QStringLiteral("--json"), QStringLiteral("--set"),
-                                  QStringLiteral("target.cores=1"), QStringLiteral("--set"),
-                                  QStringLiteral("target.ldm_reserved=0")} +
-                          more);
-  REQUIRE(process.waitForFinished(60000));
-  INFO(process.readAllStandardError().toStdString());
+  process.start(QStringLiteral("sh"), {QStringLiteral("-c"), line});
+  REQUIRE(process.waitForFinished(120000));
+  INFO(line.toStdString() << "\n" << process.readAllStandardError().toStdString());
   REQUIRE(process.exitCode() == 0);
-  return QJsonDocument::fromJson(process.readAllStandardOutput()).object();
+  return process.readAllStandardOutput();
+}
+
+/// The totals that the command line gives for the edits when they are saved in a folder of their own, far from the
+/// plan: by the commands in the first lines of the schedule file, and by the batch file. They must agree.
+QJsonObject saved_totals(const LoadedPlan& plan, const PlanEdit& edit) {
+  const QTemporaryDir folder;
+  const JobForm job = job_form(plan, edit);
+  const std::string text = schedule_file(edit, job, "edit.toml");
+  INFO(text);
+  write_file(folder.filePath(QStringLiteral("edit.toml")), text);
+  QByteArray printed;
+  for (const QString& line : qt(text).split(QLatin1Char('\n'))) {
+    if (!line.startsWith(QStringLiteral("# stowage"))) continue;
+    const bool compiles = line.startsWith(QStringLiteral("# stowage compile"));
+    printed = run_in(folder.path(), line.mid(2) + (compiles ? QStringLiteral(" --json") : QString()));
+  }
+  QJsonObject compiled = QJsonDocument::fromJson(printed).object();
+  write_file(folder.filePath(QStringLiteral("batch.toml")), batch_file(edit, job));
+  run_in(folder.path(), QStringLiteral("stowage batch batch.toml -o out"));
+  const QByteArray plan_file = read_file(folder.filePath(QStringLiteral("out/what-if/plan.json")));
+  const QJsonObject batch = QJsonDocument::fromJson(plan_file).object()[QStringLiteral("totals")].toObject();
+  for (const char* key : {"dma_transfers", "dma_operations", "dma_bytes", "ldm_peak_bytes", "cycles", "groups"}) {
+    INFO(key);
+    CHECK(batch[QLatin1String(key)] == compiled[QLatin1String(key)]);
+  }
+  return compiled;
+}
+
+std::int64_t number(const QJsonObject& json, const char* key) {
+  return static_cast<std::int64_t>(json[QLatin1String(key)].toDouble());
+}
+
+/// The saved edits lead to what the window shows for the whole network.
+void check_saved(const LoadedPlan& plan, const PlanEdit& edit) {
+  Diagnostics diagnostics;
+  PlanPtr network;
+  std::jthread([&] { network = plan_network(plan, edit, diagnostics, {}, {}); }).join();
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(network);
+  const QJsonObject json = saved_totals(plan, edit);
+  CHECK(number(json, "dma_transfers") == network->totals.dma.transfers);
+  CHECK(number(json, "dma_operations") == network->totals.dma.operations);
+  CHECK(number(json, "dma_bytes") == network->totals.dma.bytes);
+  CHECK(number(json, "ldm_peak_bytes") == network->totals.ldm_peak_bytes);
+  CHECK(number(json, "cycles") == network->totals.cycles);
 }
 
 TEST_CASE("the command line gives what the pane shows for the edits written as TOML", "[inspector]") {
@@ -160,41 +220,118 @@ TEST_CASE("the command line gives what the pane shows for the edits written as T
   schedule.order = {"yo", "x", "ko"};
   schedule.dma["A"] = "ko";
   PlanEdit edit = edit_of(schedule);
-  QStringList settings;
   SECTION("a schedule") {}
   SECTION("a schedule and a target") {
     edit.target["dma_startup_cycles"] = "500.0";
     edit.target["dma_bandwidth"] = scaled_bandwidth(plan->program().target, 0.5);
-    for (const auto& [key, value] : edit.target) {
-      settings << QStringLiteral("--set") << qt("target." + key + "=" + value);
-    }
   }
+  SECTION("a size that only the opened plan's own target has room for") { edit = edit_of(buffers({{"y", 256}})); }
   const Evaluation evaluation = evaluate(*plan, 0, edit);
   REQUIRE(evaluation.result);
   const GroupNumbers numbers = numbers_of(evaluation.plan(), evaluation.target());
-  const QTemporaryDir folder;
-  Diagnostics diagnostics;
-  PlanPtr network;
-  std::jthread([&] { network = plan_network(*plan, edit, diagnostics, {}, {}); }).join();
-  REQUIRE(network);
-  CHECK(to_text(network->steps[0].plan->nest) == to_text(evaluation.plan().nest));
-  QFile file(folder.filePath(QStringLiteral("edit.toml")));
-  REQUIRE(file.open(QIODevice::WriteOnly));
-  file.write(QByteArray::fromStdString(schedule_file(edit)));
-  file.close();
-  const QJsonObject json =
-      command_line(folder.path(), QStringList{QStringLiteral("--schedule"), QStringLiteral("edit.toml")} + settings);
-  const auto number = [&](const char* key) { return static_cast<std::int64_t>(json[QLatin1String(key)].toDouble()); };
-  CHECK(number("dma_transfers") == numbers.transfers);
-  CHECK(number("dma_operations") == numbers.operations);
-  CHECK(number("dma_bytes") == numbers.bytes);
-  CHECK(number("ldm_peak_bytes") == numbers.ldm_bytes);
-  CHECK(number("cycles") == numbers.cycles);
-  CHECK(number("cycles") == network->totals.cycles);
+  check_saved(*plan, edit);
+  const QJsonObject json = saved_totals(*plan, edit);
+  CHECK(number(json, "dma_transfers") == numbers.transfers);
+  CHECK(number(json, "cycles") == numbers.cycles);
   // And read again the file is the same edits.
-  const auto read = parse_schedules(schedule_file(edit), "edit.toml", diagnostics);
+  Diagnostics diagnostics;
+  const auto read = parse_schedules(schedule_file(edit, job_form(*plan, edit), "edit.toml"), "edit.toml", diagnostics);
   REQUIRE(read);
   CHECK(read->schedules == edit.schedules);
+}
+
+PlanPtr loaded(const QString& path, const std::string& job = {}) {
+  Loading loading;
+  std::jthread([&] { loading = load(path.toStdString(), job, {}, {}); }).join();
+  INFO(format_diagnostics(loading.diagnostics));
+  REQUIRE(loading.plan);
+  return loading.plan;
+}
+
+TEST_CASE("edits of a plan for a target from a file are saved with that target's values", "[inspector]") {
+  const QTemporaryDir folder;
+  run_in(folder.path(), QStringLiteral("stowage network lenet -o lenet.onnx"));
+  Diagnostics diagnostics;
+  const auto target =
+      load_target("sw26010",
+                  {"name='small'", "summary=\"it's small\"", "cores=16", "ldm_bytes=32768", "clock_hz=1.23456789e9",
+                   "dma_bandwidth=[{block_bytes=64, "
+                   "bytes_per_second=3.3e9}, {block_bytes=1024, bytes_per_second=2e10}]"},
+                  diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(target);
+  write_file(folder.filePath(QStringLiteral("small.toml")), to_toml(*target));
+  run_in(folder.path(), QStringLiteral("stowage compile lenet.onnx --target small.toml -o plans/lenet"));
+  const PlanPtr plan = loaded(folder.filePath(QStringLiteral("plans/lenet")));
+  PlanEdit edit;
+  edit.schedules["ip1"] = buffers({{"y", 4}});
+  check_saved(*plan, edit);
+}
+
+TEST_CASE("edits of a job's sample network are saved with that network", "[inspector]") {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("jobs.toml"));
+  write_file(path,
+             "[[job]]\nname = 'small'\nnetwork = 'lenet'\nbatch = 2\nseed = 7\nset = { 'target.cores' = 16 }\n"
+             "[[job]]\nname = 'other'\nnetwork = 'lenet'\n");
+  const PlanPtr plan = loaded(path, "small");
+  PlanEdit edit;
+  edit.target["dma_startup_cycles"] = "400";
+  check_saved(*plan, edit);
+  CHECK(batch_file(edit, job_form(*plan, edit)).find("/tmp/stowage-inspector") == std::string::npos);
+}
+
+/// One field of a protobuf message, of wire type 2.
+std::string field(int number, const std::string& bytes) {
+  REQUIRE(bytes.size() < 128);
+  return std::string{static_cast<char>(number * 8 + 2), static_cast<char>(bytes.size())} + bytes;
+}
+std::string field(int number, char value) { return {static_cast<char>(number * 8), value}; }
+
+/// y = Relu(Reshape(x [N, 6], shape [2])): a dimension to be given, and an input to be bound.
+std::string dynamic_model() {
+  const auto value = [](const std::string& name, char type, const std::vector<std::string>& dimensions) {
+    std::string shape;
+    for (const std::string& dimension : dimensions) shape += field(1, dimension);
+    std::string tensor = field(1, type);
+    if (!dimensions.empty()) tensor += field(2, shape);
+    return field(1, name) + field(2, field(1, tensor));
+  };
+  const std::string reshape = field(1, std::string("x")) + field(1, std::string("shape")) + field(2, std::string("r")) +
+                              field(3, std::string("reshape")) + field(4, std::string("Reshape"));
+  const std::string relu = field(1, std::string("r")) + field(2, std::string("y")) + field(3, std::string("relu")) +
+                           field(4, std::string("Relu"));
+  std::string graph = field(1, reshape) + field(1, relu) + field(2, std::string("g"));
+  graph += field(11, value("x", 1, {field(2, std::string("N")), field(1, char{6})}));
+  graph += field(11, value("shape", 7, {field(1, char{2})}));
+  graph += field(12, value("y", 1, {}));
+  std::string model = field(1, char{8});
+  model += std::string{7 * 8 + 2, static_cast<char>((graph.size() & 127) | 128), static_cast<char>(graph.size() >> 7)};
+  return model + graph + field(8, field(2, char{13}));
+}
+
+TEST_CASE("edits are saved with the plan's dimensions, bindings and templates, wherever they are", "[inspector]") {
+  const QTemporaryDir folder;
+  write_file(folder.filePath(QStringLiteral("a model.onnx")), dynamic_model());
+  const Tensor shape = Tensor::of_int64s({2}, std::vector<std::int64_t>{4, 9});
+  Diagnostics diagnostics;
+  REQUIRE(write_npy(folder.filePath(QStringLiteral("shape.npy")).toStdString(), shape, diagnostics));
+  REQUIRE(
+      QFile::copy(QStringLiteral(STOWAGE_SAMPLES "/templates/gelu.toml"), folder.filePath(QStringLiteral("own.toml"))));
+  run_in(folder.path(), QStringLiteral("stowage compile 'a model.onnx' --dim N=6 --bind shape=shape.npy "
+                                       "--templates own.toml -o deep/plan"));
+  const PlanPtr plan = loaded(folder.filePath(QStringLiteral("deep/plan")));
+  PlanEdit edit;
+  edit.target["dma_startup_cycles"] = "400";
+  check_saved(*plan, edit);
+  const JobForm job = job_form(*plan, edit);
+  CHECK(job.missing.empty());
+  CHECK(job.dimensions.at("N") == 6);
+  CHECK(job.templates == folder.filePath(QStringLiteral("own.toml")).toStdString());
+  // A model that is another now, or gone, is said to be so.
+  write_file(folder.filePath(QStringLiteral("a model.onnx")), "another");
+  CHECK(job_form(*plan, edit).missing == std::vector<std::string>{"a model.onnx"});
+  CHECK(batch_file(edit, job_form(*plan, edit)).find("'a model.onnx' was not found") != std::string::npos);
 }
 
 struct Opened {
@@ -266,7 +403,7 @@ TEST_CASE("an edit that cannot be leaves the last result and says why", "[inspec
 TEST_CASE("loops and transfers move by the keyboard", "[inspector]") {
   Opened opened("matmul");
   NestList& nest = opened.pane.controls().nest();
-  REQUIRE(nest.count() == 6);  // x yo C ko A B
+  REQUIRE(nest.count() == 6);  // x yo ko A B C
   nest.setCurrentRow(1);
   QTest::keyClick(&nest, Qt::Key_Up, Qt::ControlModifier);
   opened.settle();
@@ -274,8 +411,8 @@ TEST_CASE("loops and transfers move by the keyboard", "[inspector]") {
   CHECK(opened.pane.session().legal()->plan().schedule.order == opened.pane.session().fixed().order);
   opened.pane.session().history().undo();
   opened.settle();
-  nest.setCurrentRow(2);
-  QTest::keyClick(&nest, Qt::Key_Down, Qt::ControlModifier);
+  nest.setCurrentRow(5);
+  QTest::keyClick(&nest, Qt::Key_Up, Qt::ControlModifier);
   opened.settle();
   CHECK(opened.pane.session().fixed().dma.at("C") == "ko");
   CHECK_FALSE(opened.pane.session().latest()->refusal.allowed);
@@ -337,6 +474,98 @@ TEST_CASE("edits are written whole or not at all", "[inspector]") {
   CHECK(file.readAll().contains("[job.schedule.'matmul']\nbuffer = { 'y' = 64 }\n"));
   CHECK(opened.pane.saveToml(QStringLiteral("/nowhere/at/all.toml"), false).contains(QStringLiteral("/nowhere")));
   CHECK(QDir(folder.path()).entryList(QDir::Files) == QStringList{QStringLiteral("edit.toml")});
+  opened.settle();
+}
+
+TEST_CASE("the wheel changes a number only where the number has the keyboard", "[inspector]") {
+  Opened opened("matmul");
+  QSpinBox* box = opened.pane.controls().bufferBox("y");
+  QSpinBox& ldm = opened.pane.controls().ldmBytes();
+  const auto turn = [](QWidget& field) {
+    QWheelEvent event(QPointF(5, 5), field.mapToGlobal(QPointF(5, 5)), {}, {0, -360}, Qt::NoButton, {},
+                      Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(&field, &event);
+  };
+  REQUIRE_FALSE(box->hasFocus());
+  for (QWidget* field : {static_cast<QWidget*>(box), static_cast<QWidget*>(&ldm)}) turn(*field);
+  for (auto* slider : opened.pane.findChildren<QSlider*>()) turn(*slider);
+  CHECK(opened.pane.session().edit().empty());
+  CHECK_FALSE(box->hasFocus());
+  opened.pane.activateWindow();
+  box->setFocus();
+  REQUIRE(QTest::qWaitForWindowActive(&opened.pane));
+  turn(*box);
+  CHECK(opened.pane.session().fixed().buffer.at("y") == 125);
+  opened.settle();
+}
+
+TEST_CASE("what-if's numbers and names are never cut", "[inspector]") {
+  Look look;
+  const PlanPtr plan = sample_plan("lenet");
+  const Evaluation evaluation = evaluate(*plan, 0, {});
+  ResultInput input;
+  input.before = plan->steps[0].plan;
+  input.target_before = &plan->program().target;
+  input.name = "a_group_with_a_name_that_is_longer_than_any_line_" + plan->steps[0].step->group.name;
+  input.legal = input.latest = &evaluation;
+  for (const double width : {240.0, 330.0, 500.0, 900.0}) {
+    const Drawing drawing = result_drawing(input, look, {width, 0});
+    for (const Mark& mark : drawing.marks) {
+      if (mark.kind != Mark::Kind::text) continue;
+      INFO(width << ": " << mark.text.toStdString());
+      CHECK(QFontMetricsF(mark.font).horizontalAdvance(mark.text) <= mark.rect.width() + 0.5);
+      CHECK(mark.rect.right() <= drawing.size.width());
+    }
+  }
+}
+
+TEST_CASE("what is below the line of the state does not move when it speaks", "[inspector]") {
+  Opened opened("matmul");
+  for (const int width : {330, 1000}) {
+    opened.pane.resize(width, 700);
+    QCoreApplication::processEvents();
+    const int before = opened.pane.controls().mapTo(&opened.pane, QPoint(0, 0)).y();
+    opened.pane.session().fix(buffers({{"y", 64}}), QStringLiteral("buffer y"));
+    opened.settle();
+    QCoreApplication::processEvents();
+    CHECK(opened.pane.status().text().contains(QStringLiteral("Stale")));
+    CHECK(opened.pane.controls().mapTo(&opened.pane, QPoint(0, 0)).y() == before);
+    opened.pane.session().history().undo();
+    opened.settle();
+  }
+}
+
+TEST_CASE("a refused place names statement, buffer and iteration, and the list shows what was asked for",
+          "[inspector]") {
+  Opened opened("matmul");
+  NestList& nest = opened.pane.controls().nest();
+  nest.setCurrentRow(3);  // get A
+  QTest::keyClick(&nest, Qt::Key_Up, Qt::ControlModifier);
+  opened.settle();
+  REQUIRE_FALSE(opened.pane.session().latest()->refusal.allowed);
+  const QString shown = opened.shown();
+  INFO(shown.toStdString());
+  CHECK(shown.contains(QStringLiteral("statement 6, buffer A_ldm of 1 × 64")));
+  CHECK(shown.contains(QStringLiteral("inside yo; it stands inside ko")));
+  CHECK(shown.contains(QStringLiteral("ko = 1 needs another part of A")));
+  CHECK(shown.contains(QStringLiteral("The plan without it")));
+  QStringList rows;
+  for (int row = 0; row < nest.count(); ++row) rows.push_back(nest.item(row)->text().simplified());
+  CHECK(rows.indexOf(QStringLiteral("get A")) == 2);  // below "for yo", above "for ko"
+  auto* button = opened.pane.findChild<QToolButton*>(QStringLiteral("plan_network"));
+  REQUIRE(button != nullptr);
+  CHECK_FALSE(button->isEnabled());
+}
+
+TEST_CASE("numbers to be edited are grouped as all others are", "[inspector]") {
+  Opened opened("matmul");
+  QSpinBox& ldm = opened.pane.controls().ldmBytes();
+  CHECK(ldm.text() == count_text(65536));
+  ldm.setFocus();
+  ldm.selectAll();
+  QTest::keyClicks(&ldm, QStringLiteral("32768"));
+  QTest::keyClick(&ldm, Qt::Key_Return);
+  CHECK(ldm.value() == 32768);
   opened.settle();
 }
 
