@@ -193,9 +193,13 @@ void GraphView::start() {
   constexpr double readable = 0.75;
   if (!picture_ || picture_->bounds.isEmpty() || scale_ >= text_scale) return;
   scale_ = readable;
-  const QRectF& bounds = picture_->bounds;
-  const QPointF point =
-      chosen_node_ >= 0 ? picture_->nodes[at(chosen_node_)].rect.center() : QPointF(bounds.center().x(), bounds.top());
+  // Without anything chosen, where the network begins, which need not be above the middle of all of it.
+  const auto first =
+      std::min_element(picture_->nodes.begin(), picture_->nodes.end(),
+                       [](const GraphNode& a, const GraphNode& b) { return a.rect.top() < b.rect.top(); });
+  const QPointF point = chosen_node_ >= 0                ? picture_->nodes[at(chosen_node_)].rect.center()
+                        : first != picture_->nodes.end() ? QPointF(first->rect.center().x(), first->rect.top())
+                                                         : picture_->bounds.center();
   origin_ = QRectF(rect()).center() - point * scale_;
   clampSight();
   update();

@@ -109,7 +109,13 @@ void GraphView::paintNode(QPainter& painter, int index, double scale) {
   const bool pointed =
       hovered_ != Place{} && node.place != Place{} && (holds(node.place, hovered_) || holds(hovered_, node.place));
   if (scale < curve_scale && box.height() * scale < 14) {
-    painter.fillRect(box, found ? theme.warning : colour.fill);
+    // However far away, there is something to see: a few pixels, in a colour that stands off the ground.
+    constexpr double least_width = 6;
+    constexpr double least_height = 2;
+    const QSizeF size(std::max(box.width(), least_width / scale), std::max(box.height(), least_height / scale));
+    QRectF drawn(QPointF(), size);
+    drawn.moveCenter(box.center());
+    painter.fillRect(drawn, found ? theme.warning : theme.dark ? colour.fill.lighter(130) : colour.fill.darker(125));
   } else {
     QPen pen(theme.dark ? colour.fill.lighter(170) : colour.fill.darker(170), 1, colour.pen);
     if (found) pen = QPen(theme.warning, index == current_match_ ? 5 : 3);

@@ -99,7 +99,7 @@ class Sketcher {
       node.kind = GraphNode::Kind::end;
       node.lines = {inputs ? QStringLiteral("input") : QStringLiteral("output"), shortened(tensor.name),
                     shape_of(tensor)};
-      node.name = qt(tensor.name) + QLatin1Char(' ') + shape_of(tensor);
+      node.names = {qt(tensor.name), shape_of(tensor)};
       node.tip = node.lines[0] + QLatin1Char(' ') + tensor_text(tensor);
       (inputs ? input_node_ : output_node_)[id] = static_cast<int>(sketch_.picture.nodes.size());
       add_outer(std::move(node));
@@ -113,7 +113,7 @@ class Sketcher {
     node.step = plan_.step_of_operator[id.index()];
     node.place = op_place(node.step, static_cast<int>(id.index()));
     node.lines = {qt(op.kind), shortened(op.name), shape_of(output)};
-    node.name = qt(op.kind) + QLatin1Char(' ') + qt(op.name) + QLatin1Char(' ') + node.lines[2];
+    node.names = {qt(op.kind), qt(op.name), node.lines[2]};
     node.tip = qt(op.kind) + QLatin1Char(' ') + qt(op.name) + QStringLiteral("\noutput ") + tensor_text(output);
     for (const auto& input : op.inputs) {
       if (!input) continue;
@@ -135,6 +135,7 @@ class Sketcher {
     node.step = index;
     node.place = step_place(index);
     node.lines = {shortened(group.name)};
+    node.names = {qt(group.name)};
     node.tip = format("step {}: {} (template {})", index, group.name, group.template_name);
     if (step.plan == nullptr) {
       node.lines.push_back(QStringLiteral("a view: no kernel"));
@@ -151,11 +152,11 @@ class Sketcher {
     QStringList kinds;
     for (const OpId op : group.operators) {
       kinds.push_back(qt(graph_.op(op).kind));
-      node.name += qt(graph_.op(op).name) + QLatin1Char(' ');
+      node.names.push_back(qt(graph_.op(op).name));
       node.tip += QLatin1Char('\n') + kinds.back() + QLatin1Char(' ') + qt(graph_.op(op).name);
     }
     const auto count = kinds.size();
-    node.name += kinds.join(QLatin1Char(' ')) + QLatin1Char(' ') + qt(group.template_name);
+    node.names << kinds << qt(group.template_name);
     if (count > 4) kinds = kinds.mid(0, 3) << format("{} more", count - 3);
     node.lines.push_back(kinds.join(QStringLiteral(" + ")));
     return node;

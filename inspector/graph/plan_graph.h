@@ -49,7 +49,7 @@ struct GraphNode {
   bool open = false;  ///< a group that shows its operators
   QRectF rect;        ///< once laid out
   QStringList lines;  ///< the first is its title
-  QString name;       ///< what a search looks at: kind, names, shape
+  QStringList names;  ///< what a search looks at, each by itself: kind, names, shape, template
   QString tip;
 };
 

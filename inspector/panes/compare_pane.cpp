@@ -176,7 +176,11 @@ void ComparePane::compare() {
 void ComparePane::refresh(unsigned changes) {
   if ((changes & (plan_changed | look_changed)) != 0) {
     const double clock = plan() ? plan()->program().target.clock_hz : 1;
-    if (diff_) verdict_->setText(qt(verdict(*diff_, "the baseline", "the current plan")));
+    if (diff_) {
+      QString words = qt(verdict(*diff_, "the baseline", "the current plan"));
+      if (!words.isEmpty()) words[0] = words[0].toUpper();
+      verdict_->setText(words);
+    }
     verdict_->setFont(look().titleFont());
     changes_->setTable(diff_ ? std::make_shared<const Table>(changes_table(*diff_)) : nullptr, clock);
     totals_->setTable(diff_ ? std::make_shared<const Table>(totals_table(*diff_)) : nullptr, clock);

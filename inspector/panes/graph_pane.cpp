@@ -17,6 +17,12 @@
 
 namespace stowage::inspector {
 
+namespace {
+
+QString search_tip() { return GraphPane::tr("Kind, name, shape or template. Enter: next, Shift+Enter: previous"); }
+
+}  // namespace
+
 struct GraphPane::Laid {
   struct One {
     GraphKind kind;
@@ -49,7 +55,8 @@ GraphPane::GraphPane(const PaneContext& context)
   search_->setPlaceholderText(tr("Find (regular expression)"));
   search_->setClearButtonEnabled(true);
   search_->setAccessibleName(tr("Find in the graph"));
-  search_->setToolTip(tr("Kind, name, shape or template. Enter: next, Shift+Enter: previous"));
+  search_->setToolTip(search_tip());
+  search_->setMinimumWidth(120);
   computation_->setAccessibleName(tr("Computation graph"));
   fused_->setAccessibleName(tr("Fused graph"));
   legend_->setAccessibleName(tr("Legend"));
@@ -60,29 +67,33 @@ GraphPane::GraphPane(const PaneContext& context)
   remark_->setWordWrap(true);
   remark_->hide();
 
+  // Two rows, because a search of a few letters is none.
   auto* bar = new QHBoxLayout;
-  bar->setContentsMargins(4, 4, 4, 4);
+  auto* search_bar = new QHBoxLayout;
+  bar->setContentsMargins(4, 4, 4, 2);
+  search_bar->setContentsMargins(4, 0, 4, 4);
   bar->addWidget(mode_);
   bar->addWidget(metric_);
-  bar->addWidget(search_, 1);
-  bar->addWidget(count_);
-  const auto add_button = [&](const QString& text, const QString& tip, auto action) {
+  bar->addStretch(1);
+  search_bar->addWidget(search_, 1);
+  search_bar->addWidget(count_);
+  const auto add_button = [&](QHBoxLayout* to, const QString& text, const QString& tip, auto action) {
     auto* button = new QToolButton(this);
     button->setText(text);
     button->setToolTip(tip);
     button->setAccessibleName(tip);
     connect(button, &QToolButton::clicked, this, action);
-    bar->addWidget(button);
+    to->addWidget(button);
   };
-  add_button(QStringLiteral("‹"), tr("Previous match"), [this] { goToMatch(-1); });
-  add_button(QStringLiteral("›"), tr("Next match"), [this] { goToMatch(1); });
+  add_button(search_bar, QStringLiteral("‹"), tr("Previous match"), [this] { goToMatch(-1); });
+  add_button(search_bar, QStringLiteral("›"), tr("Next match"), [this] { goToMatch(1); });
   const auto each = [this](auto action) {
     for (GraphView* view : {computation_, fused_}) {
       if (view->isVisibleTo(this)) action(*view);
     }
   };
-  add_button(tr("Fit"), tr("The whole graph (F)"), [each] { each([](GraphView& view) { view.fit(); }); });
-  add_button(tr("100 %"), tr("Full size, around what is chosen (1)"),
+  add_button(bar, tr("Fit"), tr("The whole graph (F)"), [each] { each([](GraphView& view) { view.fit(); }); });
+  add_button(bar, tr("100 %"), tr("Full size, around what is chosen (1)"),
              [each] { each([](GraphView& view) { view.setActualSize(); }); });
 
   auto* split = new QSplitter(Qt::Horizontal, this);
@@ -94,6 +105,7 @@ GraphPane::GraphPane(const PaneContext& context)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addLayout(bar);
+  layout->addLayout(search_bar);
   layout->addWidget(split, 1);
   layout->addWidget(remark_);
   layout->addWidget(legend_);
@@ -293,16 +305,21 @@ void GraphPane::showMatches(bool go) {
       for (std::size_t i = 0; i < view->picture()->nodes.size(); ++i) {
         const GraphNode& node = view->picture()->nodes[i];
         // An open group is found by its operators.
-        if (node.open || !expression.match(node.name).hasMatch()) continue;
+        const auto matches = [&](const QString& name) { return expression.match(name).hasMatch(); };
+        if (node.open || std::none_of(node.names.begin(), node.names.end(), matches)) continue;
         found.push_back(static_cast<int>(i));
         matches_.emplace_back(view, found.back());
       }
     }
     view->setMatches(found, -1);
   }
-  count_->setText(!wanted                 ? QString()
-                  : !expression.isValid() ? tr("not an expression: %1").arg(expression.errorString())
-                                          : tr("%n found", nullptr, static_cast<int>(matches_.size())));
+  const bool broken = wanted && !expression.isValid();
+  count_->setText(!wanted  ? QString()
+                  : broken ? tr("not an expression")
+                           : tr("%n found", nullptr, static_cast<int>(matches_.size())));
+  // The whole sentence would make the pane grow.
+  count_->setToolTip(broken ? expression.errorString() : QString());
+  search_->setToolTip(broken ? tr("not an expression: %1").arg(expression.errorString()) : search_tip());
   if (go && !matches_.empty()) goToMatch(1);
 }
 

@@ -35,7 +35,12 @@ void Breadcrumb::rebuild() {
     if (i > 0) layout_->addWidget(new QLabel(QStringLiteral("›"), this));
     auto* button = new QToolButton(this);
     button->setAutoRaise(true);
-    button->setText(qt(describe(*plan, path[i])));
+    QString text = qt(describe(*plan, path[i]));
+    // A group is called like one of its operators.
+    if (i > 0 && path[i].op >= 0 && path[i].statement < 0 && text == qt(describe(*plan, path[i - 1]))) {
+      text = qt(plan->graph().operators()[static_cast<std::size_t>(path[i].op)].kind) + QLatin1Char(' ') + text;
+    }
+    button->setText(text);
     button->setFocusPolicy(Qt::TabFocus);
     if (i + 1 == path.size()) {
       QFont bold = button->font();

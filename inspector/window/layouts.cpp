@@ -23,7 +23,7 @@ struct Layout {
 const std::vector<Layout>& layouts() {
   static const std::vector<Layout> rows = {
       {"compile",
-       {{"graph", "fusion"}, {"loops", "ldm", "cost", "whatif", "compare"}},
+       {{"graph", "fusion"}, {"loops", "ldm", "cost", "replay", "whatif", "compare"}},
        {2, 3},
        {"tables", "problems"},
        5,
@@ -94,6 +94,17 @@ void MainWindow::setLayoutNamed(const QString& name) {
       tabifyDockWidget(last, dock);
       dock->show();
       last = dock;
+    }
+    front->raise();
+  }
+  // What is not shown gets its place all the same, as a hidden tab: Qt would put docks that have none beside the others
+  // when it restores an arrangement.
+  if (!cells.empty()) {
+    QDockWidget* front = columns.isEmpty() ? cells.front().first : columns.back();
+    for (const auto& [pane, dock] : docks_) {
+      if (dockWidgetArea(dock) != Qt::NoDockWidgetArea) continue;
+      tabifyDockWidget(front, dock);
+      dock->hide();
     }
     front->raise();
   }

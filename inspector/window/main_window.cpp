@@ -14,6 +14,7 @@
 #include <QStatusBar>
 #include <QToolBar>
 #include <QToolButton>
+#include <utility>
 
 #include "inspector/panes/export.h"
 
@@ -21,7 +22,7 @@ namespace stowage::inspector {
 
 namespace {
 
-constexpr int layout_version = 1;
+constexpr int layout_version = 2;  // 2: docks that are hidden have a place
 
 /// The costliest group: what a person looks for first.
 int costliest_step(const LoadedPlan& plan) {
@@ -205,18 +206,22 @@ void MainWindow::makeViewMenu() {
 
 void MainWindow::connectDocument() {
   connect(&document_, &Document::planChanged, this, &MainWindow::showPlan);
+  connect(&document_, &Document::staleChanged, this, &MainWindow::markStale);
   connect(&document_, &Document::busyChanged, this, [this] {
     progress_->setRange(0, 0);
-    progress_->setVisible(document_.busy());
-    cancel_->setVisible(document_.busy());
+    // The start page has its own.
+    progress_->setVisible(document_.busy() && !showsStartPage());
+    cancel_->setVisible(document_.busy() && !showsStartPage());
     start_->setProgress(document_.busy(), tr("Opening %1").arg(document_.opening().path));
     if (!document_.busy()) statusBar()->clearMessage();
   });
   connect(&document_, &Document::progress, this, [this](const QString& stage, int done, int total) {
     progress_->setRange(0, total);
     progress_->setValue(done);
-    const QString text = total > 0 ? tr("%1: %2 of %3").arg(stage).arg(done).arg(total) : stage;
-    statusBar()->showMessage(text);
+    const QString what = QFileInfo(document_.opening().path).fileName();
+    const QString text = total > 1 ? tr("Opening %1: %2, %3 of %4").arg(what, stage).arg(done).arg(total)
+                                   : tr("Opening %1: %2").arg(what, stage);
+    if (!showsStartPage()) statusBar()->showMessage(text);
     start_->setProgress(true, text);
   });
   connect(&document_, &Document::opened, this, [this](const Source& source) {
@@ -226,11 +231,12 @@ void MainWindow::connectDocument() {
                                  .arg(document_.plan()->totals.groups)
                                  .arg(count_text(document_.plan()->totals.cycles)),
                              8000);
-    if (!document_.diagnostics().entries().empty()) raisePane("problems");
+    putProblemsBack();
+    if (!document_.diagnostics().entries().empty()) raiseProblems();
   });
   connect(&document_, &Document::openingFailed, this, [this](const Source& source) {
     showStart(false);
-    raisePane("problems");
+    raiseProblems();
     const auto entries = document_.diagnostics().entries();
     statusBar()->showMessage(entries.empty() ? tr("%1 could not be opened").arg(source.path)
                                              : qt(entries.front().message));
@@ -239,16 +245,55 @@ void MainWindow::connectDocument() {
   connect(cancel_, &QToolButton::clicked, &document_, &Document::cancel);
   connect(start_, &StartPage::cancelRequested, &document_, &Document::cancel);
   connect(start_, &StartPage::openRequested, this, [this](const QString& path) { open({path, {}}); });
+  connect(start_, &StartPage::sampleRequested, this, [this](const QString& folder) {
+    // Who has no arrangement yet and tries a sample wants to be shown how a plan comes about.
+    if (first_layout_.isEmpty() && settings_.layout(QString()).isEmpty()) first_layout_ = QStringLiteral("teach");
+    open({folder, {}});
+  });
   connect(start_, &StartPage::modelDialogRequested, this, &MainWindow::askForModel);
   connect(start_, &StartPage::folderDialogRequested, this, &MainWindow::askForFolder);
+}
+
+void MainWindow::raiseProblems() {
+  QDockWidget* problems = docks_.find("problems")->second;
+  if (problems->visibleRegion().isEmpty()) {
+    problems_were_hidden_ = problems->isHidden();
+    for (QDockWidget* dock : tabifiedDockWidgets(problems)) {
+      if (!dock->visibleRegion().isEmpty()) behind_problems_ = dock;
+    }
+  }
+  raisePane("problems");
+}
+
+void MainWindow::putProblemsBack() {
+  QDockWidget* problems = docks_.find("problems")->second;
+  QDockWidget* behind = std::exchange(behind_problems_, nullptr);
+  const bool hide = std::exchange(problems_were_hidden_, false);
+  if (problems->visibleRegion().isEmpty()) return;  // somebody has put them away already
+  if (behind != nullptr && !behind->isHidden()) behind->raise();
+  if (hide) problems->hide();
+}
+
+void MainWindow::markStale() {
+  for (const PaneRow& row : pane_table()) {
+    const bool behind = document_.stale() && row.name != "whatif" && row.name != "problems";
+    const QString title = QString::fromUtf8(row.title.data(), static_cast<qsizetype>(row.title.size()));
+    QDockWidget* dock = docks_.find(row.name)->second;
+    dock->setWindowTitle(behind ? tr("⚠ %1 (stale)").arg(title) : title);
+    dock->setToolTip(behind ? tr("It shows the plan without the edits of What if.") : QString());
+  }
 }
 
 void MainWindow::showPlan() {
   const PlanPtr plan = document_.plan();
   if (!plan) return;
   showStart(false);
-  setWindowTitle(
-      tr("%1 on %2 – Stowage inspector").arg(qt(plan->compilation.network), qt(plan->program().target.name)));
+  QString what = tr("%1 on %2").arg(qt(plan->compilation.network), qt(plan->program().target.name));
+  // A plan that was made here goes by the name under which it can be compared.
+  for (const KeptPlan& kept : document_.kept()) {
+    if (kept.plan == plan && kept.plan != document_.kept().front().plan) what += QStringLiteral(", ") + kept.name;
+  }
+  setWindowTitle(tr("%1 – Stowage inspector").arg(what));
   if (selection_.place() == Place{}) selection_.select(step_place(costliest_step(*plan)));
 }
 
@@ -348,6 +393,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 void MainWindow::closeEvent(QCloseEvent* event) {
   document_.cancel();
   settings_.saveGeometry(saveGeometry());
+  putProblemsBack();
   if (!showsStartPage()) settings_.saveLayout(QString(), saveState(layout_version));
   QMainWindow::closeEvent(event);
 }

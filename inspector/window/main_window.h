@@ -60,6 +60,10 @@ class MainWindow : public QMainWindow {
   void makeGoMenu();
   void connectDocument();
   void showPlan();
+  void markStale();
+  void raiseProblems();
+  /// The arrangement as it was before there were problems, unless somebody has changed it since.
+  void putProblemsBack();
   void showStart(bool start);
   void askForModel();
   void askForFolder();
@@ -79,6 +83,9 @@ class MainWindow : public QMainWindow {
   QProgressBar* progress_;
   QToolButton* cancel_;
   QString first_layout_;
+  // While problems are in front because there are some: what they hide, and whether they were shown at all.
+  QDockWidget* behind_problems_ = nullptr;
+  bool problems_were_hidden_ = false;
   QDockWidget* last_dock_ = nullptr;  ///< that had the keyboard
 };
 

@@ -81,10 +81,10 @@ StartPage::StartPage(const Look& look, QWidget* parent)
   recent_->setMaximumHeight(200);
   samples_->setAccessibleName(tr("Samples"));
   recent_->setAccessibleName(tr("Recent files"));
-  for (QListWidget* list : {samples_, recent_}) {
-    connect(list, &QListWidget::itemActivated, this,
-            [this](QListWidgetItem* item) { Q_EMIT openRequested(item->data(Qt::UserRole).toString()); });
-  }
+  connect(samples_, &QListWidget::itemActivated, this,
+          [this](QListWidgetItem* item) { Q_EMIT sampleRequested(item->data(Qt::UserRole).toString()); });
+  connect(recent_, &QListWidget::itemActivated, this,
+          [this](QListWidgetItem* item) { Q_EMIT openRequested(item->data(Qt::UserRole).toString()); });
   connect(model, &QPushButton::clicked, this, &StartPage::modelDialogRequested);
   connect(folder, &QPushButton::clicked, this, &StartPage::folderDialogRequested);
   connect(cancel, &QPushButton::clicked, this, &StartPage::cancelRequested);

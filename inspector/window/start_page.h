@@ -31,6 +31,7 @@ class StartPage : public QWidget {
 
  Q_SIGNALS:
   void openRequested(const QString& path);
+  void sampleRequested(const QString& folder);
   void modelDialogRequested();
   void folderDialogRequested();
   void cancelRequested();

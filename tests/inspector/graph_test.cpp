@@ -270,7 +270,7 @@ TEST_CASE("a search finds by regular expression, forwards and backwards, and say
   REQUIRE(wanted.size() > 2);
   shown.pane.setMode(GraphPane::Mode::computation);
   REQUIRE(wait_until([&] { return !shown.pane.busy(); }));
-  shown.pane.search(QStringLiteral("^(gemm|conv) "));
+  shown.pane.search(QStringLiteral("^(gemm|conv)$"));
   CHECK(shown.pane.matchCount() == wanted.size());
   CHECK(shown.selection.place().op == wanted[0]);
   QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return);
@@ -278,8 +278,14 @@ TEST_CASE("a search finds by regular expression, forwards and backwards, and say
   QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
   QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
   CHECK(shown.selection.place().op == wanted.back());
+  // Names, kinds and shapes each by itself.
+  shown.pane.search(QStringLiteral("^conv1$"));
+  CHECK(shown.pane.matchCount() == 1);
+  const int width = shown.pane.minimumSizeHint().width();
   shown.pane.search(QStringLiteral("(conv"));
   CHECK(shown.pane.matchCount() == 0);
+  CHECK(shown.pane.searchLine().toolTip().contains(QStringLiteral("not an expression")));
+  CHECK(shown.pane.minimumSizeHint().width() <= width + 60);
   QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Escape);
   CHECK(shown.pane.searchLine().text().isEmpty());
 }
@@ -375,6 +381,64 @@ TEST_CASE("dot's layouts are kept by what was asked, damaged ones are not read, 
   CHECK_FALSE(unknown);
   CHECK_FALSE(stopped);
   CHECK_THROWS(kept_dot_layout(input, {}));  // on this thread, which is the window's
+}
+
+TEST_CASE("the whole of a long network is to be seen", "[inspector]") {
+  constexpr int nodes = 4000;
+  GraphSketch sketch;
+  for (int i = 0; i < nodes; ++i) {
+    sketch.input.nodes.push_back({150, 54});
+    if (i > 0) sketch.input.edges.push_back({i - 1, i, i});
+    GraphNode node;
+    node.step = i;
+    sketch.picture.nodes.push_back(node);
+    sketch.node_of.push_back(i);
+  }
+  for (int i = 1; i < nodes; ++i) {
+    GraphEdge edge;
+    edge.from = i - 1;
+    edge.to = i;
+    sketch.picture.edges.push_back(edge);
+    sketch.edge_of.push_back(i - 1);
+  }
+  const auto layout = layered_layout(sketch.input);
+  REQUIRE(layout);
+  Look look;
+  for (const bool dark : {false, true}) {
+    look.setDark(dark);
+    GraphView view(look);
+    view.resize(500, 400);
+    view.setPicture(finish_picture(sketch, *layout, false), false);
+    view.setColours(std::vector<NodeColour>(nodes, NodeColour{look.theme().category(0)}));
+    view.fit();
+    QImage screen(500, 400, QImage::Format_RGB32);
+    view.render(&screen);
+    int rows = 0;
+    for (int y = 0; y < screen.height(); ++y) {
+      int painted = 0;
+      for (int x = 0; x < screen.width(); ++x) painted += screen.pixelColor(x, y) != look.theme().base ? 1 : 0;
+      rows += painted >= 5 ? 1 : 0;
+    }
+    CHECK(rows > 300);
+  }
+}
+
+TEST_CASE("without anything chosen a network is looked at from its beginning", "[inspector]") {
+  ShownGraph shown("lenet");
+  shown.pane.resize(420, 260);
+  shown.pane.setMode(GraphPane::Mode::both);
+  shown.selection.select(network_place());
+  REQUIRE(wait_until([&] { return !shown.pane.busy(); }));
+  shown.pane.flush();
+  for (const GraphKind kind : {GraphKind::computation, GraphKind::fused}) {
+    GraphView& view = shown.pane.view(kind);
+    const auto& nodes = view.picture()->nodes;
+    const auto first = std::min_element(
+        nodes.begin(), nodes.end(), [](const GraphNode& a, const GraphNode& b) { return a.rect.top() < b.rect.top(); });
+    const double middle = view.fromPicture(first->rect.center()).x();
+    CHECK(middle > 0);
+    CHECK(middle < view.width());
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "inspector/panes/loops_pane.h"
 #include "inspector/panes/problems_pane.h"
 #include "inspector/panes/tables_pane.h"
+#include "inspector/panes/what_if_pane.h"
 #include "tests/inspector/window_fixture.h"
 
 namespace stowage::test {
@@ -180,6 +181,102 @@ TEST_CASE("closing during work leaves nothing behind", "[inspector]") {
   window->close();
   window.reset();
   CHECK_FALSE(wait_until([] { return false; }, 0.05));
+}
+
+QStringList shown_docks(const MainWindow& window) {
+  QStringList names;
+  for (const auto* dock : window.findChildren<QDockWidget*>()) {
+    if (!dock->isHidden()) names.push_back(dock->objectName());
+  }
+  names.sort();
+  return names;
+}
+
+TEST_CASE("the window comes back with the panes with which it was left", "[inspector]") {
+  QStringList left;
+  {
+    MainWindow window;
+    open_sample(window, "matmul");
+    window.setLayoutNamed(QStringLiteral("memory"));
+    window.setLayoutNamed(QStringLiteral("teach"));
+    window.setLayoutNamed(QStringLiteral("memory"));
+    QCoreApplication::processEvents();
+    left = shown_docks(window);
+    CHECK(left == QStringList{QStringLiteral("ldm"), QStringLiteral("loops"), QStringLiteral("problems"),
+                              QStringLiteral("tables")});
+    window.close();
+  }
+  MainWindow window;
+  open_sample(window, "matmul");
+  QCoreApplication::processEvents();
+  CHECK(shown_docks(window) == left);
+  // A pane that was not there comes up as a tab of what is, not as a column of its own.
+  window.raisePane("replay");
+  QCoreApplication::processEvents();
+  CHECK_FALSE(window.tabifiedDockWidgets(window.findChild<QDockWidget*>(QStringLiteral("replay"))).isEmpty());
+  window.setLayoutNamed(QStringLiteral("compile"));
+  window.close();
+}
+
+TEST_CASE("a failed opening does not change the arrangement that is kept", "[inspector]") {
+  const auto front = [](MainWindow& window) { return !window.pane("tables")->visibleRegion().isEmpty(); };
+  {
+    MainWindow window;
+    open_sample(window, "matmul");
+    window.setLayoutNamed(QStringLiteral("compile"));
+    QCoreApplication::processEvents();
+    REQUIRE(front(window));
+    window.open({QStringLiteral("/nowhere/model.onnx"), {}});
+    REQUIRE(wait_until([&] { return !window.document().busy(); }));
+    CHECK_FALSE(front(window));
+    window.close();
+  }
+  MainWindow window;
+  open_sample(window, "matmul");
+  QCoreApplication::processEvents();
+  CHECK(front(window));
+}
+
+TEST_CASE("panes that are behind the edits are marked so, and the title names what is shown", "[inspector]") {
+  MainWindow window;
+  open_sample(window, "matmul");
+  auto& pane = pane_of<WhatIfPane>(window, "whatif");
+  pane.flush();
+  REQUIRE(wait_until([&] { return pane.session().legal() != nullptr && !pane.session().pending(); }));
+  const auto title = [&](const char* name) {
+    return window.findChild<QDockWidget*>(QString::fromLatin1(name))->windowTitle();
+  };
+  const QString loops = title("loops");
+  const QString whatif = title("whatif");
+  Schedule schedule;
+  schedule.buffer["y"] = 64;
+  pane.session().fix(schedule, QStringLiteral("buffer y"));
+  CHECK(title("loops").contains(QStringLiteral("stale")));
+  CHECK(title("whatif") == whatif);
+  pane.session().planNetwork();
+  REQUIRE(wait_until([&] { return !pane.session().planning() && !window.document().stale(); }));
+  CHECK(title("loops") == loops);
+  CHECK(window.windowTitle().contains(QStringLiteral("what-if 1")));
+  pane.session().history().undo();
+  CHECK(title("cost").contains(QStringLiteral("stale")));
+  REQUIRE(wait_until([&] { return !pane.session().pending(); }));
+}
+
+TEST_CASE("an operator in a group of its own name is told from it", "[inspector]") {
+  MainWindow window;
+  open_sample(window, "lenet");
+  const LoadedPlan& plan = *window.document().plan();
+  int found = -1;
+  for (std::size_t i = 0; i < plan.step_of_operator.size() && found < 0; ++i) {
+    const StepFacts* step = plan.step(plan.step_of_operator[i]);
+    if (step != nullptr && step->step->group.name == plan.graph().operators()[i].name) found = static_cast<int>(i);
+  }
+  REQUIRE(found >= 0);
+  window.selection().select(op_place(plan.step_of_operator[static_cast<std::size_t>(found)], found));
+  const QStringList crumbs = window.breadcrumb().text().split(QStringLiteral(" › "));
+  REQUIRE(crumbs.size() == 3);
+  CHECK(crumbs[2] != crumbs[1]);
+  CHECK(crumbs[2].endsWith(crumbs[1]));
 }
 
 }  // namespace
