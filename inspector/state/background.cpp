@@ -30,7 +30,7 @@ void Background::start(Work work) {
       const auto now = std::chrono::steady_clock::now();
       if (done != total && now - *last < std::chrono::milliseconds(40)) return;
       *last = now;
-      QMetaObject::invokeMethod(this, [this, job, stage, done, total] {
+      handOver([this, job, stage, done, total] {
         if (job == newest_ && busy_) {
           Q_EMIT progress(QString::fromStdString(stage), static_cast<int>(done), static_cast<int>(total));
         }
@@ -42,13 +42,29 @@ void Background::start(Work work) {
     } catch (const std::exception& failure) {
       deliver = [this, message = QString::fromUtf8(failure.what())] { Q_EMIT fault(message); };
     }
-    QMetaObject::invokeMethod(
-        this, [this, job, deliver = std::move(deliver)] { finished(job, deliver); }, Qt::QueuedConnection);
+    handOver([this, job, deliver = std::move(deliver)] { finished(job, deliver); });
   });
   if (!busy_) {
     busy_ = true;
     Q_EMIT busyChanged();
   }
+}
+
+void Background::handOver(std::function<void()> call) {
+  {
+    const std::lock_guard lock(mutex_);
+    handed_over_.push_back(std::move(call));
+  }
+  QMetaObject::invokeMethod(this, "takeOver", Qt::QueuedConnection);
+}
+
+void Background::takeOver() {
+  std::vector<std::function<void()>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    calls.swap(handed_over_);
+  }
+  for (const auto& call : calls) call();
 }
 
 void Background::cancel() {

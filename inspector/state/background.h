@@ -6,14 +6,17 @@
 #include <QObject>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include "core/progress.h"
 
 namespace stowage::inspector {
 
-/// A plain std::jthread, because the thread sanitizer sees into it.
+/// A plain std::jthread and a list under a mutex of its own, because the thread sanitizer sees into them and not into
+/// Qt.
 class Background : public QObject {
   Q_OBJECT
  public:
@@ -36,7 +39,13 @@ class Background : public QObject {
   void fault(const QString& message);
 
  private:
+  /// From any thread: has it called on the window's.
+  void handOver(std::function<void()> call);
+  Q_SLOT void takeOver();
   void finished(std::uint64_t job, const Deliver& deliver);
+
+  std::mutex mutex_;
+  std::vector<std::function<void()>> handed_over_;  ///< under mutex_
 
   std::map<std::uint64_t, std::jthread> threads_;  ///< running ones, also those that were stopped
   std::uint64_t newest_ = 0;
