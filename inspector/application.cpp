@@ -6,6 +6,7 @@
 #include <QEventLoop>
 #include <QFileInfo>
 #include <QIcon>
+#include <QSettings>
 #include <QTemporaryDir>
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <string_view>
 
 #include "inspector/panes/export.h"
+#include "inspector/panes/graph_pane.h"
 #include "inspector/window/main_window.h"
 
 /// The resources of a static library come with it only if they are asked for, outside of any namespace.
@@ -32,11 +34,17 @@ struct Options {
   QString export_pane;
   QString op;
   QString output;
+  QString graph;    ///< which graph, "" as the pane has it
+  QString colours;  ///< what it is coloured by
   QSizeF size = {1280, 800};
   bool dark = false;
   bool light = false;
   QStringList paths;
 };
+
+const QStringList graph_names = {QStringLiteral("fused"), QStringLiteral("computation"), QStringLiteral("both")};
+const QStringList colour_names = {QStringLiteral("template"), QStringLiteral("time"), QStringLiteral("bytes"),
+                                  QStringLiteral("ldm"), QStringLiteral("change")};
 
 void say(const QString& text) { std::fprintf(stderr, "stowage-inspector: %s\n", qPrintable(text)); }
 
@@ -81,9 +89,16 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
                                   QStringLiteral("NAME"));
   const QCommandLineOption front(QStringLiteral("pane"), QStringLiteral("Pane to bring to the front of the window."),
                                  QStringLiteral("PANE"));
+  const QCommandLineOption graph(QStringLiteral("graph"),
+                                 QStringLiteral("Graph to export: %1.").arg(graph_names.join(QStringLiteral(", "))),
+                                 QStringLiteral("WHICH"));
+  const QCommandLineOption colours(
+      QStringLiteral("colours"),
+      QStringLiteral("What it is coloured by: %1.").arg(colour_names.join(QStringLiteral(", "))),
+      QStringLiteral("METRIC"));
   const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Use the dark theme."));
   const QCommandLineOption light(QStringLiteral("light"), QStringLiteral("Use the light theme."));
-  parser.addOptions({pane, op, output, size, layout, front, dark, light});
+  parser.addOptions({pane, op, output, size, layout, front, graph, colours, dark, light});
   parser.addPositionalArgument(QStringLiteral("PLAN"),
                                QStringLiteral("A compiled folder, an ONNX model or a batch file."));
   parser.addPositionalArgument(QStringLiteral("BASELINE"), QStringLiteral("Another one to compare it with."),
@@ -113,6 +128,19 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
   options.front = parser.value(front);
   if (parser.isSet(front) && find_pane(options.front.toStdString()) == nullptr) {
     return usage(QStringLiteral("there is no pane '%1'; there are %2").arg(options.front, pane_list()));
+  }
+  options.graph = parser.value(graph);
+  options.colours = parser.value(colours);
+  if ((parser.isSet(graph) || parser.isSet(colours)) && options.export_pane != QStringLiteral("graph")) {
+    return usage(QStringLiteral("--graph and --colours belong to --export graph"));
+  }
+  if (parser.isSet(graph) && !graph_names.contains(options.graph)) {
+    return usage(QStringLiteral("there is no graph '%1'; there are %2")
+                     .arg(options.graph, graph_names.join(QStringLiteral(", "))));
+  }
+  if (parser.isSet(colours) && !colour_names.contains(options.colours)) {
+    return usage(QStringLiteral("there are no colours by '%1'; there are %2")
+                     .arg(options.colours, colour_names.join(QStringLiteral(", "))));
   }
   options.dark = parser.isSet(dark);
   options.light = parser.isSet(light);
@@ -204,8 +232,18 @@ int run_export(const Options& options) {
       find_pane(options.export_pane.toStdString())->make(PaneContext{document, selection, look}));
   pane->setWindowTitle(options.export_pane);
   pane->resize(options.size.toSize());
-  return export_when_open(options, document, selection,
-                          [&] { return export_pane(*pane, options.output, options.size); });
+  return export_when_open(options, document, selection, [&] {
+    if (auto* graph = dynamic_cast<GraphPane*>(pane.get())) {
+      graph->settle();
+      if (!options.graph.isEmpty()) {
+        graph->setMode(static_cast<GraphPane::Mode>(graph_names.indexOf(options.graph)));
+      }
+      if (!options.colours.isEmpty()) {
+        graph->setMetric(static_cast<GraphMetric>(colour_names.indexOf(options.colours)));
+      }
+    }
+    return export_pane(*pane, options.output, options.size);
+  });
 }
 
 /// The window as it would be seen, without the settings of whoever runs this.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,17 +11,6 @@
 namespace stowage::inspector {
 
 namespace {
-
-const char* kind_text(GroupChange::Kind kind) {
-  switch (kind) {
-    case GroupChange::Kind::same: return "the same";
-    case GroupChange::Kind::planned: return "planned otherwise";
-    case GroupChange::Kind::regrouped: return "fused otherwise";
-    case GroupChange::Kind::only_before: return "gone";
-    case GroupChange::Kind::only_after: return "new";
-  }
-  return "";
-}
 
 const char* what_text(ScheduleChange::What what) {
   switch (what) {
@@ -108,7 +98,7 @@ Table changes_table(const PlanDiff& diff) {
     const auto [before, now] = sides_text(change);
     row.cells = {now,
                  before,
-                 kind_text(change.kind),
+                 std::string(kind_text(change.kind)),
                  a.cycles,
                  b.cycles,
                  b.cycles - a.cycles,
@@ -122,6 +112,142 @@ Table changes_table(const PlanDiff& diff) {
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+namespace {
+
+/// Where the changes of a table go: behind every column that is compared.
+struct ComparedColumns {
+  std::vector<std::size_t> of_table;  ///< by column of the result
+  std::vector<bool> is_change;        ///< by column of the result
+};
+
+ColumnKind change_kind(ColumnKind kind) {
+  switch (kind) {
+    case ColumnKind::text: return ColumnKind::text;
+    case ColumnKind::bytes: return ColumnKind::bytes_change;
+    case ColumnKind::cycles: return ColumnKind::cycles_change;
+    case ColumnKind::share: return ColumnKind::share_change;
+    default: return ColumnKind::count_change;
+  }
+}
+
+ComparedColumns add_columns(Table& table) {
+  ComparedColumns columns;
+  std::vector<Column> all;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const Column& column = table.columns[c];
+    all.push_back(column);
+    columns.of_table.push_back(c);
+    columns.is_change.push_back(false);
+    if (!column.compared) continue;
+    const bool text = column.kind == ColumnKind::text;
+    all.push_back({text ? column.title + " before" : "Δ " + column.title, change_kind(column.kind),
+                   text ? "in the baseline, where it was another" : "now less in the baseline", column.summed});
+    columns.of_table.push_back(c);
+    columns.is_change.push_back(true);
+  }
+  table.columns = std::move(all);
+  return columns;
+}
+
+/// What stands in a column of changes for the rows of both plans that are one thing; none of the baseline: it is new.
+Cell change_of(const Cell& now, const std::vector<const Row*>& before, std::size_t column) {
+  if (std::holds_alternative<std::string>(now)) {
+    if (before.empty()) return std::string("(new)");
+    const Cell& then = before.front()->cells[column];
+    return then == now ? Cell() : then;
+  }
+  const auto* number = std::get_if<std::int64_t>(&now);
+  if (number == nullptr) return {};
+  std::int64_t sum = 0;
+  for (const Row* row : before) {
+    if (const auto* then = std::get_if<std::int64_t>(&row->cells[column])) sum += *then;
+  }
+  return *number - sum;
+}
+
+/// Every row with its changes. Rows of both plans are one thing if they have the same key and, unless `anywhere`, their
+/// steps belong to the same change; the n-th of equal ones goes with the n-th.
+Table compared_rows(Table now, const Table& then, const PlanComparison& comparison, bool anywhere) {
+  const auto change_at = [](const std::vector<int>& changes, int step) {
+    return step >= 0 && static_cast<std::size_t>(step) < changes.size() ? changes[static_cast<std::size_t>(step)] : -1;
+  };
+  using Key = std::tuple<int, std::string, int>;
+  const auto key_of = [&](std::map<std::pair<int, std::string>, int>& seen, int change, const std::string& key) {
+    const std::pair<int, std::string> same{anywhere ? 0 : change, key};
+    return Key{same.first, same.second, seen[same]++};
+  };
+  std::map<std::pair<int, std::string>, int> seen;
+  std::map<Key, const Row*> before;
+  for (const Row& row : then.rows) {
+    before[key_of(seen, change_at(comparison.change_of_baseline_step, row.place.step), row.key)] = &row;
+  }
+  seen.clear();
+  const ComparedColumns columns = add_columns(now);
+  for (Row& row : now.rows) {
+    const auto found = before.find(key_of(seen, change_at(comparison.change_of_step, row.place.step), row.key));
+    std::vector<const Row*> same;
+    if (found != before.end()) same.push_back(found->second);
+    std::vector<Cell> cells;
+    for (std::size_t c = 0; c < columns.of_table.size(); ++c) {
+      const Cell& cell = row.cells[columns.of_table[c]];
+      cells.push_back(columns.is_change[c] ? change_of(cell, same, columns.of_table[c]) : cell);
+    }
+    row.cells = std::move(cells);
+  }
+  return now;
+}
+
+}  // namespace
+
+Table compared_groups(const PlanComparison& comparison) {
+  Table table = groups_table(*comparison.current);
+  const auto kernels = [](const GroupChange& change) {
+    return change.numbers_before.kernels + change.numbers_after.kernels;
+  };
+  const ComparedColumns columns = add_columns(table);
+  table.columns.push_back({"change", ColumnKind::text,
+                           "against the baseline; numbers of groups that are fused "
+                           "otherwise stand with the first of them"});
+  for (Row& row : table.rows) {
+    const GroupChange* change = comparison.change_of(row.place.step);
+    const bool leads = comparison.leads(row.place.step) && kernels(*change) > 0;
+    std::vector<Cell> cells;
+    for (std::size_t c = 0; c < columns.of_table.size(); ++c) {
+      const std::string& title = table.columns[c].title;
+      if (!columns.is_change[c]) {
+        cells.push_back(row.cells[columns.of_table[c]]);
+      } else if (!leads) {
+        cells.emplace_back();
+      } else {
+        const PlanNumbers& a = change->numbers_before;
+        const PlanNumbers& b = change->numbers_after;
+        cells.emplace_back(title == "Δ cycles"       ? b.cycles - a.cycles
+                           : title == "Δ DMA bytes"  ? b.bytes - a.bytes
+                           : title == "Δ transfers"  ? b.transfers - a.transfers
+                           : title == "Δ operations" ? b.operations - a.operations
+                                                     : b.ldm_bytes - a.ldm_bytes);
+      }
+    }
+    std::string words = change != nullptr ? std::string(kind_text(change->kind)) : "";
+    if (change != nullptr && change->kind == GroupChange::Kind::regrouped) words += ": " + sides_text(*change).first;
+    cells.emplace_back(std::move(words));
+    row.cells = std::move(cells);
+  }
+  return table;
+}
+
+Table compared_operators(const PlanComparison& comparison) {
+  return compared_rows(operators_table(*comparison.current), operators_table(*comparison.baseline), comparison, true);
+}
+
+Table compared_buffers(const PlanComparison& comparison) {
+  return compared_rows(buffers_table(*comparison.current), buffers_table(*comparison.baseline), comparison, false);
+}
+
+Table compared_dma(const PlanComparison& comparison) {
+  return compared_rows(dma_table(*comparison.current), dma_table(*comparison.baseline), comparison, false);
 }
 
 Table totals_table(const PlanDiff& diff) {
@@ -176,15 +302,6 @@ Table details_table(const GroupChange& change, const LoadedPlan& baseline, const
     table.rows.push_back({{"LDM of " + tensor, buffer_text(pair.first), buffer_text(pair.second)}, {}});
   }
   return table;
-}
-
-const GroupChange* change_of(const PlanDiff& diff, int step) {
-  for (const GroupChange& change : diff.groups) {
-    for (const GroupSide& side : change.after) {
-      if (static_cast<int>(side.step) == step) return &change;
-    }
-  }
-  return nullptr;
 }
 
 std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, int baseline_step, const LoadedPlan& current,

@@ -3,8 +3,8 @@
 // schedule and buffers is other.
 #pragma once
 
-#include "driver/plan_diff.h"
 #include "inspector/code/code_text.h"
+#include "inspector/state/comparison.h"
 #include "inspector/tables/table.h"
 
 namespace stowage::inspector {
@@ -15,8 +15,12 @@ Table changes_table(const PlanDiff& diff);
 Table totals_table(const PlanDiff& diff);
 /// Schedule and buffers of one change, baseline and current beside each other.
 Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current);
-/// The change that a step of the current plan belongs to; null without one.
-const GroupChange* change_of(const PlanDiff& diff, int step);
+// The tables of a plan (tables/table.h) with what changed since the baseline: a column of changes behind each column
+// that is compared. Where groups are fused otherwise, the numbers of all their groups stand with the first.
+Table compared_groups(const PlanComparison& comparison);
+Table compared_operators(const PlanComparison& comparison);
+Table compared_buffers(const PlanComparison& comparison);
+Table compared_dma(const PlanComparison& comparison);
 
 /// Two nests line by line; lines that the other has not get a badge: "−" in the baseline, "+" in the current plan.
 std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, int baseline_step, const LoadedPlan& current,

@@ -4,9 +4,10 @@
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
-#include "inspector/whatif/result_drawing.h"
+#include "inspector/draw/wrapped_text.h"
 
 namespace stowage::inspector {
 
@@ -28,7 +29,14 @@ struct Bar {
   double share = 0;  ///< of the longest bar's whole
   int category = 0;
   std::optional<Place> place;
+  std::optional<double> before = std::nullopt;  ///< the baseline's share, on the same scale
 };
+
+/// "   Δ −1 234", behind a number that is compared.
+QString change_text(std::int64_t change, const QString& size) {
+  if (change == 0) return QStringLiteral("   Δ –");
+  return QStringLiteral("   Δ ") + (change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size;
+}
 
 /// Names, bars and numbers, each with a remark below it. Returns the height used.
 double add_bars(Drawing& drawing, const Look& look, double top, double width, const std::vector<Bar>& bars) {
@@ -51,6 +59,10 @@ double add_bars(Drawing& drawing, const Look& look, double top, double width, co
     Mark& mark = drawing.rect({left, y + 3, std::max(1.0, room * bar.share), row - 6}, theme.category(bar.category));
     mark.tip = bar.name + QStringLiteral(": ") + bar.number + QLatin1Char('\n') + bar.remark;
     mark.place = bar.place;
+    if (bar.before) {
+      const double x = left + room * std::min(*bar.before, 1.0);
+      drawing.line({x, y + 1}, {x, y + row - 1}, theme.text, 2).tip = QStringLiteral("the baseline's");
+    }
     drawing.text({left + room + 6, y, numbers + 4, row}, bar.number, theme.text, look.textFont(),
                  Qt::AlignRight | Qt::AlignVCenter);
     y += row;
@@ -70,21 +82,7 @@ double add_heading(Drawing& drawing, const Look& look, double y, double width, c
   return height + 2;
 }
 
-std::vector<Bar> term_bars(const LoadedPlan& plan, const StepFacts* step, const Look& look) {
-  std::vector<Bar> bars;
-  const double clock = plan.program().target.clock_hz;
-  const std::int64_t whole = std::max<std::int64_t>(1, step != nullptr ? step->cycles : plan.totals.cycles);
-  const auto add = [&](const std::string& name, std::int64_t cycles, const QString& remark) {
-    const double share = static_cast<double>(cycles) / static_cast<double>(whole);
-    bars.push_back({qt(name), time_text(cycles, clock, look.units()) + QStringLiteral("   ") + percent_text(share),
-                    remark, share, category_of(name), std::nullopt});
-  };
-  if (step != nullptr) {
-    for (const TimeTerm& term : step->plan->time.terms) {
-      add(term.name, term.cycles, qt(term.formula) + QStringLiteral("    [") + qt(term.source) + QStringLiteral("]"));
-    }
-    return bars;
-  }
+std::map<std::string, std::int64_t> summed_terms(const LoadedPlan& plan) {
   std::map<std::string, std::int64_t> sums;
   for (const StepFacts& each : plan.steps) {
     if (each.plan == nullptr) continue;
@@ -92,12 +90,64 @@ std::vector<Bar> term_bars(const LoadedPlan& plan, const StepFacts* step, const 
       sums[term.name.starts_with("compute") ? "compute" : term.name] += term.cycles;
     }
   }
-  for (const auto& [name, cycles] : sums) add(name, cycles, {});
+  return sums;
+}
+
+/// Terms of what a step is compared with, all of the network without a step; nothing where there is no one thing.
+std::optional<std::map<std::string, std::int64_t>> baseline_terms(const PlanComparison* comparison, int index,
+                                                                  bool network) {
+  if (comparison == nullptr) return std::nullopt;
+  if (network) return summed_terms(*comparison->baseline);
+  const StepFacts* before = comparison->baseline->step(comparison->baseline_step(index));
+  if (before == nullptr || before->plan == nullptr) return std::nullopt;
+  std::map<std::string, std::int64_t> terms;
+  for (const TimeTerm& term : before->plan->time.terms) terms[term.name] += term.cycles;
+  return terms;
+}
+
+std::vector<Bar> term_bars(const LoadedPlan& plan, const StepFacts* step, const Look& look,
+                           const std::optional<std::map<std::string, std::int64_t>>& before) {
+  std::vector<Bar> bars;
+  const double clock = plan.program().target.clock_hz;
+  std::int64_t whole = std::max<std::int64_t>(1, step != nullptr ? step->cycles : plan.totals.cycles);
+  const std::int64_t now = whole;
+  if (before) {
+    std::int64_t then = 0;
+    for (const auto& [name, cycles] : *before) then += cycles;
+    whole = std::max(whole, then);  // one scale for both
+  }
+  const auto add = [&](const std::string& name, std::int64_t cycles, const QString& remark) {
+    QString number = time_text(cycles, clock, look.units()) + QStringLiteral("   ") +
+                     percent_text(static_cast<double>(cycles) / static_cast<double>(now));
+    std::optional<double> line;
+    if (before) {
+      const auto found = before->find(name);
+      const std::int64_t then = found != before->end() ? found->second : 0;
+      number += change_text(cycles - then, time_text(std::abs(cycles - then), clock, look.units()));
+      line = static_cast<double>(then) / static_cast<double>(whole);
+    }
+    bars.push_back({qt(name), number, remark, static_cast<double>(cycles) / static_cast<double>(whole),
+                    category_of(name), std::nullopt, line});
+  };
+  if (step != nullptr) {
+    for (const TimeTerm& term : step->plan->time.terms) {
+      add(term.name, term.cycles, qt(term.formula) + QStringLiteral("    [") + qt(term.source) + QStringLiteral("]"));
+    }
+    return bars;
+  }
+  for (const auto& [name, cycles] : summed_terms(plan)) add(name, cycles, {});
   return bars;
 }
 
 /// DMA bytes of each tensor of a group, the largest first.
-std::vector<Bar> tensor_bars(int index, const StepFacts& step) {
+std::vector<Bar> tensor_bars(int index, const StepFacts& step, const StepFacts* baseline) {
+  std::map<std::string, std::int64_t> before;
+  if (baseline != nullptr && baseline->plan != nullptr) {
+    for (const auto& [id, totals] : baseline->plan->counts.dma) {
+      const auto& dma = std::get<Dma>(baseline->find(id)->statement->node);
+      before[baseline->plan->nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].name] += totals.bytes;
+    }
+  }
   std::map<int, std::int64_t> bytes;
   std::map<int, int> statement;
   for (const auto& [id, totals] : step.plan->counts.dma) {
@@ -107,6 +157,7 @@ std::vector<Bar> tensor_bars(int index, const StepFacts& step) {
   }
   std::int64_t most = 1;
   for (const auto& [tensor, moved] : bytes) most = std::max(most, moved);
+  for (const auto& [tensor, moved] : before) most = std::max(most, moved);
   std::vector<Bar> bars;
   for (const auto& [tensor, moved] : bytes) {
     const NestTensor& nest_tensor = step.plan->nest.tensors[static_cast<std::size_t>(tensor)];
@@ -116,9 +167,16 @@ std::vector<Bar> tensor_bars(int index, const StepFacts& step) {
         size > 0 ? format("moved {:.2f} times its {}", static_cast<double>(moved) / static_cast<double>(size),
                           size_text(size).toStdString())
                  : QString();
-    bars.push_back({qt(nest_tensor.name), size_text(moved), times,
-                    static_cast<double>(moved) / static_cast<double>(most), nest_tensor.written ? 1 : 5,
-                    statement_place(index, statement.at(tensor))});
+    QString number = size_text(moved);
+    std::optional<double> line;
+    if (baseline != nullptr) {
+      const auto found = before.find(nest_tensor.name);
+      const std::int64_t then = found != before.end() ? found->second : 0;
+      number += change_text(moved - then, size_text(std::abs(moved - then)));
+      line = static_cast<double>(then) / static_cast<double>(most);
+    }
+    bars.push_back({qt(nest_tensor.name), number, times, static_cast<double>(moved) / static_cast<double>(most),
+                    nest_tensor.written ? 1 : 5, statement_place(index, statement.at(tensor)), line});
   }
   std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.share > b.share; });
   return bars;
@@ -145,7 +203,7 @@ std::vector<RooflinePoint> roofline_points(const LoadedPlan& plan) {
   return points;
 }
 
-Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF room) {
+Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF room, const PlanComparison* comparison) {
   Drawing drawing;
   const double width = std::max(room.width(), 360.0);
   const StepFacts* step = plan.step(index);
@@ -157,10 +215,21 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
   y += add_heading(drawing, look, y, width,
                    format("Time of {}: {} cycles, {}", name.toStdString(), count_text(cycles).toStdString(),
                           time_text(cycles, clock, Units::seconds).toStdString()));
-  y += add_bars(drawing, look, y, width, term_bars(plan, step, look)) + 8;
+  y += add_bars(drawing, look, y, width,
+                term_bars(plan, step, look, baseline_terms(comparison, index, step == nullptr))) +
+       8;
   if (step != nullptr) {
     y += add_heading(drawing, look, y, width, QStringLiteral("Bytes moved per tensor, all cores"));
-    y += add_bars(drawing, look, y, width, tensor_bars(index, *step));
+    const StepFacts* before =
+        comparison != nullptr ? comparison->baseline->step(comparison->baseline_step(index)) : nullptr;
+    y += add_bars(drawing, look, y, width, tensor_bars(index, *step, before));
+  }
+  if (comparison != nullptr) {
+    y += 4;
+    drawing.text({margin, y, width - 2 * margin, QFontMetricsF(look.smallFont()).height()},
+                 QStringLiteral("The line across a bar is the baseline; Δ is now less then."), look.theme().muted,
+                 look.smallFont());
+    y += QFontMetricsF(look.smallFont()).height();
   }
   drawing.size = QSizeF(width, y + 8);
   return drawing;

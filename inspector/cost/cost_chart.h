@@ -4,12 +4,15 @@
 
 #include "inspector/draw/drawing.h"
 #include "inspector/look/look.h"
+#include "inspector/state/comparison.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {
 
-/// Terms of one group with formula and source; of the whole network (step -1) the sums by kind of term.
-Drawing cost_terms(const LoadedPlan& plan, int step, const Look& look, QSizeF room);
+/// Terms of one group with formula and source; of the whole network (step -1) the sums by kind of term. With a
+/// comparison every bar has the baseline's as a line across it, and the change behind its number.
+Drawing cost_terms(const LoadedPlan& plan, int step, const Look& look, QSizeF room,
+                   const PlanComparison* comparison = nullptr);
 /// Log-log: flop per DMA byte against flop per second, under the target's roofs, one dot a group.
 Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room);
 

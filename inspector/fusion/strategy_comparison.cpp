@@ -12,6 +12,7 @@
 #include "fusion/group.h"
 #include "fusion/strategy.h"
 #include "inspector/fusion/candidates.h"
+#include "inspector/state/background.h"
 #include "lowering/planned_cost.h"
 
 namespace stowage::inspector {
@@ -106,6 +107,7 @@ std::string groups_text(const LoadedPlan& plan, const std::vector<std::vector<Op
 
 std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop_token stop,
                                                const ProgressSink& progress) {
+  off_window_thread("strategies were compared");
   const Program& program = plan.program();
   Diagnostics diagnostics;
   const auto templates = fusion_templates(plan.compilation.templates, diagnostics);

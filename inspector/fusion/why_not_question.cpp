@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include "fusion/why_not.h"
+#include "inspector/state/background.h"
 #include "lowering/planned_cost.h"
 
 namespace stowage::inspector {
 
 WhyNotQuestion::WhyNotQuestion(PlanPtr plan) : plan_(std::move(plan)), facts_(plan_->graph()) {
+  off_window_thread("templates were matched");
   Diagnostics diagnostics;
   auto templates = fusion_templates(plan_->compilation.templates, diagnostics);
   check(static_cast<bool>(templates), "a plan's templates were read when it was opened");
@@ -19,6 +21,7 @@ WhyNotQuestion::WhyNotQuestion(PlanPtr plan) : plan_(std::move(plan)), facts_(pl
 }
 
 std::string WhyNotQuestion::ask(const std::vector<std::string>& names) const {
+  off_window_thread("templates were matched");
   Diagnostics diagnostics;
   std::vector<OpId> operators;
   for (const std::string& name : names) {

@@ -3,7 +3,6 @@
 
 #include <QDir>
 #include <QFile>
-#include <QSaveFile>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,6 +16,7 @@
 #include "driver/session.h"
 #include "emitter/graphviz.h"
 #include "inspector/state/background.h"
+#include "inspector/state/files.h"
 
 namespace stowage::inspector {
 
@@ -161,7 +161,7 @@ std::optional<LayoutResult> read_dot_answer(const std::string& answer, const Lay
 }
 
 std::optional<LayoutResult> kept_dot_layout(const LayoutInput& input, const std::vector<std::string>& folders) {
-  check(!on_window_thread(), "a graph is laid out on the window's thread");
+  off_window_thread("a graph was laid out");
   const std::string name = file_name(dot_question(input));
   for (const std::string& folder : folders) {
     QFile kept(path_in(folder, name));
@@ -173,7 +173,7 @@ std::optional<LayoutResult> kept_dot_layout(const LayoutInput& input, const std:
 
 std::optional<LayoutResult> dot_layout(const LayoutInput& input, const std::vector<std::string>& folders,
                                        Diagnostics& diagnostics, std::stop_token stop) {
-  check(!on_window_thread(), "a graph is laid out on the window's thread");
+  off_window_thread("a graph was laid out");
   const std::string question = dot_question(input);
   const std::string name = file_name(question);
   const Result<std::string> answer = draw_with_graphviz(question, "plain", diagnostics, stop);
@@ -184,10 +184,8 @@ std::optional<LayoutResult> dot_layout(const LayoutInput& input, const std::vect
     return std::nullopt;
   }
   for (const std::string& folder : folders) {
-    if (!QDir().mkpath(QString::fromStdString(folder))) continue;
-    QSaveFile file(path_in(folder, name));
-    const auto size = static_cast<qint64>(answer->size());
-    if (file.open(QIODevice::WriteOnly) && file.write(answer->data(), size) == size && file.commit()) break;
+    if (!make_folder(QString::fromStdString(folder)).isEmpty()) continue;
+    if (write_file(path_in(folder, name), QByteArray::fromStdString(*answer)).isEmpty()) break;
   }
   return result;
 }

@@ -3,6 +3,8 @@
 
 #include <QFontMetricsF>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "emitter/template_palette.h"
 
@@ -13,7 +15,8 @@ namespace {
 std::int64_t value_of(const StepFacts& step, GraphMetric metric) {
   if (step.plan == nullptr) return 0;
   switch (metric) {
-    case GraphMetric::fusion_template: return 0;
+    case GraphMetric::fusion_template:
+    case GraphMetric::change: return 0;
     case GraphMetric::time: return step.cycles;
     case GraphMetric::dma_bytes: return step.dma.bytes;
     case GraphMetric::ldm: return step.plan->nest.ldm_bytes;
@@ -42,10 +45,45 @@ NodeColour colour_of_template(const std::string& name, const Theme& theme) {
   return {fill};
 }
 
+/// Cycles that a step's change costs; 0 where nothing is compared.
+std::int64_t change_at(const PlanComparison* comparison, int step) {
+  const GroupChange* change = comparison != nullptr ? comparison->change_of(step) : nullptr;
+  return change != nullptr ? change->numbers_after.cycles - change->numbers_before.cycles : 0;
+}
+
+std::int64_t largest_change(const PlanComparison* comparison) {
+  std::int64_t largest = 0;
+  if (comparison == nullptr) return 0;
+  for (std::size_t step = 0; step < comparison->change_of_step.size(); ++step) {
+    largest = std::max(largest, std::abs(change_at(comparison, static_cast<int>(step))));
+  }
+  return largest;
+}
+
+/// From -1, the largest gain, over 0 to 1, the largest loss. Losses are dashed, so that colour is not alone.
+NodeColour colour_of_change(double share, const Theme& theme) {
+  if (share == 0) return {theme.raised, Qt::SolidLine};
+  const QColor full = theme.category(share < 0 ? 2 : 1);
+  const double weight = 0.25 + 0.75 * std::sqrt(std::min(std::abs(share), 1.0));  // small ones are to be seen too
+  const auto mix = [&](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * weight)); };
+  const QColor fill(mix(theme.base.red(), full.red()), mix(theme.base.green(), full.green()),
+                    mix(theme.base.blue(), full.blue()));
+  return {fill, share < 0 ? Qt::SolidLine : Qt::DashLine};
+}
+
 }  // namespace
 
-std::vector<NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric, const Theme& theme) {
+std::vector<NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric, const Theme& theme,
+                                      const PlanComparison* comparison) {
   std::vector<NodeColour> colours;
+  if (metric == GraphMetric::change) {
+    const auto largest = static_cast<double>(std::max<std::int64_t>(largest_change(comparison), 1));
+    for (std::size_t step = 0; step < plan.steps.size(); ++step) {
+      const auto change = static_cast<double>(change_at(comparison, static_cast<int>(step)));
+      colours.push_back(colour_of_change(change / largest, theme));
+    }
+    return colours;
+  }
   const auto top = static_cast<double>(top_of(plan, metric));
   for (const StepFacts& step : plan.steps) {
     if (metric == GraphMetric::fusion_template) {
@@ -57,7 +95,8 @@ std::vector<NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric
   return colours;
 }
 
-Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& look, double width) {
+Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& look, double width,
+                     const PlanComparison* comparison) {
   Drawing drawing;
   const Theme& theme = look.theme();
   const QFontMetricsF metrics(look.smallFont());
@@ -92,6 +131,26 @@ Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& loo
       add_text(text, theme.text);
       x += 8;
     }
+  } else if (metric == GraphMetric::change) {
+    const QString most = time_text(largest_change(comparison), plan.program().target.clock_hz, look.units()) +
+                         (look.units() == Units::cycles ? QStringLiteral(" cycles") : QString());
+    if (comparison == nullptr) add_text(QStringLiteral("nothing to compare with: open a baseline"), theme.muted);
+    const auto scale = [&](const QString& what, double sign, const QString& left, const QString& right) {
+      add_text(what, theme.text);
+      add_text(left, theme.muted);
+      constexpr int steps = 12;
+      for (int i = 0; i < steps; ++i) {
+        const double share = (i + 0.5) / steps;
+        drawing.rect({x + i * 5.0, y + 3, 5.2, row - 6},
+                     colour_of_change(sign * (sign < 0 ? 1 - share : share), theme).fill);
+      }
+      drawing.rect({x, y + 3, steps * 5.0, row - 6}, QColor(), theme.text).pen = colour_of_change(sign, theme).pen;
+      x += steps * 5.0 + 6;
+      add_text(right, theme.muted);
+      x += 8;
+    };
+    scale(QStringLiteral("faster:"), -1, QStringLiteral("−") + most, QStringLiteral("0"));
+    scale(QStringLiteral("slower (dashed):"), 1, QStringLiteral("0"), QStringLiteral("+") + most);
   } else {
     const std::int64_t top = top_of(plan, metric);
     const double clock = plan.program().target.clock_hz;

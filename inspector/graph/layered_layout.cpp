@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/check.h"
+#include "inspector/state/background.h"
 
 namespace stowage::inspector {
 
@@ -224,6 +225,7 @@ void add_curve(std::vector<LayoutPoint>& path, LayoutPoint to) {
 }  // namespace
 
 std::optional<LayoutResult> layered_layout(const LayoutInput& input, std::stop_token stop) {
+  off_window_thread("a graph was laid out");
   LayoutResult result;
   if (input.nodes.empty()) return result;
   Proper graph = make_proper(input);

@@ -174,11 +174,11 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   for (const int id : timeline.columns) {
     column_text = std::max(column_text, small.horizontalAdvance(column_label(plan, index, id)));
   }
-  column_text = std::min(column_text + 6, 130.0);
+  column_text = std::min(column_text + 8, 320.0);  // longer names are told by their tips
   const double left = margin + small.horizontalAdvance(QStringLiteral("65.00 KiB")) + 8;
   const double map_top = y + depth * row + 4;
   const double wanted = std::max(
-      {room.height() - map_top - column_text - row - margin, row * static_cast<double>(order.size()) + 8, 160.0});
+      {room.height() - map_top - column_text - row - margin, row * static_cast<double>(order.size()) + 8, 110.0});
   const QRectF area(left, map_top, width - left - margin - label_width - 24, wanted);
   std::vector<AddressAxis::Piece> pieces;
   for (const Buffer& buffer : nest.buffers) pieces.push_back({buffer.offset, buffer.offset + buffer.bytes()});

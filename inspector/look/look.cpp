@@ -193,6 +193,12 @@ QFont Look::codeFont() const {
   return font;
 }
 
+void Look::copy(const Look& other) {
+  setDark(other.theme().dark);
+  setUnits(other.units());
+  setPointSize(other.pointSize());
+}
+
 void Look::setDark(bool dark) {
   if (dark == theme_.dark) return;
   theme_ = make_theme(dark);

@@ -53,6 +53,8 @@ class Look : public QObject {
   [[nodiscard]] QFont titleFont() const;
   [[nodiscard]] QFont codeFont() const;
 
+  /// Takes everything from another.
+  void copy(const Look& other);
   void setDark(bool dark);
   void setUnits(Units units);
   /// Point size of the text, from 7 to 24.

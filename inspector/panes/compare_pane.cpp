@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/panes/compare_pane.h"
 
-#include <QElapsedTimer>
 #include <QFileDialog>
 #include <QFontMetricsF>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QRegularExpression>
 #include <QSignalBlocker>
@@ -13,7 +11,7 @@
 #include <algorithm>
 
 #include "inspector/compare/compare_tables.h"
-#include "inspector/whatif/result_drawing.h"
+#include "inspector/draw/wrapped_text.h"
 
 namespace stowage::inspector {
 
@@ -80,8 +78,8 @@ ComparePane::ComparePane(const PaneContext& context)
   layout->addWidget(verdict_);
   layout->addWidget(tabs_, 1);
 
-  connect(&document(), &Document::baselineChanged, this, &ComparePane::compare);
-  connect(&document(), &Document::planChanged, this, &ComparePane::compare);
+  connect(&document(), &Document::baselineChanged, this, &ComparePane::fillChoices);
+  connect(&document(), &Document::planChanged, this, &ComparePane::fillChoices);
   connect(&document(), &Document::keptChanged, this, &ComparePane::fillChoices);
   connect(changes_, &TableView::chosen, this, [this](const Place& place) {
     if (place != Place{}) selection().select(place);
@@ -108,7 +106,7 @@ ComparePane::ComparePane(const PaneContext& context)
     }
     changes_->setPattern(pattern);
   });
-  compare();
+  fillChoices();
 }
 
 std::vector<KeptPlan> ComparePane::choices() const {
@@ -148,69 +146,42 @@ void ComparePane::swap() {
   document().show(baseline);
 }
 
-void ComparePane::compare() {
-  fillChoices();
-  const PlanPtr baseline = document().baseline();
-  const PlanPtr current = document().plan();
-  if (baseline == compared_baseline_ && current == compared_current_) return;
-  compared_baseline_ = baseline;
-  compared_current_ = current;
-  diff_.reset();
-  if (!baseline || !current) {
-    work_.cancel();
-    verdict_->setText(current ? tr("Choose a baseline: another folder, a snapshot, or what an edit was planned from.")
-                              : tr("Nothing is open."));
-    refresh(plan_changed | selection_changed);
-    return;
-  }
-  verdict_->setText(tr("Comparing…"));
-  work_.start([this, baseline, current](const std::stop_token&, const ProgressSink&) -> Background::Deliver {
-    auto diff = std::make_shared<const PlanDiff>(diff_compilations(baseline->compilation, current->compilation));
-    return [this, diff] {
-      diff_ = diff;
-      refresh(plan_changed | selection_changed);
-    };
-  });
-}
-
 void ComparePane::refresh(unsigned changes) {
-  if ((changes & (plan_changed | look_changed)) != 0) {
+  const PlanDiff* diff = comparison() != nullptr ? &comparison()->diff : nullptr;
+  if ((changes & (plan_changed | comparison_changed | look_changed)) != 0) {
     const double clock = plan() ? plan()->program().target.clock_hz : 1;
-    if (diff_) {
-      QString words = qt(verdict(*diff_, "the baseline", "the current plan"));
-      if (!words.isEmpty()) words[0] = words[0].toUpper();
-      verdict_->setText(words);
-    }
+    QString words = diff != nullptr ? qt(verdict(*diff, "the baseline", "the current plan")) : QString();
+    if (!words.isEmpty()) words[0] = words[0].toUpper();
+    verdict_->setText(diff != nullptr          ? words
+                      : document().comparing() ? tr("Comparing…")
+                      : plan() ? tr("Choose a baseline: another folder, a snapshot, or what an edit was planned from.")
+                               : tr("Nothing is open."));
     verdict_->setFont(look().titleFont());
-    changes_->setTable(diff_ ? std::make_shared<const Table>(changes_table(*diff_)) : nullptr, clock);
-    totals_->setTable(diff_ ? std::make_shared<const Table>(totals_table(*diff_)) : nullptr, clock);
+    changes_->setTable(diff != nullptr ? std::make_shared<const Table>(changes_table(*diff)) : nullptr, clock);
+    totals_->setTable(diff != nullptr ? std::make_shared<const Table>(totals_table(*diff)) : nullptr, clock);
   }
-  if ((changes & (plan_changed | look_changed | selection_changed)) != 0) showGroup();
+  if ((changes & (plan_changed | comparison_changed | look_changed | selection_changed)) != 0) showGroup();
 }
 
 void ComparePane::showGroup() {
   changes_->setChosen(place());
-  const GroupChange* change = diff_ && place().step >= 0 ? change_of(*diff_, place().step) : nullptr;
-  if (change == nullptr || change->before.empty() || compared_current_ != plan()) {
+  const PlanComparison* both = comparison();
+  const GroupChange* change = both != nullptr ? both->change_of(place().step) : nullptr;
+  if (change == nullptr || change->before.empty()) {
     details_->setTable(nullptr, 1);
     nest_before_->setCode({});
     nest_after_->setCode({});
     return;
   }
-  details_->setTable(std::make_shared<const Table>(details_table(*change, *compared_baseline_, *plan())), 1);
-  auto [before, after] =
-      compared_nests(*compared_baseline_, static_cast<int>(change->before.front().step), *plan(), place().step, look());
+  details_->setTable(std::make_shared<const Table>(details_table(*change, *both->baseline, *both->current)), 1);
+  auto [before, after] = compared_nests(*both->baseline, static_cast<int>(change->before.front().step), *both->current,
+                                        place().step, look());
   nest_before_->setCode(std::move(before));
   nest_after_->setCode(std::move(after));
   nest_after_->setLit(place(), {});
 }
 
 QSizeF ComparePane::exportSize(QSizeF room) {
-  QElapsedTimer timer;
-  timer.start();
-  while (work_.busy() && timer.elapsed() < 10000) {
-    QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents, 20);
-  }
   const QSizeF totals = totals_->drawing().size;
   const QSizeF changes = changes_->drawing().size;
   const double width = std::max({room.width(), totals.width(), changes.width()});

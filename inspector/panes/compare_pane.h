@@ -34,7 +34,6 @@ class ComparePane : public Pane {
   void refresh(unsigned changes) override;
 
  private:
-  void compare();
   void fillChoices();
   void showGroup();
   void swap();
@@ -52,10 +51,6 @@ class ComparePane : public Pane {
   TableView* details_;
   CodeView* nest_before_;
   CodeView* nest_after_;
-  std::shared_ptr<const PlanDiff> diff_;  ///< null without a baseline
-  PlanPtr compared_baseline_;
-  PlanPtr compared_current_;
-  Background work_;
 };
 
 }  // namespace stowage::inspector

@@ -21,8 +21,9 @@ CostPane::CostPane(const PaneContext& context)
   layout->addWidget(split);
   terms_->setAccessibleName(tr("Terms of the estimate"));
   roofs_->setAccessibleName(tr("Roofline"));
-  terms_->setBuilder(
-      [this](QSizeF room) { return plan() ? cost_terms(*plan(), place().step, look(), room) : Drawing(); });
+  terms_->setBuilder([this](QSizeF room) {
+    return plan() ? cost_terms(*plan(), place().step, look(), room, comparison()) : Drawing();
+  });
   roofs_->setBuilder([this](QSizeF room) { return plan() ? roofline(*plan(), look(), room) : Drawing(); });
   for (DrawingView* view : {terms_, roofs_}) {
     connect(view, &DrawingView::chosen, &selection(), &Selection::select);
@@ -31,7 +32,7 @@ CostPane::CostPane(const PaneContext& context)
 }
 
 void CostPane::refresh(unsigned changes) {
-  const bool all = (changes & (plan_changed | look_changed)) != 0;
+  const bool all = (changes & (plan_changed | comparison_changed | look_changed)) != 0;
   if (all || place().step != shown_step_) terms_->rebuild();
   if (all) roofs_->rebuild();
   shown_step_ = place().step;

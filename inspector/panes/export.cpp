@@ -6,8 +6,10 @@
 #include <QImage>
 #include <QPageSize>
 #include <QPdfWriter>
-#include <QSaveFile>
 #include <QSvgGenerator>
+
+#include "inspector/state/background.h"
+#include "inspector/state/files.h"
 
 namespace stowage::inspector {
 
@@ -71,27 +73,24 @@ QByteArray page_bytes(const QString& ending, const PagePainter& draw, QSizeF siz
   return pdf_of(draw, size, ground);
 }
 
-QString write_export(const QString& path, const QByteArray& bytes) {
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit()) return {};
-  return Pane::tr("%1 cannot be written: %2").arg(path, file.errorString());
-}
-
-QString export_pane(Pane& pane, const QString& path, QSizeF room) {
+ExportWork prepare_export(Pane& pane, const QString& path, QSizeF room) {
   const QString ending = QFileInfo(path).suffix().toLower();
-  pane.flush();
-  if (const auto special = pane.exportSpecial(path, room)) return *special;
+  pane.settle();
+  if (auto special = pane.exportSpecial(path, room)) return *std::move(special);
+  const auto refuse = [](const QString& sentence) -> ExportWork { return [sentence] { return sentence; }; };
   if (ending != QStringLiteral("svg") && ending != QStringLiteral("png") && ending != QStringLiteral("pdf")) {
     const QString also = pane.specialFormats();
-    return Pane::tr("%1: pictures are written as .svg, .png or .pdf%2")
-        .arg(path, also.isEmpty() ? also : QStringLiteral("; ") + also);
+    return refuse(Pane::tr("%1: pictures are written as .svg, .png or .pdf%2")
+                      .arg(path, also.isEmpty() ? also : QStringLiteral("; ") + also));
   }
   const QSizeF size = pane.exportSize(room).expandedTo(QSizeF(16, 16));
   const QColor ground = pane.palette().color(QPalette::Base);
   const QByteArray bytes = page_bytes(
       ending, [&](QPainter& painter) { pane.draw(painter, size); }, size, ground, pane.windowTitle());
-  if (bytes.isEmpty()) return Pane::tr("%1: the picture is too large").arg(path);
-  return write_export(path, bytes);
+  if (bytes.isEmpty()) return refuse(Pane::tr("%1: the picture is too large").arg(path));
+  return [path, bytes] { return write_file(path, bytes); };
 }
+
+QString export_pane(Pane& pane, const QString& path, QSizeF room) { return beside(prepare_export(pane, path, room)); }
 
 }  // namespace stowage::inspector

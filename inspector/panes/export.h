@@ -14,11 +14,11 @@ using PagePainter = std::function<void(QPainter&)>;
 /// A picture of that size as the contents of a file: ending "svg", "png" or "pdf". Empty where it is too large.
 QByteArray page_bytes(const QString& ending, const PagePainter& draw, QSizeF size, const QColor& ground,
                       const QString& title);
-/// Whole or not at all. Returns what went wrong, in a sentence; empty when done.
-QString write_export(const QString& path, const QByteArray& bytes);
+/// ".svg", ".png" (at twice the resolution) or ".pdf", or what else the pane writes. Draws on this thread, which is the
+/// window's; the work that is returned writes, beside it. The file appears whole or not at all.
+ExportWork prepare_export(Pane& pane, const QString& path, QSizeF room = {1280, 800});
 
-/// ".svg", ".png" (at twice the resolution) or ".pdf", or what else the pane writes. Returns what went wrong, in a
-/// sentence; empty when done. The file appears whole or not at all.
+/// Both, waiting for the end. What went wrong, in a sentence; empty when done.
 QString export_pane(Pane& pane, const QString& path, QSizeF room = {1280, 800});
 
 }  // namespace stowage::inspector

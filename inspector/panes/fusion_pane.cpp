@@ -344,9 +344,12 @@ std::vector<Drawing> FusionPane::pages(QSizeF room) {
   const std::vector<OpId> asked = pair_to_ask(*plan(), {}, place());
   if (answer_->toPlainText().isEmpty() && asked.size() == 2) {
     // Nobody waited for the worker: a picture that is made at once.
-    question_ = question_ ? question_ : std::make_shared<const WhyNotQuestion>(plan());
     const std::vector<std::string> names = names_of_all(plan()->graph(), asked);
-    answer_->setPlainText(qt(question_->ask(names)).trimmed());
+    const std::string text = beside([&] {
+      question_ = question_ ? question_ : std::make_shared<const WhyNotQuestion>(plan());
+      return question_->ask(names);
+    });
+    answer_->setPlainText(qt(text).trimmed());
   }
   if (!answer_->toPlainText().isEmpty()) all.push_back(answerDrawing(room.width()));
   return all;

@@ -30,6 +30,7 @@ struct GraphPane::Laid {
     PicturePtr picture;
   };
   std::vector<One> graphs;
+  bool has_dot = false;  ///< Graphviz is installed
   [[nodiscard]] bool wants_dot() const {
     return std::any_of(graphs.begin(), graphs.end(), [](const One& one) {
       return !one.picture->by_dot && one.sketch->input.nodes.size() <= most_nodes_for_dot;
@@ -49,7 +50,7 @@ GraphPane::GraphPane(const PaneContext& context)
       legend_(new DrawingView(look(), this)) {
   mode_->addItems({tr("Fused graph"), tr("Computation graph"), tr("Side by side")});
   mode_->setAccessibleName(tr("Which graph"));
-  metric_->addItems({tr("by template"), tr("by time"), tr("by DMA bytes"), tr("by LDM use")});
+  metric_->addItems({tr("by template"), tr("by time"), tr("by DMA bytes"), tr("by LDM use"), tr("by gain and loss")});
   metric_->setAccessibleName(tr("Colours"));
   metric_->setToolTip(tr("What fused operators are coloured by"));
   search_->setPlaceholderText(tr("Find (regular expression)"));
@@ -111,7 +112,8 @@ GraphPane::GraphPane(const PaneContext& context)
   layout->addWidget(legend_);
 
   legend_->setBuilder([this](QSizeF room) {
-    return plan() ? graph_legend(*plan(), static_cast<GraphMetric>(metric_->currentIndex()), look(), room.width())
+    return plan() ? graph_legend(*plan(), static_cast<GraphMetric>(metric_->currentIndex()), look(), room.width(),
+                                 comparison())
                   : Drawing();
   });
   for (GraphView* view : {computation_, fused_}) {
@@ -163,6 +165,7 @@ std::shared_ptr<const GraphPane::Laid> GraphPane::lay_out(const PlanPtr& plan, c
                                                           const std::vector<std::string>& folders,
                                                           std::stop_token stop) {
   auto laid = std::make_shared<Laid>();
+  laid->has_dot = has_graphviz();
   for (const GraphWish& wish : wishes) {
     auto sketch = sketch_graph(*plan, wish, stop);
     if (!sketch) return nullptr;
@@ -202,7 +205,7 @@ void GraphPane::layOut() {
 void GraphPane::askDot(const std::shared_ptr<const Laid>& laid) {
   remark_->hide();
   if (!laid->wants_dot()) return;
-  if (!has_graphviz()) {
+  if (!laid->has_dot) {
     remark_->setText(
         tr("This is our own simple layout: Graphviz is not installed (Debian: apt-get install graphviz)."));
     remark_->show();
@@ -238,11 +241,10 @@ void GraphPane::finishNow() {
   if (!dirty_ && !work_.busy()) return;
   // Whoever exports waits; the work is done elsewhere all the same.
   work_.cancel();
-  std::shared_ptr<const Laid> laid;
-  std::jthread([&, wishes = wishes(), folders = folders()] {
-    laid = lay_out(plan(), wishes, folders, {});
-    if (!laid->wants_dot() || !has_graphviz()) return;
-    auto better = std::make_shared<Laid>(*laid);
+  const auto laid = beside([&, wishes = wishes(), folders = folders()]() -> std::shared_ptr<const Laid> {
+    const auto own = lay_out(plan(), wishes, folders, {});
+    if (!own->wants_dot() || !own->has_dot) return own;
+    auto better = std::make_shared<Laid>(*own);
     Diagnostics diagnostics;
     for (Laid::One& one : better->graphs) {
       if (one.picture->by_dot || one.sketch->input.nodes.size() > most_nodes_for_dot) continue;
@@ -250,8 +252,8 @@ void GraphPane::finishNow() {
         one.picture = finish_picture(*one.sketch, *layout, true);
       }
     }
-    laid = better;
-  }).join();
+    return better;
+  });
   showLaid(*laid);
 }
 
@@ -264,6 +266,20 @@ void GraphPane::setMode(Mode mode) {
   layOut();
 }
 
+/// Two plans that are compared are coloured by what they gain and lose, until somebody wants other colours.
+void GraphPane::followComparison() {
+  const auto change = static_cast<int>(GraphMetric::change);
+  const bool compares = comparison() != nullptr;
+  if (compares == follows_comparison_) return;
+  follows_comparison_ = compares;
+  if (compares && metric_->currentIndex() != change) {
+    metric_before_ = metric_->currentIndex();
+    metric_->setCurrentIndex(change);
+  } else if (!compares && metric_->currentIndex() == change) {
+    metric_->setCurrentIndex(metric_before_);
+  }
+}
+
 void GraphPane::setMetric(GraphMetric metric) { metric_->setCurrentIndex(static_cast<int>(metric)); }
 
 void GraphPane::flip(int step) {
@@ -273,7 +289,8 @@ void GraphPane::flip(int step) {
 
 void GraphPane::recolour() {
   if (plan()) {
-    const auto colours = graph_colours(*plan(), static_cast<GraphMetric>(metric_->currentIndex()), theme());
+    const auto colours =
+        graph_colours(*plan(), static_cast<GraphMetric>(metric_->currentIndex()), theme(), comparison());
     for (GraphView* view : {computation_, fused_}) view->setColours(colours);
   }
   placeLegend();
@@ -372,7 +389,8 @@ void GraphPane::refresh(unsigned changes) {
   } else if ((changes & look_changed) != 0) {
     layOut();  // text has another size
   }
-  if ((changes & (plan_changed | look_changed)) != 0) recolour();
+  if ((changes & (plan_changed | comparison_changed)) != 0) followComparison();
+  if ((changes & (plan_changed | comparison_changed | look_changed)) != 0) recolour();
   for (GraphView* view : {computation_, fused_}) view->setLit(place(), selection().hovered());
 }
 

@@ -27,6 +27,7 @@ class GraphPane : public Pane {
   enum class Mode : std::uint8_t { fused, computation, both };
   void setMode(Mode mode);
   void setMetric(GraphMetric metric);
+  [[nodiscard]] GraphMetric metric() const { return static_cast<GraphMetric>(metric_->currentIndex()); }
   /// Lights the nodes that match a regular expression and goes to the first; an empty one ends it.
   void search(const QString& expression);
   void goToMatch(int step);
@@ -48,6 +49,7 @@ class GraphPane : public Pane {
   void showLaid(const Laid& laid);
   void askDot(const std::shared_ptr<const Laid>& laid);
   void recolour();
+  void followComparison();
   void placeLegend();
   void showMatches(bool go);
   [[nodiscard]] std::vector<GraphKind> kinds() const;
@@ -68,6 +70,8 @@ class GraphPane : public Pane {
   DrawingView* legend_;
   std::set<int> flipped_;
   PlanPtr laid_plan_;
+  bool follows_comparison_ = false;
+  int metric_before_ = 0;  ///< the one that was wished before two plans were compared
   bool keep_sight_ = false;
   bool dirty_ = true;  ///< what is shown is not what is wished
   std::vector<std::pair<GraphView*, int>> matches_;

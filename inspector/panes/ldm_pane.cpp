@@ -5,29 +5,52 @@
 #include <algorithm>
 
 #include "inspector/ldm/ldm_map.h"
+#include "inspector/ldm/regions.h"
 
 namespace stowage::inspector {
 
 LdmPane::LdmPane(const PaneContext& context)
-    : Pane(context), scratchpad_(new DrawingView(look(), this)), memory_(new DrawingView(look(), this)) {
+    : Pane(context),
+      scratchpad_(new DrawingView(look(), this)),
+      lower_(new QTabWidget(this)),
+      sliders_(new LoopSliders(this)),
+      regions_(new DrawingView(look(), this)),
+      memory_(new DrawingView(look(), this)) {
+  auto* held = new QWidget(this);
+  auto* held_layout = new QVBoxLayout(held);
+  held_layout->setContentsMargins(0, 0, 0, 0);
+  held_layout->setSpacing(0);
+  held_layout->addWidget(sliders_);
+  held_layout->addWidget(regions_, 1);
+  lower_->setDocumentMode(true);
+  lower_->addTab(held, tr("Regions of the tensors"));
+  lower_->addTab(memory_, tr("Main memory"));
   auto* split = new QSplitter(Qt::Vertical, this);
   split->setChildrenCollapsible(true);
   split->addWidget(scratchpad_);
-  split->addWidget(memory_);
-  split->setStretchFactor(0, 3);
-  split->setStretchFactor(1, 2);
+  split->addWidget(lower_);
+  split->setStretchFactor(0, 5);
+  split->setStretchFactor(1, 3);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(split);
   scratchpad_->setAccessibleName(tr("LDM map"));
+  regions_->setAccessibleName(tr("Regions that the buffers hold of their tensors"));
   memory_->setAccessibleName(tr("Main memory map"));
   scratchpad_->setBuilder([this](QSizeF room) {
     if (!plan()) return Drawing();
     const bool has_nest = step() != nullptr && step()->plan != nullptr;
     return has_nest ? ldm_map(*plan(), place().step, look(), room) : ldm_peaks(*plan(), look(), room);
   });
+  regions_->setBuilder([this](QSizeF room) {
+    return plan() ? regions_drawing(*plan(), place().step, sliders_->position(), look(), room) : Drawing();
+  });
   memory_->setBuilder([this](QSizeF room) { return plan() ? dram_map(*plan(), place(), look(), room) : Drawing(); });
-  for (DrawingView* view : {scratchpad_, memory_}) {
+  connect(sliders_, &LoopSliders::moved, this, [this] {
+    regions_->rebuild();
+    regions_->setLit(place(), selection().hovered());
+  });
+  for (DrawingView* view : {scratchpad_, regions_, memory_}) {
     connect(view, &DrawingView::chosen, &selection(), &Selection::select);
     connect(view, &DrawingView::hovered, &selection(), &Selection::hover);
   }
@@ -35,27 +58,39 @@ LdmPane::LdmPane(const PaneContext& context)
 
 void LdmPane::refresh(unsigned changes) {
   if ((changes & (plan_changed | look_changed)) != 0 || place().step != shown_step_) {
+    if ((changes & plan_changed) != 0 || place().step != shown_step_) sliders_->setStep(step());
     shown_step_ = place().step;
     scratchpad_->rebuild();
+    regions_->rebuild();
     memory_->rebuild();
   }
-  scratchpad_->setLit(place(), selection().hovered());
-  memory_->setLit(place(), selection().hovered());
+  for (DrawingView* view : {scratchpad_, regions_, memory_}) view->setLit(place(), selection().hovered());
+}
+
+std::vector<Drawing> LdmPane::pages(QSizeF room) {
+  return {scratchpad_->build({room.width(), room.height() * 0.5}), regions_->build({room.width(), 0}),
+          memory_->build({room.width(), room.height() * 0.3})};
 }
 
 QSizeF LdmPane::exportSize(QSizeF room) {
-  const QSizeF upper = scratchpad_->build({room.width(), room.height() * 0.6}).size;
-  const QSizeF lower = memory_->build({room.width(), room.height() * 0.4}).size;
-  return {std::max(upper.width(), lower.width()), upper.height() + lower.height()};
+  QSizeF size(0, 0);
+  for (const Drawing& page : pages(room)) {
+    size = QSizeF(std::max(size.width(), page.size.width()), size.height() + page.size.height());
+  }
+  return size;
 }
 
 void LdmPane::draw(QPainter& painter, QSizeF size) {
-  const Drawing lower = memory_->build({size.width(), size.height() * 0.4});
-  const Drawing upper = scratchpad_->build({size.width(), size.height() - lower.size.height()});
-  paint(painter, upper);
-  paint_lit(painter, upper, place(), {}, theme());
-  painter.translate(0, upper.size.height());
-  paint(painter, lower);
+  // The map of the scratchpad takes what the others leave.
+  std::vector<Drawing> all = pages(size);
+  double others = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) others += all[i].size.height();
+  all.front() = scratchpad_->build({size.width(), size.height() - others});
+  for (const Drawing& page : all) {
+    paint(painter, page);
+    paint_lit(painter, page, place(), {}, theme());
+    painter.translate(0, page.size.height());
+  }
 }
 
 }  // namespace stowage::inspector

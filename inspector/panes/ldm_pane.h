@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core's scratchpad as address × program order, and main memory with the lifetimes of its tensors.
+// A core's scratchpad as address × program order, what its buffers hold of their tensors at a position of the loops,
+// and main memory with the lifetimes of its tensors.
 #pragma once
 
 #include <QSplitter>
+#include <QTabWidget>
 
 #include "inspector/draw/drawing_view.h"
+#include "inspector/ldm/loop_sliders.h"
 #include "inspector/panes/pane.h"
 
 namespace stowage::inspector {
@@ -17,13 +20,20 @@ class LdmPane : public Pane {
   void draw(QPainter& painter, QSizeF size) override;
 
   [[nodiscard]] DrawingView& scratchpad() { return *scratchpad_; }
+  [[nodiscard]] DrawingView& regions() { return *regions_; }
   [[nodiscard]] DrawingView& memory() { return *memory_; }
+  [[nodiscard]] LoopSliders& sliders() { return *sliders_; }
 
  protected:
   void refresh(unsigned changes) override;
 
  private:
+  [[nodiscard]] std::vector<Drawing> pages(QSizeF room);
+
   DrawingView* scratchpad_;
+  QTabWidget* lower_;
+  LoopSliders* sliders_;
+  DrawingView* regions_;
   DrawingView* memory_;
   int shown_step_ = -2;
 };

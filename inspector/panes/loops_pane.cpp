@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inspector/whatif/result_drawing.h"
+#include "inspector/draw/wrapped_text.h"
 
 namespace stowage::inspector {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/panes/pane.h"
 
+#include <QCoreApplication>
 #include <utility>
 
 namespace stowage::inspector {
@@ -9,12 +10,13 @@ Pane::Pane(const PaneContext& context) : context_(context) {
   timer_.setSingleShot(true);
   connect(&timer_, &QTimer::timeout, this, &Pane::flush);
   connect(&context_.document, &Document::planChanged, this, [this] { note(plan_changed | selection_changed); });
+  connect(&context_.document, &Document::comparisonChanged, this, [this] { note(comparison_changed); });
   connect(&context_.selection, &Selection::changed, this, [this] { note(selection_changed); });
   connect(&context_.selection, &Selection::hoverChanged, this, [this] { note(hover_changed); });
   connect(&context_.look, &Look::changed, this, [this] { note(look_changed); });
 }
 
-std::optional<QString> Pane::exportSpecial(const QString&, QSizeF) { return std::nullopt; }
+std::optional<ExportWork> Pane::exportSpecial(const QString&, QSizeF) { return std::nullopt; }
 
 const StepFacts* Pane::step() const {
   const Document& document = context_.document;
@@ -29,6 +31,13 @@ void Pane::note(unsigned change) {
 void Pane::flush() {
   timer_.stop();
   if (const unsigned changes = std::exchange(pending_, 0U)) refresh(changes);
+}
+
+void Pane::settle() {
+  while (context_.document.comparing()) {
+    QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents, 20);
+  }
+  flush();
 }
 
 void Pane::showEvent(QShowEvent* event) {

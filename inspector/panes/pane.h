@@ -17,6 +17,9 @@
 
 namespace stowage::inspector {
 
+/// What is left of an export for a worker thread: writes, and returns what went wrong, in a sentence, empty when done.
+using ExportWork = std::function<QString()>;
+
 /// What panes share. References outlive every pane.
 struct PaneContext {
   Document& document;
@@ -34,25 +37,34 @@ class Pane : public QWidget {
   /// Draws what it shows, all of it (not only what is scrolled to), into the rectangle from (0, 0) of that size.
   virtual void draw(QPainter& painter, QSizeF size) = 0;
 
-  /// Writes what no single picture holds, a lecture of many pages, say. Nothing where the path asks for a picture; else
-  /// what went wrong, in a sentence, empty when done.
-  virtual std::optional<QString> exportSpecial(const QString& path, QSizeF room);
+  /// For what no single picture holds, a lecture of many pages, say. Nothing where the path asks for a picture.
+  virtual std::optional<ExportWork> exportSpecial(const QString& path, QSizeF room);
   /// Of these, for messages: ".html is …". Empty without any.
   [[nodiscard]] virtual QString specialFormats() const { return {}; }
 
   /// Applies what is pending now, shown or not. Export and tests call it.
   void flush();
+  /// Waits for plans that are being compared, then flushes. For exports.
+  void settle();
 
  Q_SIGNALS:
   /// A sentence for the status bar.
   void message(const QString& text);
 
  protected:
-  enum Change : unsigned { plan_changed = 1, selection_changed = 2, hover_changed = 4, look_changed = 8 };
+  enum Change : unsigned {
+    plan_changed = 1,
+    selection_changed = 2,
+    hover_changed = 4,
+    look_changed = 8,
+    comparison_changed = 16
+  };
   /// What changed since the last call, several changes at once. Hidden panes are told when they are shown.
   virtual void refresh(unsigned changes) = 0;
 
   [[nodiscard]] PlanPtr plan() const { return context_.document.plan(); }
+  /// Of what is shown with its baseline; null without one.
+  [[nodiscard]] const PlanComparison* comparison() const { return context_.document.comparison().get(); }
   [[nodiscard]] const Place& place() const { return context_.selection.place(); }
   /// The step that is chosen, or null; a view's step has no plan.
   [[nodiscard]] const StepFacts* step() const;
@@ -67,7 +79,7 @@ class Pane : public QWidget {
   void note(unsigned change);
 
   PaneContext context_;
-  unsigned pending_ = plan_changed | selection_changed | hover_changed | look_changed;
+  unsigned pending_ = plan_changed | selection_changed | hover_changed | look_changed | comparison_changed;
   QTimer timer_;
 };
 

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include "inspector/draw/drawing.h"
+#include "inspector/state/files.h"
 
 namespace stowage::inspector {
 
@@ -105,10 +106,15 @@ void ProblemsPane::jump(int row) {
     if (const Place found = place_of(*plan(), diagnostic); found != Place{}) return selection().select(found);
   }
   const QString file = qt(diagnostic.place.file);
-  if (diagnostic.place.line > 0 && QFileInfo(file).isFile()) {
-    QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath()));
-    Q_EMIT message(tr("%1, line %2").arg(file).arg(diagnostic.place.line));
-  }
+  if (diagnostic.place.line <= 0) return;
+  looking_.start(
+      [this, file, line = diagnostic.place.line](const std::stop_token&, const ProgressSink&) -> Background::Deliver {
+        if (!is_file(file)) return {};
+        return [this, file, line] {
+          QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath()));
+          Q_EMIT message(tr("%1, line %2").arg(file).arg(line));
+        };
+      });
 }
 
 QSizeF ProblemsPane::exportSize(QSizeF room) {

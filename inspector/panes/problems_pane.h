@@ -6,6 +6,7 @@
 #include <QTreeWidget>
 
 #include "inspector/panes/pane.h"
+#include "inspector/state/background.h"
 
 namespace stowage::inspector {
 
@@ -27,6 +28,7 @@ class ProblemsPane : public Pane {
 
   QTreeWidget* list_;
   QPlainTextEdit* details_;
+  Background looking_;  ///< last: its destructor joins before the rest goes
 };
 
 /// The operator or fused operator that a diagnostic speaks of, if this plan has it.

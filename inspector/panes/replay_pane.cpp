@@ -14,6 +14,7 @@
 #include "inspector/replay/algorithm_text.h"
 #include "inspector/replay/lecture.h"
 #include "inspector/replay/replay_picture.h"
+#include "inspector/state/files.h"
 
 namespace stowage::inspector {
 
@@ -190,14 +191,24 @@ QString ReplayPane::specialFormats() const {
   return tr("the replay also as .html (a page for a lecture) or into a folder (a picture of every step)");
 }
 
-std::optional<QString> ReplayPane::exportSpecial(const QString& path, QSizeF room) {
-  const QFileInfo info(path);
-  const bool page = info.suffix().toLower() == QStringLiteral("html");
-  if (!page && !info.isDir() && !info.suffix().isEmpty()) return std::nullopt;
+std::optional<ExportWork> ReplayPane::exportSpecial(const QString& path, QSizeF room) {
+  const QString ending = QFileInfo(path).suffix().toLower();
+  if (ending == QStringLiteral("svg") || ending == QStringLiteral("png") || ending == QStringLiteral("pdf")) {
+    return std::nullopt;
+  }
   waitForSteps();
-  if (replay_->steps.empty()) return tr("choose a fused operator whose plan is to be replayed (--op NAME)");
-  if (page) return write_export(path, lecture_page(*replay_, look(), room));
-  return write_step_pictures(*replay_, look(), room, path);
+  const bool page = ending == QStringLiteral("html");
+  // Colours and fonts as they are now, whatever the window goes on to.
+  auto same_look = std::make_shared<Look>();
+  same_look->copy(look());
+  return [path, room, page, ending, also = specialFormats(), replay = replay_, same_look]() -> QString {
+    if (!page && !ending.isEmpty() && !is_folder(path)) {
+      return tr("%1: pictures are written as .svg, .png or .pdf; %2").arg(path, also);
+    }
+    if (replay->steps.empty()) return tr("choose a fused operator whose plan is to be replayed (--op NAME)");
+    return page ? write_file(path, lecture_page(*replay, *same_look, room))
+                : write_step_pictures(*replay, *same_look, room, path);
+  };
 }
 
 }  // namespace stowage::inspector

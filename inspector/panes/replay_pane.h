@@ -22,7 +22,7 @@ class ReplayPane : public Pane {
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
   /// ".html": a page for a lecture; a folder: a picture of every step.
-  std::optional<QString> exportSpecial(const QString& path, QSizeF room) override;
+  std::optional<ExportWork> exportSpecial(const QString& path, QSizeF room) override;
   [[nodiscard]] QString specialFormats() const override;
 
   [[nodiscard]] const Replay& replay() const { return *replay_; }

@@ -4,10 +4,12 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QRegularExpression>
-#include <QSaveFile>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <array>
+
+#include "inspector/compare/compare_tables.h"
+#include "inspector/state/files.h"
 
 namespace stowage::inspector {
 
@@ -16,13 +18,14 @@ namespace {
 struct TableRow {
   const char* title;
   Table (*make)(const LoadedPlan& plan);
+  Table (*compare)(const PlanComparison& comparison);
 };
 
 constexpr std::array tables = {
-    TableRow{QT_TRANSLATE_NOOP("Tables", "Groups"), groups_table},
-    TableRow{QT_TRANSLATE_NOOP("Tables", "Operators"), operators_table},
-    TableRow{QT_TRANSLATE_NOOP("Tables", "Buffers"), buffers_table},
-    TableRow{QT_TRANSLATE_NOOP("Tables", "DMA operations"), dma_table},
+    TableRow{QT_TRANSLATE_NOOP("Tables", "Groups"), groups_table, compared_groups},
+    TableRow{QT_TRANSLATE_NOOP("Tables", "Operators"), operators_table, compared_operators},
+    TableRow{QT_TRANSLATE_NOOP("Tables", "Buffers"), buffers_table, compared_buffers},
+    TableRow{QT_TRANSLATE_NOOP("Tables", "DMA operations"), dma_table, compared_dma},
 };
 
 }  // namespace
@@ -72,17 +75,22 @@ TablesPane::TablesPane(const PaneContext& context)
     for (TableView* view : views_) view->setPattern(pattern);
   });
   connect(only_chosen_, &QCheckBox::toggled, this, [this] { refresh(selection_changed); });
-  connect(csv, &QToolButton::clicked, this, &TablesPane::saveCsv);
+  connect(csv, &QToolButton::clicked, this, &TablesPane::askAndSave);
 }
 
 void TablesPane::refresh(unsigned changes) {
-  if ((changes & plan_changed) != 0) {
+  const bool tables_change = (changes & plan_changed) != 0 || compared_ != document().comparison();
+  if (tables_change) {
+    compared_ = document().comparison();
     for (std::size_t i = 0; i < views_.size(); ++i) {
-      views_[i]->setTable(plan() ? std::make_shared<const Table>(tables[i].make(*plan())) : nullptr,
-                          plan() ? plan()->program().target.clock_hz : 1);
+      TablePtr table;
+      if (plan()) {
+        table = std::make_shared<const Table>(compared_ ? tables[i].compare(*compared_) : tables[i].make(*plan()));
+      }
+      views_[i]->setTable(std::move(table), plan() ? plan()->program().target.clock_hz : 1);
     }
   }
-  if ((changes & selection_changed) == 0) return;
+  if (!tables_change && (changes & selection_changed) == 0) return;
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const bool one = only_chosen_->isChecked() && place().step >= 0 && i > 0;
     views_[i]->setStep(one ? std::optional(place().step) : std::nullopt);
@@ -90,13 +98,17 @@ void TablesPane::refresh(unsigned changes) {
   }
 }
 
-void TablesPane::saveCsv() {
+void TablesPane::askAndSave() {
   const QString path = QFileDialog::getSaveFileName(this, tr("Save table"), QString(), tr("Tables (*.csv)"));
-  if (path.isEmpty()) return;
+  if (!path.isEmpty()) saveCsv(path);
+}
+
+void TablesPane::saveCsv(const QString& path) {
   const QByteArray text = QByteArray::fromStdString(current().csv());
-  QSaveFile file(path);
-  const bool done = file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
-  Q_EMIT message(done ? tr("Saved %1").arg(path) : tr("%1 cannot be written: %2").arg(path, file.errorString()));
+  writing_.start([this, path, text](const std::stop_token&, const ProgressSink&) -> Background::Deliver {
+    const QString problem = write_file(path, text);
+    return [this, path, problem] { Q_EMIT message(problem.isEmpty() ? tr("Saved %1").arg(path) : problem); };
+  });
 }
 
 QSizeF TablesPane::exportSize(QSizeF) { return current().drawing().size; }

@@ -8,6 +8,7 @@
 #include <QTabBar>
 
 #include "inspector/panes/pane.h"
+#include "inspector/state/background.h"
 #include "inspector/tables/table_view.h"
 
 namespace stowage::inspector {
@@ -21,13 +22,15 @@ class TablesPane : public Pane {
 
   [[nodiscard]] int count() const { return static_cast<int>(views_.size()); }
   [[nodiscard]] TableView& table(int index) { return *views_[static_cast<std::size_t>(index)]; }
+  /// Saves what is shown of the current table; message() says what became of it.
+  void saveCsv(const QString& path);
   void setCurrent(int index) { tabs_->setCurrentIndex(index); }
 
  protected:
   void refresh(unsigned changes) override;
 
  private:
-  void saveCsv();
+  void askAndSave();
   [[nodiscard]] TableView& current() { return table(tabs_->currentIndex()); }
 
   QTabBar* tabs_;
@@ -35,6 +38,8 @@ class TablesPane : public Pane {
   QLineEdit* filter_;
   QCheckBox* only_chosen_;
   std::vector<TableView*> views_;
+  ComparisonPtr compared_;  ///< what the tables show changes of
+  Background writing_;      ///< last: its destructor joins before the rest goes
 };
 
 }  // namespace stowage::inspector

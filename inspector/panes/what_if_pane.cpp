@@ -14,8 +14,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "driver/files.h"
 #include "inspector/ldm/ldm_map.h"
+#include "inspector/state/files.h"
 #include "inspector/whatif/job_form.h"
 #include "inspector/whatif/result_drawing.h"
 
@@ -75,11 +75,14 @@ WhatIfPane::WhatIfPane(const PaneContext& context)
 
   result_->setBuilder([this](QSizeF room) { return result_drawing(input(), look(), room); });
   ldm_->setBuilder([this](QSizeF room) {
-    return session_.legal() != nullptr ? ldm_map(*session_.legal()->result, 0, look(), room) : Drawing();
+    return session_.legal() != nullptr ? ldm_map(*session_.legal()->result, session_.legal()->shown, look(), room)
+                                       : Drawing();
   });
   connect(&session_, &WhatIfSession::changed, this, &WhatIfPane::showState);
   connect(&session_, &WhatIfSession::planningChanged, this, &WhatIfPane::showState);
   connect(&session_, &WhatIfSession::evaluated, this, &WhatIfPane::showState);
+  connect(&controls_->groups(), &GroupsList::refused, this, &WhatIfPane::message);
+  connect(&writing_, &Background::fault, this, &WhatIfPane::message);
   connect(&session_, &WhatIfSession::failed, this, [this](const QString& sentence) {
     status_->setText(sentence);
     Q_EMIT message(sentence);
@@ -146,11 +149,8 @@ void WhatIfPane::makeBar(QHBoxLayout* bar) {
 
 void WhatIfPane::makeTomlMenu(QToolButton* button) {
   auto* menu = new QMenu(button);
-  const auto copy = [this](bool batch) {
-    QGuiApplication::clipboard()->setText(qt(toml(batch, QStringLiteral("THIS"))));
-  };
-  menu->addAction(tr("Copy for compile --schedule"), this, [copy] { copy(false); });
-  menu->addAction(tr("Copy as a batch file's job"), this, [copy] { copy(true); });
+  menu->addAction(tr("Copy for compile --schedule"), this, [this] { copyToml(false); });
+  menu->addAction(tr("Copy as a batch file's job"), this, [this] { copyToml(true); });
   menu->addAction(tr("Save for compile --schedule…"), this, [this] { askAndSave(false); });
   menu->addAction(tr("Save as a batch file…"), this, [this] { askAndSave(true); });
   button->setMenu(menu);
@@ -175,35 +175,45 @@ void WhatIfPane::makeSnapshotMenu(QToolButton* button) {
   button->setMenu(menu);
 }
 
-std::string WhatIfPane::toml(bool batch, const QString& file) const {
-  if (!session_.base()) return {};
-  const JobForm job = job_form(*session_.base(), session_.edit());
-  return batch ? batch_file(session_.edit(), job) : schedule_file(session_.edit(), job, file.toStdString());
+void WhatIfPane::withToml(bool batch, const QString& file,
+                          std::function<Background::Deliver(const std::string&)> then) {
+  if (!session_.base()) return;
+  writing_.start([plan = session_.base(), edit = session_.edit(), batch, name = file.toStdString(),
+                  then = std::move(then)](const std::stop_token& stop, const ProgressSink&) -> Background::Deliver {
+    const auto complete = complete_edit(plan, edit, stop);
+    if (!complete) return {};
+    const JobForm job = job_form(*plan, *complete);
+    return then(batch ? batch_file(*complete, job) : schedule_file(*complete, job, name));
+  });
 }
 
-QString WhatIfPane::saveToml(const QString& path, bool batch) {
-  Diagnostics diagnostics;
-  if (write_file_whole(path.toStdString(), toml(batch, path), diagnostics)) return {};
-  const auto entries = diagnostics.entries();
-  return entries.empty() ? tr("%1 cannot be written").arg(path)
-                         : QStringLiteral("%1: %2").arg(path, qt(entries.front().message));
+void WhatIfPane::copyToml(bool batch) {
+  withToml(batch, QStringLiteral("THIS"), [this](const std::string& text) -> Background::Deliver {
+    return [this, text] {
+      QGuiApplication::clipboard()->setText(qt(text));
+      Q_EMIT message(tr("Copied the edits as TOML"));
+    };
+  });
+}
+
+void WhatIfPane::saveToml(const QString& path, bool batch) {
+  withToml(batch, path, [this, path](const std::string& text) -> Background::Deliver {
+    const QString problem = write_file(path, QByteArray::fromStdString(text));
+    return [this, path, problem] { Q_EMIT message(problem.isEmpty() ? tr("Saved %1").arg(path) : problem); };
+  });
 }
 
 void WhatIfPane::askAndSave(bool batch) {
   const QString path = QFileDialog::getSaveFileName(this, tr("Save the edits"), QStringLiteral("what-if.toml"),
                                                     tr("TOML files (*.toml)"));
-  if (path.isEmpty()) return;
-  const QString problem = saveToml(path, batch);
-  Q_EMIT message(problem.isEmpty() ? tr("Saved %1").arg(path) : problem);
+  if (!path.isEmpty()) saveToml(path, batch);
 }
 
 ResultInput WhatIfPane::input() const {
   ResultInput input;
   if (session_.step() < 0) return input;
-  const StepFacts& step = session_.base()->steps[static_cast<std::size_t>(session_.step())];
-  input.before = step.plan;
-  input.target_before = &session_.base()->program().target;
-  input.name = step.step->group.name;
+  input.base = session_.base().get();
+  input.step = session_.step();
   input.legal = session_.legal();
   input.latest = session_.latest();
   input.pending = session_.pending();
@@ -211,6 +221,7 @@ ResultInput WhatIfPane::input() const {
 }
 
 void WhatIfPane::showState() {
+  if (isVisible()) session_.priceGroups();
   const bool planning = session_.planning();
   progress_->setVisible(planning);
   cancel_->setVisible(planning);
@@ -240,7 +251,9 @@ void WhatIfPane::showResult() {
   if (!isVisible()) return;
   result_->rebuild();
   ldm_->rebuild();
-  nest_->setCode(session_.legal() != nullptr ? nest_code(*session_.legal()->result, 0, false, look()) : CodeText());
+  nest_->setCode(session_.legal() != nullptr
+                     ? nest_code(*session_.legal()->result, session_.legal()->shown, false, look())
+                     : CodeText());
 }
 
 void WhatIfPane::refresh(unsigned changes) {

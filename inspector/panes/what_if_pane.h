@@ -27,8 +27,9 @@ class WhatIfPane : public Pane {
   [[nodiscard]] WhatIfControls& controls() { return *controls_; }
   [[nodiscard]] DrawingView& result() { return *result_; }
   [[nodiscard]] QLabel& status() { return *status_; }
-  /// Writes a --schedule file, or a batch file where `batch`; whole or not at all. What went wrong, or nothing.
-  [[nodiscard]] QString saveToml(const QString& path, bool batch);
+  /// Writes a --schedule file, or a batch file where `batch`, whole or not at all; message() says what became of it.
+  void saveToml(const QString& path, bool batch);
+  void copyToml(bool batch);
 
  protected:
   void refresh(unsigned changes) override;
@@ -42,7 +43,8 @@ class WhatIfPane : public Pane {
   void showState();
   void reserveStatus();
   void showResult();
-  [[nodiscard]] std::string toml(bool batch, const QString& file) const;
+  /// Makes the text beside the window's thread; `then` goes on there and returns what is left for the window's.
+  void withToml(bool batch, const QString& file, std::function<Background::Deliver(const std::string&)> then);
   [[nodiscard]] struct ResultInput input() const;
 
   WhatIfSession session_;
@@ -56,6 +58,7 @@ class WhatIfPane : public Pane {
   DrawingView* result_;
   DrawingView* ldm_;
   CodeView* nest_;
+  Background writing_;  ///< last: its destructor joins before the rest goes
 };
 
 }  // namespace stowage::inspector

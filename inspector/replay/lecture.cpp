@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/replay/lecture.h"
 
-#include <QDir>
 #include <algorithm>
 
 #include "inspector/panes/export.h"
 #include "inspector/replay/algorithm_text.h"
 #include "inspector/replay/replay_picture.h"
+#include "inspector/state/files.h"
 
 namespace stowage::inspector {
 
@@ -126,13 +126,13 @@ QByteArray lecture_page(const Replay& replay, const Look& look, QSizeF room) {
 }
 
 QString write_step_pictures(const Replay& replay, const Look& look, QSizeF room, const QString& folder) {
-  if (!QDir().mkpath(folder)) return Pane::tr("%1 cannot be made").arg(folder);
+  if (QString problem = make_folder(folder); !problem.isEmpty()) return problem;
   const QSizeF size = replay_size(replay, look, room);
   const auto digits = static_cast<int>(std::max<std::size_t>(2, std::to_string(replay.steps.size()).size()));
   for (std::size_t i = 0; i < replay.steps.size(); ++i) {
     const QString name = QStringLiteral("step-%1.png").arg(i + 1, digits, 10, QLatin1Char('0'));
     const QByteArray bytes = picture_of(replay, i, look, room, size, QStringLiteral("png"));
-    const QString problem = write_export(QDir(folder).filePath(name), bytes);
+    const QString problem = write_file(folder + QLatin1Char('/') + name, bytes);
     if (!problem.isEmpty()) return problem;
   }
   return {};

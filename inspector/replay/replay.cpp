@@ -15,6 +15,7 @@
 #include "inspector/replay/finished_nest.h"
 #include "inspector/replay/fusion_steps.h"
 #include "inspector/replay/nest_so_far.h"
+#include "inspector/state/background.h"
 #include "lowering/planner.h"
 
 namespace stowage::inspector {
@@ -34,6 +35,7 @@ std::vector<TraceRecord> planner_records(const LoadedPlan& plan, const StepFacts
   }
   const Planner* planner = find_planner(plan.program().planner);
   if (!records.empty() || planner == nullptr) return records;
+  off_window_thread("a group was planned");
   // What a person fixed is not kept: where planning freely gives another schedule, all of it counts as fixed.
   for (const Schedule& fixed : {Schedule{}, step.plan->schedule}) {
     Trace trace;
@@ -78,7 +80,15 @@ class Replayer {
 
   void run(const std::vector<TraceRecord>& records) {
     for (ReplayStep& step : replay_.steps) step.nest = nest_so_far(model_, state_);
-    for (const TraceRecord& record : records) follow(record);
+    std::vector<TraceRecord> places;  // Algorithm 3 goes through all tensors at once
+    for (const TraceRecord& record : records) {
+      if (record.algorithm == "alg3") {
+        places.push_back(record);
+      } else {
+        follow(record);
+      }
+    }
+    if (!places.empty()) insert_transfers(places);
     arrive(records);
   }
 
@@ -191,8 +201,56 @@ class Replayer {
     if (order.size() == state_.loops.size()) state_.loops = order;
   }
 
-  void follow_place(const TraceRecord& record) {
+  /// Algorithm 3 a line at a time: the loops that every tensor moves with are struck one after the other, and a tensor
+  /// with none left has its place.
+  void insert_transfers(const std::vector<TraceRecord>& places) {
     arrange_finally();
+    state_.changed.clear();
+    std::vector<std::string> starts;
+    left_.clear();
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      left_.push_back(moving_loops(b));
+      if (!left_.back().empty()) starts.push_back(fmt::format("{}: {}", model_.buffers[b].name, joined(left_.back())));
+    }
+    const auto step = [&](const char* mark, std::string message, std::string why) {
+      ReplayStep& made = add("alg3", mark, TraceOutcome::step, std::move(message));
+      made.why = std::move(why);
+      describe({"alg3", {}, {}, TraceOutcome::step, {}, {}}, made);
+    };
+    step("3:3-4",
+         starts.empty()
+             ? std::string("No tensor moves with an outer loop")
+             : fmt::format("Every tensor starts with the loops that it moves with: {}", fmt::join(starts, "; ")),
+         "As long as one of them is still open, it is not known which part of the tensor is meant.");
+    std::vector<bool> placed(model_.buffers.size(), false);
+    const auto place_known = [&] {
+      for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+        const auto record = std::find_if(places.begin(), places.end(), [&](const TraceRecord& entry) {
+          return value_of(entry, "tensor") == model_.buffers[b].name;
+        });
+        if (placed[b] || !left_[b].empty() || record == places.end()) continue;
+        placed[b] = true;
+        follow(*record);
+      }
+    };
+    place_known();
+    for (const OuterLoop& loop : state_.loops) {
+      std::vector<std::string> struck;
+      for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+        if (std::erase(left_[b], loop.name) > 0) struck.push_back(model_.buffers[b].name);
+      }
+      if (std::all_of(placed.begin(), placed.end(), [](bool done) { return done; })) break;
+      state_.changed.clear();
+      step("3:12-17",
+           struck.empty() ? fmt::format("No tensor that is left moves with {}: nothing is struck", loop.name)
+                          : fmt::format("Inside {} its turn is known: it is struck from {}", loop.name, joined(struck)),
+           struck.empty() ? std::string("A transfer must not stand inside a loop that it does not need.")
+                          : std::string());
+      place_known();
+    }
+  }
+
+  void follow_place(const TraceRecord& record) {
     state_.changed = value_of(record, "tensor");
     place(state_.changed, value_of(record, "place"));
   }
@@ -264,9 +322,11 @@ class Replayer {
     } else if (record.algorithm == "alg3") {
       for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
         const std::vector<std::string> loops = moving_loops(b);
-        const std::string place = state_.depth[b] ? place_text(b) : "no place yet";
-        variable(step, model_.buffers[b].name,
-                 fmt::format("{}; {}", loops.empty() ? "moves with no loop" : "moves with " + joined(loops), place));
+        const std::string moves = loops.empty() ? "moves with no loop" : "moves with " + joined(loops);
+        const std::string state = state_.depth[b]    ? place_text(b)
+                                  : left_[b].empty() ? std::string("none left")
+                                                     : "left: " + joined(left_[b]);
+        variable(step, model_.buffers[b].name, fmt::format("{}; {}", moves, state));
       }
     }
   }
@@ -449,6 +509,7 @@ class Replayer {
   bool order_started_ = false;
   LoopRound round_;  ///< of algorithm 2, as far as it is followed
   bool round_ended_ = false;
+  std::vector<std::vector<std::string>> left_;  ///< of Algorithm 3: by buffer, loops that are not struck yet
   std::vector<std::string> extents_before_;
   std::map<std::string, std::string> values_before_;
 };

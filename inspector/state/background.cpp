@@ -6,11 +6,17 @@
 #include <chrono>
 #include <memory>
 
+#include "core/check.h"
+
 namespace stowage::inspector {
 
 bool on_window_thread() {
   const QCoreApplication* application = QCoreApplication::instance();
   return application != nullptr && QThread::currentThread() == application->thread();
+}
+
+void off_window_thread(std::string_view what) {
+  check(!on_window_thread(), std::string(what) + " on the window's thread");
 }
 
 Background::Background(QObject* parent) : QObject(parent) {}

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <QObject>
+#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -52,7 +54,26 @@ class Background : public QObject {
   bool busy_ = false;
 };
 
-/// True on the thread of the window; loading checks that it is not.
+/// True on the thread of the window.
 bool on_window_thread();
+/// Where all work with files, sessions and layouts begins: an InternalError on the window's thread, which it would
+/// block. `what` happened there: "a plan was loaded".
+void off_window_thread(std::string_view what);
+
+/// Runs work on a thread of its own and waits for it: for exports without a window, and for tests.
+template <class Work>
+auto beside(const Work& work) -> decltype(work()) {
+  decltype(work()) result{};
+  std::exception_ptr failure;
+  std::jthread([&] {
+    try {
+      result = work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+  return result;
+}
 
 }  // namespace stowage::inspector

@@ -85,13 +85,33 @@ void Document::keep(const QString& name, PlanPtr plan) {
 
 void Document::show(PlanPtr plan) {
   plan_ = std::move(plan);
+  comparison_.reset();
   Q_EMIT planChanged();
+  compare();
 }
 
 void Document::showBaseline(PlanPtr plan) {
   if (plan == baseline_) return;
   baseline_ = std::move(plan);
+  comparison_.reset();
   Q_EMIT baselineChanged();
+  compare();
+}
+
+void Document::compare() {
+  comparison_.reset();
+  if (!plan_ || !baseline_) {
+    comparing_.cancel();
+    Q_EMIT comparisonChanged();
+    return;
+  }
+  comparing_.start([this, baseline = baseline_, current = plan_](const std::stop_token&,
+                                                                 const ProgressSink&) -> Background::Deliver {
+    return [this, comparison = compare_plans(baseline, current)] {
+      comparison_ = comparison;
+      Q_EMIT comparisonChanged();
+    };
+  });
 }
 
 void Document::fail(const Source& source, Diagnostics diagnostics) {

@@ -7,6 +7,7 @@
 #include <QString>
 
 #include "inspector/state/background.h"
+#include "inspector/state/comparison.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {
@@ -32,6 +33,9 @@ class Document : public QObject {
 
   [[nodiscard]] PlanPtr plan() const { return plan_; }          ///< null until something is open
   [[nodiscard]] PlanPtr baseline() const { return baseline_; }  ///< null without one
+  /// Of the two; null while it is being worked out, and without a baseline.
+  [[nodiscard]] const ComparisonPtr& comparison() const { return comparison_; }
+  [[nodiscard]] bool comparing() const { return comparing_.busy(); }
   [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
   [[nodiscard]] bool busy() const { return work_.busy(); }
   [[nodiscard]] const Source& opening() const { return opening_; }
@@ -58,6 +62,7 @@ class Document : public QObject {
  Q_SIGNALS:
   void planChanged();
   void baselineChanged();
+  void comparisonChanged();
   void keptChanged();
   void staleChanged();
   void diagnosticsChanged();
@@ -70,13 +75,16 @@ class Document : public QObject {
 
  private:
   void fail(const Source& source, Diagnostics diagnostics);
+  void compare();
 
   PlanPtr plan_;
   PlanPtr baseline_;
+  ComparisonPtr comparison_;
   std::vector<KeptPlan> kept_;
   bool stale_ = false;
   Diagnostics diagnostics_;
   Source opening_;
+  Background comparing_;
   Background work_;  ///< last: its destructor joins before the rest goes
 };
 

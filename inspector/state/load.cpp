@@ -96,7 +96,7 @@ void load_job(const std::string& path, const std::string& name, Loading& loading
 }  // namespace
 
 Loading load(const std::string& path, const std::string& job, std::stop_token stop, const ProgressSink& progress) {
-  check(!on_window_thread(), "a plan was loaded on the window's thread");
+  off_window_thread("a plan was loaded");
   Loading loading;
   std::error_code failure;
   if (fs::is_directory(path, failure)) {

@@ -48,12 +48,12 @@ Table groups_table(const LoadedPlan& plan) {
       {"group", ColumnKind::text, "name of the fused operator: that of its anchor"},
       {"template", ColumnKind::text, "the fusion template that allowed it"},
       {"operators", ColumnKind::count, "operators of the computation graph in it", true},
-      {"cycles", ColumnKind::cycles, "predicted: the sum of all terms in the cost pane", true},
+      {"cycles", ColumnKind::cycles, "predicted: the sum of all terms in the cost pane", true, true, true},
       {"share", ColumnKind::share, "of the network's predicted time", true},
-      {"DMA bytes", ColumnKind::bytes, "moved between main memory and LDM, all cores", true},
-      {"transfers", ColumnKind::count, "fillings and emptyings of LDM buffers, all cores", true},
-      {"operations", ColumnKind::count, "Athread DMA calls, all cores", true},
-      {"LDM", ColumnKind::bytes, "peak of one core's scratchpad"},
+      {"DMA bytes", ColumnKind::bytes, "moved between main memory and LDM, all cores", true, true, true},
+      {"transfers", ColumnKind::count, "fillings and emptyings of LDM buffers, all cores", true, true, true},
+      {"operations", ColumnKind::count, "Athread DMA calls, all cores", true, true, true},
+      {"LDM", ColumnKind::bytes, "peak of one core's scratchpad", false, true, true},
       {"LDM use", ColumnKind::share, "LDM divided by what the target leaves to buffers"},
       {"flop", ColumnKind::count, "floating-point operations by definition", true, false},
       {"flop/byte", ColumnKind::number, "operational intensity: flop divided by DMA bytes", false, false},
@@ -85,11 +85,11 @@ Table operators_table(const LoadedPlan& plan) {
   table.columns = {
       {"operator", ColumnKind::text, "unique name in the computation graph"},
       {"kind", ColumnKind::text, "name in the operator table"},
-      {"group", ColumnKind::text, "fused operator that it belongs to"},
-      {"role", ColumnKind::text, "in the group's template"},
+      {"group", ColumnKind::text, "fused operator that it belongs to", false, true, true},
+      {"role", ColumnKind::text, "in the group's template", false, true, true},
       {"output", ColumnKind::text, "type and shape of its output"},
-      {"output bytes", ColumnKind::bytes, "of its output tensor", true},
-      {"parameter bytes", ColumnKind::bytes, "of the constants it reads", true},
+      {"output bytes", ColumnKind::bytes, "of its output tensor", true, true, true},
+      {"parameter bytes", ColumnKind::bytes, "of the constants it reads", true, true, true},
       {"ONNX nodes", ColumnKind::text, "nodes of the model that it stems from", false, false},
   };
   const Graph& graph = plan.graph();
@@ -112,7 +112,8 @@ Table operators_table(const LoadedPlan& plan) {
     const GraphTensor& output = graph.tensor(op.output);
     table.rows.push_back({{op.name, op.kind, group_name, role, tensor_text(output), bytes_of(output), parameters,
                            fmt::format("{}", fmt::join(op.origins, ", "))},
-                          op_place(step, static_cast<int>(i))});
+                          op_place(step, static_cast<int>(i)),
+                          op.name});
   }
   return table;
 }
@@ -125,10 +126,10 @@ Table buffers_table(const LoadedPlan& plan) {
       {"buffer", ColumnKind::text, "name in the loop nest and in the emitted C"},
       {"tensor", ColumnKind::text, "what it holds a box of"},
       {"role", ColumnKind::text, "input, constant, intermediate or output of the group"},
-      {"box", ColumnKind::text, "elements held per dimension, highest first"},
+      {"box", ColumnKind::text, "elements held per dimension, highest first", false, true, true},
       {"slots", ColumnKind::count, "1: get, compute, put in turn"},
       {"offset", ColumnKind::bytes, "from the start of the LDM arena"},
-      {"bytes", ColumnKind::bytes, "of the buffer with all its slots"},
+      {"bytes", ColumnKind::bytes, "of the buffer with all its slots", false, true, true},
       {"share", ColumnKind::share, "of the LDM that the target leaves to buffers"},
   };
   static constexpr const char* roles[] = {"input", "constant", "intermediate", "output"};
@@ -143,7 +144,8 @@ Table buffers_table(const LoadedPlan& plan) {
           {{step.step->group.name, buffer.name, tensor.name, roles[static_cast<std::size_t>(tensor.role)],
             extents_text(buffer.extents), static_cast<std::int64_t>(buffer.slots), buffer.offset, buffer.bytes(),
             share_of(buffer.bytes(), plan.program().target.ldm_available())},
-           buffer_place(static_cast<int>(i), static_cast<int>(b))});
+           buffer_place(static_cast<int>(i), static_cast<int>(b)),
+           tensor.name});
     }
   }
   return table;
@@ -157,13 +159,14 @@ Table dma_table(const LoadedPlan& plan) {
       {"statement", ColumnKind::count, "number in the loop nest"},
       {"DMA", ColumnKind::text, "get: main memory to LDM, put: the way back"},
       {"tensor", ColumnKind::text, "in main memory"},
-      {"inside", ColumnKind::text, "innermost loop around it"},
-      {"transfers", ColumnKind::count, "fillings or emptyings of the buffer, all cores", true},
-      {"operations", ColumnKind::count, "Athread calls, all cores", true},
-      {"bytes", ColumnKind::bytes, "moved, all cores", true},
+      {"inside", ColumnKind::text, "innermost loop around it", false, true, true},
+      {"transfers", ColumnKind::count, "fillings or emptyings of the buffer, all cores", true, true, true},
+      {"operations", ColumnKind::count, "Athread calls, all cores", true, true, true},
+      {"bytes", ColumnKind::bytes, "moved, all cores", true, true, true},
       {"share", ColumnKind::share, "of the network's DMA bytes", true},
-      {"block bytes", ColumnKind::text, "contiguous bytes of one operation; small blocks are slow"},
-      {"cycles", ColumnKind::cycles, "predicted: bytes by bandwidth of their block size, and start-ups", true},
+      {"block bytes", ColumnKind::text, "contiguous bytes of one operation; small blocks are slow", false, true, true},
+      {"cycles", ColumnKind::cycles, "predicted: bytes by bandwidth of their block size, and start-ups", true, true,
+       true},
       {"bandwidth", ColumnKind::rate, "bytes divided by the predicted time"},
   };
   const double clock = plan.program().target.clock_hz;
@@ -181,7 +184,9 @@ Table dma_table(const LoadedPlan& plan) {
             totals.transfers, totals.operations, totals.bytes, share_of(totals.bytes, plan.totals.dma.bytes),
             block_text(totals), facts->own_cycles,
             seconds > 0 ? Cell(static_cast<double>(totals.bytes) / seconds) : Cell()},
-           statement_place(static_cast<int>(i), id)});
+           statement_place(static_cast<int>(i), id),
+           (dma.direction == DmaDirection::get ? "get " : "put ") +
+               step.plan->nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].name});
     }
   }
   return table;

@@ -30,9 +30,10 @@ enum class ColumnKind : std::uint8_t {
 struct Column {
   std::string title;
   ColumnKind kind = ColumnKind::text;
-  std::string tip;      ///< what the number is, with its formula
-  bool summed = false;  ///< the totals row shows its sum
-  bool shown = true;    ///< at first; the column chooser changes it
+  std::string tip;        ///< what the number is, with its formula
+  bool summed = false;    ///< the totals row shows its sum
+  bool shown = true;      ///< at first; the column chooser changes it
+  bool compared = false;  ///< with a baseline's, where there is one
 };
 
 /// Nothing, text, a whole number (counts, bytes, cycles) or a fraction (shares from 0 to 1, rates in bytes per second).
@@ -41,6 +42,7 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 struct Row {
   std::vector<Cell> cells;  ///< one per column
   Place place;
+  std::string key = {};  ///< what it is among the rows of its group, the same in every plan: "get A"
 };
 
 struct Table {

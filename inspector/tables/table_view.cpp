@@ -14,6 +14,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "inspector/draw/wrapped_text.h"
+
 namespace stowage::inspector {
 
 namespace {
@@ -216,9 +218,13 @@ void TableView::updateTotals() {
 void TableView::showMenu(const QPoint& position) {
   QMenu menu(this);
   menu.addActions(actions());
-  QMenu* columns = menu.addMenu(tr("Columns"));
+  fillColumnMenu(*menu.addMenu(tr("Columns")));
+  menu.exec(position);
+}
+
+void TableView::fillColumnMenu(QMenu& menu) {
   for (int c = 0; c < model_->columnCount(); ++c) {
-    QAction* action = columns->addAction(model_->headerData(c, Qt::Horizontal, Qt::DisplayRole).toString());
+    QAction* action = menu.addAction(model_->headerData(c, Qt::Horizontal, Qt::DisplayRole).toString());
     action->setCheckable(true);
     action->setChecked(!view_->isColumnHidden(c));
     connect(action, &QAction::toggled, this, [this, c](bool shown) {
@@ -227,29 +233,42 @@ void TableView::showMenu(const QPoint& position) {
       if (shown) view_->resizeColumnToContents(c);
     });
   }
-  menu.exec(position);
 }
 
 Drawing TableView::drawing() const {
   const Theme& theme = look_.theme();
   const QFont font = look_.textFont();
   const QFontMetricsF metrics(font);
-  const double row_height = metrics.height() + 8;
+  const double line_height = metrics.height();
+  const double row_height = line_height + 8;
+  const double widest_text = metrics.averageCharWidth() * 64;  // longer ones are folded
   const std::vector<std::size_t> rows = shownRows();
   const std::vector<std::size_t> columns = shownColumns();
   const Table& table = *model_->table();
   const Row totals = columns.empty() ? Row() : totals_row(table, rows);
-  Drawing drawing;
-  double x = 16;
-  const double top = 16;
+  // Cells in lines, which make rows as high as their highest.
+  const auto lines_of = [&](const Row& row, std::size_t c) {
+    const QString text = model_->text(row.cells[c], c);
+    return std::holds_alternative<std::string>(row.cells[c]) ? wrapped(text, font, widest_text) : QStringList(text);
+  };
+  std::vector<double> heights(rows.size(), row_height);
+  std::vector<double> widths;
   for (const std::size_t c : columns) {
     double width = metrics.horizontalAdvance(model_->title(c));
-    const auto widen = [&](const Row& row) {
-      width = std::max(width, metrics.horizontalAdvance(model_->text(row.cells[c], c)));
-    };
-    for (const std::size_t r : rows) widen(table.rows[r]);
-    widen(totals);
-    width += 14;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const QStringList lines = lines_of(table.rows[rows[r]], c);
+      for (const QString& line : lines) width = std::max(width, metrics.horizontalAdvance(line));
+      heights[r] = std::max(heights[r], line_height * static_cast<double>(lines.size()) + 8);
+    }
+    widths.push_back(std::max(width, metrics.horizontalAdvance(model_->text(totals.cells[c], c))) + 14);
+  }
+  Drawing drawing;
+  double x = 16;
+  double bottom = 0;
+  const double top = 16;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::size_t c = columns[i];
+    const double width = widths[i];
     const int alignment =
         Qt::AlignVCenter | (table.columns[c].kind == ColumnKind::text ? Qt::AlignLeft : Qt::AlignRight);
     const auto cell = [&](double y, const QString& text, const QColor& color) {
@@ -257,19 +276,23 @@ Drawing TableView::drawing() const {
     };
     cell(top, model_->title(c), theme.muted);
     double y = top + row_height;
-    for (const std::size_t r : rows) {
-      const Cell& value = table.rows[r].cells[c];
-      const auto* share = std::get_if<double>(&value);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const Row& row = table.rows[rows[r]];
+      const auto* share = std::get_if<double>(&row.cells[c]);
       if (share != nullptr && table.columns[c].kind == ColumnKind::share) {
         drawing.rect({x + 2, y + 3, (width - 4) * std::clamp(*share, 0.0, 1.0), row_height - 6}, theme.category(5));
       }
-      cell(y, model_->text(value, c), theme.text);
-      y += row_height;
+      double at = y;
+      for (const QString& line : lines_of(row, c)) {
+        cell(at, line, theme.text);
+        at += line_height;
+      }
+      y += heights[r];
     }
     cell(y, model_->text(totals.cells[c], c), theme.text);
+    bottom = y;
     x += width;
   }
-  const double bottom = top + row_height * static_cast<double>(rows.size() + 1);
   drawing.line({16, top + row_height}, {x, top + row_height}, theme.line);
   drawing.line({16, bottom}, {x, bottom}, theme.line);
   drawing.size = QSizeF(x + 16, bottom + row_height + 16);

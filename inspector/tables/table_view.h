@@ -3,6 +3,7 @@
 // spreadsheets and documents.
 #pragma once
 
+#include <QMenu>
 #include <QTableView>
 #include <QWidget>
 
@@ -26,6 +27,9 @@ class TableView : public QWidget {
   [[nodiscard]] TableFilter& filter() { return *filter_; }
   [[nodiscard]] QTableView& view() { return *view_; }
   [[nodiscard]] QTableView& totals() { return *totals_; }
+
+  /// An action for every column, ticked where it is shown.
+  void fillColumnMenu(QMenu& menu);
 
   /// What is shown, in its order: rows and columns of the table.
   [[nodiscard]] std::vector<std::size_t> shownRows() const;

@@ -87,7 +87,8 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
       grid_(nullptr),
       cores_lock_(new QCheckBox(tr("keep this split over the cores"), this)),
       order_lock_(new QCheckBox(tr("keep this order of the loops"), this)),
-      nest_(new NestList(look, this)) {
+      nest_(new NestList(look, this)),
+      groups_(new GroupsList(session, look, this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
   auto* iterators = new QGroupBox(tr("Iterators: parts over the cores, and elements in LDM"), this);
@@ -102,6 +103,11 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
   nest_layout->addWidget(nest_);
   nest_layout->addWidget(order_lock_);
   layout->addWidget(nest);
+  auto* groups = new QGroupBox(tr("Groups: apart or joined otherwise (double click, or Enter)"), this);
+  auto* groups_layout = new QVBoxLayout(groups);
+  groups_layout->addWidget(groups_);
+  layout->addWidget(groups);
+  adjusting_ = {iterators, nest};
   makeTarget(this);
   layout->addStretch();
   cores_lock_->setToolTip(tr("Ticked: fixed. Otherwise the planner splits as it sees fit."));
@@ -119,6 +125,7 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
     if (fixed && session_.legal() != nullptr) schedule.order = session_.legal()->plan().schedule.order;
     session_.fix(std::move(schedule), fixed ? tr("keep the loop order") : tr("free the loop order"));
   });
+  connect(&session_, &WhatIfSession::priced, groups_, &GroupsList::refresh);
   connect(nest_, &NestList::moved, this, [this](std::size_t from, std::size_t to) {
     session_.fix(with_row_moved(session_.fixed(), asked_nest(controls(), session_.fixed()), from, to),
                  tr("rearrange the nest"));
@@ -258,9 +265,14 @@ void WhatIfControls::makeRows(const GroupControls& controls) {
 }
 
 void WhatIfControls::refresh() {
-  const bool usable = session_.legal() != nullptr;
-  setEnabled(usable);
-  if (!usable) return;
+  setEnabled(session_.step() >= 0);
+  groups_->refresh();
+  for (QWidget* box : adjusting_) box->setEnabled(session_.adjustable());
+  if (session_.base()) refreshTarget();
+  if (session_.adjustable()) refreshGroup();
+}
+
+void WhatIfControls::refreshGroup() {
   const GroupControls& now = controls();
   const Schedule fixed = session_.fixed();
   const bool same_rows = rows_.size() == now.iterators.size() &&
@@ -302,7 +314,9 @@ void WhatIfControls::refresh() {
   cores_lock_->setChecked(fixed.parallel.has_value());
   order_lock_->setChecked(fixed.order.has_value());
   nest_->setNest(asked_nest(now, fixed), fixed);
+}
 
+void WhatIfControls::refreshTarget() {
   const Target& base = session_.base()->program().target;
   Diagnostics ignored;  // the result tells of them
   const auto edited = edited_target(base, session_.edit(), ignored);

@@ -12,6 +12,7 @@
 #include <QWidget>
 #include <map>
 
+#include "inspector/whatif/groups_list.h"
 #include "inspector/whatif/nest_list.h"
 #include "inspector/whatif/session.h"
 
@@ -28,6 +29,7 @@ class WhatIfControls : public QWidget {
   [[nodiscard]] QSpinBox* partsBox(const std::string& iterator);
   [[nodiscard]] QCheckBox* bufferLock(const std::string& iterator);
   [[nodiscard]] NestList& nest() { return *nest_; }
+  [[nodiscard]] GroupsList& groups() { return *groups_; }
   [[nodiscard]] QSpinBox& ldmBytes() { return *ldm_bytes_; }
 
  private:
@@ -38,6 +40,8 @@ class WhatIfControls : public QWidget {
     QSpinBox* buffer = nullptr;
     QCheckBox* lock = nullptr;
   };
+  void refreshGroup();
+  void refreshTarget();
   void makeTarget(QWidget* parent);
   void makeRows(const GroupControls& controls);
   void setBuffer(const std::string& iterator, std::int64_t size, int stroke);
@@ -50,6 +54,8 @@ class WhatIfControls : public QWidget {
   QCheckBox* cores_lock_;
   QCheckBox* order_lock_;
   NestList* nest_;
+  GroupsList* groups_;
+  QList<QWidget*> adjusting_;  ///< boxes that need a plan of the group
   QSpinBox* ldm_bytes_ = nullptr;
   QSpinBox* reserved_ = nullptr;
   QSpinBox* cores_ = nullptr;

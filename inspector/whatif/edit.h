@@ -17,9 +17,12 @@
 namespace stowage::inspector {
 
 struct PlanEdit {
+  /// Operators of groups that are other than the plan's, in order: all groups of every step that one of them touches,
+  /// but those that are steps of the plan.
+  std::vector<std::vector<std::string>> groups;
   std::map<std::string, Schedule> schedules;  ///< by fused operator's name; without an entry: as the plan has it
   std::map<std::string, std::string> target;  ///< key of the target's file → value as TOML
-  [[nodiscard]] bool empty() const { return schedules.empty() && target.empty(); }
+  [[nodiscard]] bool empty() const { return groups.empty() && schedules.empty() && target.empty(); }
   friend bool operator==(const PlanEdit&, const PlanEdit&) = default;
 };
 

@@ -8,6 +8,9 @@
 
 #include "core/check.h"
 #include "driver/text_table.h"
+#include "fusion/group.h"
+#include "inspector/state/background.h"
+#include "lowering/planned_cost.h"
 #include "lowering/planner.h"
 
 namespace stowage::inspector {
@@ -20,25 +23,23 @@ const Planner& planner_of(const Program& program) {
   return *planner;
 }
 
-/// A plan that a person fixed in part does not tell in which part; all of it is fixed then.
-Schedule start_of(const ProgramStep& step, const Planner& planner, const Target& target) {
-  const Planned alone = plan_group(step.group.name, step.plan->nest.stages, {}, planner, target, {});
-  const Plan* plan = std::get_if<Plan>(&alone);
-  return plan != nullptr && plan->schedule == step.plan->schedule ? Schedule{} : step.plan->schedule;
+/// A step of a network of its own: nothing but what pictures of the kernel need.
+ProgramStep step_alone(const FusedOperator& group, std::optional<Plan> plan) {
+  ProgramStep only;
+  only.group.name = group.name;
+  only.group.template_name = group.template_name;
+  only.plan = std::move(plan);
+  return only;
 }
 
-/// A network of nothing but this kernel, so that every pane's pictures can be made of it.
-PlanPtr alone(const Program& program, const ProgramStep& step, Plan plan, const Target& target) {
+/// A network of nothing but these kernels, so that every pane's pictures can be made of it.
+PlanPtr alone(const Program& program, std::vector<ProgramStep> steps, const std::string& name, const Target& target) {
   Compilation compilation;
-  compilation.network = step.group.name;
+  compilation.network = name;
   compilation.program.target = target;
   compilation.program.planner = program.planner;
-  ProgramStep only;
-  only.group.name = step.group.name;
-  only.group.template_name = step.group.template_name;
-  only.plan = std::move(plan);
-  compilation.program.steps.push_back(std::move(only));
-  compilation.emitted.kernel_of_step = {""};
+  compilation.emitted.kernel_of_step.resize(steps.size());
+  compilation.program.steps = std::move(steps);
   return make_loaded_plan(std::move(compilation), "what if", "", {});
 }
 
@@ -49,6 +50,12 @@ std::int64_t cycles_of(const Plan& plan, const std::string& term) {
   return 0;
 }
 
+std::string sentence(const GroupNumbers& before, const GroupNumbers& after, const std::string& why) {
+  std::string text = fmt::format("{}: {}.", speed_text(before.seconds, after.seconds), why);
+  text[0] = static_cast<char>(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
+  return text;
+}
+
 }  // namespace
 
 GroupNumbers numbers_of(const Plan& plan, const Target& target) {
@@ -57,33 +64,135 @@ GroupNumbers numbers_of(const Plan& plan, const Target& target) {
           plan.nest.ldm_bytes, plan.time.cycles, static_cast<double>(plan.time.cycles) / target.clock_hz};
 }
 
-Evaluation evaluate(const LoadedPlan& plan, int index, const PlanEdit& edit) {
-  const ProgramStep& step = *plan.steps[static_cast<std::size_t>(index)].step;
+GroupNumbers numbers_of(const std::vector<const Plan*>& plans, const Target& target) {
+  GroupNumbers sum;
+  for (const Plan* plan : plans) {
+    const GroupNumbers one = numbers_of(*plan, target);
+    sum.transfers += one.transfers;
+    sum.operations += one.operations;
+    sum.bytes += one.bytes;
+    sum.ldm_bytes = std::max(sum.ldm_bytes, one.ldm_bytes);
+    sum.cycles += one.cycles;
+  }
+  sum.seconds = static_cast<double>(sum.cycles) / target.clock_hz;
+  return sum;
+}
+
+std::vector<const Plan*> Evaluation::plans_before(const LoadedPlan& base) const {
+  std::vector<const Plan*> plans;
+  for (const int index : steps) {
+    if (const Plan* plan = base.steps[static_cast<std::size_t>(index)].plan) plans.push_back(plan);
+  }
+  return plans;
+}
+
+std::vector<const Plan*> Evaluation::plans_after() const {
+  std::vector<const Plan*> plans;
+  for (const StepFacts& each : result->steps) {
+    if (each.plan != nullptr) plans.push_back(each.plan);
+  }
+  return plans;
+}
+
+Schedule start_schedule(const LoadedPlan& plan, const FusedOperator& group) {
   const Planner& planner = planner_of(plan.program());
+  for (const StepFacts& step : plan.steps) {
+    if (step.plan == nullptr || step.step->group.operators != group.operators) continue;
+    const Planned by_itself = plan_group(group.name, step.plan->nest.stages, {}, planner, plan.program().target, {});
+    const Plan* same = std::get_if<Plan>(&by_itself);
+    return same != nullptr && same->schedule == step.plan->schedule ? Schedule{} : step.plan->schedule;
+  }
+  return {};
+}
+
+Evaluation evaluate(const LoadedPlan& plan, int index, const PlanEdit& edit) {
+  const std::vector<OpId>& operators = plan.steps[static_cast<std::size_t>(index)].step->group.operators;
+  return evaluate(plan, index, operators.front(), edit, nullptr);
+}
+
+Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdit& edit, const GroupChoices* choices) {
+  off_window_thread("a group was planned");
+  const Program& program = plan.program();
+  const Planner& planner = planner_of(program);
+  const Graph& graph = plan.graph();
   Evaluation evaluation;
   evaluation.step = index;
+  evaluation.focus = focus;
   evaluation.edit = edit;
-  evaluation.start = start_of(step, planner, plan.program().target);
+  const Regrouped around = regrouped_at(plan, edit, focus);
+  evaluation.steps = around.steps;
+  evaluation.regrouped = around.otherwise;
+
+  std::vector<FusedOperator> groups = {plan.steps[static_cast<std::size_t>(index)].step->group};
+  if (around.otherwise) {
+    check(choices != nullptr, "groups were chosen among the priced ones");
+    groups.clear();
+    // Whether they can be is asked below, on the edited target.
+    for (const std::vector<OpId>& operators : around.groups) {
+      const CandidateGroup* candidate = choices->find(operators);
+      check(candidate != nullptr, "groups were chosen among the priced ones");
+      groups.push_back(candidate->group);
+    }
+    const GraphFacts& facts = choices->set.facts;
+    std::sort(groups.begin(), groups.end(), [&](const FusedOperator& a, const FusedOperator& b) {
+      return facts.of(a.operators.back()).position < facts.of(b.operators.back()).position;
+    });
+  }
+  const auto holds_focus = [&](const FusedOperator& group) {
+    return std::find(group.operators.begin(), group.operators.end(), focus) != group.operators.end();
+  };
+  std::size_t shown = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    evaluation.groups.push_back(names_of(graph, groups[g].operators));
+    if (groups[shown].template_name == "view" || (holds_focus(groups[g]) && groups[g].template_name != "view")) {
+      shown = g;
+    }
+  }
+  evaluation.shown = static_cast<int>(shown);
+  evaluation.name = groups[shown].name;
+  evaluation.start = start_schedule(plan, groups[shown]);
+  if (groups[shown].template_name == "view") {
+    evaluation.refusal = Decision::refuse("view", "nothing is launched here");
+    return evaluation;
+  }
+
   Diagnostics diagnostics;
-  const auto target = edited_target(plan.program().target, edit, diagnostics);
+  const auto target = edited_target(program.target, edit, diagnostics);
   if (!target) {
     evaluation.refusal = Decision::refuse("target", diagnostics.entries().front().message);
     return evaluation;
   }
-  const auto fixed = edit.schedules.find(step.group.name);
-  const StageList& stages = step.plan->nest.stages;
-  Planned planned = plan_group(step.group.name, stages,
-                               fixed != edit.schedules.end() ? fixed->second : evaluation.start, planner, *target, {});
-  if (auto* refused = std::get_if<Decision>(&planned)) {
-    evaluation.refusal = std::move(*refused);
-    return evaluation;
+  const PlannedGroupCost cost(planner, *target);
+  std::vector<ProgramStep> steps;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const FusedOperator& group = groups[g];
+    if (group.template_name == "view") {
+      steps.push_back(step_alone(group, std::nullopt));
+      continue;
+    }
+    if (around.otherwise && group.operators.size() > 1) {
+      if (GroupCost::Answer answer = cost.cost(graph, group); !answer.decision) {
+        evaluation.refusal = std::move(answer.decision);
+        return evaluation;
+      }
+    }
+    const StageList stages =
+        around.otherwise ? group_stages(graph, group) : plan.steps[static_cast<std::size_t>(index)].plan->nest.stages;
+    const auto fixed = edit.schedules.find(group.name);
+    const Schedule& wanted = fixed != edit.schedules.end() ? fixed->second : g == shown ? evaluation.start : Schedule{};
+    Planned planned = plan_group(group.name, stages, wanted, planner, *target, {});
+    if (auto* refused = std::get_if<Decision>(&planned)) {
+      evaluation.refusal = std::move(*refused);
+      return evaluation;
+    }
+    if (const auto broken = verify(std::get<Plan>(planned).nest, *target)) {
+      evaluation.refusal = Decision::refuse("verify", *broken);
+      return evaluation;
+    }
+    if (g == shown) evaluation.controls = group_controls(stages, std::get<Plan>(planned).schedule);
+    steps.push_back(step_alone(group, std::get<Plan>(std::move(planned))));
   }
-  if (const auto broken = verify(std::get<Plan>(planned).nest, *target)) {
-    evaluation.refusal = Decision::refuse("verify", *broken);
-    return evaluation;
-  }
-  evaluation.controls = group_controls(stages, std::get<Plan>(planned).schedule);
-  evaluation.result = alone(plan.program(), step, std::get<Plan>(std::move(planned)), *target);
+  evaluation.result = alone(program, std::move(steps), evaluation.name, *target);
   return evaluation;
 }
 
@@ -100,8 +209,7 @@ std::string verdict(const Plan& before, const Target& target_before, const Plan&
     words.push_back(fmt::format("and {} more {}", more, more == 1 ? "change" : "changes"));
   }
   if (words.empty()) words.push_back("the same schedule on another target");
-  std::string text = fmt::format("{}: {}.", speed_text(a.seconds, b.seconds), fmt::join(words, "; "));
-  text[0] = static_cast<char>(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
+  std::string text = sentence(a, b, fmt::format("{}", fmt::join(words, "; ")));
 
   const TimeTerm* telling = nullptr;
   std::int64_t largest = 0;
@@ -124,24 +232,43 @@ std::string verdict(const Plan& before, const Target& target_before, const Plan&
   return text;
 }
 
-PlanPtr plan_network(const LoadedPlan& plan, const PlanEdit& edit, Diagnostics& diagnostics, std::stop_token stop,
-                     const ProgressSink& progress) {
-  const auto target = edited_target(plan.program().target, edit, diagnostics);
-  if (!target) return nullptr;
-  FixedSchedules fixed;
-  for (const StepFacts& step : plan.steps) {
-    if (stop.stop_requested()) return nullptr;
-    if (step.plan == nullptr) continue;
-    const std::string& name = step.step->group.name;
-    const auto edited = edit.schedules.find(name);
-    Schedule schedule = edited != edit.schedules.end()
-                            ? edited->second
-                            : start_of(*step.step, planner_of(plan.program()), plan.program().target);
-    if (schedule != Schedule{}) fixed.schedules.emplace(name, std::move(schedule));
+std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation) {
+  const Target& target = plan.program().target;
+  if (!evaluation.regrouped) {
+    const StepFacts& step = plan.steps[static_cast<std::size_t>(evaluation.step)];
+    return verdict(*step.plan, target, evaluation.plan(), evaluation.target());
   }
-  auto again = plan_again(plan.compilation, *target, fixed, diagnostics, stop, progress);
+  const GroupNumbers before = numbers_of(evaluation.plans_before(plan), target);
+  const GroupNumbers after = numbers_of(evaluation.plans_after(), evaluation.target());
+  std::vector<std::string> groups;
+  for (const int index : evaluation.steps) {
+    groups.push_back(names_of(plan.graph(), plan.steps[static_cast<std::size_t>(index)].step->group.operators));
+  }
+  std::string text =
+      sentence(before, after,
+               fmt::format("groups {} instead of {}", fmt::join(evaluation.groups, " | "), fmt::join(groups, " | ")));
+  if (before.bytes != after.bytes) {
+    text += fmt::format(" DMA moves {} {}.", bytes_text(std::abs(after.bytes - before.bytes)),
+                        after.bytes > before.bytes ? "more" : "less");
+  }
+  return text;
+}
+
+PlanPtr plan_network(const PlanPtr& plan, const PlanEdit& edit, Diagnostics& diagnostics, std::stop_token stop,
+                     const ProgressSink& progress) {
+  off_window_thread("a network was planned");
+  const auto target = edited_target(plan->program().target, edit, diagnostics);
+  if (!target) return nullptr;
+  if (progress) progress("groups", 0, 0);
+  auto complete = complete_edit(plan, edit, stop);
+  if (!complete) return nullptr;
+  FixedSchedules fixed;
+  fixed.schedules = std::move(complete->schedules);
+  for (std::vector<std::string>& operators : complete->groups) fixed.groups.push_back({std::move(operators), {}});
+  auto again =
+      plan_again(plan->compilation, *target, fixed, diagnostics, stop, progress, {.cache = default_cost_cache()});
   if (!again) return nullptr;
-  return make_loaded_plan(*std::move(again), plan.origin + " (what if)", "", diagnostics, stop);
+  return make_loaded_plan(*std::move(again), plan->origin + " (what if)", "", diagnostics, stop);
 }
 
 }  // namespace stowage::inspector

@@ -9,6 +9,7 @@
 #include "fusion/group_cost.h"
 #include "inspector/state/loaded_plan.h"
 #include "inspector/whatif/edit.h"
+#include "inspector/whatif/regroup.h"
 
 namespace stowage::inspector {
 
@@ -23,26 +24,46 @@ struct GroupNumbers {
   friend bool operator==(const GroupNumbers&, const GroupNumbers&) = default;
 };
 GroupNumbers numbers_of(const Plan& plan, const Target& target);
+/// Several kernels, one after the other: sums, and the largest LDM.
+GroupNumbers numbers_of(const std::vector<const Plan*>& plans, const Target& target);
 
 struct Evaluation {
-  int step = -1;
+  int step = -1;  ///< of the plan
+  OpId focus;     ///< one of its operators: where groups are other than the plan's, the one with it is shown
   PlanEdit edit;
-  Schedule start;    ///< what the plan itself must have fixed: nothing where the planner alone gives it
-  Decision refusal;  ///< allowed where there is a plan
-  PlanPtr result;    ///< a plan of this one group, its step 0, on the edited target; null where refused
+  std::vector<int> steps;           ///< of the plan that are evaluated: one, or all that the edit's groups touch
+  std::vector<std::string> groups;  ///< the operators of each step of `result`, in words: "conv1 + relu1"
+  bool regrouped = false;           ///< these groups are not the plan's
+  int shown = 0;                    ///< step of `result`
+  std::string name;                 ///< of the fused operator that is shown
+  Schedule start;                   ///< what of it must be fixed to have the plan: nothing where the planner gives it
+  Decision refusal;                 ///< allowed where there is a plan
+  PlanPtr result;                   ///< a plan of these groups alone, on the edited target; null where refused
   GroupControls controls;
-  [[nodiscard]] const Plan& plan() const { return *result->steps.front().plan; }
+  [[nodiscard]] const Plan& plan() const { return *result->steps[static_cast<std::size_t>(shown)].plan; }
   [[nodiscard]] const Target& target() const { return result->program().target; }
+  /// Of the plan, and of the result: those that are compared.
+  [[nodiscard]] std::vector<const Plan*> plans_before(const LoadedPlan& plan) const;
+  [[nodiscard]] std::vector<const Plan*> plans_after() const;
 };
 
-/// Step `step` of the plan with the edit. The step has a plan.
+/// The groups around `focus`, an operator of the plan's step `step`, with the edit. `choices` gives the groups that an
+/// edit names; null will do for an edit without groups, its target does not matter.
+Evaluation evaluate(const LoadedPlan& plan, int step, OpId focus, const PlanEdit& edit, const GroupChoices* choices);
+/// Of an edit without groups.
 Evaluation evaluate(const LoadedPlan& plan, int step, const PlanEdit& edit);
+
+/// What must be fixed of a group of the plan for the planner to give its schedule: nothing, or, where a person fixed
+/// some part of it (which, a plan does not tell), all.
+Schedule start_schedule(const LoadedPlan& plan, const FusedOperator& group);
 
 /// One or two sentences: how much faster or slower, by which changes, and which term of the estimate makes it so.
 std::string verdict(const Plan& before, const Target& target_before, const Plan& after, const Target& target_after);
+/// The same of an evaluation, whose groups may be others than the plan's.
+std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation);
 
-/// The whole network with the edit, planned anew. Null after a stop or reported errors.
-PlanPtr plan_network(const LoadedPlan& plan, const PlanEdit& edit, Diagnostics& diagnostics, std::stop_token stop,
+/// The whole network with the edit, planned anew, as the command line plans it. Null after a stop or reported errors.
+PlanPtr plan_network(const PlanPtr& plan, const PlanEdit& edit, Diagnostics& diagnostics, std::stop_token stop,
                      const ProgressSink& progress);
 
 }  // namespace stowage::inspector

@@ -12,6 +12,7 @@
 #include "driver/files.h"
 #include "driver/schedule_toml.h"
 #include "driver/shell_text.h"
+#include "inspector/state/background.h"
 
 namespace stowage::inspector {
 
@@ -68,6 +69,7 @@ std::string inline_table(const std::vector<std::string>& entries) {
 }  // namespace
 
 JobForm job_form(const LoadedPlan& plan, const PlanEdit& edit) {
+  off_window_thread("the files of a plan were looked for");
   const Compilation& compilation = plan.compilation;
   const Program& program = plan.program();
   JobForm job;
@@ -110,6 +112,7 @@ std::string schedule_file(const PlanEdit& edit, const JobForm& job, const std::s
                        job.network->batch, job.network->seed);
   }
   text += fmt::format("# {}\n{}", command_of(job, file), remarks(job));
+  for (const std::vector<std::string>& group : edit.groups) text += "\n" + group_toml(group);
   if (edit.schedules.empty()) text += "\n[schedule]\n";
   for (const auto& [name, schedule] : edit.schedules) text += "\n" + to_toml(name, schedule);
   return text;
@@ -143,6 +146,11 @@ std::string batch_file(const PlanEdit& edit, const JobForm& job) {
     entries.push_back(fmt::format("{} = {}", quoted_toml(input), quoted_toml(path)));
   }
   table("bind");
+  for (const std::vector<std::string>& group : edit.groups) {
+    std::string group_table = group_toml(group);
+    group_table.insert(2, "job.");  // "[[group]]" of a schedule file
+    text += "\n" + group_table;
+  }
   for (const auto& [name, schedule] : edit.schedules) {
     std::string schedule_table = to_toml(name, schedule);
     schedule_table.insert(1, "job.");  // "[schedule.…]" of a schedule file

@@ -9,6 +9,8 @@
 
 #include <fmt/ranges.h>
 
+#include "fusion/group.h"
+#include "inspector/draw/wrapped_text.h"
 #include "inspector/ldm/buffer_states.h"
 
 namespace stowage::inspector {
@@ -196,7 +198,7 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
   for (const auto& [tensor, loop] : edited->second.dma) {
     const auto now = plan.schedule.dma.find(tensor);
     if (now == plan.schedule.dma.end() || now->second == loop) continue;
-    for (const StatementFacts& facts : legal.result->steps.front().statements) {
+    for (const StatementFacts& facts : legal.result->steps[static_cast<std::size_t>(legal.shown)].statements) {
       const auto* dma = facts.statement != nullptr ? std::get_if<Dma>(&facts.statement->node) : nullptr;
       if (dma == nullptr || tensor_of_buffer(plan.nest, dma->buffer) != tensor) continue;
       const Buffer& buffer = plan.nest.buffers[static_cast<std::size_t>(dma->buffer)];
@@ -226,63 +228,75 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
   return lines;
 }
 
-}  // namespace
-
-QStringList wrapped(const QString& text, const QFont& font, double width) {
-  const QFontMetricsF metrics(font);
-  QStringList lines;
-  QString line;
-  for (QString word : text.split(QLatin1Char(' '))) {
-    // A name that is wider than the line is broken where it must be.
-    while (metrics.horizontalAdvance(word) > width && word.size() > 1) {
-      qsizetype fits = word.size() - 1;
-      while (fits > 1 && metrics.horizontalAdvance(word.left(fits)) > width) --fits;
-      if (!line.isEmpty()) lines.push_back(std::exchange(line, {}));
-      lines.push_back(word.left(fits));
-      word = word.mid(fits);
-    }
-    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
-    if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
-      lines.push_back(line);
-      line = word;
-    } else {
-      line = longer;
-    }
+/// The kernels before and after, each with its time; the one that is shown below is marked.
+template <class Text>
+void regrouped_kernels(Sheet& sheet, const ResultInput& input, const Look& look, const Text& time) {
+  const Theme& theme = look.theme();
+  const auto line = [&](const std::string& group, bool is_kernel, std::int64_t cycles, bool shown) {
+    const QString cost = is_kernel ? time(cycles) : QStringLiteral("a view, nothing is launched");
+    sheet.paragraph(QStringLiteral("%1 %2: %3").arg(shown ? QStringLiteral("▸") : QStringLiteral("•"), qt(group), cost),
+                    theme.text, look.textFont());
+    sheet.y -= 3;
+  };
+  sheet.y += 8;
+  sheet.paragraph(QStringLiteral("Groups of the plan"), theme.muted, look.smallFont());
+  for (const int index : input.legal->steps) {
+    const StepFacts& step = input.base->steps[static_cast<std::size_t>(index)];
+    line(names_of(input.base->graph(), step.step->group.operators), step.plan != nullptr, step.cycles,
+         index == input.step);
   }
-  lines.push_back(line);
-  return lines;
+  sheet.y += 6;
+  sheet.paragraph(QStringLiteral("Groups as edited"), theme.muted, look.smallFont());
+  for (std::size_t g = 0; g < input.legal->groups.size(); ++g) {
+    const StepFacts& step = input.legal->result->steps[g];
+    line(input.legal->groups[g], step.plan != nullptr, step.cycles, static_cast<int>(g) == input.legal->shown);
+  }
 }
+
+}  // namespace
 
 Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) {
   const Theme& theme = look.theme();
   const double width = std::max(room.width(), 240.0);
   Sheet sheet(look, width);
-  if (input.before == nullptr) {
+  const StepFacts* step = input.base != nullptr ? input.base->step(input.step) : nullptr;
+  const bool refused = input.latest != nullptr && !input.latest->refusal.allowed;
+  if (step == nullptr || (input.legal == nullptr && step->plan == nullptr && !refused)) {
     sheet.paragraph(QStringLiteral("Choose a group to ask what if."), theme.muted, look.textFont());
     sheet.drawing.size = {width, sheet.y};
     return std::move(sheet.drawing);
   }
-  const Plan& after = input.legal != nullptr ? input.legal->plan() : *input.before;
-  const Target& target = input.legal != nullptr ? input.legal->target() : *input.target_before;
-  if (input.latest != nullptr && !input.latest->refusal.allowed) {
+  const Target& target_before = input.base->program().target;
+  const Target& target = input.legal != nullptr ? input.legal->target() : target_before;
+  std::vector<const Plan*> planned;
+  if (input.legal != nullptr) {
+    planned = input.legal->plans_before(*input.base);
+  } else if (step->plan != nullptr) {
+    planned = {step->plan};
+  }
+  const std::vector<const Plan*> edited = input.legal != nullptr ? input.legal->plans_after() : planned;
+  if (refused) {
     sheet.paragraph(QStringLiteral("This edit is not possible: %1.").arg(qt(input.latest->refusal.reason)), theme.error,
                     look.titleFont());
     if (input.legal != nullptr) {
-      for (const QString& line : asked_lines(*input.latest, *input.legal, input.name)) {
+      for (const QString& line : asked_lines(*input.latest, *input.legal, input.legal->name)) {
         sheet.paragraph(line, theme.text, look.textFont());
       }
     }
     sheet.paragraph(refusal_details(input.latest->refusal), theme.muted, look.textFont());
-    const bool edited = input.legal != nullptr && !input.legal->edit.empty();
-    sheet.paragraph(edited ? QStringLiteral("The last possible edit:") : QStringLiteral("The plan without it:"),
+    const bool has_edit = input.legal != nullptr && !input.legal->edit.empty();
+    sheet.paragraph(has_edit ? QStringLiteral("The last possible edit:") : QStringLiteral("The plan without it:"),
                     theme.muted, look.smallFont());
   }
-  sheet.paragraph(qt(verdict(*input.before, *input.target_before, after, target)),
+  sheet.paragraph(input.legal != nullptr ? qt(verdict(*input.base, *input.legal)) : QStringLiteral("The plan:"),
                   input.pending ? theme.muted : theme.text, look.titleFont());
-  sheet.row({qt(input.name), QStringLiteral("plan"), QStringLiteral("edited"), QStringLiteral("change"), QString()},
+  const QString name = input.legal != nullptr ? qt(input.legal->name) : qt(step->step->group.name);
+  const bool regrouped = input.legal != nullptr && input.legal->regrouped;
+  sheet.row({regrouped ? QStringLiteral("these groups") : name, QStringLiteral("plan"), QStringLiteral("edited"),
+             QStringLiteral("change"), QString()},
             true, 0);
-  const GroupNumbers a = numbers_of(*input.before, *input.target_before);
-  const GroupNumbers b = numbers_of(after, target);
+  const GroupNumbers a = numbers_of(planned, target_before);
+  const GroupNumbers b = numbers_of(edited, target);
   sheet.numbers(QStringLiteral("transfers"), a.transfers, b.transfers, count_text);
   sheet.numbers(QStringLiteral("operations"), a.operations, b.operations, count_text);
   sheet.numbers(QStringLiteral("DMA bytes"), a.bytes, b.bytes, size_text);
@@ -290,17 +304,29 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   const auto time = [&](std::int64_t cycles) { return time_text(cycles, target.clock_hz, look.units()); };
   const QString unit = look.units() == Units::cycles ? QStringLiteral("cycles") : QStringLiteral("time");
   sheet.numbers(unit, a.cycles, b.cycles, time);
-  for (const TimeTerm& term : after.time.terms) {
-    std::int64_t before = 0;
-    for (const TimeTerm& other : input.before->time.terms) before += other.name == term.name ? other.cycles : 0;
-    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(term.name), before, term.cycles, time);
+  const auto term_of = [](const std::vector<const Plan*>& plans, const std::string& term) {
+    std::int64_t cycles = 0;
+    for (const Plan* plan : plans) {
+      for (const TimeTerm& other : plan->time.terms) cycles += other.name == term ? other.cycles : 0;
+    }
+    return cycles;
+  };
+  std::vector<std::string> terms;
+  for (const Plan* plan : edited) {
+    for (const TimeTerm& term : plan->time.terms) {
+      if (std::find(terms.begin(), terms.end(), term.name) == terms.end()) terms.push_back(term.name);
+    }
   }
+  for (const std::string& term : terms) {
+    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(term), term_of(planned, term), term_of(edited, term), time);
+  }
+  if (regrouped) regrouped_kernels(sheet, input, look, time);
   sheet.endTable();
   sheet.y += 10;
   sheet.paragraph(QStringLiteral("One core's LDM"), theme.muted, look.smallFont());
-  const std::int64_t scale = std::max(target.ldm_bytes, input.target_before->ldm_bytes);
-  sheet.ldm_bar(QStringLiteral("plan"), *input.before, *input.target_before, scale);
-  sheet.ldm_bar(QStringLiteral("edited"), after, target, scale);
+  const std::int64_t scale = std::max(target.ldm_bytes, target_before.ldm_bytes);
+  if (step->plan != nullptr) sheet.ldm_bar(QStringLiteral("plan"), *step->plan, target_before, scale);
+  if (input.legal != nullptr) sheet.ldm_bar(QStringLiteral("edited"), input.legal->plan(), target, scale);
   sheet.y += add_legend(sheet.drawing, {margin, sheet.y}, width - margin,
                         {{QStringLiteral("fetched"), theme.state(BufferState::filling)},
                          {QStringLiteral("computed and used here only"), theme.state(BufferState::in_use)},
@@ -309,10 +335,11 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
                         theme.muted, theme.line, look.smallFont());
   sheet.y += 8;
   if (input.legal != nullptr) {
-    const auto edited = input.legal->edit.schedules.find(input.name);
-    const Schedule& fixed = edited != input.legal->edit.schedules.end() ? edited->second : input.legal->start;
-    sheet.paragraph(QStringLiteral("Schedule"), theme.muted, look.smallFont());
-    for (const auto& [what, text] : schedule_lines(after.schedule, fixed)) {
+    const auto entry = input.legal->edit.schedules.find(input.legal->name);
+    const Schedule& fixed = entry != input.legal->edit.schedules.end() ? entry->second : input.legal->start;
+    sheet.paragraph(regrouped ? QStringLiteral("Schedule of %1").arg(name) : QStringLiteral("Schedule"), theme.muted,
+                    look.smallFont());
+    for (const auto& [what, text] : schedule_lines(input.legal->plan().schedule, fixed)) {
       sheet.paragraph(what + QStringLiteral(": ") + text, theme.text, look.textFont());
       sheet.y -= 3;
     }

@@ -10,17 +10,13 @@
 namespace stowage::inspector {
 
 struct ResultInput {
-  const Plan* before = nullptr;  ///< of the plan that is edited
-  const Target* target_before = nullptr;
-  std::string name;                    ///< of the group
+  const LoadedPlan* base = nullptr;    ///< the plan that is edited; null without one
+  int step = -1;                       ///< of it; -1: nothing is chosen
   const Evaluation* legal = nullptr;   ///< newest with a plan
   const Evaluation* latest = nullptr;  ///< may be refused; null before the first answer
   bool pending = false;
 };
 
 Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room);
-
-/// A sentence in lines that are no wider than that.
-QStringList wrapped(const QString& text, const QFont& font, double width);
 
 }  // namespace stowage::inspector

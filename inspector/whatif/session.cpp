@@ -34,6 +34,8 @@ WhatIfSession::WhatIfSession(Document& document, Selection& selection, QObject* 
   connect(&document_, &Document::planChanged, this, &WhatIfSession::follow);
   connect(&selection_, &Selection::changed, this, &WhatIfSession::follow);
   connect(this, &WhatIfSession::changed, this, [this] { document_.setStale(stale()); });
+  connect(&pricing_, &Background::fault, this, &WhatIfSession::failed);
+  connect(&pricing_, &Background::busyChanged, this, &WhatIfSession::priced);
   connect(&evaluating_, &Background::fault, this, &WhatIfSession::failed);
   connect(&planning_, &Background::fault, this, &WhatIfSession::failed);
   connect(&planning_, &Background::busyChanged, this, &WhatIfSession::planningChanged);
@@ -55,29 +57,47 @@ void WhatIfSession::follow() {
     legal_.reset();
     snapshots_.clear();
     planned_.clear();
+    choices_.reset();
     history_.clear();
+    pricing_.cancel();
     evaluating_.cancel();
     planning_.cancel();
   }
-  // The groups of a network that was made here are those of the base.
-  const StepFacts* chosen = base_ ? base_->step(selection_.place().step) : nullptr;
-  const int step = chosen != nullptr && chosen->plan != nullptr ? selection_.place().step : -1;
-  if (step != step_) {
-    step_ = step;
-    latest_.reset();
-    legal_.reset();
-    evaluateNow();
-  } else if (step_ >= 0 && !latest_) {
-    evaluateNow();
-  }
+  pick();
   Q_EMIT changed();
 }
 
+/// Finds what is chosen in the base: a network that was made here has the same operators, perhaps in other groups.
+bool WhatIfSession::pick() {
+  const PlanPtr shown = document_.plan();
+  const Place& place = selection_.place();
+  int step = -1;
+  OpId focus;
+  if (const StepFacts* chosen = base_ && shown ? shown->step(place.step) : nullptr) {
+    const std::vector<OpId>& operators = chosen->step->group.operators;
+    focus = place.op >= 0 ? OpId(static_cast<std::size_t>(place.op)) : operators.front();
+    step = base_->step_of_operator[focus.index()];
+    // A view is nothing to edit, unless a group takes it in.
+    const Regrouped around = regrouped_at(*base_, edit_, focus);
+    if (!around.otherwise && base_->steps[static_cast<std::size_t>(step)].plan == nullptr) step = -1;
+  }
+  const bool another = step != step_ || (focus != focus_ && !edit_.groups.empty());
+  step_ = step;
+  focus_ = focus;
+  if (another) {
+    latest_.reset();
+    legal_.reset();
+  }
+  if (another) ways_.clear();
+  const bool asks = another || (step_ >= 0 && !latest_);
+  if (asks) evaluateNow();
+  return asks;
+}
+
 Schedule WhatIfSession::fixed() const {
-  if (step_ < 0) return {};
-  const auto edited = edit_.schedules.find(base_->steps[static_cast<std::size_t>(step_)].step->group.name);
-  if (edited != edit_.schedules.end()) return edited->second;
-  return latest_ ? latest_->start : Schedule{};
+  if (step_ < 0 || !latest_) return {};
+  const auto edited = edit_.schedules.find(latest_->name);
+  return edited != edit_.schedules.end() ? edited->second : latest_->start;
 }
 
 void WhatIfSession::change(PlanEdit next, const QString& words, int stroke) {
@@ -86,9 +106,9 @@ void WhatIfSession::change(PlanEdit next, const QString& words, int stroke) {
 }
 
 void WhatIfSession::fix(Schedule schedule, const QString& words, int stroke) {
-  if (step_ < 0 || !latest_) return;
+  if (step_ < 0 || !latest_ || latest_->edit.groups != edit_.groups) return;
   PlanEdit next = edit_;
-  const std::string& name = base_->steps[static_cast<std::size_t>(step_)].step->group.name;
+  const std::string& name = latest_->name;
   if (schedule == latest_->start) {
     next.schedules.erase(name);
   } else {
@@ -107,9 +127,31 @@ void WhatIfSession::setTarget(const std::string& key, const std::string& value, 
   change(std::move(next), words);
 }
 
+void WhatIfSession::regroup(const Grouping& groups, const QString& words) {
+  if (base_) change(with_groups(*base_, edit_, groups), words);
+}
+
+void WhatIfSession::priceGroups() {
+  const bool known = choices_ && choices_->target == edit_.target;
+  const bool asked = pricing_.busy() && asked_target_ == edit_.target;
+  if (!base_ || known || asked) return;
+  asked_target_ = edit_.target;
+  PlanEdit target;
+  target.target = edit_.target;
+  pricing_.start([this, base = base_, target](const std::stop_token& stop, const ProgressSink&) -> Background::Deliver {
+    return [this, base, choices = price_groups(base, target, stop)] {
+      if (base != base_ || !choices) return;
+      choices_ = choices;
+      evaluateNow();
+    };
+  });
+}
+
 void WhatIfSession::set(const PlanEdit& edit) {
+  const bool regrouped = edit_.groups != edit.groups;
   edit_ = edit;
-  evaluateNow();
+  // A view that is chosen may be in a group now.
+  if (!regrouped || !pick()) evaluateNow();
   Q_EMIT changed();
 }
 
@@ -117,13 +159,17 @@ void WhatIfSession::evaluateNow() {
   if (step_ < 0) return evaluating_.cancel();
   again_ = evaluating_.busy();
   if (again_) return;
-  evaluating_.start([this, base = base_, step = step_, edit = edit_](const std::stop_token&,
-                                                                     const ProgressSink&) -> Background::Deliver {
-    return [this, base, evaluation = evaluate(*base, step, edit)] {
-      if (base != base_ || evaluation.step != step_) {
+  evaluating_.start([this, base = base_, step = step_, focus = focus_, edit = edit_, choices = choices_](
+                        const std::stop_token&, const ProgressSink&) -> Background::Deliver {
+    Evaluation evaluation = evaluate(*base, step, focus, edit, choices.get());
+    std::vector<Regrouping> ways;
+    if (choices && choices->target == edit.target) ways = stowage::inspector::regroupings(*choices, edit, focus);
+    return [this, base, evaluation = std::move(evaluation), ways = std::move(ways)] {
+      if (base != base_ || evaluation.step != step_ || evaluation.focus != focus_) {
         again_ = step_ >= 0;
       } else {
         latest_ = evaluation;
+        ways_ = ways;
         if (evaluation.result) legal_ = evaluation;
       }
       // The next one starts when this one's thread is done with.
@@ -158,7 +204,7 @@ void WhatIfSession::startPlanning(const QString& name, bool show) {
   planning_.start([this, base = base_, edit = edit_, name, show](const std::stop_token& stop,
                                                                  const ProgressSink& progress) -> Background::Deliver {
     Diagnostics diagnostics;
-    PlanPtr plan = edit.empty() ? base : plan_network(*base, edit, diagnostics, stop, progress);
+    PlanPtr plan = edit.empty() ? base : plan_network(base, edit, diagnostics, stop, progress);
     return [this, base, edit, name, show, plan, diagnostics] {
       if (base != base_) return;
       if (!plan) {

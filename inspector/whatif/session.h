@@ -23,8 +23,10 @@ class WhatIfSession : public QObject {
   [[nodiscard]] const PlanPtr& base() const { return base_; }
   /// Of the base, with a plan; -1 without one.
   [[nodiscard]] int step() const { return step_; }
+  /// The operator that is chosen, or the first of the chosen group: where the edit groups otherwise, its group counts.
+  [[nodiscard]] OpId focus() const { return focus_; }
   [[nodiscard]] const PlanEdit& edit() const { return edit_; }
-  /// What is fixed of the chosen group.
+  /// What is fixed of the group that is shown.
   [[nodiscard]] Schedule fixed() const;
   [[nodiscard]] QUndoStack& history() { return history_; }
 
@@ -33,6 +35,18 @@ class WhatIfSession : public QObject {
   /// Newest one with a plan.
   [[nodiscard]] const Evaluation* legal() const { return legal_ ? &*legal_ : nullptr; }
   [[nodiscard]] bool pending() const { return evaluating_.busy(); }
+  /// The legal answer is of the groups as they are now, so that its knobs can be turned.
+  [[nodiscard]] bool adjustable() const { return legal_ && legal_->edit.groups == edit_.groups; }
+
+  /// Asks for the prices of other groups; regroupings() follow.
+  void priceGroups();
+  /// The newest prices, perhaps of another target; null before the first.
+  [[nodiscard]] const GroupChoicesPtr& choices() const { return choices_; }
+  [[nodiscard]] bool pricing() const { return pricing_.busy(); }
+  /// Other ways to group around what is chosen, at these prices.
+  [[nodiscard]] const std::vector<Regrouping>& regroupings() const { return ways_; }
+  /// Fixes other groups around what is chosen.
+  void regroup(const Grouping& groups, const QString& words);
 
   /// Makes these the edits. Changes of one `stroke` (a slider that is held) are undone together; 0 is a stroke of
   /// its own. `words` names it in the menu: "buffer y 64".
@@ -59,7 +73,8 @@ class WhatIfSession : public QObject {
 
  Q_SIGNALS:
   void changed();    ///< edits, group, or what is stale
-  void evaluated();  ///< latest() is new
+  void evaluated();  ///< latest() and regroupings() are new
+  void priced();     ///< prices are asked for, or there
   void planningChanged();
   void planningProgress(const QString& stage, int done, int total);
   void failed(const QString& sentence);  ///< planning the network
@@ -69,12 +84,14 @@ class WhatIfSession : public QObject {
   void set(const PlanEdit& edit);
   void follow();
   void evaluateNow();
+  bool pick();
   void startPlanning(const QString& name, bool show);
 
   Document& document_;
   Selection& selection_;
   PlanPtr base_;
   int step_ = -1;
+  OpId focus_;
   PlanEdit edit_;
   PlanEdit shown_;  ///< edits of what the document shows
   std::optional<Evaluation> latest_;
@@ -87,6 +104,10 @@ class WhatIfSession : public QObject {
   };
   std::vector<Planned> planned_;  ///< networks made of the base
   QUndoStack history_;
+  GroupChoicesPtr choices_;
+  std::vector<Regrouping> ways_;
+  std::map<std::string, std::string> asked_target_;  ///< of the prices that are asked for
+  Background pricing_;
   Background evaluating_;
   Background planning_;
 };

@@ -103,6 +103,8 @@ void MainWindow::makeMenus() {
   makeFileMenu();
   makeGoMenu();
   makeViewMenu();
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  help->addAction(tr("&Panes, keys and terms"), QKeySequence::HelpContents, this, &MainWindow::showHelp);
 }
 
 void MainWindow::makeFileMenu() {
@@ -111,10 +113,16 @@ void MainWindow::makeFileMenu() {
   file->addAction(tr("Open compiled &folder…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), this,
                   &MainWindow::askForFolder);
   QMenu* samples = file->addMenu(tr("&Samples"));
-  for (const Sample& sample : find_samples()) {
-    samples->addAction(sample.name, this, [this, folder = sample.folder] { open({folder, {}}); });
-  }
-  samples->setEnabled(!samples->isEmpty());
+  samples->setEnabled(false);
+  looking_.start([this, samples](const std::stop_token&, const ProgressSink&) -> Background::Deliver {
+    return [this, samples, found = find_samples()] {
+      start_->setSamples(found);
+      for (const Sample& sample : found) {
+        samples->addAction(sample.name, this, [this, folder = sample.folder] { open({folder, {}}); });
+      }
+      samples->setEnabled(!samples->isEmpty());
+    };
+  });
   QMenu* recent = file->addMenu(tr("&Recent"));
   connect(recent, &QMenu::aboutToShow, this, [this, recent] {
     recent->clear();
@@ -362,8 +370,23 @@ void MainWindow::exportCurrent() {
   const QString path = QFileDialog::getSaveFileName(this, tr("Export %1").arg(dock->windowTitle()),
                                                     name + QStringLiteral(".svg"), filter);
   if (path.isEmpty()) return;
-  const QString problem = export_pane(pane, path);
-  statusBar()->showMessage(problem.isEmpty() ? tr("Saved %1").arg(path) : problem, 10000);
+  exportPane(pane, path);
+}
+
+void MainWindow::exportPane(Pane& pane, const QString& path) {
+  statusBar()->showMessage(tr("Saving %1…").arg(path));
+  exporting_.start([this, path, work = prepare_export(pane, path)](const std::stop_token&,
+                                                                   const ProgressSink&) -> Background::Deliver {
+    return [this, path, problem = work()] {
+      statusBar()->showMessage(problem.isEmpty() ? tr("Saved %1").arg(path) : problem, 10000);
+    };
+  });
+}
+
+void MainWindow::showHelp() {
+  if (help_ == nullptr) help_ = new HelpWindow(look_, this);
+  const QDockWidget* dock = showsStartPage() ? nullptr : currentDock();
+  help_->showAt(dock != nullptr ? dock->objectName() : QString());
 }
 
 void MainWindow::restyle() {

@@ -14,6 +14,7 @@
 #include "inspector/state/document.h"
 #include "inspector/state/selection.h"
 #include "inspector/window/breadcrumb.h"
+#include "inspector/window/help.h"
 #include "inspector/window/settings.h"
 #include "inspector/window/start_page.h"
 
@@ -46,6 +47,11 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] Pane* pane(std::string_view name);
   [[nodiscard]] bool showsStartPage() const;
   void raisePane(std::string_view name);
+  /// Writes beside the window's thread; the status bar says what became of it.
+  void exportPane(Pane& pane, const QString& path);
+  [[nodiscard]] bool exporting() const { return exporting_.busy(); }
+  [[nodiscard]] StartPage& startPage() { return *start_; }
+  [[nodiscard]] HelpWindow* help() { return help_; }
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -69,6 +75,7 @@ class MainWindow : public QMainWindow {
   void askForFolder();
   void askForJob(const QString& path, const QStringList& jobs);
   void exportCurrent();
+  void showHelp();
   void restyle();
   [[nodiscard]] QDockWidget* currentDock() const;
 
@@ -82,11 +89,14 @@ class MainWindow : public QMainWindow {
   Breadcrumb* breadcrumb_;
   QProgressBar* progress_;
   QToolButton* cancel_;
+  HelpWindow* help_ = nullptr;  ///< made when it is asked for
   QString first_layout_;
   // While problems are in front because there are some: what they hide, and whether they were shown at all.
   QDockWidget* behind_problems_ = nullptr;
   bool problems_were_hidden_ = false;
   QDockWidget* last_dock_ = nullptr;  ///< that had the keyboard
+  Background looking_;                ///< for samples
+  Background exporting_;
 };
 
 }  // namespace stowage::inspector

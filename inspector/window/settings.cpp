@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/window/settings.h"
 
+#include <QSettings>
+
 namespace stowage::inspector {
 
 namespace {
@@ -12,40 +14,66 @@ QString layout_key(const QString& name) {
 
 }  // namespace
 
-Settings::Settings()
-    : store_(QSettings::IniFormat, QSettings::UserScope, QStringLiteral("stowage"), QStringLiteral("inspector")) {}
+Settings::Settings() {
+  values_ = beside([] {
+    const QSettings file(QSettings::IniFormat, QSettings::UserScope, QStringLiteral("stowage"),
+                         QStringLiteral("inspector"));
+    QVariantMap values;
+    for (const QString& key : file.allKeys()) values.insert(key, file.value(key));
+    return values;
+  });
+}
 
-QStringList Settings::recent() const { return store_.value(QStringLiteral("recent")).toStringList(); }
+QVariant Settings::value(const QString& key, const QVariant& otherwise) const { return values_.value(key, otherwise); }
+
+void Settings::setValue(const QString& key, const QVariant& value) {
+  if (values_.value(key) == value) return;
+  values_.insert(key, value);
+  changed_.insert(key, value);
+  writing_.start([store = store_, values = changed_, version = ++version_](const std::stop_token&,
+                                                                           const ProgressSink&) -> Background::Deliver {
+    off_window_thread("settings were written");
+    const std::scoped_lock lock(store->mutex);
+    if (store->written > version) return {};
+    store->written = version;
+    QSettings file(QSettings::IniFormat, QSettings::UserScope, QStringLiteral("stowage"), QStringLiteral("inspector"));
+    for (auto entry = values.begin(); entry != values.end(); ++entry) file.setValue(entry.key(), entry.value());
+    file.sync();
+    return {};
+  });
+}
+
+QStringList Settings::recent() const { return value(QStringLiteral("recent")).toStringList(); }
 
 void Settings::addRecent(const QString& path) {
   QStringList list = recent();
   list.removeAll(path);
   list.prepend(path);
   while (list.size() > most_recent) list.removeLast();
-  store_.setValue(QStringLiteral("recent"), list);
+  setValue(QStringLiteral("recent"), list);
 }
 
 void Settings::removeRecent(const QString& path) {
   QStringList list = recent();
   list.removeAll(path);
-  store_.setValue(QStringLiteral("recent"), list);
+  setValue(QStringLiteral("recent"), list);
 }
 
 void Settings::restore(Look& look) const {
-  look.setDark(store_.value(QStringLiteral("dark"), false).toBool());
-  look.setUnits(store_.value(QStringLiteral("seconds"), false).toBool() ? Units::seconds : Units::cycles);
-  look.setPointSize(store_.value(QStringLiteral("points"), 10.0).toDouble());
+  look.setDark(value(QStringLiteral("dark"), false).toBool());
+  look.setUnits(value(QStringLiteral("seconds"), false).toBool() ? Units::seconds : Units::cycles);
+  look.setPointSize(value(QStringLiteral("points"), 10.0).toDouble());
 }
 
 void Settings::save(const Look& look) {
-  store_.setValue(QStringLiteral("dark"), look.theme().dark);
-  store_.setValue(QStringLiteral("seconds"), look.units() == Units::seconds);
-  store_.setValue(QStringLiteral("points"), look.pointSize());
+  setValue(QStringLiteral("dark"), look.theme().dark);
+  setValue(QStringLiteral("seconds"), look.units() == Units::seconds);
+  setValue(QStringLiteral("points"), look.pointSize());
 }
 
-QByteArray Settings::layout(const QString& name) const { return store_.value(layout_key(name)).toByteArray(); }
-void Settings::saveLayout(const QString& name, const QByteArray& state) { store_.setValue(layout_key(name), state); }
-QByteArray Settings::geometry() const { return store_.value(QStringLiteral("geometry")).toByteArray(); }
-void Settings::saveGeometry(const QByteArray& geometry) { store_.setValue(QStringLiteral("geometry"), geometry); }
+QByteArray Settings::layout(const QString& name) const { return value(layout_key(name)).toByteArray(); }
+void Settings::saveLayout(const QString& name, const QByteArray& state) { setValue(layout_key(name), state); }
+QByteArray Settings::geometry() const { return value(QStringLiteral("geometry")).toByteArray(); }
+void Settings::saveGeometry(const QByteArray& geometry) { setValue(QStringLiteral("geometry"), geometry); }
 
 }  // namespace stowage::inspector

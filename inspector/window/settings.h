@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is remembered between two runs: recent files, theme, units, text size, the arrangement of the panes. The only
-// place that knows the store.
+// What is remembered between runs: recent files, looks, layouts. Read once, before there is a window; kept in memory,
+// and written beside the window's thread whenever something changes.
 #pragma once
 
 #include <QByteArray>
-#include <QSettings>
 #include <QStringList>
+#include <QVariantMap>
+#include <memory>
+#include <mutex>
 
 #include "inspector/look/look.h"
-#include "inspector/state/document.h"
+#include "inspector/state/background.h"
 
 namespace stowage::inspector {
 
@@ -29,7 +31,19 @@ class Settings {
   void saveGeometry(const QByteArray& geometry);
 
  private:
-  mutable QSettings store_;
+  [[nodiscard]] QVariant value(const QString& key, const QVariant& otherwise = {}) const;
+  void setValue(const QString& key, const QVariant& value);
+
+  /// Writers that overlap write one after the other, and never something older.
+  struct Store {
+    std::mutex mutex;
+    std::uint64_t written = 0;
+  };
+  QVariantMap values_;
+  QVariantMap changed_;  ///< since the start: what another window wrote meanwhile stays
+  std::uint64_t version_ = 0;
+  std::shared_ptr<Store> store_ = std::make_shared<Store>();
+  Background writing_;  ///< last: joins, so that the newest values are written before the end
 };
 
 }  // namespace stowage::inspector

@@ -3,9 +3,11 @@
 
 #include <QCoreApplication>
 #include <QDir>
-#include <QFileInfo>
+
 #include <QHBoxLayout>
 #include <QVBoxLayout>
+
+#include "inspector/state/files.h"
 
 namespace stowage::inspector {
 
@@ -19,7 +21,7 @@ std::vector<Sample> find_samples() {
   for (const QString& root : roots) {
     for (const auto& [name, summary] : known) {
       const QString folder = QDir::cleanPath(root + QLatin1Char('/') + name);
-      if (QFileInfo(folder + QStringLiteral("/plan.json")).isFile()) samples.push_back({name, summary, folder});
+      if (is_file(folder + QStringLiteral("/plan.json"))) samples.push_back({name, summary, folder});
     }
     if (!samples.empty()) break;
   }
@@ -73,10 +75,6 @@ StartPage::StartPage(const Look& look, QWidget* parent)
   outer->addLayout(column, 3);
   outer->addStretch(1);
 
-  for (const Sample& sample : find_samples()) {
-    auto* item = new QListWidgetItem(sample.name + QStringLiteral(" — ") + sample.summary, samples_);
-    item->setData(Qt::UserRole, sample.folder);
-  }
   samples_->setMaximumHeight(80);
   recent_->setMaximumHeight(200);
   samples_->setAccessibleName(tr("Samples"));
@@ -96,6 +94,14 @@ void StartPage::restyle() {
   QFont font = look_.titleFont();
   font.setPointSizeF(look_.pointSize() * 2);
   title_->setFont(font);
+}
+
+void StartPage::setSamples(const std::vector<Sample>& samples) {
+  samples_->clear();
+  for (const Sample& sample : samples) {
+    auto* item = new QListWidgetItem(sample.name + QStringLiteral(" — ") + sample.summary, samples_);
+    item->setData(Qt::UserRole, sample.folder);
+  }
 }
 
 void StartPage::setRecent(const QStringList& recent) {

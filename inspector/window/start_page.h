@@ -19,13 +19,15 @@ struct Sample {
   QString summary;
   QString folder;
 };
-/// Those that are there: beside the program in a build, under share/stowage when installed.
+/// Those that are there (for worker threads): beside the program in a build, under share/stowage when installed.
 std::vector<Sample> find_samples();
 
 class StartPage : public QWidget {
   Q_OBJECT
  public:
   explicit StartPage(const Look& look, QWidget* parent = nullptr);
+  void setSamples(const std::vector<Sample>& samples);
+  [[nodiscard]] const QListWidget& samples() const { return *samples_; }
   void setRecent(const QStringList& recent);
   void setProgress(bool busy, const QString& text);
 

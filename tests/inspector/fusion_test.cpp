@@ -156,13 +156,16 @@ TEST_CASE("strategies beside each other have the numbers of a compilation with e
 
 TEST_CASE("why not is answered as the command line answers it", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
-  const WhyNotQuestion question(plan);
+  const auto question = beside([&] { return std::make_shared<const WhyNotQuestion>(plan); });
+  const auto asked = [&](const std::vector<std::string>& names) {
+    return beside([&] { return question->ask(names); });
+  };
   const std::vector<OpId> pair = {op_named(*plan, "conv1"), op_named(*plan, "conv2")};
-  CHECK(question.ask({"conv1", "conv2"}) ==
+  CHECK(asked({"conv1", "conv2"}) ==
         to_text(why_not(GraphFacts(plan->graph()), built_in_templates(), plan->compilation.fusion, pair), plan->graph(),
                 plan->compilation.fusion));
-  CHECK(question.ask({"conv1", "conv9"}).find("no operator or node 'conv9'") == 0);
-  CHECK(question.ask({"conv1", "conv1"}) == "name two different operators\n");
+  CHECK(asked({"conv1", "conv9"}).find("no operator or node 'conv9'") == 0);
+  CHECK(asked({"conv1", "conv1"}) == "name two different operators\n");
 }
 
 TEST_CASE("going from operator to operator asks about both, going to a group about its end", "[inspector]") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <QFontMetricsF>
 #include <QSignalSpy>
 #include <QTest>
 #include <catch2/catch.hpp>
@@ -7,6 +8,8 @@
 #include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"
 #include "inspector/ldm/ldm_map.h"
+#include "inspector/ldm/regions.h"
+#include "inspector/panes/ldm_pane.h"
 #include "tests/inspector/window_fixture.h"
 
 namespace stowage::test {
@@ -153,6 +156,147 @@ TEST_CASE("a drawing is driven by mouse and arrow keys", "[inspector]") {
   QTest::keyClick(&view, Qt::Key_Up);
   REQUIRE(chosen.count() == 2);
   CHECK_FALSE(chosen[1][0].value<Place>() == buffer_place(0, 1));
+}
+
+/// "A 0,64 1x64" of every buffer: where it starts, and how large it is.
+std::string regions_text(const StepFacts& step, const LoopPosition& position) {
+  std::string text;
+  for (const BufferRegion& region : regions_at(step, position)) {
+    REQUIRE(region.extents);
+    std::string starts;
+    std::string sizes;
+    for (const Extent& extent : *region.extents) {
+      starts += (starts.empty() ? "" : ",") + std::to_string(extent.first);
+      sizes += (sizes.empty() ? "" : "x") + std::to_string(extent.size);
+    }
+    text += tensor_of_buffer(step.plan->nest, region.buffer) + " " + starts + " " + sizes + "\n";
+  }
+  return text;
+}
+
+TEST_CASE("regions of the papers' matmul move with the loops", "[inspector]") {
+  const StepFacts& step = sample_plan("matmul")->steps[0];
+  const std::vector<LoopRange> loops = loops_of(step);
+  REQUIRE(loops.size() == 3);
+  CHECK(loops[1].name == "yo");
+  CHECK(loops[1].trips == 8);
+  CHECK(loops[2].trips == 16);
+  CHECK(regions_text(step, {}) == "A 0,0 1x64\nB 0,0 64x128\nC 0,0 1x128\n");
+  CHECK(regions_text(step, {0, {{loops[1].statement, 3}, {loops[2].statement, 15}}}) ==
+        "A 0,960 1x64\nB 960,384 64x128\nC 0,384 1x128\n");
+  // Beyond the last trip is the last.
+  CHECK(regions_text(step, {0, {{loops[1].statement, 99}}}) == "A 0,0 1x64\nB 0,896 64x128\nC 0,896 1x128\n");
+}
+
+TEST_CASE("the regions of all cores and trips cover an output once", "[inspector]") {
+  for (const char* name : {"matmul", "lenet"}) {
+    const PlanPtr plan = sample_plan(name);
+    for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+      const StepFacts& step = plan->steps[i];
+      if (step.plan == nullptr) continue;
+      INFO(name << ": " << step.step->group.name);
+      const LoopNest& nest = step.plan->nest;
+      int buffer = -1;
+      int loop_count = 1;
+      std::vector<LoopRange> around;  // loops around the transfer that writes
+      for (const StatementFacts& facts : step.statements) {
+        const auto* dma = facts.statement != nullptr ? std::get_if<Dma>(&facts.statement->node) : nullptr;
+        if (dma == nullptr || dma->direction != DmaDirection::put) continue;
+        buffer = dma->buffer;
+        around.clear();
+        for (const StatementFacts* outer = step.find(facts.parent); outer != nullptr;
+             outer = step.find(outer->parent)) {
+          for (const LoopRange& loop : loops_of(step)) {
+            if (loop.statement == outer->statement->id) around.push_back(loop);
+          }
+        }
+      }
+      REQUIRE(buffer >= 0);
+      for (const LoopRange& loop : around) loop_count *= static_cast<int>(loop.trips);
+      std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> seen;  // start -> size
+      for (int core = 0; core < nest.cores_used(); ++core) {
+        for (int trip = 0; trip < loop_count; ++trip) {
+          LoopPosition position{core, {}};
+          int rest = trip;
+          for (const LoopRange& loop : around) {
+            position.trips[loop.statement] = rest % loop.trips;
+            rest /= static_cast<int>(loop.trips);
+          }
+          const BufferRegion region = regions_at(step, position)[static_cast<std::size_t>(buffer)];
+          if (region.elements() == 0) continue;
+          std::vector<std::int64_t> start;
+          std::vector<std::int64_t> size;
+          for (std::size_t d = 0; d < region.extents->size(); ++d) {
+            start.push_back((*region.extents)[d].first);
+            size.push_back((*region.extents)[d].size);
+            CHECK(start.back() >= 0);
+            CHECK(start.back() + size.back() <= region.shape[d]);
+          }
+          seen[start] = size;
+        }
+      }
+      std::int64_t covered = 0;
+      for (const auto& [start, size] : seen) {
+        std::int64_t elements = 1;
+        for (const std::int64_t extent : size) elements *= extent;
+        covered += elements;
+      }
+      std::int64_t all = 1;
+      const BufferRegion first = regions_at(step, {})[static_cast<std::size_t>(buffer)];
+      for (const std::int64_t extent : first.shape) all *= extent;
+      CHECK(covered == all);
+    }
+  }
+}
+
+TEST_CASE("a slider for every loop moves the regions that are drawn", "[inspector]") {
+  Look look;
+  Document document;
+  Selection selection(document);
+  document.show(sample_plan("matmul"));
+  selection.select(step_place(0));
+  LdmPane pane({document, selection, look});
+  pane.resize(900, 900);
+  pane.show();
+  QCoreApplication::processEvents();
+  const auto texts = [&] {
+    QString all;
+    for (const Mark& mark : pane.regions().drawing().marks) all += mark.text + QLatin1Char('\n');
+    return all;
+  };
+  CHECK(texts().contains(QStringLiteral("the one core, x = 0, yo = 0, ko = 0")));
+  CHECK(texts().contains(QStringLiteral("↓ 0 to 63 of 1024, → 0 to 127 of 1024")));
+  CHECK(pane.sliders().core() == nullptr);
+  QSlider* loop = pane.sliders().loop("ko");
+  REQUIRE(loop != nullptr);
+  CHECK(loop->maximum() == 15);
+  loop->setFocus();
+  QTest::keyClick(loop, Qt::Key_Right);
+  QTest::keyClick(loop, Qt::Key_Right);
+  CHECK(texts().contains(QStringLiteral("ko = 2")));
+  CHECK(texts().contains(QStringLiteral("↓ 128 to 191 of 1024, → 0 to 127 of 1024")));
+  // Another group has sliders of its own.
+  document.show(sample_plan("lenet"));
+  selection.select(step_place(0));
+  pane.flush();
+  CHECK(pane.sliders().loop("ko") == nullptr);
+  REQUIRE(pane.sliders().core() != nullptr);
+  CHECK(pane.sliders().core()->maximum() == sample_plan("lenet")->steps[0].plan->nest.cores_used() - 1);
+}
+
+TEST_CASE("labels under the LDM map are not cut", "[inspector]") {
+  const PlanPtr plan = sample_plan("lenet");
+  const Look look;
+  int upward = 0;
+  for (std::size_t i = 0; i < plan->steps.size(); ++i) {
+    for (const Mark& mark : ldm_map(*plan, static_cast<int>(i), look, {700, 400}).marks) {
+      if (!mark.upward) continue;
+      ++upward;
+      INFO(mark.text.toStdString());
+      CHECK(QFontMetricsF(mark.font).horizontalAdvance(mark.text) <= mark.rect.height());
+    }
+  }
+  CHECK(upward > 20);
 }
 
 }  // namespace

@@ -137,5 +137,58 @@ TEST_CASE("the total of a column of cycles is a time where its rows are", "[insp
   CHECK(view.model().headerData(cycles, Qt::Horizontal, Qt::DisplayRole).toString() == QStringLiteral("cycles"));
 }
 
+TEST_CASE("the column chooser hides a column from the screen, from copies and from the totals", "[inspector]") {
+  const PlanPtr plan = sample_plan("lenet");
+  const Look look;
+  TableView table(look);
+  table.setTable(std::make_shared<const Table>(groups_table(*plan)), plan->program().target.clock_hz);
+  const auto titles = [&] {
+    const std::string csv = table.csv();
+    return csv.substr(0, csv.find_first_of("\r\n"));
+  };
+  CHECK(titles().find("template") != std::string::npos);
+  CHECK(titles().find("flop/byte") == std::string::npos);  // hidden at first
+  QMenu menu;
+  table.fillColumnMenu(menu);
+  REQUIRE(menu.actions().size() == static_cast<int>(groups_table(*plan).columns.size()));
+  const auto action = [&](const QString& title) {
+    for (QAction* entry : menu.actions()) {
+      if (entry->text() == title) return entry;
+    }
+    FAIL("no column " << title.toStdString());
+    return menu.actions().front();
+  };
+  CHECK(action(QStringLiteral("template"))->isChecked());
+  action(QStringLiteral("template"))->trigger();
+  action(QStringLiteral("flop/byte"))->trigger();
+  CHECK(titles().find("template") == std::string::npos);
+  CHECK(titles().find("flop/byte") != std::string::npos);
+  CHECK(table.view().isColumnHidden(2));
+  CHECK(table.totals().isColumnHidden(2));
+  CHECK(table.markdown().find("template") == std::string::npos);
+}
+
+TEST_CASE("long texts are folded in the picture of a table", "[inspector]") {
+  const Look look;
+  TableView view(look);
+  Table table;
+  table.title = "words";
+  table.columns = {{"n", ColumnKind::count, ""}, {"text", ColumnKind::text, ""}};
+  std::string sentence;
+  for (int i = 0; i < 60; ++i) sentence += "word" + std::to_string(i) + " ";
+  table.rows = {{{std::int64_t{1}, sentence}, {}}, {{std::int64_t{2}, std::string("short")}, {}}};
+  view.setTable(std::make_shared<const Table>(table), 1);
+  const Drawing drawing = view.drawing();
+  CHECK(drawing.size.width() < 800);
+  QString all;
+  QRectF before;
+  for (const Mark& mark : drawing.marks) {
+    if (mark.kind != Mark::Kind::text || mark.rect.left() < 30) continue;
+    all += mark.text + QLatin1Char(' ');
+    CHECK(QFontMetricsF(mark.font).horizontalAdvance(mark.text) <= mark.rect.width() + 1);
+  }
+  for (int i = 0; i < 60; ++i) CHECK(all.contains(QStringLiteral("word%1 ").arg(i)));
+}
+
 }  // namespace
 }  // namespace stowage::test

@@ -37,11 +37,15 @@ Schedule buffers(std::map<std::string, std::int64_t> sizes) {
   return schedule;
 }
 
+Evaluation evaluated(const LoadedPlan& plan, int step, const PlanEdit& edit) {
+  return beside([&] { return evaluate(plan, step, edit); });
+}
+
 TEST_CASE("without an edit the answer is the plan itself", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
   for (std::size_t i = 0; i < plan->steps.size(); ++i) {
     if (plan->steps[i].plan == nullptr) continue;
-    const Evaluation evaluation = evaluate(*plan, static_cast<int>(i), {});
+    const Evaluation evaluation = evaluated(*plan, static_cast<int>(i), {});
     REQUIRE(evaluation.result);
     CHECK(evaluation.start == Schedule{});
     CHECK(to_text(evaluation.plan().nest) == to_text(plan->steps[i].plan->nest));
@@ -54,7 +58,7 @@ TEST_CASE("without an edit the answer is the plan itself", "[inspector]") {
 
 TEST_CASE("a smaller buffer of the papers' matmul costs more transfers", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const Evaluation evaluation = evaluate(*plan, 0, edit_of(buffers({{"y", 64}, {"k", 64}})));
+  const Evaluation evaluation = evaluated(*plan, 0, edit_of(buffers({{"y", 64}, {"k", 64}})));
   REQUIRE(evaluation.result);
   const GroupNumbers numbers = numbers_of(evaluation.plan(), evaluation.target());
   // A and B once for each of 16 x 16 tiles, C once for each of 16.
@@ -69,7 +73,7 @@ TEST_CASE("a smaller buffer of the papers' matmul costs more transfers", "[inspe
 TEST_CASE("what cannot be is refused with rule and reason", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
   const auto refusal = [&](const PlanEdit& edit) {
-    const Evaluation evaluation = evaluate(*plan, 0, edit);
+    const Evaluation evaluation = evaluated(*plan, 0, edit);
     UNSCOPED_INFO(evaluation.refusal.rule << ": " << evaluation.refusal.reason);
     CHECK_FALSE(evaluation.result);
     CHECK_FALSE(evaluation.refusal.allowed);
@@ -93,7 +97,7 @@ TEST_CASE("what cannot be is refused with rule and reason", "[inspector]") {
 }
 
 TEST_CASE("controls name what can be set and where a transfer can stand", "[inspector]") {
-  const GroupControls controls = evaluate(*sample_plan("matmul"), 0, {}).controls;
+  const GroupControls controls = evaluated(*sample_plan("matmul"), 0, {}).controls;
   REQUIRE(controls.iterators.size() == 3);
   CHECK(controls.iterators[1].name == "y");
   CHECK(controls.iterators[1].range == 1024);
@@ -112,7 +116,7 @@ TEST_CASE("controls name what can be set and where a transfer can stand", "[insp
 }
 
 TEST_CASE("dragging rows sets order and places", "[inspector]") {
-  const GroupControls controls = evaluate(*sample_plan("matmul"), 0, {}).controls;  // x yo ko A B C
+  const GroupControls controls = evaluated(*sample_plan("matmul"), 0, {}).controls;  // x yo ko A B C
   CHECK(with_row_moved({}, controls, 1, 0).order == std::vector<std::string>{"yo", "x", "ko"});
   CHECK(with_row_moved({}, controls, 0, 2).order == std::vector<std::string>{"yo", "x", "ko"});
   CHECK(with_row_moved({}, controls, 0, 1) == Schedule{});
@@ -129,7 +133,7 @@ TEST_CASE("dragging rows sets order and places", "[inspector]") {
 }
 
 TEST_CASE("a fixed order follows the names that loops get from their sizes", "[inspector]") {
-  const GroupControls controls = evaluate(*sample_plan("matmul"), 0, {}).controls;
+  const GroupControls controls = evaluated(*sample_plan("matmul"), 0, {}).controls;
   Schedule fixed;
   fixed.order = {"x", "yo", "ko"};
   fixed.dma["A"] = "yo";
@@ -140,7 +144,7 @@ TEST_CASE("a fixed order follows the names that loops get from their sizes", "[i
   CHECK(*whole.order == std::vector<std::string>{"x", "ko"});
   CHECK(whole.dma.empty());
   fixed.dma.clear();
-  CHECK(evaluate(*sample_plan("matmul"), 0, edit_of(with_buffer(fixed, controls, "y", 1))).result);
+  CHECK(evaluated(*sample_plan("matmul"), 0, edit_of(with_buffer(fixed, controls, "y", 1))).result);
 }
 
 QByteArray read_file(const QString& path) {
@@ -169,11 +173,18 @@ QByteArray run_in(const QString& folder, QString line) {
   return process.readAllStandardOutput();
 }
 
+JobForm form_of(const LoadedPlan& plan, const PlanEdit& edit) {
+  return beside([&] { return job_form(plan, edit); });
+}
+
 /// The totals that the command line gives for the edits when they are saved in a folder of their own, far from the
 /// plan: by the commands in the first lines of the schedule file, and by the batch file. They must agree.
-QJsonObject saved_totals(const LoadedPlan& plan, const PlanEdit& edit) {
+QJsonObject saved_totals(const PlanPtr& plan, const PlanEdit& incomplete) {
   const QTemporaryDir folder;
-  const JobForm job = job_form(plan, edit);
+  const auto complete = beside([&] { return complete_edit(plan, incomplete); });
+  REQUIRE(complete);
+  const PlanEdit& edit = *complete;
+  const JobForm job = form_of(*plan, edit);
   const std::string text = schedule_file(edit, job, "edit.toml");
   INFO(text);
   write_file(folder.filePath(QStringLiteral("edit.toml")), text);
@@ -200,7 +211,7 @@ std::int64_t number(const QJsonObject& json, const char* key) {
 }
 
 /// The saved edits lead to what the window shows for the whole network.
-void check_saved(const LoadedPlan& plan, const PlanEdit& edit) {
+void check_saved(const PlanPtr& plan, const PlanEdit& edit) {
   Diagnostics diagnostics;
   PlanPtr network;
   std::jthread([&] { network = plan_network(plan, edit, diagnostics, {}, {}); }).join();
@@ -226,16 +237,16 @@ TEST_CASE("the command line gives what the pane shows for the edits written as T
     edit.target["dma_bandwidth"] = scaled_bandwidth(plan->program().target, 0.5);
   }
   SECTION("a size that only the opened plan's own target has room for") { edit = edit_of(buffers({{"y", 256}})); }
-  const Evaluation evaluation = evaluate(*plan, 0, edit);
+  const Evaluation evaluation = evaluated(*plan, 0, edit);
   REQUIRE(evaluation.result);
   const GroupNumbers numbers = numbers_of(evaluation.plan(), evaluation.target());
-  check_saved(*plan, edit);
-  const QJsonObject json = saved_totals(*plan, edit);
+  check_saved(plan, edit);
+  const QJsonObject json = saved_totals(plan, edit);
   CHECK(number(json, "dma_transfers") == numbers.transfers);
   CHECK(number(json, "cycles") == numbers.cycles);
   // And read again the file is the same edits.
   Diagnostics diagnostics;
-  const auto read = parse_schedules(schedule_file(edit, job_form(*plan, edit), "edit.toml"), "edit.toml", diagnostics);
+  const auto read = parse_schedules(schedule_file(edit, form_of(*plan, edit), "edit.toml"), "edit.toml", diagnostics);
   REQUIRE(read);
   CHECK(read->schedules == edit.schedules);
 }
@@ -265,7 +276,7 @@ TEST_CASE("edits of a plan for a target from a file are saved with that target's
   const PlanPtr plan = loaded(folder.filePath(QStringLiteral("plans/lenet")));
   PlanEdit edit;
   edit.schedules["ip1"] = buffers({{"y", 4}});
-  check_saved(*plan, edit);
+  check_saved(plan, edit);
 }
 
 TEST_CASE("edits of a job's sample network are saved with that network", "[inspector]") {
@@ -277,8 +288,8 @@ TEST_CASE("edits of a job's sample network are saved with that network", "[inspe
   const PlanPtr plan = loaded(path, "small");
   PlanEdit edit;
   edit.target["dma_startup_cycles"] = "400";
-  check_saved(*plan, edit);
-  CHECK(batch_file(edit, job_form(*plan, edit)).find("/tmp/stowage-inspector") == std::string::npos);
+  check_saved(plan, edit);
+  CHECK(batch_file(edit, form_of(*plan, edit)).find("/tmp/stowage-inspector") == std::string::npos);
 }
 
 /// One field of a protobuf message, of wire type 2.
@@ -323,15 +334,15 @@ TEST_CASE("edits are saved with the plan's dimensions, bindings and templates, w
   const PlanPtr plan = loaded(folder.filePath(QStringLiteral("deep/plan")));
   PlanEdit edit;
   edit.target["dma_startup_cycles"] = "400";
-  check_saved(*plan, edit);
-  const JobForm job = job_form(*plan, edit);
+  check_saved(plan, edit);
+  const JobForm job = form_of(*plan, edit);
   CHECK(job.missing.empty());
   CHECK(job.dimensions.at("N") == 6);
   CHECK(job.templates == folder.filePath(QStringLiteral("own.toml")).toStdString());
   // A model that is another now, or gone, is said to be so.
   write_file(folder.filePath(QStringLiteral("a model.onnx")), "another");
-  CHECK(job_form(*plan, edit).missing == std::vector<std::string>{"a model.onnx"});
-  CHECK(batch_file(edit, job_form(*plan, edit)).find("'a model.onnx' was not found") != std::string::npos);
+  CHECK(form_of(*plan, edit).missing == std::vector<std::string>{"a model.onnx"});
+  CHECK(batch_file(edit, form_of(*plan, edit)).find("'a model.onnx' was not found") != std::string::npos);
 }
 
 struct Opened {
@@ -468,11 +479,16 @@ TEST_CASE("edits are written whole or not at all", "[inspector]") {
   opened.pane.session().fix(buffers({{"y", 64}}), QStringLiteral("buffer y"));
   const QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("edit.toml"));
-  CHECK(opened.pane.saveToml(path, true).isEmpty());
+  const QSignalSpy said(&opened.pane, &Pane::message);
+  opened.pane.saveToml(path, true);
+  REQUIRE(wait_until([&] { return said.count() == 1; }));
+  CHECK(said.back().front().toString() == QStringLiteral("Saved %1").arg(path));
   QFile file(path);
   REQUIRE(file.open(QIODevice::ReadOnly));
   CHECK(file.readAll().contains("[job.schedule.'matmul']\nbuffer = { 'y' = 64 }\n"));
-  CHECK(opened.pane.saveToml(QStringLiteral("/nowhere/at/all.toml"), false).contains(QStringLiteral("/nowhere")));
+  opened.pane.saveToml(QStringLiteral("/nowhere/at/all.toml"), false);
+  REQUIRE(wait_until([&] { return said.count() == 2; }));
+  CHECK(said.back().front().toString().contains(QStringLiteral("/nowhere/at/all.toml cannot be written: ")));
   CHECK(QDir(folder.path()).entryList(QDir::Files) == QStringList{QStringLiteral("edit.toml")});
   opened.settle();
 }
@@ -502,11 +518,11 @@ TEST_CASE("the wheel changes a number only where the number has the keyboard", "
 TEST_CASE("what-if's numbers and names are never cut", "[inspector]") {
   Look look;
   const PlanPtr plan = sample_plan("lenet");
-  const Evaluation evaluation = evaluate(*plan, 0, {});
+  Evaluation evaluation = evaluated(*plan, 0, {});
   ResultInput input;
-  input.before = plan->steps[0].plan;
-  input.target_before = &plan->program().target;
-  input.name = "a_group_with_a_name_that_is_longer_than_any_line_" + plan->steps[0].step->group.name;
+  input.base = plan.get();
+  input.step = 0;
+  evaluation.name = "a_group_with_a_name_that_is_longer_than_any_line_" + plan->steps[0].step->group.name;
   input.legal = input.latest = &evaluation;
   for (const double width : {240.0, 330.0, 500.0, 900.0}) {
     const Drawing drawing = result_drawing(input, look, {width, 0});

@@ -174,6 +174,23 @@ TEST_CASE("problems name the operator that they are about", "[inspector]") {
   CHECK(place_of(*plan, diagnostic) == Place{});
 }
 
+TEST_CASE("F1 opens the help page at the pane that has the keyboard", "[inspector]") {
+  MainWindow window;
+  open_sample(window, "lenet");
+  window.raisePane("ldm");
+  QTest::keyClick(&window, Qt::Key_F1);
+  REQUIRE(window.help() != nullptr);
+  CHECK(window.help()->isVisible());
+  const QString text = window.help()->page().toPlainText();
+  for (const PaneRow& row : pane_table()) {
+    CHECK(text.contains(QString::fromUtf8(row.summary.data(), static_cast<qsizetype>(row.summary.size()))));
+  }
+  CHECK(text.contains(QStringLiteral("Ctrl+E")));
+  CHECK(text.contains(QStringLiteral("local device memory")));
+  QTest::keyClick(window.help(), Qt::Key_Escape);
+  CHECK_FALSE(window.help()->isVisible());
+}
+
 TEST_CASE("closing during work leaves nothing behind", "[inspector]") {
   auto window = std::make_unique<MainWindow>();
   window->show();

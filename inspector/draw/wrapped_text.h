@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QFont>
+#include <QStringList>
+
+namespace stowage::inspector {
+
+/// A sentence in lines that are no wider than that, broken at spaces; a longer word stands alone.
+QStringList wrapped(const QString& text, const QFont& font, double width);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/ldm/regions.h"
+
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace stowage::inspector {
+
+namespace {
+
+/// Values of a nest's variables while its program is walked through at one position.
+class Walk {
+ public:
+  Walk(const LoopNest& nest, const LoopPosition& position)
+      : nest_(nest), position_(position), values_(nest.variables.size()), found_(nest.buffers.size()) {
+    for (const CoreAxis& axis : nest.core_grid) {
+      values_[axis.variable.index()] = (position.core / axis.stride) % axis.parts;
+    }
+    for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+      const Buffer& buffer = nest.buffers[b];
+      found_[b] = {static_cast<int>(b), nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)].shape, {}};
+    }
+    run(nest.body);
+  }
+  [[nodiscard]] std::vector<BufferRegion> result() && { return std::move(found_); }
+
+ private:
+  [[nodiscard]] std::int64_t value(const IndexExpr& e) const {
+    return evaluate(
+        e,
+        [&](VarId variable) {
+          const auto& known = values_[variable.index()];
+          if (!known) throw std::domain_error("unbound");
+          return *known;
+        },
+        [](int) -> std::int64_t { throw std::domain_error("a value that only data gives"); });
+  }
+
+  /// What a statement touches, unless an earlier one said more exactly.
+  template <class Make>
+  void note(int buffer, bool exact, const Make& make) {
+    const auto b = static_cast<std::size_t>(buffer);
+    if (known_.size() <= b) known_.resize(found_.size(), Known::nothing);
+    const Known now = passed_over_ ? Known::passed_over : exact ? Known::exactly : Known::roughly;
+    if (known_[b] >= now) return;
+    try {
+      found_[b].extents = make();
+      if (passed_over_ && !found_[b].extents->empty()) found_[b].extents->front().size = 0;
+      known_[b] = now;
+    } catch (const std::domain_error&) {  // depends on data
+    }
+  }
+
+  void note_box(int buffer) {
+    note(buffer, false, [&] {
+      const Buffer& held = nest_.buffers[static_cast<std::size_t>(buffer)];
+      const std::vector<std::int64_t>& shape = found_[static_cast<std::size_t>(buffer)].shape;
+      std::vector<Extent> extents;
+      for (std::size_t d = 0; d < held.extents.size(); ++d) {
+        const std::int64_t first = value(held.origin[d]);
+        const std::int64_t from = std::max<std::int64_t>(first, 0);
+        const std::int64_t to = std::min(first + held.extents[d], d < shape.size() ? shape[d] : 1);
+        extents.push_back({from, std::max<std::int64_t>(to - from, 0)});
+      }
+      return extents;
+    });
+  }
+
+  void run(const Block& block) {
+    for (const StmtPtr& statement : block) visit(*statement);
+  }
+
+  void visit(const Stmt& statement) {
+    if (const auto* loop = std::get_if<Loop>(&statement.node)) {
+      const auto wanted = position_.trips.find(statement.id);
+      std::int64_t trips = 1;
+      try {
+        trips = value(loop->extent);
+      } catch (const std::domain_error&) {
+      }
+      const std::int64_t trip = wanted != position_.trips.end() ? wanted->second : 0;
+      values_[loop->variable.index()] = std::clamp<std::int64_t>(trip, 0, std::max<std::int64_t>(trips - 1, 0));
+      run(loop->body);
+    } else if (const auto* let = std::get_if<Let>(&statement.node)) {
+      try {
+        values_[let->variable.index()] = value(let->value);
+      } catch (const std::domain_error&) {
+        values_[let->variable.index()].reset();
+      }
+    } else if (const auto* guard = std::get_if<Guard>(&statement.node)) {
+      const bool before = passed_over_;
+      try {
+        passed_over_ = passed_over_ || std::none_of(guard->any_positive.begin(), guard->any_positive.end(),
+                                                    [&](const IndexExpr& e) { return value(e) > 0; });
+      } catch (const std::domain_error&) {
+      }
+      run(guard->body);
+      passed_over_ = before;
+    } else if (const auto* dma = std::get_if<Dma>(&statement.node)) {
+      note(dma->buffer, true, [&] {
+        std::vector<Extent> extents;
+        for (const Range& range : dma->region) {
+          extents.push_back({value(range.start), std::max<std::int64_t>(value(range.extent), 0)});
+        }
+        return extents;
+      });
+    } else if (const auto* fill = std::get_if<Fill>(&statement.node)) {
+      note_box(fill->buffer);
+    } else if (const auto* work = std::get_if<Compute>(&statement.node)) {
+      note_box(work->output_buffer);
+      for (const auto& read : work->read_buffers) {
+        if (read) note_box(*read);
+      }
+    }
+  }
+
+  enum class Known : std::uint8_t { nothing, passed_over, roughly, exactly };
+  const LoopNest& nest_;
+  const LoopPosition& position_;
+  std::vector<std::optional<std::int64_t>> values_;
+  std::vector<BufferRegion> found_;
+  std::vector<Known> known_;
+  bool passed_over_ = false;  ///< inside a guard that does not hold here
+};
+
+constexpr double margin = 14;
+constexpr int most_cores = 256;  ///< more outlines would be a grey area
+
+std::string interval_text(const Extent& extent) {
+  if (extent.size <= 0) return "nothing";
+  if (extent.size == 1) return fmt::format("{}", extent.first);
+  return fmt::format("{} to {}", extent.first, extent.first + extent.size - 1);
+}
+
+}  // namespace
+
+std::int64_t BufferRegion::elements() const {
+  if (!extents) return 0;
+  std::int64_t count = 1;
+  for (const Extent& extent : *extents) count *= extent.size;
+  return count;
+}
+
+std::vector<LoopRange> loops_of(const StepFacts& step) {
+  std::vector<LoopRange> loops;
+  for (const StatementFacts& facts : step.statements) {
+    if (facts.statement == nullptr) continue;
+    const auto* loop = std::get_if<Loop>(&facts.statement->node);
+    if (loop == nullptr) continue;
+    const NestVariable& variable = step.plan->nest.variables[loop->variable.index()];
+    loops.push_back({facts.statement->id, variable.name, std::max<std::int64_t>(variable.range.high + 1, 1)});
+  }
+  return loops;
+}
+
+std::vector<BufferRegion> regions_at(const StepFacts& step, const LoopPosition& position) {
+  return Walk(step.plan->nest, position).result();
+}
+
+Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& position, const Look& look,
+                        QSizeF room) {
+  Drawing drawing;
+  const StepFacts* step = plan.step(index);
+  const Theme& theme = look.theme();
+  if (step == nullptr || step->plan == nullptr) {
+    drawing.text({margin, 8, 500, QFontMetricsF(look.textFont()).height() + 4},
+                 QStringLiteral("Choose a group to see what its buffers hold."), theme.muted, look.textFont());
+    drawing.size = QSizeF(420, 40);
+    return drawing;
+  }
+  const LoopNest& nest = step->plan->nest;
+  const QFontMetricsF small(look.smallFont());
+  const QFontMetricsF big(look.titleFont());
+  const double row = small.height() + 4;
+  const double width = std::max(room.width(), 420.0);
+  const int cores = nest.cores_used();
+  drawing.text({margin, 8, width - 2 * margin, big.height() + 2},
+               QStringLiteral("What the buffers hold of their tensors"), theme.text, look.titleFont());
+  std::string where = cores > 1 ? fmt::format("core {} of {}", position.core, cores) : std::string("the one core");
+  for (const LoopRange& loop : loops_of(*step)) {
+    const auto trip = position.trips.find(loop.statement);
+    where += fmt::format(", {} = {}", loop.name, trip != position.trips.end() ? trip->second : 0);
+  }
+  double y = 10 + big.height();
+  drawing.text({margin, y, width - 2 * margin, row}, qt(where), theme.muted, look.textFont());
+  y += row + 4;
+  std::vector<LegendEntry> legend = {{QStringLiteral("in this core's LDM"), theme.state(BufferState::in_use)}};
+  if (cores > 1) legend.push_back({QStringLiteral("in the other cores' (outlined)"), theme.base});
+  legend.push_back({QStringLiteral("tensor"), theme.raised});
+  y += add_legend(drawing, {margin, y}, width - margin, legend, theme.text, theme.line, look.smallFont()) + 8;
+
+  const std::vector<BufferRegion> own = regions_at(*step, position);
+  std::vector<std::vector<BufferRegion>> others;
+  for (int core = 0; core < std::min(cores, most_cores); ++core) {
+    if (core != position.core) others.push_back(regions_at(*step, {core, position.trips}));
+  }
+
+  // Cards side by side, as many as there is room for.
+  const int columns =
+      std::clamp(static_cast<int>((width - margin) / 250), 1, std::max(1, static_cast<int>(own.size())));
+  const double card_width = (width - margin * (columns + 1)) / columns;
+  double line_height = 0;
+  for (std::size_t b = 0; b < own.size(); ++b) {
+    const int column = static_cast<int>(b) % columns;
+    if (column == 0 && b > 0) {
+      y += line_height + 14;
+      line_height = 0;
+    }
+    const BufferRegion& region = own[b];
+    const Buffer& buffer = nest.buffers[b];
+    const double left = margin + column * (card_width + margin);
+    const auto place = buffer_place(index, static_cast<int>(b));
+    std::int64_t all = 1;
+    for (const std::int64_t extent : region.shape) all *= extent;
+    const std::string tensor = tensor_of_buffer(nest, static_cast<int>(b));
+    double at = y;
+    const auto line = [&](const QString& text, const QColor& color, const QFont& font) {
+      Mark& mark = drawing.text({left, at, card_width, row}, text, color, font);
+      mark.place = place;
+      mark.tip = text;
+      at += row;
+    };
+    line(format("{} {}", tensor, to_text(region.shape)), theme.text, look.textFont());
+    if (!region.extents) {
+      line(QStringLiteral("which part depends on data"), theme.muted, look.smallFont());
+      line_height = std::max(line_height, at - y);
+      continue;
+    }
+    line(format("{} of {} elements ({:.3g} %), {}", count_text(region.elements()).toStdString(),
+                count_text(all).toStdString(),
+                100.0 * static_cast<double>(region.elements()) / static_cast<double>(std::max<std::int64_t>(all, 1)),
+                size_text(buffer.bytes()).toStdString()),
+         theme.muted, look.smallFont());
+    const std::vector<Extent>& extents = *region.extents;
+    const std::size_t dimensions = std::min(extents.size(), region.shape.size());
+    const std::size_t flat = dimensions > 2 ? dimensions - 2 : 0;
+    const auto same_slice = [&](const BufferRegion& other) {
+      if (!other.extents || other.elements() == 0) return false;
+      for (std::size_t d = 0; d < flat; ++d) {
+        const Extent& a = extents[d];
+        const Extent& c = (*other.extents)[d];
+        if (a.first + a.size <= c.first || c.first + c.size <= a.first) return false;
+      }
+      return true;
+    };
+    // Dimensions above the last two: a bar each, the held interval filled.
+    for (std::size_t d = 0; d < flat; ++d) {
+      const std::int64_t extent = std::max<std::int64_t>(region.shape[d], 1);
+      if (extent == 1) continue;
+      const double label = card_width * 0.45;
+      const QRectF bar(left, at + 3, card_width - label - 6, row - 6);
+      const double scale = bar.width() / static_cast<double>(extent);
+      drawing.rect(bar, theme.raised, theme.line);
+      for (const auto& core : others) {
+        if (!core[b].extents || core[b].elements() == 0) continue;
+        const Extent& other = (*core[b].extents)[d];
+        Mark& mark = drawing.rect({bar.left() + scale * static_cast<double>(other.first), bar.top(),
+                                   std::max(scale * static_cast<double>(other.size), 1.0), bar.height()},
+                                  QColor(), theme.muted);
+        mark.width = 0.6;
+      }
+      Mark& held = drawing.rect({bar.left() + scale * static_cast<double>(extents[d].first), bar.top(),
+                                 std::max(scale * static_cast<double>(extents[d].size), 2.0), bar.height()},
+                                theme.state(BufferState::in_use), theme.text);
+      held.place = place;
+      held.tip = format("dimension {}: {} of {}", d, interval_text(extents[d]), extent);
+      drawing.text({bar.right() + 6, at, label, row}, format("dim {}: {} of {}", d, interval_text(extents[d]), extent),
+                   theme.muted, look.smallFont());
+      at += row;
+    }
+    if (dimensions == 0) {
+      line(QStringLiteral("one number"), theme.muted, look.smallFont());
+      line_height = std::max(line_height, at - y);
+      continue;
+    }
+    // The last two as a rectangle, at most three times as wide or high as it is the other way.
+    const std::int64_t rows = dimensions > 1 ? std::max<std::int64_t>(region.shape[dimensions - 2], 1) : 1;
+    const std::int64_t across = std::max<std::int64_t>(region.shape[dimensions - 1], 1);
+    const Extent down = dimensions > 1 ? extents[dimensions - 2] : Extent{0, 1};
+    const Extent over = extents[dimensions - 1];
+    const double ratio = std::clamp(static_cast<double>(rows) / static_cast<double>(across), 0.08, 1.0);
+    const QRectF area(left, at + 4, card_width, std::min(std::max(card_width * ratio, 14.0), 240.0));
+    const double dx = area.width() / static_cast<double>(across);
+    const double dy = area.height() / static_cast<double>(rows);
+    const auto box = [&](const Extent& y_part, const Extent& x_part) {
+      return QRectF(
+          area.left() + dx * static_cast<double>(x_part.first), area.top() + dy * static_cast<double>(y_part.first),
+          std::max(dx * static_cast<double>(x_part.size), 2.0), std::max(dy * static_cast<double>(y_part.size), 2.0));
+    };
+    drawing.rect(area, theme.raised, theme.line);
+    for (const auto& core : others) {
+      const BufferRegion& other = core[b];
+      if (!same_slice(other)) continue;
+      const Extent other_down = dimensions > 1 ? (*other.extents)[dimensions - 2] : Extent{0, 1};
+      Mark& mark = drawing.rect(box(other_down, (*other.extents)[dimensions - 1]), QColor(), theme.muted);
+      mark.width = 0.6;
+    }
+    if (region.elements() > 0) {
+      Mark& held = drawing.rect(box(down, over), theme.state(BufferState::in_use), theme.text);
+      held.pattern = theme.pattern(BufferState::in_use);
+      held.place = place;
+      held.tip =
+          format("{}: rows {} of {}, columns {} of {}", tensor, interval_text(down), rows, interval_text(over), across);
+    }
+    at = area.bottom() + 3;
+    line(dimensions > 1 ? format("↓ {} of {}, → {} of {}", interval_text(down), rows, interval_text(over), across)
+                        : format("→ {} of {}", interval_text(over), across),
+         theme.muted, look.smallFont());
+    line_height = std::max(line_height, at - y);
+  }
+  drawing.size = QSizeF(width, y + line_height + 12);
+  return drawing;
+}
+
+}  // namespace stowage::inspector

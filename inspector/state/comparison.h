@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two plans compared, once for all panes: which change each step belongs to, and which step of the baseline it stands
+// for.
+#pragma once
+
+#include "driver/plan_diff.h"
+#include "inspector/state/loaded_plan.h"
+
+namespace stowage::inspector {
+
+struct PlanComparison {
+  PlanPtr baseline;
+  PlanPtr current;
+  PlanDiff diff;
+  std::vector<int> change_of_step;           ///< by the current plan's step: index into diff.groups, -1 without one
+  std::vector<int> change_of_baseline_step;  ///< by the baseline's step
+
+  /// Of a step of the current plan; null without one.
+  [[nodiscard]] const GroupChange* change_of(int step) const;
+  /// The first step of the current plan in the same change: its numbers are shown there, once.
+  [[nodiscard]] bool leads(int step) const;
+  /// The baseline's only step in the change of a step that is alone in it too, -1 otherwise.
+  [[nodiscard]] int baseline_step(int step) const;
+};
+using ComparisonPtr = std::shared_ptr<const PlanComparison>;
+
+/// For worker threads.
+ComparisonPtr compare_plans(PlanPtr baseline, PlanPtr current);
+
+/// "the same", "planned otherwise", "fused otherwise", "gone", "new".
+std::string_view kind_text(GroupChange::Kind kind);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that the program writes and looks for. For worker threads: each call is refused on the window's.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+
+namespace stowage::inspector {
+
+/// Writes a file whole or not at all. What went wrong, in a sentence; empty when done.
+QString write_file(const QString& path, const QByteArray& bytes);
+bool is_file(const QString& path);
+bool is_folder(const QString& path);
+/// With its parents. What went wrong, or nothing.
+QString make_folder(const QString& path);
+
+}  // namespace stowage::inspector

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/whatif/groups_list.h"
+
+#include <QHeaderView>
+#include <algorithm>
+
+#include "fusion/group.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+constexpr int way_column = 0;
+constexpr int groups_column = 1;
+constexpr int cycles_column = 2;
+constexpr int change_column = 3;
+
+/// How a way differs from the group that is now.
+QString way_text(const Regrouping& way, OpId focus) {
+  const std::vector<OpId>* own = nullptr;
+  for (const std::vector<OpId>& group : way.before) {
+    if (std::find(group.begin(), group.end(), focus) != group.end()) own = &group;
+  }
+  if (own == nullptr) return GroupsList::tr("other");
+  const auto inside = [](const std::vector<OpId>& part, const std::vector<OpId>& whole) {
+    return std::all_of(part.begin(), part.end(),
+                       [&](OpId op) { return std::find(whole.begin(), whole.end(), op) != whole.end(); });
+  };
+  if (way.before.size() == 1) return GroupsList::tr("apart");
+  return inside(*own, way.after.front()) ? GroupsList::tr("join") : GroupsList::tr("shift");
+}
+
+}  // namespace
+
+GroupsList::GroupsList(WhatIfSession& session, const Look& look, QWidget* parent)
+    : QTreeWidget(parent), session_(session), look_(look) {
+  setColumnCount(4);
+  setHeaderLabels({tr("way"), tr("groups"), tr("after"), tr("change")});
+  headerItem()->setToolTip(groups_column, tr("the groups that it makes of the same operators, separated by |"));
+  headerItem()->setToolTip(cycles_column, tr("what these groups take, as the planner plans them on this target"));
+  headerItem()->setToolTip(change_column, tr("against the groups as they are edited now"));
+  for (const int column : {cycles_column, change_column}) headerItem()->setTextAlignment(column, Qt::AlignRight);
+  setRootIsDecorated(false);
+  setUniformRowHeights(true);
+  setAllColumnsShowFocus(true);
+  setAccessibleName(tr("Other ways to group the operators"));
+  setTextElideMode(Qt::ElideMiddle);
+  header()->setStretchLastSection(false);
+  header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  header()->setSectionResizeMode(groups_column, QHeaderView::Stretch);
+  connect(this, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) { take(indexOfTopLevelItem(item)); });
+}
+
+void GroupsList::add(const QString& way, const Grouping& groups, std::int64_t cycles, std::int64_t change,
+                     const QString& tip) {
+  const Target& target = session_.base()->program().target;
+  auto* item = new QTreeWidgetItem(this);
+  const QString text = qt(groups_text(session_.base()->graph(), groups));
+  item->setText(way_column, way);
+  item->setText(groups_column, text);
+  item->setToolTip(groups_column, tip.isEmpty() ? text : text + QLatin1Char('\n') + tip);
+  item->setToolTip(way_column, item->toolTip(groups_column));
+  const bool possible = choices_.back().refusal.isEmpty();
+  if (possible) {
+    item->setText(cycles_column, time_text(cycles, target.clock_hz, look_.units()));
+    const QString size = time_text(std::abs(change), target.clock_hz, look_.units());
+    item->setText(change_column,
+                  change == 0 ? QStringLiteral("–") : (change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size);
+  }
+  for (int column = 0; column < columnCount(); ++column) {
+    if (column >= cycles_column) item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
+    if (!possible) item->setForeground(column, look_.theme().muted);
+  }
+  if (possible && change > 0) item->setForeground(change_column, look_.theme().error);
+}
+
+void GroupsList::refresh() {
+  clear();
+  choices_.clear();
+  if (session_.step() < 0 || !session_.base()) return;
+  const LoadedPlan& base = *session_.base();
+  const auto note = [&](const QString& text) {
+    choices_.push_back({{}, {}, text});
+    auto* item = new QTreeWidgetItem(this, {QString(), text});
+    item->setForeground(groups_column, look_.theme().muted);
+  };
+  const Regrouped around = regrouped_at(base, session_.edit(), session_.focus());
+  if (around.otherwise) {
+    Grouping planned;
+    std::int64_t cycles = 0;
+    for (const int step : around.steps) {
+      const StepFacts& facts = base.steps[static_cast<std::size_t>(step)];
+      planned.push_back(facts.step->group.operators);
+      cycles += facts.cycles;
+    }
+    std::int64_t now = cycles;
+    if (const Evaluation* legal = session_.legal(); legal != nullptr && legal->edit.groups == session_.edit().groups) {
+      now = 0;
+      for (const StepFacts& step : legal->result->steps) now += step.cycles;
+    }
+    choices_.push_back({planned, tr("groups as planned"), {}});
+    add(tr("as planned"), planned, cycles, cycles - now, {});
+  }
+  if (session_.pricing()) note(tr("other groups are being priced…"));
+  for (const Regrouping& way : session_.regroupings()) {
+    QString refusal;
+    for (const Decision& decision : way.refusals) {
+      refusal += (refusal.isEmpty() ? QString() : QStringLiteral("; ")) + qt(decision.rule + ": " + decision.reason);
+    }
+    const QString words = qt(groups_text(base.graph(), way.after));
+    choices_.push_back({way.after, tr("groups %1").arg(words),
+                        refusal.isEmpty() ? QString() : tr("%1 cannot be one group. %2.").arg(words, refusal)});
+    add(refusal.isEmpty() ? way_text(way, session_.focus()) : tr("refused"), way.after, way.cycles_after, way.change(),
+        refusal.isEmpty() ? tr("template %1").arg(qt(way.templates)) : refusal);
+  }
+  if (choices_.empty()) note(tr("no template takes these operators in another way"));
+  updateGeometry();
+}
+
+int GroupsList::rowOf(const QString& groups) const {
+  for (int row = 0; row < topLevelItemCount(); ++row) {
+    if (topLevelItem(row)->text(groups_column) == groups) return row;
+  }
+  return -1;
+}
+
+void GroupsList::take(int row) {
+  if (row < 0 || row >= static_cast<int>(choices_.size())) return;
+  const Choice choice = choices_[static_cast<std::size_t>(row)];  // a copy: taking it refreshes the list
+  if (!choice.refusal.isEmpty()) {
+    Q_EMIT refused(choice.refusal);
+  } else if (!choice.groups.empty()) {
+    session_.regroup(choice.groups, choice.words);
+  }
+}
+
+QSize GroupsList::sizeHint() const {
+  const int rows = std::clamp(topLevelItemCount(), 2, 7);
+  const int row = topLevelItemCount() > 0 ? visualItemRect(topLevelItem(0)).height() : fontMetrics().height() + 4;
+  return {200, header()->sizeHint().height() + rows * std::max(row, fontMetrics().height() + 2) + 4};
+}
+
+QSize GroupsList::minimumSizeHint() const { return {160, sizeHint().height()}; }
+
+}  // namespace stowage::inspector
