@@ -73,6 +73,7 @@ std::vector<Drawing> LdmPane::pages(QSizeF room) {
 }
 
 QSizeF LdmPane::exportSize(QSizeF room) {
+  export_height_ = room.height();
   QSizeF size(0, 0);
   for (const Drawing& page : pages(room)) {
     size = QSizeF(std::max(size.width(), page.size.width()), size.height() + page.size.height());
@@ -82,7 +83,7 @@ QSizeF LdmPane::exportSize(QSizeF room) {
 
 void LdmPane::draw(QPainter& painter, QSizeF size) {
   // The map of the scratchpad takes what the others leave.
-  std::vector<Drawing> all = pages(size);
+  std::vector<Drawing> all = pages({size.width(), export_height_});
   double others = 0;
   for (std::size_t i = 1; i < all.size(); ++i) others += all[i].size.height();
   all.front() = scratchpad_->build({size.width(), size.height() - others});

@@ -36,6 +36,7 @@ class LdmPane : public Pane {
   DrawingView* regions_;
   DrawingView* memory_;
   int shown_step_ = -2;
+  double export_height_ = 800;  ///< that the picture was measured for
 };
 
 }  // namespace stowage::inspector

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QFontMetricsF>
+#include <QPainter>
 #include <QSignalSpy>
 #include <QTest>
 #include <catch2/catch.hpp>
@@ -297,6 +298,30 @@ TEST_CASE("labels under the LDM map are not cut", "[inspector]") {
     }
   }
   CHECK(upward > 20);
+}
+
+TEST_CASE("an exported LDM picture is as high as what is drawn", "[inspector]") {
+  for (const char* name : {"matmul", "lenet"}) {
+    Look look;
+    Document document;
+    Selection selection(document);
+    document.show(sample_plan(name));
+    selection.select(step_place(0));
+    LdmPane pane({document, selection, look});
+    pane.flush();
+    const QSizeF size = pane.exportSize({1280, 800});
+    QImage image(static_cast<int>(size.width()), static_cast<int>(size.height()) + 200, QImage::Format_RGB32);
+    image.fill(Qt::magenta);
+    QPainter painter(&image);
+    pane.draw(painter, size);
+    painter.end();
+    int below = 0;
+    for (int y = static_cast<int>(size.height()) + 2; y < image.height(); ++y) {
+      for (int x = 0; x < image.width(); ++x) below += image.pixelColor(x, y) != QColor(Qt::magenta) ? 1 : 0;
+    }
+    INFO(name);
+    CHECK(below == 0);
+  }
 }
 
 }  // namespace
