@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/replay/replay_picture.h"
+#include "inspector/draw/wrapped_text.h"
 
 #include <QFontMetricsF>
 #include <QStringList>
@@ -19,24 +20,6 @@ constexpr double gap = 18;
 constexpr double narrow = 860;
 
 QString view_text(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
-
-/// Words in lines of at most `width`.
-QStringList wrapped(const QString& text, const QFont& font, double width) {
-  const QFontMetricsF metrics(font);
-  QStringList lines;
-  QString line;
-  for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-    const QString longer = line.isEmpty() ? word : line + QLatin1Char(' ') + word;
-    if (!line.isEmpty() && metrics.horizontalAdvance(longer) > width) {
-      lines.push_back(line);
-      line = word;
-    } else {
-      line = longer;
-    }
-  }
-  if (!line.isEmpty()) lines.push_back(line);
-  return lines;
-}
 
 class Picture {
  public:
@@ -174,7 +157,7 @@ class Picture {
     const QFont font = look_.titleFont();
     const double inner = width_ - 2 * margin - 130;
     const QStringList says = wrapped(qt(step_.message), font, inner);
-    const QStringList why = wrapped(qt(step_.why), look_.textFont(), inner);
+    const QStringList why = step_.why.empty() ? QStringList() : wrapped(qt(step_.why), look_.textFont(), inner);
     const double height = 12 + row_of(font) * static_cast<double>(says.size()) +
                           row_of(look_.textFont()) * static_cast<double>(why.size());
     const bool refused = step_.outcome == TraceOutcome::refused;

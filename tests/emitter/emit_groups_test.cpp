@@ -12,15 +12,12 @@
 #include "emitted_program.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
+#include "tests/random_runs.h"
 
 using namespace stowage;
+using test::number_from;
 
 namespace {
-
-std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
-}
 
 /// Every tenth graph of so many from a seed on, ten in one program.
 void check_groups(std::uint64_t seed, std::uint64_t rounds) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random operators on random machines: emitted, compiled and run, they give the definition's values and the predicted
 // counts. STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it.
-#include <cstdlib>
 
 #include <catch2/catch.hpp>
 
@@ -10,17 +9,10 @@
 #include "../lowering/operator_draw.h"
 #include "core/evaluate.h"
 #include "emitted_program.h"
+#include "tests/random_runs.h"
 
 using namespace stowage;
-
-namespace {
-
-std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
-}
-
-}  // namespace
+using test::number_from;
 
 TEST_CASE("random operators on random machines: emitted, compiled and run, they give the definition's values") {
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20250117);

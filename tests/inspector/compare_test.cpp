@@ -213,8 +213,11 @@ TEST_CASE("the compare pane tells verdict, groups and what of one is other", "[i
   // A row chosen by keyboard is the group everywhere, and its differences are listed.
   pane.changes().view().setFocus();
   pane.changes().view().selectRow(0);
+  const int first = compared.selection.place().step;
   QTest::keyClick(&pane.changes().view(), Qt::Key_Down);
-  CHECK(compared.selection.place().step >= 0);
+  const int second = compared.selection.place().step;
+  CHECK(second >= 0);
+  CHECK(second != first);
   compared.selection.select(step_place(step_named(*changed_plan(), "conv2")));
   pane.flush();
   QString details;

@@ -11,16 +11,13 @@
 #include "lowering/planner.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
+#include "tests/random_runs.h"
 
 using namespace stowage;
+using test::number_from;
 using namespace stowage::testing;
 
 namespace {
-
-std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
-}
 
 double largest_magnitude(const Tensor& tensor) {
   double largest = 1e-30;

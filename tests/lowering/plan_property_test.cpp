@@ -13,16 +13,13 @@
 #include "lowering/planner.h"
 #include "lowering/planner_swtvm.h"
 #include "operator_draw.h"
+#include "tests/random_runs.h"
 
 using namespace stowage;
 using fixtures::OperatorDraw;
+using test::number_from;
 
 namespace {
-
-std::uint64_t number_from(const char* variable, std::uint64_t fallback) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
-}
 
 /// Largest difference, relative to the largest expected magnitude; infinite where one is NaN and the other is not.
 double difference(const Tensor& expected, const Tensor& actual) {
