@@ -10,7 +10,6 @@
 
 #include "fusion/group.h"
 #include "fusion/legality.h"
-#include "fusion/match.h"
 
 namespace stowage {
 namespace {
@@ -59,7 +58,7 @@ class Collector {
       std::stable_sort(of_anchor.begin(), of_anchor.end(),
                        [](const Found& a, const Found& b) { return a.pattern < b.pattern; });
       for (const Found& found : of_anchor) {
-        add(group_of(fusion_template, patterns[found.pattern], found.embedding));
+        add(embedded_group(facts_, fusion_template, patterns[found.pattern], found.embedding));
       }
     }
   }
@@ -84,16 +83,6 @@ class Collector {
     CandidateGroup candidate;
     std::size_t place = 0;  ///< of the first embedding that is allowed, else of the first
   };
-
-  [[nodiscard]] FusedOperator group_of(const FusionTemplate& fusion_template, const Pattern& pattern,
-                                       const Embedding& embedding) const {
-    std::vector<Member> members;
-    for (std::size_t v = 0; v < embedding.size(); ++v) {
-      const VertexRole role = pattern.vertices[v].role;
-      if (role != VertexRole::context) members.push_back({embedding[v], std::string(name_of(role))});
-    }
-    return make_group(facts_, fusion_template.name, embedding[pattern.anchor], std::move(members));
-  }
 
   void add(FusedOperator group) {
     const auto known = known_.find(group.operators);
@@ -187,6 +176,16 @@ std::vector<GroupCost::Answer> GroupCost::costs(const Graph& graph, std::span<co
     answers.push_back(stop.stop_requested() ? Answer{{false, "stopped", "stopped", {}}, 0} : cost(graph, group));
   }
   return answers;
+}
+
+FusedOperator embedded_group(const GraphFacts& facts, const FusionTemplate& fusion_template, const Pattern& pattern,
+                             const Embedding& embedding) {
+  std::vector<Member> members;
+  for (std::size_t v = 0; v < embedding.size(); ++v) {
+    const VertexRole role = pattern.vertices[v].role;
+    if (role != VertexRole::context) members.push_back({embedding[v], std::string(name_of(role))});
+  }
+  return make_group(facts, fusion_template.name, embedding[pattern.anchor], std::move(members));
 }
 
 CandidateSet find_candidate_groups(const Graph& graph, const std::vector<FusionTemplate>& templates,

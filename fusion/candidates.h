@@ -13,6 +13,7 @@
 #include "core/trace.h"
 #include "fusion/fusion_record.h"
 #include "fusion/group_cost.h"
+#include "fusion/match.h"
 #include "fusion/operator_facts.h"
 #include "fusion/template.h"
 
@@ -49,6 +50,10 @@ struct CandidateSet {
 /// Of one template at most so many groups are candidates: what is planned grows linearly with the network. As many as
 /// the longest repeated vertex can have copies, for each operator.
 constexpr std::size_t most_groups(std::size_t operators) { return std::max<std::size_t>(2'000, 32 * operators); }
+
+/// The operators that an embedding of a template's pattern covers, but for its context, as a group.
+FusedOperator embedded_group(const GraphFacts& facts, const FusionTemplate& fusion_template, const Pattern& pattern,
+                             const Embedding& embedding);
 
 /// Without a cost every group counts 1 and every view 0. Searches that were cut off go to the trace, too.
 CandidateSet find_candidate_groups(const Graph& graph, const std::vector<FusionTemplate>& templates,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <queue>
 
+#include <fmt/format.h>
+
 namespace stowage {
 
 FusedOperator make_group(const GraphFacts& facts, std::string template_name, OpId anchor, std::vector<Member> members) {
@@ -79,6 +81,17 @@ std::vector<FusedOperator> in_execution_order(const GraphFacts& facts, std::vect
 std::string names_of(const Graph& graph, const std::vector<OpId>& operators) {
   std::string text;
   for (const OpId op : operators) text += (text.empty() ? "" : " + ") + graph.op(op).name;
+  return text;
+}
+
+std::string listed(const Graph& graph, const std::vector<OpId>& operators) {
+  constexpr std::size_t crowd = 6;
+  if (operators.size() > crowd) return fmt::format("{} operators", operators.size());
+  std::string text;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    if (i > 0) text += i + 1 == operators.size() ? " and " : ", ";
+    text += graph.op(operators[i]).name;
+  }
   return text;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/storage_box.h"
 #include "fusion/siblings.h"
+#include "fusion/structure_changes.h"
 
 namespace stowage {
 namespace {
@@ -72,18 +73,6 @@ class Findings {
   std::vector<std::string> reasons_;
   std::vector<std::string> flips_;
 };
-
-/// "a, b and c"; a crowd is counted.
-std::string listed(const Graph& graph, const std::vector<OpId>& operators) {
-  constexpr std::size_t crowd = 6;
-  if (operators.size() > crowd) return fmt::format("{} operators", operators.size());
-  std::string text;
-  for (std::size_t i = 0; i < operators.size(); ++i) {
-    if (i > 0) text += i + 1 == operators.size() ? " and " : ", ";
-    text += graph.op(operators[i]).name;
-  }
-  return text;
-}
 
 Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
@@ -405,6 +394,29 @@ std::vector<Decision> refusals(const GraphFacts& facts, const FusedOperator& gro
     }
   }
   return found;
+}
+
+std::string change_of_structure(const GraphFacts& facts, const FusedOperator& group,
+                                const std::vector<Decision>& broken) {
+  if (broken.size() == 1 && !broken.front().flip.empty()) return broken.front().flip;
+  const IsLegal legal = [&](const FusedOperator& changed) {
+    return std::none_of(std::begin(rules), std::end(rules), [&](const LegalityRule& rule) {
+      return rule.broken != nullptr && rule.broken(facts, changed);
+    });
+  };
+  std::vector<std::string> changes;
+  for (const auto change : {change_of_roles, change_to_one_output, change_to_convex}) {
+    if (std::string text = change(facts, group, legal); !text.empty()) changes.push_back(std::move(text));
+    if (!changes.empty()) break;
+  }
+  // A way that leaves the group and comes back begins at a result that is read outside, and never at its last one.
+  const bool all_by_readers = std::all_of(broken.begin(), broken.end(), [](const Decision& refusal) {
+    return refusal.rule == "inner-use" || refusal.rule == "convex";
+  });
+  for (const Decision& refusal : broken) {
+    if (all_by_readers && refusal.rule == "inner-use") changes.push_back(refusal.flip);
+  }
+  return fmt::format("{}", fmt::join(changes, ", or "));
 }
 
 }  // namespace stowage

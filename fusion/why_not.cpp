@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fusion/candidates.h"
 #include "fusion/group.h"
 #include "fusion/legality.h"
 #include "fusion/nearest_template.h"
@@ -100,17 +101,59 @@ std::string nearest_text(const NearestTemplate& nearest) {
   return text;
 }
 
-/// The change that lifts the one refusal of a candidate. What lowering refused is tried where there is a way to; the
-/// other rules name their changes themselves.
-std::string flip_of(const GraphFacts& facts, const CandidateRecord& candidate, const GroupCost* cost) {
-  const Decision& refusal = candidate.refusals.front();
+RuleScope scope_of(const Decision& refusal) {
   const auto rules = legality_rules();
   const auto rule = std::find_if(rules.begin(), rules.end(), [&](const auto& row) { return row.name == refusal.rule; });
-  if (cost == nullptr || rule == rules.end() || rule->scope != RuleScope::lowering) return refusal.flip;
+  return rule == rules.end() ? RuleScope::choice : rule->scope;
+}
+
+/// A group that rules of structure refused, in the roles in which they did; the record does not keep roles.
+std::optional<FusedOperator> in_its_roles(const GraphFacts& facts, std::span<const FusionTemplate> templates,
+                                          const CandidateRecord& candidate) {
+  const auto from = std::find_if(templates.begin(), templates.end(), [&](const FusionTemplate& one) {
+    return !candidate.templates.empty() && one.name == candidate.templates.front();
+  });
+  if (from == templates.end()) return std::nullopt;
+  VertexCandidates fitting = find_candidates(facts, *from);
+  for (std::size_t v = 0; v < from->vertices.size(); ++v) {
+    if (from->vertices[v].role == VertexRole::context) continue;
+    std::erase_if(fitting.members[v], [&](OpId op) {
+      const bool inside = holds_all(candidate, {op});
+      if (!inside) fitting.fits[v][op.index()] = false;
+      return !inside;
+    });
+  }
+  SearchBudget budget(facts.graph.operators().size());
+  for (const Pattern& pattern : expand(*from)) {
+    for (const Embedding& embedding : find_embeddings(facts.graph, pattern, fitting, budget).found) {
+      FusedOperator group = embedded_group(facts, *from, pattern, embedding);
+      if (group.operators == candidate.operators && refusals(facts, group) == candidate.refusals) return group;
+    }
+  }
+  return std::nullopt;
+}
+
+struct Change {
+  std::string flip;
+  std::string none;  ///< where there is none: what was tried
+};
+
+/// The single change that makes a refused candidate legal. What lowering refused is tried where there is a way to.
+Change change_of(const GraphFacts& facts, std::span<const FusionTemplate> templates, const CandidateRecord& candidate,
+                 const GroupCost* cost) {
+  const std::vector<Decision>& broken = candidate.refusals;
+  if (scope_of(broken.front()) == RuleScope::structure) {
+    const auto group = in_its_roles(facts, templates, candidate);
+    std::string flip = group ? change_of_structure(facts, *group, broken) : broken.size() == 1 ? broken[0].flip : "";
+    return {std::move(flip), group ? "no single change that is known" : ""};
+  }
+  if (broken.size() != 1) return {};
+  if (cost == nullptr || scope_of(broken[0]) != RuleScope::lowering) return {broken[0].flip, {}};
   std::vector<Member> members;
   for (const OpId op : candidate.operators) members.push_back({op, {}});
   const std::string name = candidate.templates.empty() ? "single" : candidate.templates.front();
-  return cost->change_that_allows(facts.graph, make_group(facts, name, candidate.operators.back(), std::move(members)));
+  return {cost->change_that_allows(facts.graph, make_group(facts, name, candidate.operators.back(), members)),
+          "neither more LDM nor fewer cores"};
 }
 
 }  // namespace
@@ -147,7 +190,10 @@ WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> template
     answer.group = candidate.operators;
     answer.other_candidates = found - 1;
     answer.refusals = candidate.refusals;
-    if (answer.refusals.size() == 1) answer.flip = flip_of(facts, candidate, cost);
+    if (fate != CandidateFate::refused || candidate.refusals.empty()) return answer;
+    Change change = change_of(facts, templates, candidate, cost);
+    answer.flip = std::move(change.flip);
+    if (answer.flip.empty()) answer.no_flip = std::move(change.none);
     return answer;
   }
   const auto is_view = [&](OpId op) { return facts.of(op).in_place; };
@@ -223,6 +269,7 @@ std::string to_text(const WhyNot& answer, const Graph& graph, const FusionRecord
                      answer.refusals.size() == 1 ? "one rule" : fmt::format("{} rules", answer.refusals.size()));
   for (const Decision& refusal : answer.refusals) text += fmt::format("    {}: {}\n", refusal.rule, refusal.reason);
   if (!answer.flip.empty()) text += fmt::format("  what would change it: {}\n", answer.flip);
+  if (!answer.no_flip.empty()) text += fmt::format("  what would change it: {}\n", answer.no_flip);
   return text + others_text(answer, "refused");
 }
 

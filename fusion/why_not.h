@@ -41,8 +41,9 @@ struct WhyNot {
   std::size_t other_candidates = 0;        ///< further ones that hold the operators with the same fate
   std::vector<Decision> refusals;          ///< of refused: every rule that the candidate breaks
   std::optional<NearestTemplate> nearest;  ///< of no_template, where they hang together at all
-  /// Where exactly one thing is in the way, the smallest change that lifts it: "3.1 KiB of LDM more"; else empty.
+  /// The smallest single change that lifts it: "3.1 KiB of LDM more"; empty where there is none.
   std::string flip;
+  std::string no_flip;  ///< of refused, where nothing that was tried lifts it: what that was
 };
 
 /// `operators` are at least two different ones of the graph that the record is about, `templates` those it was fused

@@ -95,6 +95,7 @@ Json to_json(const WhyNot& answer, const Graph& graph, const FusionRecord& recor
                        {"differences", answer.nearest->differences}};
   }
   if (!answer.flip.empty()) json["flip"] = answer.flip;
+  if (!answer.no_flip.empty()) json["no_flip"] = answer.no_flip;
   return json;
 }
 

@@ -286,6 +286,69 @@ TEST_CASE("of two templates that take other kinds, one of the same sort is neare
 )");
 }
 
+TEST_CASE("why not, where several rules refuse, with the one change that lifts them all, or that there is none") {
+  Diagnostics diagnostics;
+  const auto templates = parse_templates(R"([[template]]
+name = "skip"
+[[template.vertex]]
+name = "conv"
+role = "anchor"
+kinds = ["Conv"]
+[[template.vertex]]
+name = "act"
+role = "epilogue"
+kinds = ["Relu"]
+[[template.vertex]]
+name = "add"
+role = "epilogue"
+kinds = ["Add"]
+[[template.edge]]
+from = "conv"
+to = "act"
+[[template.edge]]
+from = "act"
+to = "add"
+[[template]]
+name = "rows"
+[[template.vertex]]
+name = "rows"
+role = "producer"
+kinds = ["Gather"]
+[[template.vertex]]
+name = "product"
+role = "anchor"
+kinds = ["MatMul"]
+[[template.edge]]
+from = "rows"
+to = "product"
+)",
+                                         "t.toml", diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(templates);
+  Net net("skip");
+  const TensorId conv = net.conv("conv", net.input("x", {1, 4, 6, 6}), 4);
+  const TensorId add = net.op("Add", "add", {net.op("Relu", "relu", {conv}), net.op("Tanh", "tanh", {conv})});
+  CHECK(ask_of(net.done({add}), {"relu", "add"}, "greedy", *templates) == R"(relu + add: refused
+  conv + relu + add (skip) breaks 2 rules:
+    inner-use: conv_out, the result of conv, is also read by tanh outside the group
+    convex: a path leaves the group and comes back through tanh to add
+  what would change it: a template that takes tanh too, or tanh not reading conv_out
+)");
+  GraphBuilder builder("rows");
+  const TensorId x = builder.add_input("x", ElementType::f32, {9, 4});
+  const TensorId numbers = builder.add_input("numbers", ElementType::i64, {3});
+  const auto rows = append_operator(builder, "Gather", "rows", {}, {x, numbers}, "rows_out", {}, {}, diagnostics);
+  const auto product =
+      append_operator(builder, "MatMul", "product", {}, {*rows, builder.add_input("w", ElementType::f32, {4, 5})},
+                      "product_out", {}, {}, diagnostics);
+  builder.mark_output(*product);
+  CHECK(ask_of(std::move(builder).build(), {"rows", "product"}, "greedy", *templates) == R"(rows + product: refused
+  rows + product (rows) breaks one rule:
+    producer-places: rows (Gather) reads at places that depend on data
+  what would change it: no single change that is known
+)");
+}
+
 TEST_CASE("why not, where nothing was to be fused") {
   Net net("chain");
   const TensorId x = net.input("x", {1, 4, 6, 6});
