@@ -41,7 +41,7 @@ struct CompileRequest {
   std::string model;                  ///< path of the ONNX file
   std::string target = "sw26010";     ///< built-in name or path
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
-  std::string fusion = "greedy";
+  std::string fusion = "exact";
   std::string planner = "swtvm";
   std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;

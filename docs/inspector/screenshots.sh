@@ -16,7 +16,7 @@ inspector=$build/inspector/stowage-inspector
 cd "$work"
 "$stowage" network resnet50 -o resnet50.onnx >resnet50.log
 "$stowage" compile resnet50.onnx -o resnet50 >>resnet50.log
-"$stowage" compile resnet50.onnx --fusion exact -o exact >>resnet50.log
+"$stowage" compile resnet50.onnx --fusion greedy -o greedy >>resnet50.log
 matmul=$build/inspector/samples/matmul
 
 # picture NAME PANE LAYOUT SIZE OPTIONS... PLAN...
@@ -55,7 +55,7 @@ picture loops loops compile $small --op layer1_0_conv3 resnet50
 picture ldm ldm memory $small --op layer1_0_conv3 resnet50
 picture cost cost compile $small --op layer1_0_conv3 resnet50
 picture tables tables compile $small --op layer1_0_conv3 resnet50
-picture compare compare compile $small resnet50 exact
+picture compare compare compile $small greedy resnet50
 picture whatif whatif teach $small --op layer1_0_conv3 resnet50
 picture dark fusion compile $small --dark --op layer1_0_conv2 resnet50
 picture large graph compile $large --op layer1_0_add resnet50

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/session.h"
 #include "driver/tool/tool_context.h"
 #include "emitter/emulate.h"
 
@@ -22,8 +23,8 @@ std::string cost_cache_of(const std::optional<std::string>& option, Diagnostics&
 struct CompileOptions {
   std::string model;
   std::string target = "sw26010";
-  std::string fusion = "greedy";
-  std::string planner = "swtvm";
+  std::string fusion = CompileRequest{}.fusion;
+  std::string planner = CompileRequest{}.planner;
   std::string templates;
   std::string output;  ///< empty: nothing is written
   bool force = false;

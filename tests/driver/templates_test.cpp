@@ -42,7 +42,7 @@ TEST_CASE("templates of a file come before the built-in ones and are kept in the
   CHECK(used == "convolution_pool convolution single view dense_relu matmul single ");
   CHECK(plan.at("templates").at("path") == "mine.toml");
   CHECK(plan.at("command") ==
-        "stowage compile lenet.onnx --target sw26010 --fusion greedy --planner swtvm "
+        "stowage compile lenet.onnx --target sw26010 --fusion exact --planner swtvm "
         "--templates mine.toml");
   const ToolRun explain = run_stowage({"explain", "out", "--op", "ip1"});
   CHECK(explain.code == 0);

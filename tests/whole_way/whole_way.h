@@ -9,7 +9,8 @@
 
 namespace stowage::test {
 
-/// Compiles for sw26010 with greedy and swtvm; every loop nest is verified. Fails the test with the diagnostics.
+/// Compiles for sw26010 with the default strategy and planner; every loop nest is verified. Fails the test with the
+/// diagnostics.
 Compilation compiled(const Graph& graph);
 
 /// Seeded inputs: floats around 0, small non-negative integers (they are indices), truth values.
