@@ -12,6 +12,10 @@ std::string grouped_digits(std::int64_t number) {
   return text;
 }
 
+std::string counted(std::int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped_digits(number), noun, number == 1 ? "" : "s");
+}
+
 std::string bytes_text(std::int64_t bytes) {
   const auto value = static_cast<double>(bytes);
   if (bytes < 1024) return fmt::format("{} B", bytes);

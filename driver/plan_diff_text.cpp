@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/number_text.h"
 #include "driver/plan_diff.h"
 #include "driver/text_table.h"
 
@@ -24,10 +25,6 @@ constexpr double least_share = 0.15;
 
 double seconds_gained(const GroupChange& change) {
   return change.numbers_before.seconds - change.numbers_after.seconds;
-}
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 /// "a, b and c", at most three of them by name.
@@ -156,8 +153,7 @@ std::string target_clause(const PlanDiff& diff) {
 std::string groups_clause(const PlanDiff& diff) {
   const auto change = diff.after.totals.groups - diff.before.totals.groups;
   if (change == 0) return "";
-  return fmt::format("{} {}", counted(static_cast<std::size_t>(std::abs(change)), "group"),
-                     change < 0 ? "fewer" : "more");
+  return fmt::format("{} {}", counted(std::abs(change), "group"), change < 0 ? "fewer" : "more");
 }
 
 std::string percent_text(double before, double after) {

@@ -120,10 +120,6 @@ void add_edges(DotWriter& dot, const Graph& graph, bool with_name, const FromId&
   }
 }
 
-std::string counted(std::size_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 /// Bytes of a program's DMA and cycles of its kernels.
 struct Cost {
   std::int64_t bytes = 0;

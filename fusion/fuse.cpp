@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "fusion/fixed_groups.h"
 #include "fusion/group.h"
 #include "fusion/lattice.h"
@@ -118,12 +119,13 @@ std::string text_of(const SearchLimit& limit) {
 }
 
 std::string text_of(const SearchSummary& search, std::int64_t cycles) {
-  if (search.complete) return fmt::format("{} cycles are proved best of all partitions into these candidates", cycles);
+  if (search.complete)
+    return grouped_digits(cycles) + " cycles are proved best of all partitions into these candidates";
   const std::int64_t gap = cycles - search.lower_bound;
   return fmt::format(
       "{} cycles were found, at least {} are needed: a better partition could save {} cycles ({:.2f} %) "
       "at most; {} of {} segments were too wide to be searched completely",
-      cycles, search.lower_bound, gap,
+      grouped_digits(cycles), grouped_digits(search.lower_bound), grouped_digits(gap),
       100.0 * static_cast<double>(gap) / static_cast<double>(std::max<std::int64_t>(1, cycles)), search.beam_segments,
       search.segments);
 }

@@ -8,6 +8,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/strong_components.hpp>
 
+#include "core/number_text.h"
 #include "fusion/lattice.h"
 #include "fusion/search_graph.h"
 #include "fusion/strategies.h"
@@ -149,24 +150,26 @@ Choice ExactFusion::choose(const CandidateSet& set, TraceSink trace, const std::
     if (best.complete) continue;
     summary.complete = false;
     ++summary.beam_segments;
-    trace.add({"exact",
-               set.facts.graph.op(segments[s].front()).name,
-               "beam",
-               TraceOutcome::step,
-               fmt::format("the part from {} to {} is too wide to be searched completely: of up to {} states with "
-                           "equally many operators {} were kept; {} cycles were found, at least {} are needed",
-                           set.facts.graph.op(segments[s].front()).name, set.facts.graph.op(segments[s].back()).name,
-                           best.widest, problem.beam, best.cost.cycles, best.lower_bound),
-               {}});
+    trace.add(
+        {"exact",
+         set.facts.graph.op(segments[s].front()).name,
+         "beam",
+         TraceOutcome::step,
+         fmt::format("the part from {} to {} is too wide to be searched completely: of up to {} states with "
+                     "equally many operators {} were kept; {} cycles were found, at least {} are needed",
+                     set.facts.graph.op(segments[s].front()).name, set.facts.graph.op(segments[s].back()).name,
+                     best.widest, problem.beam, grouped_digits(best.cost.cycles), grouped_digits(best.lower_bound)),
+         {}});
   }
   const std::int64_t total = total_cycles(set, choice.candidates);
-  trace.add({"exact",
-             set.facts.graph.name(),
-             "summary",
-             TraceOutcome::step,
-             fmt::format("{} operators in {} segments, {} states; {}", set.single.size(), summary.segments,
-                         summary.states, text_of(summary, total)),
-             {}});
+  trace.add(
+      {"exact",
+       set.facts.graph.name(),
+       "summary",
+       TraceOutcome::step,
+       fmt::format("{} in {}, {}; {}", counted(set.single.size(), "operator"), counted(summary.segments, "segment"),
+                   counted(summary.states, "state"), text_of(summary, total)),
+       {}});
   choice.search = summary;
   choice.graphs.push_back(std::move(graph).finish());
   note_choice(set, choice.candidates, trace);

@@ -35,7 +35,7 @@ std::string tiles(const Program& program) {
   html += tile("LDM peak of a core", bytes_text(totals.ldm_peak_bytes),
                fmt::format("{:.1f} % of what buffers may use", ldm));
   html += tile("fused operators", grouped_digits(totals.groups),
-               fmt::format("of {} operators, {} kernels", totals.operators, totals.kernels));
+               fmt::format("of {}, {}", counted(totals.operators, "operator"), counted(totals.kernels, "kernel")));
   html +=
       tile("arithmetic", fmt::format("{:.2f} Gflop/s", rate / 1e9),
            fmt::format("{} flop, {:.1f} % of peak", grouped_digits(totals.flops), peak > 0 ? 100 * rate / peak : 0));

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/npy.h"
+#include "core/number_text.h"
 #include "driver/check_run.h"
 #include "driver/files.h"
 #include "driver/inputs.h"
@@ -126,8 +127,8 @@ std::string verdict_text(const CheckResult& check) {
   if (const ValueError* first = check.first_difference()) {
     text += fmt::format("the first that differs from the reference is '{}' (tensor {})\n", first->name, first->tensor);
   } else {
-    text += fmt::format("all {} fused operators and {} outputs agree with the reference\n", check.fused_operators,
-                        check.outputs.size());
+    text += fmt::format("{} and {} agree with the reference\n", counted(check.fused_operators, "fused operator"),
+                        counted(check.outputs.size(), "output"));
   }
   text += check.against_model ? "(the reference ran the model as it was read)\n"
                               : "(the reference ran the plan's graph, in which parameters are folded)\n";
