@@ -120,11 +120,11 @@ bool check_reserve(const Target& target, std::int64_t arena_bytes, Diagnostics& 
 /// What follows when a network is fused; the rest of `compilation` is filled in.
 Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fused, const FixedSchedules& fixed,
                                   const Planner& planner, const Target& target, const std::string& fusion,
-                                  unsigned threads, Diagnostics& diagnostics, const std::stop_token& stop,
+                                  const CostOptions& costs, Diagnostics& diagnostics, const std::stop_token& stop,
                                   const ProgressSink& progress) {
   if (!check_schedules(fused, fixed, diagnostics)) return Failed{};
   auto program = plan_program(fused, fixed.schedules, planner, target, TraceSink(&compilation.trace), diagnostics, stop,
-                              progress, threads);
+                              progress, costs.threads, costs.choices);
   if (!program || stop.stop_requested()) return Failed{};
   compilation.program = *std::move(program);
   compilation.program.fusion = fusion;
@@ -218,11 +218,14 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   compilation.templates = way.user_templates;
   const TraceSink trace(&compilation.trace);
 
+  PlanChoices choices;
+  CostOptions costs = request.costs;
+  costs.choices = &choices;
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace);
-  auto fused = fuse(compilation, placed, way, request.fixed.groups, request.costs, diagnostics, stop, progress);
+  auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
-  return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion,
-                       request.costs.threads, diagnostics, stop, progress);
+  return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion, costs,
+                       diagnostics, stop, progress);
 }
 
 }  // namespace
@@ -263,15 +266,18 @@ Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& requ
 
 Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
                                Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress,
-                               const CostOptions& costs) {
+                               const CostOptions& cost_options) {
   const Planner* planner = find_planner(before.program.planner);
   const Strategy* strategy = find_strategy(before.program.fusion);
   check(planner != nullptr && strategy != nullptr, "a plan names a planner or strategy that there is not");
+  PlanChoices choices;
+  CostOptions costs = cost_options;
+  costs.choices = &choices;
   Compilation again = before;
   std::erase_if(again.trace.records, &is_of_planner);
   if (fixed.groups.empty()) {
-    return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion,
-                         costs.threads, diagnostics, stop, progress);
+    return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion, costs,
+                         diagnostics, stop, progress);
   }
   std::erase_if(again.trace.records, [&](const TraceRecord& record) {
     return record.algorithm == "fusion" || record.algorithm == strategy->name();
@@ -281,8 +287,8 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   const CompileWay way{target, strategy, planner, before.templates, *std::move(templates)};
   const auto fused = fuse(again, before.program.fused.graph, way, fixed.groups, costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
-  return plan_and_emit(std::move(again), *fused, fixed, *planner, target, before.program.fusion, costs.threads,
-                       diagnostics, stop, progress);
+  return plan_and_emit(std::move(again), *fused, fixed, *planner, target, before.program.fusion, costs, diagnostics,
+                       stop, progress);
 }
 
 EmittedProgram emit_signed(const Compilation& compilation) {

@@ -7,6 +7,21 @@
 #include "lowering/planner_swtvm.h"
 
 namespace stowage {
+namespace {
+
+Planned plan_scheduled(const std::string& name, const StageList& stages, Scheduled scheduled, const Target& target) {
+  if (auto* refused = std::get_if<Decision>(&scheduled)) return std::move(*refused);
+  Plan plan;
+  plan.schedule = std::get<Schedule>(std::move(scheduled));
+  Lowered lowered = lower(name, stages, plan.schedule, target);
+  if (auto* refused = std::get_if<Decision>(&lowered)) return std::move(*refused);
+  plan.nest = std::get<LoopNest>(std::move(lowered));
+  plan.counts = predict_counts(plan.nest);
+  plan.time = estimate_time(plan.nest, plan.counts, target);
+  return plan;
+}
+
+}  // namespace
 
 const Planner* find_planner(std::string_view name) {
   static const SwtvmPlanner swtvm;  // stateless, both
@@ -33,16 +48,12 @@ std::vector<GroupIterator> group_iterators(const StageList& stages) {
 
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
                    const Target& target, TraceSink trace) {
-  Scheduled scheduled = planner.complete(name, stages, fixed, target, trace);
-  if (auto* refused = std::get_if<Decision>(&scheduled)) return std::move(*refused);
-  Plan plan;
-  plan.schedule = std::get<Schedule>(std::move(scheduled));
-  Lowered lowered = lower(name, stages, plan.schedule, target);
-  if (auto* refused = std::get_if<Decision>(&lowered)) return std::move(*refused);
-  plan.nest = std::get<LoopNest>(std::move(lowered));
-  plan.counts = predict_counts(plan.nest);
-  plan.time = estimate_time(plan.nest, plan.counts, target);
-  return plan;
+  return plan_scheduled(name, stages, planner.complete(name, stages, fixed, target, trace), target);
+}
+
+Planned plan_chosen(const std::string& name, const StageList& stages, const Schedule& chosen, const Planner& planner,
+                    const Target& target, TraceSink trace) {
+  return plan_scheduled(name, stages, planner.complete_chosen(name, stages, chosen, target, trace), target);
 }
 
 }  // namespace stowage

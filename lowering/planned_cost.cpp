@@ -20,8 +20,7 @@ namespace stowage {
 namespace {
 
 /// `several` operators have another way than this group, so its plan is judged; an operator alone has none.
-GroupCost::Answer plan_cost(const StageList& stages, bool several, const Planner& planner, const Target& target) {
-  Planned planned = plan_group("group", stages, {}, planner, target, {});
+GroupCost::Answer answer_of(Planned planned, bool several, const Target& target) {
   if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
   const Plan& plan = std::get<Plan>(planned);
   const Decision judged = several ? judge_group(plan, target) : Decision::allow();
@@ -106,7 +105,11 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   std::vector<char> done(missing.size(), 0);  // bytes, so that threads do not share one
   parallel_for(missing.size(), options_.threads, stop, [&](std::size_t m) {
     const bool several = groups[missing[m]].operators.size() > 1;
-    planned[m] = plan_cost(canonical[missing[m]].stages, several, *planner_, *target_);
+    const CanonicalStages& group = canonical[missing[m]];
+    PlanChoice choice = choose_plan(group, *planner_, *target_);
+    planned[m] =
+        answer_of(plan_chosen("group", group.stages, choice.schedule, *planner_, *target_, {}), several, *target_);
+    if (options_.choices != nullptr) options_.choices->add(group.text, std::move(choice));
     done[m] = 1;
   });
   for (std::size_t m = 0; m < missing.size(); ++m) {
@@ -128,7 +131,8 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
 std::string PlannedGroupCost::change_that_allows(const Graph& graph, const FusedOperator& group) const {
   const StageList stages = group_stages(graph, group);
   return to_text(smallest_changes(*target_, [&](const Target& target) {
-    return plan_cost(stages, group.operators.size() > 1, *planner_, target).decision.allowed;
+    const bool several = group.operators.size() > 1;
+    return answer_of(plan_group("group", stages, {}, *planner_, target, {}), several, target).decision.allowed;
   }));
 }
 

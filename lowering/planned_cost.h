@@ -7,13 +7,15 @@
 
 #include "core/target.h"
 #include "fusion/group_cost.h"
+#include "lowering/plan_choices.h"
 #include "lowering/planner.h"
 
 namespace stowage {
 
 struct CostOptions {
-  unsigned threads = 0;         ///< 0: one a core of this host. Answers do not depend on it
-  std::filesystem::path cache;  ///< folder of the costs on disk; empty: none
+  unsigned threads = 0;            ///< 0: one a core of this host. Answers do not depend on it
+  std::filesystem::path cache;     ///< folder of the costs on disk; empty: none
+  PlanChoices* choices = nullptr;  ///< gets what the planner chooses for the groups that it plans
 };
 
 class PlannedGroupCost : public GroupCost {

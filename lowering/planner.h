@@ -21,6 +21,8 @@ using Scheduled = std::variant<Schedule, Decision>;
 using Lowered = std::variant<LoopNest, Decision>;
 using Planned = std::variant<Plan, Decision>;
 
+class PlanChoices;  // lowering/plan_choices.h
+
 class Planner {
  public:
   virtual ~Planner() = default;
@@ -29,6 +31,17 @@ class Planner {
   /// `subject` names the fused operator in the trace.
   [[nodiscard]] virtual Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                            const Target& target, TraceSink trace) const = 0;
+
+  /// complete() of a group of which nothing is fixed, in two halves, of which the first may take long: what the planner
+  /// fixes by itself before it fills the rest. Equal groups have equal choices, names apart.
+  [[nodiscard]] virtual Schedule choose(const std::string& /*subject*/, const StageList& /*stages*/,
+                                        const Target& /*target*/, TraceSink /*trace*/) const {
+    return {};
+  }
+  [[nodiscard]] virtual Scheduled complete_chosen(const std::string& subject, const StageList& stages,
+                                                  const Schedule& chosen, const Target& target, TraceSink trace) const {
+    return complete(subject, stages, chosen, target, trace);
+  }
 };
 
 /// "swtvm", "searched". Nullptr for an unknown name.
@@ -44,6 +57,10 @@ Lowered lower(const std::string& name, const StageList& stages, const Schedule& 
 /// Completes, lowers, counts and times one group.
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
                    const Target& target, TraceSink trace);
+
+/// The same of a group of which nothing is fixed, from what its planner has chosen for it.
+Planned plan_chosen(const std::string& name, const StageList& stages, const Schedule& chosen, const Planner& planner,
+                    const Target& target, TraceSink trace);
 
 /// Cycles of a nest on a target, term by term.
 TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target);
@@ -65,10 +82,12 @@ std::vector<GroupIterator> group_iterators(const StageList& stages);
 MemoryMap plan_memory(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes);
 
 /// Plans every group of a fused graph, on so many threads (0: one a core of this host), on which nothing depends.
-/// Schedules by fused operator's name. Refusals become diagnostics.
+/// Schedules by fused operator's name. Refusals become diagnostics. `choices` holds what is known of this planner and
+/// target already, and gets what is found.
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
-                             std::stop_token stop = {}, const ProgressSink& progress = {}, unsigned threads = 0);
+                             std::stop_token stop = {}, const ProgressSink& progress = {}, unsigned threads = 0,
+                             PlanChoices* choices = nullptr);
 
 /// Broken promises of a nest (bounds, LDM size, races between cores, waits), or nothing.
 std::optional<std::string> verify(const LoopNest& nest, const Target& target);

@@ -58,7 +58,8 @@ class PlanSearch {
         trace_(trace),
         model_(build_group_model(stages)) {}
 
-  Scheduled run() {
+  /// What the search fixes beside the person; nothing where no plan was found.
+  std::optional<Schedule> run() {
     published_ = plan(person_);
     if (person_.parallel) {
       if (published_) splits_.push_back(*published_);
@@ -67,10 +68,9 @@ class PlanSearch {
     }
     for (std::size_t s = 0; s < std::min(climbed_splits, splits_.size()); ++s) climb(splits_[s]);
     const Tried* best = this->best();
-    // What no split can hold, the published one cannot: its refusal says what is missing.
-    if (best == nullptr) return run_algorithms(subject_, model_, person_, target_, trace_);
+    if (best == nullptr) return std::nullopt;
     tell_choice(*best);
-    return run_algorithms(subject_, model_, best->fixed, target_, trace_, "search");
+    return best->fixed;
   }
 
  private:
@@ -296,9 +296,10 @@ class PlanSearch {
   void tell_step(const Tried& from, const Tried& to) const {
     if (!trace_.listening()) return;
     std::vector<std::string> changes;
-    for (const auto& [iterator, size] : to.complete.buffer) {
-      const std::int64_t before = from.complete.buffer.at(iterator);
-      if (before != size) changes.push_back(fmt::format("{} from {} to {}", iterator, before, size));
+    for (const ModelIterator& iterator : model_.iterators) {
+      const std::int64_t before = from.complete.buffer.at(iterator.name);
+      const std::int64_t size = to.complete.buffer.at(iterator.name);
+      if (before != size) changes.push_back(fmt::format("{} from {} to {}", iterator.name, before, size));
     }
     if (from.complete.order != to.complete.order) {
       changes.push_back(fmt::format("loops {}", fmt::join(*to.complete.order, ", ")));
@@ -344,7 +345,7 @@ class PlanSearch {
 
   const std::string& subject_;
   const StageList& stages_;
-  const Schedule& person_;
+  const Schedule person_;
   const Target& target_;
   TraceSink trace_;
   GroupModel model_;
@@ -359,7 +360,20 @@ class PlanSearch {
 
 Scheduled SearchedPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                     const Target& target, TraceSink trace) const {
-  return PlanSearch(subject, stages, fixed, target, trace).run();
+  const auto chosen = PlanSearch(subject, stages, fixed, target, trace).run();
+  if (chosen) return complete_chosen(subject, stages, *chosen, target, trace);
+  // What no split can hold, the published one cannot: its refusal says what is missing.
+  return run_algorithms(subject, build_group_model(stages), fixed, target, trace);
+}
+
+Schedule SearchedPlanner::choose(const std::string& subject, const StageList& stages, const Target& target,
+                                 TraceSink trace) const {
+  return PlanSearch(subject, stages, {}, target, trace).run().value_or(Schedule{});
+}
+
+Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
+                                           const Target& target, TraceSink trace) const {
+  return run_algorithms(subject, build_group_model(stages), chosen, target, trace, "search");
 }
 
 }  // namespace stowage

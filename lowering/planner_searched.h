@@ -15,6 +15,10 @@ class SearchedPlanner : public Planner {
   [[nodiscard]] std::string_view name() const override { return "searched"; }
   [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                    const Target& target, TraceSink trace) const override;
+  [[nodiscard]] Schedule choose(const std::string& subject, const StageList& stages, const Target& target,
+                                TraceSink trace) const override;
+  [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
+                                          const Target& target, TraceSink trace) const override;
 };
 
 }  // namespace stowage

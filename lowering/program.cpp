@@ -5,13 +5,34 @@
 #include <fmt/format.h>
 
 #include "core/parallel.h"
+#include "lowering/plan_choices.h"
 #include "lowering/planner.h"
 
 namespace stowage {
+namespace {
+
+/// Chooses for one group of each kind of which nothing is fixed and nothing is known.
+void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
+                       const Planner& planner, const Target& target, PlanChoices& choices, unsigned threads,
+                       const std::stop_token& stop) {
+  std::map<std::string, CanonicalStages> missing;
+  for (const FusedOperator& group : fused.groups) {
+    if (group.template_name == "view" || schedules.contains(group.name) || stop.stop_requested()) continue;
+    CanonicalStages canonical = canonical_stages(group_stages(fused.graph, group));
+    if (!choices.find(canonical.text)) missing.try_emplace(canonical.text, std::move(canonical));
+  }
+  std::vector<const CanonicalStages*> kinds;
+  for (const auto& [text, canonical] : missing) kinds.push_back(&canonical);
+  parallel_for(kinds.size(), threads, stop,
+               [&](std::size_t k) { choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target)); });
+}
+
+}  // namespace
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
-                             std::stop_token stop, const ProgressSink& progress, unsigned threads) {
+                             std::stop_token stop, const ProgressSink& progress, unsigned threads,
+                             PlanChoices* choices) {
   std::vector<std::string> names;
   for (const FusedOperator& group : fused.groups) names.push_back(group.name);
   for (const auto& [name, schedule] : schedules) {
@@ -30,13 +51,23 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
   std::mutex reporting;
   std::size_t done = 0;
   if (progress) progress("plan", 0, fused.groups.size());
+  PlanChoices own;
+  if (choices == nullptr) choices = &own;
+  choose_for_groups(fused, schedules, planner, target, *choices, threads, stop);
   parallel_for(fused.groups.size(), threads, stop, [&](std::size_t g) {
     const FusedOperator& group = fused.groups[g];
-    if (group.template_name != "view") {
-      const auto fixed = schedules.find(group.name);
-      plans[g] = plan_group(group.name, group_stages(fused.graph, group),
-                            fixed == schedules.end() ? Schedule{} : fixed->second, planner, target,
-                            trace.listening() ? TraceSink(&traces[g]) : TraceSink());
+    const TraceSink sink = trace.listening() ? TraceSink(&traces[g]) : TraceSink();
+    const auto fixed = schedules.find(group.name);
+    if (group.template_name != "view" && fixed != schedules.end()) {
+      plans[g] = plan_group(group.name, group_stages(fused.graph, group), fixed->second, planner, target, sink);
+    } else if (group.template_name != "view") {
+      StageList stages = group_stages(fused.graph, group);
+      const CanonicalStages canonical = canonical_stages(stages);
+      const auto known = choices->find(canonical.text);
+      check(known != nullptr, "something was chosen for every group");
+      PlanChoice choice = with_original_names(*known, canonical, group.name);
+      for (TraceRecord& record : choice.records) sink.add(std::move(record));
+      plans[g] = plan_chosen(group.name, stages, choice.schedule, planner, target, sink);
     }
     const std::scoped_lock lock(reporting);
     if (progress) progress("plan", ++done, fused.groups.size());

@@ -57,6 +57,27 @@ class CountingPlanner : public Planner {
   mutable std::atomic<int> calls{0};
 };
 
+/// Counts how often a search is begun.
+class CountingSearch : public Planner {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "searched"; }
+  [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                                   const Target& target, TraceSink trace) const override {
+    ++searches;
+    return find_planner("searched")->complete(subject, stages, fixed, target, trace);
+  }
+  [[nodiscard]] Schedule choose(const std::string& subject, const StageList& stages, const Target& target,
+                                TraceSink trace) const override {
+    ++searches;
+    return find_planner("searched")->choose(subject, stages, target, trace);
+  }
+  [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
+                                          const Target& target, TraceSink trace) const override {
+    return find_planner("searched")->complete_chosen(subject, stages, chosen, target, trace);
+  }
+  mutable std::atomic<int> searches{0};
+};
+
 /// Three equal blocks of convolution, activation and addition.
 Graph repeated_blocks() {
   Net net("blocks");
@@ -114,6 +135,51 @@ TEST_CASE("equal groups are planned once") {
   // group: of the first two and of the last two.
   CHECK(groups.size() == 18 + 2);
   CHECK(planner.calls == 6 + 1);
+}
+
+TEST_CASE("equal groups are searched once in a compilation, and each is planned as if it were alone") {
+  const Graph graph = repeated_blocks();
+  const Target target = small_target();
+  for (const unsigned threads : {1U, 4U}) {
+    INFO(threads << " threads");
+    const CountingSearch planner;
+    PlanChoices choices;
+    const PlannedGroupCost cost(planner, target, {threads, {}, &choices});
+    const FusedGraph fused = fuse_graph(graph, built_in_templates(), &cost, *find_strategy("greedy"), {}).fused;
+    CHECK(planner.searches == 6 + 1);
+    Trace trace;
+    Diagnostics diagnostics;
+    const auto program =
+        plan_program(fused, {}, planner, target, TraceSink(&trace), diagnostics, {}, {}, threads, &choices);
+    REQUIRE(program);
+    CHECK(planner.searches == 6 + 1);
+    Trace alone;
+    REQUIRE(program->steps.size() == 3);
+    for (const ProgramStep& step : program->steps) {
+      const Planned planned = plan_group(step.group.name, group_stages(fused.graph, step.group), {},
+                                         *find_planner("searched"), target, TraceSink(&alone));
+      const Plan& plan = std::get<Plan>(planned);
+      CHECK(step.plan->schedule == plan.schedule);
+      CHECK(to_text(step.plan->nest) == to_text(plan.nest));
+      CHECK(step.plan->time.cycles == plan.time.cycles);
+    }
+    REQUIRE(trace.records.size() == alone.records.size());
+    for (std::size_t i = 0; i < alone.records.size(); ++i) {
+      CHECK(trace.records[i].subject == alone.records[i].subject);
+      CHECK(trace.records[i].place == alone.records[i].place);
+      CHECK(trace.records[i].message == alone.records[i].message);
+      CHECK(trace.records[i].values == alone.records[i].values);
+    }
+    // Without what was found before each kind is searched once.
+    REQUIRE(plan_program(fused, {}, planner, target, {}, diagnostics, {}, {}, threads));
+    CHECK(planner.searches == 6 + 1 + 1);
+    // Of a group that a person fixes something of nothing is known.
+    REQUIRE(plan_program(fused,
+                         {{program->steps[1].group.name,
+                           Schedule{.parallel = {}, .buffer = {{"yy", 2}}, .order = {}, .dma = {}, .slots = {}}}},
+                         planner, target, {}, diagnostics, {}, {}, threads, &choices));
+    CHECK(planner.searches == 6 + 1 + 1 + 1);
+  }
 }
 
 TEST_CASE("a group costs what its plan says, whatever its names are") {
