@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <system_error>
 
 #include <fcntl.h>
@@ -119,6 +120,40 @@ Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnos
     report(path, "cannot be read", EIO, diagnostics);
     return Failed{};
   }
+  return text;
+}
+
+Result<OpenFile> OpenFile::open(const std::string& path, Diagnostics& diagnostics) {
+  auto file = open_to_read(path, diagnostics);
+  if (!file) return Failed{};
+  struct stat status {};
+  if (::fstat(::fileno(file->get()), &status) != 0) {
+    report(path, "cannot be read", errno, diagnostics);
+    return Failed{};
+  }
+  return OpenFile(*std::move(file), static_cast<std::size_t>(status.st_size));
+}
+
+void OpenFile::read(std::size_t offset, std::span<std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t got = ::pread(::fileno(file_.get()), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw std::runtime_error("cannot be read: " + std::generic_category().message(errno));
+    if (got == 0) throw std::runtime_error("it was cut short while it was read");
+    offset += static_cast<std::size_t>(got);
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+std::vector<std::byte> OpenFile::read(std::size_t offset, std::size_t count) const {
+  std::vector<std::byte> bytes(count);
+  read(offset, std::span(bytes));
+  return bytes;
+}
+
+std::string OpenFile::text() const {
+  std::string text(size_, '\0');
+  read(0, std::as_writable_bytes(std::span(text)));
   return text;
 }
 

@@ -2,11 +2,15 @@
 // Files and folders of the tool: read whole, hashed, and written so that they appear whole or not at all.
 #pragma once
 
+#include <cstddef>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/diagnostics.h"
@@ -14,6 +18,23 @@
 namespace stowage {
 
 Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnostics);
+
+/// A file that is open, to be read where it is wanted: all of it at once would be much of the memory.
+class OpenFile {
+ public:
+  static Result<OpenFile> open(const std::string& path, Diagnostics& diagnostics);
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// So many bytes from `offset` on; std::runtime_error where it has fewer, or cannot be read.
+  [[nodiscard]] std::vector<std::byte> read(std::size_t offset, std::size_t count) const;
+  [[nodiscard]] std::string text() const;  ///< all of it, or the same exceptions
+
+ private:
+  void read(std::size_t offset, std::span<std::byte> bytes) const;
+  OpenFile(std::shared_ptr<std::FILE> file, std::size_t size) : file_(std::move(file)), size_(size) {}
+  std::shared_ptr<std::FILE> file_;
+  std::size_t size_ = 0;
+};
+
 /// "xxh64:…" of a file's bytes, read in pieces. Fails without a diagnostic when stopped.
 Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop = {});
 

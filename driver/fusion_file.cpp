@@ -75,28 +75,6 @@ CandidateFate fate_of(const std::string& name) {
   throw std::invalid_argument(fmt::format("'{}' is no fate of a candidate", name));
 }
 
-CandidateRecord candidate_of(const Json& row, const Graph& graph) {
-  CandidateRecord candidate;
-  for (const Json& name : row.at("operators")) {
-    const auto op = graph.find_operator(name.get<std::string>());
-    if (!op) throw std::invalid_argument(fmt::format("its graph has no operator {}", name.dump()));
-    candidate.operators.push_back(*op);
-  }
-  candidate.templates = row.at("templates").get<std::vector<std::string>>();
-  candidate.fate = fate_of(row.at("fate").get<std::string>());
-  if (row.contains("refusals")) {
-    for (const Json& refusal : row.at("refusals")) {
-      candidate.refusals.push_back(Decision::refuse(refusal.at("rule").get<std::string>(),
-                                                    refusal.at("reason").get<std::string>(),
-                                                    refusal.value("flip", std::string())));
-    }
-  }
-  if (row.contains("cycles")) candidate.cycles = cycles_in(row.at("cycles"));
-  candidate.outbid_by = row.value("outbid_by", std::vector<std::size_t>{});
-  if (row.contains("loss")) candidate.loss = whole_number(row.at("loss"), -most_cycles, most_cycles);
-  return candidate;
-}
-
 SearchGraph graph_of(const Json& json, std::size_t candidates) {
   SearchGraph graph;
   graph.name = json.at("name").get<std::string>();
@@ -160,7 +138,29 @@ Json search_json(const FusionRecord& record) {
   return json;
 }
 
-FusionRecord fusion_of(const Json& json, const Graph& graph) {
+CandidateRecord candidate_of(const Json& row, const Graph& graph) {
+  CandidateRecord candidate;
+  for (const Json& name : row.at("operators")) {
+    const auto op = graph.find_operator(name.get<std::string>());
+    if (!op) throw std::invalid_argument(fmt::format("its graph has no operator {}", name.dump()));
+    candidate.operators.push_back(*op);
+  }
+  candidate.templates = row.at("templates").get<std::vector<std::string>>();
+  candidate.fate = fate_of(row.at("fate").get<std::string>());
+  if (row.contains("refusals")) {
+    for (const Json& refusal : row.at("refusals")) {
+      candidate.refusals.push_back(Decision::refuse(refusal.at("rule").get<std::string>(),
+                                                    refusal.at("reason").get<std::string>(),
+                                                    refusal.value("flip", std::string())));
+    }
+  }
+  if (row.contains("cycles")) candidate.cycles = cycles_in(row.at("cycles"));
+  candidate.outbid_by = row.value("outbid_by", std::vector<std::size_t>{});
+  if (row.contains("loss")) candidate.loss = whole_number(row.at("loss"), -most_cycles, most_cycles);
+  return candidate;
+}
+
+FusionRecord fusion_of(const Json& json, std::vector<CandidateRecord> candidates) {
   FusionRecord record;
   record.strategy = json.at("strategy").get<std::string>();
   record.costed = json.at("costed").get<bool>();
@@ -174,7 +174,8 @@ FusionRecord fusion_of(const Json& json, const Graph& graph) {
     }
   }
   if (json.contains("search")) record.search = search_of(json.at("search"));
-  for (const Json& row : json.at("candidates")) record.candidates.push_back(candidate_of(row, graph));
+  static_cast<void>(json.at("candidates").get_ref<const Json::array_t&>());  // whose rows these are
+  record.candidates = std::move(candidates);
   for (const CandidateRecord& candidate : record.candidates) {
     for (const std::size_t holder : candidate.outbid_by) {
       if (holder >= record.candidates.size()) throw std::invalid_argument("a candidate is outbid by nothing");

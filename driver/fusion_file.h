@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/graph.h"
 #include "driver/json.h"
@@ -15,7 +16,9 @@ std::string fusion_json(const FusionRecord& record, const Graph& graph);
 /// How well strategy exact could prove its choice, as `compile --json` and batch results show it. Only if
 /// record.search.
 Json search_json(const FusionRecord& record);
-/// Reads it back. Whatever is wrong is an exception of the JSON library, or std::invalid_argument.
-FusionRecord fusion_of(const Json& json, const Graph& graph);
+/// Reads a row of "candidates", of which there are many, and all the rest. Whatever is wrong is an exception of the
+/// JSON library, or std::invalid_argument.
+CandidateRecord candidate_of(const Json& row, const Graph& graph);
+FusionRecord fusion_of(const Json& json, std::vector<CandidateRecord> candidates);
 
 }  // namespace stowage

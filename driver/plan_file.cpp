@@ -2,6 +2,8 @@
 #include "driver/plan_file.h"
 
 #include <charconv>
+#include <future>
+#include <optional>
 #include <set>
 #include <span>
 #include <sstream>
@@ -9,11 +11,13 @@
 #include <fmt/format.h>
 
 #include "core/npy.h"
+#include "core/parallel.h"
 #include "driver/files.h"
 #include "driver/fusion_file.h"
-#include "driver/json.h"
+#include "driver/json_rows.h"
 #include "driver/moved_lines.h"
 #include "driver/report.h"
+#include "driver/trace_file.h"
 #include "lowering/planner.h"
 
 namespace stowage {
@@ -21,9 +25,7 @@ namespace stowage {
 namespace {
 
 constexpr std::string_view plan_format = "stowage-plan";
-constexpr std::string_view trace_format = "stowage-trace";
 constexpr int format_version = 1;
-constexpr int trace_version = 2;  // 2: with the record of the fusion
 
 /// Longer texts are arrays of lines, so that plan files can be read and compared by people.
 Json lines_of(const std::string& text) {
@@ -182,106 +184,173 @@ class Damage : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A row of "steps", as it stands there: names belong to a graph that may not be read yet.
+struct StoredStep {
+  struct Stack {
+    std::string whole;
+    std::size_t axis = 0;
+    std::vector<std::string> parts;
+  };
+  std::string name;
+  std::string template_name;
+  std::vector<std::string> operators;
+  std::vector<std::string> roles;
+  std::vector<std::string> inputs;
+  std::string output;
+  std::vector<Stack> stacks;
+  std::optional<Schedule> schedule;  ///< absent for a view
+  std::string nest;                  ///< its text
+};
+
+StoredStep stored_step(const Json& json) {
+  StoredStep step;
+  step.name = json.at("name").get<std::string>();
+  step.template_name = json.at("template").get<std::string>();
+  step.operators = json.at("operators").get<std::vector<std::string>>();
+  step.roles = json.at("roles").get<std::vector<std::string>>();
+  step.inputs = json.at("inputs").get<std::vector<std::string>>();
+  step.output = json.at("output").get<std::string>();
+  for (const Json& row : json.value("stacks", Json::array())) {
+    step.stacks.push_back({row.at("whole").get<std::string>(), row.at("axis").get<std::size_t>(),
+                           row.at("parts").get<std::vector<std::string>>()});
+  }
+  if (!json.contains("schedule")) return step;
+  step.schedule = schedule_of(json.at("schedule"));
+  step.nest = joined(json.at("nest"));
+  return step;
+}
+
+/// plan.json, with its steps apart, because there are as many as operators.
+struct StoredPlan {
+  Json file;
+  std::vector<StoredStep> steps;
+};
+
+StoredPlan parse_plan(std::string_view text) {
+  const auto check_version = [](const Json& file) {
+    if (file.value("format", "") != plan_format) throw Damage("it is not a plan file of Stowage");
+    if (file.at("version") != format_version) {
+      throw Damage(
+          fmt::format("its version is {}, this tool reads version {}", file.at("version").dump(), format_version));
+    }
+  };
+  StoredPlan plan;
+  plan.file = parse_rows(text, {{"steps", [&](const Json& row, const Json& before) {
+                                   // That it is another version says more than what a row of it lacks.
+                                   if (plan.steps.empty() && before.contains("version")) check_version(before);
+                                   plan.steps.push_back(stored_step(row));
+                                 }}});
+  check_version(plan.file);
+  return plan;
+}
+
+/// Constants by name, as the text of a graph declares them.
+using Declarations = std::map<std::string, std::pair<ElementType, Shape>>;
+
+Declarations declared_constants(const std::string& text, const std::string& file, Diagnostics& diagnostics) {
+  // Without weights: their types and shapes stand in the text. They are made up as zeros, so that this graph goes
+  // before the weights are read.
+  const auto graph = parse_graph(text, diagnostics, {}, file);
+  if (!graph) throw Damage("its graph cannot be read");
+  Declarations constants;
+  for (const GraphTensor& tensor : graph->tensors()) {
+    if (tensor.constant) constants.emplace(tensor.name, std::pair(tensor.type, tensor.shape));
+  }
+  return constants;
+}
+
 /// The parameters of siblings, out of their stacks.
-void add_stacked_values(const Json& step, const Graph& graph, std::map<std::string, Tensor>& values) {
-  for (const Json& stack : step.value("stacks", Json::array())) {
-    const auto whole = values.find(stack.at("whole").get<std::string>());
+void add_stacked_values(const StoredStep& step, const Declarations& constants, std::map<std::string, Tensor>& values) {
+  for (const StoredStep::Stack& stack : step.stacks) {
+    const auto whole = values.find(stack.whole);
     if (whole == values.end()) continue;  // results
-    const auto axis = stack.at("axis").get<std::size_t>();
+    const std::size_t axis = stack.axis;
     std::int64_t first = 0;
-    for (const Json& name : stack.at("parts")) {
-      const auto id = graph.find_tensor(name.get<std::string>());
-      if (!id || graph.tensor(*id).shape.size() <= axis || whole->second.shape().size() <= axis ||
-          first + graph.tensor(*id).shape[axis] > whole->second.shape()[axis]) {
-        throw Damage(fmt::format("{} is no part of '{}'", name.dump(), whole->first));
+    for (const std::string& name : stack.parts) {
+      const auto part = constants.find(name);
+      if (part == constants.end() || part->second.second.size() <= axis || whole->second.shape().size() <= axis ||
+          first + part->second.second[axis] > whole->second.shape()[axis]) {
+        throw Damage(fmt::format("{} is no part of '{}'", Json(name).dump(), whole->first));
       }
-      const std::int64_t extent = graph.tensor(*id).shape[axis];
-      values.insert_or_assign(graph.tensor(*id).name, part_of(whole->second, axis, first, extent));
+      const std::int64_t extent = part->second.second[axis];
+      values.insert_or_assign(name, part_of(whole->second, axis, first, extent));
       first += extent;
     }
   }
 }
 
-/// `parameters` are the bytes of params.bin.
-Graph read_graph(const Json& plan, const std::string& parameters, const std::string& parameters_file,
+Graph read_graph(const StoredPlan& plan, const OpenFile& parameters, const std::string& parameters_file,
                  Diagnostics& diagnostics) {
-  const std::string text = joined(plan.at("graph"));
+  const std::string text = joined(plan.file.at("graph"));
   const std::string file = "graph of the plan";
-  // First without weights: their types and shapes stand in the text.
-  const auto parsed = parse_graph(text, diagnostics, {}, file);
-  if (!parsed) throw Damage("its graph cannot be read");
+  const Declarations constants = declared_constants(text, file, diagnostics);
   std::map<std::string, Tensor> values;
-  const auto constant = [&](const std::string& name, std::size_t bytes) -> const GraphTensor& {
-    const auto id = parsed->find_tensor(name);
-    if (!id || !parsed->tensor(*id).constant) throw Damage(fmt::format("'{}' is no constant of its graph", name));
-    const GraphTensor& tensor = parsed->tensor(*id);
-    if (static_cast<std::int64_t>(bytes) != element_count(tensor.shape) * byte_size(tensor.type)) {
-      throw Damage(fmt::format("the value of '{}' does not fit its shape {}", name, to_text(tensor.shape)));
+  const auto add = [&](const std::string& name, std::size_t size, const auto& bytes) {
+    const auto found = constants.find(name);
+    if (found == constants.end()) throw Damage(fmt::format("'{}' is no constant of its graph", name));
+    const auto& [type, shape] = found->second;
+    if (static_cast<std::int64_t>(size) != element_count(shape) * byte_size(type)) {
+      throw Damage(fmt::format("the value of '{}' does not fit its shape {}", name, to_text(shape)));
     }
-    return tensor;
+    values[name] = Tensor(type, shape, bytes());
   };
-  const std::span<const std::byte> all = std::as_bytes(std::span(parameters));
-  for (const Json& place : plan.at("memory").at("places")) {
+  for (const Json& place : plan.file.at("memory").at("places")) {
     if (place.at("area") != "parameters") continue;
     const auto offset = place.at("offset").get<std::size_t>();
     const auto size = place.at("bytes").get<std::size_t>();
-    if (offset > all.size() || size > all.size() - offset) {
-      throw Damage(fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, all.size()));
+    if (offset > parameters.size() || size > parameters.size() - offset) {
+      throw Damage(
+          fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, parameters.size()));
     }
     const auto name = place.at("tensor").get<std::string>();
-    const auto id = parsed->find_tensor(name);
     // Views of a constant share its place and are computed, not read.
-    if (!id || !parsed->tensor(*id).constant) continue;
-    const GraphTensor& tensor = constant(name, size);
-    const auto bytes = all.subspan(offset, size);
-    values[name] = Tensor(tensor.type, tensor.shape, std::vector<std::byte>(bytes.begin(), bytes.end()));
+    if (constants.contains(name)) add(name, size, [&] { return parameters.read(offset, size); });
   }
-  for (const auto& [name, value] : plan.at("memory").at("values").items()) {
+  for (const auto& [name, value] : plan.file.at("memory").at("values").items()) {
     std::vector<std::byte> bytes = bytes_of_hexadecimal(value.get<std::string>());
-    const GraphTensor& tensor = constant(name, bytes.size());
-    values[name] = Tensor(tensor.type, tensor.shape, std::move(bytes));
+    add(name, bytes.size(), [&] { return std::move(bytes); });
   }
-  for (const Json& step : plan.at("steps")) add_stacked_values(step, *parsed, values);
+  for (const StoredStep& step : plan.steps) add_stacked_values(step, constants, values);
   const auto graph = parse_graph(text, diagnostics, values, file);
   if (!graph) throw Damage(fmt::format("the weights in {} are not those of the plan", parameters_file));
   return *graph;
 }
 
-FusedOperator read_group(const Json& step, const Graph& graph) {
-  const auto tensor = [&](const Json& name) {
-    const auto id = graph.find_tensor(name.get<std::string>());
-    if (!id) throw Damage(fmt::format("its graph has no tensor {}", name.dump()));
+FusedOperator read_group(const StoredStep& step, const Graph& graph) {
+  const auto tensor = [&](const std::string& name) {
+    const auto id = graph.find_tensor(name);
+    if (!id) throw Damage(fmt::format("its graph has no tensor {}", Json(name).dump()));
     return *id;
   };
   FusedOperator group;
-  group.name = step.at("name").get<std::string>();
-  group.template_name = step.at("template").get<std::string>();
-  for (const Json& name : step.at("operators")) {
-    const auto id = graph.find_operator(name.get<std::string>());
-    if (!id) throw Damage(fmt::format("its graph has no operator {}", name.dump()));
+  group.name = step.name;
+  group.template_name = step.template_name;
+  for (const std::string& name : step.operators) {
+    const auto id = graph.find_operator(name);
+    if (!id) throw Damage(fmt::format("its graph has no operator {}", Json(name).dump()));
     group.operators.push_back(*id);
   }
-  group.roles = step.at("roles").get<std::vector<std::string>>();
-  for (const Json& name : step.at("inputs")) group.inputs.push_back(tensor(name));
-  group.output = tensor(step.at("output"));
-  for (const Json& row : step.value("stacks", Json::array())) {
-    TensorStack stack{tensor(row.at("whole")), {}, row.at("axis").get<std::size_t>()};
-    for (const Json& part : row.at("parts")) stack.parts.push_back(tensor(part));
+  group.roles = step.roles;
+  for (const std::string& name : step.inputs) group.inputs.push_back(tensor(name));
+  group.output = tensor(step.output);
+  for (const StoredStep::Stack& row : step.stacks) {
+    TensorStack stack{tensor(row.whole), {}, row.axis};
+    for (const std::string& part : row.parts) stack.parts.push_back(tensor(part));
     group.stacks.push_back(std::move(stack));
   }
   return group;
 }
 
 /// Lowers a stored schedule again and holds the nest against the stored text.
-Plan read_plan(const Json& step, const Graph& graph, const FusedOperator& group, const Target& target) {
+Plan read_plan(const StoredStep& step, const Graph& graph, const FusedOperator& group, const Target& target) {
   Plan plan;
-  plan.schedule = schedule_of(step.at("schedule"));
+  plan.schedule = *step.schedule;
   Lowered lowered = lower(group.name, group_stages(graph, group), plan.schedule, target);
   if (const auto* refusal = std::get_if<Decision>(&lowered)) {
     throw Damage(fmt::format("the schedule of '{}' cannot be lowered: {}", group.name, refusal->reason));
   }
   plan.nest = std::get<LoopNest>(std::move(lowered));
-  if (to_text(plan.nest) != joined(step.at("nest"))) {
+  if (to_text(plan.nest) != step.nest) {
     throw Damage(fmt::format("the loop nest of '{}' differs from what this version makes of its schedule", group.name));
   }
   plan.counts = predict_counts(plan.nest);
@@ -306,14 +375,10 @@ bool read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, 
   return changed;
 }
 
-Compilation parse_compilation(const std::string& text, const std::string& parameters,
-                              const std::string& parameters_file, Diagnostics& diagnostics) {
-  const Json plan = Json::parse(text);
-  if (plan.value("format", "") != plan_format) throw Damage("it is not a plan file of Stowage");
-  if (plan.at("version") != format_version) {
-    throw Damage(
-        fmt::format("its version is {}, this tool reads version {}", plan.at("version").dump(), format_version));
-  }
+/// All but its steps.
+Compilation begin_compilation(const StoredPlan& stored, const OpenFile& parameters, const std::string& parameters_file,
+                              Diagnostics& diagnostics) {
+  const Json& plan = stored.file;
   Compilation compilation;
   compilation.command_line = plan.at("command").get<std::string>();
   compilation.model = {plan.at("model").at("path").get<std::string>(), plan.at("model").at("hash").get<std::string>()};
@@ -334,59 +399,29 @@ Compilation parse_compilation(const std::string& text, const std::string& parame
   program.target = *target;
   program.fusion = plan.at("fusion").get<std::string>();
   program.planner = plan.at("planner").get<std::string>();
-  program.fused.graph = read_graph(plan, parameters, parameters_file, diagnostics);
-  for (const Json& json : plan.at("steps")) {
-    ProgramStep step;
-    step.group = read_group(json, program.fused.graph);
-    program.fused.groups.push_back(step.group);
-    if (json.contains("schedule")) step.plan = read_plan(json, program.fused.graph, step.group, program.target);
-    program.steps.push_back(std::move(step));
-  }
-  if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
-  program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
-  if (memory_json(program) != plan.at("memory")) throw Damage("its memory map differs from what this version makes");
-  compilation.emitted = emit_signed(compilation);
+  program.fused.graph = read_graph(stored, parameters, parameters_file, diagnostics);
   return compilation;
 }
 
-/// The trace and the record of the fusion.
-void parse_trace(const std::string& text, Compilation& compilation) {
-  const Json json = Json::parse(text);
-  if (json.value("format", "") != trace_format) throw Damage("it is not a trace file of Stowage");
-  if (json.at("version") != trace_version) {
-    throw Damage(
-        fmt::format("its version is {}, this tool reads version {}", json.at("version").dump(), trace_version));
+/// Groups, their plans, and what follows from them.
+void add_steps(const StoredPlan& stored, Compilation& compilation) {
+  Program& program = compilation.program;
+  const Graph& graph = program.fused.graph;
+  static_cast<void>(stored.file.at("steps").get_ref<const Json::array_t&>());  // to have none is damage
+  for (const StoredStep& step : stored.steps) {
+    program.fused.groups.push_back(read_group(step, graph));
+    program.steps.push_back({program.fused.groups.back(), std::nullopt});
   }
-  compilation.fusion = fusion_of(json.at("fusion"), compilation.program.fused.graph);
-  Trace& trace = compilation.trace;
-  for (const Json& row : json.at("records")) {
-    TraceRecord record;
-    record.algorithm = row.at("algorithm").get<std::string>();
-    record.subject = row.at("subject").get<std::string>();
-    record.place = row.at("place").get<std::string>();
-    const auto outcome = row.at("outcome").get<std::string>();
-    record.outcome = outcome == "accepted"  ? TraceOutcome::accepted
-                     : outcome == "refused" ? TraceOutcome::refused
-                                            : TraceOutcome::step;
-    record.message = row.at("message").get<std::string>();
-    record.values = row.at("values").get<std::vector<std::pair<std::string, std::string>>>();
-    trace.records.push_back(std::move(record));
+  parallel_for(program.steps.size(), 0, {}, [&](std::size_t i) {
+    if (!stored.steps[i].schedule) return;
+    program.steps[i].plan = read_plan(stored.steps[i], graph, program.steps[i].group, program.target);
+  });
+  if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
+  program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
+  if (memory_json(program) != stored.file.at("memory")) {
+    throw Damage("its memory map differs from what this version makes");
   }
-}
-
-std::string_view name_of(TraceOutcome outcome) {
-  switch (outcome) {
-    case TraceOutcome::step: return "step";
-    case TraceOutcome::accepted: return "accepted";
-    case TraceOutcome::refused: return "refused";
-  }
-  fail_check("unknown trace outcome");
-}
-
-std::string quoted(const std::string& text) {
-  std::string line = dumped(Json(text));
-  line.pop_back();  // the line break
-  return line;
+  compilation.emitted = emit_signed(compilation);
 }
 
 }  // namespace
@@ -429,21 +464,6 @@ std::string plan_json(const Compilation& compilation) {
   return dumped(json, 1);
 }
 
-std::string trace_json(const Compilation& compilation) {
-  // One record a line.
-  std::string text = fmt::format("{{\"command\": {}, \"format\": \"{}\", \"version\": {}, \"records\": [\n",
-                                 quoted(compilation.command_line), trace_format, trace_version);
-  for (std::size_t i = 0; i < compilation.trace.records.size(); ++i) {
-    const TraceRecord& record = compilation.trace.records[i];
-    const Json row = {{"algorithm", record.algorithm},      {"subject", record.subject}, {"place", record.place},
-                      {"outcome", name_of(record.outcome)}, {"message", record.message}, {"values", record.values}};
-    if (i > 0) text += ",";
-    text += dumped(row);
-  }
-  text += "],\n\"fusion\": " + fusion_json(compilation.fusion, compilation.program.fused.graph);
-  return text + "}\n";
-}
-
 bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
                        Diagnostics& diagnostics, std::stop_token stop) {
   auto writer = FolderWriter::open(folder, force, diagnostics);
@@ -484,16 +504,24 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
   const std::string plan_path = (folder / "plan.json").string();
   const std::string trace_path = (folder / "trace.json").string();
   const std::string parameters_path = (folder / "src" / "params.bin").string();
-  const auto plan = read_text_file(plan_path, diagnostics);
-  const auto trace = read_text_file(trace_path, diagnostics);
-  const auto parameters = read_text_file(parameters_path, diagnostics);
+  const auto plan = OpenFile::open(plan_path, diagnostics);
+  const auto trace = OpenFile::open(trace_path, diagnostics);
+  const auto parameters = OpenFile::open(parameters_path, diagnostics);
   if (!plan || !trace || !parameters) return Failed{};
 
   const std::string* reading = &plan_path;
   try {
-    Compilation compilation = parse_compilation(*plan, *parameters, parameters_path, diagnostics);
+    const StoredPlan stored = parse_plan(plan->text());
+    Compilation compilation = begin_compilation(stored, *parameters, parameters_path, diagnostics);
+    // The trace may be the largest part, and needs no more of the plan than its graph.
+    auto reading_trace = std::async(std::launch::async, [&trace, graph = compilation.program.fused.graph] {
+      return read_trace(trace->text(), graph);
+    });
+    add_steps(stored, compilation);
     reading = &trace_path;
-    parse_trace(*trace, compilation);
+    StoredTrace decisions = reading_trace.get();
+    compilation.trace = std::move(decisions.trace);
+    compilation.fusion = std::move(decisions.fusion);
     Diagnostics sources;
     compilation.sources_changed = read_sources(compilation.emitted, folder, sources);
     diagnostics.append(sources);

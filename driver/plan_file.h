@@ -13,7 +13,6 @@
 namespace stowage {
 
 std::string plan_json(const Compilation& compilation);
-std::string trace_json(const Compilation& compilation);
 
 /// Writes the folder, whole or not at all. An existing one is replaced only with `force`. False after a reported error
 /// or a stop.

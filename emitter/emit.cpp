@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +14,7 @@
 #include <xxhash.h>
 
 #include "core/check.h"
+#include "core/parallel.h"
 #include "core/storage_box.h"
 #include "emitter/kernel.h"
 #include "emitter_templates.h"
@@ -39,6 +42,17 @@ std::string replaced(std::string text, std::string_view mark, std::string_view w
     text.replace(at, mark.size(), with);
   }
   return text;
+}
+
+/// Kernels are equal where these are; texts of all of a large network would be much memory.
+struct KernelHash {
+  std::uint64_t name = 0;  ///< goes into the kernel's name
+  XXH128_hash_t text{};
+};
+
+KernelHash hash_of_kernel(const LoopNest& nest) {
+  const std::string canonical = canonical_kernel(nest);
+  return {XXH64(canonical.data(), canonical.size(), 0), XXH3_128bits(canonical.data(), canonical.size())};
 }
 
 class ProgramEmitter {
@@ -76,7 +90,11 @@ class ProgramEmitter {
   [[nodiscard]] const Graph& graph() const { return program_.fused.graph; }
 
   void find_kernels() {
-    std::map<std::string, int> known;  // canonical text → kernel
+    std::vector<KernelHash> hashes(program_.steps.size());
+    parallel_for(program_.steps.size(), 0, {}, [&](std::size_t s) {
+      if (program_.steps[s].plan) hashes[s] = hash_of_kernel(program_.steps[s].plan->nest);
+    });
+    std::map<std::pair<std::uint64_t, std::uint64_t>, int> known;  // hash → kernel
     IdentifierPool kernel_names;
     IdentifierPool functions;
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
@@ -88,13 +106,13 @@ class ProgramEmitter {
       IdentifierPool names;
       for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take(tensor.name));
 
-      const std::string canonical = canonical_kernel(nest);
-      const auto [found, is_new] = known.emplace(canonical, static_cast<int>(kernels_.size()));
+      const KernelHash& hash = hashes[s];
+      const auto [found, is_new] =
+          known.emplace(std::pair(hash.text.high64, hash.text.low64), static_cast<int>(kernels_.size()));
       layer.kernel = found->second;
       if (is_new) {
-        const std::uint64_t hash = XXH64(canonical.data(), canonical.size(), 0);
         const std::string prefix = c_identifier(nest.name).substr(0, 32);
-        kernels_.push_back({kernel_names.take(fmt::format("{}_{:08x}", prefix, hash >> 32)), layer.step, {}, {}});
+        kernels_.push_back({kernel_names.take(fmt::format("{}_{:08x}", prefix, hash.name >> 32)), layer.step, {}, {}});
       }
       kernels_[static_cast<std::size_t>(layer.kernel)].users.push_back({layer.function, layer.tensors});
       layers_.push_back(std::move(layer));

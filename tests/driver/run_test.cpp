@@ -166,7 +166,18 @@ TEST_CASE("damaged folders are refused by name of the file") {
         std::string::npos);
   CHECK(complaint("lenet/plan.json", "\"network\": \"lenet\"", "\"network\": 7")
             .find("error: an entry is of another type than this version writes") != std::string::npos);
-  CHECK(complaint("lenet/trace.json", "stowage-trace", "x").find("lenet/trace.json: error: ") == 0);
+  CHECK(complaint("lenet/trace.json", "stowage-trace", "x").find("lenet/trace.json: error: it is not a trace file") ==
+        0);
+  // Another version, whose records are of another form.
+  CHECK(complaint("lenet/trace.json", "\"version\": 2, \"records\": [\n{\"algorithm\"",
+                  "\"version\": 99, \"records\": [\n{\"way\"")
+            .find("its version is 99, this tool reads version 2") != std::string::npos);
+  for (const std::string key : {"records", "candidates", "subject"}) {
+    CHECK(complaint("lenet/trace.json", "\"" + key + "\"", "\"other\"").find("error: '" + key + "' is missing") !=
+          std::string::npos);
+  }
+  CHECK(complaint("lenet/trace.json", "\"fate\"", "fate\"").find("error: it is not JSON, or was cut short (byte ") !=
+        std::string::npos);
 
   const std::string parameters = read_text("lenet/src/params.bin");
   write_text("lenet/src/params.bin", parameters.substr(0, parameters.size() / 2));

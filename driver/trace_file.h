@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace.json (docs/plan-format.md): every decision on the way, and what could have been chosen.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "driver/session.h"
+
+namespace stowage {
+
+std::string trace_json(const Compilation& compilation);
+
+struct StoredTrace {
+  Trace trace;
+  FusionRecord fusion;
+};
+
+/// Reads it back, a record at a time: of a large network the file as one JSON value would be several times its size.
+/// Whatever is wrong is an exception of the JSON library, or std::runtime_error or std::invalid_argument with a
+/// sentence.
+StoredTrace read_trace(std::string_view text, const Graph& graph);
+
+}  // namespace stowage
