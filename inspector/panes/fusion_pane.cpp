@@ -174,7 +174,8 @@ QWidget* FusionPane::makeStrategies() {
     bar_->setValue(done);
     bar_->setFormat(stage);
   });
-  for (Background* work : {&comparing_, &asking_}) connect(work, &Background::fault, this, &FusionPane::message);
+  for (Background* work : {&listing_, &comparing_, &asking_})
+    connect(work, &Background::fault, this, &FusionPane::message);
   return column_of(this, bar, {strategies_, differences_});
 }
 
@@ -206,24 +207,27 @@ void FusionPane::refresh(unsigned changes) {
   if ((changes & plan_changed) != 0) showNetwork();
   if ((changes & look_changed) != 0) answer_->setFont(look().codeFont());
   if ((changes & selection_changed) != 0) {
-    if ((changes & plan_changed) != 0 || around_->isChecked()) showCandidates();
+    listed_ = listed_ && (changes & plan_changed) == 0 && !around_->isChecked();
     followSelection();
     differences_->setChosen(place());
     const bool typing = first_->hasFocus() || second_->hasFocus();
     if (plan() && !typing && !candidates_->view().hasFocus()) askAbout(pair_to_ask(*plan(), before_, place()));
     before_ = place();
   }
-  if ((changes & ~unsigned{hover_changed}) != 0) path_view_->rebuild();
+  if (!listed_ && inSight()) showCandidates();
+  if ((changes & ~unsigned{hover_changed | sight_changed}) != 0) path_view_->rebuild();
   path_view_->setLit(place(), selection().hovered());
 }
 
 void FusionPane::showNetwork() {
-  comparing_.cancel();
-  asking_.cancel();
+  for (Background* work : {&listing_, &comparing_, &asking_}) work->cancel();
   path_ = plan() ? strategy_path(*plan()) : StrategyPath();
   question_.reset();
   results_.clear();
   before_ = {};
+  // Rows of the plan before would be asked about as if they were of this one.
+  const TablePtr& old = candidates_->model().table();
+  candidates_->setTable(std::make_shared<const Table>(Table{old->title, old->columns, {}}), 1);
   strategies_->setTable(nullptr, 1);
   differences_->setTable(nullptr, 1);
   compare_->setEnabled(plan() != nullptr);
@@ -239,17 +243,19 @@ void FusionPane::showNetwork() {
 }
 
 void FusionPane::showCandidates() {
-  if (!plan()) {
-    candidates_->setTable(nullptr, 1);
-    return;
-  }
+  listed_ = true;
+  listing_.cancel();
+  if (!plan()) return candidates_->setTable(nullptr, 1);
   CandidateFilter filter;
   static constexpr std::array fates = {CandidateFate::chosen, CandidateFate::refused, CandidateFate::outbid};
   if (fate_->currentIndex() > 0) filter.fate = fates[static_cast<std::size_t>(fate_->currentIndex() - 1)];
   if (around_->isChecked()) filter.around = place();
-  candidates_->setTable(std::make_shared<const Table>(candidates_table(*plan(), filter)),
-                        plan()->program().target.clock_hz);
-  followSelection();
+  listing_.start([this, plan = plan(), filter](const std::stop_token&, const ProgressSink&) -> Background::Deliver {
+    return [this, plan, table = std::make_shared<const Table>(candidates_table(*plan, filter))] {
+      candidates_->setTable(table, plan->program().target.clock_hz);
+      followSelection();
+    };
+  });
 }
 
 void FusionPane::followSelection() {

@@ -42,7 +42,7 @@ class FusionPane : public Pane {
   [[nodiscard]] QString answer() const { return answer_->toPlainText(); }
   /// Plans the network with every strategy, on a worker thread.
   void compare();
-  [[nodiscard]] bool busy() const { return comparing_.busy() || asking_.busy(); }
+  [[nodiscard]] bool busy() const { return listing_.busy() || comparing_.busy() || asking_.busy(); }
 
  protected:
   void refresh(unsigned changes) override;
@@ -84,6 +84,8 @@ class FusionPane : public Pane {
   std::vector<StrategyResult> results_;
   WhyNotQuestionPtr question_;  ///< null until the first one was asked
   Place before_;
+  bool listed_ = false;  ///< candidates of this plan and selection are shown, or will be at once
+  Background listing_;   ///< of candidates: a large network has very many
   Background asking_;
   Background comparing_;  ///< last: their destructors join before the rest goes
 };

@@ -8,7 +8,9 @@ namespace stowage::inspector {
 
 Pane::Pane(const PaneContext& context) : context_(context) {
   timer_.setSingleShot(true);
-  connect(&timer_, &QTimer::timeout, this, &Pane::flush);
+  connect(&timer_, &QTimer::timeout, this, [this] {
+    if (isVisible()) flush();
+  });
   connect(&context_.document, &Document::planChanged, this, [this] { note(plan_changed | selection_changed); });
   connect(&context_.document, &Document::comparisonChanged, this, [this] { note(comparison_changed); });
   connect(&context_.selection, &Selection::changed, this, [this] { note(selection_changed); });
@@ -42,7 +44,17 @@ void Pane::settle() {
 
 void Pane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  flush();
+  if (!arranging_) flush();
+}
+
+bool Pane::inSight() const {
+  // Qt keeps tabs behind others visible, outside the window.
+  return isVisible() && window()->rect().intersects({mapTo(window(), QPoint(0, 0)), size()});
+}
+
+void Pane::setArranging(bool arranging) {
+  arranging_ = arranging;
+  if (!arranging_) timer_.start(0);
 }
 
 }  // namespace stowage::inspector

@@ -44,6 +44,10 @@ class Pane : public QWidget {
 
   /// Applies what is pending now, shown or not. Export and tests call it.
   void flush();
+  /// While a window is arranged anew its panes come and go. Those that stay are told afterwards.
+  void setArranging(bool arranging);
+  /// A tab behind others counts as visible to Qt; this is said when it comes in front.
+  void cameInSight() { note(sight_changed); }
   /// Waits for plans that are being compared, then flushes. For exports.
   void settle();
 
@@ -57,8 +61,11 @@ class Pane : public QWidget {
     selection_changed = 2,
     hover_changed = 4,
     look_changed = 8,
-    comparison_changed = 16
+    comparison_changed = 16,
+    sight_changed = 32
   };
+  /// Whether anybody can see it. What is much work on a large plan waits for that, and for sight_changed.
+  [[nodiscard]] bool inSight() const;
   /// What changed since the last call, several changes at once. Hidden panes are told when they are shown.
   virtual void refresh(unsigned changes) = 0;
 
@@ -80,6 +87,7 @@ class Pane : public QWidget {
 
   PaneContext context_;
   unsigned pending_ = plan_changed | selection_changed | hover_changed | look_changed | comparison_changed;
+  bool arranging_ = false;
   QTimer timer_;
 };
 

@@ -65,7 +65,10 @@ TablesPane::TablesPane(const PaneContext& context)
     views_.push_back(view);
     connect(view, &TableView::chosen, &selection(), &Selection::select);
   }
-  connect(tabs_, &QTabBar::currentChanged, stack_, &QStackedWidget::setCurrentIndex);
+  connect(tabs_, &QTabBar::currentChanged, this, [this](int index) {
+    static_cast<void>(table(index));
+    stack_->setCurrentIndex(index);
+  });
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
     const QRegularExpression pattern(text, QRegularExpression::CaseInsensitiveOption);
     if (!pattern.isValid()) {
@@ -78,23 +81,34 @@ TablesPane::TablesPane(const PaneContext& context)
   connect(csv, &QToolButton::clicked, this, &TablesPane::askAndSave);
 }
 
-void TablesPane::refresh(unsigned changes) {
-  const bool tables_change = (changes & plan_changed) != 0 || compared_ != document().comparison();
-  if (tables_change) {
-    compared_ = document().comparison();
-    for (std::size_t i = 0; i < views_.size(); ++i) {
-      TablePtr table;
-      if (plan()) {
-        table = std::make_shared<const Table>(compared_ ? tables[i].compare(*compared_) : tables[i].make(*plan()));
-      }
-      views_[i]->setTable(std::move(table), plan() ? plan()->program().target.clock_hz : 1);
-    }
+/// Of a large network each is thousands of rows.
+TableView& TablesPane::table(int index) {
+  const auto i = static_cast<std::size_t>(index);
+  if (outdated_.erase(index) == 0) return *views_[i];
+  TablePtr table;
+  if (plan()) {
+    table = std::make_shared<const Table>(compared_ ? tables[i].compare(*compared_) : tables[i].make(*plan()));
   }
-  if (!tables_change && (changes & selection_changed) == 0) return;
-  for (std::size_t i = 0; i < views_.size(); ++i) {
-    const bool one = only_chosen_->isChecked() && place().step >= 0 && i > 0;
-    views_[i]->setStep(one ? std::optional(place().step) : std::nullopt);
-    views_[i]->setChosen(place());
+  views_[i]->setTable(std::move(table), plan() ? plan()->program().target.clock_hz : 1);
+  follow(*views_[i], i == 0);
+  return *views_[i];
+}
+
+void TablesPane::follow(TableView& view, bool groups) {
+  const bool one = only_chosen_->isChecked() && place().step >= 0 && !groups;
+  view.setStep(one ? std::optional(place().step) : std::nullopt);
+  view.setChosen(place());
+}
+
+void TablesPane::refresh(unsigned changes) {
+  if ((changes & plan_changed) != 0 || compared_ != document().comparison()) {
+    compared_ = document().comparison();
+    for (int i = 0; i < count(); ++i) outdated_.insert(i);
+    static_cast<void>(current());
+  } else if ((changes & selection_changed) != 0) {
+    for (int i = 0; i < count(); ++i) {
+      if (!outdated_.contains(i)) follow(*views_[static_cast<std::size_t>(i)], i == 0);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <set>
 
 #include "inspector/panes/pane.h"
 #include "inspector/state/background.h"
@@ -21,7 +22,7 @@ class TablesPane : public Pane {
   void draw(QPainter& painter, QSizeF size) override;
 
   [[nodiscard]] int count() const { return static_cast<int>(views_.size()); }
-  [[nodiscard]] TableView& table(int index) { return *views_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] TableView& table(int index);
   /// Saves what is shown of the current table; message() says what became of it.
   void saveCsv(const QString& path);
   void setCurrent(int index) { tabs_->setCurrentIndex(index); }
@@ -31,6 +32,7 @@ class TablesPane : public Pane {
 
  private:
   void askAndSave();
+  void follow(TableView& view, bool groups);
   [[nodiscard]] TableView& current() { return table(tabs_->currentIndex()); }
 
   QTabBar* tabs_;
@@ -38,6 +40,7 @@ class TablesPane : public Pane {
   QLineEdit* filter_;
   QCheckBox* only_chosen_;
   std::vector<TableView*> views_;
+  std::set<int> outdated_;  ///< tables that are made when somebody looks at them
   ComparisonPtr compared_;  ///< what the tables show changes of
   Background writing_;      ///< last: its destructor joins before the rest goes
 };

@@ -221,7 +221,7 @@ ResultInput WhatIfPane::input() const {
 }
 
 void WhatIfPane::showState() {
-  if (isVisible()) session_.priceGroups();
+  if (inSight()) session_.priceGroups();
   const bool planning = session_.planning();
   progress_->setVisible(planning);
   cancel_->setVisible(planning);
@@ -257,7 +257,7 @@ void WhatIfPane::showResult() {
 }
 
 void WhatIfPane::refresh(unsigned changes) {
-  if ((changes & (plan_changed | selection_changed | look_changed)) != 0) showState();
+  if ((changes & (plan_changed | selection_changed | look_changed | sight_changed)) != 0) showState();
 }
 
 void WhatIfPane::reserveStatus() {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/parallel.h"
 #include "driver/nest_rows.h"
 
 namespace stowage::inspector {
@@ -96,9 +97,11 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
   const Program& program = plan->program();
   plan->totals = totals_of(program);
   plan->step_of_operator.assign(plan->graph().operators().size(), -1);
+  plan->steps.resize(program.steps.size());
+  parallel_for(program.steps.size(), 0, stop,
+               [&](std::size_t i) { plan->steps[i] = facts_of(program, plan->compilation.emitted, i); });
+  if (stop.stop_requested()) return nullptr;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    if (stop.stop_requested()) return nullptr;
-    plan->steps.push_back(facts_of(program, plan->compilation.emitted, i));
     for (const OpId op : program.steps[i].group.operators) plan->step_of_operator[op.index()] = static_cast<int>(i);
   }
   return plan;

@@ -2,6 +2,7 @@
 #include "inspector/tables/table_model.h"
 
 #include <QRegularExpression>
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
@@ -13,6 +14,27 @@ template <class Number>
 QString with_sign(Number change, const QString& size) {
   if (change == 0) return QStringLiteral("–");
   return (change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size;
+}
+
+double number_in(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  const auto* fraction = std::get_if<double>(&cell);
+  return fraction != nullptr ? *fraction : -std::numeric_limits<double>::infinity();  // an empty one comes first
+}
+
+char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool before(const Cell& a, const Cell& b) {
+  const auto* first = std::get_if<std::string>(&a);
+  const auto* second = std::get_if<std::string>(&b);
+  if (first != nullptr && second != nullptr) {
+    return std::lexicographical_compare(first->begin(), first->end(), second->begin(), second->end(),
+                                        [](char x, char y) { return lower_case(x) < lower_case(y); });
+  }
+  if (first != nullptr || second != nullptr) return first == nullptr;
+  const auto* whole = std::get_if<std::int64_t>(&a);
+  const auto* other = std::get_if<std::int64_t>(&b);
+  return whole != nullptr && other != nullptr ? *whole < *other : number_in(a) < number_in(b);
 }
 
 }  // namespace
@@ -89,13 +111,6 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
       }
       return tip + QLatin1Char('\n') + QString::fromStdString(table_->columns[column].tip);
     }
-    case SortRole:
-      if (const auto* whole = std::get_if<std::int64_t>(&cell)) return QVariant::fromValue<qlonglong>(*whole);
-      if (const auto* fraction = std::get_if<double>(&cell)) return *fraction;
-      if (std::holds_alternative<std::monostate>(cell)) {
-        return kind == ColumnKind::text ? QVariant(QString()) : QVariant(std::numeric_limits<qlonglong>::min());
-      }
-      return text(cell, column).toLower();
     case ShareRole:
       if (const auto* share = std::get_if<double>(&cell); share != nullptr && kind == ColumnKind::share) return *share;
       return {};
@@ -115,10 +130,7 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
   return {};
 }
 
-TableFilter::TableFilter(QObject* parent) : QSortFilterProxyModel(parent) {
-  setSortRole(TableModel::SortRole);
-  setDynamicSortFilter(true);
-}
+TableFilter::TableFilter(QObject* parent) : QSortFilterProxyModel(parent) { setDynamicSortFilter(true); }
 
 void TableFilter::setPattern(const QRegularExpression& pattern) {
   pattern_ = pattern;
@@ -129,6 +141,15 @@ void TableFilter::setStep(std::optional<int> step) {
   if (step == step_) return;
   step_ = step;
   invalidateFilter();
+}
+
+bool TableFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+  // The cells themselves: as QVariants those of a table of thousands of rows would keep the window waiting.
+  const auto& rows = qobject_cast<const TableModel*>(sourceModel())->table()->rows;
+  const auto cell = [&](const QModelIndex& index) -> const Cell& {
+    return rows[static_cast<std::size_t>(index.row())].cells[static_cast<std::size_t>(index.column())];
+  };
+  return before(cell(left), cell(right));
 }
 
 bool TableFilter::filterAcceptsRow(int row, const QModelIndex&) const {

@@ -15,8 +15,7 @@ class TableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   enum Role {
-    SortRole = Qt::UserRole,  ///< number or lower-case text
-    ShareRole                 ///< double from 0 to 1, of share columns: a bar is drawn
+    ShareRole = Qt::UserRole  ///< double from 0 to 1, of share columns: a bar is drawn
   };
   explicit TableModel(const Look& look, QObject* parent = nullptr);
 
@@ -49,6 +48,7 @@ class TableFilter : public QSortFilterProxyModel {
 
  protected:
   [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+  [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
  private:
   QRegularExpression pattern_;

@@ -20,6 +20,9 @@ namespace stowage::inspector {
 
 namespace {
 
+/// Columns are as wide as the texts of so many rows; to measure thousands would keep the window waiting.
+constexpr int rows_measured = 200;
+
 /// Draws shares with a bar behind their number.
 class BarDelegate : public QStyledItemDelegate {
  public:
@@ -64,6 +67,7 @@ TableView::TableView(const Look& look, QWidget* parent)
     table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   }
+  view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);  // in the table's own order
   view_->setSortingEnabled(true);
   view_->setAlternatingRowColors(true);
   view_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -71,6 +75,7 @@ TableView::TableView(const Look& look, QWidget* parent)
   view_->setTabKeyNavigation(false);
   view_->setContextMenuPolicy(Qt::CustomContextMenu);
   view_->horizontalHeader()->setHighlightSections(false);
+  view_->horizontalHeader()->setResizeContentsPrecision(rows_measured);
   view_->horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
   view_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // so that the totals below line up
   totals_->horizontalHeader()->hide();

@@ -48,6 +48,7 @@ void MainWindow::setLayoutNamed(const QString& name) {
     if (name == QLatin1String(layout.name)) wanted = &layout;
   }
   if (wanted == nullptr || showsStartPage()) return;
+  const Arranging arranging(*this);
   for (const auto& [pane, dock] : docks_) {
     removeDockWidget(dock);
     dock->setFloating(false);

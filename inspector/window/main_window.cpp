@@ -88,6 +88,9 @@ void MainWindow::makePanes() {
     dock->setWhatsThis(QString::fromUtf8(row.summary.data(), static_cast<qsizetype>(row.summary.size())));
     addDockWidget(row.area, dock);
     dock->hide();  // until there is something to show: all of them at once would make the window grow
+    connect(dock, &QDockWidget::visibilityChanged, pane, [pane](bool visible) {
+      if (visible) pane->cameInSight();
+    });
     connect(pane, &Pane::message, this, [this](const QString& text) { statusBar()->showMessage(text, 10000); });
     panes_.emplace(row.name, pane);
     docks_.emplace(row.name, dock);
@@ -189,7 +192,7 @@ void MainWindow::makeViewMenu() {
   layouts->addAction(tr("&Save as my layout"), this,
                      [this] { settings_.saveLayout(QStringLiteral("mine"), saveState(layout_version)); });
   layouts->addAction(tr("&Restore my layout"), this, [this] {
-    if (!restoreState(settings_.layout(QStringLiteral("mine")), layout_version)) {
+    if (!restoreArrangement(QStringLiteral("mine"))) {
       statusBar()->showMessage(tr("No layout was saved yet"), 5000);
     }
   });
@@ -313,7 +316,20 @@ void MainWindow::showStart(bool start) {
     return;
   }
   if (!first_layout_.isEmpty()) return setLayoutNamed(first_layout_);
-  if (!restoreState(settings_.layout(QString()), layout_version)) setLayoutNamed(QStringLiteral("compile"));
+  if (!restoreArrangement(QString())) setLayoutNamed(QStringLiteral("compile"));
+}
+
+bool MainWindow::restoreArrangement(const QString& name) {
+  const Arranging arranging(*this);
+  return restoreState(settings_.layout(name), layout_version);
+}
+
+MainWindow::Arranging::Arranging(MainWindow& window) : window_(window) {
+  for (const auto& [name, pane] : window_.panes_) pane->setArranging(true);
+}
+
+MainWindow::Arranging::~Arranging() {
+  for (const auto& [name, pane] : window_.panes_) pane->setArranging(false);
 }
 
 bool MainWindow::showsStartPage() const { return !centralWidget()->isHidden(); }

@@ -59,6 +59,18 @@ class MainWindow : public QMainWindow {
   void closeEvent(QCloseEvent* event) override;
 
  private:
+  /// Qt shows every dock for a moment before it goes behind another one; while this lives no pane works for that.
+  class Arranging {
+   public:
+    explicit Arranging(MainWindow& window);
+    ~Arranging();
+    Arranging(const Arranging&) = delete;
+    Arranging& operator=(const Arranging&) = delete;
+
+   private:
+    MainWindow& window_;
+  };
+
   void makePanes();
   void makeMenus();
   void makeFileMenu();
@@ -71,6 +83,7 @@ class MainWindow : public QMainWindow {
   /// The arrangement as it was before there were problems, unless somebody has changed it since.
   void putProblemsBack();
   void showStart(bool start);
+  bool restoreArrangement(const QString& name);
   void askForModel();
   void askForFolder();
   void askForJob(const QString& path, const QStringList& jobs);

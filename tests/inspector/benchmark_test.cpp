@@ -13,7 +13,12 @@
 #include <QTimer>
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
 
 #include "core/operators.h"
 #include "driver/plan_file.h"
@@ -47,8 +52,23 @@ void make_resnet(const QTemporaryDir& folder, bool compiled) {
 
 struct Cost {
   double seconds = 0;
-  double mebibytes = 0;  ///< most that was resident
+  double processor_seconds = 0;  ///< of all its threads
+  double mebibytes = 0;          ///< most that was resident
 };
+
+/// The most that was resident of a running process so far. (That of rusage is no less than what whoever started it had
+/// at that time.)
+double peak_mebibytes(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / 1024;
+  }
+  return 0;
+}
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 /// The inspector as a process, from its start to its end.
 Cost run_inspector_process(const std::vector<std::string>& arguments) {
@@ -65,11 +85,28 @@ Cost run_inspector_process(const std::vector<std::string>& arguments) {
     execv(argv[0], argv.data());
     _exit(127);
   }
+  // Until it has become the inspector it is this process, and as large.
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const auto is_inspector = [&] {
+    std::error_code gone;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(child) + "/exe", gone) != self && !gone;
+  };
   int status = 0;
   rusage usage{};
-  REQUIRE(wait4(child, &status, 0, &usage) == child);
+  Cost cost;
+  while (true) {
+    const pid_t ended = wait4(child, &status, WNOHANG, &usage);
+    if (ended != 0) {
+      REQUIRE(ended == child);
+      break;
+    }
+    if (is_inspector()) cost.mebibytes = std::max(cost.mebibytes, peak_mebibytes(child));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
   REQUIRE((WIFEXITED(status) && WEXITSTATUS(status) == 0));
-  return {static_cast<double>(timer.elapsed()) / 1000, static_cast<double>(usage.ru_maxrss) / 1024};
+  cost.seconds = static_cast<double>(timer.elapsed()) / 1000;
+  cost.processor_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+  return cost;
 }
 
 /// The longest time for which the event loop did not turn.
@@ -211,13 +248,16 @@ TEST_CASE("ResNet-50 is on the screen within a second of the start", "[.][benchm
   const std::vector<std::string> window = {"--export", "window", "-o", picture, plan};
   // The first time dot is asked and its layout kept.
   run_inspector_process({"--export", "graph", "-o", folder.filePath(QStringLiteral("graph.svg")).toStdString(), plan});
-  Cost best{1e9, 0};
+  Cost best{1e9, 1e9, 0};
   for (int i = 0; i < 5; ++i) {
     const Cost cost = run_inspector_process(window);
-    best = {std::min(best.seconds, cost.seconds), std::max(best.mebibytes, cost.mebibytes)};
+    best = {std::min(best.seconds, cost.seconds), std::min(best.processor_seconds, cost.processor_seconds),
+            std::max(best.mebibytes, cost.mebibytes)};
   }
-  std::printf("ResNet-50 from the process's start to the window's picture on disk: %.2f s, %.0f MiB\n", best.seconds,
-              best.mebibytes);
+  std::printf(
+      "ResNet-50 from the process's start to the window's picture on disk: %.2f s, of all threads %.2f s, at most %.0f "
+      "MiB\n",
+      best.seconds, best.processor_seconds, best.mebibytes);
   CHECK(best.seconds < 1);
   CHECK(best.mebibytes < 500);
 }
@@ -261,10 +301,19 @@ TEST_CASE("a network of 10 000 operators opens within three seconds", "[.][bench
     CHECK(window.document().plan()->graph().operators().size() == 10000);
     CHECK(shown < 3);
     CHECK(sign < 100);
+    CHECK(heartbeat.longest() < 100);
+  }
+  for (const PaneRow& row : pane_table()) {
+    const Heartbeat heartbeat;
+    window.raisePane(row.name);
+    REQUIRE_FALSE(wait_until([] { return false; }, 1));
+    std::printf("%.*s in front: longest block of the event loop %.1f ms\n", static_cast<int>(row.name.size()),
+                row.name.data(), heartbeat.longest());
   }
   const Cost cost = run_inspector_process(
       {"--export", "window", "-o", folder.filePath(QStringLiteral("window.png")).toStdString(), path});
-  std::printf("as a process: %.2f s to the picture on disk, %.0f MiB\n", cost.seconds, cost.mebibytes);
+  std::printf("as a process: %.2f s to the picture on disk, of all threads %.2f s, at most %.0f MiB\n", cost.seconds,
+              cost.processor_seconds, cost.mebibytes);
   CHECK(cost.mebibytes < 500);
 }
 

@@ -82,7 +82,10 @@ TEST_CASE("the way through a network is walked back and forth, and the breadcrum
   auto& tables = pane_of<TablesPane>(window, "tables");
   const auto flush_all = [&] {
     for (const PaneRow& row : pane_table()) window.pane(row.name)->flush();
+    REQUIRE(wait_until([&] { return !fusion.busy(); }));
   };
+  window.raisePane("fusion");
+  REQUIRE(wait_until([&] { return fusion.candidates().model().rowCount() > 0; }));
   flush_all();
   // A group in the table of groups: the candidates show its row.
   tables.table(0).view().selectRow(1);
@@ -294,6 +297,20 @@ TEST_CASE("an operator in a group of its own name is told from it", "[inspector]
   REQUIRE(crumbs.size() == 3);
   CHECK(crumbs[2] != crumbs[1]);
   CHECK(crumbs[2].endsWith(crumbs[1]));
+}
+
+TEST_CASE("panes behind others do nothing until they come in front", "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  window.show();
+  window.document().show(sample_plan("lenet"));
+  auto& fusion = pane_of<FusionPane>(window, "fusion");
+  auto& tables = pane_of<TablesPane>(window, "tables");
+  window.raisePane("tables");
+  REQUIRE(wait_until([&] { return tables.table(0).model().rowCount() > 0; }));
+  REQUIRE_FALSE(wait_until([&] { return fusion.candidates().model().rowCount() > 0; }, 0.3));
+  window.raisePane("fusion");
+  CHECK(wait_until([&] { return fusion.candidates().model().rowCount() > 0; }));
 }
 
 }  // namespace
