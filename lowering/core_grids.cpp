@@ -131,6 +131,14 @@ struct CutDimension {
   Reach together;              ///< all iterators cut
 };
 
+/// What sizes and order add to a grid.
+struct Tiling {
+  std::vector<std::int64_t> again;                 ///< by buffer: its place sees everything it needs so many times
+  std::vector<std::vector<std::int64_t>> extents;  ///< by buffer
+};
+
+}  // namespace
+
 class LeastCost {
  public:
   LeastCost(const GroupModel& model, const Target& target) : model_(model), target_(target) {
@@ -141,32 +149,111 @@ class LeastCost {
     measure();
   }
 
+  [[nodiscard]] const GroupModel& model() const { return model_; }
+  [[nodiscard]] int cores() const { return target_.cores; }
   /// Numbers of parts that cut an iterator into different sizes, most first.
   [[nodiscard]] const std::vector<std::vector<std::int64_t>>& choices() const { return choices_; }
 
-  /// `choice` by spatial iterator, an index into its choices.
-  [[nodiscard]] std::int64_t cycles(const std::vector<std::size_t>& choice) const {
+  /// `choice` by spatial iterator, an index into its choices. Without a tiling: under the best that there could be.
+  [[nodiscard]] std::int64_t cycles(const std::vector<std::size_t>& choice, const Tiling* tiling = nullptr) const {
     double cycles = target_.launch_seconds * target_.clock_hz;
     std::int64_t bytes = 0;
+    std::int64_t transfers = 0;  // of any core
     for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
       const ModelBuffer& buffer = model_.buffers[b];
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
       const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
-      const std::int64_t moved = elements(of_buffer_[b], choice) * byte_size(tensor.type);
-      const std::int64_t block = run(of_buffer_[b], tensor, choice) * byte_size(tensor.type);
+      const std::int64_t again = tiling != nullptr ? tiling->again[b] : 1;
+      const std::int64_t moved = again * elements(of_buffer_[b], choice) * byte_size(tensor.type);
+      const std::int64_t block = run(of_buffer_[b], tensor, choice, tiling != nullptr ? &tiling->extents[b] : nullptr) *
+                                 byte_size(tensor.type);
       bytes += moved;
+      if (tiling != nullptr) transfers += again * fillings(of_buffer_[b], tiling->extents[b], choice);
       if (moved > 0) cycles += static_cast<double>(moved) / best_bandwidth(block) * target_.clock_hz;
     }
     std::int64_t cores = 1;
     for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
     // The core that moves most bytes moves at least the mean.
-    const std::int64_t fillings = bytes / cores / std::max<std::int64_t>(1, target_.ldm_available());
-    cycles += static_cast<double>(fillings) * target_.dma_startup_cycles;
-    for (std::size_t s = 0; s < of_stage_.size(); ++s) cycles += compute_cycles(s, choice);
+    transfers = std::max(transfers, bytes / cores / std::max<std::int64_t>(1, target_.ldm_available()));
+    cycles += static_cast<double>(transfers) * target_.dma_startup_cycles;
+    for (std::size_t s = 0; s < of_stage_.size(); ++s) {
+      const auto output = static_cast<std::size_t>(model_.buffer_of_output[s]);
+      const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
+      cycles += static_cast<double>(again) * compute_cycles(s, choice);
+    }
     return static_cast<std::int64_t>(cycles);
   }
 
+  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule) const {
+    std::vector<std::int64_t> parts(choices_.size(), 1);
+    for (const ParallelSplit& split : schedule.parallel) {
+      parts[static_cast<std::size_t>(model_.iterator_named(split.iterator).value())] = split.parts;
+    }
+    std::vector<std::size_t> choice;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto found = std::find(choices_[i].begin(), choices_[i].end(), parts[i]);
+      if (found == choices_[i].end()) return 0;
+      choice.push_back(static_cast<std::size_t>(found - choices_[i].begin()));
+    }
+    Tiling tiling;
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      tiling.again.push_back(times_again(schedule, b, parts));
+      tiling.extents.push_back(buffer_extents(model_, model_.buffers[b], schedule.sizes));
+    }
+    return cycles(choice, &tiling);
+  }
+
  private:
+  /// Trips, on the core that makes fewest, of the loops around a buffer's place that do not move it.
+  [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, std::size_t b,
+                                         const std::vector<std::int64_t>& parts) const {
+    const ModelBuffer& buffer = model_.buffers[b];
+    const std::set<int> moving = buffer.all_iterators();
+    std::int64_t again = 1;
+    for (const int l : loops_around(schedule, b)) {
+      const OuterLoop& loop = schedule.loop(l);
+      if (moving.contains(loop.iterator)) continue;
+      const auto i = static_cast<std::size_t>(loop.iterator);
+      const std::int64_t cores = i < parts.size() ? parts[i] : 1;
+      const std::int64_t shortest = model_.iterators[i].extent - (cores - 1) * schedule.ranges[i];
+      again *= std::max<std::int64_t>(1, ceil_div(shortest, schedule.sizes[i]));
+    }
+    return again;
+  }
+
+  /// What stands inside a reduction of its own stage is where that stage is computed, and in the stage's loops.
+  [[nodiscard]] std::vector<int> loops_around(const ReadSchedule& schedule, std::size_t b) const {
+    const ModelBuffer& buffer = model_.buffers[b];
+    std::vector<int> path = path_of(model_, schedule.order, buffer);
+    path.resize(static_cast<std::size_t>(schedule.depth[b]));
+    const auto is_own = [&](int l) {
+      const ModelIterator& iterator = model_.iterators[static_cast<std::size_t>(schedule.loop(l).iterator)];
+      return !iterator.spatial && iterator.stage == buffer.stage;
+    };
+    if (path.empty() || buffer.stage == model_.main || !is_own(path.back())) return path;
+    std::erase_if(path, [&](int l) { return !is_own(l); });
+    const auto output = static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(buffer.stage)]);
+    const std::vector<int> outside = loops_around(schedule, output);
+    path.insert(path.begin(), outside.begin(), outside.end());
+    return path;
+  }
+
+  /// Every core fills a buffer at least so many times with what it needs.
+  [[nodiscard]] std::int64_t fillings(const std::vector<CutDimension>& dimensions,
+                                      const std::vector<std::int64_t>& extents,
+                                      const std::vector<std::size_t>& choice) const {
+    if (several_move_one(dimensions)) return 0;
+    std::int64_t needed = 1;
+    std::int64_t box = 1;
+    for (std::size_t d = 0; d < dimensions.size(); ++d) {
+      const CutDimension& dimension = dimensions[d];
+      needed *= dimension.moved_by.empty() ? dimension.whole.count
+                                           : dimension.by_choice[choice[dimension.moved_by.front()]].least;
+      box *= std::max<std::int64_t>(1, extents[d]);
+    }
+    return ceil_div(needed, box);
+  }
+
   [[nodiscard]] std::vector<std::int64_t> choices_of(std::int64_t extent) const {
     std::vector<std::int64_t> parts;
     for (std::int64_t p = std::min<std::int64_t>(target_.cores, extent); p >= 1; --p) {
@@ -292,7 +379,8 @@ class LeastCost {
 
   /// At most so many elements of what a core needs lie one after the other in memory.
   [[nodiscard]] std::int64_t run(const std::vector<CutDimension>& dimensions, const StageTensor& tensor,
-                                 const std::vector<std::size_t>& choice) const {
+                                 const std::vector<std::size_t>& choice,
+                                 const std::vector<std::int64_t>* extents) const {
     const std::vector<std::int64_t> strides = tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides;
     std::int64_t run = 1;
     for (std::size_t d = dimensions.size(); d-- > 0;) {
@@ -302,6 +390,7 @@ class LeastCost {
       std::int64_t length = tensor.shape[d];
       if (dimension.moved_by.empty()) length = dimension.whole.length();
       if (dimension.moved_by.size() == 1) length = dimension.by_choice[choice[dimension.moved_by.front()]].longest;
+      if (extents != nullptr) length = std::min(length, (*extents)[d]);
       run *= std::max<std::int64_t>(1, length);
       if (length < tensor.shape[d]) break;
     }
@@ -376,11 +465,20 @@ class LeastCost {
   std::vector<std::vector<CutDimension>> of_stage_;   ///< by stage and spatial axis
 };
 
-}  // namespace
+PlanBounds::PlanBounds(const GroupModel& model, const Target& target)
+    : least_(std::make_unique<const LeastCost>(model, target)) {}
+
+PlanBounds::~PlanBounds() = default;
+
+std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule) const { return least_->cycles(schedule); }
 
 std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) {
-  const LeastCost least(model, target);
-  const auto& choices = least.choices();
+  return PlanBounds(model, target).grids();
+}
+
+std::vector<CoreGrid> PlanBounds::grids() const {
+  const GroupModel& model = least_->model();
+  const auto& choices = least_->choices();
   std::vector<CoreGrid> grids;
   std::vector<std::size_t> choice(choices.size(), 0);
   const std::function<void(std::size_t, std::int64_t)> cut = [&](std::size_t i, std::int64_t left) {
@@ -396,10 +494,10 @@ std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) 
       const std::int64_t parts = choices[at][choice[at]];
       if (parts > 1) grid.parallel.push_back({model.iterators[at].name, parts});
     }
-    grid.least_cycles = least.cycles(choice);
+    grid.least_cycles = least_->cycles(choice);
     grids.push_back(std::move(grid));
   };
-  cut(0, target.cores);
+  cut(0, least_->cores());
   std::stable_sort(grids.begin(), grids.end(),
                    [](const CoreGrid& a, const CoreGrid& b) { return a.least_cycles < b.least_cycles; });
   return grids;

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/target.h"
 #include "lowering/group_model.h"
+#include "lowering/read_schedule.h"
 #include "lowering/schedule.h"
 
 namespace stowage {
@@ -16,6 +18,28 @@ namespace stowage {
 struct CoreGrid {
   std::vector<ParallelSplit> parallel;  ///< highest iterator first, those of one part left out
   std::int64_t least_cycles = 0;        ///< no plan over this grid takes fewer on the target
+};
+
+class LeastCost;
+
+/// The bounds of one group on one target, which must both outlive this.
+class PlanBounds {
+ public:
+  PlanBounds(const GroupModel& model, const Target& target);
+  ~PlanBounds();
+  PlanBounds(const PlanBounds&) = delete;
+  PlanBounds& operator=(const PlanBounds&) = delete;
+
+  /// See core_grids.
+  [[nodiscard]] std::vector<CoreGrid> grids() const;
+
+  /// No plan of this schedule takes fewer cycles. To what its grid needs comes what its sizes and order make of it:
+  /// what is loaded or computed again in each iteration of a loop that has nothing to do with it, blocks that are no
+  /// longer than a buffer, and transfers that fill no more than one. 0 where nothing is known.
+  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule) const;
+
+ private:
+  std::unique_ptr<const LeastCost> least_;
 };
 
 /// Every grid of at most target.cores parts that cuts spatial iterators into parts of equal size (the last one may be

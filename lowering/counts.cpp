@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -55,6 +56,13 @@ class Counter {
     groups_ = separate(all);
     for (const Group& group : groups_) core_variables_of_.push_back(variables_of_group(group, core_variables));
     memo_.resize(groups_.size());
+  }
+
+  /// Whether any histogram depends on a core variable.
+  [[nodiscard]] bool uses(std::size_t core_variable) const {
+    return std::any_of(core_variables_of_.begin(), core_variables_of_.end(), [&](const auto& used) {
+      return std::find(used.begin(), used.end(), core_variable) != used.end();
+    });
   }
 
   /// One histogram per independent group; pointers stay valid and equal histograms of a group have equal pointers.
@@ -303,10 +311,16 @@ class NestCounter {
     std::map<std::vector<const Histogram*>, Result> results;
     auto& of_core = dma_of_core_[statement];
     of_core.reserve(core_values_.size());
+    std::vector<Result*> result_of(core_values_.size(), nullptr);
     for (std::size_t core = 0; core < core_values_.size(); ++core) {
-      auto factors = counter.histograms(core_values_[core]);
-      Result& result = results[factors];
-      if (!result.totals) result.totals = std::make_shared<const DmaTotals>(totals_of(factors, shape, element_bytes));
+      const std::size_t first = first_alike(counter, core);
+      if (result_of[first] == nullptr) {
+        auto factors = counter.histograms(core_values_[core]);
+        Result& result = results[factors];
+        if (!result.totals) result.totals = std::make_shared<const DmaTotals>(totals_of(factors, shape, element_bytes));
+        result_of[first] = &result;
+      }
+      Result& result = *result_of[first];
       ++result.cores;
       bytes_of_core_[core] += result.totals->bytes;
       of_core.push_back(result.totals);
@@ -319,14 +333,30 @@ class NestCounter {
     Counter counter(surroundings, compute.box, core_variables_);
     ComputeTotals& total = counts_.compute[statement];
     std::map<std::vector<const Histogram*>, std::int64_t> known;
-    for (const auto& core : core_values_) {
-      auto factors = counter.histograms(core);
-      const auto [found, is_new] = known.try_emplace(std::move(factors), 0);
-      if (is_new) found->second = points_of(found->first);
-      const std::int64_t points = found->second;
+    std::vector<std::optional<std::int64_t>> points_of_core(core_values_.size());
+    for (std::size_t core = 0; core < core_values_.size(); ++core) {
+      const std::size_t first = first_alike(counter, core);
+      if (!points_of_core[first]) {
+        auto factors = counter.histograms(core_values_[core]);
+        const auto [found, is_new] = known.try_emplace(std::move(factors), 0);
+        if (is_new) found->second = points_of(found->first);
+        points_of_core[first] = found->second;
+      }
+      const std::int64_t points = *points_of_core[first];
       total.points += points;
       total.points_of_busiest = std::max(total.points_of_busiest, points);
     }
+  }
+
+  /// The first core that has the same coordinates as this one, as far as a counter asks for them.
+  [[nodiscard]] std::size_t first_alike(const Counter& counter, std::size_t core) const {
+    std::size_t first = 0;
+    for (const CoreAxis& axis : nest_.core_grid) {
+      if (!counter.uses(axis.variable.index())) continue;
+      const auto stride = static_cast<std::size_t>(axis.stride);
+      first += core / stride % static_cast<std::size_t>(axis.parts) * stride;
+    }
+    return first;
   }
 
   const LoopNest& nest_;

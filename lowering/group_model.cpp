@@ -167,6 +167,7 @@ class ModelBuilder {
           demand.window = {0, stage.axes[a].extent - 1};
         } else {
           demand = demand_of_readers(s, static_cast<int>(a));
+          demand.reach = demanded_bounds(model_, s, static_cast<int>(a));
           of_axis[a] = iterators_of_demand(s, static_cast<int>(a), demand);
         }
         model_.demands[static_cast<std::size_t>(s)].push_back(demand);
@@ -492,7 +493,6 @@ namespace {
 
 /// Largest number of elements that the readers of an earlier stage demand of an axis in one tile, also outside of it.
 std::int64_t demanded_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes) {
-  const Interval reach = demanded_bounds(model, stage, axis);
   const AxisDemand& demand = model.demands[static_cast<std::size_t>(stage)][static_cast<std::size_t>(axis)];
   std::int64_t extent = 1;
   if (demand.exact) {
@@ -509,7 +509,7 @@ std::int64_t demanded_extent(const GroupModel& model, int stage, int axis, const
                         }));
     }
   }
-  return std::min(extent, reach.high - reach.low + 1);
+  return std::min(extent, demand.reach.high - demand.reach.low + 1);
 }
 
 }  // namespace

@@ -49,9 +49,10 @@ struct ModelBuffer {
 
 /// Which values of a stage's axis one tile of the iterators demands: tile + window, before clipping to the tensor.
 struct AxisDemand {
-  bool exact = true;  ///< false: an index that is no such sum (its only reader divides or looks up)
-  IndexExpr tile;     ///< what moves with the tiles; VarId is the number of an iterator
-  Interval window;    ///< what is demanded around it: kernels of windows, the whole range of an inner reduction
+  bool exact = true;    ///< false: an index that is no such sum (its only reader divides or looks up)
+  IndexExpr tile;       ///< what moves with the tiles; VarId is the number of an iterator
+  Interval window;      ///< what is demanded around it: kernels of windows, the whole range of an inner reduction
+  Interval reach = {};  ///< of an earlier stage's: demanded_bounds
 };
 
 struct GroupModel {

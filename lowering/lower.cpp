@@ -21,11 +21,10 @@ namespace {
 
 class NestBuilder {
  public:
-  NestBuilder(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target)
-      : schedule_(schedule), target_(target), model_(build_group_model(stages)) {
+  NestBuilder(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target)
+      : schedule_(schedule), target_(target), model_(model) {
     nest_.name = identifier(name);
-    nest_.stages = stages;
-    model_.list = &nest_.stages;
+    nest_.stages = *model.list;
   }
 
   Lowered build() {
@@ -564,7 +563,7 @@ class NestBuilder {
 
   const Schedule& schedule_;
   const Target& target_;
-  GroupModel model_;
+  const GroupModel& model_;
   LoopNest nest_;
   Block at_start_;  ///< fills that hold for the whole kernel
   std::set<std::string> names_;
@@ -580,7 +579,11 @@ class NestBuilder {
 }  // namespace
 
 Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target) {
-  return NestBuilder(name, stages, schedule, target).build();
+  return lower(name, build_group_model(stages), schedule, target);
+}
+
+Lowered lower(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target) {
+  return NestBuilder(name, model, schedule, target).build();
 }
 
 }  // namespace stowage

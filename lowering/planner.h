@@ -22,6 +22,7 @@ using Lowered = std::variant<LoopNest, Decision>;
 using Planned = std::variant<Plan, Decision>;
 
 class PlanChoices;  // lowering/plan_choices.h
+struct GroupModel;  // lowering/group_model.h
 
 class Planner {
  public:
@@ -53,6 +54,9 @@ bool is_of_planner(const TraceRecord& record);
 
 /// The loop nest of a complete schedule. Pure: the same input gives the same nest.
 Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target);
+
+/// The same from the model of the stages, where that is at hand.
+Lowered lower(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target);
 
 /// Completes, lowers, counts and times one group.
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,

@@ -52,11 +52,11 @@ class PlanSearch {
   PlanSearch(const std::string& subject, const StageList& stages, const Schedule& person, const Target& target,
              TraceSink trace)
       : subject_(subject),
-        stages_(stages),
         person_(person),
         target_(target),
         trace_(trace),
-        model_(build_group_model(stages)) {}
+        model_(build_group_model(stages)),
+        bounds_(model_, target) {}
 
   /// What the search fixes beside the person; nothing where no plan was found.
   std::optional<Schedule> run() {
@@ -76,13 +76,15 @@ class PlanSearch {
  private:
   // --- plans ---------------------------------------------------------------------------------------------------------
 
-  /// Plans what is fixed to the end and keeps it if it is the best so far.
-  std::optional<Tried> plan(const Schedule& fixed) {
+  /// Plans what is fixed to the end and keeps it if it is the best so far. Only as far as its sizes and order where
+  /// these say already that it takes `enough` cycles at least, and can be no best plan either.
+  std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt) {
     Scheduled scheduled = run_algorithms(subject_, model_, fixed, target_, {});
     if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
+    if (enough && best_within_rules_ && is_hopeless(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
     Plan plan;
     plan.schedule = std::get<Schedule>(std::move(scheduled));
-    Lowered lowered = lower(subject_, stages_, plan.schedule, target_);
+    Lowered lowered = lower(subject_, model_, plan.schedule, target_);
     if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
     plan.nest = std::get<LoopNest>(std::move(lowered));
     plan.counts = predict_counts(plan.nest);
@@ -92,6 +94,15 @@ class PlanSearch {
     if (better_than(best_)) best_ = tried;
     if (better_than(best_within_rules_) && judge_group(plan, target_)) best_within_rules_ = tried;
     return tried;
+  }
+
+  bool is_hopeless(const Schedule& schedule, std::int64_t enough) {
+    const auto read = read_schedule(subject_, model_, schedule);
+    if (std::holds_alternative<Decision>(read)) return false;
+    const std::int64_t least = bounds_.least_cycles(std::get<ReadSchedule>(read));
+    if (least < std::max(enough, best_within_rules_->cycles())) return false;
+    least_given_up_ = given_up_++ == 0 ? least : std::min(least_given_up_, least);
+    return true;
   }
 
   /// A group must not be refused for a plan of ours where the published one is within the rules, nor become dearer
@@ -106,7 +117,8 @@ class PlanSearch {
   // --- splits --------------------------------------------------------------------------------------------------------
 
   void search_grids() {
-    const std::vector<CoreGrid> grids = core_grids(model_, target_);
+    const std::vector<CoreGrid> grids = bounds_.grids();
+    std::optional<std::int64_t> best_split;
     std::size_t next = 0;
     for (; next < grids.size(); ++next) {
       const CoreGrid& grid = grids[next];
@@ -114,9 +126,10 @@ class PlanSearch {
       Schedule fixed = person_;
       fixed.parallel = grid.parallel;
       const bool is_published = published_ && *published_->complete.parallel == grid.parallel;
-      auto tried = is_published ? published_ : plan(fixed);
+      auto tried = is_published ? published_ : plan(fixed, best_split);
       if (!tried) continue;
       tried->least_cycles = grid.least_cycles;
+      best_split = best_split ? std::min(*best_split, tried->cycles()) : tried->cycles();
       splits_.push_back(*std::move(tried));
     }
     std::stable_sort(splits_.begin(), splits_.end(),
@@ -141,8 +154,9 @@ class PlanSearch {
           if (std::find(seen_.begin(), seen_.end(), fixed) != seen_.end()) continue;
           seen_.push_back(fixed);
           ++planned;
-          auto tried = plan(fixed);
-          if (tried && tried->cycles() < (better ? better->cycles() : at.cycles())) better = std::move(tried);
+          const std::int64_t to_beat = better ? better->cycles() : at.cycles();
+          auto tried = plan(fixed, to_beat);
+          if (tried && tried->cycles() < to_beat) better = std::move(tried);
         }
         if (!better) continue;
         better->least_cycles = at.least_cycles;
@@ -283,8 +297,14 @@ class PlanSearch {
            fmt::format("{} more splits were planned, from {} to {} cycles", splits_.size() - told_splits,
                        grouped_digits(splits_[told_splits].cycles()), grouped_digits(splits_.back().cycles())));
     }
-    if (planned > splits_.size()) {
-      tell("split", TraceOutcome::step, fmt::format("{} splits have no plan", planned - splits_.size()));
+    if (given_up_ > 0) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{} splits were given up with their buffers sized and their loops in order: with these none of "
+                       "them can take fewer than {} cycles",
+                       given_up_, grouped_digits(least_given_up_)));
+    }
+    if (planned > splits_.size() + given_up_) {
+      tell("split", TraceOutcome::step, fmt::format("{} splits have no plan", planned - splits_.size() - given_up_));
     }
     if (planned < grids.size()) {
       tell("split", TraceOutcome::step,
@@ -344,16 +364,18 @@ class PlanSearch {
   }
 
   const std::string& subject_;
-  const StageList& stages_;
   const Schedule person_;
   const Target& target_;
   TraceSink trace_;
   GroupModel model_;
+  PlanBounds bounds_;
   std::optional<Tried> published_;  ///< what planner swtvm makes of it
   std::optional<Tried> best_;
   std::optional<Tried> best_within_rules_;  ///< of judge_group
   std::vector<Tried> splits_;               ///< one for every split that was planned, best first
   std::vector<Schedule> seen_;              ///< neighbours planned
+  std::size_t given_up_ = 0;                ///< schedules that were not planned to the end
+  std::int64_t least_given_up_ = 0;         ///< least bound of them
 };
 
 }  // namespace

@@ -115,6 +115,8 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 60);
   int planned = 0;
   int better = 0;
+  int bounded = 0;
+  int tight = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1");
     RandomPartition random(static_cast<unsigned>(seed + round));
@@ -143,7 +145,29 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
       const Plan& before = std::get<Plan>(published);
       CHECK(plan.time.cycles <= before.time.cycles);
       if (judge_group(before, target)) CHECK(judge_group(plan, target));
-      for (const CoreGrid& grid : core_grids(build_group_model(stages), target)) {
+      const GroupModel model = build_group_model(stages);
+      const PlanBounds bounds(model, target);
+      // What sizes and order cannot beat, they do not: of the plan, and of plans with sizes drawn at random.
+      for (int draw = 0; draw < 6; ++draw) {
+        Schedule fixed;
+        if (draw > 1) fixed.parallel = plan.schedule.parallel;
+        for (const auto& [iterator, size] : plan.schedule.buffer) {
+          if (draw > 1 && size > 1 && random_grid() % 2 == 0)
+            fixed.buffer[iterator] = 1 + static_cast<std::int64_t>(random_grid()) % size;
+        }
+        const Planned drawn = draw == 0 ? Planned(plan) : plan_group(group.name, stages, fixed, swtvm(), target, {});
+        const auto* held = std::get_if<Plan>(&drawn);
+        if (held == nullptr) continue;
+        const auto read = read_schedule(group.name, model, held->schedule);
+        const std::int64_t least = bounds.least_cycles(std::get<ReadSchedule>(read));
+        std::string terms;
+        for (const TimeTerm& term : held->time.terms) terms += term.name + ": " + term.formula + "\n";
+        INFO(terms << to_text(held->nest));
+        REQUIRE(least <= held->time.cycles);
+        tight += 2 * least > held->time.cycles ? 1 : 0;
+        ++bounded;
+      }
+      for (const CoreGrid& grid : bounds.grids()) {
         if (random_grid() % 8 != 0) continue;
         Schedule fixed;
         fixed.parallel = grid.parallel;
@@ -161,7 +185,9 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
       better += plan.time.cycles < before.time.cycles ? 1 : 0;
     }
   }
-  INFO(planned << " planned, " << better << " of them better");
+  INFO(planned << " planned, " << better << " of them better; " << tight << " of " << bounded
+               << " bounds more than half of the plan");
+  CHECK(2 * tight > bounded);
   CHECK(planned > 100);
   CHECK(better > planned / 4);
 }
