@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fusion/group.h"
+#include "fusion/input_siblings.h"
 #include "fusion/legality.h"
 
 namespace stowage {
@@ -41,7 +42,11 @@ class Collector {
       if (stop.stop_requested()) return;
       Embeddings embeddings = find_embeddings(facts_.graph, patterns[p], fitting, budget);
       given_up.insert(embeddings.given_up.begin(), embeddings.given_up.end());
-      for (Embedding& embedding : without_symmetric(std::move(embeddings.found))) {
+      std::vector<Embedding> found = without_symmetric(std::move(embeddings.found));
+      for (Embedding& more : siblings_of_inputs(facts_, fusion_template, patterns[p], fitting)) {
+        found.push_back(std::move(more));
+      }
+      for (Embedding& embedding : found) {
         std::vector<std::pair<OpId, VertexRole>> roles;
         for (std::size_t v = 0; v < embedding.size(); ++v) {
           roles.emplace_back(embedding[v], patterns[p].vertices[v].role);

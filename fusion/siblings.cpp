@@ -385,7 +385,7 @@ StageList branch_stages(const Graph& graph, const Branch& branch) {
 std::vector<SiblingFamily> find_sibling_families(const Graph& graph) {
   std::vector<SiblingFamily> families;
   for (const GraphTensor& shared : graph.tensors()) {
-    if (!shared.producer || shared.consumers.size() < 2) continue;
+    if ((!shared.producer && !shared.is_input) || shared.consumers.size() < 2) continue;
     std::vector<Branch> branches;
     for (const OpId reader : shared.consumers) {
       const bool has_elements = element_count(graph.tensor(graph.op(reader).output).shape) > 0;

@@ -8,6 +8,7 @@
 
 #include "fusion/candidates.h"
 #include "fusion/group.h"
+#include "fusion/input_siblings.h"
 #include "fusion/legality.h"
 #include "fusion/nearest_template.h"
 
@@ -125,7 +126,9 @@ std::optional<FusedOperator> in_its_roles(const GraphFacts& facts, std::span<con
   }
   SearchBudget budget(facts.graph.operators().size());
   for (const Pattern& pattern : expand(*from)) {
-    for (const Embedding& embedding : find_embeddings(facts.graph, pattern, fitting, budget).found) {
+    std::vector<Embedding> embeddings = find_embeddings(facts.graph, pattern, fitting, budget).found;
+    for (Embedding& more : siblings_of_inputs(facts, *from, pattern, fitting)) embeddings.push_back(std::move(more));
+    for (const Embedding& embedding : embeddings) {
       FusedOperator group = embedded_group(facts, *from, pattern, embedding);
       if (group.operators == candidate.operators && refusals(facts, group) == candidate.refusals) return group;
     }

@@ -293,3 +293,50 @@ TEST_CASE("a stack is what its parts are, one behind the other") {
   CHECK(whole.as_double(3 * 2) == parts[1].as_double(0));
   CHECK(whole.as_double(8 * 2) == parts[0].as_double(3 * 2));
 }
+
+TEST_CASE("siblings may share an input of the network") {
+  Net net;
+  const TensorId x = net.input("x", {2, 3, 4, 4});
+  const TensorId a = net.op("Sigmoid", "sa", {net.conv("a", x, 8)});
+  const TensorId b = net.op("Sigmoid", "sb", {net.conv("b", x, 5)});
+  const Graph graph = net.done({net.op("Relu", "ra", {a}), net.op("Tanh", "rb", {b}), net.conv("other", x, 3, 3)});
+  CHECK(sibling_candidates(graph, built_in_templates()) ==
+        "sibling_convolutions: a + sa + b + sb + ra + rb [siblings-alike]\n"
+        "sibling_convolutions: a + sa + b + sb\n"
+        "sibling_convolutions: a + b + other [siblings-alike]\n"
+        "sibling_convolutions: a + b\n"
+        "sibling_convolutions: a + other [siblings-alike]\n"
+        "sibling_convolutions: b + other [siblings-alike]\n");
+  const FusedGraph fused = fused_siblings(graph);
+  CHECK(fused.groups.size() == 4);
+  check_values(fused, 11);
+}
+
+TEST_CASE("siblings of an input that is not their first operand, or of one read too seldom, are none") {
+  Net net;
+  const TensorId x = net.input("x", {4, 4});
+  const TensorId y = net.input("y", {4, 4});
+  const Graph graph = net.done({net.op("MatMul", "a", {net.constant("l", {4, 4}), x}),
+                                net.op("MatMul", "b", {net.constant("m", {4, 4}), x}),
+                                net.op("MatMul", "c", {y, net.constant("n", {4, 4})})});
+  CHECK(sibling_candidates(graph, built_in_templates()).empty());
+}
+
+TEST_CASE("siblings with a parameter in common, or one that is computed, are refused by name") {
+  for (const bool computed : {false, true}) {
+    Net net;
+    const TensorId x = net.input("x", {1, 3, 4, 4});
+    const TensorId w =
+        computed ? net.op("Tanh", "t", {net.input("in", {5, 3, 1, 1})}) : net.constant("w", {5, 3, 1, 1});
+    const TensorId v = computed ? net.constant("v", {5, 3, 1, 1}) : w;
+    const Graph graph = net.done({net.op("Conv", "a", {x, v}), net.op("Conv", "b", {x, w})});
+    const CandidateSet set = find_candidate_groups(graph, built_in_templates(), nullptr, {});
+    std::string reasons;
+    for (const CandidateGroup& candidate : set.candidates) {
+      if (!is_of_siblings(candidate.group)) continue;
+      for (const Decision& broken : candidate.refusals) reasons += broken.rule + ": " + broken.reason + "\n";
+    }
+    CHECK(reasons == (computed ? "siblings-parameters: b reads t_out, which is no constant\n"
+                               : "siblings-parameters: b and a have w in common\n"));
+  }
+}

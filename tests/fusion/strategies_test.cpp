@@ -254,7 +254,8 @@ TEST_CASE("where a graph is too wide to be searched completely exact keeps a bea
 TEST_CASE("the record names the fate of every candidate") {
   Net net("join");
   const TensorId x = net.input("x", {1, 4, 6, 6});
-  const Graph graph = net.done({net.op("Add", "add", {net.conv("left", x, 4), net.conv("right", x, 4)})});
+  const TensorId y = net.input("y", {1, 4, 6, 6});
+  const Graph graph = net.done({net.op("Add", "add", {net.conv("left", x, 4), net.conv("right", y, 4)})});
   const RandomCost cost(3);
   const FusionRecord record = fuse_graph(graph, built_in_templates(), &cost, *find_strategy("exact"), {}).record;
   const auto op = [&](const char* name) { return *graph.find_operator(name); };

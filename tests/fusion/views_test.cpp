@@ -135,7 +135,7 @@ TEST_CASE("a reshape in front of a concatenation hands the box on to what it re-
   Net net;
   const TensorId x = net.input("x", {2, 4, 3, 3});
   const TensorId a = net.op("Reshape", "a", {net.conv("conv_a", x, 2)}, {{"shape", Ints{2, 18}}});
-  const TensorId b = net.op("Flatten", "b", {net.conv("conv_b", x, 1)});
+  const TensorId b = net.op("Flatten", "b", {net.conv("conv_b", net.input("y", {2, 4, 3, 3}), 1)});
   CHECK(placed(net.done({net.op("Relu", "after", {concat(net, "both", {a, b})})})) ==
         R"(conv_a_out in both_out from element 0 with strides [27, 9, 3, 1]
 a_out in both_out from element 0 with strides [27, 1]

@@ -165,7 +165,8 @@ TEST_CASE("why not, where other groups were chosen") {
   // With a slot that both convolutions may use, the first takes the add.
   Net net("join");
   const TensorId x = net.input("x", {1, 4, 6, 6});
-  const Graph graph = net.done({net.op("Add", "add", {net.conv("left", x, 4), net.conv("right", x, 4)})});
+  const TensorId y = net.input("y", {1, 4, 6, 6});
+  const Graph graph = net.done({net.op("Add", "add", {net.conv("left", x, 4), net.conv("right", y, 4)})});
   const Cost cost;
   const Fusion fusion = fuse_graph(graph, built_in_templates(), &cost, *find_strategy("greedy"), {});
   const WhyNot answer = why_not(GraphFacts(graph), built_in_templates(), fusion.record,

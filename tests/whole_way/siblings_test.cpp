@@ -48,9 +48,10 @@ void check_strictly(const Compilation& compilation, const Graph& graph, std::uin
   CHECK(result->groups.size() == compared);
 }
 
-Graph inception_head(std::int64_t batch) {
+Graph inception_head(std::int64_t batch, bool of_input = false) {
   Net net("inception_head");
-  const TensorId x = net.op("Relu", "shared", {net.input("x", {batch, 16, 14, 14})});
+  const TensorId input = net.input("x", {batch, 16, 14, 14});
+  const TensorId x = of_input ? input : net.op("Relu", "shared", {input});
   const auto branch = [&](const std::string& name, TensorId from, std::int64_t channels, std::int64_t kernel) {
     return net.op("Relu", name + "_relu", {net.conv(name, from, channels, kernel)});
   };
@@ -105,6 +106,16 @@ TEST_CASE("query, key and value are one product") {
     CHECK(siblings_of(fused) == std::vector<std::size_t>{3});
     check_strictly(fused, graph, 2);
   }
+}
+
+TEST_CASE("siblings of an input of the network are one launch") {
+  const Graph graph = inception_head(2, true);
+  const Compilation alone = compiled_with(graph, "none");
+  const Compilation fused = compiled_with(graph, "exact");
+  CHECK(siblings_of(fused) == std::vector<std::size_t>{3});
+  CHECK(totals_of(fused.program).dma.bytes < totals_of(alone.program).dma.bytes);
+  CHECK(totals_of(fused.program).cycles < totals_of(alone.program).cycles);
+  check_strictly(fused, graph, 5);
 }
 
 TEST_CASE("a group of siblings runs alone, its results as outputs") {
