@@ -25,6 +25,17 @@ std::int64_t milliseconds_now() {
 constexpr std::string_view usage_codes[] = {"wrong-option", "unknown-fusion", "unknown-planner", "unknown-target",
                                             "unknown-setting"};
 
+/// A --set that no target could have; whether a value goes with the others is for the target to say.
+bool is_wrong_setting(const Diagnostic& diagnostic) {
+  const bool of_relation = diagnostic.code == "no-ldm-left" || diagnostic.code == "too-many-cores";
+  return diagnostic.place.file.starts_with("--set ") && !of_relation;
+}
+
+bool is_usage(const Diagnostic& diagnostic) {
+  return is_wrong_setting(diagnostic) ||
+         std::find(std::begin(usage_codes), std::end(usage_codes), diagnostic.code) != std::end(usage_codes);
+}
+
 constexpr std::int64_t refresh_milliseconds = 100;
 
 /// A warning of the emulation that good plans lead to as well, often once a kernel.
@@ -80,10 +91,7 @@ int failed(const ToolContext& context, const Diagnostics& diagnostics) {
   if (diagnostics.has_errors()) {
     if (context.json) context.out << dumped(Json{{"diagnostics", to_json(diagnostics)}}, 1);
     const auto entries = diagnostics.entries();
-    const bool is_usage = std::any_of(entries.begin(), entries.end(), [](const Diagnostic& entry) {
-      return std::find(std::begin(usage_codes), std::end(usage_codes), entry.code) != std::end(usage_codes);
-    });
-    return is_usage ? exit_usage : exit_failed;
+    return std::any_of(entries.begin(), entries.end(), is_usage) ? exit_usage : exit_failed;
   }
   // Failed without an error: it was stopped.
   if (!context.interrupt.token().stop_requested()) fail_check("a command failed without saying why");

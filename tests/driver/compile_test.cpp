@@ -133,6 +133,22 @@ TEST_CASE("wrong option values are named") {
         "[unknown-setting]\n  help: for instance --set target.cores=1\n");
 }
 
+TEST_CASE("a setting that no target could have is a mistake of usage, one that this target refuses is not") {
+  const Workplace here;
+  for (const char* wrong : {"target.cores", "target.=1", "target.cores=abc", "target.cores=1=2", "target.corse=1",
+                            "target.cores=0", "target.cores='8'", "cores=1", "x"}) {
+    INFO(wrong);
+    const ToolRun run = run_stowage({"compile", "x.onnx", "--set", wrong});
+    CHECK(run.code == 2);
+    CHECK(run.err.starts_with(std::string("--set ") + wrong));
+  }
+  CHECK(run_stowage({"compile", "x.onnx", "--set", "target.ldm_reserved=65536"}).code == 1);
+  CHECK(run_stowage({"compile", "x.onnx", "--set", "target.cores=65"}).code == 1);
+  // In a batch file it is the file that is wrong.
+  write_text("jobs.toml", "[[job]]\nnetwork = \"matmul\"\nset = { \"target.corse\" = 1 }\n");
+  CHECK(run_stowage({"batch", "jobs.toml"}).code == 1);
+}
+
 TEST_CASE("files that are no models are refused") {
   const Workplace here;
   write_text("empty.onnx", "");
