@@ -6,6 +6,9 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/strong_components.hpp>
 
 #include "fusion/group.h"
 
@@ -71,6 +74,43 @@ Choice with_fixed(const CandidateSet& set, Choice choice, const std::vector<std:
     std::erase_if(graph.edges, [](const SearchGraph::Edge& edge) { return edge.cycles >= CandidateSet::unplannable; });
   }
   return choice;
+}
+
+std::vector<FixedRefusal> find_circles(const CandidateSet& set, const std::vector<std::size_t>& choice,
+                                       const std::vector<std::size_t>& fixed) {
+  const Graph& graph = set.facts.graph;
+  // Groups in the order of the choice; operators that none of them holds behind them.
+  std::vector<std::size_t> owner(graph.operators().size());
+  for (std::size_t op = 0; op < owner.size(); ++op) owner[op] = choice.size() + op;
+  for (std::size_t g = 0; g < choice.size(); ++g) {
+    for (const OpId op : set.of(choice[g]).group.operators) owner[op.index()] = g;
+  }
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> waiting(choice.size() + owner.size());
+  for (const OpId op : set.facts.order) {
+    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+      boost::add_edge(owner[op.index()], owner[reader.index()], waiting);
+    }
+  }
+  std::vector<std::size_t> circle(boost::num_vertices(waiting));
+  const auto index = boost::get(boost::vertex_index, waiting);
+  boost::strong_components(waiting, boost::make_iterator_property_map(circle.begin(), index));
+  std::vector<FixedRefusal> found;
+  for (std::size_t f = 0; f < fixed.size(); ++f) {
+    const auto own = static_cast<std::size_t>(std::find(choice.begin(), choice.end(), fixed[f]) - choice.begin());
+    check(own < choice.size(), "a fixed group is chosen");
+    std::set<std::string> others;
+    for (const OpId op : set.facts.order) {
+      const std::size_t other = owner[op.index()];
+      if (other == own || circle[other] != circle[own]) continue;
+      others.insert(other < choice.size() ? names_of(graph, set.of(choice[other]).group.operators) : graph.op(op).name);
+    }
+    if (others.empty()) continue;
+    found.push_back({f,
+                     {Decision::refuse("circle", fmt::format("{} waits for itself, by way of {}",
+                                                             names_of(graph, set.of(fixed[f]).group.operators),
+                                                             fmt::join(others, " and ")))}});
+  }
+  return found;
 }
 
 }  // namespace stowage

@@ -26,4 +26,9 @@ CandidateSet with_fixed(CandidateSet set, const std::vector<std::size_t>& fixed)
 /// What a strategy chose of such a set, with every fixed group in it, whether the strategy looks at costs or not.
 Choice with_fixed(const CandidateSet& set, Choice choice, const std::vector<std::size_t>& fixed);
 
+/// Of a choice that no order can execute: each fixed group that waits for itself, refused by the rule "circle", with
+/// the groups through which it does.
+std::vector<FixedRefusal> find_circles(const CandidateSet& set, const std::vector<std::size_t>& choice,
+                                       const std::vector<std::size_t>& fixed);
+
 }  // namespace stowage

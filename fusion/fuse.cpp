@@ -150,8 +150,9 @@ Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templat
   const Choice choice = person.candidates.empty() ? strategy.choose(set, trace, stop)
                                                   : choose_around(set, person.candidates, strategy, trace, stop);
   if (!person.candidates.empty() && !is_executable(set, choice.candidates)) {
-    const Decision circle = Decision::refuse("circle", "what is fixed and the other groups would wait for each other");
-    return {{graph, {}}, {}, {{0, {circle}}}};
+    std::vector<FixedRefusal> circles = find_circles(set, choice.candidates, person.candidates);
+    check(!circles.empty(), "a strategy chose groups that wait for each other");
+    return {{graph, {}}, {}, std::move(circles)};
   }
   Fusion fusion{{graph, {}}, record_of(set, choice, strategy.name()), {}};
   for (const std::size_t candidate : choice.candidates) fusion.fused.groups.push_back(set.of(candidate).group);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "fusion/fixed_groups.h"
+#include "fusion/group.h"
 #include "fusion/strategies.h"
 #include "tests/fusion/brute_force.h"
 #include "tests/fusion/net.h"
@@ -124,4 +125,36 @@ TEST_CASE("a fixed group that cannot be says which rule is against it") {
   CHECK(nobody.group == 1);
   CHECK(nobody.refusals.front().rule == "fixed");
   CHECK(nobody.refusals.front().reason == "no template takes conv1 + relu2 as one group");
+}
+
+TEST_CASE("of fixed groups that wait for each other those are named that do") {
+  // Two chains; a fixed group of the first of one and the second of the other, and the other way round. No template
+  // makes such groups: siblings read the same things.
+  Net net;
+  const TensorId a = net.op("Relu", "a1", {net.input("x", {4})});
+  const TensorId b = net.op("Relu", "b1", {net.input("y", {4})});
+  const TensorId c = net.op("Tanh", "c", {net.op("Exp", "before", {net.input("z", {4})})});
+  const TensorId a2 = net.op("Relu", "a2", {a});
+  const Graph graph = net.done({a2, net.op("Relu", "b2", {net.op("Tanh", "between", {b})}), c});
+  CandidateSet set = find_candidate_groups(graph, {}, nullptr, {});
+  const auto add = [&](const std::vector<std::string>& names) {
+    std::vector<Member> members;
+    for (const std::string& name : names) members.push_back({*graph.find_operator(name), "anchor"});
+    set.candidates.push_back({make_group(set.facts, "by-hand", members[0].op, members), {"by-hand"}, {}, 1});
+    return set.candidates.size() - 1;
+  };
+  const std::size_t apart = add({"before", "c"});
+  const std::size_t first = add({"a1", "b2"});
+  const std::size_t second = add({"b1", "a2"});
+  const std::vector<std::size_t> choice = {apart, first, second};
+  REQUIRE_FALSE(is_executable(set, choice));
+  const std::vector<FixedRefusal> circles = find_circles(set, choice, choice);
+  REQUIRE(circles.size() == 2);
+  CHECK(circles[0].group == 1);
+  CHECK(circles[0].refusals.at(0).rule == "circle");
+  CHECK(circles[0].refusals.at(0).reason == "a1 + b2 waits for itself, by way of b1 + a2 and between");
+  CHECK(circles[1].group == 2);
+  CHECK(circles[1].refusals.at(0).reason == "b1 + a2 waits for itself, by way of a1 + b2 and between");
+  REQUIRE(is_executable(set, {apart, first}));
+  CHECK(find_circles(set, {apart, first}, {apart, first}).empty());
 }
