@@ -251,6 +251,39 @@ TEST_CASE("where a graph is too wide to be searched completely exact keeps a bea
         std::string::npos);
 }
 
+TEST_CASE("the gap that a beam states is true where the whole search is known") {
+  int cut = 0;
+  int missed = 0;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    const Graph graph = testing::randomly_wired(seed, 8, 10);
+    const CandidateSet set = arbitrary_candidates(graph, random, 12, 12);
+    LatticeProblem problem;
+    problem.operators = set.facts.order;
+    problem.candidates = within(set, problem.operators, [](std::size_t) { return true; });
+    problem.seed = alone(set);
+    problem.beam = 1'000'000;
+    const LatticeResult best = best_partition(set, problem);
+    REQUIRE(best.complete);
+    CHECK(best.lower_bound == best.cost.cycles);
+    for (const std::size_t beam : {3, 10, 30, 100}) {
+      INFO("beam " << beam << " of " << best.widest);
+      problem.beam = beam;
+      const LatticeResult found = best_partition(set, problem);
+      check_partition(set, found.choice);
+      CHECK(found.lower_bound <= best.cost.cycles);
+      CHECK(best.cost.cycles <= found.cost.cycles);
+      if (found.complete) CHECK(found.cost.cycles == best.cost.cycles);
+      cut += found.complete ? 0 : 1;
+      missed += best.cost.cycles < found.cost.cycles ? 1 : 0;
+    }
+  }
+  INFO(cut << " searches were cut, " << missed << " of them missed the best");
+  CHECK(cut > 8);
+  CHECK(missed > 0);
+}
+
 TEST_CASE("the record names the fate of every candidate") {
   Net net("join");
   const TensorId x = net.input("x", {1, 4, 6, 6});
