@@ -62,10 +62,12 @@ std::string IdentifierPool::take(std::string_view wanted) {
   return name;
 }
 
-void CWriter::line(std::string text, int statement) { lines_.push_back({std::move(text), depth_, statement, {}}); }
+void CWriter::line(std::string text, int statement) {
+  lines_.push_back({std::move(text), depth_, statement, written_for_, {}});
+}
 
 void CWriter::define(std::string name, std::string text) {
-  lines_.push_back({std::move(text), depth_, -1, std::move(name)});
+  lines_.push_back({std::move(text), depth_, -1, written_for_, std::move(name)});
 }
 
 void CWriter::comment(std::string_view text) { line(fmt::format("/* {} */", comment_text(text))); }

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stowage {
@@ -27,12 +28,15 @@ std::string c_identifier(std::string_view text);
 struct CLine {
   std::string text;  ///< without indentation
   int depth = 0;
-  int statement = -1;   ///< Stmt::id it stems from, or -1
-  std::string defines;  ///< name of the variable that the line defines and that may go if it is not used
+  int statement = -1;    ///< Stmt::id whose work the line does, or -1: kernels that differ in it do not share a text
+  int written_for = -1;  ///< Stmt::id for which it was written, with comments, definitions and braces
+  std::string defines;   ///< name of the variable that the line defines and that may go if it is not used
 };
 
 class CWriter {
  public:
+  /// What comes is written for a statement. Returns the one before, to go back to; -1 is none.
+  int write_for(int statement) { return std::exchange(written_for_, statement); }
   void line(std::string text, int statement = -1);
   /// A definition, left out if `name` does not occur in a later line. Names defined so must be unique in the text.
   void define(std::string name, std::string text);
@@ -51,6 +55,7 @@ class CWriter {
  private:
   std::vector<CLine> lines_;
   int depth_ = 0;
+  int written_for_ = -1;
 };
 
 /// Text of lines, two blanks a level.

@@ -297,7 +297,7 @@ class ProgramEmitter {
     file.path = kernel.name + ".s.c";
     file.text = to_text(kernel.text.lines);
     for (std::size_t i = 0; i < kernel.text.lines.size(); ++i) {
-      const int statement = kernel.text.lines[i].statement;
+      const int statement = kernel.text.lines[i].written_for;
       if (statement >= 0) file.origins.push_back({static_cast<int>(i) + 1, kernel.first_step, statement});
     }
     return file;

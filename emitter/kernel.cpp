@@ -78,7 +78,11 @@ void emit_statement(KernelContext& k, const Stmt& stmt) {
 }
 
 void emit_block(KernelContext& k, const Block& block) {
-  for (const StmtPtr& stmt : block) emit_statement(k, *stmt);
+  for (const StmtPtr& stmt : block) {
+    const int around = k.out.write_for(stmt->id);
+    emit_statement(k, *stmt);
+    k.out.write_for(around);
+  }
 }
 
 // ---- the struct of the LDM ----

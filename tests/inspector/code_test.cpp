@@ -69,6 +69,60 @@ TEST_CASE("lines of the emitted C belong to the statements of the nest", "[inspe
   }
 }
 
+TEST_CASE("every C line of a statement is the statement's", "[inspector]") {
+  const PlanPtr plan = sample_plan("matmul");
+  std::string text;
+  int before = -1;
+  for (const CodeLine& line : emitted_code(*plan, 0, make_theme(false)).lines) {
+    const int statement = line.place ? line.place->statement : -1;
+    if (statement != before && statement >= 0) text += std::to_string(statement) + "\n";
+    before = statement;
+    const bool computes =
+        statement >= 0 && std::holds_alternative<Compute>(plan->steps[0].find(statement)->statement->node);
+    if (statement >= 0 && !computes) text += line.text().toStdString() + "\n";
+  }
+  CHECK(
+      text ==
+      "0\n"
+      "  for (int x = 0; x < 1; x++) {\n"
+      "1\n"
+      "    for (int yo = 0; yo < 8; yo++) {\n"
+      "2\n"
+      "      const int y_at = 128 * yo;\n"
+      "3\n"
+      "      /* initialisation of C */\n"
+      "      for (int i = 0; i < 128; i++) ((float *)ldm->C_ldm)[i] = 0.0f;\n"
+      "4\n"
+      "      for (int ko = 0; ko < 16; ko++) {\n"
+      "5\n"
+      "        const int k_at = 64 * ko;\n"
+      "6\n"
+      "        /* get A[x .. +1][k_at .. +64]: A inside ko */\n"
+      "        ldm->reply_A = 0;\n"
+      "        athread_get(PE_MODE, A + 1024 * x + k_at, ldm->A_ldm, 256, (void *)&ldm->reply_A, 0, 0, 0);\n"
+      "7\n"
+      "        /* get B[k_at .. +64][y_at .. +128]: B inside ko */\n"
+      "        ldm->reply_B = 0;\n"
+      "        athread_get(PE_MODE, B + y_at + 1024 * k_at, ldm->B_ldm, 32768, (void *)&ldm->reply_B, 0, 3584, 512);\n"
+      "8\n"
+      "        dma_wait(&ldm->reply_A, 1);\n"
+      "9\n"
+      "        dma_wait(&ldm->reply_B, 1);\n"
+      "10\n"
+      "4\n"
+      "      }\n"
+      "11\n"
+      "      /* put C[x .. +1][y_at .. +128]: C inside yo */\n"
+      "      ldm->reply_C = 0;\n"
+      "      athread_put(PE_MODE, ldm->C_ldm, C + 1024 * x + y_at, 512, (void *)&ldm->reply_C, 0, 0);\n"
+      "12\n"
+      "      dma_wait(&ldm->reply_C, 1);\n"
+      "1\n"
+      "    }\n"
+      "0\n"
+      "  }\n");
+}
+
 TEST_CASE("highlighting keeps every character", "[inspector]") {
   const Theme theme = make_theme(false);
   const PlanPtr plan = sample_plan("lenet");
