@@ -182,11 +182,10 @@ void for_each_difference(const std::map<std::string, Value>& before, const std::
 std::string place_words(const Plan& before, const Plan& after, const std::string& tensor, const std::string& from,
                         const std::string& to) {
   const std::string subject = tensor_words(before.nest, tensor);
-  if (depth_of(after.schedule, to) < depth_of(before.schedule, from)) {
-    return fmt::format("keeps {} outside of {}", subject, from);
-  }
-  if (to.empty()) return fmt::format("moves {} before the loops", subject);
-  return fmt::format("moves {} inside {}", subject, to);
+  if (to.empty()) return fmt::format("moves the DMA of {} from {} out of all loops", subject, from);
+  if (from.empty()) return fmt::format("moves the DMA of {} from outside of all loops into {}", subject, to);
+  const bool outwards = depth_of(after.schedule, to) < depth_of(before.schedule, from);
+  return fmt::format("moves the DMA of {} from {} {} {}", subject, from, outwards ? "out to" : "into", to);
 }
 
 }  // namespace
@@ -202,7 +201,7 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
     const int cores = after.nest.cores_used();
     changes.push_back({What::split, "", split_text(*a.parallel), split_text(*b.parallel),
                        cores == before.nest.cores_used()
-                           ? fmt::format("splits {}", split_text(*b.parallel))
+                           ? fmt::format("splits {} instead of {}", split_text(*b.parallel), split_text(*a.parallel))
                            : fmt::format("uses {} cores instead of {}", cores, before.nest.cores_used())});
   }
   for_each_difference(
@@ -216,7 +215,9 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
       });
   if (*a.order != *b.order) {
     changes.push_back({What::order, "", order_text(*a.order), order_text(*b.order),
-                       b.order->empty() ? "needs no outer loop" : fmt::format("loops over {}", order_text(*b.order))});
+                       b.order->empty() ? "needs no outer loop"
+                                        : fmt::format("loops over {} instead of {}", order_text(*b.order),
+                                                      a.order->empty() ? "nothing" : order_text(*a.order))});
   }
   for_each_difference(
       a.dma, renamed(b.dma, names), [&](const std::string& key, const std::string* from, const std::string* to) {
@@ -227,9 +228,9 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
                                              : place_words(before, after, key, *from, *to)});
       });
   for_each_difference(a.slots, renamed(b.slots, names), [&](const std::string& key, const int* from, const int* to) {
-    changes.push_back({What::slots, key, from != nullptr ? std::to_string(*from) : "",
-                       to != nullptr ? std::to_string(*to) : "",
-                       fmt::format("has {} slots for {}", to != nullptr ? *to : 0, key)});
+    changes.push_back(
+        {What::slots, key, from != nullptr ? std::to_string(*from) : "", to != nullptr ? std::to_string(*to) : "",
+         fmt::format("has {} slots for {} instead of {}", to != nullptr ? *to : 0, key, from != nullptr ? *from : 0)});
   });
   return changes;
 }
@@ -239,8 +240,9 @@ namespace {
 std::vector<ScheduleChange> step_changes(const ProgramStep& before, const ProgramStep& after) {
   std::vector<ScheduleChange> changes;
   if (before.group.template_name != after.group.template_name) {
-    changes.push_back({ScheduleChange::What::fused_by, "", before.group.template_name, after.group.template_name,
-                       fmt::format("comes from template {}", after.group.template_name)});
+    changes.push_back(
+        {ScheduleChange::What::fused_by, "", before.group.template_name, after.group.template_name,
+         fmt::format("comes from template {} instead of {}", after.group.template_name, before.group.template_name)});
   }
   if (before.plan && after.plan) {
     const std::vector<ScheduleChange> schedule = schedule_changes(*before.plan, *after.plan);

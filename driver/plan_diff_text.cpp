@@ -55,24 +55,34 @@ std::string listed_by_operators(const std::vector<GroupSide>& side) {
 bool is_joined(const GroupChange& change) { return change.after.size() == 1 && change.before.size() > 1; }
 bool is_split(const GroupChange& change) { return change.before.size() == 1 && change.after.size() > 1; }
 
-/// The schedule's change that says most about why a group is faster or slower.
-const ScheduleChange& most_telling(const std::vector<ScheduleChange>& changes) {
+/// What a schedule does otherwise, what says most about why a group is faster or slower first.
+std::string edits_text(const std::vector<ScheduleChange>& changes) {
   using What = ScheduleChange::What;
-  constexpr What ranked[] = {What::split, What::place, What::buffer, What::order, What::slots, What::fused_by};
+  constexpr What ranked[] = {What::split, What::place, What::buffer, What::slots, What::fused_by, What::order};
+  std::vector<std::string> words;
   for (const What what : ranked) {
-    const auto found =
-        std::find_if(changes.begin(), changes.end(), [&](const ScheduleChange& change) { return change.what == what; });
-    if (found != changes.end()) return *found;
+    for (const ScheduleChange& change : changes) {
+      if (change.what == what) words.push_back(change.words);
+    }
   }
-  return changes.front();
+  return listed(words);
+}
+
+/// "conv1 buffers 128 of k instead of 64 (by itself 12.0 % faster)"; what it gains is left out where the network is
+/// nothing else.
+std::string planned_clause(const GroupChange& change, const PlanDiff& diff) {
+  if (change.schedule.empty()) return "";
+  const std::string text = fmt::format("{} {}", change.after[0].name, edits_text(change.schedule));
+  const double before = change.numbers_before.seconds;
+  const double after = change.numbers_after.seconds;
+  if (before == diff.before.totals.seconds && after == diff.after.totals.seconds) return text;
+  return fmt::format("{} (by itself {})", text, speed_text(before, after));
 }
 
 /// What the second plan does otherwise, as a clause; "" where its schedule is the same.
-std::string clause(const GroupChange& change) {
+std::string clause(const GroupChange& change, const PlanDiff& diff) {
   switch (change.kind) {
-    case Kind::planned:
-      return change.schedule.empty() ? ""
-                                     : fmt::format("{} {}", change.after[0].name, most_telling(change.schedule).words);
+    case Kind::planned: return planned_clause(change, diff);
     case Kind::regrouped:
       if (is_joined(change)) return fmt::format("{} are one fused operator", listed(names_of(change.before)));
       if (is_split(change)) return fmt::format("{} are fused operators of their own", listed(names_of(change.after)));
@@ -131,9 +141,9 @@ std::vector<std::string> reasons(const PlanDiff& diff) {
     if (result.size() == most_reasons) break;
     if (!result.empty() && std::abs(reason.seconds) < least_share * std::abs(gained)) break;
     const bool alone = reason.groups == std::max<std::size_t>(1, reason.largest->after.size());
-    result.push_back(
-        alone ? clause(*reason.largest)
-              : fmt::format("{} fused operators {} (above all {})", reason.groups, common, clause(*reason.largest)));
+    result.push_back(alone ? clause(*reason.largest, diff)
+                           : fmt::format("{} fused operators {} (above all {})", reason.groups, common,
+                                         clause(*reason.largest, diff)));
   }
   return result;
 }

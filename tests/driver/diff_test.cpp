@@ -106,10 +106,26 @@ TEST_CASE("diff says which place changed and what that costs") {
   CHECK(diff.groups[0].schedule[0].after == "inside x");
   // A's 1024 elements are fetched once instead of 128 times.
   CHECK(diff.groups[0].numbers_before.transfers - diff.groups[0].numbers_after.transfers == 127);
-  CHECK(verdict(diff).find("% faster: matmul keeps its input A outside of yo") != std::string::npos);
+  CHECK(verdict(diff).find("% faster: matmul moves the DMA of its input A from yo out to x") != std::string::npos);
   CHECK(verdict(diff_of("outside", "inside"), "old", "new").find("new is ") == 0);
-  CHECK(verdict(diff_of("outside", "inside")).find("% slower: matmul moves its input A inside yo") !=
+  CHECK(verdict(diff_of("outside", "inside")).find("% slower: matmul moves the DMA of its input A from x into yo") !=
         std::string::npos);
+}
+
+TEST_CASE("the verdict names what was edited in a group, and what that made of it") {
+  const Workplace here;
+  write_text("small.toml", "[schedule.conv2]\nbuffer = { xx = 4 }\n");
+  compile_sample("lenet", "plan");
+  compile_sample("lenet", "small", {"--schedule", "small.toml"});
+  CHECK(
+      verdict(diff_of("plan", "small")) ==
+      "B is 9.9 % slower: conv2 moves the DMA of its output conv2 from outside of all loops into xxo, moves the DMA of "
+      "its input pool1 from outside of all loops into xxo, buffers 4 of xx instead of 8 and 1 more (by itself 62.4 % "
+      "slower)");
+  CHECK(verdict(diff_of("small", "plan")) ==
+        "B is 9.0 % faster: conv2 moves the DMA of its output conv2 from xxo out of all loops, moves the DMA of its "
+        "input "
+        "pool1 from xxo out of all loops, buffers 8 of xx instead of 4 and 1 more (by itself 38.4 % faster)");
 }
 
 TEST_CASE("diff of plans for different targets names the settings") {
