@@ -10,6 +10,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "core/partial_file.h"
+
 namespace stowage {
 namespace {
 
@@ -220,19 +222,19 @@ Result<std::string> write_npy(const std::string& path, const Tensor& tensor, Dia
   header.append(64 - (before + header.size() + 1) % 64, ' ');  // elements start at a multiple of 64 bytes
   header += '\n';
 
-  const std::string partial = path + ".partial";  // the file appears whole or not at all
-  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  const PartialFile partial(path);
+  std::ofstream file(partial.partial(), std::ios::binary | std::ios::trunc);
   file << magic << '\x01' << '\x00' << static_cast<char>(header.size() & 0xFFU)
        << static_cast<char>(header.size() >> 8U) << header;
   const auto bytes = tensor.bytes();
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();
-  std::error_code error;
-  if (file) fs::rename(partial, path, error);
-  if (!file || error) {
-    std::error_code ignored;
-    fs::remove(partial, ignored);
-    return fail("file-unwritable", fmt::format("the file cannot be written{}", error ? ": " + error.message() : ""));
+  if (!file) {
+    partial.remove();
+    return fail("file-unwritable", "the file cannot be written");
+  }
+  if (const std::error_code error = partial.put_in_place()) {
+    return fail("file-unwritable", "the file cannot be put in place: " + error.message());
   }
   return path;
 }

@@ -18,6 +18,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "core/partial_file.h"
+
 namespace stowage {
 
 namespace fs = std::filesystem;
@@ -271,12 +273,30 @@ bool FolderWriter::commit(Diagnostics& diagnostics) {
 
 bool may_write_file(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
   std::error_code failure;
-  if (force || !fs::exists(wanted, failure)) return true;
+  if (force || is_device(wanted) || !fs::exists(wanted, failure)) return true;
   diagnostics.error("output-exists", place_of(wanted), "the file exists already", "give --force to replace it");
   return false;
 }
 
+namespace {
+
+/// Writes all and closes. 0, or the errno of what failed first.
+int write_and_close(File file, std::string_view text) {
+  errno = 0;
+  int error = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() ? 0 : errno;
+  if (std::fclose(file.release()) != 0 && error == 0) error = errno;
+  return error;
+}
+
+}  // namespace
+
 bool write_file_whole(const fs::path& wanted, std::string_view text, Diagnostics& diagnostics) {
+  if (is_device(wanted)) {  // which a renamed temporary would replace
+    File file(std::fopen(wanted.c_str(), "wb"));
+    const int error = file ? write_and_close(std::move(file), text) : errno;
+    if (error != 0) report(wanted, "cannot be written", error, diagnostics);
+    return error == 0;
+  }
   int descriptor = -1;
   remove_left_behind(fs::absolute(wanted));
   const fs::path temporary = make_beside(fs::absolute(wanted), [&](const char* path) {
@@ -288,16 +308,13 @@ bool write_file_whole(const fs::path& wanted, std::string_view text, Diagnostics
     report(wanted, "cannot be written", errno, diagnostics);
     return false;
   }
-  File file(::fdopen(descriptor, "wb"));
-  bool good = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
-  good = std::fclose(file.release()) == 0 && good;
-  if (good) good = ::rename(temporary.c_str(), wanted.c_str()) == 0;
-  if (!good) {
-    const int error = errno;
+  int error = write_and_close(File(::fdopen(descriptor, "wb")), text);
+  if (error == 0 && ::rename(temporary.c_str(), wanted.c_str()) != 0) error = errno;
+  if (error != 0) {
     ::unlink(temporary.c_str());
     report(wanted, "cannot be written", error, diagnostics);
   }
-  return good;
+  return error == 0;
 }
 
 }  // namespace stowage

@@ -66,9 +66,9 @@ class FolderWriter {
   int lock_ = -1;                    ///< descriptor by which this process holds the temporary, for others to see
 };
 
-/// True if a file may be written there: none exists, or `force`. Else that is reported.
+/// True if a file may be written there: none exists but perhaps a device, or `force`. Else that is reported.
 bool may_write_file(const std::filesystem::path& wanted, bool force, Diagnostics& diagnostics);
-/// Writes one file by renaming a temporary; an existing one is replaced.
+/// Writes one file by renaming a temporary; an existing one is replaced. A device is written to.
 bool write_file_whole(const std::filesystem::path& wanted, std::string_view text, Diagnostics& diagnostics);
 
 }  // namespace stowage

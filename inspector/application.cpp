@@ -37,6 +37,7 @@ struct Options {
   QString graph;    ///< which graph, "" as the pane has it
   QString colours;  ///< what it is coloured by
   QSizeF size = {1280, 800};
+  double scale = 0;  ///< of a PNG, 0 as it comes
   bool dark = false;
   bool light = false;
   QStringList paths;
@@ -84,6 +85,10 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
       QStringLiteral("FILE"));
   const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Room for the export, 1280x800 unless given."),
                                 QStringLiteral("WxH"));
+  const QCommandLineOption scale(
+      QStringLiteral("scale"),
+      QStringLiteral("Pixels of a .png for one of the pane: 2, or 1 where it is large, unless given."),
+      QStringLiteral("NUMBER"));
   const QCommandLineOption layout(QStringLiteral("layout"),
                                   QStringLiteral("Arrangement of the panes: compile, memory or teach."),
                                   QStringLiteral("NAME"));
@@ -98,7 +103,7 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
       QStringLiteral("METRIC"));
   const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Use the dark theme."));
   const QCommandLineOption light(QStringLiteral("light"), QStringLiteral("Use the light theme."));
-  parser.addOptions({pane, op, output, size, layout, front, graph, colours, dark, light});
+  parser.addOptions({pane, op, output, size, scale, layout, front, graph, colours, dark, light});
   parser.addPositionalArgument(QStringLiteral("PLAN"),
                                QStringLiteral("A compiled folder, an ONNX model or a batch file."));
   parser.addPositionalArgument(QStringLiteral("BASELINE"), QStringLiteral("Another one to compare it with."),
@@ -155,6 +160,17 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
     if (!width_read || !height_read || options.size.width() < 1 || options.size.height() < 1 ||
         options.size.width() > most || options.size.height() > most) {
       return usage(QStringLiteral("--size wants a width and a height, as in 1280x800"));
+    }
+  }
+  if (parser.isSet(scale)) {
+    bool read = false;
+    options.scale = parser.value(scale).toDouble(&read);
+    constexpr double most = 16;
+    if (!read || !(options.scale > 0) || options.scale > most) {
+      return usage(QStringLiteral("--scale wants a number above 0, at most %1").arg(most));
+    }
+    if (!parser.isSet(pane) || options.export_pane == window_name) {
+      return usage(QStringLiteral("--scale belongs to --export of a pane"));
     }
   }
   if (parser.isSet(pane)) {
@@ -242,7 +258,7 @@ int run_export(const Options& options) {
         graph->setMetric(static_cast<GraphMetric>(colour_names.indexOf(options.colours)));
       }
     }
-    return export_pane(*pane, options.output, options.size);
+    return export_pane(*pane, options.output, {options.size, options.scale});
   });
 }
 
@@ -258,7 +274,7 @@ int run_window_export(const Options& options) {
     window.setLayoutNamed(options.layout.isEmpty() ? QStringLiteral("compile") : options.layout);
     if (!options.front.isEmpty()) window.raisePane(options.front.toStdString());
     for (int round = 0; round < 12; ++round) QCoreApplication::processEvents();  // layouts settle in rounds
-    return window.grab().save(options.output) ? QString() : QStringLiteral("%1 cannot be written").arg(options.output);
+    return export_window(window, options.output);
   });
 }
 

@@ -11,6 +11,8 @@
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <onnx/onnx_pb.h>
 
+#include "core/partial_file.h"
+
 namespace stowage {
 
 namespace {
@@ -216,9 +218,9 @@ void ModelWriter::add_node(const std::string& op_type, const std::string& name, 
 }
 
 Result<std::string> ModelWriter::save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop) const {
-  const std::string partial = path + ".partial";
+  const PartialFile partial(path);
   {
-    std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+    std::ofstream file(partial.partial(), std::ios::binary | std::ios::trunc);
     if (!file) {
       diagnostics.error("cannot-write", {.file = path}, "the file cannot be created",
                         "check that its folder exists and may be written to");
@@ -228,17 +230,14 @@ Result<std::string> ModelWriter::save(const std::string& path, Diagnostics& diag
     const bool written = model_->write(file, stop);
     file.close();
     if (!written || !file) {
-      std::remove(partial.c_str());
+      partial.remove();
       if (stop.stop_requested()) return Failed{};
       diagnostics.error("cannot-write", {.file = path}, "the model could not be written completely",
                         "check that there is room on the disk");
       return Failed{};
     }
   }
-  std::error_code failure;
-  std::filesystem::rename(partial, path, failure);
-  if (failure) {
-    std::remove(partial.c_str());
+  if (const std::error_code failure = partial.put_in_place()) {
     diagnostics.error("cannot-write", {.file = path}, "the file cannot be put in place: " + failure.message());
     return Failed{};
   }

@@ -99,9 +99,11 @@ int network_command(const NetworkCommandOptions& options, ToolContext& context) 
   const auto size = std::filesystem::file_size(options.output, failure);
   if (context.json) {
     context.out << dumped(
-        Json{{"command", command}, {"network", options.name}, {"model", options.output}, {"bytes", size}}, 1);
+        Json{{"command", command}, {"network", options.name}, {"model", options.output}, {"bytes", failure ? 0 : size}},
+        1);
   } else {
-    context.out << fmt::format("stowage {} | {}\n{}: {} bytes\n", stowage_version(), command, options.output, size);
+    context.out << fmt::format("stowage {} | {}\n{}: {} bytes\n", stowage_version(), command, options.output,
+                               failure ? 0 : size);
   }
   return exit_done;
 }

@@ -4,17 +4,18 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
-#include <QSaveFile>
 
+#include "driver/files.h"
 #include "inspector/state/background.h"
 
 namespace stowage::inspector {
 
 QString write_file(const QString& path, const QByteArray& bytes) {
   off_window_thread("a file was written");
-  QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit()) return {};
-  return QCoreApplication::translate("Files", "%1 cannot be written: %2").arg(path, file.errorString());
+  Diagnostics diagnostics;
+  const std::string_view text(bytes.constData(), static_cast<std::size_t>(bytes.size()));
+  if (write_file_whole(path.toStdString(), text, diagnostics)) return {};
+  return path + QLatin1Char(' ') + QString::fromStdString(diagnostics.entries().front().message);
 }
 
 bool is_file(const QString& path) {

@@ -224,7 +224,8 @@ void MainWindow::connectDocument() {
     progress_->setVisible(document_.busy() && !showsStartPage());
     cancel_->setVisible(document_.busy() && !showsStartPage());
     start_->setProgress(document_.busy(), tr("Opening %1").arg(document_.opening().path));
-    if (!document_.busy()) statusBar()->clearMessage();
+    // What came of it has its own sentence there by now.
+    if (!document_.busy() && statusBar()->currentMessage() == progress_message_) statusBar()->clearMessage();
   });
   connect(&document_, &Document::progress, this, [this](const QString& stage, int done, int total) {
     progress_->setRange(0, total);
@@ -232,7 +233,7 @@ void MainWindow::connectDocument() {
     const QString what = QFileInfo(document_.opening().path).fileName();
     const QString text = total > 1 ? tr("Opening %1: %2, %3 of %4").arg(what, stage).arg(done).arg(total)
                                    : tr("Opening %1: %2").arg(what, stage);
-    if (!showsStartPage()) statusBar()->showMessage(text);
+    if (!showsStartPage()) statusBar()->showMessage(progress_message_ = text);
     start_->setProgress(true, text);
   });
   connect(&document_, &Document::opened, this, [this](const Source& source) {

@@ -101,6 +101,7 @@ class MainWindow : public QMainWindow {
   StartPage* start_;
   Breadcrumb* breadcrumb_;
   QProgressBar* progress_;
+  QString progress_message_;  ///< of what is being opened, in the status bar
   QToolButton* cancel_;
   HelpWindow* help_ = nullptr;  ///< made when it is asked for
   QString first_layout_;

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/window/main_window.h"
 
+#include <QDir>
 #include <QDockWidget>
+#include <QFile>
+#include <QScrollBar>
+#include <QStatusBar>
+#include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "inspector/panes/fusion_pane.h"
 #include "inspector/panes/ldm_pane.h"
@@ -164,6 +170,41 @@ TEST_CASE("a model that cannot be read lands in the problems pane", "[inspector]
   REQUIRE(problems.list().topLevelItemCount() == 1);
   CHECK(problems.details().contains(QStringLiteral("/nowhere/model.onnx")));
   CHECK(problems.isVisible());
+}
+
+TEST_CASE("plans that cannot be read are said to be so in the window", "[inspector]") {
+  const QTemporaryDir temporary;
+  const QDir folder(temporary.filePath(QStringLiteral("copy")));
+  std::filesystem::copy(sample_folder("matmul").toStdString(), folder.path().toStdString(),
+                        std::filesystem::copy_options::recursive);
+  QFile whole(sample_folder("matmul") + QStringLiteral("/plan.json"));
+  REQUIRE(whole.open(QIODevice::ReadOnly));
+  const QByteArray plan = whole.readAll();
+  const auto sentence_of = [&](const QByteArray& text) {
+    QFile file(folder.filePath(QStringLiteral("plan.json")));
+    REQUIRE(file.open(QIODevice::WriteOnly));
+    file.write(text);
+    file.close();
+    MainWindow window;
+    window.show();
+    window.open({folder.path(), {}});
+    REQUIRE(wait_until([&] { return !window.document().busy(); }));
+    auto& problems = pane_of<ProblemsPane>(window, "problems");
+    problems.flush();
+    REQUIRE(problems.list().topLevelItemCount() > 0);
+    CHECK(window.statusBar()->currentMessage() == problems.list().topLevelItem(0)->text(2));
+    return problems.list().topLevelItem(0)->text(2);
+  };
+  QByteArray newer = plan;
+  newer.replace("\"version\": 1,", "\"version\": 2,");
+  REQUIRE(newer != plan);
+  CHECK(sentence_of(newer).contains(QStringLiteral("its version is 2, this tool reads version 1")));
+  CHECK_FALSE(sentence_of(plan.left(plan.size() / 2)).isEmpty());
+  CHECK_FALSE(sentence_of("").isEmpty());
+  CHECK_FALSE(sentence_of(QByteArray(1000, '\xff')).isEmpty());
+  QByteArray damaged = plan;
+  damaged.replace("\"version\": 1,", "\"version\": \"one\",");
+  CHECK_FALSE(sentence_of(damaged).isEmpty());
 }
 
 TEST_CASE("problems name the operator that they are about", "[inspector]") {
