@@ -15,11 +15,11 @@ double share_of(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-QString block_text(const DmaTotals& totals) {
+QString block_text(const DmaTotals& totals, Units units) {
   if (totals.operations_by_block.empty()) return {};
   const std::int64_t low = totals.operations_by_block.begin()->first;
   const std::int64_t high = totals.operations_by_block.rbegin()->first;
-  return low == high ? size_text(low) : size_text(low) + QStringLiteral(" – ") + size_text(high);
+  return low == high ? size_text(low, units) : size_text(low, units) + QStringLiteral(" – ") + size_text(high, units);
 }
 
 double bandwidth_of(const LoadedPlan& plan, const StatementFacts& facts, const DmaTotals& totals) {
@@ -27,16 +27,17 @@ double bandwidth_of(const LoadedPlan& plan, const StatementFacts& facts, const D
   return static_cast<double>(totals.bytes) * plan.program().target.clock_hz / static_cast<double>(facts.own_cycles);
 }
 
-void fill_dma(const LoadedPlan& plan, const StepFacts& step, const StatementFacts& facts, const Theme& theme,
+void fill_dma(const LoadedPlan& plan, const StepFacts& step, const StatementFacts& facts, const Look& look,
               CodeLine& line) {
+  const Theme& theme = look.theme();
   if (const auto* dma = std::get_if<Dma>(&facts.statement->node)) {
     const DmaTotals& totals = step.plan->counts.dma.at(facts.statement->id);
     const bool get = dma->direction == DmaDirection::get;
     line.badge = get ? QStringLiteral("get") : QStringLiteral("put");
     line.badge_color = theme.state(get ? BufferState::filling : BufferState::draining);
     line.gutter[1] = count_text(totals.transfers);
-    line.gutter[2] = size_text(totals.bytes);
-    line.gutter[3] = block_text(totals);
+    line.gutter[2] = size_text(totals.bytes, look.units());
+    line.gutter[3] = block_text(totals, look.units());
     line.gutter[4] = facts.own_cycles > 0 ? rate_text(bandwidth_of(plan, facts, totals)) : QString();
   } else if (std::holds_alternative<Wait>(facts.statement->node)) {
     line.badge = QStringLiteral("wait");
@@ -97,7 +98,7 @@ QString statement_tip(const LoadedPlan& plan, int index, int statement, const Lo
                   count_text(totals.bytes).toStdString());
     for (const auto& [block, operations] : totals.operations_by_block) {
       tip += format("\n  {} operations with blocks of {}", count_text(operations).toStdString(),
-                    size_text(block).toStdString());
+                    size_text(block, look.units()).toStdString());
     }
     tip += format("\nbandwidth = bytes / predicted time, start-up of every operation included = {}",
                   rate_text(bandwidth_of(plan, *facts, totals)).toStdString());
@@ -107,11 +108,9 @@ QString statement_tip(const LoadedPlan& plan, int index, int statement, const Lo
                   count_text(work->second.points_of_busiest).toStdString());
   }
   if (facts->inclusive_cycles > 0) {
-    tip +=
-        format("\n{} of the group's {} ({}){}", time_text(facts->inclusive_cycles, clock, look.units()).toStdString(),
-               time_text(step->cycles, clock, look.units()).toStdString(),
-               percent_text(share_of(facts->inclusive_cycles, step->cycles)).toStdString(),
-               look.units() == Units::cycles ? " cycles" : "");
+    tip += format("\n{} of the group's {} ({})", time_text(facts->inclusive_cycles, clock, look.units()).toStdString(),
+                  full_time_text(step->cycles, clock, look.units()).toStdString(),
+                  percent_text(share_of(facts->inclusive_cycles, step->cycles)).toStdString());
   }
   return tip;
 }
@@ -151,7 +150,7 @@ CodeText nest_code(const LoadedPlan& plan, int index, bool declarations, const L
       line.buffers = buffers_of(*facts->statement, step->plan->nest);
       line.tip = statement_tip(plan, index, id, look);
       if (const auto why = reasons.find(id); why != reasons.end()) line.tip += QStringLiteral("\n\n") + why->second;
-      fill_dma(plan, *step, *facts, theme, line);
+      fill_dma(plan, *step, *facts, look, line);
     }
     code.lines.push_back(std::move(line));
   }

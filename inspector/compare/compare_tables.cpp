@@ -40,9 +40,10 @@ std::map<std::string, const Buffer*> buffers_of(const LoadedPlan& plan, const st
   return buffers;
 }
 
-std::string buffer_text(const Buffer* buffer) {
+std::string buffer_text(const Buffer* buffer, Units units) {
   if (buffer == nullptr) return {};
-  return fmt::format("{}, {} bytes at {}", extents_text(buffer->extents), buffer->bytes(), buffer->offset);
+  return fmt::format("{}, {} at {}", extents_text(buffer->extents), size_text(buffer->bytes(), units).toStdString(),
+                     size_text(buffer->offset, units).toStdString());
 }
 
 /// For every line of both texts whether the other has it too, at a place that keeps the order (longest common
@@ -121,16 +122,6 @@ struct ComparedColumns {
   std::vector<std::size_t> of_table;  ///< by column of the result
   std::vector<bool> is_change;        ///< by column of the result
 };
-
-ColumnKind change_kind(ColumnKind kind) {
-  switch (kind) {
-    case ColumnKind::text: return ColumnKind::text;
-    case ColumnKind::bytes: return ColumnKind::bytes_change;
-    case ColumnKind::cycles: return ColumnKind::cycles_change;
-    case ColumnKind::share: return ColumnKind::share_change;
-    default: return ColumnKind::count_change;
-  }
-}
 
 ComparedColumns add_columns(Table& table) {
   ComparedColumns columns;
@@ -254,8 +245,8 @@ Table totals_table(const PlanDiff& diff) {
   Table table;
   table.title = "Totals";
   table.columns = {{"in all", ColumnKind::text, "sums over the network; LDM: the largest"},
-                   {"baseline", ColumnKind::text, ""},
-                   {"current", ColumnKind::text, ""},
+                   {"baseline", ColumnKind::count, ""},
+                   {"current", ColumnKind::count, ""},
                    {"Δ", ColumnKind::count_change, "current less baseline"},
                    {"Δ relative", ColumnKind::share_change, "Δ divided by the baseline's"}};
   const PlanNumbers& a = diff.before.totals;
@@ -263,8 +254,8 @@ Table totals_table(const PlanDiff& diff) {
   const auto text = [&](const char* what, const std::string& x, const std::string& y) {
     table.rows.push_back({{what, x, y, Cell(), Cell()}, {}});
   };
-  const auto number = [&](const char* what, std::int64_t x, std::int64_t y) {
-    table.rows.push_back({{what, count_text(x).toStdString(), count_text(y).toStdString(), y - x, relative(x, y)}, {}});
+  const auto number = [&](const char* what, std::int64_t x, std::int64_t y, ColumnKind kind = ColumnKind::count) {
+    table.rows.push_back({{what, x, y, y - x, relative(x, y)}, {}, {}, kind});
   };
   text("network", diff.before.network, diff.after.network);
   text("target", diff.before.target, diff.after.target);
@@ -274,16 +265,16 @@ Table totals_table(const PlanDiff& diff) {
   number("kernels launched", a.kernels, b.kernels);
   number("DMA transfers", a.transfers, b.transfers);
   number("DMA operations", a.operations, b.operations);
-  number("DMA bytes", a.bytes, b.bytes);
-  number("LDM peak bytes", a.ldm_bytes, b.ldm_bytes);
-  number("cycles", a.cycles, b.cycles);
+  number("DMA bytes", a.bytes, b.bytes, ColumnKind::bytes);
+  number("LDM peak", a.ldm_bytes, b.ldm_bytes, ColumnKind::bytes);
+  number("predicted time", a.cycles, b.cycles, ColumnKind::cycles);
   for (const PlanDiff::Setting& setting : diff.target) {
     table.rows.push_back({{"target." + setting.key, setting.before, setting.after, Cell(), Cell()}, {}});
   }
   return table;
 }
 
-Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current) {
+Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current, Units units) {
   Table table;
   table.title = "Selected group";
   table.columns = {{"what", ColumnKind::text, "setting of the schedule, or LDM buffer of a tensor"},
@@ -299,7 +290,7 @@ Table details_table(const GroupChange& change, const LoadedPlan& baseline, const
   for (const auto& [tensor, buffer] : before) both[tensor].first = buffer;
   for (const auto& [tensor, buffer] : after) both[tensor].second = buffer;
   for (const auto& [tensor, pair] : both) {
-    table.rows.push_back({{"LDM of " + tensor, buffer_text(pair.first), buffer_text(pair.second)}, {}});
+    table.rows.push_back({{"LDM of " + tensor, buffer_text(pair.first, units), buffer_text(pair.second, units)}, {}});
   }
   return table;
 }

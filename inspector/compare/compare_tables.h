@@ -14,7 +14,7 @@ Table changes_table(const PlanDiff& diff);
 /// Sums of the networks and what the targets set otherwise.
 Table totals_table(const PlanDiff& diff);
 /// Schedule and buffers of one change, baseline and current beside each other.
-Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current);
+Table details_table(const GroupChange& change, const LoadedPlan& baseline, const LoadedPlan& current, Units units);
 // The tables of a plan (tables/table.h) with what changed since the baseline: a column of changes behind each column
 // that is compared. Where groups are fused otherwise, the numbers of all their groups stand with the first.
 Table compared_groups(const PlanComparison& comparison);

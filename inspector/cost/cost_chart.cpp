@@ -3,6 +3,7 @@
 
 #include <QFontMetricsF>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -24,7 +25,8 @@ int category_of(const std::string& term) {
 
 struct Bar {
   QString name;
-  QString number;
+  /// In columns, each to the right: what it comes to, its share, its change.
+  std::array<QString, 3> numbers;
   QString remark;
   double share = 0;  ///< of the longest bar's whole
   int category = 0;
@@ -32,10 +34,10 @@ struct Bar {
   std::optional<double> before = std::nullopt;  ///< the baseline's share, on the same scale
 };
 
-/// "   Δ −1 234", behind a number that is compared.
+/// "Δ −1 234", behind a number that is compared.
 QString change_text(std::int64_t change, const QString& size) {
-  if (change == 0) return QStringLiteral("   Δ –");
-  return QStringLiteral("   Δ ") + (change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size;
+  if (change == 0) return QStringLiteral("Δ –");
+  return QStringLiteral("Δ ") + (change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size;
 }
 
 /// Names, bars and numbers, each with a remark below it. Returns the height used.
@@ -44,11 +46,16 @@ double add_bars(Drawing& drawing, const Look& look, double top, double width, co
   const QFontMetricsF text(look.textFont());
   const QFontMetricsF small(look.smallFont());
   double names = 0;
-  double numbers = 0;
+  std::array<double, 3> columns = {};
   for (const Bar& bar : bars) {
     names = std::max(names, text.horizontalAdvance(bar.name));
-    numbers = std::max(numbers, text.horizontalAdvance(bar.number));
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      columns[c] = std::max(columns[c], text.horizontalAdvance(bar.numbers[c]));
+    }
   }
+  constexpr double gap = 12;
+  double numbers = 0;
+  for (const double column : columns) numbers += column > 0 ? column + gap : 0;
   names = std::min(names + 6, width * 0.35);
   const double left = margin + names + 6;
   const double room = std::max(40.0, width - left - numbers - 2 * margin);
@@ -57,14 +64,22 @@ double add_bars(Drawing& drawing, const Look& look, double top, double width, co
     const double row = text.height() + 4;
     drawing.text({margin, y, names, row}, bar.name, theme.text, look.textFont());
     Mark& mark = drawing.rect({left, y + 3, std::max(1.0, room * bar.share), row - 6}, theme.category(bar.category));
-    mark.tip = bar.name + QStringLiteral(": ") + bar.number + QLatin1Char('\n') + bar.remark;
+    mark.tip = bar.name + QStringLiteral(": ") +
+               QStringList(bar.numbers.begin(), bar.numbers.end()).join(QStringLiteral("   ")).trimmed() +
+               QLatin1Char('\n') + bar.remark;
     mark.place = bar.place;
     if (bar.before) {
       const double x = left + room * std::min(*bar.before, 1.0);
       drawing.line({x, y + 1}, {x, y + row - 1}, theme.text, 2).tip = QStringLiteral("the baseline's");
     }
-    drawing.text({left + room + 6, y, numbers + 4, row}, bar.number, theme.text, look.textFont(),
-                 Qt::AlignRight | Qt::AlignVCenter);
+    double x = left + room;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (columns[c] <= 0) continue;
+      x += gap + columns[c];
+      if (bar.numbers[c].isEmpty()) continue;
+      drawing.text({x - columns[c] - 2, y, columns[c] + 2, row}, bar.numbers[c], theme.text, look.textFont(),
+                   Qt::AlignRight | Qt::AlignVCenter);
+    }
     y += row;
     if (bar.remark.isEmpty()) continue;
     for (const QString& line : wrapped(bar.remark, look.smallFont(), width - left - margin)) {
@@ -117,16 +132,17 @@ std::vector<Bar> term_bars(const LoadedPlan& plan, const StepFacts* step, const 
     whole = std::max(whole, then);  // one scale for both
   }
   const auto add = [&](const std::string& name, std::int64_t cycles, const QString& remark) {
-    QString number = time_text(cycles, clock, look.units()) + QStringLiteral("   ") +
-                     percent_text(static_cast<double>(cycles) / static_cast<double>(now));
+    std::array<QString, 3> numbers = {time_text(cycles, clock, look.units()),
+                                      percent_text(static_cast<double>(cycles) / static_cast<double>(now)),
+                                      {}};
     std::optional<double> line;
     if (before) {
       const auto found = before->find(name);
       const std::int64_t then = found != before->end() ? found->second : 0;
-      number += change_text(cycles - then, time_text(std::abs(cycles - then), clock, look.units()));
+      numbers[2] = change_text(cycles - then, time_text(std::abs(cycles - then), clock, look.units()));
       line = static_cast<double>(then) / static_cast<double>(whole);
     }
-    bars.push_back({qt(name), number, remark, static_cast<double>(cycles) / static_cast<double>(whole),
+    bars.push_back({qt(name), std::move(numbers), remark, static_cast<double>(cycles) / static_cast<double>(whole),
                     category_of(name), std::nullopt, line});
   };
   if (step != nullptr) {
@@ -140,7 +156,7 @@ std::vector<Bar> term_bars(const LoadedPlan& plan, const StepFacts* step, const 
 }
 
 /// DMA bytes of each tensor of a group, the largest first.
-std::vector<Bar> tensor_bars(int index, const StepFacts& step, const StepFacts* baseline) {
+std::vector<Bar> tensor_bars(int index, const StepFacts& step, const StepFacts* baseline, const Look& look) {
   std::map<std::string, std::int64_t> before;
   if (baseline != nullptr && baseline->plan != nullptr) {
     for (const auto& [id, totals] : baseline->plan->counts.dma) {
@@ -165,18 +181,19 @@ std::vector<Bar> tensor_bars(int index, const StepFacts& step, const StepFacts* 
     const std::int64_t size = element_count(held.shape) * byte_size(held.type);
     const QString times =
         size > 0 ? format("moved {:.2f} times its {}", static_cast<double>(moved) / static_cast<double>(size),
-                          size_text(size).toStdString())
+                          size_text(size, look.units()).toStdString())
                  : QString();
-    QString number = size_text(moved);
+    std::array<QString, 3> numbers = {size_text(moved, look.units()), {}, {}};
     std::optional<double> line;
     if (baseline != nullptr) {
       const auto found = before.find(nest_tensor.name);
       const std::int64_t then = found != before.end() ? found->second : 0;
-      number += change_text(moved - then, size_text(std::abs(moved - then)));
+      numbers[2] = change_text(moved - then, size_text(std::abs(moved - then), look.units()));
       line = static_cast<double>(then) / static_cast<double>(most);
     }
-    bars.push_back({qt(nest_tensor.name), number, times, static_cast<double>(moved) / static_cast<double>(most),
-                    nest_tensor.written ? 1 : 5, statement_place(index, statement.at(tensor)), line});
+    bars.push_back({qt(nest_tensor.name), std::move(numbers), times,
+                    static_cast<double>(moved) / static_cast<double>(most), nest_tensor.written ? 1 : 5,
+                    statement_place(index, statement.at(tensor)), line});
   }
   std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.share > b.share; });
   return bars;
@@ -214,7 +231,7 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
   double y = 8;
   y += add_heading(drawing, look, y, width,
                    format("Time of {}: {} cycles, {}", name.toStdString(), count_text(cycles).toStdString(),
-                          time_text(cycles, clock, Units::seconds).toStdString()));
+                          seconds_text(cycles, clock).toStdString()));
   y += add_bars(drawing, look, y, width,
                 term_bars(plan, step, look, baseline_terms(comparison, index, step == nullptr))) +
        8;
@@ -222,7 +239,7 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
     y += add_heading(drawing, look, y, width, QStringLiteral("Bytes moved per tensor, all cores"));
     const StepFacts* before =
         comparison != nullptr ? comparison->baseline->step(comparison->baseline_step(index)) : nullptr;
-    y += add_bars(drawing, look, y, width, tensor_bars(index, *step, before));
+    y += add_bars(drawing, look, y, width, tensor_bars(index, *step, before, look));
   }
   if (comparison != nullptr) {
     y += 4;
@@ -295,12 +312,14 @@ Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room) {
   drawing.text({area.right() - 180, at(ridge, peak).y() - small.height() - 2, 176, small.height()},
                format("peak {:.0f} GFLOP/s", peak / 1e9), theme.text, look.smallFont(),
                Qt::AlignRight | Qt::AlignVCenter);
-  // The slope's name, below its middle.
+  // The slope's name, left of its middle: above the roof there are no dots.
   const QString slope = format("DMA at best {:.1f} GB/s", bandwidth / 1e9);
   const double foot = std::sqrt(from * ridge);
   const QPointF on_slope = at(foot, foot * bandwidth);
-  drawing.text({on_slope.x() + 8, on_slope.y(), small.horizontalAdvance(slope) + 2, small.height()}, slope, theme.text,
-               look.smallFont());
+  const double slope_width = small.horizontalAdvance(slope) + 2;
+  drawing.text({std::max(area.left() + 4, on_slope.x() - slope_width - 10), on_slope.y() - small.height() - 8,
+                slope_width, small.height()},
+               slope, theme.text, look.smallFont());
   for (const RooflinePoint& point : points) {
     const QPointF middle = at(point.intensity, point.rate);
     Mark& dot = drawing.ellipse({middle.x() - 4.5, middle.y() - 4.5, 9, 9},

@@ -115,9 +115,8 @@ double heading(Drawing& drawing, const LoadedPlan& plan, const Look& look, doubl
   y += title;
   const double line = QFontMetricsF(look.smallFont()).height() + 2;
   if (!record.totals.empty()) {
-    QString text =
-        format("{} groups, ", record.totals.front().groups) + cycles_text(plan, look, record.totals.front().cycles);
-    if (look.units() == Units::cycles) text += QStringLiteral(" cycles");
+    QString text = format("{} groups, ", record.totals.front().groups) +
+                   full_time_text(record.totals.front().cycles, plan.program().target.clock_hz, look.units());
     if (record.search) {
       text += record.search->complete ? QStringLiteral(": proved best of all partitions into the candidates")
                                       : QStringLiteral("; no partition takes less than ") +

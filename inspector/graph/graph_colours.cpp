@@ -132,8 +132,7 @@ Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& loo
       x += 8;
     }
   } else if (metric == GraphMetric::change) {
-    const QString most = time_text(largest_change(comparison), plan.program().target.clock_hz, look.units()) +
-                         (look.units() == Units::cycles ? QStringLiteral(" cycles") : QString());
+    const QString most = full_time_text(largest_change(comparison), plan.program().target.clock_hz, look.units());
     if (comparison == nullptr) add_text(QStringLiteral("nothing to compare with: open a baseline"), theme.muted);
     const auto scale = [&](const QString& what, double sign, const QString& left, const QString& right) {
       add_text(what, theme.text);
@@ -157,10 +156,8 @@ Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& loo
     const QString what = metric == GraphMetric::time        ? QStringLiteral("time of a fused operator")
                          : metric == GraphMetric::dma_bytes ? QStringLiteral("DMA bytes of a fused operator")
                                                             : QStringLiteral("LDM peak of a fused operator");
-    const QString most = metric == GraphMetric::time
-                             ? time_text(top, clock, look.units()) +
-                                   (look.units() == Units::cycles ? QStringLiteral(" cycles") : QString())
-                             : size_text(top);
+    const QString most =
+        metric == GraphMetric::time ? full_time_text(top, clock, look.units()) : size_text(top, look.units());
     add_text(what + QLatin1Char(':'), theme.text);
     add_text(QStringLiteral("0"), theme.muted);
     constexpr int steps = 24;

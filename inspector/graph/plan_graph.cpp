@@ -27,9 +27,9 @@ QString shortened(const std::string& name) {
 
 QString shape_of(const GraphTensor& tensor) { return qt(extents_text({tensor.shape.begin(), tensor.shape.end()})); }
 
-QString tensor_text(const GraphTensor& tensor) {
+QString tensor_text(const GraphTensor& tensor, Units units) {
   return qt(tensor.name) + QStringLiteral("  ") + shape_of(tensor) + QStringLiteral("  ") +
-         size_text(tensor_bytes(tensor));
+         size_text(tensor_bytes(tensor), units);
 }
 
 /// Wider for more bytes, in three decades from 1 KiB.
@@ -100,7 +100,7 @@ class Sketcher {
       node.lines = {inputs ? QStringLiteral("input") : QStringLiteral("output"), shortened(tensor.name),
                     shape_of(tensor)};
       node.names = {qt(tensor.name), shape_of(tensor)};
-      node.tip = node.lines[0] + QLatin1Char(' ') + tensor_text(tensor);
+      node.tip = node.lines[0] + QLatin1Char(' ') + tensor_text(tensor, wish_.units);
       (inputs ? input_node_ : output_node_)[id] = static_cast<int>(sketch_.picture.nodes.size());
       add_outer(std::move(node));
     }
@@ -114,11 +114,13 @@ class Sketcher {
     node.place = op_place(node.step, static_cast<int>(id.index()));
     node.lines = {qt(op.kind), shortened(op.name), shape_of(output)};
     node.names = {qt(op.kind), qt(op.name), node.lines[2]};
-    node.tip = qt(op.kind) + QLatin1Char(' ') + qt(op.name) + QStringLiteral("\noutput ") + tensor_text(output);
+    node.tip =
+        qt(op.kind) + QLatin1Char(' ') + qt(op.name) + QStringLiteral("\noutput ") + tensor_text(output, wish_.units);
     for (const auto& input : op.inputs) {
       if (!input) continue;
       const GraphTensor& tensor = graph_.tensor(*input);
-      node.tip += (tensor.constant ? QStringLiteral("\nparameter ") : QStringLiteral("\ninput ")) + tensor_text(tensor);
+      node.tip += (tensor.constant ? QStringLiteral("\nparameter ") : QStringLiteral("\ninput ")) +
+                  tensor_text(tensor, wish_.units);
     }
     if (const StepFacts* step = plan_.step(node.step)) {
       node.tip += QStringLiteral("\nin fused operator ") + qt(step->step->group.name) + QStringLiteral(" (template ") +
@@ -141,13 +143,13 @@ class Sketcher {
       node.lines.push_back(QStringLiteral("a view: no kernel"));
     } else {
       const double share = all_cycles_ > 0 ? static_cast<double>(step.cycles) / static_cast<double>(all_cycles_) : 0;
-      const QString time = time_text(step.cycles, plan_.program().target.clock_hz, Units::seconds);
+      const QString time = full_time_text(step.cycles, plan_.program().target.clock_hz, wish_.units);
       node.lines.push_back(time + QStringLiteral(" (") + percent_text(share) + QStringLiteral("), DMA ") +
-                           size_text(step.dma.bytes));
+                           size_text(step.dma.bytes, wish_.units));
       node.tip += QStringLiteral("\ntime ") + time + QStringLiteral(", ") + percent_text(share) +
-                  QStringLiteral(" of the network\nDMA ") + size_text(step.dma.bytes) +
-                  QStringLiteral(" over all cores\nLDM peak ") + size_text(step.plan->nest.ldm_bytes) +
-                  QStringLiteral(" of ") + size_text(plan_.program().target.ldm_available());
+                  QStringLiteral(" of the network\nDMA ") + size_text(step.dma.bytes, wish_.units) +
+                  QStringLiteral(" over all cores\nLDM peak ") + size_text(step.plan->nest.ldm_bytes, wish_.units) +
+                  QStringLiteral(" of ") + size_text(plan_.program().target.ldm_available(), wish_.units);
     }
     QStringList kinds;
     for (const OpId op : group.operators) {
@@ -165,8 +167,9 @@ class Sketcher {
   [[nodiscard]] LayoutEdge labelled(LayoutEdge edge, TensorId id) const {
     const GraphTensor& tensor = graph_.tensor(id);
     edge.bundle = static_cast<int>(id.index());
-    edge.label_width =
-        std::max(wish_.text.width(shortened(tensor.name)), wish_.text.width(size_text(tensor_bytes(tensor)))) + 6;
+    edge.label_width = std::max(wish_.text.width(shortened(tensor.name)),
+                                wish_.text.width(size_text(tensor_bytes(tensor), wish_.units))) +
+                       6;
     edge.label_height = 2 * wish_.text.line;
     return edge;
   }
@@ -177,9 +180,9 @@ class Sketcher {
     edge.from = from;
     edge.to = to;
     edge.name = shortened(tensor.name);
-    edge.bytes = size_text(tensor_bytes(tensor));
+    edge.bytes = size_text(tensor_bytes(tensor), wish_.units);
     edge.width = line_width(tensor_bytes(tensor));
-    edge.tip = tensor_text(tensor);
+    edge.tip = tensor_text(tensor, wish_.units);
     return edge;
   }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "inspector/graph/layered_layout.h"
+#include "inspector/look/look.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {
@@ -35,7 +36,10 @@ struct GraphWish {
   GraphKind kind = GraphKind::fused;
   std::set<int> flipped;  ///< steps that are open where the others are closed, or the other way round
   TextMeasure title, text;
-  friend bool operator==(const GraphWish& a, const GraphWish& b) { return a.kind == b.kind && a.flipped == b.flipped; }
+  Units units;
+  friend bool operator==(const GraphWish& a, const GraphWish& b) {
+    return a.kind == b.kind && a.flipped == b.flipped && a.units == b.units;
+  }
 };
 
 /// Networks of more operators open with their groups closed.

@@ -20,6 +20,13 @@ struct Frame {
   [[nodiscard]] double y(double address) const { return area.bottom() - address / top * area.height(); }
 };
 
+/// Width of the widest address up to a size.
+double size_room(std::int64_t most, const Look& look) {
+  const QFontMetricsF metrics(look.smallFont());
+  return std::max(metrics.horizontalAdvance(QStringLiteral("555.00 KiB")),
+                  metrics.horizontalAdvance(size_text(most, look.units())));
+}
+
 /// Title, and below it one line of numbers. Returns the height used.
 double add_title(Drawing& drawing, const Look& look, double width, const QString& title, const QString& numbers) {
   const QFontMetricsF big(look.titleFont());
@@ -38,7 +45,7 @@ void add_addresses(Drawing& drawing, const Frame& frame, const Look& look, doubl
     const double y = frame.y(address);
     drawing.line({frame.area.left(), y}, {frame.area.right(), y}, look.theme().line, 0.6);
     drawing.text({left, y - metrics.height() / 2, frame.area.left() - left - 6, metrics.height()},
-                 size_text(static_cast<std::int64_t>(address)), look.theme().muted, look.smallFont(),
+                 size_text(static_cast<std::int64_t>(address), look.units()), look.theme().muted, look.smallFont(),
                  Qt::AlignRight | Qt::AlignVCenter);
   }
 }
@@ -67,8 +74,8 @@ void add_addresses(Drawing& drawing, const QRectF& area, const AddressAxis& axis
   }
   for (const std::int64_t address : shown) {
     const double y = axis.y(static_cast<double>(address));
-    drawing.text({left, y - height / 2, area.left() - left - 6, height}, size_text(address), look.theme().muted,
-                 look.smallFont(), Qt::AlignRight | Qt::AlignVCenter);
+    drawing.text({left, y - height / 2, area.left() - left - 6, height}, size_text(address, look.units()),
+                 look.theme().muted, look.smallFont(), Qt::AlignRight | Qt::AlignVCenter);
   }
 }
 
@@ -97,11 +104,11 @@ std::vector<double> spread(const std::vector<double>& wanted, double height, dou
 }
 
 /// "filling from main memory", … with what the buffer is.
-QString span_tip(const StepFacts& step, const BufferTimeline& timeline, const BufferSpan& span) {
+QString span_tip(const StepFacts& step, const BufferTimeline& timeline, const BufferSpan& span, Units units) {
   const Buffer& buffer = step.plan->nest.buffers[static_cast<std::size_t>(span.buffer)];
   return format("{}: {} of {}\n{} at address {} to {}\n{} from statement {} to {}", buffer.name,
                 extents_text(buffer.extents), tensor_of_buffer(step.plan->nest, span.buffer),
-                size_text(buffer.bytes()).toStdString(), buffer.offset, buffer.offset + buffer.bytes(),
+                size_text(buffer.bytes(), units).toStdString(), buffer.offset, buffer.offset + buffer.bytes(),
                 name_of(span.state).toStdString(), timeline.columns[static_cast<std::size_t>(span.first)],
                 timeline.columns[static_cast<std::size_t>(span.last)]);
 }
@@ -139,11 +146,12 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   const double width = std::max(room.width(), 420.0);
 
   const std::int64_t available = target.ldm_available();
-  double y = add_title(drawing, look, width, format("LDM of one core: {}", step->step->group.name),
-                       format("peak {} of {} ({:.0f} %), free {}", size_text(nest.ldm_bytes).toStdString(),
-                              size_text(available).toStdString(),
-                              100.0 * static_cast<double>(nest.ldm_bytes) / static_cast<double>(available),
-                              size_text(available - nest.ldm_bytes).toStdString()));
+  double y =
+      add_title(drawing, look, width, format("LDM of one core: {}", step->step->group.name),
+                format("peak {} of {} ({:.0f} %), free {}", size_text(nest.ldm_bytes, look.units()).toStdString(),
+                       size_text(available, look.units()).toStdString(),
+                       100.0 * static_cast<double>(nest.ldm_bytes) / static_cast<double>(available),
+                       size_text(available - nest.ldm_bytes, look.units()).toStdString()));
   std::vector<LegendEntry> legend = state_legend(theme);
   legend.push_back({QStringLiteral("free"), theme.base});
   if (target.ldm_reserved > 0) {
@@ -161,7 +169,7 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   });
   const auto buffer_number = [&](int b) {
     const Buffer& buffer = nest.buffers[static_cast<std::size_t>(b)];
-    QString label = format(" · {}", size_text(buffer.bytes()).toStdString());
+    QString label = format(" · {}", size_text(buffer.bytes(), look.units()).toStdString());
     if (buffer.slots > 1) label += format(" · {} slots", buffer.slots);
     return label;
   };
@@ -175,7 +183,7 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
     column_text = std::max(column_text, small.horizontalAdvance(column_label(plan, index, id)));
   }
   column_text = std::min(column_text + 8, 320.0);  // longer names are told by their tips
-  const double left = margin + small.horizontalAdvance(QStringLiteral("65.00 KiB")) + 8;
+  const double left = margin + size_room(target.ldm_bytes, look) + 8;
   const double map_top = y + depth * row + 4;
   const double wanted = std::max(
       {room.height() - map_top - column_text - row - margin, row * static_cast<double>(order.size()) + 8, 110.0});
@@ -194,7 +202,8 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
     Mark& reserved = drawing.rect({area.left(), area.top(), area.width(), edge - area.top()}, theme.raised, theme.line);
     reserved.pattern = Qt::DiagCrossPattern;
     reserved.tip = format("{} are reserved for the stack and reply words; buffers use {}",
-                          size_text(target.ldm_reserved).toStdString(), size_text(available).toStdString());
+                          size_text(target.ldm_reserved, look.units()).toStdString(),
+                          size_text(available, look.units()).toStdString());
   }
   for (const Bracket& bracket : timeline.brackets) {
     const QRectF bar(x(bracket.first) + 1, y + bracket.depth * row, x(bracket.last + 1) - x(bracket.first) - 2,
@@ -215,7 +224,7 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
                               theme.state(span.state), theme.line);
     mark.pattern = theme.pattern(span.state);
     mark.place = buffer_place(index, span.buffer);
-    mark.tip = span_tip(*step, timeline, span);
+    mark.tip = span_tip(*step, timeline, span, look.units());
   }
   // Peak and capacity.
   const double peak = axis.y(static_cast<double>(nest.ldm_bytes));
@@ -223,14 +232,15 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   peak_line.pen = Qt::DotLine;
   const double capacity = axis.y(static_cast<double>(available));
   drawing.line({area.left(), capacity}, {area.right(), capacity}, theme.error, 2);
-  const QString capacity_text = format("capacity {}", size_text(available).toStdString());
+  const QString capacity_text = format("capacity {}", size_text(available, look.units()).toStdString());
   const double capacity_room = small.horizontalAdvance(capacity_text) + 6;
   if (peak - capacity > row) {
     drawing.text({area.right() - capacity_room, capacity + 1, capacity_room - 4, row - 2}, capacity_text, theme.error,
                  look.smallFont(), Qt::AlignRight | Qt::AlignVCenter);
     if (peak - capacity > 2 * row) {
       drawing.text({area.left() + 4, peak - row + 1, 160, row - 2},
-                   format("peak {}", size_text(nest.ldm_bytes).toStdString()), theme.muted, look.smallFont());
+                   format("peak {}", size_text(nest.ldm_bytes, look.units()).toStdString()), theme.muted,
+                   look.smallFont());
     }
   }
   // Names at the right, each tied to its buffer.
@@ -289,11 +299,11 @@ Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {
   const Target& target = plan.program().target;
   const QFontMetricsF small(look.smallFont());
   const double width = std::max(room.width(), 360.0);
-  const double y = add_title(
-      drawing, look, width, QStringLiteral("LDM peak of every group"),
-      format("highest {} of {}; click a group to see its buffers", size_text(plan.totals.ldm_peak_bytes).toStdString(),
-             size_text(target.ldm_available()).toStdString()));
-  const double left = margin + small.horizontalAdvance(QStringLiteral("65.00 KiB")) + 8;
+  const double y = add_title(drawing, look, width, QStringLiteral("LDM peak of every group"),
+                             format("highest {} of {}; click a group to see its buffers",
+                                    size_text(plan.totals.ldm_peak_bytes, look.units()).toStdString(),
+                                    size_text(target.ldm_available(), look.units()).toStdString()));
+  const double left = margin + size_room(target.ldm_bytes, look) + 8;
   Frame frame;
   const double top_edge = y + small.height() + 6;  // the capacity's name stands above its line
   frame.area =
@@ -310,14 +320,15 @@ Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {
                               step_width * 0.8, frame.area.bottom() - top},
                              theme.category(2));
     bar.place = step_place(static_cast<int>(i));
-    bar.tip = format("{}\npeak {} of {}", step.step->group.name, size_text(step.plan->nest.ldm_bytes).toStdString(),
-                     size_text(target.ldm_available()).toStdString());
+    bar.tip = format("{}\npeak {} of {}", step.step->group.name,
+                     size_text(step.plan->nest.ldm_bytes, look.units()).toStdString(),
+                     size_text(target.ldm_available(), look.units()).toStdString());
   }
   const double capacity = frame.y(static_cast<double>(target.ldm_available()));
   drawing.line({frame.area.left(), capacity}, {frame.area.right(), capacity}, theme.error, 2);
   drawing.text({frame.area.right() - 200, capacity - small.height() - 2, 196, small.height()},
-               format("capacity {}", size_text(target.ldm_available()).toStdString()), theme.error, look.smallFont(),
-               Qt::AlignRight | Qt::AlignVCenter);
+               format("capacity {}", size_text(target.ldm_available(), look.units()).toStdString()), theme.error,
+               look.smallFont(), Qt::AlignRight | Qt::AlignVCenter);
   drawing.text({frame.area.left(), frame.area.bottom() + 4, frame.area.width(), small.height()},
                QStringLiteral("groups in order of execution →"), theme.muted, look.smallFont(),
                Qt::AlignHCenter | Qt::AlignVCenter);
@@ -333,9 +344,10 @@ Drawing dram_map(const LoadedPlan& plan, const Place& chosen, const Look& look, 
   const QFontMetricsF small(look.smallFont());
   const double row = small.height() + 4;
   const double width = std::max(room.width(), 420.0);
-  double y = add_title(drawing, look, width, QStringLiteral("Main memory: activations"),
-                       format("{} for activations, {} for parameters", size_text(memory.activation_bytes).toStdString(),
-                              size_text(memory.parameter_bytes).toStdString()));
+  double y = add_title(
+      drawing, look, width, QStringLiteral("Main memory: activations"),
+      format("{} for activations, {} for parameters", size_text(memory.activation_bytes, look.units()).toStdString(),
+             size_text(memory.parameter_bytes, look.units()).toStdString()));
   std::vector<LegendEntry> entries = {{QStringLiteral("network input"), theme.category(5)},
                                       {QStringLiteral("between groups"), theme.category(0)},
                                       {QStringLiteral("network output"), theme.category(1)},
@@ -345,7 +357,7 @@ Drawing dram_map(const LoadedPlan& plan, const Place& chosen, const Look& look, 
   const StepFacts* const of_place = plan.step(chosen.step);
   if (of_place != nullptr) entries.push_back({QStringLiteral("the chosen group's step"), band});
   y += add_legend(drawing, {margin, y}, width - margin, entries, theme.text, theme.line, look.smallFont()) + 6;
-  const double left = margin + small.horizontalAdvance(QStringLiteral("655.00 KiB")) + 8;
+  const double left = margin + size_room(memory.activation_bytes, look) + 8;
   const QRectF area(left, y + 4, width - left - margin, std::max(room.height() - y - 2 * row - 14, 120.0));
   // A few tensors are all to be seen, of many those that are large.
   std::vector<AddressAxis::Piece> pieces;
@@ -385,8 +397,8 @@ Drawing dram_map(const LoadedPlan& plan, const Place& chosen, const Look& look, 
       mark.place = op_place(plan.step_of_operator[static_cast<std::size_t>(op)], op);
     }
     mark.tip = format("{} {}{}\n{} at offset {}\nfrom step {} to step {}", tensor.name, name_of(tensor.type),
-                      to_text(tensor.shape), size_text(place.bytes).toStdString(), place.offset, place.first_step,
-                      place.last_step);
+                      to_text(tensor.shape), size_text(place.bytes, look.units()).toStdString(), place.offset,
+                      place.first_step, place.last_step);
     // A name where it says something: along the block, upright where that is the longer side.
     const QString name = qt(tensor.name);
     const bool upright = block.width() < block.height() && small.horizontalAdvance(name) > block.width();

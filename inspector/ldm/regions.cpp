@@ -231,7 +231,7 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
     line(format("{} of {} elements ({:.3g} %), {}", count_text(region.elements()).toStdString(),
                 count_text(all).toStdString(),
                 100.0 * static_cast<double>(region.elements()) / static_cast<double>(std::max<std::int64_t>(all, 1)),
-                size_text(buffer.bytes()).toStdString()),
+                size_text(buffer.bytes(), look.units()).toStdString()),
          theme.muted, look.smallFont());
     const std::vector<Extent>& extents = *region.extents;
     const std::size_t dimensions = std::min(extents.size(), region.shape.size());

@@ -234,11 +234,21 @@ QString count_text(std::int64_t number) {
   return text;
 }
 
-QString size_text(std::int64_t bytes) { return QString::fromStdString(bytes_text(bytes)); }
+QString size_text(std::int64_t bytes, Units units) {
+  return units.bytes == ByteUnit::exact ? count_text(bytes) + QStringLiteral(" B")
+                                        : QString::fromStdString(bytes_text(bytes));
+}
 
 QString time_text(std::int64_t cycles, double clock_hz, Units units) {
-  if (units == Units::cycles) return count_text(cycles);
-  QString text = QString::fromStdString(seconds_text(static_cast<double>(cycles) / clock_hz));
+  return units.time == TimeUnit::cycles ? count_text(cycles) : seconds_text(cycles, clock_hz);
+}
+
+QString full_time_text(std::int64_t cycles, double clock_hz, Units units) {
+  return time_text(cycles, clock_hz, units) + (units.time == TimeUnit::cycles ? QStringLiteral(" cycles") : QString());
+}
+
+QString seconds_text(std::int64_t cycles, double clock_hz) {
+  QString text = QString::fromStdString(stowage::seconds_text(static_cast<double>(cycles) / clock_hz));
   text.replace(QLatin1String(" us"), QStringLiteral(" µs"));
   return text;
 }

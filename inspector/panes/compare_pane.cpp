@@ -43,13 +43,15 @@ ComparePane::ComparePane(const PaneContext& context)
   verdict_->setTextFormat(Qt::PlainText);
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   verdict_->setContentsMargins(8, 2, 8, 4);
-  filter_->setPlaceholderText(tr("Filter (regular expression)"));
+  filter_->setPlaceholderText(tr("Filter"));
+  filter_->setToolTip(tr("Groups that match a regular expression"));
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(220);
   // What does not fit scrolls. Without this the wrapped lines of a pane behind others make the window grow.
   setMinimumSize(320, 160);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 3);
+  bar->setSpacing(6);
   bar->addWidget(new QLabel(tr("Baseline"), this));
   bar->addWidget(baseline_, 2);
   bar->addWidget(swap_);
@@ -173,7 +175,8 @@ void ComparePane::showGroup() {
     nest_after_->setCode({});
     return;
   }
-  details_->setTable(std::make_shared<const Table>(details_table(*change, *both->baseline, *both->current)), 1);
+  details_->setTable(
+      std::make_shared<const Table>(details_table(*change, *both->baseline, *both->current, look().units())), 1);
   auto [before, after] = compared_nests(*both->baseline, static_cast<int>(change->before.front().step), *both->current,
                                         place().step, look());
   nest_before_->setCode(std::move(before));

@@ -148,7 +148,7 @@ std::vector<GraphWish> GraphPane::wishes() const {
   title.setBold(true);
   std::vector<GraphWish> wishes;
   for (const GraphKind kind : kinds()) {
-    wishes.push_back({kind, flipped_, TextMeasure(title), TextMeasure(look().smallFont())});
+    wishes.push_back({kind, flipped_, TextMeasure(title), TextMeasure(look().smallFont()), look().units()});
   }
   return wishes;
 }
@@ -387,7 +387,7 @@ void GraphPane::refresh(unsigned changes) {
     for (GraphView* view : {computation_, fused_}) view->setPicture(nullptr, false);
     layOut();
   } else if ((changes & look_changed) != 0) {
-    layOut();  // text has another size
+    layOut();  // text has another size, or says something else
   }
   if ((changes & (plan_changed | comparison_changed)) != 0) followComparison();
   if ((changes & (plan_changed | comparison_changed | look_changed)) != 0) recolour();

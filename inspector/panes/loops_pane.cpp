@@ -107,9 +107,8 @@ void LoopsPane::refresh(unsigned changes) {
       title_->setText(tr("%1 · %2 · LDM %3 · %4")
                           .arg(qt(step()->step->group.name),
                                nest.cores_used() == 1 ? tr("one core") : tr("%1 cores").arg(nest.cores_used()),
-                               size_text(nest.ldm_bytes),
-                               time_text(step()->cycles, plan()->program().target.clock_hz, look().units()) +
-                                   (look().units() == Units::cycles ? tr(" cycles") : QString())));
+                               size_text(nest.ldm_bytes, look().units()),
+                               full_time_text(step()->cycles, plan()->program().target.clock_hz, look().units())));
     } else if (step() != nullptr) {
       title_->setText(tr("%1 is a view: other shape, same memory, nothing to do").arg(qt(step()->step->group.name)));
     } else {

@@ -8,7 +8,8 @@
 #include <functional>
 #include <set>
 
-#include "core/number_text.h"
+#include "inspector/draw/shared_out.h"
+#include "inspector/draw/wrapped_text.h"
 #include "inspector/replay/algorithm_text.h"
 
 namespace stowage::inspector {
@@ -309,7 +310,8 @@ class Picture {
   void ldm(double x, double width) {
     heading(x, width, QStringLiteral("LDM of one core"),
             step_.buffers.empty() ? QStringLiteral("no buffers yet: algorithm 1 sizes them")
-                                  : format("{} of {}", bytes_text(step_.ldm_bytes), bytes_text(replay_.capacity)));
+                                  : format("{} of {}", size_text(step_.ldm_bytes, look_.units()).toStdString(),
+                                           size_text(replay_.capacity, look_.units()).toStdString()));
     if (step_.buffers.empty()) {
       y_ += 8;
       return;
@@ -319,12 +321,12 @@ class Picture {
     const double row = row_of(font) + 2;
     const auto label_of = [](const ReplayBuffer& buffer) { return format("{} [{}]", buffer.tensor, buffer.extents); };
     double names = metrics.horizontalAdvance(QStringLiteral("rounding up"));
-    double sizes = metrics.horizontalAdvance(size_text(replay_.most_bytes()));
+    double sizes = metrics.horizontalAdvance(size_text(replay_.most_bytes(), look_.units()));
     std::int64_t rounding = 0;
     std::set<ModelBuffer::Kind> kinds;
     for (const ReplayBuffer& buffer : step_.buffers) {
       names = std::max(names, metrics.horizontalAdvance(label_of(buffer)));
-      sizes = std::max(sizes, metrics.horizontalAdvance(size_text(buffer.bytes)));
+      sizes = std::max(sizes, metrics.horizontalAdvance(size_text(buffer.bytes, look_.units())));
       if (buffer.inside.empty()) rounding += buffer.taken - buffer.bytes;
       kinds.insert(buffer.kind);
     }
@@ -349,8 +351,9 @@ class Picture {
       if (buffer.changed) drawing_.rect({x - 4, y_, 4, row}, theme_.accent);
       Mark& label = drawing_.text({x + 2, y_, names - 6, row}, label_of(buffer), theme_.text, font);
       label.elide = Qt::ElideMiddle;
-      label.tip = format("{}: {}", label_of(buffer).toStdString(), bytes_text(buffer.bytes));
-      number(size_text(buffer.bytes), theme_.muted);
+      label.tip =
+          format("{}: {}", label_of(buffer).toStdString(), size_text(buffer.bytes, look_.units()).toStdString());
+      number(size_text(buffer.bytes, look_.units()), theme_.muted);
       const QColor fill = color_of(buffer);
       if (buffer.inside.empty()) {
         bar(left, std::max(static_cast<double>(buffer.bytes), 1.5 / scale), row - 4, fill);
@@ -368,11 +371,11 @@ class Picture {
       drawing_.text({x + 2, y_, names - 6, row}, QStringLiteral("rounding up"), theme_.muted, font);
       drawing_.text({left + 2, y_, right - left - 4, row},
                     format("every buffer begins at a multiple of {} B", replay_.alignment), theme_.muted, font);
-      number(QStringLiteral("+") + size_text(rounding), theme_.muted);
+      number(QStringLiteral("+") + size_text(rounding, look_.units()), theme_.muted);
     }
     y_ = total_y;
     drawing_.text({x + 2, y_, names - 6, row}, QStringLiteral("all"), theme_.text, font);
-    number(size_text(step_.ldm_bytes), theme_.text);
+    number(size_text(step_.ldm_bytes, look_.units()), theme_.text);
     const double limit = left + static_cast<double>(replay_.capacity) * scale;
     const bool exceeds = step_.ldm_bytes > replay_.capacity;
     if (exceeds) {
@@ -380,9 +383,11 @@ class Picture {
     }
     drawing_.line({limit, top}, {limit, y_ + row + 3}, theme_.error, 2);
     y_ += row + 3;
-    const QString capacity = format("capacity {}", bytes_text(replay_.capacity));
+    const QString capacity = format("capacity {}", size_text(replay_.capacity, look_.units()).toStdString());
     const QString says =
-        exceeds ? capacity + format(", exceeded by {}", bytes_text(step_.ldm_bytes - replay_.capacity)) : capacity;
+        exceeds ? capacity + format(", exceeded by {}",
+                                    size_text(step_.ldm_bytes - replay_.capacity, look_.units()).toStdString())
+                : capacity;
     const double wide = metrics.horizontalAdvance(says) + 2;
     // Below its line, and inside of the picture.
     const double at = std::clamp(limit - wide / 2, x, std::max(x, x + width - wide));

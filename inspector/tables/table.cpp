@@ -44,6 +44,16 @@ std::string separated(const Table& table, const std::vector<std::size_t>& rows, 
 
 }  // namespace
 
+ColumnKind change_kind(ColumnKind kind) {
+  switch (kind) {
+    case ColumnKind::text: return ColumnKind::text;
+    case ColumnKind::bytes: return ColumnKind::bytes_change;
+    case ColumnKind::cycles: return ColumnKind::cycles_change;
+    case ColumnKind::share: return ColumnKind::share_change;
+    default: return ColumnKind::count_change;
+  }
+}
+
 Row totals_row(const Table& table, const std::vector<std::size_t>& rows) {
   Row totals;
   totals.cells.resize(table.columns.size());

@@ -27,6 +27,9 @@ enum class ColumnKind : std::uint8_t {
   share_change
 };
 
+/// Of a column, that of the column with its changes.
+ColumnKind change_kind(ColumnKind kind);
+
 struct Column {
   std::string title;
   ColumnKind kind = ColumnKind::text;
@@ -42,7 +45,8 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 struct Row {
   std::vector<Cell> cells;  ///< one per column
   Place place;
-  std::string key = {};  ///< what it is among the rows of its group, the same in every plan: "get A"
+  std::string key = {};                    ///< what it is among the rows of its group, the same in every plan: "get A"
+  ColumnKind measure = ColumnKind::count;  ///< what the whole numbers of its count columns are, where rows differ
 };
 
 struct Table {

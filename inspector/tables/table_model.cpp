@@ -54,16 +54,23 @@ void TableModel::setTable(TablePtr table, double clock_hz) {
   endResetModel();
 }
 
-QString TableModel::text(const Cell& cell, std::size_t column) const {
+QString TableModel::text(const Row& row, std::size_t column) const {
+  const Cell& cell = row.cells[column];
   if (const auto* text = std::get_if<std::string>(&cell)) return QString::fromStdString(*text);
-  const ColumnKind kind = table_->columns[column].kind;
+  ColumnKind kind = table_->columns[column].kind;
+  const bool of_row = row.measure != ColumnKind::count;
+  if (of_row && kind == ColumnKind::count) kind = row.measure;
+  if (of_row && kind == ColumnKind::count_change) kind = change_kind(row.measure);
+  const auto time = [&](std::int64_t cycles) {  // a heading tells what it is only where all rows are that
+    return (of_row ? full_time_text : time_text)(cycles, clock_hz_, look_.units());
+  };
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-    if (kind == ColumnKind::bytes) return size_text(*whole);
-    if (kind == ColumnKind::cycles) return time_text(*whole, clock_hz_, look_.units());
+    if (kind == ColumnKind::bytes) return size_text(*whole, look_.units());
+    if (kind == ColumnKind::cycles) return time(*whole);
     if (kind == ColumnKind::count) return count_text(*whole);
     const std::int64_t size = std::abs(*whole);
-    return with_sign(*whole, kind == ColumnKind::bytes_change    ? size_text(size)
-                             : kind == ColumnKind::cycles_change ? time_text(size, clock_hz_, look_.units())
+    return with_sign(*whole, kind == ColumnKind::bytes_change    ? size_text(size, look_.units())
+                             : kind == ColumnKind::cycles_change ? time(size)
                                                                  : count_text(size));
   }
   if (const auto* fraction = std::get_if<double>(&cell)) {
@@ -79,7 +86,7 @@ QString TableModel::title(std::size_t column) const {
   const Column& shown = table_->columns[column];
   QString title = QString::fromStdString(shown.title);
   const bool is_time = shown.kind == ColumnKind::cycles || shown.kind == ColumnKind::cycles_change;
-  if (is_time && look_.units() == Units::seconds) title.replace(QStringLiteral("cycles"), tr("time"));
+  if (is_time && look_.units().time == TimeUnit::seconds) title.replace(QStringLiteral("cycles"), tr("time"));
   return title;
 }
 
@@ -94,20 +101,21 @@ int TableModel::columnCount(const QModelIndex& parent) const {
 QVariant TableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount()) return {};
   const auto column = static_cast<std::size_t>(index.column());
-  const Cell& cell = table_->rows[static_cast<std::size_t>(index.row())].cells[column];
+  const Row& row = table_->rows[static_cast<std::size_t>(index.row())];
+  const Cell& cell = row.cells[column];
   const ColumnKind kind = table_->columns[column].kind;
   switch (role) {
-    case Qt::DisplayRole: return text(cell, column);
+    case Qt::DisplayRole: return text(row, column);
     case Qt::TextAlignmentRole:
       return QVariant(std::holds_alternative<std::string>(cell) ? Qt::AlignLeft | Qt::AlignVCenter
                                                                 : Qt::AlignRight | Qt::AlignVCenter);
     case Qt::ToolTipRole: {
-      QString tip = text(cell, column);
+      QString tip = text(row, column);
       if (const auto* bytes = std::get_if<std::int64_t>(&cell); bytes != nullptr && kind == ColumnKind::bytes) {
         tip = tr("%1 bytes").arg(count_text(*bytes));
       }
       if (const auto* cycles = std::get_if<std::int64_t>(&cell); cycles != nullptr && kind == ColumnKind::cycles) {
-        tip = tr("%1 cycles, %2").arg(count_text(*cycles), time_text(*cycles, clock_hz_, Units::seconds));
+        tip = tr("%1 cycles, %2").arg(count_text(*cycles), seconds_text(*cycles, clock_hz_));
       }
       return tip + QLatin1Char('\n') + QString::fromStdString(table_->columns[column].tip);
     }

@@ -25,7 +25,7 @@ class TableModel : public QAbstractTableModel {
   /// Heading of a column as it is shown: cycles are times where the look says so.
   [[nodiscard]] QString title(std::size_t column) const;
   /// Text of a cell as it is shown.
-  [[nodiscard]] QString text(const Cell& cell, std::size_t column) const;
+  [[nodiscard]] QString text(const Row& row, std::size_t column) const;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;

@@ -109,6 +109,9 @@ TableView::TableView(const Look& look, QWidget* parent)
             [this, text] { QApplication::clipboard()->setText(qt((this->*text)())); });
     addAction(action);
   };
+  connect(&look, &Look::changed, this, [this] {
+    if (look_.units() != fitted_units_ && model_->columnCount() > 0) fitColumns();  // numbers have another length
+  });
   copy(QKeySequence::Copy, tr("Copy as TSV"), &TableView::tsv);
   copy(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), tr("Copy as Markdown"), &TableView::markdown);
 }
@@ -125,16 +128,26 @@ void TableView::setTable(TablePtr table, double clock_hz) {
     }
     view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
   }
-  view_->resizeColumnsToContents();
-  for (int c = 0; c < model_->columnCount(); ++c) {
-    view_->setColumnWidth(c, std::clamp(view_->columnWidth(c) + 10, 50, 320));
-    totals_->setColumnHidden(c, view_->isColumnHidden(c));
-    totals_->setColumnWidth(c, view_->columnWidth(c));
-  }
+  fitColumns();
   const int row = view_->fontMetrics().height() + 8;
   view_->verticalHeader()->setDefaultSectionSize(row);
   totals_->verticalHeader()->setDefaultSectionSize(row);
   totals_->setFixedHeight(row + 2);
+}
+
+void TableView::fitColumns() {
+  fitted_units_ = look_.units();
+  view_->resizeColumnsToContents();
+  for (int c = 0; c < model_->columnCount(); ++c) {
+    int needed = view_->columnWidth(c);
+    if (model_->table()->columns[static_cast<std::size_t>(c)].summed) {  // a sum is often longer than what it sums
+      totals_->resizeColumnToContents(c);
+      needed = std::max(needed, totals_->columnWidth(c));
+    }
+    view_->setColumnWidth(c, std::clamp(needed + 10, 50, 320));
+    totals_->setColumnHidden(c, view_->isColumnHidden(c));
+    totals_->setColumnWidth(c, view_->columnWidth(c));
+  }
 }
 
 void TableView::setPattern(const QRegularExpression& pattern) { filter_->setPattern(pattern); }
@@ -253,7 +266,7 @@ Drawing TableView::drawing() const {
   const Row totals = columns.empty() ? Row() : totals_row(table, rows);
   // Cells in lines, which make rows as high as their highest.
   const auto lines_of = [&](const Row& row, std::size_t c) {
-    const QString text = model_->text(row.cells[c], c);
+    const QString text = model_->text(row, c);
     return std::holds_alternative<std::string>(row.cells[c]) ? wrapped(text, font, widest_text) : QStringList(text);
   };
   std::vector<double> heights(rows.size(), row_height);
@@ -265,7 +278,7 @@ Drawing TableView::drawing() const {
       for (const QString& line : lines) width = std::max(width, metrics.horizontalAdvance(line));
       heights[r] = std::max(heights[r], line_height * static_cast<double>(lines.size()) + 8);
     }
-    widths.push_back(std::max(width, metrics.horizontalAdvance(model_->text(totals.cells[c], c))) + 14);
+    widths.push_back(std::max(width, metrics.horizontalAdvance(model_->text(totals, c))) + 14);
   }
   Drawing drawing;
   double x = 16;
@@ -294,7 +307,7 @@ Drawing TableView::drawing() const {
       }
       y += heights[r];
     }
-    cell(y, model_->text(totals.cells[c], c), theme.text);
+    cell(y, model_->text(totals, c), theme.text);
     bottom = y;
     x += width;
   }

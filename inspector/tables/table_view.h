@@ -49,6 +49,7 @@ class TableView : public QWidget {
  private:
   void showMenu(const QPoint& position);
   void updateTotals();
+  void fitColumns();
   [[nodiscard]] std::vector<std::size_t> rowsToCopy() const;
 
   const Look& look_;
@@ -58,6 +59,7 @@ class TableView : public QWidget {
   QTableView* view_;
   QTableView* totals_;
   Place chosen_;
+  Units fitted_units_;      ///< those that the columns are wide enough for
   bool following_ = false;  ///< the selection moves because of what is chosen elsewhere
 };
 

@@ -196,7 +196,8 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   return evaluation;
 }
 
-std::string verdict(const Plan& before, const Target& target_before, const Plan& after, const Target& target_after) {
+std::string verdict(const Plan& before, const Target& target_before, const Plan& after, const Target& target_after,
+                    Units units) {
   const GroupNumbers a = numbers_of(before, target_before);
   const GroupNumbers b = numbers_of(after, target_after);
   std::vector<std::string> words;
@@ -221,10 +222,10 @@ std::string verdict(const Plan& before, const Target& target_before, const Plan&
     }
   }
   if (telling != nullptr && a.cycles != b.cycles) {
-    text += fmt::format(" The term \"{}\" {} by {} cycles", telling->name, largest > 0 ? "grows" : "falls",
-                        grouped_digits(std::abs(largest)));
+    text += fmt::format(" The term \"{}\" {} by {}", telling->name, largest > 0 ? "grows" : "falls",
+                        full_time_text(std::abs(largest), target_after.clock_hz, units).toStdString());
     if (a.bytes != b.bytes) {
-      text += fmt::format(", DMA moves {} {}", bytes_text(std::abs(b.bytes - a.bytes)),
+      text += fmt::format(", DMA moves {} {}", size_text(std::abs(b.bytes - a.bytes), units).toStdString(),
                           b.bytes > a.bytes ? "more" : "less");
     }
     text += ".";
@@ -232,11 +233,11 @@ std::string verdict(const Plan& before, const Target& target_before, const Plan&
   return text;
 }
 
-std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation) {
+std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation, Units units) {
   const Target& target = plan.program().target;
   if (!evaluation.regrouped) {
     const StepFacts& step = plan.steps[static_cast<std::size_t>(evaluation.step)];
-    return verdict(*step.plan, target, evaluation.plan(), evaluation.target());
+    return verdict(*step.plan, target, evaluation.plan(), evaluation.target(), units);
   }
   const GroupNumbers before = numbers_of(evaluation.plans_before(plan), target);
   const GroupNumbers after = numbers_of(evaluation.plans_after(), evaluation.target());
@@ -248,7 +249,7 @@ std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation) {
       sentence(before, after,
                fmt::format("groups {} instead of {}", fmt::join(evaluation.groups, " | "), fmt::join(groups, " | ")));
   if (before.bytes != after.bytes) {
-    text += fmt::format(" DMA moves {} {}.", bytes_text(std::abs(after.bytes - before.bytes)),
+    text += fmt::format(" DMA moves {} {}.", size_text(std::abs(after.bytes - before.bytes), units).toStdString(),
                         after.bytes > before.bytes ? "more" : "less");
   }
   return text;

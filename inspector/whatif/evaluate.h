@@ -7,6 +7,7 @@
 
 #include "driver/plan_diff.h"
 #include "fusion/group_cost.h"
+#include "inspector/look/look.h"
 #include "inspector/state/loaded_plan.h"
 #include "inspector/whatif/edit.h"
 #include "inspector/whatif/regroup.h"
@@ -58,9 +59,10 @@ Evaluation evaluate(const LoadedPlan& plan, int step, const PlanEdit& edit);
 Schedule start_schedule(const LoadedPlan& plan, const FusedOperator& group);
 
 /// One or two sentences: how much faster or slower, by which changes, and which term of the estimate makes it so.
-std::string verdict(const Plan& before, const Target& target_before, const Plan& after, const Target& target_after);
+std::string verdict(const Plan& before, const Target& target_before, const Plan& after, const Target& target_after,
+                    Units units = {});
 /// The same of an evaluation, whose groups may be others than the plan's.
-std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation);
+std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation, Units units = {});
 
 /// The whole network with the edit, planned anew, as the command line plans it. Null after a stop or reported errors.
 PlanPtr plan_network(const PlanPtr& plan, const PlanEdit& edit, Diagnostics& diagnostics, std::stop_token stop,

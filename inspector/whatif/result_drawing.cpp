@@ -115,14 +115,15 @@ class Sheet {
     Mark& reserved = drawing.rect(
         {x(target.ldm_available()), y, x(target.ldm_bytes) - x(target.ldm_available()), height}, theme.raised);
     reserved.pattern = Qt::DiagCrossPattern;
-    reserved.tip = format("reserved: {}", size_text(target.ldm_reserved).toStdString());
+    reserved.tip = format("reserved: {}", size_text(target.ldm_reserved, look_.units()).toStdString());
     for (std::size_t b = 0; b < plan.nest.buffers.size(); ++b) {
       const Buffer& buffer = plan.nest.buffers[b];
       const QString tensor = qt(tensor_of_buffer(plan.nest, static_cast<int>(b)));
       const QRectF part(x(buffer.offset), y + 1, x(buffer.offset + buffer.bytes()) - x(buffer.offset), height - 2);
       const QColor fill = theme.state(moved_by(plan.nest, static_cast<int>(b)));
-      drawing.rect(part, fill, theme.line).tip = format(
-          "{}: {} of {}", tensor.toStdString(), extents_text(buffer.extents), size_text(buffer.bytes()).toStdString());
+      drawing.rect(part, fill, theme.line).tip =
+          format("{}: {} of {}", tensor.toStdString(), extents_text(buffer.extents),
+                 size_text(buffer.bytes(), look_.units()).toStdString());
       if (small.horizontalAdvance(tensor) + 6 < part.width()) {
         drawing.text(part.adjusted(3, 0, -2, 0), tensor, theme.on(fill), look_.smallFont());
       }
@@ -288,8 +289,9 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
     sheet.paragraph(has_edit ? QStringLiteral("The last possible edit:") : QStringLiteral("The plan without it:"),
                     theme.muted, look.smallFont());
   }
-  sheet.paragraph(input.legal != nullptr ? qt(verdict(*input.base, *input.legal)) : QStringLiteral("The plan:"),
-                  input.pending ? theme.muted : theme.text, look.titleFont());
+  sheet.paragraph(
+      input.legal != nullptr ? qt(verdict(*input.base, *input.legal, look.units())) : QStringLiteral("The plan:"),
+      input.pending ? theme.muted : theme.text, look.titleFont());
   const QString name = input.legal != nullptr ? qt(input.legal->name) : qt(step->step->group.name);
   const bool regrouped = input.legal != nullptr && input.legal->regrouped;
   sheet.row({regrouped ? QStringLiteral("these groups") : name, QStringLiteral("plan"), QStringLiteral("edited"),
@@ -297,12 +299,13 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
             true, 0);
   const GroupNumbers a = numbers_of(planned, target_before);
   const GroupNumbers b = numbers_of(edited, target);
+  const auto size = [&](std::int64_t bytes) { return size_text(bytes, look.units()); };
   sheet.numbers(QStringLiteral("transfers"), a.transfers, b.transfers, count_text);
   sheet.numbers(QStringLiteral("operations"), a.operations, b.operations, count_text);
-  sheet.numbers(QStringLiteral("DMA bytes"), a.bytes, b.bytes, size_text);
-  sheet.numbers(QStringLiteral("LDM peak"), a.ldm_bytes, b.ldm_bytes, size_text);
+  sheet.numbers(QStringLiteral("DMA bytes"), a.bytes, b.bytes, size);
+  sheet.numbers(QStringLiteral("LDM peak"), a.ldm_bytes, b.ldm_bytes, size);
   const auto time = [&](std::int64_t cycles) { return time_text(cycles, target.clock_hz, look.units()); };
-  const QString unit = look.units() == Units::cycles ? QStringLiteral("cycles") : QStringLiteral("time");
+  const QString unit = look.units().time == TimeUnit::cycles ? QStringLiteral("cycles") : QStringLiteral("time");
   sheet.numbers(unit, a.cycles, b.cycles, time);
   const auto term_of = [](const std::vector<const Plan*>& plans, const std::string& term) {
     std::int64_t cycles = 0;

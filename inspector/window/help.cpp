@@ -20,7 +20,7 @@ const Rows& keys() {
       {"Alt+Left, Alt+Right, Alt+Up", "back, forward, to what is around what is chosen"},
       {"Ctrl+O, Ctrl+Shift+O", "open a model or batch file, a compiled folder"},
       {"Ctrl+E", "export the pane that has the keyboard"},
-      {"Ctrl+Shift+D, Ctrl+Shift+U", "dark theme, times in seconds"},
+      {"Ctrl+Shift+D, Ctrl+Shift+U, Ctrl+Shift+B", "dark theme, times in seconds, sizes to the byte"},
       {"Ctrl++, Ctrl+-", "text size"},
       {"graph: arrows, Enter", "the next node in that direction; open or close a group"},
       {"graph: Shift+arrows, Page Up, Page Down", "move the sight"},

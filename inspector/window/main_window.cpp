@@ -200,15 +200,27 @@ void MainWindow::makeViewMenu() {
   QAction* dark = view->addAction(tr("&Dark"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_D), &look_,
                                   [this](bool on) { look_.setDark(on); });
   dark->setCheckable(true);
-  dark->setChecked(look_.theme().dark);
-  QAction* seconds = view->addAction(tr("Times in &seconds"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_U), &look_,
-                                     [this](bool on) { look_.setUnits(on ? Units::seconds : Units::cycles); });
-  seconds->setCheckable(true);
-  seconds->setChecked(look_.units() == Units::seconds);
-  connect(&look_, &Look::changed, this, [this, dark, seconds] {
+  QAction* seconds =
+      view->addAction(tr("Times in &seconds"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_U), &look_, [this](bool on) {
+        Units units = look_.units();
+        units.time = on ? TimeUnit::seconds : TimeUnit::cycles;
+        look_.setUnits(units);
+      });
+  QAction* bytes =
+      view->addAction(tr("Sizes in &bytes"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_B), &look_, [this](bool on) {
+        Units units = look_.units();
+        units.bytes = on ? ByteUnit::exact : ByteUnit::rounded;
+        look_.setUnits(units);
+      });
+  bytes->setToolTip(tr("To the byte instead of KiB and MiB"));
+  const auto show_look = [this, dark, seconds, bytes] {
     dark->setChecked(look_.theme().dark);
-    seconds->setChecked(look_.units() == Units::seconds);
-  });
+    seconds->setChecked(look_.units().time == TimeUnit::seconds);
+    bytes->setChecked(look_.units().bytes == ByteUnit::exact);
+  };
+  for (QAction* unit : {seconds, bytes}) unit->setCheckable(true);
+  show_look();
+  connect(&look_, &Look::changed, this, show_look);
   view->addAction(tr("&Larger text"), QKeySequence::ZoomIn, &look_,
                   [this] { look_.setPointSize(look_.pointSize() + 1); });
   view->addAction(tr("S&maller text"), QKeySequence::ZoomOut, &look_,

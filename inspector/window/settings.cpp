@@ -61,13 +61,15 @@ void Settings::removeRecent(const QString& path) {
 
 void Settings::restore(Look& look) const {
   look.setDark(value(QStringLiteral("dark"), false).toBool());
-  look.setUnits(value(QStringLiteral("seconds"), false).toBool() ? Units::seconds : Units::cycles);
+  look.setUnits({value(QStringLiteral("seconds"), false).toBool() ? TimeUnit::seconds : TimeUnit::cycles,
+                 value(QStringLiteral("exact-bytes"), false).toBool() ? ByteUnit::exact : ByteUnit::rounded});
   look.setPointSize(value(QStringLiteral("points"), 10.0).toDouble());
 }
 
 void Settings::save(const Look& look) {
   setValue(QStringLiteral("dark"), look.theme().dark);
-  setValue(QStringLiteral("seconds"), look.units() == Units::seconds);
+  setValue(QStringLiteral("seconds"), look.units().time == TimeUnit::seconds);
+  setValue(QStringLiteral("exact-bytes"), look.units().bytes == ByteUnit::exact);
   setValue(QStringLiteral("points"), look.pointSize());
 }
 

@@ -4,6 +4,8 @@
 #include <QTest>
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
 
 #include "inspector/compare/compare_tables.h"
 #include "inspector/cost/cost_chart.h"
@@ -187,6 +189,12 @@ TEST_CASE("the cost of a group shows the baseline's", "[inspector]") {
   CHECK(texts(conv2, &both).contains(QStringLiteral("Δ +")));
   CHECK(texts(-1, &both).contains(QStringLiteral("Δ +")));
   CHECK(texts(step_named(*both.current, "pool1"), &both).contains(QStringLiteral("Δ –")));
+  // One below the other, to the right.
+  std::set<double> ends;
+  for (const Mark& mark : cost_terms(*both.current, -1, Look(), {900, 400}, &both).marks) {
+    if (mark.text.startsWith(QStringLiteral("Δ "))) ends.insert(std::round(mark.rect.right()));
+  }
+  CHECK(ends.size() == 1);
 }
 
 struct Compared {

@@ -141,7 +141,7 @@ PicturePtr picture_of(const LoadedPlan& plan, const GraphWish& wish) {
 
 GraphWish wish_for(GraphKind kind) {
   const Look look;
-  return {kind, {}, TextMeasure(look.textFont()), TextMeasure(look.smallFont())};
+  return {kind, {}, TextMeasure(look.textFont()), TextMeasure(look.smallFont()), {}};
 }
 
 TEST_CASE("the graphs of a plan show every operator, group and tensor between them", "[inspector]") {

@@ -36,8 +36,8 @@ TEST_CASE("every table keeps the contract of Qt's models", "[inspector]") {
     filter.setStep(std::nullopt);
     filter.setPattern(QRegularExpression());
     CHECK(filter.rowCount() == static_cast<int>(table.rows.size()));
-    look.setUnits(Units::seconds);
-    look.setUnits(Units::cycles);
+    look.setUnits({TimeUnit::seconds, ByteUnit::exact});
+    look.setUnits({});
   }
   model.setTable(nullptr, 1);
   CHECK(model.rowCount() == 0);
@@ -121,7 +121,7 @@ TEST_CASE("rows lead to places and places to rows", "[inspector]") {
 
 TEST_CASE("the total of a column of cycles is a time where its rows are", "[inspector]") {
   Look look;
-  look.setUnits(Units::seconds);
+  look.setUnits({.time = TimeUnit::seconds});
   TableView view(look);
   const PlanPtr plan = sample_plan("lenet");
   const double clock = plan->program().target.clock_hz;
@@ -129,12 +129,29 @@ TEST_CASE("the total of a column of cycles is a time where its rows are", "[insp
   view.setTable(shared(groups_table(*plan)), clock);
   const auto cycles = 4;
   REQUIRE(view.model().table()->columns[cycles].title == "cycles");
-  CHECK(view.totals().model()->index(0, cycles).data().toString() ==
-        time_text(plan->totals.cycles, clock, Units::seconds));
+  CHECK(view.totals().model()->index(0, cycles).data().toString() == seconds_text(plan->totals.cycles, clock));
   CHECK(view.model().headerData(cycles, Qt::Horizontal, Qt::DisplayRole).toString() == QStringLiteral("time"));
   CHECK(view.csv().find(",cycles,") != std::string::npos);  // where it is cycles
-  look.setUnits(Units::cycles);
+  look.setUnits({});
   CHECK(view.model().headerData(cycles, Qt::Horizontal, Qt::DisplayRole).toString() == QStringLiteral("cycles"));
+}
+
+TEST_CASE("sizes are rounded or exact, in columns wide enough for them", "[inspector]") {
+  Look look;
+  TableView view(look);
+  Table table;
+  table.title = "sizes";
+  table.columns = {{"what", ColumnKind::text, ""}, {"b", ColumnKind::bytes, "", true}};
+  table.rows = {{{"all", std::int64_t{16'700'000'000}}, {}}};
+  view.setTable(shared(table), 1e9);
+  const QModelIndex total = view.totals().model()->index(0, 1);
+  CHECK(total.data().toString() == QStringLiteral("15.55 GiB"));
+  const int rounded = view.view().columnWidth(1);
+  look.setUnits({.bytes = ByteUnit::exact});
+  CHECK(total.data().toString() == count_text(16'700'000'000) + QStringLiteral(" B"));
+  CHECK(view.view().columnWidth(1) > rounded);
+  CHECK(view.totals().columnWidth(1) == view.view().columnWidth(1));
+  CHECK(view.csv() == "what,b\nall,16700000000\n");  // plain digits in either
 }
 
 TEST_CASE("the column chooser hides a column from the screen, from copies and from the totals", "[inspector]") {

@@ -150,13 +150,13 @@ TEST_CASE("the window survives changes of theme, units and text size with a plan
   MainWindow window;
   open_sample(window, "lenet");
   window.look().setDark(true);
-  window.look().setUnits(Units::seconds);
+  window.look().setUnits({TimeUnit::seconds, ByteUnit::exact});
   window.look().setPointSize(14);
   for (const PaneRow& row : pane_table()) window.pane(row.name)->flush();
   QCoreApplication::processEvents();
   CHECK_FALSE(window.grab().isNull());
   window.look().setDark(false);
-  window.look().setUnits(Units::cycles);
+  window.look().setUnits({});
   window.look().setPointSize(10);
 }
 
