@@ -131,6 +131,17 @@ QString bracket_text(const LoadedPlan& plan, int step, int statement, const QFon
   return least;
 }
 
+/// The tensors in whose memory a group reads and writes: what it uses, or what that lies inside of.
+std::vector<TensorId> storages_of(const FusedOperator& group, const MemoryMap& memory) {
+  std::vector<TensorId> storages = results_of(group);
+  storages.insert(storages.end(), group.inputs.begin(), group.inputs.end());
+  for (TensorId& tensor : storages) {
+    const MemoryPlace* place = memory.find(tensor);
+    if (place != nullptr && place->shares_with) tensor = *place->shares_with;
+  }
+  return storages;
+}
+
 }  // namespace
 
 Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room) {
@@ -185,8 +196,12 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   column_text = std::min(column_text + 8, 320.0);  // longer names are told by their tips
   const double left = margin + size_room(target.ldm_bytes, look) + 8;
   const double map_top = y + depth * row + 4;
-  const double wanted = std::max(
-      {room.height() - map_top - column_text - row - margin, row * static_cast<double>(order.size()) + 8, 110.0});
+  const double least = std::max(row * static_cast<double>(order.size()) + 8, 110.0);
+  const double height = room.height() - map_top - row - margin;  // for the map and the names below it
+  // Names give way in their middle before they run out of a room that is too low for all of them.
+  constexpr double least_text = 72;
+  if (room.height() > 0) column_text = std::min(column_text, std::max(least_text, height - least));
+  const double wanted = std::max(height - column_text, least);
   const QRectF area(left, map_top, width - left - margin - label_width - 24, wanted);
   std::vector<AddressAxis::Piece> pieces;
   for (const Buffer& buffer : nest.buffers) pieces.push_back({buffer.offset, buffer.offset + buffer.bytes()});
@@ -284,11 +299,13 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
     label.tip = qt(statement_text(*step, timeline.columns[c]));
   }
   const double bottom = area.bottom() + 4 + column_text;
-  drawing.text({area.left(), bottom, area.width(), row},
-               axis.to_scale()
-                   ? QStringLiteral("program order →")
-                   : QStringLiteral("program order →   (addresses not to scale: small buffers drawn larger)"),
-               theme.muted, look.smallFont(), Qt::AlignHCenter | Qt::AlignVCenter);
+  const QString below = axis.to_scale()
+                            ? QStringLiteral("program order →")
+                            : QStringLiteral("program order →   (addresses not to scale: small buffers drawn larger)");
+  const double below_width = small.horizontalAdvance(below) + 2;
+  const double below_left =
+      std::clamp(area.center().x() - below_width / 2, 4.0, std::max(4.0, width - below_width - 4));
+  drawing.text({below_left, bottom, below_width, row}, below, theme.muted, look.smallFont());
   drawing.size = QSizeF(width, bottom + row + 4);
   return drawing;
 }
@@ -373,16 +390,13 @@ Drawing dram_map(const LoadedPlan& plan, const Place& chosen, const Look& look, 
   const auto steps = static_cast<double>(plan.steps.size());
   const double step_width = area.width() / (steps + 2);  // one column before and one behind for what lives there
   const auto x = [&](int step) { return area.left() + step_width * (step + 1); };
+  const std::vector<TensorId> used =
+      of_place != nullptr ? storages_of(of_place->step->group, memory) : std::vector<TensorId>();
   if (of_place != nullptr) drawing.rect({x(chosen.step), area.top(), step_width, area.height()}, band);
   for (const MemoryPlace& place : memory.places) {
     if (place.area != MemoryPlace::Area::activations || place.shares_with || place.bytes == 0) continue;
     const GraphTensor& tensor = graph.tensor(place.tensor);
-    bool of_chosen = false;
-    if (of_place != nullptr) {
-      const FusedOperator& group = of_place->step->group;
-      of_chosen = group.output == place.tensor ||
-                  std::find(group.inputs.begin(), group.inputs.end(), place.tensor) != group.inputs.end();
-    }
+    const bool of_chosen = std::find(used.begin(), used.end(), place.tensor) != used.end();
     const double top = axis.y(static_cast<double>(place.offset + place.bytes));
     const double bottom = axis.y(static_cast<double>(place.offset));
     const QRectF block(x(place.first_step), std::min(top, bottom - 2), x(place.last_step + 1) - x(place.first_step),

@@ -3,6 +3,7 @@
 
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
 #include "inspector/ldm/ldm_map.h"
 #include "inspector/ldm/regions.h"
@@ -11,6 +12,7 @@ namespace stowage::inspector {
 
 LdmPane::LdmPane(const PaneContext& context)
     : Pane(context),
+      split_(new QSplitter(Qt::Vertical, this)),
       scratchpad_(new DrawingView(look(), this)),
       lower_(new QTabWidget(this)),
       sliders_(new LoopSliders(this)),
@@ -25,15 +27,12 @@ LdmPane::LdmPane(const PaneContext& context)
   lower_->setDocumentMode(true);
   lower_->addTab(held, tr("Regions of the tensors"));
   lower_->addTab(memory_, tr("Main memory"));
-  auto* split = new QSplitter(Qt::Vertical, this);
-  split->setChildrenCollapsible(true);
-  split->addWidget(scratchpad_);
-  split->addWidget(lower_);
-  split->setStretchFactor(0, 5);
-  split->setStretchFactor(1, 3);
+  split_->setChildrenCollapsible(true);
+  split_->addWidget(scratchpad_);
+  split_->addWidget(lower_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(split);
+  layout->addWidget(split_);
   scratchpad_->setAccessibleName(tr("LDM map"));
   regions_->setAccessibleName(tr("Regions that the buffers hold of their tensors"));
   memory_->setAccessibleName(tr("Main memory map"));
@@ -50,16 +49,33 @@ LdmPane::LdmPane(const PaneContext& context)
     regions_->rebuild();
     regions_->setLit(place(), selection().hovered());
   });
+  connect(split_, &QSplitter::splitterMoved, this, [this] { by_hand_ = true; });
   for (DrawingView* view : {scratchpad_, regions_, memory_}) {
     connect(view, &DrawingView::chosen, &selection(), &Selection::select);
     connect(view, &DrawingView::hovered, &selection(), &Selection::hover);
   }
 }
 
+/// The scratchpad takes what it needs to be seen whole, and five eighths at least; below some room stays.
+void LdmPane::divide() {
+  if (by_hand_) return;
+  const int all = split_->height() - split_->handleWidth();
+  constexpr int least_below = 120;
+  const double needed = std::ceil(scratchpad_->build({static_cast<double>(width()), 0}).size.height());
+  const int above = std::clamp(std::max(all * 5 / 8, static_cast<int>(needed)), 0, std::max(0, all - least_below));
+  split_->setSizes({above, all - above});
+}
+
+void LdmPane::resizeEvent(QResizeEvent* event) {
+  Pane::resizeEvent(event);
+  divide();
+}
+
 void LdmPane::refresh(unsigned changes) {
   if ((changes & (plan_changed | look_changed)) != 0 || place().step != shown_step_) {
     if ((changes & plan_changed) != 0 || place().step != shown_step_) sliders_->setStep(step());
     shown_step_ = place().step;
+    divide();
     scratchpad_->rebuild();
     regions_->rebuild();
     memory_->rebuild();
@@ -68,7 +84,8 @@ void LdmPane::refresh(unsigned changes) {
 }
 
 std::vector<Drawing> LdmPane::pages(QSizeF room) {
-  return {scratchpad_->build({room.width(), room.height() * 0.5}), regions_->build({room.width(), 0}),
+  const double needed = scratchpad_->build({room.width(), 0}).size.height();
+  return {scratchpad_->build({room.width(), std::max(room.height() * 0.5, needed)}), regions_->build({room.width(), 0}),
           memory_->build({room.width(), room.height() * 0.3})};
 }
 

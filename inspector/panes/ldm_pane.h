@@ -21,21 +21,26 @@ class LdmPane : public Pane {
 
   [[nodiscard]] DrawingView& scratchpad() { return *scratchpad_; }
   [[nodiscard]] DrawingView& regions() { return *regions_; }
+  [[nodiscard]] QWidget& lower() { return *lower_; }
   [[nodiscard]] DrawingView& memory() { return *memory_; }
   [[nodiscard]] LoopSliders& sliders() { return *sliders_; }
 
  protected:
   void refresh(unsigned changes) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   [[nodiscard]] std::vector<Drawing> pages(QSizeF room);
+  void divide();
 
+  QSplitter* split_;
   DrawingView* scratchpad_;
   QTabWidget* lower_;
   LoopSliders* sliders_;
   DrawingView* regions_;
   DrawingView* memory_;
   int shown_step_ = -2;
+  bool by_hand_ = false;        ///< somebody moved the splitter
   double export_height_ = 800;  ///< that the picture was measured for
 };
 

@@ -18,6 +18,7 @@ struct Layout {
   std::vector<const char*> lower;
   int upper_height = 2;
   int lower_height = 1;
+  bool below_last = false;  ///< the lower row stands below the last cell only
 };
 
 const std::vector<Layout>& layouts() {
@@ -28,7 +29,7 @@ const std::vector<Layout>& layouts() {
        {"tables", "problems"},
        5,
        2},
-      {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 3, 1},
+      {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 2, 1, true},
       {"teach", {{"replay", "loops"}, {"ldm", "whatif"}}, {3, 2}, {}, 1, 1},
   };
   return rows;
@@ -75,8 +76,10 @@ void MainWindow::setLayoutNamed(const QString& name) {
     if (front != nullptr) front->show();
     return front;
   };
-  QDockWidget* below =
-      add_cell(wanted->lower, [this](QDockWidget* dock) { addDockWidget(Qt::BottomDockWidgetArea, dock); });
+  QDockWidget* below = nullptr;
+  if (!wanted->below_last) {
+    below = add_cell(wanted->lower, [this](QDockWidget* dock) { addDockWidget(Qt::BottomDockWidgetArea, dock); });
+  }
   for (std::size_t i = 0; i < wanted->upper.size(); ++i) {
     QDockWidget* front = add_cell(wanted->upper[i], [&](QDockWidget* dock) {
       if (columns.isEmpty()) {
@@ -88,6 +91,9 @@ void MainWindow::setLayoutNamed(const QString& name) {
     if (front == nullptr) continue;
     columns.push_back(front);
     widths.push_back(wanted->widths[i] * width() / 10);
+  }
+  if (wanted->below_last && !columns.isEmpty()) {
+    below = add_cell(wanted->lower, [&](QDockWidget* dock) { splitDockWidget(columns.back(), dock, Qt::Vertical); });
   }
   for (const auto& [front, behind] : cells) {
     QDockWidget* last = front;
@@ -112,7 +118,7 @@ void MainWindow::setLayoutNamed(const QString& name) {
   if (columns.size() > 1) resizeDocks(columns, widths, Qt::Horizontal);
   if (below != nullptr && !columns.isEmpty()) {
     const int parts = wanted->upper_height + wanted->lower_height;
-    resizeDocks({columns.front(), below},
+    resizeDocks({wanted->below_last ? columns.back() : columns.front(), below},
                 {height() * wanted->upper_height / parts, height() * wanted->lower_height / parts}, Qt::Vertical);
   }
 }

@@ -3,14 +3,17 @@
 #include <QPainter>
 #include <QSignalSpy>
 #include <QTest>
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "fusion/siblings.h"
 #include "inspector/draw/drawing_view.h"
 #include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"
 #include "inspector/ldm/ldm_map.h"
 #include "inspector/ldm/regions.h"
 #include "inspector/panes/ldm_pane.h"
+#include "tests/fusion/net.h"
 #include "tests/inspector/window_fixture.h"
 
 namespace stowage::test {
@@ -93,6 +96,34 @@ TEST_CASE("no label of the maps covers another or leaves the picture", "[inspect
       }
     }
   }
+}
+
+TEST_CASE("the map of main memory lights the storage into which chosen siblings write", "[inspector]") {
+  testing::Net net("siblings");
+  const TensorId x = net.op("Relu", "shared", {net.input("x", {1, 16, 14, 14})});
+  const TensorId one = net.op("Relu", "one_relu", {net.conv("one", x, 12, 1)});
+  const TensorId two = net.op("Relu", "two_relu", {net.conv("two", x, 6, 1)});
+  const TensorId all = net.op("Concat", "all", {one, two}, {{"axis", std::int64_t{1}}});
+  const Graph graph = net.done({net.op("Relu", "after", {net.conv("next", all, 8)})});
+  CompileRequest request;
+  request.fusion = "exact";
+  Diagnostics diagnostics;
+  auto compilation = compile_graph(graph, request, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(compilation);
+  const PlanPtr plan = make_loaded_plan(*std::move(compilation), "siblings", "", {});
+  const auto of_siblings = std::find_if(plan->steps.begin(), plan->steps.end(),
+                                        [](const StepFacts& step) { return is_of_siblings(step.step->group); });
+  REQUIRE(of_siblings != plan->steps.end());
+  const int step = static_cast<int>(of_siblings - plan->steps.begin());
+  const Look look;
+  const QColor lit = look.theme().category(3);
+  int written = 0;
+  for (const Mark& mark : dram_map(*plan, step_place(step), look, {900, 400}).marks) {
+    if (mark.kind != Mark::Kind::rect || mark.tip.isEmpty() || mark.fill != lit) continue;
+    if (mark.tip.contains(format("from step {} to", step))) ++written;
+  }
+  CHECK(written == 1);  // one and two lie in one storage
 }
 
 TEST_CASE("addresses are to scale where all is large, and what is small is still to be seen", "[inspector]") {

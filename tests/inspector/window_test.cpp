@@ -253,6 +253,25 @@ QStringList shown_docks(const MainWindow& window) {
   return names;
 }
 
+TEST_CASE("in the arrangement for memory the whole LDM map is seen at 1280 x 800", "[inspector]") {
+  for (const char* name : {"matmul", "lenet"}) {
+    MainWindow window;
+    window.resize(1280, 800);
+    open_sample(window, name);
+    window.setLayoutNamed(QStringLiteral("memory"));
+    auto& ldm = pane_of<LdmPane>(window, "ldm");
+    for (int step = 0; step < static_cast<int>(window.document().plan()->steps.size()); ++step) {
+      window.selection().select(step_place(step));
+      for (int round = 0; round < 8; ++round) QCoreApplication::processEvents();
+      ldm.flush();
+      INFO(name << " step " << step);
+      CHECK(ldm.scratchpad().drawing().marks.size() > 10);
+      CHECK(ldm.scratchpad().verticalScrollBar()->maximum() == 0);
+      CHECK(ldm.lower().height() > 80);
+    }
+  }
+}
+
 TEST_CASE("the window comes back with the panes with which it was left", "[inspector]") {
   QStringList left;
   {
