@@ -135,6 +135,12 @@ Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& loo
     const QString most = full_time_text(largest_change(comparison), plan.program().target.clock_hz, look.units());
     if (comparison == nullptr) add_text(QStringLiteral("nothing to compare with: open a baseline"), theme.muted);
     const auto scale = [&](const QString& what, double sign, const QString& left, const QString& right) {
+      double wide = 60 + 6;
+      for (const QString& text : {what, left, right}) wide += metrics.horizontalAdvance(text) + 8;
+      if (x > 8 && x + wide > width) {
+        x = 8;
+        y += row;
+      }
       add_text(what, theme.text);
       add_text(left, theme.muted);
       constexpr int steps = 12;

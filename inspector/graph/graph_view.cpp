@@ -369,8 +369,8 @@ void GraphView::step(QPointF direction) {
     for (std::size_t i = 0; i < picture_->nodes.size(); ++i) {
       const GraphNode& node = picture_->nodes[i];
       if (static_cast<int>(i) == chosen_node_ || node.place == Place{}) continue;
-      // Among the group's own operators, or among the groups.
-      if (node.around != from.around) continue;
+      // Among the group's own operators, or among the groups; up and down in a column.
+      if (node.around != from.around || (direction.y() != 0 && node.column != from.column)) continue;
       const QPointF way = node.rect.center() - from.rect.center();
       const double along = QPointF::dotProduct(way, direction);
       if (along <= 0.5) continue;
@@ -381,7 +381,22 @@ void GraphView::step(QPointF direction) {
       }
     }
   }
+  if (best < 0 && chosen_node_ >= 0 && direction.y() != 0) best = acrossFold(direction.y() > 0);
   if (best >= 0) Q_EMIT chosen(picture_->nodes[at(best)].place);
+}
+
+/// From the end of a column the first node of the next, or from its beginning the last of the one before.
+int GraphView::acrossFold(bool onwards) const {
+  const GraphNode& from = picture_->nodes[at(chosen_node_)];
+  int best = -1;
+  for (std::size_t i = 0; i < picture_->nodes.size(); ++i) {
+    const GraphNode& node = picture_->nodes[i];
+    if (node.around >= 0 || node.place == Place{} || node.column != from.column + (onwards ? 1 : -1)) continue;
+    const bool better = best < 0 || (onwards ? node.rect.top() < picture_->nodes[at(best)].rect.top()
+                                             : node.rect.bottom() > picture_->nodes[at(best)].rect.bottom());
+    if (from.around < 0 && better) best = static_cast<int>(i);
+  }
+  return best;
 }
 
 void GraphView::keyPressEvent(QKeyEvent* event) {

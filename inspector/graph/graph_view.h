@@ -68,6 +68,7 @@ class GraphView : public QWidget {
   void lookAtMinimap(QPointF position);
   void collect(const QRectF& sight, std::vector<int>& nodes, std::vector<int>& edges);
   void step(QPointF direction);
+  [[nodiscard]] int acrossFold(bool onwards) const;
   void clampSight();
   [[nodiscard]] NodeColour colourOf(const GraphNode& node) const;
 

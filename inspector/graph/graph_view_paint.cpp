@@ -257,7 +257,7 @@ void GraphView::paintMinimap(QPainter& painter) {
       const QRectF box = node.rect.translated(-picture_->bounds.topLeft());
       inner.fillRect(QRectF(box.left() * factor.width(), box.top() * factor.height(),
                             std::max(1.0, box.width() * factor.width()), std::max(1.0, box.height() * factor.height())),
-                     colourOf(node).fill);
+                     colourOf(node).fill == theme.raised ? theme.line : colourOf(node).fill);  // the map's own ground
     }
   }
   painter.setRenderHint(QPainter::Antialiasing, false);

@@ -45,6 +45,7 @@ struct LayoutResult {
   std::vector<LayoutPoint> labels;              ///< by edge: middle of its label (one for a bundle)
   double width = 0;
   double height = 0;
+  std::vector<int> columns;  ///< by node, once it is folded (fold_layout.h); empty otherwise
 };
 
 /// Nothing when stopped. An InternalError for a graph with a cycle.

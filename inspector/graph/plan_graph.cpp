@@ -8,6 +8,7 @@
 
 #include "core/number_text.h"
 #include "emitter/dot_writer.h"
+#include "inspector/graph/fold_layout.h"
 #include "inspector/look/look.h"
 
 namespace stowage::inspector {
@@ -357,12 +358,16 @@ std::optional<GraphSketch> sketch_graph(const LoadedPlan& plan, const GraphWish&
   return Sketcher(plan, wish, std::move(stop)).make();
 }
 
-PicturePtr finish_picture(const GraphSketch& sketch, const LayoutResult& layout, bool by_dot) {
+PicturePtr finish_picture(const GraphSketch& sketch, const LayoutResult& unfolded, bool by_dot) {
   auto picture = std::make_shared<GraphPicture>(sketch.picture);
+  const std::optional<LayoutResult> fold = folded(sketch.input, unfolded);
+  const LayoutResult& layout = fold ? *fold : unfolded;
   picture->by_dot = by_dot;
   for (std::size_t i = 0; i < sketch.node_of.size(); ++i) {
     const LayoutNode& size = sketch.input.nodes[i];
-    picture->nodes[at(sketch.node_of[i])].rect = QRectF(layout.nodes[i].x, layout.nodes[i].y, size.width, size.height);
+    GraphNode& node = picture->nodes[at(sketch.node_of[i])];
+    node.rect = QRectF(layout.nodes[i].x, layout.nodes[i].y, size.width, size.height);
+    if (!layout.columns.empty()) node.column = layout.columns[i];
   }
   std::vector<bool> outer(picture->edges.size(), false);
   for (std::size_t e = 0; e < sketch.edge_of.size(); ++e) {

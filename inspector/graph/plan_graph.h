@@ -52,6 +52,7 @@ struct GraphNode {
   int around = -1;    ///< box it lies in; boxes come before what is inside
   bool open = false;  ///< a group that shows its operators
   QRectF rect;        ///< once laid out
+  int column = 0;     ///< of a folded picture
   QStringList lines;  ///< the first is its title
   QStringList names;  ///< what a search looks at, each by itself: kind, names, shape, template
   QString tip;
@@ -87,6 +88,7 @@ struct GraphSketch {
 
 /// Nothing when stopped.
 std::optional<GraphSketch> sketch_graph(const LoadedPlan& plan, const GraphWish& wish, std::stop_token stop = {});
+/// Folded where it would be too long.
 PicturePtr finish_picture(const GraphSketch& sketch, const LayoutResult& layout, bool by_dot);
 
 /// True if groups show their operators unless they are flipped.

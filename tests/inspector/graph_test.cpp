@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QElapsedTimer>
 #include <QImage>
+#include <QLabel>
 #include <QTemporaryDir>
 #include <QTest>
 #include <catch2/catch.hpp>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "inspector/graph/dot_layout.h"
+#include "inspector/graph/fold_layout.h"
 #include "inspector/panes/graph_pane.h"
 #include "tests/inspector/window_fixture.h"
 
@@ -103,6 +105,120 @@ TEST_CASE("a chain is laid out straight, ports are kept, and a stop ends the wor
   ring.nodes = {{1, 1}, {1, 1}};
   ring.edges = {{0, 1, 0}, {1, 0, 1}};
   CHECK_THROWS(beside([&] { return layered_layout(ring); }));
+}
+
+TEST_CASE("a long picture is folded into columns, a short one is not", "[inspector]") {
+  // A network of blocks with a shortcut around each, and one edge from the beginning to the end.
+  LayoutInput input;
+  constexpr int blocks = 40;
+  const auto edge = [&](int from, int to) {
+    input.edges.push_back({from, to, from});
+    input.edges.back().label_width = 60;
+    input.edges.back().label_height = 24;
+  };
+  for (int b = 0; b < blocks; ++b) {
+    for (int i = 0; i < 3; ++i) input.nodes.push_back({120, 50});
+    edge(3 * b, 3 * b + 1);
+    edge(3 * b + 1, 3 * b + 2);
+    edge(3 * b, 3 * b + 2);
+    if (b > 0) edge(3 * b - 1, 3 * b);
+  }
+  edge(0, 3 * blocks - 1);
+  const auto layout = beside([&] { return layered_layout(input); });
+  REQUIRE(layout);
+  REQUIRE(layout->height > 6 * layout->width);
+  const auto result = folded(input, *layout);
+  REQUIRE(result);
+  const LayoutResult& fold = *result;
+  CHECK(fold.height < 1.5 * fold.width);
+  REQUIRE(fold.columns.size() == input.nodes.size());
+  CHECK(std::is_sorted(fold.columns.begin(), fold.columns.end()));
+  CHECK(fold.columns.back() >= 3);
+  std::vector<QRectF> taken;
+  for (std::size_t i = 0; i < input.nodes.size(); ++i) {
+    taken.push_back(box_of(input, fold, i));
+    CHECK(QRectF(0, 0, fold.width, fold.height).adjusted(-1, -1, 1, 1).contains(taken.back()));
+    // In a column what came first stands above; another column stands beside it.
+    for (std::size_t k = 0; k < i; ++k) {
+      if (fold.columns[k] == fold.columns[i])
+        CHECK((layout->nodes[k].y < layout->nodes[i].y) == (fold.nodes[k].y < fold.nodes[i].y));
+      if (fold.columns[k] < fold.columns[i]) CHECK(taken[k].right() < taken[i].left());
+    }
+  }
+  std::set<std::pair<int, int>> bundles;
+  for (std::size_t e = 0; e < input.edges.size(); ++e) {
+    const auto& path = fold.edges[e];
+    REQUIRE(path.size() % 3 == 1);
+    CHECK(path.front().y == Approx(box_of(input, fold, at(input.edges[e].from)).bottom()));
+    CHECK(path.back().y == Approx(box_of(input, fold, at(input.edges[e].to)).top()));
+    for (const LayoutPoint& point : path) {
+      CHECK(point.x > -1);
+      CHECK(point.y > -1);
+      CHECK(point.x < fold.width + 1);
+      CHECK(point.y < fold.height + 1);
+    }
+    // Straight through the gutters, never through a node.
+    for (std::size_t p = 0; p + 3 < path.size(); p += 3) {
+      if (std::abs(path[p].x - path[p + 3].x) > 0.01 || path[p].y <= path[p + 3].y) continue;
+      for (const QRectF& box : taken) {
+        CHECK_FALSE(box.intersects(QRectF(path[p + 3].x, path[p + 3].y, 0.1, path[p].y - path[p + 3].y)));
+      }
+    }
+    if (bundles.insert({input.edges[e].from, input.edges[e].bundle}).second) {
+      QRectF label(0, 0, input.edges[e].label_width, input.edges[e].label_height);
+      label.moveCenter({fold.labels[e].x, fold.labels[e].y});
+      taken.push_back(label);
+    }
+  }
+  int overlaps = 0;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    for (std::size_t k = i + 1; k < taken.size(); ++k) {
+      overlaps += taken[i].adjusted(0.01, 0.01, -0.01, -0.01).intersects(taken[k]) ? 1 : 0;
+    }
+  }
+  CHECK(overlaps == 0);
+
+  LayoutInput few;
+  for (int i = 0; i < 12; ++i) few.nodes.push_back({100, 50});
+  for (int i = 0; i < 11; ++i) few.edges.push_back({i, i + 1, i});
+  const auto low = beside([&] { return layered_layout(few); });
+  CHECK_FALSE(folded(few, *low));
+}
+
+TEST_CASE("arrow keys walk through a folded picture in its order", "[inspector]") {
+  GraphSketch sketch;
+  constexpr int nodes = 60;
+  for (int i = 0; i < nodes; ++i) {
+    sketch.input.nodes.push_back({150, 54});
+    if (i > 0) sketch.input.edges.push_back({i - 1, i, i});
+    GraphNode node;
+    node.step = i;
+    node.place = step_place(i);
+    sketch.picture.nodes.push_back(node);
+    sketch.node_of.push_back(i);
+  }
+  const auto layout = beside([&] { return layered_layout(sketch.input); });
+  REQUIRE(layout);
+  sketch.input.edges.clear();
+  Look look;
+  GraphView view(look);
+  view.resize(500, 400);
+  LayoutResult nodes_only = *layout;
+  nodes_only.edges.clear();
+  nodes_only.labels.clear();
+  view.setPicture(finish_picture(sketch, nodes_only, false), false);
+  REQUIRE(view.picture()->nodes.back().column > 0);
+  Place place = step_place(0);
+  QObject::connect(&view, &GraphView::chosen, [&](const Place& chosen) { view.setLit(place = chosen, {}); });
+  view.setLit(place, {});
+  for (int i = 1; i < nodes; ++i) {
+    QTest::keyClick(&view, Qt::Key_Down);
+    CHECK(place.step == i);
+  }
+  for (int i = nodes - 1; i-- > 0;) {
+    QTest::keyClick(&view, Qt::Key_Up);
+    CHECK(place.step == i);
+  }
 }
 
 TEST_CASE("what dot answers is read, and what is damaged is not", "[inspector]") {
@@ -200,6 +316,23 @@ struct ShownGraph {
     REQUIRE(wait_until([&] { return pane.view(GraphKind::fused).picture() != nullptr && !pane.busy(); }));
   }
 };
+
+TEST_CASE("without Graphviz the pane says whose layout it shows, and what to install", "[inspector]") {
+  const QByteArray path = qgetenv("PATH");
+  qputenv("PATH", "/nowhere");
+  ShownGraph shown("lenet");
+  shown.look.setPointSize(13.3);  // a graph that dot has not been asked for before
+  shown.pane.flush();
+  REQUIRE(wait_until([&] { return !shown.pane.busy(); }));
+  QString said;
+  for (const QLabel* label : shown.pane.findChildren<QLabel*>()) {
+    if (label->isVisible()) said += label->text();
+  }
+  qputenv("PATH", path);
+  CHECK(said.contains(QStringLiteral("Graphviz is not installed")));
+  REQUIRE(shown.pane.view(GraphKind::fused).picture());
+  CHECK_FALSE(shown.pane.view(GraphKind::fused).picture()->by_dot);
+}
 
 TEST_CASE("nodes are chosen by mouse and keys, and follow what is chosen elsewhere", "[inspector]") {
   ShownGraph shown("lenet");
