@@ -232,9 +232,8 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
   y += add_heading(drawing, look, y, width,
                    format("Time of {}: {} cycles, {}", name.toStdString(), count_text(cycles).toStdString(),
                           seconds_text(cycles, clock).toStdString()));
-  y += add_bars(drawing, look, y, width,
-                term_bars(plan, step, look, baseline_terms(comparison, index, step == nullptr))) +
-       8;
+  const auto then = baseline_terms(comparison, index, step == nullptr);
+  y += add_bars(drawing, look, y, width, term_bars(plan, step, look, then)) + 8;
   if (step != nullptr) {
     y += add_heading(drawing, look, y, width, QStringLiteral("Bytes moved per tensor, all cores"));
     const StepFacts* before =
@@ -243,9 +242,11 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
   }
   if (comparison != nullptr) {
     y += 4;
-    drawing.text({margin, y, width - 2 * margin, QFontMetricsF(look.smallFont()).height()},
-                 QStringLiteral("The line across a bar is the baseline; Δ is now less then."), look.theme().muted,
-                 look.smallFont());
+    drawing.text(
+        {margin, y, width - 2 * margin, QFontMetricsF(look.smallFont()).height()},
+        then ? QStringLiteral("The line across a bar is the baseline; Δ is now less then.")
+             : QStringLiteral("The baseline has these operators in other groups: see the change in the tables."),
+        look.theme().muted, look.smallFont());
     y += QFontMetricsF(look.smallFont()).height();
   }
   drawing.size = QSizeF(width, y + 8);

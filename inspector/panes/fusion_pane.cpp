@@ -21,6 +21,7 @@ constexpr double margin = 14;
 QHBoxLayout* bar_layout() {
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 3);
+  bar->setSpacing(6);
   return bar;
 }
 

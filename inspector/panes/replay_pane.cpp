@@ -54,6 +54,7 @@ ReplayPane::ReplayPane(const PaneContext& context)
 
   auto* row = new QHBoxLayout;
   row->setContentsMargins(8, 6, 8, 2);
+  row->setSpacing(6);
   add_button(row, tr("Back"), tr("The step before (Left)"), [this] { goTo(current_ == 0 ? 0 : current_ - 1); });
   play_ = add_button(row, tr("Play"), tr("A step every few seconds (Space)"), [this] { setPlaying(!playing()); });
   add_button(row, tr("Forward"), tr("The next step (Right)"), [this] { goTo(current_ + 1); });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/replay/replay_picture.h"
-#include "inspector/draw/wrapped_text.h"
 
 #include <QFontMetricsF>
 #include <QStringList>
@@ -91,13 +90,24 @@ class Picture {
     const QFontMetricsF metrics(font);
     const double label = row_of(font);
     const double width = width_ - 2 * margin;
-    // Every phase gets room for its ticks; names that do not fit are left to the heading.
-    const double tick = width / static_cast<double>(replay_.steps.size() + phases.size());
-    double x = margin;
+    const auto name_of = [](const Phase& phase) {
+      return phase.algorithm != nullptr ? view_text(phase.algorithm->chip) : QString();
+    };
+    // Every phase gets room for its ticks, and for its name; names for which there is none are left to the heading.
+    std::vector<double> names;
+    std::vector<double> ticks;
     for (const Phase& phase : phases) {
-      const double wide = tick * (static_cast<double>(phase.steps.size()) + 1);
+      names.push_back(metrics.horizontalAdvance(name_of(phase)) + 6);
+      ticks.push_back(static_cast<double>(phase.steps.size()) + 1);
+    }
+    const std::vector<double> widths = shared_out(width, ticks, names);
+    double x = margin;
+    for (std::size_t p = 0; p < phases.size(); ++p) {
+      const Phase& phase = phases[p];
+      const double wide = widths[p];
+      const double tick = wide / ticks[p];
       const bool current = std::find(phase.steps.begin(), phase.steps.end(), number_) != phase.steps.end();
-      const QString name = phase.algorithm != nullptr ? view_text(phase.algorithm->chip) : QString();
+      const QString name = name_of(phase);
       if (metrics.horizontalAdvance(name) <= wide) {
         drawing_.text({x, y_, wide, label}, name, current ? theme_.text : theme_.muted, font);
       }

@@ -16,6 +16,7 @@
 #include <QToolButton>
 #include <utility>
 
+#include "core/number_text.h"
 #include "inspector/panes/export.h"
 
 namespace stowage::inspector {
@@ -251,10 +252,12 @@ void MainWindow::connectDocument() {
   connect(&document_, &Document::opened, this, [this](const Source& source) {
     settings_.addRecent(QFileInfo(source.path).absoluteFilePath());
     start_->setRecent(settings_.recent());
-    statusBar()->showMessage(tr("%1 groups, %2 cycles predicted")
-                                 .arg(document_.plan()->totals.groups)
-                                 .arg(count_text(document_.plan()->totals.cycles)),
-                             8000);
+    const ProgramTotals& totals = document_.plan()->totals;
+    statusBar()->showMessage(
+        tr("%1, %2 predicted")
+            .arg(qt(counted(totals.groups, "group")),
+                 full_time_text(totals.cycles, document_.plan()->program().target.clock_hz, look_.units())),
+        8000);
     putProblemsBack();
     if (!document_.diagnostics().entries().empty()) raiseProblems();
   });
