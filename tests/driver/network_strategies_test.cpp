@@ -2,6 +2,7 @@
 // What strategies make of the sample networks under each planner. `test_tool "[table]"` prints the tables of
 // docs/fusion.md.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <iostream>
 #include <map>
@@ -11,6 +12,7 @@
 #include "core/number_text.h"
 #include "core/onnx/import.h"
 #include "driver/networks.h"
+#include "driver/session.h"
 #include "fusion/candidates.h"
 #include "fusion/fold_intrinsics.h"
 #include "fusion/strategy.h"
@@ -48,6 +50,21 @@ StrategyRow row_of(const std::string& network, const std::string& planner) {
     if (choice.search) row.search = *choice.search;
   }
   return row;
+}
+
+/// Kernels, DMA bytes, DMA operations and cycles of what exact makes of a network, with or without siblings.
+std::array<std::int64_t, 4> totals_with(const Graph& graph, bool siblings, const Planner& planner) {
+  std::vector<FusionTemplate> templates = built_in_templates();
+  if (!siblings) std::erase_if(templates, [](const FusionTemplate& one) { return one.siblings > 1; });
+  Diagnostics diagnostics;
+  const auto target = load_target("sw26010", {}, diagnostics);
+  PlanChoices choices;
+  const PlannedGroupCost cost(planner, *target, {0, {}, &choices});
+  const FusedGraph fused = fuse_graph(graph, templates, &cost, *find_strategy("exact"), {}).fused;
+  const auto program = plan_program(fused, {}, planner, *target, {}, diagnostics, {}, {}, 0, &choices);
+  REQUIRE(program);
+  const ProgramTotals totals = totals_of(*program);
+  return {totals.kernels, totals.dma.bytes, totals.dma.operations, totals.cycles};
 }
 
 StrategyRow check_network(const std::string& network, const std::string& planner) {
@@ -100,6 +117,30 @@ TEST_CASE("table of strategies and sample networks", "[.table]") {
                                100.0 * static_cast<double>(best_other - exact) / static_cast<double>(best_other))
                 << (row.search.complete ? "" : " (not proved)") << std::endl;
       for (const auto& [name, cycles] : row.cycles) CHECK(exact <= cycles);
+    }
+  }
+}
+
+TEST_CASE("table of siblings", "[.table]") {
+  for (const std::string network : {"googlenet", "bert_base", "resnet50"}) {
+    const Workplace here;
+    Diagnostics diagnostics;
+    REQUIRE(write_network(network, {}, "model.onnx", diagnostics));
+    const auto imported = import_onnx("model.onnx", {}, diagnostics);
+    REQUIRE(imported);
+    const Graph graph = place_tensors(fold_intrinsics(*imported, {}), {});
+    for (const std::string& planner : planner_names()) {
+      const auto without = totals_with(graph, false, *find_planner(planner));
+      const auto with = totals_with(graph, true, *find_planner(planner));
+      std::string line = fmt::format("| {} | {} |", network, planner);
+      for (std::size_t i = 0; i < with.size(); ++i) {
+        line += fmt::format(" {} | {} |", grouped_digits(without[i]), grouped_digits(with[i]));
+      }
+      std::cout << line
+                << fmt::format(" {:.1f} % |",
+                               100.0 * static_cast<double>(without[3] - with[3]) / static_cast<double>(without[3]))
+                << std::endl;
+      CHECK(with[3] <= without[3]);
     }
   }
 }
