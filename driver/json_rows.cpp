@@ -12,7 +12,8 @@ namespace {
 /// Builds values from the parser's events, as the library does, but lets rows go.
 class RowBuilder : public Json::json_sax_t {
  public:
-  RowBuilder(const std::map<std::string, RowReader>& rows, Json& root) : rows_(rows), root_(root) {}
+  RowBuilder(const std::map<std::string, RowReader>& rows, const std::stop_token& stop, Json& root)
+      : rows_(rows), stop_(stop), root_(root) {}
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
@@ -75,6 +76,7 @@ class RowBuilder : public Json::json_sax_t {
   /// If what has just come to its end was a row.
   void take_row() {
     if (levels_.empty() || levels_.back().reader == nullptr) return;
+    if (stop_.stop_requested()) throw ReadingStopped();
     in_row_ = false;
     (*levels_.back().reader)(row_, root_);
   }
@@ -88,6 +90,7 @@ class RowBuilder : public Json::json_sax_t {
   }
 
   const std::map<std::string, RowReader>& rows_;
+  const std::stop_token& stop_;
   Json& root_;
   Json row_;
   bool in_row_ = false;
@@ -96,9 +99,9 @@ class RowBuilder : public Json::json_sax_t {
 
 }  // namespace
 
-Json parse_rows(std::string_view text, const std::map<std::string, RowReader>& rows) {
+Json parse_rows(std::string_view text, const std::map<std::string, RowReader>& rows, const std::stop_token& stop) {
   Json root;
-  RowBuilder builder(rows, root);
+  RowBuilder builder(rows, stop, root);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return root;
 }

@@ -2,8 +2,10 @@
 // JSON files that would be many times their size as one value: their long arrays are read an element at a time.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -15,9 +17,15 @@ namespace stowage {
 /// elsewhere, in a form of its own.
 using RowReader = std::function<void(const Json& row, const Json& file)>;
 
+/// Out of parse_rows when it was stopped.
+class ReadingStopped : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "reading was stopped"; }
+};
+
 /// Parses a text. The elements of the arrays in `rows`, by their keys from the root ("fusion/candidates"), go to their
 /// readers in order and are dropped, so that these arrays stay empty in the result. Throws what Json::parse does, and
-/// what a reader throws.
-Json parse_rows(std::string_view text, const std::map<std::string, RowReader>& rows);
+/// what a reader throws; when stopped, at the next row, ReadingStopped.
+Json parse_rows(std::string_view text, const std::map<std::string, RowReader>& rows, const std::stop_token& stop = {});
 
 }  // namespace stowage

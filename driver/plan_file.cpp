@@ -226,7 +226,7 @@ struct StoredPlan {
   std::vector<StoredStep> steps;
 };
 
-StoredPlan parse_plan(std::string_view text) {
+StoredPlan parse_plan(std::string_view text, const std::stop_token& stop) {
   const auto check_version = [](const Json& file) {
     if (file.value("format", "") != plan_format) throw Damage("it is not a plan file of Stowage");
     if (file.at("version") != format_version) {
@@ -235,11 +235,12 @@ StoredPlan parse_plan(std::string_view text) {
     }
   };
   StoredPlan plan;
-  plan.file = parse_rows(text, {{"steps", [&](const Json& row, const Json& before) {
-                                   // That it is another version says more than what a row of it lacks.
-                                   if (plan.steps.empty() && before.contains("version")) check_version(before);
-                                   plan.steps.push_back(stored_step(row));
-                                 }}});
+  const auto add_step = [&](const Json& row, const Json& before) {
+    // That it is another version says more than what a row of it lacks.
+    if (plan.steps.empty() && before.contains("version")) check_version(before);
+    plan.steps.push_back(stored_step(row));
+  };
+  plan.file = parse_rows(text, {{"steps", add_step}}, stop);
   check_version(plan.file);
   return plan;
 }
@@ -404,7 +405,7 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
 }
 
 /// Groups, their plans, and what follows from them.
-void add_steps(const StoredPlan& stored, Compilation& compilation) {
+void add_steps(const StoredPlan& stored, Compilation& compilation, const std::stop_token& stop) {
   Program& program = compilation.program;
   const Graph& graph = program.fused.graph;
   static_cast<void>(stored.file.at("steps").get_ref<const Json::array_t&>());  // to have none is damage
@@ -412,10 +413,11 @@ void add_steps(const StoredPlan& stored, Compilation& compilation) {
     program.fused.groups.push_back(read_group(step, graph));
     program.steps.push_back({program.fused.groups.back(), std::nullopt});
   }
-  parallel_for(program.steps.size(), 0, {}, [&](std::size_t i) {
+  parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
     if (!stored.steps[i].schedule) return;
     program.steps[i].plan = read_plan(stored.steps[i], graph, program.steps[i].group, program.target);
   });
+  if (stop.stop_requested()) throw ReadingStopped();
   if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
   if (memory_json(program) != stored.file.at("memory")) {
@@ -500,7 +502,8 @@ void read_model_again(Compilation& compilation) {
   if (const auto graph = import_onnx(compilation.model.path, options, ignored)) compilation.imported = *graph;
 }
 
-Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics) {
+Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics,
+                                     const std::stop_token& stop) {
   const std::string plan_path = (folder / "plan.json").string();
   const std::string trace_path = (folder / "trace.json").string();
   const std::string parameters_path = (folder / "src" / "params.bin").string();
@@ -511,13 +514,13 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
 
   const std::string* reading = &plan_path;
   try {
-    const StoredPlan stored = parse_plan(plan->text());
+    const StoredPlan stored = parse_plan(plan->text(), stop);
     Compilation compilation = begin_compilation(stored, *parameters, parameters_path, diagnostics);
     // The trace may be the largest part, and needs no more of the plan than its graph.
-    auto reading_trace = std::async(std::launch::async, [&trace, graph = compilation.program.fused.graph] {
-      return read_trace(trace->text(), graph);
+    auto reading_trace = std::async(std::launch::async, [&trace, &stop, graph = compilation.program.fused.graph] {
+      return read_trace(trace->text(), graph, stop);
     });
-    add_steps(stored, compilation);
+    add_steps(stored, compilation, stop);
     reading = &trace_path;
     StoredTrace decisions = reading_trace.get();
     compilation.trace = std::move(decisions.trace);
@@ -527,6 +530,8 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
     diagnostics.append(sources);
     if (sources.has_errors()) return Failed{};
     return compilation;
+  } catch (const ReadingStopped&) {
+    return Failed{};
   } catch (const Json::exception& failure) {
     diagnostics.error("damaged-plan", SourcePlace{*reading}, in_words(failure), "compile the model again");
   } catch (const std::exception& failure) {

@@ -53,7 +53,7 @@ void load_folder(const fs::path& folder, Loading& loading, std::stop_token stop,
                               "choose a folder that `stowage compile MODEL -o FOLDER` wrote");
     return;
   }
-  auto compilation = read_compilation(folder, loading.diagnostics);
+  auto compilation = read_compilation(folder, loading.diagnostics, stop);
   if (!compilation || stop.stop_requested()) return;
   loading.plan = make_loaded_plan(std::move(*compilation), folder.string(), folder.string(), loading.diagnostics, stop);
 }

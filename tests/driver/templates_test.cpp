@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <stop_token>
 
 #include "core/operators.h"
 #include "driver/plan_file.h"
@@ -185,6 +186,11 @@ to = "tail"
   const auto again = read_compilation("out", diagnostics);
   REQUIRE(again);
   CHECK(again->fusion == compilation->fusion);
+  std::stop_source stopped;
+  stopped.request_stop();
+  Diagnostics of_stopped;
+  CHECK_FALSE(read_compilation("out", of_stopped, stopped.get_token()));
+  CHECK(of_stopped.entries().empty());
 }
 
 TEST_CASE("numbers of an edited trace that are out of range are damage") {
