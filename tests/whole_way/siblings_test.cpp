@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "driver/plan_diff.h"
 #include "driver/plan_file.h"
 #include "fusion/siblings.h"
 #include "tests/fusion/random_net.h"
@@ -15,8 +16,9 @@ using stowage::testing::Net;
 using stowage::testing::RandomNet;
 using Ints = std::vector<std::int64_t>;
 
-Compilation compiled_with(const Graph& graph, const std::string& fusion) {
+Compilation compiled_with(const Graph& graph, const std::string& fusion, const std::string& planner = "swtvm") {
   CompileRequest request;
+  request.planner = planner;
   request.fusion = fusion;
   Diagnostics diagnostics;
   auto compilation = compile_graph(graph, request, diagnostics);
@@ -153,6 +155,51 @@ TEST_CASE("a folder with siblings is read back as it was written") {
     CHECK(std::equal(before.bytes().begin(), before.bytes().end(), after.bytes().begin(), after.bytes().end()));
   }
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE(
+    "a plan with siblings is planned again: on another target, with a schedule, its siblings apart and together") {
+  const Graph graph = query_key_value();
+  for (const char* planner : {"swtvm", "searched"}) {
+    INFO(planner);
+    const Compilation fused = compiled_with(graph, "exact", planner);
+    REQUIRE(siblings_of(fused) == std::vector<std::size_t>{3});
+    const auto again = [&](const Compilation& before, const Target& target, const FixedSchedules& fixed) {
+      Diagnostics diagnostics;
+      auto planned = plan_again(before, target, fixed, diagnostics);
+      if (!planned) FAIL(format_diagnostics(diagnostics));
+      check_strictly(*planned, planned->program.fused.graph, 6);
+      return *std::move(planned);
+    };
+    const Target& target = fused.program.target;
+    CHECK(totals_of(again(fused, target, {}).program).cycles == totals_of(fused.program).cycles);
+    CHECK(plan_json(again(fused, target, {})) == plan_json(fused));
+    Target smaller = target;
+    smaller.cores = 8;
+    CHECK(siblings_of(again(fused, smaller, {})) == std::vector<std::size_t>{3});
+    const auto group = std::find_if(fused.program.steps.begin(), fused.program.steps.end(),
+                                    [](const ProgramStep& step) { return is_of_siblings(step.group); });
+    FixedSchedules rows;
+    rows.schedules[group->group.name].buffer = {{group->plan->schedule.buffer.begin()->first, 1}};
+    CHECK(siblings_of(again(fused, target, rows)) == std::vector<std::size_t>{3});
+    // One of them alone; what is left of the row is a pair, or two.
+    FixedSchedules apart;
+    apart.groups = {{{"q"}, {}}};
+    const Compilation alone = again(fused, target, apart);
+    CHECK(siblings_of(alone) != std::vector<std::size_t>{3});
+    // And together again, with the same cycles as at first.
+    FixedSchedules together;
+    together.groups.push_back({{}, {}});
+    for (const OpId op : group->group.operators)
+      together.groups[0].operators.push_back(fused.program.fused.graph.op(op).name);
+    const Compilation joined = again(alone, target, together);
+    CHECK(siblings_of(joined) == std::vector<std::size_t>{3});
+    CHECK(totals_of(joined.program).cycles == totals_of(fused.program).cycles);
+    CHECK(joined.program.memory.parameter_bytes == fused.program.memory.parameter_bytes);
+    CHECK(joined.program.memory.activation_bytes == fused.program.memory.activation_bytes);
+    INFO(diff_text(diff_compilations(fused, joined)));
+    CHECK(diff_compilations(fused, joined).is_same());
+  }
 }
 
 TEST_CASE("random networks with siblings agree with the reference and with their predicted counts") {
