@@ -81,7 +81,7 @@ class PlanSearch {
   std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt) {
     Scheduled scheduled = run_algorithms(subject_, model_, fixed, target_, {});
     if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
-    if (enough && best_within_rules_ && is_hopeless(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
+    if (enough && is_hopeless(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
     Plan plan;
     plan.schedule = std::get<Schedule>(std::move(scheduled));
     Lowered lowered = lower(subject_, model_, plan.schedule, target_);
@@ -100,7 +100,10 @@ class PlanSearch {
     const auto read = read_schedule(subject_, model_, schedule);
     if (std::holds_alternative<Decision>(read)) return false;
     const std::int64_t least = bounds_.least_cycles(std::get<ReadSchedule>(read));
-    if (least < std::max(enough, best_within_rules_->cycles())) return false;
+    // See best(): what is dearer than the published plan is not taken, whatever rules it keeps.
+    const bool too_dear = published_ && least > published_->cycles();
+    const bool beaten = best_within_rules_ && least >= best_within_rules_->cycles();
+    if (least < enough || !(too_dear || beaten)) return false;
     least_given_up_ = given_up_++ == 0 ? least : std::min(least_given_up_, least);
     return true;
   }
