@@ -55,7 +55,7 @@ picture loops loops compile $small --op layer1_0_conv3 resnet50
 picture ldm ldm memory $small --op layer1_0_conv3 resnet50
 picture cost cost compile $small --op layer1_0_conv3 resnet50
 picture tables tables compile $small --op layer1_0_conv3 resnet50
-picture compare compare compile $small greedy resnet50
+picture compare compare compile $small --op layer1_0_conv3 resnet50 greedy
 picture whatif whatif teach $small --op layer1_0_conv3 resnet50
 picture dark fusion compile $small --dark --op layer1_0_conv2 resnet50
 picture large graph compile $large --op layer1_0_add resnet50
