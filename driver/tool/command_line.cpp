@@ -78,7 +78,8 @@ void declare_compile(CLI::App& app, Options& all) {
   app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")->type_name("T");
   app.add_option("--fusion", options.fusion, fmt::format("{} ({})", fmt::join(strategy_names(), ", "), options.fusion))
       ->type_name("F");
-  app.add_option("--planner", options.planner, fmt::format("{} ({})", fmt::join(planner_names(), ", "), options.planner))
+  app.add_option("--planner", options.planner,
+                 fmt::format("{} ({})", fmt::join(planner_names(), ", "), options.planner))
       ->type_name("P");
   app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
       ->type_name("FILE.toml");

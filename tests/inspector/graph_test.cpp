@@ -43,6 +43,17 @@ QRectF box_of(const LayoutInput& input, const LayoutResult& layout, std::size_t 
   return {layout.nodes[node].x, layout.nodes[node].y, input.nodes[node].width, input.nodes[node].height};
 }
 
+/// Pairs of boxes that share more than an edge.
+int overlaps(const std::vector<QRectF>& boxes) {
+  int count = 0;
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    for (std::size_t k = i + 1; k < boxes.size(); ++k) {
+      count += boxes[i].adjusted(0.01, 0.01, -0.01, -0.01).intersects(boxes[k]) ? 1 : 0;
+    }
+  }
+  return count;
+}
+
 TEST_CASE("a layered layout keeps nodes apart, edges downwards and labels free", "[inspector]") {
   for (const unsigned seed : {1U, 2U, 3U, 4U}) {
     INFO("seed " << seed);
@@ -71,13 +82,7 @@ TEST_CASE("a layered layout keeps nodes apart, edges downwards and labels free",
       label.moveCenter({layout->labels[e].x, layout->labels[e].y});
       taken.push_back(label);
     }
-    int overlaps = 0;
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-      for (std::size_t k = i + 1; k < taken.size(); ++k) {
-        overlaps += taken[i].adjusted(0.01, 0.01, -0.01, -0.01).intersects(taken[k]) ? 1 : 0;
-      }
-    }
-    CHECK(overlaps == 0);
+    CHECK(overlaps(taken) == 0);
   }
 }
 
@@ -170,13 +175,7 @@ TEST_CASE("a long picture is folded into columns, a short one is not", "[inspect
       taken.push_back(label);
     }
   }
-  int overlaps = 0;
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    for (std::size_t k = i + 1; k < taken.size(); ++k) {
-      overlaps += taken[i].adjusted(0.01, 0.01, -0.01, -0.01).intersects(taken[k]) ? 1 : 0;
-    }
-  }
-  CHECK(overlaps == 0);
+  CHECK(overlaps(taken) == 0);
 
   LayoutInput few;
   for (int i = 0; i < 12; ++i) few.nodes.push_back({100, 50});

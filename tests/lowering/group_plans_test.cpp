@@ -25,17 +25,6 @@ double largest_magnitude(const Tensor& tensor) {
   return largest;
 }
 
-/// Largest difference; elements never computed (NaN) are passed over where `partial` says that there may be some.
-double difference(const Tensor& actual, const Tensor& expected, bool partial) {
-  double worst = 0;
-  for (std::int64_t i = 0; i < expected.size(); ++i) {
-    if (partial && std::isnan(actual.as_double(i))) continue;
-    const double apart = std::abs(actual.as_double(i) - expected.as_double(i));
-    worst = std::isnan(apart) ? std::numeric_limits<double>::infinity() : std::max(worst, apart);
-  }
-  return worst;
-}
-
 struct Tally {
   int planned = 0, fused = 0, refused = 0, intermediates = 0;
 };
@@ -99,7 +88,7 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
     const Tensor expected = stacked.contains(t)                 ? stacked.at(t)
                             : tensor.role == TensorRole::output ? stored_value(graph, group, values)
                                                                 : values.at(graph.tensor(*tensor.source).name);
-    REQUIRE(difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
+    REQUIRE(largest_difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
     tally.intermediates += inside ? 1 : 0;
   }
   ++tally.planned;

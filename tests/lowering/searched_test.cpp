@@ -70,16 +70,6 @@ Plan plan_over(const StageList& stages, const CoreGrid& grid, const Target& targ
   return plan_of(stages, swtvm(), target, fixed);
 }
 
-double difference(const Tensor& actual, const Tensor& expected, bool partial) {
-  double worst = 0;
-  for (std::int64_t i = 0; i < expected.size(); ++i) {
-    if (partial && std::isnan(actual.as_double(i))) continue;
-    const double apart = std::abs(actual.as_double(i) - expected.as_double(i));
-    worst = std::isnan(apart) ? std::numeric_limits<double>::infinity() : std::max(worst, apart);
-  }
-  return worst;
-}
-
 double largest_magnitude(const Tensor& tensor) {
   double largest = 1;
   for (std::int64_t i = 0; i < tensor.size(); ++i) largest = std::max(largest, std::abs(tensor.as_double(i)));
@@ -104,7 +94,7 @@ void check_values(const Graph& graph, const FusedOperator& group, const LoopNest
     const Tensor expected = tensor.role == TensorRole::output ? stored_value(graph, group, values)
                                                               : values.at(graph.tensor(*tensor.source).name);
     const bool inside = tensor.role == TensorRole::intermediate;
-    REQUIRE(difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
+    REQUIRE(largest_difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
   }
 }
 
