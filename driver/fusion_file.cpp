@@ -141,7 +141,7 @@ Json search_json(const FusionRecord& record) {
 CandidateRecord candidate_of(const Json& row, const Graph& graph) {
   CandidateRecord candidate;
   for (const Json& name : row.at("operators")) {
-    const auto op = graph.find_operator(name.get<std::string>());
+    const auto op = graph.find_operator(name.get_ref<const std::string&>());
     if (!op) throw std::invalid_argument(fmt::format("its graph has no operator {}", name.dump()));
     candidate.operators.push_back(*op);
   }

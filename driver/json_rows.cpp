@@ -22,7 +22,11 @@ class RowBuilder : public Json::json_sax_t {
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t& value) override { return add(std::move(value)); }
-  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_object(std::size_t) override {
+    Json object = Json::object();
+    object.get_ref<Json::object_t&>().reserve(usual_entries);
+    return open(std::move(object));
+  }
   bool start_array(std::size_t) override { return open(Json::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
@@ -38,6 +42,9 @@ class RowBuilder : public Json::json_sax_t {
   }
 
  private:
+  /// Of an object. It is an array of entries, which are copied whenever it grows.
+  static constexpr std::size_t usual_entries = 8;
+
   /// An object or array that is not at its end.
   struct Level {
     Json* value = nullptr;

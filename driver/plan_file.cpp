@@ -514,12 +514,17 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
 
   const std::string* reading = &plan_path;
   try {
+    // The trace may be the largest part, and needs no more of the plan than its graph. A plan that is damaged breaks
+    // the promise of one, before its future waits for the thread.
+    std::future<StoredTrace> reading_trace;
+    std::promise<Graph> graph;
+    reading_trace = std::async(std::launch::async, [&trace, &stop, later = graph.get_future().share()] {
+      return read_trace(
+          trace->text(), [&later]() -> const Graph& { return later.get(); }, stop);
+    });
     const StoredPlan stored = parse_plan(plan->text(), stop);
     Compilation compilation = begin_compilation(stored, *parameters, parameters_path, diagnostics);
-    // The trace may be the largest part, and needs no more of the plan than its graph.
-    auto reading_trace = std::async(std::launch::async, [&trace, &stop, graph = compilation.program.fused.graph] {
-      return read_trace(trace->text(), graph, stop);
-    });
+    graph.set_value(compilation.program.fused.graph);
     add_steps(stored, compilation, stop);
     reading = &trace_path;
     StoredTrace decisions = reading_trace.get();

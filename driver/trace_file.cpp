@@ -65,7 +65,7 @@ std::string trace_json(const Compilation& compilation) {
   return text + "}\n";
 }
 
-StoredTrace read_trace(std::string_view text, const Graph& graph, const std::stop_token& stop) {
+StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const std::stop_token& stop) {
   const auto check_version = [](const Json& file) {
     if (file.value("format", "") != trace_format) throw std::runtime_error("it is not a trace file of Stowage");
     if (file.at("version") != trace_version) {
@@ -80,7 +80,7 @@ StoredTrace read_trace(std::string_view text, const Graph& graph, const std::sto
     if (stored.trace.records.empty() && before.contains("version")) check_version(before);
     stored.trace.records.push_back(record_of(row));
   };
-  const auto add_candidate = [&](const Json& row, const Json&) { candidates.push_back(candidate_of(row, graph)); };
+  const auto add_candidate = [&](const Json& row, const Json&) { candidates.push_back(candidate_of(row, graph())); };
   const Json file = parse_rows(text, {{"records", add_record}, {"fusion/candidates", add_candidate}}, stop);
   check_version(file);
   static_cast<void>(file.at("records").get_ref<const Json::array_t&>());  // to have none is damage

@@ -2,6 +2,7 @@
 // trace.json (docs/plan-format.md): every decision on the way, and what could have been chosen.
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -17,9 +18,12 @@ struct StoredTrace {
   FusionRecord fusion;
 };
 
+/// The graph that candidates name operators of; asked for at the first of them, so that another thread may be at it.
+using GraphWhenRead = std::function<const Graph&()>;
+
 /// Reads it back, a record at a time: of a large network the file as one JSON value would be several times its size.
 /// Whatever is wrong is an exception of the JSON library, or std::runtime_error or std::invalid_argument with a
 /// sentence; ReadingStopped when stopped.
-StoredTrace read_trace(std::string_view text, const Graph& graph, const std::stop_token& stop = {});
+StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const std::stop_token& stop = {});
 
 }  // namespace stowage

@@ -2,7 +2,9 @@
 #include "emitter/c_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -11,7 +13,9 @@
 namespace stowage {
 namespace {
 
-bool is_identifier_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_identifier_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
 
 /// Calls `visit` for every word of a line that could be an identifier; comments do not count.
 template <class Visit>
@@ -31,34 +35,38 @@ void for_each_word(std::string_view line, const Visit& visit) {
   }
 }
 
-}  // namespace
-
-IdentifierPool::IdentifierPool() {
-  // C99 and gnu99, what the headers of a kernel define, macros of the platform, and what every kernel declares.
-  for (const char* word :
-       {"auto",   "break",    "case",     "char",     "const",    "continue", "default",     "do",          "double",
-        "else",   "enum",     "extern",   "float",    "for",      "goto",     "if",          "inline",      "int",
-        "long",   "register", "restrict", "return",   "short",    "signed",   "sizeof",      "static",      "struct",
-        "switch", "typedef",  "union",    "unsigned", "void",     "volatile", "while",       "asm",         "typeof",
-        "linux",  "unix",     "NULL",     "INFINITY", "NAN",      "main",     "floatv4",     "doublev4",    "arg",
-        "core",   "ldm",      "para",     "PE_MODE",  "dma_wait", "h2ldm",    "athread_get", "athread_put", "bool",
-        "true",   "false",    "stdin",    "stdout",   "stderr",   "errno",    "y0",          "y1",          "yn",
-        "j0",     "j1",       "jn",       "gamma",    "signgam",  "index"}) {
-    taken_.insert(word);
-  }
+/// C99 and gnu99, what the headers of a kernel define, macros of the platform, and what every kernel declares.
+bool is_reserved(std::string_view name) {
+  static constexpr auto words = [] {
+    auto sorted = std::to_array<std::string_view>(
+        {"auto",   "break",    "case",     "char",     "const",    "continue", "default",     "do",          "double",
+         "else",   "enum",     "extern",   "float",    "for",      "goto",     "if",          "inline",      "int",
+         "long",   "register", "restrict", "return",   "short",    "signed",   "sizeof",      "static",      "struct",
+         "switch", "typedef",  "union",    "unsigned", "void",     "volatile", "while",       "asm",         "typeof",
+         "linux",  "unix",     "NULL",     "INFINITY", "NAN",      "main",     "floatv4",     "doublev4",    "arg",
+         "core",   "ldm",      "para",     "PE_MODE",  "dma_wait", "h2ldm",    "athread_get", "athread_put", "bool",
+         "true",   "false",    "stdin",    "stdout",   "stderr",   "errno",    "y0",          "y1",          "yn",
+         "j0",     "j1",       "jn",       "gamma",    "signgam",  "index"});
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  }();
+  return std::binary_search(words.begin(), words.end(), name);
 }
+
+}  // namespace
 
 std::string c_identifier(std::string_view text) {
   std::string name;
   for (const char c : text) name += is_identifier_char(c) ? c : '_';
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name.insert(0, "t");
+  if (name.empty() || is_digit(name[0])) name.insert(0, "t");
   return name;
 }
 
 std::string IdentifierPool::take(std::string_view wanted) {
   const std::string base = c_identifier(wanted);
   std::string name = base;
-  for (int number = 2; !taken_.insert(name).second; ++number) name = fmt::format("{}_{}", base, number);
+  for (int number = 2; is_reserved(name) || !taken_.insert(name).second; ++number)
+    name = fmt::format("{}_{}", base, number);
   return name;
 }
 
@@ -99,10 +107,17 @@ void CWriter::append(const CWriter& other) {
 std::vector<CLine> CWriter::lines() const {
   // Backwards, so that a definition which only an unused one needs goes too.
   std::vector<CLine> kept;
-  std::set<std::string, std::less<>> used;
+  std::unordered_map<std::string_view, bool> used;  // of the names that may go
+  for (const CLine& line : lines_) {
+    if (!line.defines.empty()) used.emplace(line.defines, false);
+  }
   for (auto at = lines_.rbegin(); at != lines_.rend(); ++at) {
-    if (!at->defines.empty() && !used.contains(at->defines)) continue;
-    for_each_word(at->text, [&](std::string_view word) { used.emplace(word); });
+    if (!at->defines.empty() && !used.at(at->defines)) continue;
+    if (!used.empty()) {
+      for_each_word(at->text, [&](std::string_view word) {
+        if (const auto name = used.find(word); name != used.end()) name->second = true;
+      });
+    }
     kept.push_back(*at);
   }
   std::reverse(kept.begin(), kept.end());

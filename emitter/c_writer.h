@@ -14,7 +14,6 @@ namespace stowage {
 /// Gives out C identifiers: each once, none of C's own words.
 class IdentifierPool {
  public:
-  IdentifierPool();
   /// `wanted` made a valid identifier and, if it is taken, numbered: "x", "x_2", "x_3" …
   std::string take(std::string_view wanted);
 

@@ -7,10 +7,6 @@
 namespace stowage::inspector {
 
 Pane::Pane(const PaneContext& context) : context_(context) {
-  timer_.setSingleShot(true);
-  connect(&timer_, &QTimer::timeout, this, [this] {
-    if (isVisible()) flush();
-  });
   connect(&context_.document, &Document::planChanged, this, [this] { note(plan_changed | selection_changed); });
   connect(&context_.document, &Document::comparisonChanged, this, [this] { note(comparison_changed); });
   connect(&context_.selection, &Selection::changed, this, [this] { note(selection_changed); });
@@ -27,17 +23,23 @@ const StepFacts* Pane::step() const {
 
 void Pane::note(unsigned change) {
   pending_ |= change;
-  if (isVisible()) timer_.start(0);
+  if (isVisible()) askForTurn();
+}
+
+void Pane::askForTurn() {
+  context_.turns->ask(this, [this] {
+    if (isVisible()) flush();
+  });
 }
 
 void Pane::flush() {
-  timer_.stop();
+  context_.turns->withdraw(this);
   if (const unsigned changes = std::exchange(pending_, 0U)) refresh(changes);
 }
 
 void Pane::settle() {
   while (context_.document.comparing()) {
-    QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents, 20);
+    QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents);
   }
   flush();
 }
@@ -54,7 +56,7 @@ bool Pane::inSight() const {
 
 void Pane::setArranging(bool arranging) {
   arranging_ = arranging;
-  if (!arranging_) timer_.start(0);
+  if (!arranging_) askForTurn();
 }
 
 }  // namespace stowage::inspector

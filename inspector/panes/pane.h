@@ -4,9 +4,9 @@
 #pragma once
 
 #include <QPainter>
-#include <QTimer>
 #include <QWidget>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -14,6 +14,7 @@
 #include "inspector/look/look.h"
 #include "inspector/state/document.h"
 #include "inspector/state/selection.h"
+#include "inspector/state/turns.h"
 
 namespace stowage::inspector {
 
@@ -25,6 +26,7 @@ struct PaneContext {
   Document& document;
   Selection& selection;
   Look& look;
+  std::shared_ptr<Turns> turns = std::make_shared<Turns>();
 };
 
 class Pane : public QWidget {
@@ -84,11 +86,11 @@ class Pane : public QWidget {
 
  private:
   void note(unsigned change);
+  void askForTurn();
 
   PaneContext context_;
   unsigned pending_ = plan_changed | selection_changed | hover_changed | look_changed | comparison_changed;
   bool arranging_ = false;
-  QTimer timer_;
 };
 
 /// A row of the table of panes.

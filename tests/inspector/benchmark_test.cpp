@@ -122,7 +122,7 @@ class Heartbeat {
  public:
   Heartbeat() {
     timer_.setTimerType(Qt::PreciseTimer);
-    timer_.setInterval(0);
+    timer_.setInterval(1);  // a loop that never rests would take a processor from what it watches
     QObject::connect(&timer_, &QTimer::timeout, [this] {
       longest_ = std::max(longest_, static_cast<double>(clock_.nsecsElapsed()) / 1e6);
       longest_work_ = std::max(longest_work_, milliseconds_worked() - worked_);

@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
+#include <QTimer>
 #include <catch2/catch.hpp>
 #include <map>
 #include <thread>
@@ -28,9 +29,11 @@ inspector::PlanPtr sample_plan(const std::string& name) {
 bool wait_until(const std::function<bool()>& holds, double seconds) {
   QElapsedTimer timer;
   timer.start();
+  QTimer look_again;  // for what changes without an event; the loop rests in between
+  look_again.start(5);
   while (!holds()) {
     if (static_cast<double>(timer.elapsed()) > seconds * 1000) return false;
-    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
   }
   return true;
 }
