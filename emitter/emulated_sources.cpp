@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/temporary_folder.h"
 #include "emitter/emulation_protocol.h"
 #include "emitter/emulation_runtime.h"
 #include "emitter/host_compiler.h"

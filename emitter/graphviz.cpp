@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/temporary_folder.h"
 #include "emitter/markup.h"
 #include "emitter/process.h"
 

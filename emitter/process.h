@@ -25,18 +25,4 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::fi
 /// Path of a program that can be executed, searched for in PATH unless it holds a slash; "" where there is none.
 std::string find_program(const std::string& name);
 
-/// A new, empty folder of our own under the system's temporary folder, removed with all it holds.
-class TemporaryFolder {
- public:
-  /// Throws std::filesystem::filesystem_error where none can be made.
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace stowage

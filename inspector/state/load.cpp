@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "core/temporary_folder.h"
 #include "driver/batch.h"
 #include "driver/networks.h"
 #include "driver/plan_file.h"
@@ -16,25 +16,6 @@ namespace stowage::inspector {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of our own for the sample network that a job names; gone at the end of the block.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_(fs::temp_directory_path() / fmt::format("stowage-inspector-{}", ::getpid())) {
-    std::error_code ignored;  // shows when the file is written
-    fs::create_directories(path_, ignored);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void compile_request(const CompileRequest& request, const std::string& origin, Loading& loading, std::stop_token stop,
                      const ProgressSink& progress, const std::optional<SampleNetwork>& network = {}) {
@@ -78,14 +59,21 @@ void load_job(const std::string& path, const std::string& name, Loading& loading
   }
   CompileRequest request = chosen->request;
   request.command_line = fmt::format("stowage batch {} --only {}", path, chosen->name);
-  const ScratchFolder scratch;
+  std::optional<TemporaryFolder> scratch;
   std::optional<SampleNetwork> network;
   if (!chosen->network.empty()) {
+    try {
+      scratch.emplace();
+    } catch (const fs::filesystem_error& failure) {
+      loading.diagnostics.error("temporary-files", {failure.path1().string()}, failure.what(),
+                                "check free space and rights of the temporary folder (TMPDIR)");
+      return;
+    }
     network = {chosen->network, chosen->network_batch, chosen->network_seed};
     NetworkOptions options;
     options.batch = chosen->network_batch;
     options.seed = static_cast<std::uint64_t>(chosen->network_seed);
-    const std::string file = (scratch.path() / (chosen->network + ".onnx")).string();
+    const std::string file = (scratch->path() / (chosen->network + ".onnx")).string();
     const auto model = write_network(chosen->network, options, file, loading.diagnostics, stop);
     if (!model) return;
     request.model = *model;

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include <unistd.h>
+#include "core/temporary_folder.h"
 
 using namespace stowage;
 namespace fs = std::filesystem;
@@ -14,21 +14,14 @@ namespace {
 
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("stowage_npy_" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   [[nodiscard]] std::string with(const std::string& name, const std::string& content) const {
     std::ofstream(file(name), std::ios::binary) << content;
     return file(name);
   }
 
  private:
-  fs::path path_;
+  TemporaryFolder folder_;
 };
 
 std::string npy(char version, const std::string& header, const std::string& elements) {

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <sstream>
 
-#include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include "driver/tool/commands.h"
@@ -26,17 +25,13 @@ ToolRun run_stowage(const std::vector<std::string>& arguments) {
 }
 
 Workplace::Workplace() : before_(fs::current_path()) {
-  std::string pattern = (fs::temp_directory_path() / "stowage-test-XXXXXX").string();
-  REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-  folder_ = pattern;
-  fs::current_path(folder_);
+  fs::current_path(folder_.path());
   ::setenv("STOWAGE_CACHE_DIR", "", 0);  // the user's own cache is none of a test's business
 }
 
 Workplace::~Workplace() {
   std::error_code ignored;
   fs::current_path(before_, ignored);
-  fs::remove_all(folder_, ignored);
 }
 
 void write_text(const fs::path& path, const std::string& text) {

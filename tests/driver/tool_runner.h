@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/temporary_folder.h"
+
 namespace stowage::test {
 
 struct ToolRun {
@@ -26,7 +28,7 @@ class Workplace {
 
  private:
   std::filesystem::path before_;
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 void write_text(const std::filesystem::path& path, const std::string& text);

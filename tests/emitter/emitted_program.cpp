@@ -15,6 +15,7 @@
 #include "core/check.h"
 #include "core/evaluate.h"
 #include "core/operators.h"
+#include "core/temporary_folder.h"
 #include "fusion/views.h"
 #include "lowering/planner_swtvm.h"
 
@@ -162,13 +163,6 @@ Program program_of(LoopNest nest, const Target& target) {
   return finish(std::move(fused), std::move(plan), target);
 }
 
-std::filesystem::path scratch_folder(const std::string& name) {
-  const auto folder = std::filesystem::path(STOWAGE_BINARY_DIR) / "test_scratch" / name;
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  return folder;
-}
-
 std::vector<Tensor> random_inputs(const Program& program, unsigned seed, unsigned integers) {
   std::mt19937 random(seed);
   std::vector<Tensor> inputs;
@@ -192,9 +186,8 @@ std::vector<Tensor> random_inputs(const Program& program, unsigned seed, unsigne
 
 StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, const std::vector<Tensor>& inputs,
                         const std::string& compiler) {
-  std::string name = program.fused.graph.name() + "_" + compiler;
-  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  const auto folder = scratch_folder(name);
+  const TemporaryFolder temporary;
+  const std::filesystem::path& folder = temporary.path();
   std::string sources;
   for (const EmittedFile& file : emitted.files) {
     write_bytes(folder / file.path, file.text.data(), file.text.size());

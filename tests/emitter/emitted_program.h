@@ -24,9 +24,6 @@ Program program_of(Graph graph, const Target& target);
 /// The same with a nest that is there already.
 Program program_of(LoopNest nest, const Target& target);
 
-/// A new empty folder below the build folder.
-std::filesystem::path scratch_folder(const std::string& name);
-
 struct StubRun {
   std::string log;              ///< of compiler and program; empty where neither had anything to say
   std::vector<Tensor> outputs;  ///< of the program, in order

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "core/temporary_folder.h"
 #include "emitter/emulation_runtime.h"
 #include "emitter/process.h"
 #include "emulation_program.h"

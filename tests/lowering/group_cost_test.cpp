@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of groups: equal ones are planned once, threads and the cache on disk change nothing, damage is noticed.
-#include <unistd.h>
-
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "core/temporary_folder.h"
 #include "fusion/candidates.h"
 #include "fusion/siblings.h"
 #include "fusion/strategy.h"
@@ -25,19 +24,6 @@ using stowage::testing::RandomNet;
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    static std::atomic<int> number{0};
-    path = fs::temp_directory_path() / ("stowage_costs_" + std::to_string(getpid()) + "_" + std::to_string(number++));
-    fs::remove_all(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path path;
-};
 
 Target small_target() {
   Diagnostics diagnostics;
@@ -230,32 +216,32 @@ TEST_CASE("refusals of equal groups name their own tensors") {
 }
 
 TEST_CASE("costs do not depend on threads or on the cache") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const Target target = small_target();
   const Graph graph = repeated_blocks();
   const auto groups = allowed_groups(find_candidate_groups(graph, built_in_templates(), nullptr, {}));
   const CountingPlanner planner;
   const auto expected = answers_of(PlannedGroupCost(planner, target, {1, {}}), graph, groups);
-  check_equal(expected, answers_of(PlannedGroupCost(planner, target, {7, folder.path}), graph, groups));
+  check_equal(expected, answers_of(PlannedGroupCost(planner, target, {7, folder.path()}), graph, groups));
   const int calls = planner.calls;
-  check_equal(expected, answers_of(PlannedGroupCost(planner, target, {3, folder.path}), graph, groups));
+  check_equal(expected, answers_of(PlannedGroupCost(planner, target, {3, folder.path()}), graph, groups));
   CHECK(planner.calls == calls);  // all from the disk
 
   Diagnostics diagnostics;
   const auto other = load_target("sw26010", std::vector<std::string>{"cores=8"}, diagnostics);
   REQUIRE(other);
-  answers_of(PlannedGroupCost(planner, *other, {3, folder.path}), graph, groups);
+  answers_of(PlannedGroupCost(planner, *other, {3, folder.path()}), graph, groups);
   CHECK(planner.calls > calls);  // of another target nothing is believed
 }
 
 TEST_CASE("damaged caches are as good as none") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const Target target = small_target();
   const Graph graph = repeated_blocks();
   const auto groups = allowed_groups(find_candidate_groups(graph, built_in_templates(), nullptr, {}));
-  const PlannedGroupCost cost(*find_planner("swtvm"), target, {1, folder.path});
+  const PlannedGroupCost cost(*find_planner("swtvm"), target, {1, folder.path()});
   const auto expected = answers_of(cost, graph, groups);
-  const fs::path file = only_file(folder.path);
+  const fs::path file = only_file(folder.path());
   const std::string whole = text_of(file);
   const unsigned seed = 20261121;
   INFO("seed " << seed);
@@ -275,22 +261,22 @@ TEST_CASE("damaged caches are as good as none") {
 }
 
 TEST_CASE("two caches share a folder") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string key_a = hash128_of("a");
   const std::string key_b = hash128_of("b");
-  CostCache one(folder.path, "same");
-  CostCache two(folder.path, "same");
+  CostCache one(folder.path(), "same");
+  CostCache two(folder.path(), "same");
   one.add(key_a, {Decision::allow(), 12});
   two.add(key_b, {Decision::refuse("ldm-capacity", "needs\tmore \\ than\nthere is", "3 KiB more"), 0});
   one.save();
   two.save();
-  const CostCache both(folder.path, "same");
+  const CostCache both(folder.path(), "same");
   REQUIRE(both.find(key_a) != nullptr);
   CHECK(both.find(key_a)->cycles == 12);
   REQUIRE(both.find(key_b) != nullptr);
   CHECK(both.find(key_b)->decision.flip == "3 KiB more");
   CHECK(both.find(key_b)->decision.reason == "needs\tmore \\ than\nthere is");
-  CHECK(CostCache(folder.path, "other").find(key_a) == nullptr);
+  CHECK(CostCache(folder.path(), "other").find(key_a) == nullptr);
 }
 
 TEST_CASE("this program has a build id") { CHECK(build_id().size() >= 16); }

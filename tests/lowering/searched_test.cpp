@@ -3,13 +3,12 @@
 // it tells what it tried.
 #include <catch2/catch.hpp>
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <random>
 
+#include "core/temporary_folder.h"
 #include "lowering/core_grids.h"
 #include "lowering/group_model.h"
 #include "lowering/group_rules.h"
@@ -269,14 +268,12 @@ TEST_CASE("costs of one planner are not taken for another's") {
   const GraphFacts facts(graph);
   const FusedOperator group = make_group(facts, "single", facts.order.back(), {{facts.order.back(), "anchor"}});
   const Target target = sunway();
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("stowage-planners-" + std::to_string(getpid()));
+  const TemporaryFolder folder;
   const auto cycles = [&](const Planner& planner) {
-    return PlannedGroupCost(planner, target, {1, folder}).cost(graph, group).cycles;
+    return PlannedGroupCost(planner, target, {1, folder.path()}).cost(graph, group).cycles;
   };
   const std::int64_t published = cycles(swtvm());
   CHECK(cycles(searched()) < published);
   CHECK(cycles(swtvm()) == published);
   CHECK(cycles(searched()) == plan_of(group_stages(graph, group), searched(), target).time.cycles);
-  std::filesystem::remove_all(folder);
 }

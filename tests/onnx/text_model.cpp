@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <onnx/defs/parser.h>
-#include <unistd.h>
 
 #include <fstream>
 
@@ -13,22 +12,11 @@ namespace stowage::test {
 
 namespace fs = std::filesystem;
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "stowage_XXXXXX").string();
-  check(::mkdtemp(name.data()) != nullptr, "no temporary folder");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 std::string TemporaryFolder::write(const std::string& name, const std::string& content) const {
-  fs::create_directories((path_ / name).parent_path());
-  fs::remove(path_ / name);  // a file that is truncated and written again is flushed to disk: slow thousands of times
-  std::ofstream(path_ / name, std::ios::binary) << content;
-  return (path_ / name).string();
+  fs::create_directories((path() / name).parent_path());
+  fs::remove(path() / name);  // a file that is truncated and written again is flushed to disk: slow thousands of times
+  std::ofstream(path() / name, std::ios::binary) << content;
+  return (path() / name).string();
 }
 
 onnx::ModelProto text_model(const std::string& graph, int opset) {

@@ -11,22 +11,15 @@
 #include "core/diagnostics.h"
 #include "core/graph.h"
 #include "core/onnx/import.h"
+#include "core/temporary_folder.h"
 
 namespace stowage::test {
 
 /// A folder of its own below the system's temporary folder.
-class TemporaryFolder {
+class TemporaryFolder : public stowage::TemporaryFolder {
  public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Writes a file and returns its path.
   [[nodiscard]] std::string write(const std::string& name, const std::string& content) const;
-
- private:
-  std::filesystem::path path_;
 };
 
 /// "agraph (float[2] x) => (float[2] y) { y = Relu(x) }" as a model of an opset.

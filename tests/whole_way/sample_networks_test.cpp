@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "core/onnx/import.h"
+#include "core/temporary_folder.h"
 #include "driver/networks.h"
 #include "tests/whole_way/whole_way.h"
 
@@ -13,15 +14,13 @@ namespace {
 
 void check_network(const std::string& name, std::int64_t batch) {
   INFO(name << ", batch " << batch);
-  const std::filesystem::path folder = std::filesystem::path(STOWAGE_BINARY_DIR) / "sample_networks";
-  std::filesystem::create_directories(folder);
-  const std::string path = (folder / (name + "_" + std::to_string(batch) + ".onnx")).string();
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / (name + ".onnx")).string();
   Diagnostics diagnostics;
   NetworkOptions options;
   options.batch = batch;
   REQUIRE(write_network(name, options, path, diagnostics));
   const auto graph = import_onnx(path, {}, diagnostics);
-  std::filesystem::remove(path);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(graph);
   const Compilation compilation = compiled(*graph);

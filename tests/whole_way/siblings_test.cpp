@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "core/temporary_folder.h"
 #include "driver/plan_diff.h"
 #include "driver/plan_file.h"
 #include "fusion/siblings.h"
@@ -136,8 +137,8 @@ TEST_CASE("a group of siblings runs alone, its results as outputs") {
 }
 
 TEST_CASE("a folder with siblings is read back as it was written") {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stowage_siblings_test";
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder temporary;
+  const std::filesystem::path folder = temporary.path() / "plan";
   const Graph graph = query_key_value();
   const Compilation fused = compiled_with(graph, "exact");
   Diagnostics diagnostics;
@@ -154,7 +155,6 @@ TEST_CASE("a folder with siblings is read back as it was written") {
     const auto& after = *read->program.fused.graph.tensor(*read->program.fused.graph.find_tensor(name)).constant;
     CHECK(std::equal(before.bytes().begin(), before.bytes().end(), after.bytes().begin(), after.bytes().end()));
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model file that is gone when the test is over. Tests run side by side, so each names its own.
+// A model file that is gone when the test is over. Tests run side by side, so each has a folder of its own.
 #pragma once
 
 #include <filesystem>
@@ -7,15 +7,13 @@
 #include <iterator>
 #include <string>
 
+#include "core/temporary_folder.h"
+
 namespace stowage::test {
 
 class ScratchFile {
  public:
-  explicit ScratchFile(const std::string& name)
-      : path_(std::filesystem::path(STOWAGE_BINARY_DIR) / "tests" / ("networks_" + name + ".onnx")) {}
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile() { std::filesystem::remove(path_); }
+  explicit ScratchFile(const std::string& name) : path_(folder_.path() / (name + ".onnx")) {}
   [[nodiscard]] std::string path() const { return path_.string(); }
   [[nodiscard]] std::string bytes() const {
     std::ifstream stream(path_, std::ios::binary);
@@ -23,6 +21,7 @@ class ScratchFile {
   }
 
  private:
+  TemporaryFolder folder_;
   std::filesystem::path path_;
 };
 
