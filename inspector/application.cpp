@@ -273,7 +273,7 @@ int run_window_export(const Options& options) {
   return export_when_open(options, window.document(), window.selection(), [&] {
     window.setLayoutNamed(options.layout.isEmpty() ? QStringLiteral("compile") : options.layout);
     if (!options.front.isEmpty()) window.raisePane(options.front.toStdString());
-    for (int round = 0; round < 12; ++round) QCoreApplication::processEvents();  // layouts settle in rounds
+    window.settle();
     return export_window(window, options.output);
   });
 }

@@ -134,6 +134,43 @@ std::string interval_text(const Extent& extent) {
   return fmt::format("{} to {}", extent.first, extent.first + extent.size - 1);
 }
 
+QString title_of(const LoopNest& nest, const BufferRegion& region, std::size_t buffer) {
+  return format("{} {}", tensor_of_buffer(nest, static_cast<int>(buffer)), to_text(region.shape));
+}
+
+QString held_text(std::int64_t held, std::int64_t all, const std::string& percent, const Buffer& buffer,
+                  const Look& look) {
+  return format("{} of {} elements ({} %), {}", count_text(held).toStdString(), count_text(all).toStdString(), percent,
+                size_text(buffer.bytes(), look.units()).toStdString());
+}
+
+QString dimension_text(std::size_t dimension, const Extent& held, std::int64_t extent) {
+  return format("dim {}: {} of {}", dimension, interval_text(held), extent);
+}
+
+/// Of the texts beside a card's bars, wherever the loops are.
+double widest_label(const BufferRegion& region, const Look& look) {
+  const QFontMetricsF small(look.smallFont());
+  double width = 0;
+  for (std::size_t d = 0; d + 2 < region.shape.size(); ++d) {
+    const std::int64_t extent = std::max<std::int64_t>(region.shape[d], 1);
+    width = std::max(width, small.horizontalAdvance(dimension_text(d, {extent - 1, 2}, extent)) + 2);
+  }
+  return width;
+}
+
+/// Of all texts of a card, wherever the loops are, so that cards stay where they are while sliders move.
+double widest_text(const QString& title, const BufferRegion& region, const Buffer& buffer, const Look& look) {
+  const std::int64_t all = element_count(region.shape);
+  const std::int64_t most = std::min(all, element_count(buffer.extents));
+  const QString held = held_text(most, all, "0.0555", buffer, look);
+  constexpr double shortest_bar = 80;
+  const double label = widest_label(region, look);
+  return std::max({QFontMetricsF(look.textFont()).horizontalAdvance(title) + 2,
+                   QFontMetricsF(look.smallFont()).horizontalAdvance(held) + 2,
+                   label > 0 ? label + shortest_bar : 0.0});
+}
+
 }  // namespace
 
 std::int64_t BufferRegion::elements() const {
@@ -197,9 +234,13 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
     if (core != position.core) others.push_back(regions_at(*step, {core, position.trips}));
   }
 
-  // Cards side by side, as many as there is room for.
+  // Cards side by side, as many as there is room for without cutting their text off.
+  double widest = 236;
+  for (std::size_t b = 0; b < own.size(); ++b) {
+    widest = std::max(widest, widest_text(title_of(nest, own[b], b), own[b], nest.buffers[b], look));
+  }
   const int columns =
-      std::clamp(static_cast<int>((width - margin) / 250), 1, std::max(1, static_cast<int>(own.size())));
+      std::clamp(static_cast<int>((width - margin) / (widest + margin)), 1, std::max(1, static_cast<int>(own.size())));
   const double card_width = (width - margin * (columns + 1)) / columns;
   double line_height = 0;
   for (std::size_t b = 0; b < own.size(); ++b) {
@@ -212,8 +253,7 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
     const Buffer& buffer = nest.buffers[b];
     const double left = margin + column * (card_width + margin);
     const auto place = buffer_place(index, static_cast<int>(b));
-    std::int64_t all = 1;
-    for (const std::int64_t extent : region.shape) all *= extent;
+    const std::int64_t all = std::max<std::int64_t>(element_count(region.shape), 1);
     const std::string tensor = tensor_of_buffer(nest, static_cast<int>(b));
     double at = y;
     const auto line = [&](const QString& text, const QColor& color, const QFont& font) {
@@ -222,16 +262,15 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
       mark.tip = text;
       at += row;
     };
-    line(format("{} {}", tensor, to_text(region.shape)), theme.text, look.textFont());
+    line(title_of(nest, region, b), theme.text, look.textFont());
     if (!region.extents) {
       line(QStringLiteral("which part depends on data"), theme.muted, look.smallFont());
       line_height = std::max(line_height, at - y);
       continue;
     }
-    line(format("{} of {} elements ({:.3g} %), {}", count_text(region.elements()).toStdString(),
-                count_text(all).toStdString(),
-                100.0 * static_cast<double>(region.elements()) / static_cast<double>(std::max<std::int64_t>(all, 1)),
-                size_text(buffer.bytes(), look.units()).toStdString()),
+    line(held_text(region.elements(), all,
+                   fmt::format("{:.3g}", 100.0 * static_cast<double>(region.elements()) / static_cast<double>(all)),
+                   buffer, look),
          theme.muted, look.smallFont());
     const std::vector<Extent>& extents = *region.extents;
     const std::size_t dimensions = std::min(extents.size(), region.shape.size());
@@ -249,7 +288,7 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
     for (std::size_t d = 0; d < flat; ++d) {
       const std::int64_t extent = std::max<std::int64_t>(region.shape[d], 1);
       if (extent == 1) continue;
-      const double label = card_width * 0.45;
+      const double label = std::max(card_width * 0.45, widest_label(region, look));
       const QRectF bar(left, at + 3, card_width - label - 6, row - 6);
       const double scale = bar.width() / static_cast<double>(extent);
       drawing.rect(bar, theme.raised, theme.line);
@@ -266,8 +305,8 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
                                 theme.state(BufferState::in_use), theme.text);
       held.place = place;
       held.tip = format("dimension {}: {} of {}", d, interval_text(extents[d]), extent);
-      drawing.text({bar.right() + 6, at, label, row}, format("dim {}: {} of {}", d, interval_text(extents[d]), extent),
-                   theme.muted, look.smallFont());
+      drawing.text({bar.right() + 6, at, label, row}, dimension_text(d, extents[d], extent), theme.muted,
+                   look.smallFont());
       at += row;
     }
     if (dimensions == 0) {

@@ -31,6 +31,7 @@ class FusionPane : public Pane {
   explicit FusionPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] bool working() const override { return Pane::working() || busy(); }
 
   void setTab(Tab tab) { tabs_->setCurrentIndex(tab); }
   [[nodiscard]] TableView& candidates() { return *candidates_; }

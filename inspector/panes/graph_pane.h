@@ -23,6 +23,7 @@ class GraphPane : public Pane {
   explicit GraphPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] bool working() const override { return Pane::working() || work_.busy(); }
 
   enum class Mode : std::uint8_t { fused, computation, both };
   void setMode(Mode mode);

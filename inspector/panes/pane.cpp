@@ -38,7 +38,8 @@ void Pane::flush() {
 }
 
 void Pane::settle() {
-  while (context_.document.comparing()) {
+  flush();
+  while (working()) {
     QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents);
   }
   flush();

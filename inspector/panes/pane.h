@@ -50,7 +50,9 @@ class Pane : public QWidget {
   void setArranging(bool arranging);
   /// A tab behind others counts as visible to Qt; this is said when it comes in front.
   void cameInSight() { note(sight_changed); }
-  /// Waits for plans that are being compared, then flushes. For exports.
+  /// Whether more than is shown is being worked out beside the window's thread.
+  [[nodiscard]] virtual bool working() const { return context_.document.comparing(); }
+  /// Flushes, and waits for that. For exports.
   void settle();
 
  Q_SIGNALS:

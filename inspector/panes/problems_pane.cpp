@@ -57,7 +57,7 @@ ProblemsPane::ProblemsPane(const PaneContext& context)
   list_->setAccessibleName(tr("Problems"));
   details_->setReadOnly(true);
   details_->setFrameShape(QFrame::NoFrame);
-  details_->setPlaceholderText(tr("Choose a problem to read about it; Enter jumps to its place"));
+  details_->setPlaceholderText(tr("Nothing was reported."));
   auto* split = new QSplitter(Qt::Horizontal, this);
   split->addWidget(list_);
   split->addWidget(details_);

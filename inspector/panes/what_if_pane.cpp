@@ -3,7 +3,6 @@
 
 #include <QAction>
 #include <QClipboard>
-#include <QElapsedTimer>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHBoxLayout>
@@ -274,12 +273,6 @@ void WhatIfPane::resizeEvent(QResizeEvent* event) {
 }
 
 QSizeF WhatIfPane::exportSize(QSizeF room) {
-  // A picture is of the answer, so it waits for one.
-  QElapsedTimer timer;
-  timer.start();
-  while (session_.step() >= 0 && session_.legal() == nullptr && timer.elapsed() < 10000) {
-    QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents, 20);
-  }
   const QSizeF upper = result_->build({room.width(), 0}).size;
   const QSizeF lower = ldm_->build({room.width(), room.height() / 2}).size;
   return {std::max(upper.width(), lower.width()), upper.height() + lower.height()};

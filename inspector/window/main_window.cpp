@@ -12,6 +12,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QStatusBar>
+#include <QTimer>
 #include <QToolBar>
 #include <QToolButton>
 #include <utility>
@@ -38,18 +39,20 @@ int costliest_step(const LoadedPlan& plan) {
 
 }  // namespace
 
-MainWindow::MainWindow()
-    : selection_(document_),
-      start_(new StartPage(look_, this)),
-      breadcrumb_(new Breadcrumb(document_, selection_, this)),
-      progress_(new QProgressBar(this)),
-      cancel_(new QToolButton(this)) {
+MainWindow::MainWindow() : selection_(document_) {
+  // Before there is any widget: until the application runs, those that exist keep the font that they have.
+  settings_.restore(look_);
+  restyle();
+  connect(&look_, &Look::changed, this, &MainWindow::restyle);
+  start_ = new StartPage(look_, this);
+  breadcrumb_ = new Breadcrumb(document_, selection_, this);
+  progress_ = new QProgressBar(this);
+  cancel_ = new QToolButton(this);
   setObjectName(QStringLiteral("main"));
   setWindowTitle(tr("Stowage inspector"));
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   setCentralWidget(start_);
-  settings_.restore(look_);
   progress_->setMaximumWidth(220);
   progress_->hide();
   cancel_->setText(tr("Cancel"));
@@ -59,8 +62,6 @@ MainWindow::MainWindow()
   makePanes();
   makeMenus();
   connectDocument();
-  connect(&look_, &Look::changed, this, &MainWindow::restyle);
-  restyle();
   start_->setRecent(settings_.recent());
   resize(1280, 800);
   restoreGeometry(settings_.geometry());
@@ -419,6 +420,25 @@ void MainWindow::showHelp() {
   if (help_ == nullptr) help_ = new HelpWindow(look_, this);
   const QDockWidget* dock = showsStartPage() ? nullptr : currentDock();
   help_->showAt(dock != nullptr ? dock->objectName() : QString());
+}
+
+void MainWindow::settle() {
+  // Layouts and animations of docks come to rest in steps, each of which asks for the next.
+  constexpr int rest = 5;
+  constexpr int most_rounds = 500;
+  QTimer rounds;
+  rounds.start(10);
+  std::vector<QRect> places;
+  for (int round = 0, quiet = 0; round < most_rounds && quiet < rest; ++round) {
+    for (const auto& [name, pane] : panes_) {
+      if (pane->isVisible()) pane->settle();
+    }
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+    std::vector<QRect> now;
+    for (const auto* widget : findChildren<QWidget*>()) now.push_back(widget->geometry());
+    quiet = now == places ? quiet + 1 : 0;
+    places = std::move(now);
+  }
 }
 
 void MainWindow::restyle() {

@@ -36,6 +36,8 @@ class MainWindow : public QMainWindow {
   void open(const Source& source, const Source& baseline);
   /// Arranges the panes for a purpose: "compile", "memory" or "teach".
   void setLayoutNamed(const QString& name);
+  /// Until nothing that is in sight is being worked out and everything has its place. For pictures of the window.
+  void settle();
   /// Instead of the last run's arrangement, once something is open.
   void setFirstLayout(const QString& name) { first_layout_ = name; }
 
@@ -98,11 +100,11 @@ class MainWindow : public QMainWindow {
   Selection selection_;
   std::map<std::string, Pane*, std::less<>> panes_;
   std::map<std::string, QDockWidget*, std::less<>> docks_;
-  StartPage* start_;
-  Breadcrumb* breadcrumb_;
-  QProgressBar* progress_;
+  StartPage* start_ = nullptr;
+  Breadcrumb* breadcrumb_ = nullptr;
+  QProgressBar* progress_ = nullptr;
   QString progress_message_;  ///< of what is being opened, in the status bar
-  QToolButton* cancel_;
+  QToolButton* cancel_ = nullptr;
   HelpWindow* help_ = nullptr;  ///< made when it is asked for
   QString first_layout_;
   // While problems are in front because there are some: what they hide, and whether they were shown at all.

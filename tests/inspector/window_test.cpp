@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/window/main_window.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QDockWidget>
 #include <QFile>
@@ -296,6 +297,22 @@ TEST_CASE("the window comes back with the panes with which it was left", "[inspe
   CHECK_FALSE(window.tabifiedDockWidgets(window.findChild<QDockWidget*>(QStringLiteral("replay"))).isEmpty());
   window.setLayoutNamed(QStringLiteral("compile"));
   window.close();
+}
+
+TEST_CASE("every text has the window's font from the start, not only once the theme was changed", "[inspector]") {
+  // As a process begins. This one has had the look of other tests.
+  qobject_cast<QApplication*>(QCoreApplication::instance())->setStyleSheet({});
+  QApplication::setFont(QFont(QStringLiteral("DejaVu Serif"), 7));
+  MainWindow window;
+  open_sample(window, "matmul");
+  int looked_at = 0;
+  for (const auto* widget : window.findChildren<QWidget*>()) {
+    INFO(widget->metaObject()->className());
+    CHECK(widget->font().family().toStdString() != "DejaVu Serif");
+    CHECK(widget->font().pointSizeF() > 7);
+    ++looked_at;
+  }
+  CHECK(looked_at > 100);
 }
 
 TEST_CASE("a failed opening does not change the arrangement that is kept", "[inspector]") {
