@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <sstream>
+#include <stop_token>
 
 #include <fmt/format.h>
 
@@ -376,6 +377,12 @@ bool read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, 
   return changed;
 }
 
+/// Whatever took its token has no more to do at the end of the block.
+struct StopsAtTheEnd {
+  std::stop_source& work;
+  ~StopsAtTheEnd() { work.request_stop(); }
+};
+
 /// All but its steps.
 Compilation begin_compilation(const StoredPlan& stored, const OpenFile& parameters, const std::string& parameters_file,
                               Diagnostics& diagnostics) {
@@ -514,14 +521,18 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
 
   const std::string* reading = &plan_path;
   try {
-    // The trace may be the largest part, and needs no more of the plan than its graph. A plan that is damaged breaks
-    // the promise of one, before its future waits for the thread.
+    // The trace may be the largest part, and needs no more of the plan than its graph. A plan that is damaged stops the
+    // thread and breaks the promise of a graph, before the future waits for it.
+    std::stop_source ending;
+    const std::stop_callback stopped(stop, [&ending] { ending.request_stop(); });
     std::future<StoredTrace> reading_trace;
     std::promise<Graph> graph;
-    reading_trace = std::async(std::launch::async, [&trace, &stop, later = graph.get_future().share()] {
-      return read_trace(
-          trace->text(), [&later]() -> const Graph& { return later.get(); }, stop);
-    });
+    const StopsAtTheEnd however_it_ends{ending};
+    reading_trace =
+        std::async(std::launch::async, [&trace, stop = ending.get_token(), later = graph.get_future().share()] {
+          return read_trace(
+              trace->text(), [&later]() -> const Graph& { return later.get(); }, stop);
+        });
     const StoredPlan stored = parse_plan(plan->text(), stop);
     Compilation compilation = begin_compilation(stored, *parameters, parameters_path, diagnostics);
     graph.set_value(compilation.program.fused.graph);

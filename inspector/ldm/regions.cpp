@@ -163,7 +163,7 @@ double widest_label(const BufferRegion& region, const Look& look) {
 double widest_text(const QString& title, const BufferRegion& region, const Buffer& buffer, const Look& look) {
   const std::int64_t all = element_count(region.shape);
   const std::int64_t most = std::min(all, element_count(buffer.extents));
-  const QString held = held_text(most, all, "0.0555", buffer, look);
+  const QString held = held_text(most, all, "5.55e-05", buffer, look);
   constexpr double shortest_bar = 80;
   const double label = widest_label(region, look);
   return std::max({QFontMetricsF(look.textFont()).horizontalAdvance(title) + 2,
@@ -211,7 +211,12 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
   const QFontMetricsF small(look.smallFont());
   const QFontMetricsF big(look.titleFont());
   const double row = small.height() + 4;
-  const double width = std::max(room.width(), 420.0);
+  const std::vector<BufferRegion> own = regions_at(*step, position);
+  double widest = 236;
+  for (std::size_t b = 0; b < own.size(); ++b) {
+    widest = std::max(widest, widest_text(title_of(nest, own[b], b), own[b], nest.buffers[b], look));
+  }
+  const double width = std::max({room.width(), 420.0, widest + 2 * margin});
   const int cores = nest.cores_used();
   drawing.text({margin, 8, width - 2 * margin, big.height() + 2},
                QStringLiteral("What the buffers hold of their tensors"), theme.text, look.titleFont());
@@ -228,17 +233,12 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
   legend.push_back({QStringLiteral("tensor"), theme.raised});
   y += add_legend(drawing, {margin, y}, width - margin, legend, theme.text, theme.line, look.smallFont()) + 8;
 
-  const std::vector<BufferRegion> own = regions_at(*step, position);
   std::vector<std::vector<BufferRegion>> others;
   for (int core = 0; core < std::min(cores, most_cores); ++core) {
     if (core != position.core) others.push_back(regions_at(*step, {core, position.trips}));
   }
 
-  // Cards side by side, as many as there is room for without cutting their text off.
-  double widest = 236;
-  for (std::size_t b = 0; b < own.size(); ++b) {
-    widest = std::max(widest, widest_text(title_of(nest, own[b], b), own[b], nest.buffers[b], look));
-  }
+  // Cards side by side, as many as there is room for.
   const int columns =
       std::clamp(static_cast<int>((width - margin) / (widest + margin)), 1, std::max(1, static_cast<int>(own.size())));
   const double card_width = (width - margin * (columns + 1)) / columns;

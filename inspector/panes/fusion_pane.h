@@ -31,7 +31,8 @@ class FusionPane : public Pane {
   explicit FusionPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
-  [[nodiscard]] bool working() const override { return Pane::working() || busy(); }
+  [[nodiscard]] bool working() const override { return Pane::working() || listing_.busy() || asking_.busy(); }
+  [[nodiscard]] bool busy() const override { return working() || comparing_.busy(); }
 
   void setTab(Tab tab) { tabs_->setCurrentIndex(tab); }
   [[nodiscard]] TableView& candidates() { return *candidates_; }
@@ -43,7 +44,6 @@ class FusionPane : public Pane {
   [[nodiscard]] QString answer() const { return answer_->toPlainText(); }
   /// Plans the network with every strategy, on a worker thread.
   void compare();
-  [[nodiscard]] bool busy() const { return listing_.busy() || comparing_.busy() || asking_.busy(); }
 
  protected:
   void refresh(unsigned changes) override;

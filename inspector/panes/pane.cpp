@@ -16,14 +16,15 @@ Pane::Pane(const PaneContext& context) : context_(context) {
 
 std::optional<ExportWork> Pane::exportSpecial(const QString&, QSizeF) { return std::nullopt; }
 
-const StepFacts* Pane::step() const {
-  const Document& document = context_.document;
-  return document.plan() ? document.plan()->step(place().step) : nullptr;
-}
+const StepFacts* Pane::step() const { return plan_ ? plan_->step(place().step) : nullptr; }
 
 void Pane::note(unsigned change) {
   pending_ |= change;
-  if (isVisible()) askForTurn();
+  if (isVisible()) {
+    askForTurn();
+  } else if ((change & plan_changed) != 0) {
+    plan_.reset();  // it may be large, and nobody may ever look here again
+  }
 }
 
 void Pane::askForTurn() {
@@ -34,15 +35,14 @@ void Pane::askForTurn() {
 
 void Pane::flush() {
   context_.turns->withdraw(this);
+  plan_ = context_.document.plan();
   if (const unsigned changes = std::exchange(pending_, 0U)) refresh(changes);
 }
 
 void Pane::settle() {
-  flush();
-  while (working()) {
+  for (flush(); working(); flush()) {
     QCoreApplication::processEvents(QEventLoop::ExcludeUserInputEvents | QEventLoop::WaitForMoreEvents);
   }
-  flush();
 }
 
 void Pane::showEvent(QShowEvent* event) {

@@ -50,9 +50,11 @@ class Pane : public QWidget {
   void setArranging(bool arranging);
   /// A tab behind others counts as visible to Qt; this is said when it comes in front.
   void cameInSight() { note(sight_changed); }
-  /// Whether more than is shown is being worked out beside the window's thread.
+  /// Whether something that its picture shows is being worked out beside the window's thread.
   [[nodiscard]] virtual bool working() const { return context_.document.comparing(); }
-  /// Flushes, and waits for that. For exports.
+  /// Whether that or anything else is, which may take long.
+  [[nodiscard]] virtual bool busy() const { return working(); }
+  /// Flushes until it is not working. For exports.
   void settle();
 
  Q_SIGNALS:
@@ -73,10 +75,15 @@ class Pane : public QWidget {
   /// What changed since the last call, several changes at once. Hidden panes are told when they are shown.
   virtual void refresh(unsigned changes) = 0;
 
-  [[nodiscard]] PlanPtr plan() const { return context_.document.plan(); }
+  /// Of the last refresh: what the pane has made of a plan is of that one, until its turn comes after another was
+  /// opened. Null while hidden from then on.
+  [[nodiscard]] const PlanPtr& plan() const { return plan_; }
   /// Of what is shown with its baseline; null without one.
-  [[nodiscard]] const PlanComparison* comparison() const { return context_.document.comparison().get(); }
-  [[nodiscard]] const Place& place() const { return context_.selection.place(); }
+  [[nodiscard]] const PlanComparison* comparison() const {
+    return isUpToDate() ? context_.document.comparison().get() : nullptr;
+  }
+  /// In that plan: nothing is chosen while another is open.
+  [[nodiscard]] const Place& place() const { return isUpToDate() ? context_.selection.place() : nowhere_; }
   /// The step that is chosen, or null; a view's step has no plan.
   [[nodiscard]] const StepFacts* step() const;
   [[nodiscard]] const Theme& theme() const { return context_.look.theme(); }
@@ -89,8 +96,11 @@ class Pane : public QWidget {
  private:
   void note(unsigned change);
   void askForTurn();
+  [[nodiscard]] bool isUpToDate() const { return plan_ == context_.document.plan(); }
 
   PaneContext context_;
+  PlanPtr plan_;
+  Place nowhere_;
   unsigned pending_ = plan_changed | selection_changed | hover_changed | look_changed | comparison_changed;
   bool arranging_ = false;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/panes/replay_pane.h"
 
-#include <QEventLoop>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -167,22 +166,12 @@ void ReplayPane::keyPressEvent(QKeyEvent* event) {
   }
 }
 
-void ReplayPane::waitForSteps() {
-  if (!busy()) return;
-  QEventLoop loop;
-  connect(&work_, &Background::busyChanged, &loop, &QEventLoop::quit);
-  loop.exec();
-}
-
 std::size_t ReplayPane::exportedStep() const {
   // Without a window nobody has chosen a step: the end shows most.
   return isVisible() || replay_->steps.empty() ? current_ : replay_->steps.size() - 1;
 }
 
-QSizeF ReplayPane::exportSize(QSizeF room) {
-  waitForSteps();
-  return replay_picture(*replay_, exportedStep(), look(), room).size;
-}
+QSizeF ReplayPane::exportSize(QSizeF room) { return replay_picture(*replay_, exportedStep(), look(), room).size; }
 
 void ReplayPane::draw(QPainter& painter, QSizeF size) {
   paint(painter, replay_picture(*replay_, exportedStep(), look(), size));
@@ -197,7 +186,6 @@ std::optional<ExportWork> ReplayPane::exportSpecial(const QString& path, QSizeF 
   if (ending == QStringLiteral("svg") || ending == QStringLiteral("png") || ending == QStringLiteral("pdf")) {
     return std::nullopt;
   }
-  waitForSteps();
   const bool page = ending == QStringLiteral("html");
   // Colours and fonts as they are now, whatever the window goes on to.
   auto same_look = std::make_shared<Look>();

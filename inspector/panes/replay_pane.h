@@ -32,7 +32,7 @@ class ReplayPane : public Pane {
   [[nodiscard]] QComboBox& decisions() { return *decisions_; }
   [[nodiscard]] QSlider& slider() { return *slider_; }
   /// Steps are being computed beside the window's thread.
-  [[nodiscard]] bool busy() const { return work_.busy(); }
+  [[nodiscard]] bool working() const override { return Pane::working() || work_.busy(); }
 
   void goTo(std::size_t step);
   /// The next (+1) or previous (-1) step that accepts or refuses something.
@@ -46,7 +46,6 @@ class ReplayPane : public Pane {
  private:
   void load();
   void replace(Replay replay);
-  void waitForSteps();
   [[nodiscard]] std::size_t exportedStep() const;
 
   std::shared_ptr<const Replay> replay_ = std::make_shared<Replay>();

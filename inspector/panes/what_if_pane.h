@@ -22,9 +22,8 @@ class WhatIfPane : public Pane {
   explicit WhatIfPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
-  [[nodiscard]] bool working() const override {
-    return Pane::working() || session_.pending() || session_.pricing() || session_.planning();
-  }
+  [[nodiscard]] bool working() const override { return Pane::working() || session_.pending(); }
+  [[nodiscard]] bool busy() const override { return working() || session_.pricing() || session_.planning(); }
 
   [[nodiscard]] WhatIfSession& session() { return session_; }
   [[nodiscard]] WhatIfControls& controls() { return *controls_; }

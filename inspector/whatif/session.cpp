@@ -156,8 +156,8 @@ void WhatIfSession::set(const PlanEdit& edit) {
 }
 
 void WhatIfSession::evaluateNow() {
+  again_ = step_ >= 0 && evaluating_.busy();
   if (step_ < 0) return evaluating_.cancel();
-  again_ = evaluating_.busy();
   if (again_) return;
   evaluating_.start([this, base = base_, step = step_, focus = focus_, edit = edit_, choices = choices_](
                         const std::stop_token&, const ProgressSink&) -> Background::Deliver {

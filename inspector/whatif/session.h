@@ -34,7 +34,7 @@ class WhatIfSession : public QObject {
   [[nodiscard]] const Evaluation* latest() const { return latest_ ? &*latest_ : nullptr; }
   /// Newest one with a plan.
   [[nodiscard]] const Evaluation* legal() const { return legal_ ? &*legal_ : nullptr; }
-  [[nodiscard]] bool pending() const { return evaluating_.busy(); }
+  [[nodiscard]] bool pending() const { return evaluating_.busy() || again_; }
   /// The legal answer is of the groups as they are now, so that its knobs can be turned.
   [[nodiscard]] bool adjustable() const { return legal_ && legal_->edit.groups == edit_.groups; }
 

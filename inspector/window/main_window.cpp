@@ -15,6 +15,7 @@
 #include <QTimer>
 #include <QToolBar>
 #include <QToolButton>
+#include <algorithm>
 #include <utility>
 
 #include "core/number_text.h"
@@ -436,7 +437,10 @@ void MainWindow::settle() {
     QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
     std::vector<QRect> now;
     for (const auto* widget : findChildren<QWidget*>()) now.push_back(widget->geometry());
-    quiet = now == places ? quiet + 1 : 0;
+    const bool busy = std::any_of(panes_.begin(), panes_.end(),
+                                  [](const auto& entry) { return entry.second->isVisible() && entry.second->busy(); });
+    if (busy) round = 0;
+    quiet = now == places && !busy ? quiet + 1 : 0;
     places = std::move(now);
   }
 }

@@ -9,6 +9,7 @@
 #include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -374,6 +375,54 @@ TEST_CASE("an operator in a group of its own name is told from it", "[inspector]
   REQUIRE(crumbs.size() == 3);
   CHECK(crumbs[2] != crumbs[1]);
   CHECK(crumbs[2].endsWith(crumbs[1]));
+}
+
+TEST_CASE("until its turn comes a pane is asked about the plan that it shows, not about one that it has not seen",
+          "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  window.show();
+  open_sample(window, "lenet");
+  window.raisePane("fusion");
+  auto& fusion = pane_of<FusionPane>(window, "fusion");
+  auto& rows = *fusion.candidates().view().model();
+  REQUIRE(wait_until([&] { return rows.rowCount() > 1 && !fusion.busy(); }));
+  const bool strategy = GENERATE(false, true);
+  CAPTURE(strategy);
+  if (strategy) fusion.setTab(FusionPane::path_tab);
+  bool between = false;
+  // This plan has fewer candidates, groups and operators; what comes here comes before any pane has seen it.
+  window.document().show(sample_plan("matmul"));
+  QTimer::singleShot(0, &window, [&] {
+    between = rows.rowCount() > 1;
+    if (strategy) {
+      window.resize(1500, 900);
+      fusion.path().rebuild();
+    } else {
+      fusion.candidates().view().setCurrentIndex(rows.index(rows.rowCount() - 1, 0));
+    }
+  });
+  REQUIRE(wait_until([&] { return rows.rowCount() == 1 && !fusion.busy(); }));
+  CHECK(between);
+  CHECK(fusion.answer().isEmpty());
+  window.close();
+}
+
+TEST_CASE("a window that is at rest has everything in sight worked out", "[inspector]") {
+  MainWindow window;
+  window.resize(1280, 800);
+  window.show();
+  open_sample(window, "lenet");
+  window.setLayoutNamed(QStringLiteral("teach"));
+  window.raisePane("whatif");
+  window.settle();
+  auto& whatif = pane_of<WhatIfPane>(window, "whatif");
+  CHECK_FALSE(whatif.busy());
+  CHECK(whatif.session().legal() != nullptr);
+  CHECK(whatif.session().choices() != nullptr);
+  const QImage once = window.grab().toImage();
+  REQUIRE_FALSE(wait_until([] { return false; }, 0.5));
+  CHECK(window.grab().toImage() == once);
 }
 
 TEST_CASE("panes behind others do nothing until they come in front", "[inspector]") {
