@@ -28,7 +28,7 @@ class GraphPane : public Pane {
   enum class Mode : std::uint8_t { fused, computation, both };
   void setMode(Mode mode);
   void setMetric(GraphMetric metric);
-  [[nodiscard]] GraphMetric metric() const { return static_cast<GraphMetric>(metric_->currentIndex()); }
+  [[nodiscard]] GraphMetric graphMetric() const { return static_cast<GraphMetric>(metric_->currentIndex()); }
   /// Lights the nodes that match a regular expression and goes to the first; an empty one ends it.
   void search(const QString& expression);
   void goToMatch(int step);

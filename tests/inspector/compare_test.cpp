@@ -272,22 +272,22 @@ TEST_CASE("tables and graph show changes while two plans are compared, and stop 
     });
   };
   for (int i = 0; i < tables.count(); ++i) CHECK(has_changes(i));
-  CHECK(graph.metric() == GraphMetric::change);
+  CHECK(graph.graphMetric() == GraphMetric::change);
   compared.document.showBaseline(nullptr);
   tables.flush();
   graph.flush();
   for (int i = 0; i < tables.count(); ++i) CHECK_FALSE(has_changes(i));
-  CHECK(graph.metric() == GraphMetric::fusion_template);
+  CHECK(graph.graphMetric() == GraphMetric::fusion_template);
   // Colours that somebody wished stay.
   graph.setMetric(GraphMetric::ldm);
   compared.document.showBaseline(sample_plan("lenet"));
   REQUIRE(wait_until([&] { return compared.document.comparison() != nullptr; }));
   graph.flush();
-  CHECK(graph.metric() == GraphMetric::change);
+  CHECK(graph.graphMetric() == GraphMetric::change);
   graph.setMetric(GraphMetric::time);
   compared.document.showBaseline(nullptr);
   graph.flush();
-  CHECK(graph.metric() == GraphMetric::time);
+  CHECK(graph.graphMetric() == GraphMetric::time);
 }
 
 }  // namespace
