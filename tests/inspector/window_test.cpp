@@ -405,7 +405,6 @@ TEST_CASE("until its turn comes a pane is asked about the plan that it shows, no
   REQUIRE(wait_until([&] { return rows.rowCount() == 1 && !fusion.busy(); }));
   CHECK(between);
   CHECK(fusion.answer().isEmpty());
-  window.close();
 }
 
 TEST_CASE("a window that is at rest has everything in sight worked out", "[inspector]") {
