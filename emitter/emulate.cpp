@@ -158,7 +158,7 @@ std::vector<std::int64_t> peaks_by_step(const Program& program, const Launches& 
 Result<EmulationResult> emulate(const Program& program, const EmittedProgram& emitted, std::span<const Tensor> inputs,
                                 const EmulationOptions& options,
                                 const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
-                                std::stop_token stop) {
+                                const std::stop_token& stop) {
   const Graph& graph = program.fused.graph;
   check(inputs.size() == graph.inputs().size(), "emulation needs one value for each input of the network");
   const Launches launches = find_launches(program, emitted);

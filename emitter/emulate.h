@@ -47,7 +47,7 @@ struct EmulationResult {
 Result<EmulationResult> emulate(const Program& program, const EmittedProgram& emitted, std::span<const Tensor> inputs,
                                 const EmulationOptions& options,
                                 const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
-                                std::stop_token stop = {});
+                                const std::stop_token& stop = {});
 
 /// The same program with 64 bytes that no buffer owns between and behind the LDM buffers of every kernel (and an LDM
 /// that has room for them). Emitted and emulated with `sanitize`, an access just past a buffer is reported with its

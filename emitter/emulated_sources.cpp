@@ -244,7 +244,8 @@ Result<EmulationRun> run_in(const EmulationJob& job, const fs::path& folder, Dia
 
 }  // namespace
 
-Result<EmulationRun> run_emulated_sources(const EmulationJob& job, Diagnostics& diagnostics, std::stop_token stop) {
+Result<EmulationRun> run_emulated_sources(const EmulationJob& job, Diagnostics& diagnostics,
+                                          const std::stop_token& stop) {
   try {
     const TemporaryFolder folder;
     return run_in(job, folder.path(), diagnostics, stop);

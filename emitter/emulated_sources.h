@@ -87,6 +87,7 @@ struct EmulationRun {
 
 /// Problems that the runtime saw become diagnostics with the file, line and text of the source and the core.
 /// Failed without an error in `diagnostics` means that a stop was requested.
-Result<EmulationRun> run_emulated_sources(const EmulationJob& job, Diagnostics& diagnostics, std::stop_token stop = {});
+Result<EmulationRun> run_emulated_sources(const EmulationJob& job, Diagnostics& diagnostics,
+                                          const std::stop_token& stop = {});
 
 }  // namespace stowage

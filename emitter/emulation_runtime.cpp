@@ -112,7 +112,7 @@ void write_emulation_runtime(const fs::path& folder) {
 
 Result<EmulationRuntime> provide_emulation_runtime(const HostCompiler& compiler,
                                                    const std::vector<std::string>& further_flags,
-                                                   Diagnostics& diagnostics, std::stop_token stop) {
+                                                   Diagnostics& diagnostics, const std::stop_token& stop) {
   std::vector<std::string> flags = {"-std=gnu99", "-O3", "-g1", "-fno-strict-aliasing"};
   flags.insert(flags.end(), further_flags.begin(), further_flags.end());
   std::uint64_t key = hash_of(compiler.identity, 0xcbf29ce484222325U);

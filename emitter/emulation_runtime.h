@@ -22,7 +22,7 @@ struct EmulationRuntime {
 /// The cache is $XDG_CACHE_HOME/stowage, ~/.cache/stowage, or a folder of the user's own under the temporary folder.
 Result<EmulationRuntime> provide_emulation_runtime(const HostCompiler& compiler,
                                                    const std::vector<std::string>& further_flags,
-                                                   Diagnostics& diagnostics, std::stop_token stop);
+                                                   Diagnostics& diagnostics, const std::stop_token& stop);
 
 /// Writes the headers and sources of the runtime into a folder, for a person who builds emitted sources by hand.
 void write_emulation_runtime(const std::filesystem::path& folder);

@@ -30,7 +30,7 @@ std::string graphviz_remedy() {
 }
 
 Result<std::string> draw_with_graphviz(const std::string& dot_text, const std::string& format, Diagnostics& diagnostics,
-                                       std::stop_token stop) {
+                                       const std::stop_token& stop) {
   if (!has_graphviz()) return fail(diagnostics, "the program 'dot' is not installed", graphviz_remedy());
   try {
     const TemporaryFolder folder;

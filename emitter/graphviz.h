@@ -18,7 +18,7 @@ std::string graphviz_remedy();
 /// A picture of a graph in the language of dot: `format` is "svg", "png" or "pdf" (or another one of dot's). `dot` is
 /// killed when a stop is requested; then, and where it is missing or fails (reported), there is no result.
 Result<std::string> draw_with_graphviz(const std::string& dot_text, const std::string& format, Diagnostics& diagnostics,
-                                       std::stop_token stop = {});
+                                       const std::stop_token& stop = {});
 
 /// The same SVG with a description, which a viewer may show and a reader of the file finds at its beginning.
 std::string described_svg(std::string svg, const std::string& description);

@@ -91,7 +91,7 @@ Result<HostCompiler> find_host_compiler(const std::string& wanted, Diagnostics& 
 }
 
 bool run_compiler(const HostCompiler& compiler, const std::vector<CompilerCall>& calls,
-                  const std::filesystem::path& folder, Diagnostics& diagnostics, std::stop_token stop) {
+                  const std::filesystem::path& folder, Diagnostics& diagnostics, const std::stop_token& stop) {
   std::vector<ProcessResult> results(calls.size());
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};

@@ -29,6 +29,6 @@ struct CompilerCall {
 /// warnings as "c-compiler-warning", each with what the compiler said. False where a call failed or a stop was
 /// requested.
 bool run_compiler(const HostCompiler& compiler, const std::vector<CompilerCall>& calls,
-                  const std::filesystem::path& folder, Diagnostics& diagnostics, std::stop_token stop);
+                  const std::filesystem::path& folder, Diagnostics& diagnostics, const std::stop_token& stop);
 
 }  // namespace stowage

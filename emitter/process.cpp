@@ -104,7 +104,7 @@ std::string find_program(const std::string& name) {
   const std::string path = variable != nullptr ? variable : "/usr/bin:/bin";
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string candidate = path.substr(begin, end - begin) + "/" + name;
+    std::string candidate = path.substr(begin, end - begin) + "/" + name;
     if (end > begin && executable(candidate)) return candidate;
     begin = end + 1;
   }
@@ -112,7 +112,7 @@ std::string find_program(const std::string& name) {
 }
 
 ProcessResult run_process(const std::vector<std::string>& command, const std::filesystem::path& folder,
-                          const std::vector<std::string>& environment, std::stop_token stop) {
+                          const std::vector<std::string>& environment, const std::stop_token& stop) {
   ProcessResult result;
   const std::string program = command.empty() ? std::string{} : find_program(command.front());
   std::array<int, 2> ends{};

@@ -20,7 +20,7 @@ struct ProcessResult {
 /// Runs `command` (the program is searched for in PATH) in `folder`, without input, with `environment` ("NAME=value")
 /// added to ours. It is killed, with all it started, within a tenth of a second after a stop is requested.
 ProcessResult run_process(const std::vector<std::string>& command, const std::filesystem::path& folder,
-                          const std::vector<std::string>& environment = {}, std::stop_token stop = {});
+                          const std::vector<std::string>& environment = {}, const std::stop_token& stop = {});
 
 /// Path of a program that can be executed, searched for in PATH unless it holds a slash; "" where there is none.
 std::string find_program(const std::string& name);
