@@ -98,10 +98,11 @@ void ReplayPane::load() {
   // What is kept is only put together; planning once more is work for another thread.
   if (keeps_steps(*plan(), shown_step_)) return replace(make_replay(*plan(), shown_step_));
   replace({});
-  work_.start([this, plan = plan(), step = shown_step_](std::stop_token, const ProgressSink&) -> Background::Deliver {
-    auto made = std::make_shared<Replay>(make_replay(*plan, step));
-    return [this, made] { replace(std::move(*made)); };
-  });
+  work_.start(
+      [this, plan = plan(), step = shown_step_](const std::stop_token&, const ProgressSink&) -> Background::Deliver {
+        auto made = std::make_shared<Replay>(make_replay(*plan, step));
+        return [this, made] { replace(std::move(*made)); };
+      });
 }
 
 void ReplayPane::replace(Replay replay) {
