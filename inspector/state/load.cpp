@@ -17,14 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void compile_request(const CompileRequest& request, const std::string& origin, Loading& loading, std::stop_token stop,
-                     const ProgressSink& progress, const std::optional<SampleNetwork>& network = {}) {
+void compile_request(const CompileRequest& request, const std::string& origin, Loading& loading,
+                     const std::stop_token& stop, const ProgressSink& progress,
+                     const std::optional<SampleNetwork>& network = {}) {
   auto compilation = compile(request, loading.diagnostics, stop, progress);
   if (!compilation) return;
   loading.plan = make_loaded_plan(std::move(*compilation), origin, "", loading.diagnostics, stop, network);
 }
 
-void load_folder(const fs::path& folder, Loading& loading, std::stop_token stop, const ProgressSink& progress) {
+void load_folder(const fs::path& folder, Loading& loading, const std::stop_token& stop, const ProgressSink& progress) {
   if (progress) progress("read", 0, 0);
   std::error_code failure;
   if (!fs::exists(folder / "plan.json", failure)) {
@@ -39,7 +40,7 @@ void load_folder(const fs::path& folder, Loading& loading, std::stop_token stop,
   loading.plan = make_loaded_plan(std::move(*compilation), folder.string(), folder.string(), loading.diagnostics, stop);
 }
 
-void load_job(const std::string& path, const std::string& name, Loading& loading, std::stop_token stop,
+void load_job(const std::string& path, const std::string& name, Loading& loading, const std::stop_token& stop,
               const ProgressSink& progress) {
   const auto jobs = load_jobs(path, loading.diagnostics);
   if (!jobs) return;
@@ -83,7 +84,8 @@ void load_job(const std::string& path, const std::string& name, Loading& loading
 
 }  // namespace
 
-Loading load(const std::string& path, const std::string& job, std::stop_token stop, const ProgressSink& progress) {
+Loading load(const std::string& path, const std::string& job, const std::stop_token& stop,
+             const ProgressSink& progress) {
   off_window_thread("a plan was loaded");
   Loading loading;
   std::error_code failure;

@@ -18,6 +18,7 @@ struct Loading {
 };
 
 /// `job` names a batch file's job. An InternalError on the window's thread.
-Loading load(const std::string& path, const std::string& job, std::stop_token stop, const ProgressSink& progress);
+Loading load(const std::string& path, const std::string& job, const std::stop_token& stop,
+             const ProgressSink& progress);
 
 }  // namespace stowage::inspector
