@@ -27,6 +27,7 @@
 #include "driver/inputs.h"
 #include "driver/networks.h"
 #include "driver/session.h"
+#include "emitter/emit.h"
 #include "emitter/emulate.h"
 #include "fusion/fold_intrinsics.h"
 #include "fusion/strategy.h"
@@ -65,7 +66,7 @@ void compile_network(benchmark::State& state, const std::string& network) {
       state.SkipWithError(format_diagnostics(diagnostics).c_str());
       return;
     }
-    benchmark::DoNotOptimize(compilation->parameters.data());
+    benchmark::DoNotOptimize(parameter_bytes(compilation->program));
   }
 }
 
