@@ -54,7 +54,7 @@ class Pane : public QWidget {
   [[nodiscard]] virtual bool working() const { return context_.document.comparing(); }
   /// Whether that or anything else is, which may take long.
   [[nodiscard]] virtual bool busy() const { return working(); }
-  /// Flushes until it is not working. For exports.
+  /// Flushes, and waits until it is not working. For exports.
   void settle();
 
  Q_SIGNALS:

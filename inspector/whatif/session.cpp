@@ -36,7 +36,11 @@ WhatIfSession::WhatIfSession(Document& document, Selection& selection, QObject* 
   connect(this, &WhatIfSession::changed, this, [this] { document_.setStale(stale()); });
   connect(&pricing_, &Background::fault, this, &WhatIfSession::failed);
   connect(&pricing_, &Background::busyChanged, this, &WhatIfSession::priced);
-  connect(&evaluating_, &Background::fault, this, &WhatIfSession::failed);
+  connect(&evaluating_, &Background::fault, this, [this](const QString& message) {
+    // The edits that came meanwhile still wait.
+    if (again_) QMetaObject::invokeMethod(this, &WhatIfSession::evaluateNow, Qt::QueuedConnection);
+    Q_EMIT failed(message);
+  });
   connect(&planning_, &Background::fault, this, &WhatIfSession::failed);
   connect(&planning_, &Background::busyChanged, this, &WhatIfSession::planningChanged);
   connect(&planning_, &Background::progress, this, &WhatIfSession::planningProgress);
@@ -59,6 +63,7 @@ void WhatIfSession::follow() {
     planned_.clear();
     choices_.reset();
     history_.clear();
+    again_ = false;
     pricing_.cancel();
     evaluating_.cancel();
     planning_.cancel();

@@ -439,7 +439,7 @@ void MainWindow::settle() {
     for (const auto* widget : findChildren<QWidget*>()) now.push_back(widget->geometry());
     const bool busy = std::any_of(panes_.begin(), panes_.end(),
                                   [](const auto& entry) { return entry.second->isVisible() && entry.second->busy(); });
-    if (busy) round = 0;
+    if (busy) round = 0;  // a job ends; only coming to rest is given up on
     quiet = now == places && !busy ? quiet + 1 : 0;
     places = std::move(now);
   }

@@ -36,7 +36,7 @@ class MainWindow : public QMainWindow {
   void open(const Source& source, const Source& baseline);
   /// Arranges the panes for a purpose: "compile", "memory" or "teach".
   void setLayoutNamed(const QString& name);
-  /// Until nothing that is in sight is being worked out and everything has its place. For pictures of the window.
+  /// Waits until no pane that is shown is busy and everything has its place. For pictures of the window.
   void settle();
   /// Instead of the last run's arrangement, once something is open.
   void setFirstLayout(const QString& name) { first_layout_ = name; }

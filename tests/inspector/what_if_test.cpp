@@ -397,6 +397,17 @@ TEST_CASE("undo gives back the same plan byte for byte", "[inspector]") {
   CHECK(opened.nest() == after);
 }
 
+TEST_CASE("nothing is pending once the plan of which an edit waited for its turn is gone", "[inspector]") {
+  Opened opened("matmul");
+  WhatIfSession& session = opened.pane.session();
+  // The second comes while the first is evaluated.
+  opened.pane.controls().bufferBox("y")->setValue(64);
+  opened.pane.controls().bufferBox("y")->setValue(32);
+  REQUIRE(session.pending());
+  opened.document.show(nullptr);
+  CHECK(wait_until([&] { return !session.pending(); }, 5));
+}
+
 TEST_CASE("an edit that cannot be leaves the last result and says why", "[inspector]") {
   Opened opened("matmul");
   opened.pane.controls().bufferBox("y")->setValue(512);
