@@ -7,12 +7,13 @@
 #include <filesystem>
 #include <optional>
 
+#include "tests/places.h"
+
 namespace stowage::test {
 
 inline std::optional<std::filesystem::path> shared_file(const std::filesystem::path& relative) {
   const char* elsewhere = std::getenv("STOWAGE_SHARED");
-  const std::filesystem::path root =
-      elsewhere != nullptr ? elsewhere : std::filesystem::path(STOWAGE_SOURCE_DIR).parent_path() / "shared";
+  const std::filesystem::path root = elsewhere != nullptr ? elsewhere : source_folder().parent_path() / "shared";
   std::error_code ignored;
   if (!std::filesystem::exists(root / relative, ignored)) return std::nullopt;
   return root / relative;

@@ -34,6 +34,7 @@
 #include "fusion/views.h"
 #include "lowering/planned_cost.h"
 #include "tests/fusion/wired_net.h"
+#include "tests/places.h"
 
 namespace stowage {
 namespace {
@@ -44,7 +45,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 /// A sample network on disk, written once for all benchmarks.
 std::string model_of(const std::string& network, Diagnostics& diagnostics) {
-  const auto folder = std::filesystem::path(STOWAGE_BINARY_DIR) / "benchmark_models";
+  const auto folder = test::build_folder() / "benchmark_models";
   std::filesystem::create_directories(folder);
   std::string path = (folder / (network + ".onnx")).string();
   if (!std::filesystem::exists(path)) static_cast<void>(write_network(network, {}, path, diagnostics));

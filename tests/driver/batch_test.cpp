@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/driver/tool_runner.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 namespace {
@@ -22,7 +23,7 @@ std::vector<nlohmann::json> json_lines(const std::string& text) {
 
 TEST_CASE("the sample batch of the papers' examples agrees") {
   const Workplace here;
-  const std::string file = std::string(STOWAGE_SOURCE_DIR) + "/samples/batch/papers.toml";
+  const std::string file = test::source_folder().string() + "/samples/batch/papers.toml";
   const ToolRun run = run_stowage({"batch", file, "-j", "2", "-o", "out"});
   INFO(run.err);
   INFO(run.out);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/driver/tool_runner.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 namespace {
@@ -216,7 +217,7 @@ TEST_CASE("what --print-config prints reads back as the same target") {
 TEST_CASE("a schedule by hand is what is compiled") {
   const Workplace here;
   make_network("matmul");
-  const std::string schedule = std::string(STOWAGE_SOURCE_DIR) + "/samples/schedules/matmul.toml";
+  const std::string schedule = test::source_folder().string() + "/samples/schedules/matmul.toml";
   const ToolRun run = run_stowage({"compile", "matmul.onnx", "--schedule", schedule, "-o", "out"});
   INFO(run.err);
   REQUIRE(run.code == 0);

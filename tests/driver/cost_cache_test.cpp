@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/driver/tool_runner.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 namespace {
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 pid_t start(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), std::string(STOWAGE_BINARY_DIR) + "/driver/stowage");
+  arguments.insert(arguments.begin(), test::build_folder().string() + "/driver/stowage");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/target.h"
+#include "tests/places.h"
 
 #include <fstream>
 #include <iterator>
@@ -9,7 +10,7 @@
 namespace stowage {
 namespace {
 
-const std::string sample_folder = std::string(STOWAGE_SOURCE_DIR) + "/samples/targets/";
+const std::string sample_folder = test::source_folder().string() + "/samples/targets/";
 
 std::string text_of(const std::string& path) {
   std::ifstream stream(path);

@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver/tool/commands.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 
@@ -60,7 +61,7 @@ std::vector<std::pair<std::string, std::string>> files_below(const fs::path& fol
 }
 
 std::string golden(const std::string& name, const std::string& actual) {
-  const fs::path path = fs::path(STOWAGE_SOURCE_DIR) / "tests/driver/golden" / name;
+  const fs::path path = test::source_folder() / "tests/driver/golden" / name;
   if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) write_text(path, actual);
   return read_text(path);
 }

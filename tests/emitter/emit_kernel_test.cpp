@@ -14,6 +14,7 @@
 #include "core/evaluate.h"
 #include "core/operators.h"
 #include "emitted_program.h"
+#include "tests/places.h"
 
 using namespace stowage;
 
@@ -250,7 +251,7 @@ TEST_CASE("the emitted kernel of a padded, strided convolution is as written dow
   const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
   const EmittedProgram emitted = emit_athread(program);
   const std::string& text = file_named(emitted, emitted.kernel_of_step[0] + ".s.c").text;
-  const auto golden = std::filesystem::path(STOWAGE_SOURCE_DIR) / "tests/emitter/golden/strided_conv.s.c";
+  const auto golden = test::source_folder() / "tests/emitter/golden/strided_conv.s.c";
   if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
   std::ifstream in(golden);
   std::stringstream expected;

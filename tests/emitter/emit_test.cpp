@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "emitted_program.h"
+#include "tests/places.h"
 
 using namespace stowage;
 
@@ -58,7 +59,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 TEST_CASE("emitted sources of the paper's matmul are as written down") {
-  const auto folder = std::filesystem::path(STOWAGE_SOURCE_DIR) / "tests/emitter/golden/matmul";
+  const auto folder = test::source_folder() / "tests/emitter/golden/matmul";
   const EmittedProgram emitted = emit_athread(fixtures::program_of("matmul", matmul_stages(1, 1024, 1024), one_core()));
   std::vector<std::string> paths;
   for (const EmittedFile& file : emitted.files) {

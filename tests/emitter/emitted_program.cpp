@@ -18,6 +18,7 @@
 #include "core/temporary_folder.h"
 #include "fusion/views.h"
 #include "lowering/planner_swtvm.h"
+#include "tests/places.h"
 
 namespace stowage::fixtures {
 namespace {
@@ -198,7 +199,7 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     write_bytes(folder / fmt::format("input_{}.bin", i), inputs[i].bytes().data(), inputs[i].bytes().size());
   }
-  const std::string stub = STOWAGE_SOURCE_DIR "/tests/emitter/stub";
+  const std::string stub = (test::source_folder() / "tests/emitter/stub").string();
   const std::string command = fmt::format(
       "cd '{}' && {{ {} -std=gnu99 -Wall -Wextra -O2 -DSW_EMULATION -I '{}' {} '{}/stub.c' -lm "
       "-o program && ./program; echo status $?; }} > log.txt 2>&1",

@@ -7,6 +7,7 @@
 
 #include "fusion/constraints.h"
 #include "tests/fusion/net.h"
+#include "tests/places.h"
 
 using namespace stowage;
 using stowage::testing::Net;
@@ -155,7 +156,7 @@ TEST_CASE("every mistake in a condition is reported at its place") {
 }
 
 TEST_CASE("docs/templates.md has every property in the table's words") {
-  std::ifstream file(STOWAGE_SOURCE_DIR "/docs/templates.md");
+  std::ifstream file(test::source_folder() / "docs/templates.md");
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::string table = "| property | what it is |\n|---|---|\n";
   for (const PropertyRow& row : property_table()) {

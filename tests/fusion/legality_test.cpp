@@ -13,6 +13,7 @@
 
 #include "fusion/group.h"
 #include "tests/fusion/net.h"
+#include "tests/places.h"
 
 using namespace stowage;
 using stowage::testing::Net;
@@ -340,7 +341,7 @@ TEST_CASE("the change that a refusal names lifts it") {
 }
 
 TEST_CASE("docs/templates.md has every rule in the table's words") {
-  const std::string page = text_of(STOWAGE_SOURCE_DIR "/docs/templates.md");
+  const std::string page = text_of(test::source_folder() / "docs/templates.md");
   std::string table = "| rule | about | what must hold |\n|---|---|---|\n";
   for (const LegalityRule& rule : legality_rules()) {
     table += "| `" + std::string(rule.name) + "` | " + std::string(name_of(rule.scope)) + " | " +
@@ -353,7 +354,7 @@ TEST_CASE("docs/templates.md has every rule in the table's words") {
 TEST_CASE("every rule that some source refuses by is in the table, and no other") {
   std::set<std::string> used;
   for (const char* folder : {"fusion", "lowering"}) {
-    for (const auto& file : std::filesystem::directory_iterator(std::string(STOWAGE_SOURCE_DIR "/") + folder)) {
+    for (const auto& file : std::filesystem::directory_iterator(test::source_folder() / folder)) {
       if (file.path().extension() != ".cpp") continue;
       const std::string text = text_of(file.path().string());
       const std::regex refusal("Decision::refuse\\(\\s*\"([a-z-]+)\"");

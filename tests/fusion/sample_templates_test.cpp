@@ -9,6 +9,7 @@
 #include "fusion/match.h"
 #include "fusion/strategy.h"
 #include "tests/fusion/net.h"
+#include "tests/places.h"
 
 using namespace stowage;
 using stowage::testing::Net;
@@ -24,7 +25,7 @@ std::vector<FusionTemplate> parsed(const std::string& toml) {
 }
 
 std::vector<FusionTemplate> sample(const std::string& name) {
-  std::ifstream file(STOWAGE_SOURCE_DIR "/samples/templates/" + name);
+  std::ifstream file(test::source_folder() / "samples/templates" / name);
   return parsed({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
 }
 

@@ -6,6 +6,7 @@
 
 #include "fusion/pattern.h"
 #include "fusion/template.h"
+#include "tests/places.h"
 
 using namespace stowage;
 
@@ -88,7 +89,7 @@ slot = 0
 }
 
 TEST_CASE("the example of docs/templates.md is right") {
-  std::ifstream file(STOWAGE_SOURCE_DIR "/docs/templates.md");
+  std::ifstream file(test::source_folder() / "docs/templates.md");
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::size_t start = page.find("```toml\n") + 8;
   const FusionTemplate example = read_one(page.substr(start, page.find("```\n", start) - start));

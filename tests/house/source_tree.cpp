@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/house/source_tree.h"
+#include "tests/places.h"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,7 @@ std::vector<std::string> lines_of(const fs::path& path) {
 }
 
 std::vector<SourceFile> read_tree() {
-  const fs::path root = STOWAGE_SOURCE_DIR;
+  const fs::path root = test::source_folder();
   std::vector<SourceFile> files;
   const auto add = [&](const fs::path& path) {
     files.push_back({path.lexically_relative(root).string(), lines_of(path)});

@@ -24,6 +24,7 @@
 #include "inspector/state/load.h"
 #include "inspector/window/main_window.h"
 #include "tests/inspector/window_fixture.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 namespace {
@@ -54,7 +55,7 @@ TEST_CASE("every entry to session, layout and file work refuses the window's thr
 
 TEST_CASE("files are touched and sessions called where the thread is asked first", "[inspector]") {
   // A new place belongs into state/files, or asks off_window_thread() and joins this list.
-  const QString root = QStringLiteral(STOWAGE_SOURCE_DIR "/inspector");
+  const QString root = QString::fromStdString((test::source_folder() / "inspector").string());
   const std::map<QString, std::set<QString>> places = {
       {QStringLiteral("\\b(QFile|QSaveFile|QTemporaryFile)\\b|\\bQDir\\(|::exists\\(|\\.isFile\\(|\\.isDir\\(|\\bfs::|"
                       "fstream|write_file_whole|read_text_file"),

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "core/onnx/import.h"
+#include "tests/places.h"
 #include "tests/shared_files.h"
 
 namespace stowage::test {
@@ -26,9 +27,9 @@ const fs::path debian_tests = "/usr/share/libonnx-testdata/data";
 std::optional<fs::path> unpacked_archive() {
   const auto archive = shared_file("models/node-tests.tar.xz");
   if (!archive) return std::nullopt;
-  const fs::path target = fs::path(STOWAGE_BINARY_DIR) / "node-tests";
+  const fs::path target = test::build_folder() / "node-tests";
   if (fs::exists(target)) return target;
-  const fs::path partial = fs::path(STOWAGE_BINARY_DIR) / fmt::format("node-tests.{}", ::getpid());
+  const fs::path partial = test::build_folder() / fmt::format("node-tests.{}", ::getpid());
   fs::create_directories(partial);
   const std::string command = fmt::format("tar -xJf '{}' -C '{}'", archive->string(), partial.string());
   std::error_code error;
@@ -187,7 +188,7 @@ std::optional<NodeTestCase> load_node_test(const NodeTest& test, std::string& fa
 std::optional<std::string> node_test_exemption(const std::string& name) {
   static const std::map<std::string, std::string> exemptions = [] {
     std::map<std::string, std::string> read;
-    std::ifstream file(fs::path(STOWAGE_SOURCE_DIR) / "tests/onnx/node_test_exemptions.txt");
+    std::ifstream file(test::source_folder() / "tests/onnx/node_test_exemptions.txt");
     for (std::string line; std::getline(file, line);) {
       if (line.empty() || line[0] == '#') continue;
       const auto space = line.find(' ');

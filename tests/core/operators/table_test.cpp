@@ -8,6 +8,7 @@
 #include <set>
 
 #include "run_operator.h"
+#include "tests/places.h"
 
 using namespace stowage;
 
@@ -107,7 +108,7 @@ TEST_CASE("sizes beyond reason are refused, not computed") {
 }
 
 TEST_CASE("docs/operators.md shows the table as it is") {
-  const std::string path = std::string(STOWAGE_SOURCE_DIR) + "/docs/operators.md";
+  const std::string path = test::source_folder().string() + "/docs/operators.md";
   std::ifstream in(path);
   std::string document((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const std::string heading = "## The table\n\n";

@@ -9,6 +9,7 @@
 
 #include "tests/driver/networks/model_file.h"
 #include "tests/driver/networks/scratch_file.h"
+#include "tests/places.h"
 
 namespace stowage {
 namespace {
@@ -104,7 +105,7 @@ TEST_CASE("an impossible batch is refused", "[networks]") {
 
 TEST_CASE("a network that cannot be written leaves nothing behind", "[networks]") {
   Diagnostics diagnostics;
-  const std::string path = std::string(STOWAGE_BINARY_DIR) + "/no/such/folder/lenet.onnx";
+  const std::string path = test::build_folder().string() + "/no/such/folder/lenet.onnx";
   REQUIRE_FALSE(write_network("lenet", {}, path, diagnostics));
   CHECK(diagnostics.entries()[0].code == "cannot-write");
   CHECK(diagnostics.entries()[0].place.file == path);
