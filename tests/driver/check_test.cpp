@@ -153,4 +153,73 @@ TEST_CASE("NaN and infinities of the input agree with the reference where the em
   for (const auto& row : json.at("outputs")) CHECK(row.at("agrees") == true);
 }
 
+TEST_CASE("token ids outside the vocabulary are the user's input, with and without --check") {
+  const Workplace here;
+  constexpr std::int64_t words = 10;
+  const bool reshaped = GENERATE(false, true);
+  ModelWriter model("embed", 13, "a table that the input is looked up in");
+  model.add_input("ids", ElementType::i64, Shape{2, 3});
+  model.add_constant("table", Tensor::of_floats({words, 4}, std::vector<float>(words * 4, 0.5F)));
+  model.add_constant("shape", Tensor::of_int64s({1}, std::vector<std::int64_t>{6}));
+  if (reshaped) model.add_node("Reshape", "flat", {"ids", "shape"}, {"flat_ids"});
+  model.add_node("Gather", "embedding", {"table", reshaped ? "flat_ids" : "ids"}, {"y"});
+  model.add_output("y", ElementType::f32, reshaped ? Shape{6, 4} : Shape{2, 3, 4});
+  save(model, "embed.onnx");
+  compile("embed.onnx", "embed");
+  for (const bool check : {false, true}) {
+    const auto run = [&](std::vector<std::int64_t> ids) {
+      save("ids.npy", Tensor::of_int64s({2, 3}, ids));
+      std::vector<std::string> arguments = {"run", "embed", "--input", "ids=ids.npy"};
+      if (check) arguments.emplace_back("--check");
+      return run_stowage(arguments);
+    };
+    INFO("check " << check << ", reshaped " << reshaped);
+    CHECK(run({0, 9, -1, -10, 3, 4}).code == 0);
+    const ToolRun large = run({0, 1, 2, 3, 10, 999999999});
+    CHECK(large.code == 1);
+    CHECK(large.err ==
+          "ids.npy: error: input ids: element [1,1] is 10, but 'embedding' looks it up along axis 0 of table, which "
+          "has 10 "
+          "elements [index-out-of-range]\n"
+          "  note: 2 elements in all point outside\n"
+          "  help: indices go from -10 to 9; negative ones count from the end\n");
+    const ToolRun small = run({0, 1, -11, 3, 4, 5});
+    CHECK(small.code == 1);
+    CHECK(small.err.find("element [0,2] is -11") != std::string::npos);
+  }
+}
+
+TEST_CASE("indices that are computed from an input are checked before anything is looked up with them") {
+  const Workplace here;
+  ModelWriter model("computed", 13, "looked-up indices look something up");
+  model.add_input("ids", ElementType::i64, Shape{4});
+  model.add_constant("shift", Tensor::of_int64s({1}, std::vector<std::int64_t>{5}));
+  model.add_constant("hops", Tensor::of_int64s({8}, std::vector<std::int64_t>{0, 1, 2, 3, 0, 1, 2, 50}));
+  model.add_constant("table", Tensor::of_floats({4, 2}, std::vector<float>(8, 0.5F)));
+  model.add_node("Add", "move", {"ids", "shift"}, {"moved"});
+  model.add_node("Gather", "hop", {"hops", "moved"}, {"hopped"});
+  model.add_node("Gather", "embedding", {"table", "hopped"}, {"y"});
+  model.add_output("y", ElementType::f32, Shape{4, 2});
+  save(model, "computed.onnx");
+  compile("computed.onnx", "computed");
+  for (const char* check : {"--level=check", "--check"}) {
+    const auto run = [&](std::vector<std::int64_t> ids) {
+      save("ids.npy", Tensor::of_int64s({4}, ids));
+      return run_stowage({"run", "computed", "--input", "ids=ids.npy", check});
+    };
+    CHECK(run({-5, -4, 0, 1}).code == 0);
+    const ToolRun first = run({0, 1, 3, 0});
+    CHECK(first.code == 1);
+    INFO(first.err);
+    CHECK(
+        first.err.find("error: operator move: element [2] is 8, but 'hop' looks it up along axis 0 of hops, which has "
+                       "8 elements [index-out-of-range]\n  note: computed from ids\n") == 0);
+    CHECK(first.err.find("embedding") == std::string::npos);  // whose indices nobody knows
+    const ToolRun second = run({0, 2, 1, 0});
+    CHECK(second.code == 1);
+    INFO(second.err);
+    CHECK(second.err.find("error: operator hop: element [1] is 50, but 'embedding'") == 0);
+  }
+}
+
 }  // namespace stowage::test
