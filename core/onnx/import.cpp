@@ -4,14 +4,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
 #include "core/onnx/cross_check.h"
+#include "core/onnx/functions.h"
 #include "core/onnx/import_rows.h"
 #include "core/onnx/network_inputs.h"
 #include "core/onnx/node_import.h"
+#include "core/onnx/node_order.h"
 #include "core/onnx/prune.h"
 #include "core/onnx/structure.h"
 #include "core/onnx/tensor_proto.h"
@@ -39,9 +42,40 @@ Result<T> guarded(const std::string& path, Diagnostics& diagnostics, const std::
   return Failed{};
 }
 
+/// The file's network as one list of nodes: functions written out, each value made before it is read.
+Result<Model> read_network(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop = {}) {
+  auto model = load_model(path, diagnostics, stop);
+  if (!model) return Failed{};
+  if (model->opset > newest_opset) {
+    diagnostics.warning("newer-opset", model->place(),
+                        fmt::format("the model uses opset {}, Stowage knows opsets up to {}: it is read as far as its "
+                                    "operators look as they did then",
+                                    model->opset, newest_opset));
+  }
+  Nodes& nodes = *model->proto.mutable_graph()->mutable_node();
+  name_nodes(nodes);
+  if (!expand_functions(*model, diagnostics)) return Failed{};
+  sort_nodes(nodes);
+  return model;
+}
+
+/// How to make a network of the same meaning without an operator that is missing.
+std::string remedy_for(const onnx::NodeProto& node) {
+  if (!is_onnx_domain(node.domain())) {
+    return "bring its definition along as a function of the model, or export the network with ONNX's own operators";
+  }
+  const bool has_branches = std::any_of(node.attribute().begin(), node.attribute().end(),
+                                        [](const onnx::AttributeProto& attribute) { return attribute.has_g(); });
+  if (has_branches) return {};
+  return fmt::format(
+      "if ONNX defines it by other operators, write these out: onnx.inliner.inline_selected_functions(model, [(\"\", "
+      "\"{}\")], inline_schema_functions=True)",
+      node.op_type());
+}
+
 std::vector<CoverageRow> coverage_of(const Model& model) {
   const onnx::GraphProto& graph = model.proto.graph();
-  const auto names = node_names(graph);
+  const auto names = node_names(graph.node());
   std::map<std::string, CoverageRow> rows;
   for (int n = 0; n < graph.node_size(); ++n) {
     const onnx::NodeProto& node = graph.node(n);
@@ -50,9 +84,10 @@ std::vector<CoverageRow> coverage_of(const Model& model) {
     CoverageRow& row = rows[kind];
     if (row.nodes.empty()) {
       row.operator_name = kind;
-      row.reason = own ? why_unsupported(kind, model.opset)
+      row.reason = own ? why_unsupported(kind, model.opset_of(node))
                        : fmt::format("belongs to the domain {}, which is not ONNX's own", node.domain());
       row.supported = row.reason.empty();
+      if (!row.supported) row.remedy = remedy_for(node);
     }
     row.nodes.push_back(names[static_cast<std::size_t>(n)]);
   }
@@ -73,6 +108,7 @@ bool report_unsupported(const Model& model, Diagnostics& diagnostics) {
     diagnostic.message = fmt::format("is not supported ({} {}): {}", row.nodes.size(),
                                      row.nodes.size() == 1 ? "node" : "nodes", row.reason);
     diagnostic.notes.push_back(fmt::format("used by {}", fmt::join(row.nodes, ", ")));
+    diagnostic.remedy = row.remedy;
     diagnostics.add(std::move(diagnostic));
   }
   return good;
@@ -139,7 +175,7 @@ Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnosti
 Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics,
                           std::stop_token stop) {
   return guarded<Graph>(path, diagnostics, [&]() -> Result<Graph> {
-    auto model = load_model(path, diagnostics, stop);
+    auto model = read_network(path, diagnostics, stop);
     if (!model || !check_model(*model, diagnostics)) return Failed{};
     std::set<std::string> inputs_to_bind;
     return import_model(*model, options, diagnostics, inputs_to_bind, std::move(stop));
@@ -157,7 +193,7 @@ Result<std::vector<NetworkInput>> onnx_inputs(const std::string& path, Diagnosti
 Result<std::vector<std::string>> onnx_inputs_to_bind(const std::string& path, const ImportOptions& options,
                                                      Diagnostics& diagnostics) {
   return guarded<std::vector<std::string>>(path, diagnostics, [&]() -> Result<std::vector<std::string>> {
-    auto model = load_model(path, diagnostics);
+    auto model = read_network(path, diagnostics);
     if (!model || !check_model(*model, diagnostics)) return Failed{};
     std::set<std::string> inputs;
     Diagnostics ignored;  // that the inputs are missing is the answer here, not a mistake
@@ -168,7 +204,7 @@ Result<std::vector<std::string>> onnx_inputs_to_bind(const std::string& path, co
 
 Result<std::vector<CoverageRow>> onnx_coverage(const std::string& path, Diagnostics& diagnostics) {
   return guarded<std::vector<CoverageRow>>(path, diagnostics, [&]() -> Result<std::vector<CoverageRow>> {
-    const auto model = load_model(path, diagnostics);
+    const auto model = read_network(path, diagnostics);
     if (!model) return Failed{};
     return coverage_of(*model);
   });

@@ -347,7 +347,7 @@ bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& grap
                   int branch_depth) {
   constexpr int most_reported = 100;
   int refused = 0;
-  const auto names = node_names(graph, prefix);
+  const auto names = node_names(graph.node(), prefix);
   for (int n = 0; n < graph.node_size() && refused < most_reported; ++n) {
     if (state.stop.stop_requested()) return false;
     const onnx::NodeProto& proto = graph.node(n);
@@ -358,7 +358,7 @@ bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& grap
       NodeImport node(state, scope, proto, names[static_cast<std::size_t>(n)], branch_depth);
       try {
         const ImportRow* row =
-            is_onnx_domain(proto.domain()) ? find_import_row(proto.op_type(), state.model.opset) : nullptr;
+            is_onnx_domain(proto.domain()) ? find_import_row(proto.op_type(), node.opset()) : nullptr;
         if (row == nullptr) node.refuse("unsupported-operator", "is an operator that Stowage does not have");
         check_form(*row, node);
         row->import(node);

@@ -63,7 +63,7 @@ class NodeImport {
  public:
   NodeImport(ImportState& state, Scope& scope, const onnx::NodeProto& node, std::string name, int branch_depth);
 
-  [[nodiscard]] int opset() const { return state_.model.opset; }
+  [[nodiscard]] int opset() const { return state_.model.opset_of(node_); }
   [[nodiscard]] const onnx::NodeProto& node() const { return node_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int branch_depth() const { return branch_depth_; }
