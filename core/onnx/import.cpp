@@ -144,12 +144,19 @@ bool mark_outputs(ImportState& state, const Scope& scope) {
   return true;
 }
 
-/// All checks that need no shapes; false if the import need not begin.
-bool check_model(const Model& model, Diagnostics& diagnostics) {
+/// All checks that need no shapes.
+struct ModelCheck {
+  bool good = true;
+  bool is_readable = true;  ///< importing it makes sense, be it to find more that is wrong
+};
+
+ModelCheck check_model(const Model& model, Diagnostics& diagnostics) {
   const bool supported = report_unsupported(model, diagnostics);
   const bool computable = check_types(model, diagnostics);
-  if (!supported || !computable) return false;
-  return check_structure(model, diagnostics) && check_with_onnx(model, diagnostics);
+  ModelCheck result;
+  result.good = supported && computable;
+  result.is_readable = check_structure(model, diagnostics) && (!result.good || check_with_onnx(model, diagnostics));
+  return result;
 }
 
 /// The import of a model that passed the checks. `inputs_to_bind` gets the inputs whose values decide shapes.
@@ -163,7 +170,8 @@ Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnosti
   collect_used_names(graph, state.used_names);
   for (const auto& output : graph.output()) state.reserved_names.insert(output.name());
   Scope scope;
-  const bool good = add_inputs_and_weights(state, scope) && import_nodes(state, scope, graph, {}, 0);
+  const bool good_inputs = add_inputs_and_weights(state, scope);
+  const bool good = import_nodes(state, scope, graph, {}, 0) && good_inputs;
   inputs_to_bind = state.inputs_to_bind;
   if (!good || !mark_outputs(state, scope)) return Failed{};
   compare_shapes(state, scope, diagnostics);
@@ -176,9 +184,13 @@ Result<Graph> import_onnx(const std::string& path, const ImportOptions& options,
                           std::stop_token stop) {
   return guarded<Graph>(path, diagnostics, [&]() -> Result<Graph> {
     auto model = read_network(path, diagnostics, stop);
-    if (!model || !check_model(*model, diagnostics)) return Failed{};
+    if (!model) return Failed{};
+    const ModelCheck checked = check_model(*model, diagnostics);
+    if (!checked.is_readable) return Failed{};
     std::set<std::string> inputs_to_bind;
-    return import_model(*model, options, diagnostics, inputs_to_bind, std::move(stop));
+    auto graph = import_model(*model, options, diagnostics, inputs_to_bind, std::move(stop));
+    if (!checked.good) return Failed{};
+    return graph;
   });
 }
 
@@ -194,7 +206,9 @@ Result<std::vector<std::string>> onnx_inputs_to_bind(const std::string& path, co
                                                      Diagnostics& diagnostics) {
   return guarded<std::vector<std::string>>(path, diagnostics, [&]() -> Result<std::vector<std::string>> {
     auto model = read_network(path, diagnostics);
-    if (!model || !check_model(*model, diagnostics)) return Failed{};
+    if (!model) return Failed{};
+    const ModelCheck checked = check_model(*model, diagnostics);
+    if (!checked.good || !checked.is_readable) return Failed{};
     std::set<std::string> inputs;
     Diagnostics ignored;  // that the inputs are missing is the answer here, not a mistake
     (void)import_model(*model, options, ignored, inputs);

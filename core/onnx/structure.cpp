@@ -180,12 +180,19 @@ class StructureCheck {
 
 bool check_structure(const Model& model, Diagnostics& diagnostics) { return StructureCheck(model, diagnostics).run(); }
 
+bool has_unsupported_type(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [&](const onnx::AttributeProto& attribute) {
+    const bool converts = node.op_type() == "Cast" && attribute.name() == "to";
+    return (attribute.has_t() && !is_computable(attribute.t().data_type())) ||
+           (converts && !is_computable(static_cast<int>(attribute.i())));
+  });
+}
+
 bool check_types(const Model& model, Diagnostics& diagnostics) {
   const onnx::GraphProto& graph = model.proto.graph();
   std::map<std::string, std::vector<std::string>> users;  // by type
   const auto note = [&](int type, std::string user) {
-    const auto known = element_type_of(type);
-    if (!known || !is_computable(*known)) users[onnx_type_name(type)].push_back(std::move(user));
+    if (!is_computable(type)) users[onnx_type_name(type)].push_back(std::move(user));
   };
   std::set<std::string> weights;
   for (const auto& tensor : graph.initializer()) {

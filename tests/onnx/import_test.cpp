@@ -333,9 +333,9 @@ TEST_CASE("dynamic dimensions are fixed by name", "[onnx][dims]") {
     CHECK(outcome.codes() == "unknown-dimension dynamic-dimension");
     CHECK(outcome.text().find("did you mean 'batch'?") != std::string::npos);
   }
-  SECTION("sizes are at least 1") {
+  SECTION("sizes are at least 0") {
     ImportOptions options;
-    options.dimensions = {{"N", 0}, {"M", -2}};
+    options.dimensions = {{"N", -1}, {"M", -2}};
     CHECK(import_model(model, options).codes().starts_with("invalid-dimension invalid-dimension"));
   }
   SECTION("unnamed and negative ones are called after input and axis") {
