@@ -169,6 +169,7 @@ class Expansion {
 
  private:
   static constexpr int most_rounds = 8;
+  static constexpr std::size_t deepest = 100;
 
   void fail(std::string code, std::string object, std::string message, std::string remedy = {}) {
     good_ = false;
@@ -267,6 +268,9 @@ class Expansion {
     calls_.push_back(text_of(key));
     if (std::find(calls_.begin(), calls_.end() - 1, calls_.back()) != calls_.end() - 1) {
       return fail("recursive-function", label, fmt::format("its function calls itself: {}", fmt::join(calls_, " -> ")));
+    }
+    if (calls_.size() > deepest) {
+      return fail("model-too-large", label, fmt::format("functions call each other more than {} deep", deepest));
     }
     Nodes body = Call(node, called, taken_).body();
     nodes_left_ -= body.size();

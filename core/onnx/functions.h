@@ -8,7 +8,8 @@
 namespace stowage::onnx_import {
 
 /// Replaces every call, in branches and in functions too. Values and nodes of a function are called CALL/NAME.
-/// Reports recursion, functions that are defined twice, and calls with too many operands.
+/// Reports recursion, calls that nest too deep or become too many nodes, functions that are defined twice, and calls
+/// with too many operands.
 bool expand_functions(Model& model, Diagnostics& diagnostics);
 
 }  // namespace stowage::onnx_import

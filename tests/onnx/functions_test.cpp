@@ -117,6 +117,21 @@ TEST_CASE("functions that cannot be written out are refused", "[onnx][functions]
     all += local("f" + (n == 0 ? "" : std::to_string(n)) + " (a) => (b) { " + body + "}");
   }
   CHECK(import_functions(all).codes() == "model-too-large");
+  // A chain as long as a file can hold must not become a stack as deep.
+  auto chain = text_model("g (float[2] x) => (float[2] y) { y = local.f0(x) }");
+  for (int n = 0; n < 20'000; ++n) {
+    auto& function = *chain.add_functions();
+    function.set_domain("local");
+    function.set_name("f" + std::to_string(n));
+    function.add_input("a");
+    function.add_output("b");
+    auto& node = *function.add_node();
+    node.set_domain("local");
+    node.set_op_type("f" + std::to_string(n + 1));
+    node.add_input("a");
+    node.add_output("b");
+  }
+  CHECK(import_model(chain).codes() == "model-too-large");
   const auto missing = import_functions(graph + local("other (a) => (b) { b = Relu(a) }"));
   CHECK(missing.codes() == "custom-domain");
   CHECK(missing.text().find("bring its definition along as a function of the model") != std::string::npos);
