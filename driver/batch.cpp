@@ -63,6 +63,7 @@ Json check_json(const CheckResult& check) {
   json["compared"] = check.groups.size();
   json["largest_scaled_error"] = largest;
   json["nans"] = nans;
+  json["amplified"] = check.amplified_operators();
   json["count_differences"] = check.counts.size();
   if (const ValueError* first = check.first_difference()) json["first_difference"] = first->name;
   return json;
@@ -102,7 +103,10 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
   if (!check) return false;
   json["check"] = check_json(*check);
   if (check->agrees()) {
-    result.summary = fmt::format("{} fused operators agree", check->fused_operators);
+    const std::size_t amplified = check->amplified_operators();
+    result.summary = amplified == 0 ? fmt::format("{} fused operators agree", check->fused_operators)
+                                    : fmt::format("{} fused operators agree, {} amplify what earlier ones differ by",
+                                                  check->fused_operators - amplified, amplified);
   } else if (const ValueError* first = check->first_difference()) {
     result.summary = fmt::format("'{}' differs from the reference", first->name);
   } else {

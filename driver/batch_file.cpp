@@ -65,7 +65,7 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
   }
   if (auto dimensions = table.table("dim")) {
     for (const std::string& name : dimensions->keys()) {
-      dimensions->read(name, job.request.import.dimensions[name], {1, largest});
+      dimensions->read(name, job.request.import.dimensions[name], {0, largest});
     }
   }
   if (auto bindings = table.table("bind")) {

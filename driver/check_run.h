@@ -26,7 +26,10 @@ struct ValueError {
   std::int64_t infinities = 0;
   std::int64_t misplaced = 0;  ///< NaN or infinite in one of the two only
   double tolerance = 0;
-  bool agrees = true;
+  bool agrees = true;  ///< with the reference's value from the network's inputs
+  /// It does not, but is right for the operands that it got: these differed already, and it made more of that.
+  bool amplified = false;
+  [[nodiscard]] bool is_wrong() const { return !agrees && !amplified; }
   [[nodiscard]] double scaled() const { return magnitude > 0 ? largest_absolute / magnitude : largest_absolute; }
 };
 
@@ -48,14 +51,20 @@ struct CheckResult {
   std::vector<CountError> counts;
   EmulationResult emulation;
   bool against_model = false;  ///< the reference ran the model itself, not the graph with folded parameters
+  /// Nothing is wrong: what differs is amplified.
   [[nodiscard]] bool agrees() const;
-  /// The first fused operator that differs.
+  [[nodiscard]] std::size_t amplified_operators() const;  ///< fused operators
+  [[nodiscard]] std::size_t amplified_outputs() const;    ///< of the network
+  /// The first fused operator that is wrong.
   [[nodiscard]] const ValueError* first_difference() const;
 };
 
 inline constexpr double group_tolerance = 1e-4;
 inline constexpr double output_tolerance = 1e-3;
 
+/// A fused operator that differs from the reference is judged once more: the reference computes it from the operands
+/// that the emulated program gave it. Where that agrees it is not wrong but amplified; so is a network output that is
+/// what its fused operator stored, if none is wrong.
 /// The reference runs the network as it was imported, where the compilation has it and every fused operator's output
 /// is a tensor of it, so that folded parameters are checked too.
 Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,

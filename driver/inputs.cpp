@@ -9,6 +9,7 @@
 
 #include "core/npy.h"
 #include "core/operators.h"
+#include "driver/index_check.h"
 
 namespace stowage {
 
@@ -17,9 +18,8 @@ namespace {
 /// One more than the largest index that every Gather of this tensor takes.
 std::int64_t index_bound(const Graph& graph, TensorId input) {
   std::optional<std::int64_t> bound;
-  for (const OpId id : graph.tensor(input).consumers) {
-    const Operator& op = graph.op(id);
-    if (op.kind != "Gather" || op.inputs.size() < 2 || op.inputs[1] != input || !op.inputs[0]) continue;
+  for (const Operator& op : graph.operators()) {
+    if (op.kind != "Gather" || unchanged_from(graph, *op.inputs[1]) != input) continue;
     const Shape& data = graph.tensor(*op.inputs[0]).shape;
     std::int64_t axis = int_attribute(op.attributes, "axis", 0);
     if (axis < 0) axis += static_cast<std::int64_t>(data.size());
@@ -80,6 +80,7 @@ Result<NetworkInputs> network_inputs(const Graph& graph, const std::map<std::str
     }
     inputs.values.push_back(*value);
   }
+  if (!own.has_errors()) check_indices(graph, inputs.values, files, own);
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
   return inputs;

@@ -18,7 +18,8 @@ struct NetworkInputs {
 
 /// `files` by input name. Inputs without a file get values that depend on seed and name only: floats uniform in
 /// [-1, 1), truth values, and integers in [0, n) where n is the smallest extent that a Gather looks up with them,
-/// or 2. Unknown names and files of the wrong type or shape are reported.
+/// or 2. Unknown names, files of the wrong type or shape, and indices that point outside (driver/index_check.h) are
+/// reported.
 Result<NetworkInputs> network_inputs(const Graph& graph, const std::map<std::string, std::string>& files,
                                      std::uint64_t seed, Diagnostics& diagnostics);
 

@@ -230,6 +230,26 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
 
 }  // namespace
 
+Result<Graph> import_network(const CompileRequest& request, Compilation& compilation, Diagnostics& diagnostics,
+                             const std::stop_token& stop) {
+  compilation.dimensions = request.import.dimensions;
+  ImportOptions import = request.import;
+  Diagnostics files;
+  for (const auto& [input, file] : request.bindings) {
+    const auto value = read_npy(file, files);
+    if (!value) continue;
+    const auto hash = hash_of_file(file, files, stop);
+    if (!hash) continue;
+    import.bindings[input] = *value;
+    compilation.bindings[input] = {file, *hash};
+  }
+  auto hash = hash_of_file(request.model, files, stop);
+  diagnostics.append(files);
+  if (files.has_errors() || !hash) return Failed{};
+  compilation.model = {request.model, *hash};
+  return import_onnx(request.model, import, diagnostics, stop);
+}
+
 Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop,
                             const ProgressSink& progress) {
   const auto way = compile_way(request, diagnostics);
@@ -237,22 +257,7 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
 
   report(progress, "read", 0, 1);
   Compilation compilation;
-  compilation.dimensions = request.import.dimensions;
-  ImportOptions import = request.import;
-  Diagnostics bindings;
-  for (const auto& [input, file] : request.bindings) {
-    const auto value = read_npy(file, bindings);
-    const auto hash = hash_of_file(file, bindings, stop);
-    if (!value || !hash) continue;
-    import.bindings[input] = *value;
-    compilation.bindings[input] = {file, *hash};
-  }
-  auto hash = hash_of_file(request.model, bindings, stop);
-  diagnostics.append(bindings);
-  if (bindings.has_errors() || !hash) return Failed{};
-  compilation.model = {request.model, *hash};
-
-  const auto graph = import_onnx(request.model, import, diagnostics, stop);
+  const auto graph = import_network(request, compilation, diagnostics, stop);
   if (!graph || stop.stop_requested()) return Failed{};
   return compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, progress);
 }

@@ -81,6 +81,11 @@ struct Compilation {
 /// Target of a request with its settings applied.
 Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics);
 
+/// The first step of compile(): reads the request's model with its bindings. What they are by contents goes into
+/// `compilation`. Everything wrong with the network itself is found here.
+Result<Graph> import_network(const CompileRequest& request, Compilation& compilation, Diagnostics& diagnostics,
+                             const std::stop_token& stop = {});
+
 Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop = {},
                             const ProgressSink& progress = {});
 

@@ -43,9 +43,27 @@ onnx::ModelProto skeleton_of(const Model& model) {
   return skeleton;
 }
 
+bool is_checkable(const Model& model) { return model.opset <= newest_checked_opset && model.other_opsets.empty(); }
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Nothing unless all dimensions are numbers.
+/// Gives the skeleton's inputs the shapes that they have in the import.
+void set_input_shapes(onnx::ModelProto& skeleton, const Scope& scope) {
+  onnx::GraphProto& graph = *skeleton.mutable_graph();
+  for (auto& output : *graph.mutable_output()) {
+    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
+  }
+  for (auto& input : *graph.mutable_input()) {
+    const ValueRef value = scope.find(input.name());
+    if (!value) continue;
+    auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape.clear_dim();
+    for (const auto extent : value->shape) shape.add_dim()->set_dim_value(extent);
+  }
+}
+
+}  // namespace
+
 std::optional<Shape> static_shape(const onnx::TypeProto& type) {
   if (!type.tensor_type().has_shape()) return std::nullopt;
   Shape shape;
@@ -56,10 +74,8 @@ std::optional<Shape> static_shape(const onnx::TypeProto& type) {
   return shape;
 }
 
-}  // namespace
-
 bool check_with_onnx(const Model& model, Diagnostics& diagnostics) {
-  if (model.opset > newest_checked_opset) return true;
+  if (!is_checkable(model)) return true;
   onnx::ModelProto skeleton = skeleton_of(model);
   for (auto& output : *skeleton.mutable_graph()->mutable_output()) {
     // The checker insists on a shape; the language leaves it open.
@@ -83,6 +99,28 @@ bool check_with_onnx(const Model& model, Diagnostics& diagnostics) {
   }
 }
 
+std::map<std::string, onnx::TypeProto> infer_types(const Model& model, const Scope* scope) {
+  onnx::ModelProto skeleton = skeleton_of(model);
+  if (scope != nullptr) set_input_shapes(skeleton, *scope);
+  std::map<std::string, onnx::TypeProto> types;
+  try {
+    const onnx::ShapeInferenceOptions options(/*check_type=*/false, /*strict_mode=*/0, /*data_propagation=*/false);
+    onnx::shape_inference::InferShapes(skeleton, onnx::OpSchemaRegistry::Instance(), options);
+  } catch (const std::exception&) {
+    // What it found until then will do.
+  }
+  const onnx::GraphProto& graph = skeleton.graph();
+  for (const auto* values : {&graph.input(), &graph.output(), &graph.value_info()}) {
+    for (const auto& info : *values) types[info.name()] = info.type();
+  }
+  for (const auto& tensor : graph.initializer()) {
+    auto& type = *types[tensor.name()].mutable_tensor_type();
+    type.set_elem_type(tensor.data_type());
+    for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
+  }
+  return types;
+}
+
 void compare_shapes(const ImportState& state, const Scope& scope, Diagnostics& diagnostics) {
   const Model& model = state.model;
   const auto compare = [&](const onnx::ValueInfoProto& info, std::string_view who, const std::string& code) {
@@ -93,17 +131,10 @@ void compare_shapes(const ImportState& state, const Scope& scope, Diagnostics& d
                         fmt::format("{} the shape {}, but it is {}", who, to_text(*theirs), to_text(ours->shape)));
   };
   for (const auto& output : model.proto.graph().output()) compare(output, "the file declares", "declared-shape");
-  if (model.opset > newest_checked_opset) return;
+  if (!is_checkable(model)) return;
   onnx::ModelProto skeleton = skeleton_of(model);
-  onnx::GraphProto& graph = *skeleton.mutable_graph();
-  for (auto& output : *graph.mutable_output()) output.mutable_type()->mutable_tensor_type()->clear_shape();
-  for (auto& input : *graph.mutable_input()) {
-    const ValueRef value = scope.find(input.name());
-    if (!value) continue;
-    auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
-    shape.clear_dim();
-    for (const auto extent : value->shape) shape.add_dim()->set_dim_value(extent);
-  }
+  const onnx::GraphProto& graph = skeleton.graph();
+  set_input_shapes(skeleton, scope);
   try {
     const onnx::ShapeInferenceOptions options(/*check_type=*/false, /*strict_mode=*/0, /*data_propagation=*/false);
     onnx::shape_inference::InferShapes(skeleton, onnx::OpSchemaRegistry::Instance(), options);

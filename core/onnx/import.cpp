@@ -4,14 +4,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
 #include "core/onnx/cross_check.h"
+#include "core/onnx/functions.h"
 #include "core/onnx/import_rows.h"
 #include "core/onnx/network_inputs.h"
 #include "core/onnx/node_import.h"
+#include "core/onnx/node_order.h"
 #include "core/onnx/prune.h"
 #include "core/onnx/structure.h"
 #include "core/onnx/tensor_proto.h"
@@ -39,9 +42,40 @@ Result<T> guarded(const std::string& path, Diagnostics& diagnostics, const std::
   return Failed{};
 }
 
+/// The file's network as one list of nodes: functions written out, each value made before it is read.
+Result<Model> read_network(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop = {}) {
+  auto model = load_model(path, diagnostics, stop);
+  if (!model) return Failed{};
+  if (model->opset > newest_opset) {
+    diagnostics.warning("newer-opset", model->place(),
+                        fmt::format("the model uses opset {}, Stowage knows opsets up to {}: it is read as far as its "
+                                    "operators look as they did then",
+                                    model->opset, newest_opset));
+  }
+  Nodes& nodes = *model->proto.mutable_graph()->mutable_node();
+  name_nodes(nodes);
+  if (!expand_functions(*model, diagnostics)) return Failed{};
+  sort_nodes(nodes);
+  return model;
+}
+
+/// How to make a network of the same meaning without an operator that is missing.
+std::string remedy_for(const onnx::NodeProto& node) {
+  if (!is_onnx_domain(node.domain())) {
+    return "bring its definition along as a function of the model, or export the network with ONNX's own operators";
+  }
+  const bool has_branches = std::any_of(node.attribute().begin(), node.attribute().end(),
+                                        [](const onnx::AttributeProto& attribute) { return attribute.has_g(); });
+  if (has_branches) return {};
+  return fmt::format(
+      "if ONNX defines it by other operators, write these out: onnx.inliner.inline_selected_functions(model, [(\"\", "
+      "\"{}\")], inline_schema_functions=True)",
+      node.op_type());
+}
+
 std::vector<CoverageRow> coverage_of(const Model& model) {
   const onnx::GraphProto& graph = model.proto.graph();
-  const auto names = node_names(graph);
+  const auto names = node_names(graph.node());
   std::map<std::string, CoverageRow> rows;
   for (int n = 0; n < graph.node_size(); ++n) {
     const onnx::NodeProto& node = graph.node(n);
@@ -50,9 +84,10 @@ std::vector<CoverageRow> coverage_of(const Model& model) {
     CoverageRow& row = rows[kind];
     if (row.nodes.empty()) {
       row.operator_name = kind;
-      row.reason = own ? why_unsupported(kind, model.opset)
+      row.reason = own ? why_unsupported(kind, model.opset_of(node))
                        : fmt::format("belongs to the domain {}, which is not ONNX's own", node.domain());
       row.supported = row.reason.empty();
+      if (!row.supported) row.remedy = remedy_for(node);
     }
     row.nodes.push_back(names[static_cast<std::size_t>(n)]);
   }
@@ -73,6 +108,7 @@ bool report_unsupported(const Model& model, Diagnostics& diagnostics) {
     diagnostic.message = fmt::format("is not supported ({} {}): {}", row.nodes.size(),
                                      row.nodes.size() == 1 ? "node" : "nodes", row.reason);
     diagnostic.notes.push_back(fmt::format("used by {}", fmt::join(row.nodes, ", ")));
+    diagnostic.remedy = row.remedy;
     diagnostics.add(std::move(diagnostic));
   }
   return good;
@@ -108,12 +144,19 @@ bool mark_outputs(ImportState& state, const Scope& scope) {
   return true;
 }
 
-/// All checks that need no shapes; false if the import need not begin.
-bool check_model(const Model& model, Diagnostics& diagnostics) {
+/// All checks that need no shapes.
+struct ModelCheck {
+  bool good = true;
+  bool is_readable = true;  ///< importing it makes sense, be it to find more that is wrong
+};
+
+ModelCheck check_model(const Model& model, Diagnostics& diagnostics) {
   const bool supported = report_unsupported(model, diagnostics);
   const bool computable = check_types(model, diagnostics);
-  if (!supported || !computable) return false;
-  return check_structure(model, diagnostics) && check_with_onnx(model, diagnostics);
+  ModelCheck result;
+  result.good = supported && computable;
+  result.is_readable = check_structure(model, diagnostics) && (!result.good || check_with_onnx(model, diagnostics));
+  return result;
 }
 
 /// The import of a model that passed the checks. `inputs_to_bind` gets the inputs whose values decide shapes.
@@ -127,7 +170,8 @@ Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnosti
   collect_used_names(graph, state.used_names);
   for (const auto& output : graph.output()) state.reserved_names.insert(output.name());
   Scope scope;
-  const bool good = add_inputs_and_weights(state, scope) && import_nodes(state, scope, graph, {}, 0);
+  const bool good_inputs = add_inputs_and_weights(state, scope);
+  const bool good = import_nodes(state, scope, graph, {}, 0) && good_inputs;
   inputs_to_bind = state.inputs_to_bind;
   if (!good || !mark_outputs(state, scope)) return Failed{};
   compare_shapes(state, scope, diagnostics);
@@ -139,10 +183,14 @@ Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnosti
 Result<Graph> import_onnx(const std::string& path, const ImportOptions& options, Diagnostics& diagnostics,
                           std::stop_token stop) {
   return guarded<Graph>(path, diagnostics, [&]() -> Result<Graph> {
-    auto model = load_model(path, diagnostics, stop);
-    if (!model || !check_model(*model, diagnostics)) return Failed{};
+    auto model = read_network(path, diagnostics, stop);
+    if (!model) return Failed{};
+    const ModelCheck checked = check_model(*model, diagnostics);
+    if (!checked.is_readable) return Failed{};
     std::set<std::string> inputs_to_bind;
-    return import_model(*model, options, diagnostics, inputs_to_bind, std::move(stop));
+    auto graph = import_model(*model, options, diagnostics, inputs_to_bind, std::move(stop));
+    if (!checked.good) return Failed{};
+    return graph;
   });
 }
 
@@ -157,8 +205,10 @@ Result<std::vector<NetworkInput>> onnx_inputs(const std::string& path, Diagnosti
 Result<std::vector<std::string>> onnx_inputs_to_bind(const std::string& path, const ImportOptions& options,
                                                      Diagnostics& diagnostics) {
   return guarded<std::vector<std::string>>(path, diagnostics, [&]() -> Result<std::vector<std::string>> {
-    auto model = load_model(path, diagnostics);
-    if (!model || !check_model(*model, diagnostics)) return Failed{};
+    auto model = read_network(path, diagnostics);
+    if (!model) return Failed{};
+    const ModelCheck checked = check_model(*model, diagnostics);
+    if (!checked.good || !checked.is_readable) return Failed{};
     std::set<std::string> inputs;
     Diagnostics ignored;  // that the inputs are missing is the answer here, not a mistake
     (void)import_model(*model, options, ignored, inputs);
@@ -168,7 +218,7 @@ Result<std::vector<std::string>> onnx_inputs_to_bind(const std::string& path, co
 
 Result<std::vector<CoverageRow>> onnx_coverage(const std::string& path, Diagnostics& diagnostics) {
   return guarded<std::vector<CoverageRow>>(path, diagnostics, [&]() -> Result<std::vector<CoverageRow>> {
-    const auto model = load_model(path, diagnostics);
+    const auto model = read_network(path, diagnostics);
     if (!model) return Failed{};
     return coverage_of(*model);
   });

@@ -42,6 +42,7 @@ struct CoverageRow {
   std::string operator_name;  ///< "Conv", or "com.example::Foo"
   bool supported = false;
   std::string reason;  ///< why not
+  std::string remedy;  ///< what may help; may be empty
   std::vector<std::string> nodes;
 };
 /// Which operators of the model are supported, sorted by name, without compiling.

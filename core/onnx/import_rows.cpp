@@ -196,7 +196,9 @@ void check_form(const ImportRow& row, NodeImport& node) {
                                 ? std::to_string(row.operands.least)
                                 : fmt::format("{} to {}", row.operands.least, row.operands.most)));
   }
-  for (int slot = 0; slot < row.operands.least; ++slot) (void)node.operand(slot);
+  for (int slot = 0; slot < row.operands.least; ++slot) {
+    if (!node.has_operand(slot)) node.refuse("missing-input", fmt::format("operand {} is missing", slot));
+  }
   if (node.node().output_size() == 0) node.refuse("wrong-output-count", "has no output");
   for (int slot = row.outputs; slot < node.node().output_size(); ++slot) {
     if (!node.wants(slot)) continue;

@@ -46,7 +46,20 @@ class NameCheck {
     for (const auto& value : graph.input()) info(value);
     for (const auto& value : graph.output()) info(value);
     for (const auto& tensor : graph.initializer()) name(tensor.name());
-    for (const auto& node : graph.node()) {
+    nodes(graph.node());
+  }
+
+  void function(const onnx::FunctionProto& function) {
+    name(function.name());
+    name(function.domain());
+    for (const auto& text : function.input()) name(text);
+    for (const auto& text : function.output()) name(text);
+    nodes(function.node());
+  }
+
+ private:
+  void nodes(const Nodes& nodes) {
+    for (const auto& node : nodes) {
       name(node.name());
       name(node.op_type());
       name(node.domain());
@@ -54,12 +67,11 @@ class NameCheck {
       for (const auto& text : node.output()) name(text);
       for (const auto& attribute : node.attribute()) {
         name(attribute.name());
-        if (attribute.has_g()) this->graph(attribute.g());
+        if (attribute.has_g()) graph(attribute.g());
       }
     }
   }
 
- private:
   void name(const std::string& text) { good_ = good_ && text.size() <= max_name_length && is_printable(text); }
   void info(const onnx::ValueInfoProto& value) {
     name(value.name());
@@ -143,14 +155,22 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
                 fmt::format("the network has {} nodes; at most {} are read", proto.graph().node_size(), max_nodes));
   }
   bool good_names = true;
-  NameCheck(good_names).graph(proto.graph());
+  NameCheck names(good_names);
+  names.graph(proto.graph());
+  for (const auto& function : proto.functions()) names.function(function);
   if (!good_names) {
     return fail("invalid-name",
                 fmt::format("a name in the file is not readable text or longer than {} bytes", max_name_length));
   }
   std::int64_t opset = proto.opset_import_size() == 0 ? 1 : 0;  // files of IR version 1 and 2 name no opset
-  for (const auto& import : proto.opset_import()) {
-    if (is_onnx_domain(import.domain())) opset = std::max(opset, import.version());
+  const auto note_opset = [&](const auto& imports) {
+    for (const auto& import : imports) {
+      if (is_onnx_domain(import.domain())) opset = std::max(opset, import.version());
+    }
+  };
+  note_opset(proto.opset_import());
+  if (opset == 0) {  // only its functions may use ONNX's own operators
+    for (const auto& function : proto.functions()) note_opset(function.opset_import());
   }
   if (opset == 0) return fail("no-opset", "the file does not say which version of ONNX's operators it uses");
   if (opset < oldest_opset) {
@@ -163,10 +183,16 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
   return model;
 }
 
-std::vector<std::string> node_names(const onnx::GraphProto& graph, const std::string& prefix) {
+int Model::opset_of(const onnx::NodeProto& node) const {
+  if (other_opsets.empty() || node.output_size() == 0) return opset;
+  const auto other = other_opsets.find(node.output(0));
+  return other == other_opsets.end() ? opset : other->second;
+}
+
+std::vector<std::string> node_names(const Nodes& nodes, const std::string& prefix) {
   std::vector<std::string> names;
   std::map<std::string, int> count;
-  for (const auto& node : graph.node()) {
+  for (const auto& node : nodes) {
     const int number = ++count[node.op_type()];
     names.push_back(prefix + (node.name().empty() ? fmt::format("{}_{}", node.op_type(), number) : node.name()));
   }

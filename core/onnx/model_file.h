@@ -4,6 +4,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <map>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -12,7 +13,11 @@
 
 namespace stowage::onnx_import {
 
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
 inline constexpr int oldest_opset = 7;
+/// The newest one whose forms the import table was written for and whose operator tests it passes.
+inline constexpr int newest_opset = 27;
 inline constexpr int max_nodes = 200'000;
 inline constexpr std::size_t max_name_length = 2048;
 
@@ -21,6 +26,10 @@ struct Model {
   std::string folder;  ///< where external data may lie
   onnx::ModelProto proto;
   int opset = 0;  ///< version of ONNX's own operators that the file was written for
+  /// By a value that they make: the opset of nodes out of functions that were written for another one.
+  std::map<std::string, int> other_opsets;
+
+  [[nodiscard]] int opset_of(const onnx::NodeProto& node) const;
 
   [[nodiscard]] SourcePlace place(std::string object = {}) const {
     SourcePlace place;
@@ -35,9 +44,9 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
 
 bool is_onnx_domain(const std::string& domain);  ///< "" or "ai.onnx"
 
-/// A name for every node of a graph. A node without one is called KIND_N, where it is the N-th node of its kind in the
+/// A name for every node. A node without one is called KIND_N, where it is the N-th node of its kind in the
 /// file's order, counting from 1 and counting named ones too; `prefix` stands before it.
-std::vector<std::string> node_names(const onnx::GraphProto& graph, const std::string& prefix = {});
+std::vector<std::string> node_names(const Nodes& nodes, const std::string& prefix = {});
 /// "node conv1 (Conv)": how diagnostics name a node.
 std::string node_label(const std::string& name, const onnx::NodeProto& node);
 

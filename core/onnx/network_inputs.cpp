@@ -35,7 +35,9 @@ class NetworkInputs {
       if (!weights_.contains(input.name())) add_input(input);
     }
     report_missing_sizes();
-    if (good_) add_weights();
+    add_weights();
+    for (const auto& input : graph_.input()) note_failure(input.name());
+    for (const auto& tensor : graph_.initializer()) note_failure(tensor.name());
     return good_;
   }
 
@@ -44,6 +46,11 @@ class NetworkInputs {
     good_ = false;
     state_.diagnostics.error(std::move(code), state_.model.place(std::move(object)), std::move(message),
                              std::move(remedy));
+  }
+
+  /// Nodes that read what is not there are not to blame.
+  void note_failure(const std::string& name) {
+    if (!scope_.values.contains(name)) scope_.failed.insert(name);
   }
 
   void check_names() {
@@ -61,8 +68,8 @@ class NetworkInputs {
       if (!dimensions.contains(name)) {
         fail("unknown-dimension", {}, fmt::format("--dim {}: the network has no dynamic dimension of this name", name),
              suggest_name(name, known));
-      } else if (size < 1) {
-        fail("invalid-dimension", {}, fmt::format("--dim {}={}: a dimension is at least 1", name, size));
+      } else if (size < 0) {
+        fail("invalid-dimension", {}, fmt::format("--dim {}={}: a dimension is at least 0", name, size));
       }
     }
     for (const auto& [name, value] : state_.options.bindings) {
@@ -111,6 +118,11 @@ class NetworkInputs {
     if (state_.options.bindings.contains(input.name())) return;  // reported
     const std::string object = fmt::format("input {}", input.name());
     const auto& type = input.type().tensor_type();
+    if (!input.type().has_tensor_type() ||
+        (type.elem_type() != onnx::TensorProto::UNDEFINED && !is_computable(type.elem_type()))) {
+      good_ = false;  // check_types() has told
+      return;
+    }
     const auto element = element_type_of(type.elem_type());
     if (!element) {
       fail("wrong-type", object, "has no element type");
@@ -170,6 +182,10 @@ class NetworkInputs {
   void add_weights() {
     for (auto& proto : *state_.model.proto.mutable_graph()->mutable_initializer()) {
       if (!state_.used_names.contains(proto.name())) continue;  // nobody reads it: not even loaded
+      if (!is_computable(proto.data_type())) {
+        good_ = false;  // check_types() has told
+        continue;
+      }
       if (state_.stop.stop_requested()) {
         good_ = false;
         return;

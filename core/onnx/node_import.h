@@ -38,6 +38,10 @@ struct ImportState {
   Diagnostics& diagnostics;
   GraphBuilder builder;
   std::stop_token stop{};
+  /// Types that ONNX finds, asked for at the first node that cannot be imported: what it would have made stands in for
+  /// it, so that the nodes behind it are looked at too.
+  std::optional<std::map<std::string, onnx::TypeProto>> inferred{};
+  bool has_stand_ins = false;
   std::set<std::string> used_names{};        ///< names that some node or network output reads
   std::set<std::string> reserved_names{};    ///< names of network outputs, which no other tensor may take
   std::map<std::string, int> times_named{};  ///< how many operators asked for a name
@@ -63,7 +67,7 @@ class NodeImport {
  public:
   NodeImport(ImportState& state, Scope& scope, const onnx::NodeProto& node, std::string name, int branch_depth);
 
-  [[nodiscard]] int opset() const { return state_.model.opset; }
+  [[nodiscard]] int opset() const { return state_.model.opset_of(node_); }
   [[nodiscard]] const onnx::NodeProto& node() const { return node_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int branch_depth() const { return branch_depth_; }
@@ -125,7 +129,9 @@ class NodeImport {
   int branch_depth_ = 0;
 };
 
-/// Imports the nodes of a graph in order; false if any failed. Names of nodes get `prefix`.
+/// Imports the nodes of a graph in order; false if any failed. Names of nodes get `prefix`. Of nodes whose operands
+/// could not be imported the form is checked. Operators and types of the main graph that check_model() reports
+/// (import.cpp) are not reported again.
 bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& graph, const std::string& prefix,
                   int branch_depth);
 

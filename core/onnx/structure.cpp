@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/onnx/node_order.h"
 #include "core/onnx/tensor_proto.h"
 
 namespace stowage::onnx_import {
@@ -19,7 +20,7 @@ constexpr int outside = -1;  ///< "made by" of network inputs and weights
 class StructureCheck {
  public:
   StructureCheck(const Model& model, Diagnostics& diagnostics)
-      : model_(model), graph_(model.proto.graph()), names_(node_names(graph_)), diagnostics_(diagnostics) {}
+      : model_(model), graph_(model.proto.graph()), names_(node_names(graph_.node())), diagnostics_(diagnostics) {}
 
   bool run() {
     collect_outside_values();
@@ -71,32 +72,23 @@ class StructureCheck {
                      at->second == outside ? "a network input or weight" : label(at->second)));
   }
 
-  /// Every operand must come from before its reader. Those that come from behind are either in a cycle or out of order.
+  /// Every operand must come from before its reader: nodes are sorted, so that those from behind are in a cycle.
   void check_operands() {
     bool out_of_order = false;
-    int reader = 0;
-    std::string late;
     for (int n = 0; n < graph_.node_size(); ++n) {
-      for (const auto& input : graph_.node(n).input()) {
-        if (input.empty()) continue;
+      for (const std::string& input : values_read(graph_.node(n))) {
         const auto maker = made_by_.find(input);
         if (maker == made_by_.end()) {
           fail("missing-input", label(n), fmt::format("reads '{}', which nothing in the model defines", input),
                suggest_value(input));
-        } else if (maker->second >= n && !out_of_order) {
-          out_of_order = true;
-          reader = n;
-          late = input;
+        } else {
+          out_of_order = out_of_order || maker->second >= n;
         }
       }
     }
     if (!out_of_order) return;
     if (const auto cycle = find_cycle(); !cycle.empty()) {
       fail("cycle", "graph", fmt::format("the network has a cycle: {}", fmt::join(cycle, " -> ")));
-    } else {
-      fail("node-order", label(reader),
-           fmt::format("reads '{}', which {} makes only later", late, label(made_by_.at(late))),
-           "ONNX wants nodes in execution order: sort them");
     }
   }
 
@@ -121,7 +113,7 @@ class StructureCheck {
     std::vector<std::vector<std::size_t>> readers(count);
     std::vector<std::size_t> waiting(count, 0);
     for (std::size_t n = 0; n < count; ++n) {
-      for (const auto& input : graph_.node(static_cast<int>(n)).input()) {
+      for (const std::string& input : values_read(graph_.node(static_cast<int>(n)))) {
         const auto maker = made_by_.find(input);
         if (maker == made_by_.end() || maker->second == outside) continue;
         readers[static_cast<std::size_t>(maker->second)].push_back(n);
@@ -145,7 +137,7 @@ class StructureCheck {
     std::vector<bool> seen(count, false);
     while (!seen[walk.back()]) {
       seen[walk.back()] = true;
-      for (const auto& input : graph_.node(static_cast<int>(walk.back())).input()) {
+      for (const std::string& input : values_read(graph_.node(static_cast<int>(walk.back())))) {
         const auto maker = made_by_.find(input);
         if (maker == made_by_.end() || maker->second == outside) continue;
         if (waiting[static_cast<std::size_t>(maker->second)] > 0) {
@@ -188,12 +180,19 @@ class StructureCheck {
 
 bool check_structure(const Model& model, Diagnostics& diagnostics) { return StructureCheck(model, diagnostics).run(); }
 
+bool has_unsupported_type(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [&](const onnx::AttributeProto& attribute) {
+    const bool converts = node.op_type() == "Cast" && attribute.name() == "to";
+    return (attribute.has_t() && !is_computable(attribute.t().data_type())) ||
+           (converts && !is_computable(static_cast<int>(attribute.i())));
+  });
+}
+
 bool check_types(const Model& model, Diagnostics& diagnostics) {
   const onnx::GraphProto& graph = model.proto.graph();
   std::map<std::string, std::vector<std::string>> users;  // by type
   const auto note = [&](int type, std::string user) {
-    const auto known = element_type_of(type);
-    if (!known || !is_computable(*known)) users[onnx_type_name(type)].push_back(std::move(user));
+    if (!is_computable(type)) users[onnx_type_name(type)].push_back(std::move(user));
   };
   std::set<std::string> weights;
   for (const auto& tensor : graph.initializer()) {
@@ -214,7 +213,7 @@ bool check_types(const Model& model, Diagnostics& diagnostics) {
       users["sequences or optional values"].push_back(fmt::format("output {}", output.name()));
     }
   }
-  const auto names = node_names(graph);
+  const auto names = node_names(graph.node());
   for (int n = 0; n < graph.node_size(); ++n) {
     const std::string label = node_label(names[static_cast<std::size_t>(n)], graph.node(n));
     for (const auto& attribute : graph.node(n).attribute()) {

@@ -15,4 +15,7 @@ bool check_structure(const Model& model, Diagnostics& diagnostics);
 /// are none.
 bool check_types(const Model& model, Diagnostics& diagnostics);
 
+/// check_types() names this node: it makes or holds values that Stowage does not compute in.
+bool has_unsupported_type(const onnx::NodeProto& node);
+
 }  // namespace stowage::onnx_import

@@ -238,6 +238,11 @@ std::string onnx_type_name(int onnx_type) {
   return name == "float" ? "float32" : name == "double" ? "float64" : name;
 }
 
+bool is_computable(int onnx_type) {
+  const auto type = element_type_of(onnx_type);
+  return type && is_computable(*type);
+}
+
 bool is_computable(ElementType type) { return type != ElementType::f16 && type != ElementType::bf16; }
 
 Result<Tensor> read_tensor(const TensorProto& proto, const std::string& folder, const SourcePlace& place,

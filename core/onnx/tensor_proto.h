@@ -19,7 +19,8 @@ inline constexpr int max_rank = 16;
 std::optional<ElementType> element_type_of(int onnx_type);
 /// ONNX's spelling: "float16", "string" …
 std::string onnx_type_name(int onnx_type);
-/// True for the types that operators compute in (everything but float16 and bfloat16).
+/// True for the ONNX types that operators compute in: numbers and bool, without float16 and bfloat16.
+bool is_computable(int onnx_type);
 bool is_computable(ElementType type);
 
 /// Reads a tensor; external data is looked for below `folder`.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/reference/onednn_session.h"
 
@@ -14,41 +15,45 @@ namespace {
 struct Row {
   std::string_view kind;
   std::optional<Tensor> (*run)(Session& session);
+  /// It multiplies and adds only, so that NaN and infinities in its data come out as IEEE has them. The other
+  /// primitives compare or clamp, and lose NaN; padding is skipped by oneDNN, which would have to meet an infinite
+  /// weight.
+  bool multiplies_and_adds = false;
 };
 
 constexpr std::array rows = {
     Row{"Abs", map_elements},
-    Row{"Add", combine},
-    Row{"AveragePool", pool},
+    Row{"Add", combine, true},
+    Row{"AveragePool", pool, true},
     Row{"BatchNormalization", batch_normalize},
     Row{"Clip", map_elements},
-    Row{"Conv", convolve},
-    Row{"ConvTranspose", convolve_transposed},
-    Row{"Div", combine},
+    Row{"Conv", convolve, true},
+    Row{"ConvTranspose", convolve_transposed, true},
+    Row{"Div", combine, true},
     Row{"Exp", map_elements},
-    Row{"Gemm", multiply_scaled_matrices},
-    Row{"GlobalAveragePool", pool_globally},
+    Row{"Gemm", multiply_scaled_matrices, true},
+    Row{"GlobalAveragePool", pool_globally, true},
     Row{"GlobalMaxPool", pool_globally},
     Row{"HardSwish", map_elements},
     Row{"LRN", normalize_locally},
     Row{"LayerNormalization", layer_normalize},
     Row{"LeakyRelu", map_elements},
     Row{"Log", map_elements},
-    Row{"MatMul", multiply_matrices},
+    Row{"MatMul", multiply_matrices, true},
     Row{"Max", combine},
     Row{"MaxPool", pool},
     Row{"Min", combine},
-    Row{"Mul", combine},
+    Row{"Mul", combine, true},
     Row{"PRelu", parametric_relu},
     Row{"ReduceMax", reduce},
-    Row{"ReduceMean", reduce},
-    Row{"ReduceSum", reduce},
+    Row{"ReduceMean", reduce, true},
+    Row{"ReduceSum", reduce, true},
     Row{"Relu", map_elements},
     Row{"Sigmoid", map_elements},
     Row{"Softmax", softmax},
     Row{"Sqrt", map_elements},
-    Row{"Sub", combine},
-    Row{"Sum", combine},
+    Row{"Sub", combine, true},
+    Row{"Sum", combine, true},
     Row{"Tanh", map_elements},
 };
 
@@ -56,6 +61,19 @@ constexpr std::array rows = {
 bool suits_onednn(ElementType type, const Shape& shape) {
   return type == ElementType::f32 && shape.size() <= 6 &&
          std::none_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent == 0; });
+}
+
+bool is_finite(const Tensor& tensor) {
+  const auto elements = tensor.as<float>();
+  return std::all_of(elements.begin(), elements.end(), [](float x) { return std::isfinite(x); });
+}
+
+/// oneDNN computes these operands as IEEE and ONNX say.
+bool keeps_ieee(const Row& row, const std::vector<std::optional<Tensor>>& inputs) {
+  for (std::size_t slot = row.multiplies_and_adds ? 1 : 0; slot < inputs.size(); ++slot) {
+    if (inputs[slot] && !is_finite(*inputs[slot])) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -105,6 +123,7 @@ std::optional<Tensor> run_by_onednn(const OneDnnCall& call) {
   for (const auto& input : call.inputs) {
     if (input && !suits_onednn(input->type(), input->shape())) return std::nullopt;
   }
+  if (!keeps_ieee(*row, call.inputs)) return std::nullopt;
   try {
     Session session(call);
     return row->run(session);

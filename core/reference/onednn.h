@@ -16,7 +16,8 @@ struct OneDnnCall {
   const Shape& output_shape;
 };
 
-/// The operator's value; nothing where oneDNN has no primitive with exactly its meaning (or not for these operands).
+/// The operator's value; nothing where oneDNN has no primitive with exactly its meaning, or not for these operands:
+/// their types and shapes, or NaN and infinities among them.
 std::optional<Tensor> run_by_onednn(const OneDnnCall& call);
 
 }  // namespace stowage::reference

@@ -78,4 +78,37 @@ std::vector<Tensor> run_reference(const Graph& graph, std::span<const Tensor> in
   return outputs;
 }
 
+std::vector<Tensor> compute_from(const Graph& graph, const std::map<TensorId, Tensor>& known,
+                                 std::span<const TensorId> wanted, ReferenceMode mode) {
+  std::map<TensorId, Tensor> values = known;
+  std::set<TensorId> needed;  // of operators that must run
+  std::vector<TensorId> pending(wanted.begin(), wanted.end());
+  while (!pending.empty()) {
+    const TensorId id = pending.back();
+    pending.pop_back();
+    const GraphTensor& tensor = graph.tensor(id);
+    if (tensor.constant) {
+      values.emplace(id, *tensor.constant);
+      continue;
+    }
+    if (values.contains(id) || !needed.insert(id).second) continue;
+    check(tensor.producer.has_value(), fmt::format("the value of input {} is not known", tensor.name));
+    for (const auto& operand : graph.op(*tensor.producer).inputs) {
+      if (operand) pending.push_back(*operand);
+    }
+  }
+  for (const OpId op : needed.empty() ? std::vector<OpId>{} : topological_order(graph)) {
+    const TensorId output = graph.op(op).output;
+    if (!needed.contains(output)) continue;
+    std::vector<std::optional<Tensor>> operands;
+    for (const auto& operand : graph.op(op).inputs) {
+      operands.push_back(operand ? std::optional(values.at(*operand)) : std::nullopt);
+    }
+    values[output] = run_operator(graph, op, operands, mode);
+  }
+  std::vector<Tensor> result;
+  for (const TensorId id : wanted) result.push_back(values.at(id));
+  return result;
+}
+
 }  // namespace stowage

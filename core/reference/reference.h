@@ -27,4 +27,9 @@ std::vector<Tensor> run_reference(const Graph& graph, std::span<const Tensor> in
                                   const std::function<void(TensorId, const Tensor&)>& on_value = {},
                                   std::stop_token stop = {}, const ProgressSink& progress = {});
 
+/// Values of some tensors from known values of others (and the graph's constants): runs the operators in between only.
+/// Every network input on the way must be known. May throw IndexOutOfRange.
+std::vector<Tensor> compute_from(const Graph& graph, const std::map<TensorId, Tensor>& known,
+                                 std::span<const TensorId> wanted, ReferenceMode mode);
+
 }  // namespace stowage

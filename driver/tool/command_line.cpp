@@ -28,7 +28,7 @@ struct Options {
   BatchCommandOptions batch;
   NetworkCommandOptions network;
   TemplatesOptions templates;
-  std::string coverage_model;
+  CoverageOptions coverage;
   bool json = false;
 };
 
@@ -185,7 +185,10 @@ void declare_network(CLI::App& app, Options& all) {
 }
 
 void declare_coverage(CLI::App& app, Options& all) {
-  app.add_option("MODEL.onnx", all.coverage_model, "the network")->required()->type_name("");
+  CoverageOptions& options = all.coverage;
+  app.add_option("MODEL.onnx", options.model, "the network")->required()->type_name("");
+  add_list(app, "--dim", options.dimensions, "N=SIZE", "fix a dynamic dimension");
+  add_list(app, "--bind", options.bindings, "INPUT=FILE.npy", "make an input a constant");
 }
 
 void declare_templates(CLI::App& app, Options& all) {
@@ -236,8 +239,10 @@ constexpr CommandRow commands[] = {
      "  stowage network\n"
      "  stowage network resnet18 --batch 4 -o resnet18.onnx",
      declare_network, [](const Options& o, ToolContext& c) { return network_command(o.network, c); }},
-    {"coverage", "which operators of a network are supported", "  stowage coverage model.onnx", declare_coverage,
-     [](const Options& o, ToolContext& c) { return coverage_command(o.coverage_model, c); }},
+    {"coverage", "which operators a network has, and all that keeps it from being compiled",
+     "  stowage coverage model.onnx\n"
+     "  stowage coverage model.onnx --dim batch=1",
+     declare_coverage, [](const Options& o, ToolContext& c) { return coverage_command(o.coverage, c); }},
     {"targets", "machines that are built in", "  stowage targets", declare_nothing,
      [](const Options&, ToolContext& c) { return targets_command(c); }},
     {"templates", "fusion templates, and the rules of legality",

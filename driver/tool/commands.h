@@ -20,6 +20,9 @@ namespace stowage {
 /// has asked for the default one.
 std::string cost_cache_of(const std::optional<std::string>& option, Diagnostics& diagnostics);
 
+/// Sizes of --dim NAME=SIZE; others are reported.
+std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& dimensions, Diagnostics& diagnostics);
+
 struct CompileOptions {
   std::string model;
   std::string target = "sw26010";
@@ -101,7 +104,12 @@ struct NetworkCommandOptions {
 };
 int network_command(const NetworkCommandOptions& options, ToolContext& context);
 
-int coverage_command(const std::string& model, ToolContext& context);
+struct CoverageOptions {
+  std::string model;
+  std::vector<std::string> dimensions;
+  std::vector<std::string> bindings;
+};
+int coverage_command(const CoverageOptions& options, ToolContext& context);
 int targets_command(ToolContext& context);
 struct TemplatesOptions {
   std::string name;    ///< one template in detail; empty: all as a list

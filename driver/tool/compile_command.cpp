@@ -48,17 +48,7 @@ Result<CompileRequest> request_of(const CompileOptions& options, Diagnostics& di
   request.settings = options.settings;
   request.costs = {options.threads, cost_cache_of(options.cost_cache, own)};
   request.command_line = reproducing_command(options);
-  for (const auto& [name, text] : named_values(options.dimensions, "--dim", own)) {
-    std::int64_t size = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-    if (error != std::errc() || end != text.data() + text.size() || size < 1) {
-      SourcePlace place;
-      place.file = "--dim " + name + "=" + text;
-      own.error("wrong-option", place, fmt::format("'{}' is no size, an integer of at least 1 was wanted", text));
-      continue;
-    }
-    request.import.dimensions[name] = size;
-  }
+  request.import.dimensions = sizes_of(options.dimensions, own);
   request.bindings = named_values(options.bindings, "--bind", own);
   if (!options.schedule.empty()) {
     if (auto fixed = load_schedules(options.schedule, own)) request.fixed = *std::move(fixed);
@@ -118,6 +108,22 @@ std::string cost_cache_of(const std::optional<std::string>& option, Diagnostics&
                       fmt::format("costs are not kept, the folder cannot be used: {}", failure.message()),
                       "name another folder, or 'none'");
   return {};
+}
+
+std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& dimensions, Diagnostics& diagnostics) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, text] : named_values(dimensions, "--dim", diagnostics)) {
+    std::int64_t size = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (error == std::errc() && end == text.data() + text.size() && size >= 0) {
+      sizes[name] = size;
+      continue;
+    }
+    SourcePlace place;
+    place.file = "--dim " + name + "=" + text;
+    diagnostics.error("wrong-option", place, fmt::format("'{}' is no size, an integer of at least 0 was wanted", text));
+  }
+  return sizes;
 }
 
 int compile_command(const CompileOptions& options, ToolContext& context) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What there is: targets, templates, operators, passes, sample networks, and what of a model is supported.
+#include <algorithm>
 #include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/number_text.h"
 #include "core/onnx/import.h"
 #include "core/operators.h"
 #include "core/target.h"
@@ -108,13 +110,27 @@ int network_command(const NetworkCommandOptions& options, ToolContext& context) 
   return exit_done;
 }
 
-int coverage_command(const std::string& model, ToolContext& context) {
+int coverage_command(const CoverageOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
-  const auto rows = onnx_coverage(model, diagnostics);
+  CompileRequest request;
+  request.model = options.model;
+  request.import.dimensions = sizes_of(options.dimensions, diagnostics);
+  request.bindings = named_values(options.bindings, "--bind", diagnostics);
+  if (diagnostics.has_errors()) return failed(context, diagnostics);
+  const auto rows = onnx_coverage(options.model, diagnostics);
   if (!rows) return failed(context, diagnostics);
-  print_warnings(context, diagnostics);
-  bool all = true;
-  for (const CoverageRow& row : *rows) all = all && row.supported;
+  // The very import that a compilation begins with, so that both refuse the same; it warns again of what was read.
+  diagnostics = {};
+  Compilation ignored;
+  const bool good = static_cast<bool>(import_network(request, ignored, diagnostics, context.interrupt.token()));
+  if (!good && !diagnostics.has_errors()) return failed(context, diagnostics);  // stopped
+  const auto mistakes = std::count_if(diagnostics.entries().begin(), diagnostics.entries().end(),
+                                      [](const Diagnostic& d) { return d.severity == Severity::error; });
+  context.err << format_diagnostics(diagnostics);
+
+  std::string command = "stowage coverage " + shell_quoted(options.model);
+  for (const std::string& dimension : options.dimensions) command += " --dim " + shell_quoted(dimension);
+  for (const std::string& binding : options.bindings) command += " --bind " + shell_quoted(binding);
   if (context.json) {
     Json array = Json::array();
     for (const CoverageRow& row : *rows) {
@@ -123,23 +139,22 @@ int coverage_command(const std::string& model, ToolContext& context) {
       object["nodes"] = row.nodes;
       array.push_back(std::move(object));
     }
-    context.out << dumped(Json{{"command", "stowage coverage " + shell_quoted(model)},
-                               {"model", model},
-                               {"supported", all},
-                               {"operators", array}},
+    context.out << dumped(Json{{"command", command},
+                               {"model", options.model},
+                               {"supported", good},
+                               {"operators", array},
+                               {"diagnostics", to_json(diagnostics)}},
                           1);
-    return all ? exit_done : exit_failed;
+    return good ? exit_done : exit_failed;
   }
   TextTable table({"operator", ">nodes", "supported", "why not"});
   for (const CoverageRow& row : *rows) {
     table.add({row.operator_name, std::to_string(row.nodes.size()), row.supported ? "yes" : "NO", row.reason});
   }
-  context.out << fmt::format("stowage {} | stowage coverage {}\n\n", stowage_version(), shell_quoted(model))
-              << table.text();
-  for (const CoverageRow& row : *rows) {
-    if (!row.supported) context.out << fmt::format("\n{}: {}\n", row.operator_name, fmt::join(row.nodes, ", "));
-  }
-  return all ? exit_done : exit_failed;
+  context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), command) << table.text();
+  context.out << (good ? std::string("\nnothing in the network keeps it from being compiled\n")
+                       : fmt::format("\nthe network cannot be compiled: {}\n", counted(mistakes, "error")));
+  return good ? exit_done : exit_failed;
 }
 
 }  // namespace stowage

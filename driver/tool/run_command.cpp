@@ -98,6 +98,10 @@ std::string counts_text(const EmulationResult& emulation) {
       grouped_digits(emulation.parameter_fetches));
 }
 
+std::string verdict_of(const ValueError& error) {
+  return error.agrees ? "agrees" : error.amplified ? "amplified" : "DIFFERS";
+}
+
 std::string errors_text(const CheckResult& check) {
   TextTable table({"fused operator", "tensor", ">elements", ">largest abs. error", ">largest rel. error",
                    ">of magnitude", ">allowed", ">NaN", ">Inf", "verdict"});
@@ -106,7 +110,7 @@ std::string errors_text(const CheckResult& check) {
       table.add({error.name, error.tensor, grouped_digits(error.elements),
                  fmt::format("{:.3g}", error.largest_absolute), fmt::format("{:.3g}", error.largest_relative),
                  fmt::format("{:.3g}", error.scaled()), fmt::format("{:.3g}", error.tolerance),
-                 std::to_string(error.nans), std::to_string(error.infinities), error.agrees ? "agrees" : "DIFFERS"});
+                 std::to_string(error.nans), std::to_string(error.infinities), verdict_of(error)});
     }
   }
   return table.text();
@@ -127,8 +131,17 @@ std::string verdict_text(const CheckResult& check) {
   if (const ValueError* first = check.first_difference()) {
     text += fmt::format("the first that differs from the reference is '{}' (tensor {})\n", first->name, first->tensor);
   } else {
-    text += fmt::format("{} and {} agree with the reference\n", counted(check.fused_operators, "fused operator"),
-                        counted(check.outputs.size(), "output"));
+    const std::size_t operators = check.amplified_operators();
+    const std::size_t outputs = check.amplified_outputs();
+    text += fmt::format("{} and {} agree with the reference\n",
+                        counted(check.fused_operators - operators, "fused operator"),
+                        counted(check.outputs.size() - outputs, "output"));
+    if (operators + outputs > 0) {
+      text += fmt::format(
+          "{} and {} are amplified: right for the operands that they got, which differed from the reference's "
+          "already\n",
+          counted(operators, "fused operator"), counted(outputs, "output"));
+    }
   }
   text += check.against_model ? "(the reference ran the model as it was read)\n"
                               : "(the reference ran the plan's graph, in which parameters are folded)\n";
@@ -147,6 +160,7 @@ Json error_json(const ValueError& error) {
   json["nans"] = error.nans;
   json["infinities"] = error.infinities;
   json["agrees"] = error.agrees;
+  json["amplified"] = error.amplified;
   return json;
 }
 

@@ -120,13 +120,13 @@ TEST_CASE("a misspelt target is usage, a file that is not there is an input") {
 TEST_CASE("wrong option values are named") {
   const Workplace here;
   const ToolRun run = run_stowage(
-      {"compile", "x.onnx", "--dim", "N", "--dim", "M=0", "--dim", "K=two", "--dim", "B=1", "--dim", "B=2"});
+      {"compile", "x.onnx", "--dim", "N", "--dim", "M=-1", "--dim", "K=two", "--dim", "B=1", "--dim", "B=2"});
   CHECK(run.code == 2);
   CHECK(run.err ==
         "--dim N: error: NAME=VALUE was wanted [wrong-option]\n"
         "--dim B=2: error: 'B' is given for the second time [wrong-option]\n"
-        "--dim K=two: error: 'two' is no size, an integer of at least 1 was wanted [wrong-option]\n"
-        "--dim M=0: error: '0' is no size, an integer of at least 1 was wanted [wrong-option]\n");
+        "--dim K=two: error: 'two' is no size, an integer of at least 0 was wanted [wrong-option]\n"
+        "--dim M=-1: error: '-1' is no size, an integer of at least 0 was wanted [wrong-option]\n");
   const ToolRun setting = run_stowage({"compile", "x.onnx", "--set", "machine.cores=1"});
   CHECK(setting.code == 2);
   CHECK(setting.err ==

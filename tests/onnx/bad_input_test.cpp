@@ -109,8 +109,7 @@ TEST_CASE("a cycle is shown node by node", "[onnx][bad]") {
   CHECK(outcome.text().find("Add_1 -> Relu_1 -> Relu_2 -> Add_1") != std::string::npos);
 }
 
-TEST_CASE("nodes out of order, missing values and doubly made ones are named", "[onnx][bad]") {
-  CHECK(import_text("g (float[2] x) => (float[2] y) { y = Relu(a) a = Relu(x) }").codes() == "node-order");
+TEST_CASE("missing values and doubly made ones are named", "[onnx][bad]") {
   const auto missing = import_text("g (float[2] signal) => (float[2] y) { y = Relu(signl) }");
   CHECK(missing.codes() == "missing-input");
   CHECK(missing.text().find("did you mean 'signal'?") != std::string::npos);

@@ -333,9 +333,9 @@ TEST_CASE("dynamic dimensions are fixed by name", "[onnx][dims]") {
     CHECK(outcome.codes() == "unknown-dimension dynamic-dimension");
     CHECK(outcome.text().find("did you mean 'batch'?") != std::string::npos);
   }
-  SECTION("sizes are at least 1") {
+  SECTION("sizes are at least 0") {
     ImportOptions options;
-    options.dimensions = {{"N", 0}, {"M", -2}};
+    options.dimensions = {{"N", -1}, {"M", -2}};
     CHECK(import_model(model, options).codes().starts_with("invalid-dimension invalid-dimension"));
   }
   SECTION("unnamed and negative ones are called after input and axis") {
@@ -388,6 +388,50 @@ TEST_CASE("run-time shapes are bound", "[onnx][dims]") {
     options.bindings.emplace("shape", Tensor::scalar(ElementType::f32, 12));
     CHECK(import_model(model, options).codes() == "binding-mismatch");
   }
+}
+
+TEST_CASE("nodes out of order are sorted, and keep their names and as much of their order as can be", "[onnx]") {
+  const auto outcome = import_text(
+      "g (float[2] x) => (float[2] y, float[2] z) { y = Exp(c) z = Sqrt(x) b = Relu(a) a = Abs(x) c = Relu(b) }");
+  INFO(outcome.text());
+  REQUIRE(outcome.graph);
+  CHECK(outcome.text().empty());
+  CHECK(outline(*outcome.graph) == "Sqrt[x] Abs[x] Relu[a] Relu[b] Exp[c]");
+  CHECK(outcome.graph->op(OpId(2)).name == "Relu_1");  // as the file counts
+  CHECK(outcome.graph->op(OpId(3)).name == "Relu_2");
+  const auto sorted = import_text("g (float[2] x) => (float[2] y) { b = Relu(x) a = Abs(x) y = Add(a, b) }");
+  CHECK(outline(*sorted.graph) == "Relu[x] Abs[x] Add[a,b]");
+  // A branch reads from around it, and has an order of its own.
+  const auto branch = import_text(
+      "g (float[2] x) => (float[2] y) { c = Constant<value = bool {1}>()"
+      " y = If (c) <then_branch = t () => (float[2] b) { b = Relu(a) a = Exp(outer) }, else_branch = e () => (float[2] "
+      "b) "
+      "{ b = Exp(x) }>"
+      " outer = Abs(x) }");
+  INFO(branch.text());
+  REQUIRE(branch.graph);
+  CHECK(outline(*branch.graph).starts_with("Abs[x] Exp[outer] Relu["));
+}
+
+TEST_CASE("a cycle through a branch is shown too", "[onnx][bad]") {
+  const auto outcome = import_text(
+      "g (float[2] x) => (float[2] y) { c = Constant<value = bool {1}>()"
+      " y = If (c) <then_branch = t () => (float[2] b) { b = Relu(later) }, else_branch = e () => (float[2] b) { b = "
+      "Exp(x) }>"
+      " later = Abs(y) }");
+  CHECK(outcome.codes() == "cycle");
+  CHECK(outcome.text().find("If_1 -> Abs_1 -> If_1") != std::string::npos);
+}
+
+TEST_CASE("an opset newer than any known is a warning that names both", "[onnx]") {
+  const auto newest = import_text("g (float[2] x) => (float[2] y) { y = Relu(x) }", 27);
+  CHECK(newest.text().empty());
+  const auto newer = import_text("g (float[2] x) => (float[2] y) { y = Relu(x) }", 28);
+  REQUIRE(newer.graph);
+  REQUIRE(newer.diagnostics.entries().size() == 1);
+  CHECK(newer.diagnostics.entries()[0].severity == Severity::warning);
+  CHECK(newer.diagnostics.entries()[0].code == "newer-opset");
+  CHECK(newer.text().find("uses opset 28, Stowage knows opsets up to 27") != std::string::npos);
 }
 
 TEST_CASE("newer opsets than ONNX 1.12 knows are read where the operators are known", "[onnx]") {
