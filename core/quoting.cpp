@@ -103,10 +103,8 @@ std::string terminal_text(std::string_view text) {
     const CodePoint c = first_of(text);
     if (c.bytes == 0) {
       result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
-    } else if (turns_direction(c.value)) {
+    } else if (turns_direction(c.value) || (is_control(c.value) && c.value != '\n' && c.value != '\t')) {
       result += fmt::format("\\u{:04x}", c.value);
-    } else if (is_control(c.value) && c.value != '\n' && c.value != '\t') {
-      result += c.value < 0x80 ? fmt::format("\\x{:02x}", c.value) : fmt::format("\\u{:04x}", c.value);
     } else {
       result += text.substr(0, c.bytes);
     }

@@ -22,8 +22,10 @@ std::string dot_string(std::string_view text);
 /// tabulator or a carriage return, and is no number) gets a ' in front.
 std::string csv_cell(std::string_view text);
 
-/// On a terminal: control characters, also those of Unicode that turn the direction of text, become "\x1b" or "\u202e";
-/// line feeds and tabulators stay. What is no UTF-8 becomes "\xff" byte by byte.
+/// On a terminal: control characters, also those of Unicode that turn the direction of text, become "\u001b" or
+/// "\u202e" (in a string of JSON they are the same character still); line feeds and tabulators stay. What is no UTF-8
+/// becomes
+/// "\xff" byte by byte.
 std::string terminal_text(std::string_view text);
 
 /// At most `most` characters of a long name: its beginning and its end with "…" between. Counts code points.

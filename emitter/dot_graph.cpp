@@ -81,10 +81,11 @@ std::string DotGraph::text() const {
 }
 
 std::string label_text(std::string_view name) {
-  std::string line = escaped(name);
+  std::string line = escaped(terminal_text(name));
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  return line;
+  // Graphviz refuses markup around nothing.
+  return line.find_first_not_of(' ') == std::string::npos ? "&#160;" : line;
 }
 
 DotMarkup dot_label(const std::vector<std::string>& lines) {

@@ -62,7 +62,7 @@ class DotGraph {
   std::string legend_rows_;
 };
 
-/// A name in a label: escaped, on one line.
+/// A name in a label: escaped, on one line, control characters to be seen.
 std::string label_text(std::string_view name);
 /// A label of lines; the first is bold.
 DotMarkup dot_label(const std::vector<std::string>& lines);

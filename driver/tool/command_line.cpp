@@ -10,6 +10,7 @@
 #include "driver/plan_tables.h"
 #include "driver/session.h"
 #include "driver/tool/commands.h"
+#include "driver/tool/terminal_stream.h"
 #include "fusion/strategy.h"
 #include "lowering/planner.h"
 
@@ -373,7 +374,10 @@ int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
 
 }  // namespace
 
-int run_tool(const std::vector<std::string>& arguments, ToolContext& context) {
+int run_tool(const std::vector<std::string>& arguments, ToolContext& outer) {
+  TerminalStream out(outer.out);
+  TerminalStream err(outer.err);
+  ToolContext context{out, err, outer.interrupt, outer.terminal, outer.json};
   try {
     return dispatch(arguments, context);
   } catch (const std::exception& fault) {

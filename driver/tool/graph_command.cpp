@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/quoting.h"
 #include "driver/files.h"
 #include "driver/json.h"
 #include "driver/plan_file.h"
@@ -16,6 +17,11 @@
 namespace stowage {
 
 namespace {
+
+std::string on_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
 
 /// Fails after a reported error.
 Result<DotGraph> picture_of(const Compilation& compilation, const std::string& view, Diagnostics& diagnostics) {
@@ -59,7 +65,7 @@ int graph_command(const GraphOptions& options, ToolContext& context) {
   if (!graph) return failed(context, diagnostics);
   const std::string origin = reproducer_line(*compilation);
   auto picture = [&]() -> Result<std::string> {
-    if (format == "dot") return fmt::format("// {}\n{}", origin, graph->text());
+    if (format == "dot") return fmt::format("// {}\n{}", on_one_line(terminal_text(origin)), graph->text());
     const ProgressLine progress(context);
     return draw_graph(*graph, format, layout_time_of(options.layout_seconds), diagnostics, stop);
   }();
