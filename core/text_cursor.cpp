@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,6 +37,15 @@ constexpr std::array reserved_words = {
     "min",      "nan",   "nest",         "of",     "op",      "output", "over", "put",    "sharing",   "slots",
     "source",   "stage", "intermediate", "stride", "strides", "table",  "to",   "update", "variables", "wait",
     "written",  "_"};
+
+/// The byte that "xNN" stands for at the beginning of a text, behind a backslash.
+std::optional<char> hex_byte(std::string_view text) {
+  unsigned value = 0;
+  if (text.size() < 3 || text[0] != 'x') return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + 3, value, 16);
+  if (error != std::errc() || end != text.data() + 3) return std::nullopt;
+  return static_cast<char>(value);
+}
 
 std::string described(const Token& token) {
   switch (token.kind) {
@@ -114,8 +124,14 @@ void TextCursor::tokenize(std::string_view text) {
       } else if (rest[0] == '"') {
         token.kind = Token::Kind::string;
         while (length < rest.size() && rest[length] != '"') {
-          if (rest[length] == '\\' && length + 1 < rest.size()) ++length;
-          token.text += rest[length++];
+          const bool escape = rest[length] == '\\' && length + 1 < rest.size();
+          if (escape) ++length;
+          if (const auto byte = escape ? hex_byte(rest.substr(length)) : std::nullopt) {
+            token.text += *byte;
+            length += 3;
+          } else {
+            token.text += rest[length++];
+          }
         }
         if (length < rest.size()) {
           ++length;
@@ -335,7 +351,11 @@ std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    if (static_cast<unsigned char>(c) < 0x20) {
+      result += fmt::format("\\x{:02x}", c);
+    } else {
+      result += c;
+    }
   }
   return result + "\"";
 }

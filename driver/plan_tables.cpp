@@ -4,29 +4,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/quoting.h"
 #include "driver/nest_rows.h"
 
 namespace stowage {
 
 namespace {
 
-/// Lines of cells; a cell is quoted where its text needs it.
+/// Lines of cells.
 class Csv {
  public:
   explicit Csv(const std::vector<std::string>& headings) { add(headings); }
   void add(const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) text_ += (i > 0 ? "," : "") + cell(cells[i]);
+    for (std::size_t i = 0; i < cells.size(); ++i) text_ += (i > 0 ? "," : "") + csv_cell(cells[i]);
     text_ += "\r\n";
   }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  static std::string cell(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-  }
   std::string text_;
 };
 

@@ -199,11 +199,27 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   if (!fusion.refused.empty()) return Failed{};
   if (const auto broken = verify(fusion.fused)) fail_check("fusion broke the graph: " + *broken);
   compilation.fusion = std::move(fusion.record);
+  const std::vector<FusionTemplate>& built_in = built_in_templates();
+  std::set<std::string> cut_off;  // built-in templates: their users cannot change them
   for (const SearchLimit& limit : compilation.fusion.limits) {
+    const bool ours = std::any_of(built_in.begin(), built_in.end(),
+                                  [&](const FusionTemplate& row) { return row.name == limit.template_name; });
+    if (ours) {
+      cut_off.insert(limit.template_name);
+      continue;
+    }
     const auto of = std::find_if(way.templates.begin(), way.templates.end(),
                                  [&](const FusionTemplate& row) { return row.name == limit.template_name; });
     const SourcePlace place = of != way.templates.end() ? of->place : SourcePlace{};
     diagnostics.warning("search-limit", place, text_of(limit), "repeat less, or give its vertices conditions");
+  }
+  if (!cut_off.empty()) {
+    diagnostics.warning(
+        "groups-left-out", {},
+        fmt::format(
+            "the plan is right but may not be the fastest: operators of this network can be fused in so many ways "
+            "that not all were compared (template{} {}; report.md has the numbers)",
+            cut_off.size() == 1 ? "" : "s", fmt::join(cut_off, ", ")));
   }
   return std::move(fusion.fused);
 }

@@ -9,8 +9,8 @@
 
 #include "core/number_text.h"
 #include "core/operators.h"
-#include "emitter/dot_writer.h"
-#include "emitter/markup.h"
+#include "core/quoting.h"
+#include "emitter/dot_graph.h"
 #include "fusion/views.h"
 
 namespace stowage {
@@ -57,7 +57,7 @@ std::string tensor_tooltip(const GraphTensor& tensor) {
 }
 
 /// Inputs of the network that somebody reads, and outputs.
-void add_ends(DotWriter& dot, const Graph& graph) {
+void add_ends(DotGraph& dot, const Graph& graph) {
   for (const TensorId id : graph.inputs()) {
     const GraphTensor& tensor = graph.tensor(id);
     dot.node(tensor_id(id), {{"shape", "ellipse"},
@@ -97,12 +97,13 @@ DotAttributes edge_attributes(const GraphTensor& tensor, bool with_name) {
 /// however often it does, and one for all that read it at the same port. `from_id` and `to_id` name the node (and port)
 /// at which an operator's edges begin and end; edges between two operators of one node are left out.
 template <class FromId, class ToId>
-void add_edges(DotWriter& dot, const Graph& graph, bool with_name, const FromId& from_id, const ToId& to_id) {
+void add_edges(DotGraph& dot, const Graph& graph, bool with_name, const FromId& from_id, const ToId& to_id) {
   const auto source_of = [&](TensorId id) -> std::string {
     const GraphTensor& tensor = graph.tensor(id);
     if (tensor.producer) return from_id(*tensor.producer);
     return tensor.is_input ? tensor_id(id) : "";
   };
+  const auto bundle_of = [](TensorId id) { return static_cast<int>(id.index()); };
   const auto node_of = [](const std::string& id) { return id.substr(0, id.find(':')); };
   std::set<std::pair<TensorId, std::string>> drawn;
   for (std::size_t i = 0; i < graph.operators().size(); ++i) {
@@ -111,12 +112,13 @@ void add_edges(DotWriter& dot, const Graph& graph, bool with_name, const FromId&
       const std::string from = source_of(*input);
       const std::string to = to_id(OpId(i));
       if (from.empty() || node_of(from) == node_of(to) || !drawn.emplace(*input, to).second) continue;
-      dot.edge(from, to, edge_attributes(graph.tensor(*input), with_name));
+      dot.edge(from, to, bundle_of(*input), edge_attributes(graph.tensor(*input), with_name));
     }
   }
   for (const TensorId id : graph.outputs()) {
     const std::string from = source_of(id);
-    if (!from.empty()) dot.edge(from, "output_" + tensor_id(id), edge_attributes(graph.tensor(id), with_name));
+    if (from.empty()) continue;
+    dot.edge(from, "output_" + tensor_id(id), bundle_of(id), edge_attributes(graph.tensor(id), with_name));
   }
 }
 
@@ -160,23 +162,23 @@ std::string reads_inside(const Graph& graph, const FusedOperator& group, std::si
 
 /// A fused operator is one node: a box in its template's colour, with a white cell for each operator inside, at which
 /// the edges end.
-void add_group(DotWriter& dot, const Program& program, std::size_t number, std::int64_t all_cycles) {
+void add_group(DotGraph& dot, const Program& program, std::size_t number, std::int64_t all_cycles) {
   const Graph& graph = program.fused.graph;
   const ProgramStep& step = program.steps[number];
   const FusedOperator& group = step.group;
   const TemplateLook look = look_of_template(group.template_name);
   std::string tooltip = fmt::format("step {}: {} (template {})", number, group.name, group.template_name);
   std::string rows = fmt::format("<tr><td><font point-size=\"11\">&#160;{}&#160;</font></td></tr>",
-                                 escaped(shortened(group.name, longest_name)));
+                                 label_text(shortened(group.name, longest_name)));
   for (const std::string& text : cost_lines(step, all_cycles))
     rows += fmt::format("<tr><td>&#160;{}&#160;</td></tr>", text);
   for (std::size_t i = 0; i < group.operators.size(); ++i) {
     const Operator& op = graph.op(group.operators[i]);
     tooltip += fmt::format("\n{} {}", op.kind, op.name);
-    std::string cell = fmt::format("<b>{}</b>", escaped(op.kind));
-    if (op.name != group.name) cell += fmt::format("&#160;{}", escaped(shortened(op.name, longest_name)));
+    std::string cell = fmt::format("<b>{}</b>", label_text(op.kind));
+    if (op.name != group.name) cell += fmt::format("&#160;{}", label_text(shortened(op.name, longest_name)));
     if (const std::string reads = reads_inside(graph, group, i); !reads.empty()) {
-      cell += fmt::format("<br/>{}", escaped(reads));
+      cell += fmt::format("<br/>{}", label_text(reads));
     }
     rows += fmt::format(R"(<tr><td port="op{}" border="1" bgcolor="white" cellpadding="3">&#160;{}&#160;</td></tr>)",
                         group.operators[i].index(), cell);
@@ -186,18 +188,18 @@ void add_group(DotWriter& dot, const Program& program, std::size_t number, std::
       {{"shape", "plain"},
        {"style", ""},
        {"label",
-        fmt::format(
-            R"(<<table border="1" style="{}" bgcolor="{}" cellborder="0" cellspacing="2" cellpadding="0">{}</table>>)",
-            style_of(look.border), look.fill, rows)},
+        DotMarkup{fmt::format(
+            R"(<table border="1" style="{}" bgcolor="{}" cellborder="0" cellspacing="2" cellpadding="0">{}</table>)",
+            style_of(look.border), look.fill, rows)}},
        {"tooltip", tooltip}});
 }
 
 }  // namespace
 
-std::string graph_dot(const Graph& graph) {
+DotGraph graph_picture(const Graph& graph) {
   const bool with_name = graph.operators().size() <= most_operators_with_tensor_names;
-  DotWriter dot(graph.name(),
-                fmt::format("{}: computation graph, {}", graph.name(), counted(graph.operators().size(), "operator")));
+  DotGraph dot(graph.name(),
+               {fmt::format("{}: computation graph, {}", graph.name(), counted(graph.operators().size(), "operator"))});
   std::set<FusionKind> kinds;
   bool views = false;
   add_ends(dot, graph);
@@ -227,18 +229,18 @@ std::string graph_dot(const Graph& graph) {
   };
   for (const FusionKind kind : kinds) legend(fill_of(kind, false), kind_meaning(kind));
   if (views) legend(fill_of(FusionKind::injective, true), "view: same memory, nothing to do");
-  return dot.text();
+  return dot;
 }
 
-std::string fused_dot(const Program& program) {
+DotGraph fused_picture(const Program& program) {
   const Graph& graph = program.fused.graph;
   const bool with_name = graph.operators().size() <= most_operators_with_tensor_names;
   std::int64_t all_cycles = 0;
   for (const ProgramStep& step : program.steps) all_cycles += cost_of(step).cycles;
-  DotWriter dot(
+  DotGraph dot(
       graph.name(),
-      fmt::format("{}: {} in {}, fusion {}, on {}", graph.name(), counted(graph.operators().size(), "operator"),
-                  counted(program.steps.size(), "fused operator"), program.fusion, program.target.name));
+      {fmt::format("{}: {} in {}, fusion {}, on {}", graph.name(), counted(graph.operators().size(), "operator"),
+                   counted(program.steps.size(), "fused operator"), program.fusion, program.target.name)});
   add_ends(dot, graph);
   std::vector<std::size_t> step_of(graph.operators().size());
   std::vector<std::string> templates;  // in the order in which they appear
@@ -264,7 +266,7 @@ std::string fused_dot(const Program& program) {
   for (const std::string& name : templates) {
     dot.legend(look_of_template(name), name == "single" ? "alone" : name == "view" ? "view" : "template " + name);
   }
-  return dot.text();
+  return dot;
 }
 
 }  // namespace stowage

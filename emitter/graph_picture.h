@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of graphs in the language of Graphviz's dot; emitter/graphviz.h draws them. What a node or edge is
-// stands in its label, and in full in its tooltip (SVG). Deterministic texts.
+// Pictures of graphs; emitter/draw_graph.h draws them. What a node or edge is stands in its label, and in full in its
+// tooltip (SVG).
 #pragma once
 
-#include <string>
-
+#include "emitter/dot_graph.h"
 #include "fusion/fusion_record.h"
 #include "lowering/plan.h"
 
@@ -12,14 +11,14 @@ namespace stowage {
 
 /// The computation graph as fusion saw it: an operator with kind, name and shape, coloured by fusion kind; an edge with
 /// tensor and bytes.
-std::string graph_dot(const Graph& graph);
+DotGraph graph_picture(const Graph& graph);
 
 /// The fused graph: a fused operator with its operators inside, coloured by template, with time, share of the whole and
 /// bytes of DMA. Every edge goes through main memory, the wider the more bytes; what stays on chip is inside a box.
-std::string fused_dot(const Program& program);
+DotGraph fused_picture(const Program& program);
 
 /// What a strategy searched: nodes are partial executions, edges fused operators with their cycles, the chosen path
 /// lit. `graph` is the one whose operators the record names; record.graphs must not be empty.
-std::string strategy_dot(const Graph& graph, const FusionRecord& record);
+DotGraph strategy_picture(const Graph& graph, const FusionRecord& record);
 
 }  // namespace stowage

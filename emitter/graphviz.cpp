@@ -3,11 +3,12 @@
 
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "core/quoting.h"
 #include "core/temporary_folder.h"
-#include "emitter/markup.h"
 #include "emitter/process.h"
 
 namespace stowage {
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* program = "dot";
 
-Result<std::string> fail(Diagnostics& diagnostics, std::string message, std::string remedy = {}) {
+Failed fail(Diagnostics& diagnostics, std::string message, std::string remedy = {}) {
   diagnostics.error("graphviz", {}, std::move(message), std::move(remedy));
   return Failed{};
 }
@@ -29,8 +30,12 @@ std::string graphviz_remedy() {
   return "install Graphviz (Debian: apt-get install graphviz); a FILE.dot is written without it";
 }
 
-Result<std::string> draw_with_graphviz(const std::string& dot_text, const std::string& format, Diagnostics& diagnostics,
-                                       const std::stop_token& stop) {
+namespace {
+
+/// `options` come before the file; the format is that of the answer.
+Result<GraphvizAnswer> run_dot(std::vector<std::string> options, const std::string& dot_text, const std::string& format,
+                               std::optional<std::chrono::milliseconds> time_limit, Diagnostics& diagnostics,
+                               const std::stop_token& stop) {
   if (!has_graphviz()) return fail(diagnostics, "the program 'dot' is not installed", graphviz_remedy());
   try {
     const TemporaryFolder folder;
@@ -40,10 +45,12 @@ Result<std::string> draw_with_graphviz(const std::string& dot_text, const std::s
     writer << dot_text;
     writer.close();
     if (!writer.good()) return fail(diagnostics, "the graph cannot be written for 'dot' to read");
-    const ProcessResult result =
-        run_process({program, "-T" + format, "-o", output.string(), input.string()}, folder.path(), {}, stop);
+    options.insert(options.begin(), program);
+    options.insert(options.end(), {"-T" + format, "-o", output.string(), input.string()});
+    const ProcessResult result = run_process(options, folder.path(), {}, stop, time_limit);
     if (result.stopped || stop.stop_requested()) return Failed{};
-    if (!result.started) return fail(diagnostics, "the program 'dot' cannot be started", graphviz_remedy());
+    if (!result.started) return fail(diagnostics, "the program 'dot' cannot be started");
+    if (result.out_of_time) return GraphvizAnswer{"", true};
     if (result.exit_code != 0) {
       const std::string said = result.output.substr(0, result.output.find('\n'));
       return fail(diagnostics, result.signal != 0
@@ -55,10 +62,25 @@ Result<std::string> draw_with_graphviz(const std::string& dot_text, const std::s
     if (!reader.good() || picture.empty()) {
       return fail(diagnostics, fmt::format("'dot' made no {} picture", format), "try FILE.svg");
     }
-    return picture;
+    return GraphvizAnswer{std::move(picture), false};
   } catch (const std::filesystem::filesystem_error& failure) {
     return fail(diagnostics, failure.what());
   }
+}
+
+}  // namespace
+
+Result<GraphvizAnswer> ask_graphviz(const std::string& dot_text, const std::string& format,
+                                    std::chrono::milliseconds time_limit, Diagnostics& diagnostics,
+                                    const std::stop_token& stop) {
+  return run_dot({}, dot_text, format, time_limit, diagnostics, stop);
+}
+
+Result<std::string> draw_placed(const std::string& dot_text, const std::string& format, Diagnostics& diagnostics,
+                                const std::stop_token& stop) {
+  auto answer = run_dot({"-Kneato", "-n2"}, dot_text, format, {}, diagnostics, stop);
+  if (!answer) return Failed{};
+  return std::move(answer->text);
 }
 
 std::string described_svg(std::string svg, const std::string& description) {

@@ -70,13 +70,15 @@ int spawn(pid_t& child, const std::string& program, const std::vector<std::strin
   return error;
 }
 
-/// Reads until the child closes its output; kills it when a stop is requested.
-void collect(pid_t child, int input, ProcessResult& result, const std::stop_token& stop) {
+/// Reads until the child closes its output; kills it when a stop is requested and when its time is over.
+void collect(pid_t child, int input, ProcessResult& result, const std::stop_token& stop,
+             std::optional<std::chrono::steady_clock::time_point> end) {
   std::array<char, 65536> buffer{};
   for (;;) {
-    if (stop.stop_requested() && !result.stopped) {
-      result.stopped = true;
-      kill(-child, SIGKILL);
+    if (!result.stopped && !result.out_of_time) {
+      result.stopped = stop.stop_requested();
+      result.out_of_time = !result.stopped && end && std::chrono::steady_clock::now() >= *end;
+      if (result.stopped || result.out_of_time) kill(-child, SIGKILL);
     }
     pollfd waiting{input, POLLIN, 0};
     const int ready = poll(&waiting, 1, poll_milliseconds);
@@ -112,7 +114,8 @@ std::string find_program(const std::string& name) {
 }
 
 ProcessResult run_process(const std::vector<std::string>& command, const std::filesystem::path& folder,
-                          const std::vector<std::string>& environment, const std::stop_token& stop) {
+                          const std::vector<std::string>& environment, const std::stop_token& stop,
+                          std::optional<std::chrono::milliseconds> time_limit) {
   ProcessResult result;
   const std::string program = command.empty() ? std::string{} : find_program(command.front());
   std::array<int, 2> ends{};
@@ -122,7 +125,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::fi
   close(ends[1]);
   if (error == 0) {
     result.started = true;
-    collect(child, ends[0], result, stop);
+    const auto end = time_limit ? std::optional(std::chrono::steady_clock::now() + *time_limit) : std::nullopt;
+    collect(child, ends[0], result, stop, end);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }

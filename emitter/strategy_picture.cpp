@@ -4,9 +4,9 @@
 
 #include "core/check.h"
 #include "core/number_text.h"
-#include "emitter/dot_writer.h"
+#include "core/quoting.h"
+#include "emitter/dot_graph.h"
 #include "emitter/graph_picture.h"
-#include "emitter/markup.h"
 #include "fusion/group.h"
 
 namespace stowage {
@@ -17,7 +17,7 @@ constexpr std::size_t longest_label = 36;
 constexpr const char* chosen_colour = "#D55E00";
 constexpr const char* chosen_fill = "#F6C9B3";
 
-void add_search(DotWriter& dot, const Graph& graph, const FusionRecord& record, std::size_t number) {
+void add_search(DotGraph& dot, const Graph& graph, const FusionRecord& record, std::size_t number) {
   const SearchGraph& search = record.graphs[number];
   const auto id = [&](std::size_t node) { return fmt::format("search{}_{}", number, node); };
   for (std::size_t i = 0; i < search.nodes.size(); ++i) {
@@ -44,7 +44,7 @@ void add_search(DotWriter& dot, const Graph& graph, const FusionRecord& record, 
     } else {
       attributes.insert(attributes.end(), {{"style", "dashed"}});
     }
-    dot.edge(id(edge.from), id(edge.to), attributes);
+    dot.edge(id(edge.from), id(edge.to), static_cast<int>(dot.edges().size()), attributes);
   }
   if (search.nodes_left_out > 0) {
     dot.node(fmt::format("left_out{}", number),
@@ -56,19 +56,19 @@ void add_search(DotWriter& dot, const Graph& graph, const FusionRecord& record, 
 
 }  // namespace
 
-std::string strategy_dot(const Graph& graph, const FusionRecord& record) {
+DotGraph strategy_picture(const Graph& graph, const FusionRecord& record) {
   check(!record.graphs.empty(), "the strategy searched no graph");
   std::string title = fmt::format("{}: what fusion {} searched", graph.name(), record.strategy);
   if (!record.totals.empty()) {
     title += fmt::format(", {} cycles chosen", grouped_digits(record.totals.front().cycles));
   }
-  DotWriter dot(graph.name(), title);
+  DotGraph dot(graph.name(), {title});
   for (std::size_t i = 0; i < record.graphs.size(); ++i) add_search(dot, graph, record, i);
   dot.legend({TemplateLook::Border::solid, chosen_fill}, "on the chosen path (thick edges)");
   dot.legend({TemplateLook::Border::solid, "#FFFFFF"}, "other partial executions");
   dot.legend({TemplateLook::Border::dashed, "#FFFFFF"},
              "an edge is a fused operator with its cycles; dashed: not chosen");
-  return dot.text();
+  return dot;
 }
 
 }  // namespace stowage

@@ -2,6 +2,7 @@
 // Views: operators that move no element, because their result lies where their operands do.
 //
 //   Reshape, Flatten, Squeeze, Unsqueeze, Identity   the result is its operand's memory under other dimensions
+//   Transpose of dimensions of extent 1 only         the same
 //   Slice (and Split, which is several)              the result is a strided box inside its operand
 //   Concat                                           each operand is a strided box inside the result
 //
@@ -24,8 +25,8 @@ Graph place_tensors(const Graph& graph, TraceSink trace);
 /// True if the operator's result is in place as soon as its operands are: nothing is to be done.
 bool is_in_place(const Graph& graph, OpId op);
 
-/// The box of a result that lies inside its operand, which has box `operand`; for the operators of the first two lines
-/// above. Nothing where there is no such box: dimensions merge that are not adjacent in memory, or a step is negative.
+/// The box of a result that lies inside its operand, which has box `operand`; for the operators above but Concat.
+/// Nothing where there is no such box: dimensions merge that are not adjacent in memory, or a step is negative.
 std::optional<StorageBox> box_in_operand(const Graph& graph, OpId op, const StorageBox& operand);
 
 /// The boxes of a Concat's operands in its result, which has box `result`; operands without elements are left out.

@@ -131,6 +131,10 @@ OperatorDefinition transpose(Definer& d) {
   }
   Shape to;
   for (const std::int64_t p : perm) to.push_back(from[static_cast<std::size_t>(p)]);
+  // Where only dimensions of extent 1 change place, no element does.
+  auto moved = perm;
+  std::erase_if(moved, [&](std::int64_t p) { return from[static_cast<std::size_t>(p)] == 1; });
+  if (std::is_sorted(moved.begin(), moved.end())) return view(d, to);
   StageDraft stage(d, "copy");
   const auto at = stage.axes(to);
   std::vector<IndexExpr> source(from.size());
@@ -279,7 +283,7 @@ std::vector<OperatorRow> layout_rows() {
        {{"axes", "ints", false, "dimensions to drop; absent: all of extent 1"}},
        guarded<squeeze>},
       {"Transpose",
-       "dimensions in another order",
+       "dimensions in another order (a view where only dimensions of extent 1 change place)",
        {"X"},
        1,
        {{"perm", "ints", false, "the operand's dimension for each of the result's, default reversed"}},

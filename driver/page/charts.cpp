@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "core/quoting.h"
 #include "driver/page/page_parts.h"
-#include "emitter/markup.h"
 
 namespace stowage {
 

@@ -7,11 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "core/quoting.h"
 #include "driver/nest_rows.h"
 #include "driver/page/page_parts.h"
 #include "driver/plan_reasons.h"
 #include "driver/report.h"
-#include "emitter/markup.h"
 #include "lowering/planner.h"
 
 namespace stowage {

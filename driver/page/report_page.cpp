@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include "core/number_text.h"
+#include "core/quoting.h"
 #include "driver/page/page_parts.h"
+#include "emitter/draw_graph.h"
 #include "emitter/graph_picture.h"
 #include "emitter/graphviz.h"
-#include "emitter/markup.h"
 #include "report_page_text.h"
 
 namespace stowage {
@@ -166,17 +167,29 @@ std::string group_sections(const Compilation& compilation) {
   return html;
 }
 
-PagePicture picture_of(const std::string& title, const std::string& prefix, const std::string& dot_text,
-                       const std::stop_token& stop) {
-  Diagnostics diagnostics;
-  const auto svg = draw_with_graphviz(dot_text, "svg", diagnostics, stop);
-  if (svg) return {title, inline_svg(*svg, prefix), ""};
-  std::string missing = "Not drawn";
-  for (const Diagnostic& diagnostic : diagnostics.entries()) missing += ": " + diagnostic.message;
-  return {
-      title, "",
-      missing + ". To have it here, install Graphviz (Debian: apt-get install graphviz) and write the report again."};
-}
+/// Pictures of a page, one after the other.
+struct PictureMaker {
+  std::chrono::milliseconds layout_time;
+  Diagnostics& diagnostics;
+  const std::stop_token& stop;
+
+  [[nodiscard]] PagePicture make(const std::string& title, const std::string& prefix, const DotGraph& graph) const {
+    Diagnostics own;
+    const auto svg = draw_graph(graph, "svg", layout_time, own, stop);
+    if (svg) {
+      for (const Diagnostic& warning : own.entries()) {
+        diagnostics.warning(warning.code, {}, fmt::format("{}: {}", title, warning.message), warning.remedy);
+      }
+      return {title, inline_svg(*svg, prefix), ""};
+    }
+    std::string missing = "Not drawn";
+    for (const Diagnostic& diagnostic : own.entries()) missing += ": " + diagnostic.message;
+    if (!has_graphviz()) {
+      missing += ". To have it here, install Graphviz (Debian: apt-get install graphviz) and write the report again";
+    }
+    return {title, "", missing + "."};
+  }
+};
 
 }  // namespace
 
@@ -220,7 +233,8 @@ std::string number_cell(std::int64_t value, const std::string& shown) {
                      shown);
 }
 
-std::vector<PagePicture> page_pictures(const Compilation& compilation, std::stop_token stop) {
+std::vector<PagePicture> page_pictures(const Compilation& compilation, std::chrono::milliseconds layout_time,
+                                       Diagnostics& diagnostics, std::stop_token stop) {
   const Program& program = compilation.program;
   const std::string fused = "The fused operators and the tensors between them";
   const std::string graph = "The computation graph";
@@ -230,13 +244,14 @@ std::vector<PagePicture> page_pictures(const Compilation& compilation, std::stop
         "Not drawn here, since the network has {} operators: 'stowage graph DIR -o FILE.svg' draws it.", operators);
     return {{fused, "", missing}, {graph, "", missing}};
   }
-  std::vector<PagePicture> pictures = {picture_of(fused, "fused-", fused_dot(program), stop)};
+  const PictureMaker maker{layout_time, diagnostics, stop};
+  std::vector<PagePicture> pictures = {maker.make(fused, "fused-", fused_picture(program))};
   if (!stop.stop_requested()) {
-    pictures.push_back(picture_of(graph, "graph-", graph_dot(program.fused.graph), stop));
+    pictures.push_back(maker.make(graph, "graph-", graph_picture(program.fused.graph)));
   }
   if (!stop.stop_requested() && !compilation.fusion.graphs.empty()) {
-    pictures.push_back(picture_of("What the strategy searched, with the chosen path", "strategy-",
-                                  strategy_dot(program.fused.graph, compilation.fusion), stop));
+    pictures.push_back(maker.make("What the strategy searched, with the chosen path", "strategy-",
+                                  strategy_picture(program.fused.graph, compilation.fusion)));
   }
   return pictures;
 }

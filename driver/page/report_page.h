@@ -3,6 +3,7 @@
 // archived and read offline. It is well-formed XML as well.
 #pragma once
 
+#include <chrono>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,9 +18,10 @@ struct PagePicture {
   std::string missing;  ///< why, as a sentence
 };
 
-/// The pictures of a compilation, drawn by Graphviz; those that cannot be drawn say why. Graphviz ends when a stop is
-/// requested.
-std::vector<PagePicture> page_pictures(const Compilation& compilation, std::stop_token stop = {});
+/// The pictures of a compilation, drawn by Graphviz; those that cannot be drawn say why. One for which Graphviz finds
+/// no layout within `layout_time` is drawn in a simpler one, with a warning. Graphviz ends when a stop is requested.
+std::vector<PagePicture> page_pictures(const Compilation& compilation, std::chrono::milliseconds layout_time,
+                                       Diagnostics& diagnostics, std::stop_token stop = {});
 
 std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures);
 

@@ -70,10 +70,11 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
 
   std::size_t done = 0;
   const auto on_done = [&](const JobResult& result) {
-    if (context.progress) {
+    if (context.terminal != nullptr) {
       context.err << fmt::format("[{}/{}] {}: {}\n", ++done, jobs->size(), result.name, name_of(result.state));
     }
-    context.err << format_diagnostics(result.diagnostics) << std::flush;
+    print_warnings(context, result.diagnostics);
+    context.err << std::flush;
   };
   const std::stop_token stop = context.interrupt.token();
   const std::vector<JobResult> results = run_batch(*jobs, batch, on_done, stop);

@@ -10,6 +10,7 @@
 #include "driver/plan_tables.h"
 #include "driver/session.h"
 #include "driver/tool/commands.h"
+#include "driver/tool/terminal_stream.h"
 #include "fusion/strategy.h"
 #include "lowering/planner.h"
 
@@ -135,6 +136,15 @@ void declare_diff(CLI::App& app, Options& all) {
   app.add_option("DIR_B", all.diff.after, "the same, of another compilation")->required()->type_name("");
 }
 
+template <class Seconds>
+void add_layout_timeout(CLI::App& app, Seconds& to) {
+  app.add_option("--layout-timeout", to,
+                 fmt::format("how long Graphviz may look for a layout before a simpler one is drawn ({:g})",
+                             usual_layout_seconds))
+      ->check(CLI::Range(0.0, 86'400.0))
+      ->type_name("SECONDS");
+}
+
 void declare_graph(CLI::App& app, Options& all) {
   GraphOptions& options = all.graph;
   app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
@@ -144,6 +154,7 @@ void declare_graph(CLI::App& app, Options& all) {
   app.add_option("--view", options.view, "graph, fused or strategy (fused)")
       ->check(one_of({"graph", "fused", "strategy"}))
       ->type_name("V");
+  add_layout_timeout(app, options.layout_seconds);
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
 
@@ -155,6 +166,7 @@ void declare_report(CLI::App& app, Options& all) {
                  fmt::format("of a FILE.csv: {} (groups)", fmt::join(plan_table_names(), ", ")))
       ->check(one_of(plan_table_names()))
       ->type_name("T");
+  add_layout_timeout(app, options.layout_seconds);
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
 
@@ -367,7 +379,10 @@ int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
 
 }  // namespace
 
-int run_tool(const std::vector<std::string>& arguments, ToolContext& context) {
+int run_tool(const std::vector<std::string>& arguments, ToolContext& outer) {
+  TerminalStream out(outer.out);
+  TerminalStream err(outer.err);
+  ToolContext context{out, err, outer.interrupt, outer.terminal, outer.json};
   try {
     return dispatch(arguments, context);
   } catch (const std::exception& fault) {

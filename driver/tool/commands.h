@@ -2,6 +2,7 @@
 // The commands of the tool as functions: options in, exit code out. command_line.cpp turns arguments into options.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,6 +14,7 @@
 #include "driver/session.h"
 #include "driver/tool/tool_context.h"
 #include "emitter/emulate.h"
+#include "emitter/graphviz.h"
 
 namespace stowage {
 
@@ -69,11 +71,18 @@ struct DiffOptions {
 };
 int diff_command(const DiffOptions& options, ToolContext& context);
 
+constexpr double usual_layout_seconds = std::chrono::duration<double>(usual_layout_time).count();
+
+inline std::chrono::milliseconds layout_time_of(double seconds) {
+  return std::chrono::round<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
 struct GraphOptions {
   std::string folder;
   std::string output;
   std::string view = "fused";
   bool force = false;
+  double layout_seconds = usual_layout_seconds;
 };
 int graph_command(const GraphOptions& options, ToolContext& context);
 
@@ -82,6 +91,7 @@ struct ReportOptions {
   std::string output;                ///< .csv: one table, anything else: the page
   std::optional<std::string> table;  ///< of a .csv; "groups" where none is named
   bool force = false;
+  std::optional<double> layout_seconds;  ///< for each picture
 };
 int report_command(const ReportOptions& options, ToolContext& context);
 

@@ -6,27 +6,33 @@
 
 #include <fmt/format.h>
 
+#include "core/quoting.h"
 #include "driver/files.h"
 #include "driver/json.h"
 #include "driver/plan_file.h"
 #include "driver/tool/commands.h"
+#include "emitter/draw_graph.h"
 #include "emitter/graph_picture.h"
-#include "emitter/graphviz.h"
 
 namespace stowage {
 
 namespace {
 
-/// The picture in the language of dot; "" after a reported error.
-std::string text_of(const Compilation& compilation, const std::string& view, Diagnostics& diagnostics) {
+std::string on_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// Fails after a reported error.
+Result<DotGraph> picture_of(const Compilation& compilation, const std::string& view, Diagnostics& diagnostics) {
   const Graph& graph = compilation.program.fused.graph;
-  if (view == "graph") return graph_dot(graph);
-  if (view == "fused") return fused_dot(compilation.program);
-  if (!compilation.fusion.graphs.empty()) return strategy_dot(graph, compilation.fusion);
+  if (view == "graph") return graph_picture(graph);
+  if (view == "fused") return fused_picture(compilation.program);
+  if (!compilation.fusion.graphs.empty()) return strategy_picture(graph, compilation.fusion);
   diagnostics.error("no-strategy-graph", {},
                     fmt::format("fusion '{}' searched no graph that could be drawn", compilation.program.fusion),
                     "compile with --fusion dnnvm or --fusion exact");
-  return {};
+  return Failed{};
 }
 
 /// What the file's name asks for; "" after a reported error.
@@ -55,13 +61,13 @@ int graph_command(const GraphOptions& options, ToolContext& context) {
   if (!compilation) return failed(context, diagnostics);
 
   const std::stop_token stop = context.interrupt.token();
-  const std::string text = text_of(*compilation, options.view, diagnostics);
-  if (text.empty()) return failed(context, diagnostics);
+  const auto graph = picture_of(*compilation, options.view, diagnostics);
+  if (!graph) return failed(context, diagnostics);
   const std::string origin = reproducer_line(*compilation);
   auto picture = [&]() -> Result<std::string> {
-    if (format == "dot") return fmt::format("// {}\n{}", origin, text);
+    if (format == "dot") return fmt::format("// {}\n{}", on_one_line(terminal_text(origin)), graph->text());
     const ProgressLine progress(context);
-    return draw_with_graphviz(text, format, diagnostics, stop);
+    return draw_graph(*graph, format, layout_time_of(options.layout_seconds), diagnostics, stop);
   }();
   if (!picture) return failed(context, diagnostics);
   if (format == "svg") picture = described_svg(*picture, origin);
@@ -77,7 +83,8 @@ int graph_command(const GraphOptions& options, ToolContext& context) {
                                {"network", compilation->network},
                                {"view", options.view},
                                {"file", options.output},
-                               {"bytes", picture->size()}},
+                               {"bytes", picture->size()},
+                               {"diagnostics", to_json(diagnostics)}},
                           1);
     return exit_done;
   }

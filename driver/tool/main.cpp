@@ -7,7 +7,7 @@
 
 int main(int argc, char** argv) {
   stowage::Interrupt interrupt;
-  stowage::ToolContext context{std::cout, std::cerr, interrupt, ::isatty(STDERR_FILENO) == 1};
+  stowage::ToolContext context{std::cout, std::cerr, interrupt, ::isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr};
   const int code = stowage::run_tool({argv + 1, argv + argc}, context);
   std::cout.flush();
   if (std::cout) return code;

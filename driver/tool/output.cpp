@@ -38,12 +38,19 @@ bool is_usage(const Diagnostic& diagnostic) {
 
 constexpr std::int64_t refresh_milliseconds = 100;
 
+/// Nothing is wrong, and nobody has to do anything.
+constexpr std::string_view note_codes[] = {"groups-left-out"};
+
+bool is_note(const Diagnostic& diagnostic) {
+  return std::find(std::begin(note_codes), std::end(note_codes), diagnostic.code) != std::end(note_codes);
+}
+
 /// A warning of the emulation that good plans lead to as well, often once a kernel.
 constexpr std::string_view shared_line_code = "emulation-shared-line";
 
 }  // namespace
 
-ProgressLine::ProgressLine(const ToolContext& context) : stream_(context.progress ? &context.err : nullptr) {}
+ProgressLine::ProgressLine(const ToolContext& context) : stream_(context.terminal) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_) *stream_ << "\r\033[K" << std::flush;
@@ -65,6 +72,8 @@ void print_warnings(const ToolContext& context, const Diagnostics& diagnostics) 
   for (const Diagnostic& diagnostic : diagnostics.entries()) {
     if (diagnostic.code == shared_line_code) {
       ++shared_lines;
+    } else if (is_note(diagnostic)) {
+      context.err << fmt::format("note: {} [{}]\n", diagnostic.message, diagnostic.code);
     } else {
       context.err << format_diagnostic(diagnostic);
     }

@@ -31,13 +31,20 @@ int report_command(const ReportOptions& options, ToolContext& context) {
     return usage_error(context, "report", "--table has no meaning without a file that ends in .csv",
                        "the page holds all tables");
   }
+  if (is_table && options.layout_seconds) {
+    return usage_error(context, "report", "--layout-timeout has no meaning for a .csv", "the page holds the pictures");
+  }
   Diagnostics diagnostics;
   if (!may_write_file(options.output, options.force, diagnostics)) return failed(context, diagnostics);
   const auto compilation = read_compilation(options.folder, diagnostics);
   if (!compilation) return failed(context, diagnostics);
 
   const std::stop_token stop = context.interrupt.token();
-  const std::vector<PagePicture> pictures = is_table ? std::vector<PagePicture>{} : page_pictures(*compilation, stop);
+  std::vector<PagePicture> pictures;
+  if (!is_table) {
+    const auto layout_time = layout_time_of(options.layout_seconds.value_or(usual_layout_seconds));
+    pictures = page_pictures(*compilation, layout_time, diagnostics, stop);
+  }
   if (stop.stop_requested()) return failed(context, diagnostics);
   const std::string page = is_table ? plan_table_csv(compilation->program, options.table.value_or("groups")).value()
                                     : report_page(*compilation, pictures);
@@ -57,6 +64,7 @@ int report_command(const ReportOptions& options, ToolContext& context) {
     for (const PagePicture& picture : pictures) {
       if (picture.svg.empty()) json["not_drawn"].push_back({{"picture", picture.title}, {"why", picture.missing}});
     }
+    json["diagnostics"] = to_json(diagnostics);
     context.out << dumped(json, 1);
     return exit_done;
   }

@@ -26,8 +26,8 @@ struct ToolContext {
   std::ostream& out;
   std::ostream& err;
   Interrupt& interrupt;
-  bool progress = false;  ///< the error stream is a terminal
-  bool json = false;      ///< one object on the output stream
+  std::ostream* terminal = nullptr;  ///< where progress is drawn; null: nobody watches
+  bool json = false;                 ///< one object on the output stream
 };
 
 /// A line on the terminal that tells how far work is, removed at the end; silent where nobody watches.

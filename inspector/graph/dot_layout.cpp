@@ -176,16 +176,22 @@ std::optional<LayoutResult> dot_layout(const LayoutInput& input, const std::vect
   off_window_thread("a graph was laid out");
   const std::string question = dot_question(input);
   const std::string name = file_name(question);
-  const Result<std::string> answer = draw_with_graphviz(question, "plain", diagnostics, stop);
+  const auto answer = ask_graphviz(question, "plain", usual_layout_time, diagnostics, stop);
   if (!answer) return std::nullopt;
-  auto result = read_dot_answer(*answer, input);
+  if (answer->out_of_time) {
+    diagnostics.error("layout-timeout", {},
+                      fmt::format("Graphviz had found none within {} s",
+                                  std::chrono::duration_cast<std::chrono::seconds>(usual_layout_time).count()));
+    return std::nullopt;
+  }
+  auto result = read_dot_answer(answer->text, input);
   if (!result) {
     diagnostics.error("graphviz", {}, "the answer of 'dot' cannot be read", "the simple layout stays");
     return std::nullopt;
   }
   for (const std::string& folder : folders) {
     if (!make_folder(QString::fromStdString(folder)).isEmpty()) continue;
-    if (write_file(path_in(folder, name), QByteArray::fromStdString(*answer)).isEmpty()) break;
+    if (write_file(path_in(folder, name), QByteArray::fromStdString(answer->text)).isEmpty()) break;
   }
   return result;
 }

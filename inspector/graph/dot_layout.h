@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/diagnostics.h"
-#include "inspector/graph/layered_layout.h"
+#include "emitter/layered_layout.h"
 
 namespace stowage::inspector {
 

@@ -7,9 +7,10 @@
 #include <map>
 
 #include "core/number_text.h"
-#include "emitter/dot_writer.h"
+#include "emitter/dot_graph.h"
 #include "inspector/graph/fold_layout.h"
 #include "inspector/look/look.h"
+#include "inspector/state/background.h"
 
 namespace stowage::inspector {
 
@@ -355,6 +356,7 @@ int GraphPicture::find(const Place& place) const {
 bool opens_groups(const LoadedPlan& plan) { return plan.graph().operators().size() <= most_operators_open; }
 
 std::optional<GraphSketch> sketch_graph(const LoadedPlan& plan, const GraphWish& wish, std::stop_token stop) {
+  off_window_thread("a graph was laid out");
   return Sketcher(plan, wish, std::move(stop)).make();
 }
 

@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "inspector/graph/layered_layout.h"
+#include "emitter/layered_layout.h"
 #include "inspector/look/look.h"
 #include "inspector/state/loaded_plan.h"
 

@@ -3,19 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "core/quoting.h"
 #include "driver/text_table.h"
 
 namespace stowage::inspector {
 
 namespace {
-
-/// One line for a spreadsheet: quoted where it must be, quotes doubled.
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
 
 std::string tsv_cell(std::string text) {
   for (char& c : text) {

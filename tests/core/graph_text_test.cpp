@@ -99,7 +99,7 @@ TEST_CASE("every kind of attribute survives", "[graph_text]") {
   const auto least = std::numeric_limits<std::int64_t>::min();
   const Attributes attributes = {{"a", std::int64_t{-3}},
                                  {"b", 2.0},
-                                 {"c", std::string("say \"x\" \\")},
+                                 {"c", std::string("say \"x\" \\\x1b\n\\x41")},
                                  {"d", std::vector<std::int64_t>{least, most}},
                                  {"e", std::vector<double>{0.1, -std::numeric_limits<double>::infinity()}},
                                  {"f", std::vector<std::int64_t>{}},

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stowage graph`: texts for Graphviz, and pictures where it is installed.
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
+#include "driver/plan_file.h"
 #include "emitter/graphviz.h"
+#include "tests/driver/dense_net.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {
@@ -106,6 +110,81 @@ TEST_CASE("without Graphviz the text can be had, and a picture says what to inst
         "error: the program 'dot' is not installed [graphviz]\n"
         "  help: install Graphviz (Debian: apt-get install graphviz); a FILE.dot is written without it\n");
   CHECK_FALSE(fs::exists("lenet.svg"));
+}
+
+/// Compiles a network and writes its folder, which is called as it is.
+void compile_into_folder(const Graph& graph) {
+  CompileRequest request;
+  request.fusion = "greedy";
+  request.command_line = "stowage compile " + graph.name() + ".onnx";
+  Diagnostics diagnostics;
+  const auto compilation = compile_graph(graph, request, diagnostics);
+  REQUIRE(compilation);
+  REQUIRE(write_compilation(*compilation, graph.name(), false, diagnostics));
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
+
+/// In an SVG of Graphviz; a class of ours may follow theirs.
+std::size_t nodes_in(const std::string& svg) { return occurrences(svg, "class=\"node"); }
+std::size_t edges_in(const std::string& svg) { return occurrences(svg, "class=\"edge"); }
+
+TEST_CASE("a graph for which Graphviz finds no layout in time is drawn in a simpler one, which is said") {
+  if (!has_graphviz()) {
+    WARN("skipped, 1 case: Graphviz is not installed");
+    return;
+  }
+  const Workplace here;
+  // Wired as DenseNet-121, for which dot takes many minutes.
+  compile_into_folder(dense_net({6, 12, 24, 16}));
+  for (const std::string view : {"fused", "graph"}) {
+    INFO(view);
+    const auto start = std::chrono::steady_clock::now();
+    const ToolRun run =
+        run_stowage({"graph", "densenet", "--view", view, "-o", view + ".svg", "--layout-timeout", "1"});
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+    REQUIRE(run.code == 0);
+    CHECK(run.err ==
+          "warning: Graphviz had found no layout within 1 s; the picture has a simpler one [layout-timeout]\n"
+          "  help: give it longer with --layout-timeout SECONDS\n");
+    const std::string svg = read_text(view + ".svg");
+    CHECK(svg.find(">A simpler layout: Graphviz had found none within 1 s<") != std::string::npos);
+    REQUIRE(run_stowage({"graph", "densenet", "--view", view, "-o", view + ".dot"}).code == 0);
+    const std::string text = read_text(view + ".dot");
+    const std::size_t edges = occurrences(text, " -> ");
+    CHECK(edges > 700);
+    CHECK(edges_in(svg) == edges);
+    CHECK(nodes_in(svg) + edges == occurrences(text, "];\n") - 3);
+  }
+}
+
+TEST_CASE("the simpler layout shows what Graphviz's shows, in every format and without waiting") {
+  if (!has_graphviz()) {
+    WARN("skipped, 4 cases: Graphviz is not installed");
+    return;
+  }
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "--fusion", "exact", "-o", "lenet"}).code == 0);
+  for (const std::string view : {"fused", "graph", "strategy"}) {
+    INFO(view);
+    const ToolRun full = run_stowage({"graph", "lenet", "--view", view, "-o", view + ".svg"});
+    CHECK(full.err.empty());
+    const auto json = nlohmann::json::parse(
+        run_stowage({"graph", "lenet", "--view", view, "-o", "0.svg", "--force", "--layout-timeout", "0", "--json"})
+            .out);
+    CHECK(json.at("diagnostics").at(0).at("code") == "layout-timeout");
+    const std::string svg = read_text("0.svg");
+    CHECK(nodes_in(svg) == nodes_in(read_text(view + ".svg")));
+    CHECK(edges_in(svg) == edges_in(read_text(view + ".svg")));
+  }
+  REQUIRE(run_stowage({"graph", "lenet", "-o", "lenet.png", "--layout-timeout", "0"}).code == 0);
+  CHECK(read_text("lenet.png").starts_with("\x89PNG"));
+  CHECK(run_stowage({"graph", "lenet", "-o", "x.svg", "--layout-timeout", "-1"}).code == 2);
 }
 
 TEST_CASE("a picture is written whole, in a format that is known, and not over another file") {

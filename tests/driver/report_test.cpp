@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stowage report`: the page as a whole, that it is well-formed and needs nothing from elsewhere.
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -10,67 +11,17 @@
 #include <nlohmann/json.hpp>
 
 #include "core/operators.h"
+#include "core/quoting.h"
 #include "driver/nest_rows.h"
 #include "driver/page/report_page.h"
 #include "driver/plan_file.h"
 #include "emitter/graphviz.h"
-#include "emitter/markup.h"
+#include "tests/driver/dense_net.h"
+#include "tests/driver/malformed.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {
 namespace {
-
-/// The first thing that is not well-formed XML, or "". Knows what a page can hold: elements, quoted attributes, named
-/// and numeric entities, a document type; no comments, no CDATA.
-std::string malformed(std::string_view text) {
-  const auto around = [&](std::size_t at) { return std::string(text.substr(at, 80)); };
-  const auto entities_hold = [&](std::string_view part) {
-    for (std::size_t at = 0; (at = part.find('&', at)) != std::string_view::npos; ++at) {
-      const std::string_view name = part.substr(at + 1, part.find(';', at) - at - 1);
-      const bool known = name == "amp" || name == "lt" || name == "gt" || name == "quot" || name.starts_with("#");
-      if (!known || part.find(';', at) == std::string_view::npos) return false;
-    }
-    return part.find('<') == std::string_view::npos;
-  };
-  std::vector<std::string> open;
-  std::size_t at = 0;
-  if (text.starts_with("<!DOCTYPE html>\n")) at = text.find('\n') + 1;
-  while (at < text.size()) {
-    const std::size_t tag = text.find('<', at);
-    if (!entities_hold(text.substr(at, tag == std::string_view::npos ? tag : tag - at))) return "text: " + around(at);
-    if (tag == std::string_view::npos) break;
-    std::size_t end = tag + 1;
-    bool quoted = false;
-    while (end < text.size() && (quoted || text[end] != '>')) {
-      if (text[end] == '"') quoted = !quoted;
-      ++end;
-    }
-    if (end == text.size()) return "no end: " + around(tag);
-    std::string_view inside = text.substr(tag + 1, end - tag - 1);
-    at = end + 1;
-    if (inside.starts_with('/')) {
-      if (open.empty() || open.back() != inside.substr(1)) return "closes something else: " + around(tag);
-      open.pop_back();
-      continue;
-    }
-    const bool empty = inside.ends_with('/');
-    if (empty) inside.remove_suffix(1);
-    std::size_t i = 0;
-    while (i < inside.size() && std::isspace(static_cast<unsigned char>(inside[i])) == 0) ++i;
-    if (i == 0) return "no name: " + around(tag);
-    if (!empty) open.emplace_back(inside.substr(0, i));
-    while (i < inside.size()) {  // attributes
-      while (i < inside.size() && std::isspace(static_cast<unsigned char>(inside[i])) != 0) ++i;
-      if (i == inside.size()) break;
-      const std::size_t equals = inside.find("=\"", i);
-      const std::size_t close = equals == std::string_view::npos ? equals : inside.find('"', equals + 2);
-      if (close == std::string_view::npos) return "attribute: " + around(tag);
-      if (!entities_hold(inside.substr(equals + 2, close - equals - 2))) return "attribute's value: " + around(tag);
-      i = close + 1;
-    }
-  }
-  return open.empty() ? "" : "never closed: " + open.back();
-}
 
 Compilation compiled(const std::string& network) {
   REQUIRE(run_stowage({"network", network, "-o", network + ".onnx"}).code == 0);
@@ -164,6 +115,56 @@ TEST_CASE("a page without Graphviz says what is missing") {
   CHECK(read_text("vector.html").find("install Graphviz (Debian: apt-get install graphviz)") != std::string::npos);
 }
 
+TEST_CASE("a report does not wait for a layout that takes minutes, and says which pictures have a simpler one") {
+  if (!has_graphviz()) {
+    WARN("skipped, 1 case: Graphviz is not installed");
+    return;
+  }
+  const Workplace here;
+  CompileRequest request;
+  request.fusion = "greedy";
+  request.command_line = "stowage compile densenet.onnx";
+  Diagnostics diagnostics;
+  const auto compilation = compile_graph(dense_net({6, 12, 24, 16}), request, diagnostics);
+  REQUIRE(compilation);
+  REQUIRE(write_compilation(*compilation, "densenet", false, diagnostics));
+  const auto start = std::chrono::steady_clock::now();
+  const ToolRun run = run_stowage({"report", "densenet", "-o", "densenet.html", "--layout-timeout", "0.5"});
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  REQUIRE(run.code == 0);
+  CHECK(run.err ==
+        "warning: The fused operators and the tensors between them: Graphviz had found no layout within 0.5 s; the "
+        "picture has a simpler one [layout-timeout]\n  help: give it longer with --layout-timeout SECONDS\n"
+        "warning: The computation graph: Graphviz had found no layout within 0.5 s; the picture has a simpler one "
+        "[layout-timeout]\n  help: give it longer with --layout-timeout SECONDS\n");
+  const std::string page = read_text("densenet.html");
+  CHECK(malformed(page) == "");
+  std::size_t said = 0;
+  const std::string words = ">A simpler layout: Graphviz had found none within 0.5 s<";
+  for (std::size_t at = 0; (at = page.find(words, at)) != std::string::npos; ++at) ++said;
+  CHECK(said == 2);
+  CHECK(run_stowage({"report", "densenet", "-o", "x.csv", "--layout-timeout", "1"}).code == 2);
+}
+
+TEST_CASE("installing Graphviz is advised only where it is missing") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "vector", "-o", "vector.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "vector.onnx", "-o", "vector"}).code == 0);
+  std::filesystem::create_directory("bin");
+  write_text("bin/dot", "#!/bin/sh\necho 'Error: no memory'\nexit 1\n");
+  std::filesystem::permissions("bin/dot", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (std::filesystem::current_path() / "bin").c_str(), 1);
+  const ToolRun page = run_stowage({"report", "vector", "-o", "vector.html"});
+  const ToolRun picture = run_stowage({"graph", "vector", "-o", "vector.svg"});
+  ::setenv("PATH", path.c_str(), 1);
+  CHECK(page.code == 0);
+  CHECK(page.err.find("Not drawn: 'dot' failed with exit code 1: Error: no memory.\n") != std::string::npos);
+  CHECK(read_text("vector.html").find("install Graphviz") == std::string::npos);
+  CHECK(picture.code == 1);
+  CHECK(picture.err == "error: 'dot' failed with exit code 1: Error: no memory [graphviz]\n");
+}
+
 TEST_CASE("names that look like markup stay text") {
   GraphBuilder builder("<script>alert(1)</script>");
   Diagnostics diagnostics;
@@ -174,7 +175,7 @@ TEST_CASE("names that look like markup stay text") {
   request.command_line = "stowage compile '<i>.onnx'";
   const auto compilation = compile_graph(std::move(builder).build(), request, diagnostics);
   REQUIRE(compilation);
-  const std::string page = report_page(*compilation, page_pictures(*compilation));
+  const std::string page = report_page(*compilation, page_pictures(*compilation, usual_layout_time, diagnostics));
   CHECK(malformed(page) == "");
   CHECK(page.find("<script>alert") == std::string::npos);
   CHECK(page.find("&lt;/pre&gt;&lt;b&gt;&amp;amp;") != std::string::npos);

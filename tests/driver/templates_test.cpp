@@ -5,11 +5,13 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 #include <stop_token>
 
 #include "core/operators.h"
 #include "driver/plan_file.h"
 #include "driver/report.h"
+#include "driver/tool/tool_context.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {
@@ -191,6 +193,28 @@ to = "tail"
   Diagnostics of_stopped;
   CHECK_FALSE(read_compilation("out", of_stopped, stopped.get_token()));
   CHECK(of_stopped.entries().empty());
+}
+
+TEST_CASE("a limit of built-in templates is one note about the plan, without advice for those who write templates") {
+  const Workplace here;
+  Diagnostics diagnostics;
+  const auto compilation = compile_graph(ladder(400), {}, diagnostics);
+  REQUIRE(compilation);
+  REQUIRE_FALSE(compilation->fusion.limits.empty());
+  REQUIRE(diagnostics.entries().size() == 1);
+  const Diagnostic& note = diagnostics.entries()[0];
+  CHECK(note.code == "groups-left-out");
+  CHECK(note.message ==
+        "the plan is right but may not be the fastest: operators of this network can be fused in so many ways that not "
+        "all were compared (template element_wise; report.md has the numbers)");
+  CHECK(note.remedy.empty());
+  CHECK(report_markdown(*compilation).find(text_of(compilation->fusion.limits.at(0))) != std::string::npos);
+
+  std::ostringstream out;
+  std::ostringstream err;
+  Interrupt interrupt;
+  print_warnings({out, err, interrupt}, diagnostics);
+  CHECK(err.str() == "note: " + note.message + " [groups-left-out]\n");
 }
 
 TEST_CASE("numbers of an edited trace that are out of range are damage") {

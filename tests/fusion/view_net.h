@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random networks that mostly move elements: concatenations, slices, splits and reshapes around a few operators that
-// compute, for property tests of views.
+// Random networks that mostly move elements: concatenations, slices, splits, reshapes and transposes around a few
+// operators that compute, for property tests of views.
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ class ViewNet {
     const TensorId x = any();
     const Shape shape = net_.shape(x);
     const std::size_t axis = pick(shape.size());
-    switch (pick(9)) {
+    switch (pick(10)) {
       case 0:
       case 1:
       case 2: made(net_.op("Concat", name, joined(x, axis), {{"axis", static_cast<std::int64_t>(axis)}})); break;
@@ -62,8 +63,23 @@ class ViewNet {
         }
         [[fallthrough]];
       case 7: made(net_.op(pick(2) == 0 ? "Relu" : "Tanh", name, {x})); break;
+      case 8: made(net_.op("Transpose", name, {x}, {{"perm", other_order(shape)}})); break;
       default: made(net_.op("Add", name, {x, like(x)}));
     }
+  }
+
+  /// A dimension of extent 1 elsewhere, which moves nothing; or any order.
+  std::vector<std::int64_t> other_order(const Shape& shape) {
+    std::vector<std::int64_t> perm(shape.size());
+    std::iota(perm.begin(), perm.end(), 0);
+    const auto one = std::find(shape.begin(), shape.end(), 1);
+    if (one == shape.end() || pick(4) == 0) {
+      std::shuffle(perm.begin(), perm.end(), random_);
+    } else {
+      perm.erase(perm.begin() + (one - shape.begin()));
+      perm.insert(perm.begin() + static_cast<std::ptrdiff_t>(pick(shape.size())), one - shape.begin());
+    }
+    return perm;
   }
 
   /// x and up to three tensors that differ from it in the extent of the axis only.

@@ -214,6 +214,39 @@ TEST_CASE("why a slice copies") {
 )");
 }
 
+TEST_CASE("a transpose that moves nothing is a view, among reshapes, in boxes and beside a product") {
+  const auto transpose = [](Net& net, const std::string& name, TensorId x, const Ints& perm) {
+    return net.op("Transpose", name, {x}, {{"perm", perm}});
+  };
+  Net chain;
+  const TensorId x = chain.op("Relu", "before", {chain.input("x", {1, 32, 8})});
+  const TensorId rows = chain.op("Reshape", "rows", {transpose(chain, "turn", x, {1, 0, 2})}, {{"shape", Ints{32, 8}}});
+  const TensorId product = chain.op("MatMul", "product", {rows, chain.constant("w", {8, 4})});
+  const TensorId back =
+      transpose(chain, "back", chain.op("Reshape", "taken_apart", {product}, {{"shape", Ints{32, 1, 4}}}), {1, 0, 2});
+  CHECK(placed(chain.done({chain.op("Relu", "after", {back})})) ==
+        R"(turn_out in before_out from element 0 with strides [8, 8, 1]
+rows_out in before_out from element 0 with strides [8, 1]
+taken_apart_out in product_out from element 0 with strides [4, 4, 1]
+back_out in product_out from element 0 with strides [128, 4, 1]
++ turn [reshape] turn_out is all of before_out
++ rows [reshape] rows_out is all of before_out
++ taken_apart [reshape] taken_apart_out is all of product_out
++ back [reshape] back_out is all of product_out
+)");
+
+  Net boxes;
+  const TensorId both = boxes.op("Relu", "both", {boxes.input("y", {3, 1, 8})});
+  const TensorId half = transpose(boxes, "turn", cut(boxes, "half", both, 2, 4, 8), {1, 0, 2});
+  const TensorId moved = transpose(boxes, "moved", both, {2, 1, 0});
+  CHECK(placed(boxes.done({boxes.op("Relu", "a", {half}), boxes.op("Relu", "b", {moved})})) ==
+        R"(half_out in both_out from element 4 with strides [8, 8, 1]
+turn_out in both_out from element 4 with strides [24, 8, 1]
++ half [slice] half_out lies in both_out from element 4 with strides [8, 8, 1]
++ turn [reshape] turn_out lies in both_out from element 4 with strides [24, 8, 1]
+)");
+}
+
 TEST_CASE("a reshaped box has its elements in the same order, and is refused only where no strides give that") {
   std::mt19937 random(7);
   const auto pick = [&](std::size_t count) { return static_cast<std::int64_t>(random() % count); };
@@ -267,6 +300,7 @@ TEST_CASE("a reshaped box has its elements in the same order, and is refused onl
 
 TEST_CASE("random networks compute the same on storages, where views do nothing") {
   int views = 0;
+  int turned = 0;  // views that are transposes
   int copies = 0;
   for (unsigned seed = 1; seed <= 400; ++seed) {
     INFO("seed " << seed);
@@ -305,9 +339,10 @@ TEST_CASE("random networks compute the same on storages, where views do nothing"
     const Values expected = run_operators(graph, values);
     for (const OpId id : topological_order(graph)) {
       const Operator& op = graph.op(id);
-      const bool moves = op.kind == "Concat" || op.kind == "Slice" || op.kind == "Reshape";
+      const bool moves = op.kind == "Concat" || op.kind == "Slice" || op.kind == "Reshape" || op.kind == "Transpose";
       if (is_in_place(graph, id)) {
         ++views;
+        if (op.kind == "Transpose") ++turned;
       } else {
         if (moves) ++copies;
         Values operands;
@@ -328,5 +363,6 @@ TEST_CASE("random networks compute the same on storages, where views do nothing"
     }
   }
   CHECK(views > 1000);
+  CHECK(turned > 100);
   CHECK(copies > 300);
 }

@@ -16,6 +16,7 @@
 #include "inspector/fusion/strategy_comparison.h"
 #include "inspector/fusion/why_not_question.h"
 #include "inspector/graph/dot_layout.h"
+#include "inspector/graph/plan_graph.h"
 #include "inspector/panes/graph_pane.h"
 #include "inspector/panes/tables_pane.h"
 #include "inspector/panes/what_if_pane.h"
@@ -42,7 +43,7 @@ TEST_CASE("every entry to session, layout and file work refuses the window's thr
   CHECK_THROWS_AS(compare_plans(plan, plan), InternalError);
   CHECK_THROWS_AS(compare_strategies(*plan, {}, {}), InternalError);
   CHECK_THROWS_AS(WhyNotQuestion(plan), InternalError);
-  CHECK_THROWS_AS(layered_layout({}), InternalError);
+  CHECK_THROWS_AS(sketch_graph(*plan, {}), InternalError);
   CHECK_THROWS_AS(kept_dot_layout({}, {}), InternalError);
   CHECK_THROWS_AS(dot_layout({}, {}, diagnostics), InternalError);
   CHECK_THROWS_AS(write_file(QStringLiteral("x"), {}), InternalError);

@@ -82,6 +82,23 @@ TEST_CASE("a shuffle copies the half that it hands on, and queries, keys and val
   check_strictly(compilation, graph, 3);
 }
 
+TEST_CASE("transposes that move nothing launch nothing, between reshapes and on both sides of a product") {
+  Net net("turned");
+  const auto transpose = [&](const std::string& name, TensorId x, const Ints& perm) {
+    return net.op("Transpose", name, {x}, {{"perm", perm}});
+  };
+  const TensorId mixed = net.op("Relu", "mixed", {net.input("x", {1, 32, 8})});
+  const TensorId rows = net.op("Reshape", "rows", {transpose("turn", mixed, {1, 0, 2})}, {{"shape", Ints{32, 8}}});
+  const TensorId product = net.op("MatMul", "product", {rows, net.constant("w", {8, 4})});
+  const TensorId back =
+      transpose("back", net.op("Reshape", "apart", {product}, {{"shape", Ints{32, 1, 4}}}), {1, 0, 2});
+  const TensorId squares = net.op("MatMul", "squares", {back, transpose("columns", back, {0, 2, 1})});
+  const Graph graph = net.done({net.op("Tanh", "after", {transpose("last", squares, {1, 0, 2})})});
+  const Compilation compilation = compiled(graph);
+  CHECK(kernels_of(compilation) == 5);  // mixed, product, columns (which moves), squares, after
+  check_strictly(compilation, graph, 4);
+}
+
 TEST_CASE("random networks that mostly move elements agree with the reference and with their predicted counts") {
   for (const unsigned seed : {401U, 402U, 403U, 404U, 405U, 406U, 407U, 408U}) {
     INFO("seed " << seed);

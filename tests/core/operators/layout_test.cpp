@@ -74,6 +74,21 @@ TEST_CASE("Transpose orders dimensions anew", "[Transpose]") {
         "[bad-attribute] attribute perm [0,0] does not order 2 dimensions");
 }
 
+TEST_CASE("a Transpose that only moves dimensions of extent 1 is a view", "[Transpose]") {
+  const auto is_view = [](const Shape& from, const Ints& perm) {
+    return define("Transpose", {{"perm", perm}}, {counting(from)}).is_view;
+  };
+  CHECK(is_view({1, 32, 8}, {1, 0, 2}));
+  CHECK(is_view({1, 32, 8}, {1, 2, 0}));
+  CHECK(is_view({2, 1, 3, 1}, {1, 0, 3, 2}));
+  CHECK(is_view({2, 3}, {0, 1}));
+  CHECK(is_view({1, 1}, {1, 0}));
+  CHECK_FALSE(is_view({1, 32, 8}, {0, 2, 1}));
+  CHECK_FALSE(is_view({2, 1, 3}, {2, 1, 0}));
+  CHECK_FALSE(is_view({2, 2}, {1, 0}));
+  check_floats(run("Transpose", {{"perm", Ints{1, 2, 0}}}, {counting({1, 2, 3})}), {2, 3, 1}, first_numbers(6));
+}
+
 TEST_CASE("Expand broadcasts both ways", "[Expand]") {
   check_floats(run("Expand", {{"shape", Ints{2, 1, 2}}}, {counting({3, 1})}), {2, 3, 2},
                {0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2});

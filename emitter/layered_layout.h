@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace stowage::inspector {
+namespace stowage {
 
 struct LayoutNode {
   double width = 0;
@@ -51,4 +51,4 @@ struct LayoutResult {
 /// Nothing when stopped. An InternalError for a graph with a cycle.
 std::optional<LayoutResult> layered_layout(const LayoutInput& input, std::stop_token stop = {});
 
-}  // namespace stowage::inspector
+}  // namespace stowage

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inspector/graph/layered_layout.h"
+#include "emitter/layered_layout.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,9 +7,8 @@
 #include <numeric>
 
 #include "core/check.h"
-#include "inspector/state/background.h"
 
-namespace stowage::inspector {
+namespace stowage {
 
 namespace {
 
@@ -225,7 +224,6 @@ void add_curve(std::vector<LayoutPoint>& path, LayoutPoint to) {
 }  // namespace
 
 std::optional<LayoutResult> layered_layout(const LayoutInput& input, std::stop_token stop) {
-  off_window_thread("a graph was laid out");
   LayoutResult result;
   if (input.nodes.empty()) return result;
   Proper graph = make_proper(input);
@@ -289,4 +287,4 @@ std::optional<LayoutResult> layered_layout(const LayoutInput& input, std::stop_t
   return result;
 }
 
-}  // namespace stowage::inspector
+}  // namespace stowage

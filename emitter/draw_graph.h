@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture of a graph by Graphviz, in a layout that it looks for, or where that takes too long in one of our own.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+
+#include "core/diagnostics.h"
+#include "emitter/dot_graph.h"
+
+namespace stowage {
+
+/// The picture as "svg", "png" or "pdf". If Graphviz has found no layout within `layout_time`, the nodes stand in
+/// layers (emitter/layered_layout.h), which the picture says below its title and a warning "layout-timeout" says too.
+/// Nothing where Graphviz is missing or fails (reported), and when stopped.
+Result<std::string> draw_graph(const DotGraph& graph, const std::string& format, std::chrono::milliseconds layout_time,
+                               Diagnostics& diagnostics, const std::stop_token& stop = {});
+
+}  // namespace stowage
