@@ -73,7 +73,12 @@ class RowCollector {
       const auto* const dma = std::get_if<Dma>(&find_statement(plan_.nest, wait->dma)->node);
       if (dma != nullptr) row.tensor = tensor_of(*dma);
     }
-    if (std::holds_alternative<Fill>(statement.node)) row.kind = Kind::fill;
+    if (std::holds_alternative<Fill>(statement.node)) {
+      row.kind = Kind::fill;
+      row.cycles = cycles_of_statement(plan_, target_, statement.id);
+      const auto filled = plan_.counts.fill.find(statement.id);
+      if (filled != plan_.counts.fill.end()) row.points = filled->second.elements;
+    }
     if (std::holds_alternative<Compute>(statement.node)) {
       row.kind = Kind::compute;
       row.cycles = cycles_of_statement(plan_, target_, statement.id);
@@ -127,7 +132,9 @@ std::int64_t cycles_of_statement(const Plan& plan, const Target& target, int sta
   if (busiest != plan.counts.dma_of_busiest_core.end()) alone.dma_of_busiest_core.insert(*busiest);
   const auto work = plan.counts.compute.find(statement);
   if (work != plan.counts.compute.end()) alone.compute.insert(*work);
-  if (alone.dma.empty() && alone.compute.empty()) return 0;
+  const auto filled = plan.counts.fill.find(statement);
+  if (filled != plan.counts.fill.end()) alone.fill.insert(*filled);
+  if (alone.dma.empty() && alone.compute.empty() && alone.fill.empty()) return 0;
   return estimate_time(plan.nest, alone, target).cycles - estimate_time(plan.nest, {}, target).cycles;
 }
 

@@ -24,8 +24,8 @@ struct NestRow {
   std::int64_t bytes = 0;
   std::int64_t smallest_block = 0;  ///< bytes, of the blocks of a get's or put's operations
   std::int64_t largest_block = 0;
-  std::int64_t points = 0;      ///< of a computation, all cores
-  std::int64_t cycles = 0;      ///< of a get, put or computation, as the time model counts it alone
+  std::int64_t points = 0;      ///< of a computation, or elements of a fill, all cores
+  std::int64_t cycles = 0;      ///< of a get, put, fill or computation, as the time model counts it alone
   double bytes_per_second = 0;  ///< that a get or put reaches: bytes over those cycles
 };
 

@@ -17,34 +17,48 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void emit_block(KernelContext& k, const Block& block);
 
-/// The whole buffer as one row, or its elements one by one with the box left out.
+/// The whole buffer as one row. Around a box: for each dimension that it does not span, and each index of the
+/// dimensions before it that lies inside, what comes before and what comes after the box is one row each.
 void emit_fill(KernelContext& k, const Stmt& stmt, const Fill& fill) {
   const Buffer& buffer = k.nest.buffers[at(fill.buffer)];
   const std::string value = c_constant(buffer.type, fill.value);
   if (!stmt.note.empty()) k.comment(stmt.note);
-  if (!fill.around) {
-    k.out.line(fmt::format("for (int i = 0; i < {}; i++) (({} *)ldm->{})[i] = {};", element_count(buffer.extents),
-                           c_name_of(buffer.type), k.buffers[at(fill.buffer)], value),
+  IdentifierPool local = k.pool;
+  const std::string i = fill.around ? local.take("i") : "i";
+  const auto row = [&](const IndexExpr& first, const IndexExpr& end, const std::string& before) {
+    if (first == end) return;
+    k.out.line(fmt::format("for (int {0} = {1}; {0} < {2}; {0}++) (({3} *)ldm->{4})[{5}{0}] = {6};", i, k.index(first),
+                           k.index(end), c_name_of(buffer.type), k.buffers[at(fill.buffer)], before, value),
                stmt.id);
+  };
+  if (!fill.around) {
+    row(0, element_count(buffer.extents), "");
     return;
   }
-  IdentifierPool local = k.pool;
-  std::string element = fmt::format("ldm->{}", k.buffers[at(fill.buffer)]);
-  std::vector<std::string> outside;
-  for (std::size_t d = 0; d < buffer.extents.size(); ++d) {
+  const auto spans = [&](std::size_t d) {
     const Range& kept = (*fill.around)[d];
-    const IndexExpr first = kept.start - buffer.origin[d];
-    const IndexExpr end = first + kept.extent;
-    const std::string i = local.take(fmt::format("i{}", d));
-    k.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", i, buffer.extents[d]));
-    element += fmt::format("[{}]", i);
-    if (!(first == IndexExpr(0))) outside.push_back(fmt::format("{} < {}", i, k.index(first)));
-    if (!(end == IndexExpr(buffer.extents[d]))) outside.push_back(fmt::format("{} >= {}", i, k.index(end)));
+    return kept.start == IndexExpr(0) && kept.extent == IndexExpr(buffer.extents[d]);
+  };
+  std::size_t last = buffer.extents.size();
+  while (last > 0 && spans(last - 1)) --last;
+  const std::vector<std::int64_t> strides = row_major_strides(buffer.extents);
+  std::string before;  // where the row of the indices so far begins
+  int open = 0;
+  for (std::size_t d = 0; d < last; ++d) {
+    const Range& kept = (*fill.around)[d];
+    const IndexExpr end = kept.start + kept.extent;
+    if (!spans(d)) {
+      row(0, kept.start * strides[d], before);
+      row(end * strides[d], buffer.extents[d] * strides[d], before);
+    }
+    if (d + 1 == last) break;
+    if (kept.start == IndexExpr(0) && kept.extent == IndexExpr(1)) continue;
+    const std::string index = local.take(fmt::format("i{}", d));
+    k.out.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0}++) {{", index, k.index(kept.start), k.index(end)));
+    before += fmt::format("{} * {} + ", strides[d], index);
+    ++open;
   }
-  k.out.line(fmt::format("if ({}) {} = {};", outside.empty() ? "0" : fmt::format("{}", fmt::join(outside, " || ")),
-                         element, value),
-             stmt.id);
-  for (std::size_t d = 0; d < buffer.extents.size(); ++d) k.out.close();
+  for (; open > 0; --open) k.out.close();
 }
 
 void emit_statement(KernelContext& k, const Stmt& stmt) {

@@ -271,6 +271,11 @@ DmaTotals totals_of(std::span<const Histogram* const> factors, const DmaShape& s
   return totals;
 }
 
+std::int64_t elements_inside(const Extents& box) {
+  return std::accumulate(box.begin(), box.end(), std::int64_t{1},
+                         [](std::int64_t n, std::int64_t extent) { return n * std::max<std::int64_t>(0, extent); });
+}
+
 /// Adds what each of so many cores moves.
 void add(DmaTotals& sum, const DmaTotals& each, std::int64_t cores) {
   sum.transfers += each.transfers * cores;
@@ -292,6 +297,7 @@ class NestCounter {
     visit_with_surroundings(nest_, [&](const Stmt& statement, const Surroundings& surroundings) {
       if (const auto* dma = std::get_if<Dma>(&statement.node)) count(statement.id, *dma, surroundings);
       if (const auto* compute = std::get_if<Compute>(&statement.node)) count(statement.id, *compute, surroundings);
+      if (const auto* fill = std::get_if<Fill>(&statement.node)) count(statement.id, *fill, surroundings);
     });
     const auto busiest = static_cast<std::size_t>(
         std::distance(bytes_of_core_.begin(), std::max_element(bytes_of_core_.begin(), bytes_of_core_.end())));
@@ -330,22 +336,53 @@ class NestCounter {
   }
 
   void count(int statement, const Compute& compute, const Surroundings& surroundings) {
-    Counter counter(surroundings, compute.box, core_variables_);
     ComputeTotals& total = counts_.compute[statement];
-    std::map<std::vector<const Histogram*>, std::int64_t> known;
-    std::vector<std::optional<std::int64_t>> points_of_core(core_values_.size());
-    for (std::size_t core = 0; core < core_values_.size(); ++core) {
-      const std::size_t first = first_alike(counter, core);
-      if (!points_of_core[first]) {
-        auto factors = counter.histograms(core_values_[core]);
-        const auto [found, is_new] = known.try_emplace(std::move(factors), 0);
-        if (is_new) found->second = points_of(found->first);
-        points_of_core[first] = found->second;
-      }
-      const std::int64_t points = *points_of_core[first];
-      total.points += points;
+    for (const auto& [points, cores] : of_cores<std::int64_t>(surroundings, compute.box, points_of)) {
+      total.points += points * cores;
       total.points_of_busiest = std::max(total.points_of_busiest, points);
     }
+  }
+
+  void count(int statement, const Fill& fill, const Surroundings& surroundings) {
+    const Extents& extents = nest_.buffers[static_cast<std::size_t>(fill.buffer)].extents;
+    const std::span<const Range> kept = fill.around ? std::span<const Range>(*fill.around) : std::span<const Range>();
+    const auto filled = [&](std::span<const Histogram* const> factors) {
+      FillTotals each;
+      for_each_box(factors, kept.size(), [&](const Extents& box, std::int64_t executions) {
+        const std::int64_t elements = element_count(extents) - (fill.around ? elements_inside(box) : 0);
+        each.executions += elements > 0 ? executions : 0;
+        each.elements += elements * executions;
+      });
+      return each;
+    };
+    FillTotals& total = counts_.fill[statement];
+    for (const auto& [each, cores] : of_cores<FillTotals>(surroundings, kept, filled)) {
+      total.executions += each.executions * cores;
+      total.elements += each.elements * cores;
+      total.elements_of_busiest = std::max(total.elements_of_busiest, each.elements);
+    }
+  }
+
+  /// What `measure` makes of the histograms of a box, each different one once, with the number of cores that have them.
+  template <class Measured, class Measure>
+  [[nodiscard]] std::vector<std::pair<Measured, std::int64_t>> of_cores(const Surroundings& surroundings,
+                                                                        std::span<const Range> box,
+                                                                        const Measure& measure) const {
+    Counter counter(surroundings, box, core_variables_);
+    std::vector<std::pair<Measured, std::int64_t>> measured;
+    std::map<std::vector<const Histogram*>, std::size_t> known;
+    std::vector<std::optional<std::size_t>> of_core(core_values_.size());
+    for (std::size_t core = 0; core < core_values_.size(); ++core) {
+      const std::size_t first = first_alike(counter, core);
+      if (!of_core[first]) {
+        auto factors = counter.histograms(core_values_[core]);
+        const auto [found, is_new] = known.try_emplace(std::move(factors), measured.size());
+        if (is_new) measured.emplace_back(measure(found->first), 0);
+        of_core[first] = found->second;
+      }
+      ++measured[*of_core[first]].second;
+    }
+    return measured;
   }
 
   /// The first core that has the same coordinates as this one, as far as a counter asks for them.

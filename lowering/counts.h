@@ -26,9 +26,16 @@ struct ComputeTotals {
   std::int64_t points_of_busiest = 0;  ///< of the core that has most
 };
 
+struct FillTotals {
+  std::int64_t executions = 0;           ///< that set an element, over all cores
+  std::int64_t elements = 0;             ///< that are set, over all cores
+  std::int64_t elements_of_busiest = 0;  ///< of the core that sets most
+};
+
 struct NestCounts {
   std::map<int, DmaTotals> dma;                  ///< by statement id, every Dma statement
   std::map<int, ComputeTotals> compute;          ///< by statement id, every Compute statement
+  std::map<int, FillTotals> fill;                ///< by statement id, every Fill statement
   std::map<int, DmaTotals> dma_of_busiest_core;  ///< the same for the core that moves most bytes in all
 };
 

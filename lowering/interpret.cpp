@@ -28,7 +28,7 @@ struct Node {
   const Stmt* statement = nullptr;
   std::vector<CompiledIndex> first;       ///< Loop: extent, Let: value, Guard: conditions, Dma and Fill: starts
   std::vector<CompiledIndex> second;      ///< Dma and Fill: extents
-  std::vector<CompiledIndex> origin;      ///< Dma and Fill: of the buffer
+  std::vector<CompiledIndex> origin;      ///< Dma: of the buffer
   std::unique_ptr<ComputeRunner> runner;  ///< Compute
   std::vector<Node> body;
 };
@@ -89,12 +89,11 @@ class Interpreter {
     return result;
   }
 
-  void add_box(Node& node, const std::vector<Range>& box, int buffer) const {
+  void add_box(Node& node, const std::vector<Range>& box) const {
     for (const Range& range : box) {
       node.first.push_back(compiled(range.start));
       node.second.push_back(compiled(range.extent));
     }
-    node.origin = compiled(nest_.buffers.at(at(buffer)).origin);
   }
 
   std::vector<Node> compiled(const Block& block) const {
@@ -105,9 +104,12 @@ class Interpreter {
       if (const auto* loop = std::get_if<Loop>(&statement->node)) node.first.push_back(compiled(loop->extent));
       if (const auto* let = std::get_if<Let>(&statement->node)) node.first.push_back(compiled(let->value));
       if (const auto* guard = std::get_if<Guard>(&statement->node)) node.first = compiled(guard->any_positive);
-      if (const auto* dma = std::get_if<Dma>(&statement->node)) add_box(node, dma->region, dma->buffer);
+      if (const auto* dma = std::get_if<Dma>(&statement->node)) {
+        add_box(node, dma->region);
+        node.origin = compiled(nest_.buffers.at(at(dma->buffer)).origin);
+      }
       if (const auto* fill = std::get_if<Fill>(&statement->node); fill != nullptr && fill->around) {
-        add_box(node, *fill->around, fill->buffer);
+        add_box(node, *fill->around);
       }
       if (std::holds_alternative<Compute>(statement->node)) {
         node.runner = std::make_unique<ComputeRunner>(nest_, *statement);
@@ -157,9 +159,9 @@ class Interpreter {
       const int size = byte_size(buffer.type);
       std::byte* const base = ldm_.data() + buffer.offset;
       const std::int64_t elements = element_count(buffer.extents);
-      Values low, high;  // of the elements that stay as they are, in the buffer
-      for (std::size_t d = 0; fill->around && d < node.origin.size(); ++d) {
-        low.push_back(node.first[d](values_) - node.origin[d](values_));
+      Values low, high;  // of the elements that stay as they are
+      for (std::size_t d = 0; d < node.first.size(); ++d) {
+        low.push_back(node.first[d](values_));
         high.push_back(low.back() + node.second[d](values_) - 1);
       }
       for (std::int64_t i = 0; i < elements; ++i) {

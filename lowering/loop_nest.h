@@ -110,8 +110,8 @@ struct Wait {
   int dma = 0;  ///< Stmt::id of the Dma
 };
 
-/// Sets every allocated element of a buffer, or only those outside of a box (in tensor coordinates): the padding around
-/// what was computed there.
+/// Sets every allocated element of a buffer, or only those outside of a box: the padding around what is in the tensor.
+/// The box counts in elements of the buffer, so it may stand where the buffer's origin is not known yet.
 struct Fill {
   int buffer = 0;
   double value = 0;

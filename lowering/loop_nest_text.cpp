@@ -167,8 +167,11 @@ class Printer {
                      [&](const Guard& n) {
                        for (const IndexExpr& e : n.any_positive) tables_.collect(e);
                      },
-                     [&](const Dma& n) { collect_ranges(n.region); }, [&](const Compute& n) { collect_ranges(n.box); },
-                     [](const auto&) {}},
+                     [&](const Dma& n) { collect_ranges(n.region); },
+                     [&](const Fill& n) {
+                       if (n.around) collect_ranges(*n.around);
+                     },
+                     [&](const Compute& n) { collect_ranges(n.box); }, [](const auto&) {}},
           statement.node);
     });
   }

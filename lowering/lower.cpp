@@ -12,8 +12,10 @@
 #include <fmt/format.h>
 
 #include "lowering/compute_form.h"
+#include "lowering/padding.h"
 #include "lowering/planner.h"
 #include "lowering/read_schedule.h"
+#include "lowering/renumber.h"
 #include "lowering/tile_boxes.h"
 
 namespace stowage {
@@ -41,10 +43,7 @@ class NestBuilder {
           fmt::format("{} bytes of LDM more", nest_.ldm_bytes - target_.ldm_available()));
     }
     if (auto refused = check_intermediates()) return *refused;
-    Block body = chain(0, {});
-    nest_.body = std::move(at_start_);
-    nest_.body.insert(nest_.body.end(), body.begin(), body.end());
-    renumber();
+    nest_.body = renumbered(chain(0, {}));
     return std::move(nest_);
   }
 
@@ -66,7 +65,28 @@ class NestBuilder {
 
   VarId add_variable(const std::string& wanted, NestVariable::Kind kind, Interval range) {
     nest_.variables.push_back({unique_name(wanted), kind, range});
+    bound_at_.push_back(open_.empty() ? 0 : open_.size() - 1);
     return VarId(nest_.variables.size() - 1);
+  }
+
+  /// A block under construction, inside those that were opened before it.
+  class OpenBlock {
+   public:
+    OpenBlock(std::vector<Block*>& open, Block& block) : open_(open) { open_.push_back(&block); }
+    ~OpenBlock() { open_.pop_back(); }
+    OpenBlock(const OpenBlock&) = delete;
+    OpenBlock& operator=(const OpenBlock&) = delete;
+
+   private:
+    std::vector<Block*>& open_;
+  };
+
+  /// The outermost block under construction in which an expression has a value.
+  [[nodiscard]] std::size_t outermost_block(const IndexExpr& e) const {
+    if (!tensor_values_of(e).empty()) return open_.size() - 1;
+    std::size_t outermost = 0;
+    for (const VarId v : variables_of(e)) outermost = std::max(outermost, bound_at_[v.index()]);
+    return outermost;
   }
 
   [[nodiscard]] Interval range_of(const IndexExpr& e) const {
@@ -91,26 +111,6 @@ class NestBuilder {
     const VarId variable = add_variable(wanted, NestVariable::Kind::let, known ? *known : range_of(value));
     block.push_back(statement(Let{variable, value}));
     return variable;
-  }
-
-  /// Statement ids in program order, whatever the order of construction was.
-  void renumber() {
-    std::map<int, int> number;
-    visit_statements(nest_.body, [&](const Stmt& s) { number.emplace(s.id, static_cast<int>(number.size())); });
-    nest_.body = renumbered(nest_.body, number);
-  }
-
-  static Block renumbered(const Block& block, const std::map<int, int>& number) {
-    Block result;
-    for (const StmtPtr& s : block) {
-      auto copy = std::make_shared<Stmt>(*s);
-      copy->id = number.at(s->id);
-      if (auto* loop = std::get_if<Loop>(&copy->node)) loop->body = renumbered(loop->body, number);
-      if (auto* guard = std::get_if<Guard>(&copy->node)) guard->body = renumbered(guard->body, number);
-      if (auto* wait = std::get_if<Wait>(&copy->node)) wait->dma = number.at(wait->dma);
-      result.push_back(std::move(copy));
-    }
-    return result;
   }
 
   // --- iterators and the core grid -----------------------------------------------------------------------------------
@@ -251,6 +251,7 @@ class NestBuilder {
   /// The block at `depth` of the main chain, with everything below.
   Block chain(int depth, const std::set<int>& fixed) {
     Block block;
+    const OpenBlock open(open_, block);
     if (depth == 0) {
       for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
         if (read_.whole[i]) bind_tile(block, static_cast<int>(i), 0);
@@ -284,10 +285,11 @@ class NestBuilder {
   StmtPtr enter(const OuterLoop& loop, std::set<int> fixed, const std::function<Block(const std::set<int>&)>& inner) {
     const IndexExpr trips = trips_of(loop);
     const std::int64_t most = std::max<std::int64_t>(1, range_of(trips).high);
+    Block body;
+    const OpenBlock open(open_, body);
     const VarId variable = add_variable(loop.name, NestVariable::Kind::loop, {0, most - 1});
     const int id = next_id_++;
     Loop made{variable, trips, model_.iterators[static_cast<std::size_t>(loop.iterator)].name, {}};
-    Block body;
     bind_tile(body, loop.iterator, variable);
     fixed.insert(loop.iterator);
     Block rest = inner(fixed);
@@ -351,8 +353,7 @@ class NestBuilder {
     dma.direction = DmaDirection::get;
     dma.nest_tensor = nest_tensor_.at(buffer.tensor);
     dma.buffer = number;
-    std::vector<IndexExpr> outside;
-    bool same_part = true;  // the transfer fills the same part of the buffer every time
+    std::vector<Border> borders;
     for (std::size_t d = 0; d < buffer.index.size(); ++d) {
       const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
         return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
@@ -362,16 +363,10 @@ class NestBuilder {
       const std::int64_t last = tensor.shape[d] - 1;
       // Without padding the access promises to stay inside, but the hull of a table or a remainder may be wider.
       const Interval reach = whole_bounds(stage, buffer.index[d]);
-      if (reach.low < 0 && buffer.padding) {
-        clipped.low = maximum(clipped.low, 0);
-        outside.push_back(box.low * -1);
-      }
-      if (reach.high > last && buffer.padding) {
-        clipped.high = minimum(clipped.high, last);
-        outside.push_back(box.high - last);
-      }
+      if (buffer.padding) borders.push_back(border_of(box, reach, last));
+      if (reach.low < 0 && buffer.padding) clipped.low = maximum(clipped.low, 0);
+      if (reach.high > last && buffer.padding) clipped.high = minimum(clipped.high, last);
       const IndexExpr extent = clipped.high - clipped.low + 1;
-      same_part = same_part && (clipped.low - box.low).is_constant() && extent.is_constant();
       const std::int64_t most = std::min({ldm.extents[d], last + 1, std::max<std::int64_t>(1, range_of(extent).high)});
       Range range{bind(block, fmt::format("{}_{}_at", buffer.name, d), clipped.low), extent, most};
       // With the start bound to a name, the extent is written with that name.
@@ -380,28 +375,32 @@ class NestBuilder {
       }
       dma.region.push_back(std::move(range));
     }
-    if (!outside.empty()) fill_outside(block, std::move(outside), same_part, {number, *buffer.padding});
+    fill_at_once(number, borders);
     block.push_back(statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer))));
     return block.back()->id;
   }
 
-  /// Fills a buffer with its padding if one of `outside` is positive: there the box reaches outside of the tensor.
-  /// Where every transfer leaves the same border untouched, once at the start of the kernel is enough.
-  void fill_outside(Block& block, std::vector<IndexExpr> outside, bool once, Fill fill) {
-    const std::string note = "padding of " + model_.buffers[static_cast<std::size_t>(fill.buffer)].name;
-    const bool always = std::any_of(outside.begin(), outside.end(),
-                                    [](const IndexExpr& e) { return e.is_constant() && e.constant() > 0; });
-    std::erase_if(outside, [](const IndexExpr& e) { return e.is_constant(); });
-    if (once) {
-      if (always) at_start_.push_back(statement(std::move(fill), note));
-    } else if (always) {
-      block.push_back(statement(std::move(fill), note));
-    } else if (!outside.empty()) {
-      Block guarded;
-      const int id = next_id_++;
-      guarded.push_back(statement(std::move(fill), note));
-      block.push_back(std::make_shared<Stmt>(Stmt{id, Guard{std::move(outside), std::move(guarded)}, {}}));
+  /// Fills the padding along each dimension in the outermost block in which it is known where it lies: nothing inside
+  /// overwrites it, as transfers end where the tensor does.
+  void fill_at_once(int number, const std::vector<Border>& borders) {
+    std::map<std::size_t, std::vector<Border>> by_block;
+    for (std::size_t d = 0; d < borders.size(); ++d) {
+      std::size_t known = 0;
+      for (const IndexExpr& e : borders[d].outside) known = std::max(known, outermost_block(e));
+      by_block.try_emplace(known, borders.size()).first->second[d] = borders[d];
     }
+    for (const auto& [known, here] : by_block) fill_outside(*open_[known], number, here);
+  }
+
+  /// Fills what of a buffer lies outside of its tensor.
+  void fill_outside(Block& block, int number, const std::vector<Border>& borders) {
+    const ModelBuffer& buffer = model_.buffers[static_cast<std::size_t>(number)];
+    auto outside = fill_of(number, nest_.buffers[static_cast<std::size_t>(number)].extents, borders, *buffer.padding,
+                           [&](const IndexExpr& e) { return range_of(e); });
+    if (!outside) return;
+    StmtPtr fill = statement(std::move(outside->fill), "padding of " + buffer.name);
+    if (!outside->condition.empty()) fill = statement(Guard{std::move(outside->condition), {std::move(fill)}});
+    block.push_back(std::move(fill));
   }
 
   [[nodiscard]] Interval narrowed(const IndexExpr& extent, std::int64_t most) const {
@@ -420,6 +419,7 @@ class NestBuilder {
     const std::function<Block(std::size_t, const std::set<int>&)> inner = [&](std::size_t depth,
                                                                               const std::set<int>& inside) {
       Block body;
+      const OpenBlock open(open_, body);
       if (depth > 0) {
         const int loop = own[depth - 1];
         load(body, inside, [&](const ModelBuffer& b, int place) {
@@ -497,15 +497,12 @@ class NestBuilder {
     const ModelBuffer& output = output_of(stage);
     if (output.kind != ModelBuffer::Kind::intermediate || !output.padding) return;
     const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
-    std::vector<IndexExpr> outside;
+    std::vector<Border> borders;
     for (int axis = 0; axis < s.spatial; ++axis) {
-      const Span demanded = boxes_.demanded_span(stage, axis, fixed);
-      const Interval reach = demanded_bounds(model_, stage, axis);
-      const std::int64_t last = s.axes[static_cast<std::size_t>(axis)].extent - 1;
-      if (reach.low < 0) outside.push_back(demanded.low * -1);
-      if (reach.high > last) outside.push_back(demanded.high - last);
+      borders.push_back(border_of(boxes_.demanded_span(stage, axis, fixed), demanded_bounds(model_, stage, axis),
+                                  s.axes[static_cast<std::size_t>(axis)].extent - 1));
     }
-    fill_outside(block, std::move(outside), false, {index_of(output), *output.padding, box_.at(stage)});
+    fill_outside(block, index_of(output), borders);
   }
 
   StmtPtr compute(int stage, const std::set<int>& fixed) {
@@ -565,7 +562,8 @@ class NestBuilder {
   const Target& target_;
   const GroupModel& model_;
   LoopNest nest_;
-  Block at_start_;  ///< fills that hold for the whole kernel
+  std::vector<Block*> open_;           ///< blocks under construction, outermost first
+  std::vector<std::size_t> bound_at_;  ///< by variable: the block, among those, that it is bound in
   std::set<std::string> names_;
   int next_id_ = 0;
 

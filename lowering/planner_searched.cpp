@@ -10,7 +10,10 @@
 //            longer in exchange for another's shorter.
 //   order    with these sizes, neighbouring loops in exchange.
 //
-// The last two climb as long as something gets cheaper: a better plan further away may be missed.
+// Where cores put parts of one line of main memory in what is found, splits in which they do not are planned as well,
+// and the best of them is taken if it is hardly dearer.
+//
+// Sizes and order climb as long as something gets cheaper: a better plan further away may be missed.
 #include "lowering/planner_searched.h"
 
 #include <algorithm>
@@ -23,6 +26,7 @@
 #include "lowering/core_grids.h"
 #include "lowering/group_rules.h"
 #include "lowering/planner_swtvm.h"
+#include "lowering/shared_lines.h"
 #include "lowering/swtvm.h"
 
 namespace stowage {
@@ -34,6 +38,8 @@ constexpr std::size_t climbed_splits = 1;
 constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int most_neighbours = 120;
+/// So much dearer a plan may be whose cores share no line of main memory.
+constexpr double worth_of_own_lines = 1.02;
 /// Splits that the trace tells one by one.
 constexpr std::size_t told_splits = 10;
 
@@ -43,6 +49,7 @@ struct Tried {
   Schedule complete;
   TimeEstimate time;
   std::int64_t least_cycles = 0;  ///< of its split; 0: not known
+  bool shares_lines = false;      ///< cores put parts of one line of main memory
 
   [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
 };
@@ -67,8 +74,10 @@ class PlanSearch {
       search_grids();
     }
     for (std::size_t s = 0; s < std::min(climbed_splits, splits_.size()); ++s) climb(splits_[s]);
+    if (!person_.parallel) search_own_lines();
     const Tried* best = this->best();
     if (best == nullptr) return std::nullopt;
+    if (const Tried* own = with_own_lines()) best = own;
     tell_choice(*best);
     return best->fixed;
   }
@@ -90,9 +99,14 @@ class PlanSearch {
     plan.counts = predict_counts(plan.nest);
     plan.time = estimate_time(plan.nest, plan.counts, target_);
     Tried tried{fixed, plan.schedule, plan.time};
+    tried.shares_lines = cores_share_lines(model_, *plan.schedule.parallel, target_.dram_line_bytes);
     const auto better_than = [&](const std::optional<Tried>& best) { return !best || tried.cycles() < best->cycles(); };
     if (better_than(best_)) best_ = tried;
-    if (better_than(best_within_rules_) && judge_group(plan, target_)) best_within_rules_ = tried;
+    const bool best_of_own = !tried.shares_lines && better_than(best_with_own_lines_);
+    if ((better_than(best_within_rules_) || best_of_own) && judge_group(plan, target_)) {
+      if (better_than(best_within_rules_)) best_within_rules_ = tried;
+      if (best_of_own) best_with_own_lines_ = tried;
+    }
     return tried;
   }
 
@@ -138,6 +152,38 @@ class PlanSearch {
     std::stable_sort(splits_.begin(), splits_.end(),
                      [](const Tried& a, const Tried& b) { return a.cycles() < b.cycles(); });
     if (trace_.listening()) tell_grids(grids, next);
+  }
+
+  /// What a plan may take that is preferred to the best one for its lines; nothing where that one shares none. It must
+  /// not become dearer than the published plan either.
+  [[nodiscard]] std::optional<std::int64_t> limit_of_own_lines() const {
+    const Tried* best = this->best();
+    if (best == nullptr || !best->shares_lines) return std::nullopt;
+    const auto limit = static_cast<std::int64_t>(worth_of_own_lines * static_cast<double>(best->cycles()));
+    return published_ ? std::min(limit, published_->cycles()) : limit;
+  }
+
+  [[nodiscard]] const Tried* with_own_lines() const {
+    const auto limit = limit_of_own_lines();
+    return limit && best_with_own_lines_ && best_with_own_lines_->cycles() <= *limit ? &*best_with_own_lines_ : nullptr;
+  }
+
+  /// The best of the splits whose cores share no line of main memory, and its neighbours.
+  void search_own_lines() {
+    const auto limit = limit_of_own_lines();
+    if (!limit) return;
+    std::optional<Tried> split;
+    for (const CoreGrid& grid : bounds_.grids()) {
+      if (grid.least_cycles > (split ? std::min(*limit, split->cycles()) : *limit)) break;
+      if (cores_share_lines(model_, grid.parallel, target_.dram_line_bytes)) continue;
+      Schedule fixed = person_;
+      fixed.parallel = grid.parallel;
+      auto tried = plan(fixed);
+      if (!tried || (split && split->cycles() <= tried->cycles())) continue;
+      split = std::move(tried);
+      split->least_cycles = grid.least_cycles;
+    }
+    if (split && split->cycles() > *limit) climb(*split);
   }
 
   // --- sizes and order -----------------------------------------------------------------------------------------------
@@ -359,7 +405,11 @@ class PlanSearch {
     }
     tell("chosen", TraceOutcome::accepted,
          fmt::format("{}: {} cycles{}", split_text(*best.complete.parallel), grouped_digits(best.cycles()), than));
-    if (best_ && best_->cycles() < best.cycles()) {
+    if (const Tried* cheapest = this->best(); cheapest->cycles() < best.cycles()) {
+      tell("chosen", TraceOutcome::refused,
+           fmt::format("{} would take {} cycles, but its cores put parts of one line of main memory",
+                       split_text(*cheapest->complete.parallel), grouped_digits(cheapest->cycles())));
+    } else if (best_ && best_->cycles() < best.cycles()) {
       tell("chosen", TraceOutcome::refused,
            fmt::format("{} would take {} cycles, but breaks a rule for groups", split_text(*best_->complete.parallel),
                        grouped_digits(best_->cycles())));
@@ -374,11 +424,12 @@ class PlanSearch {
   PlanBounds bounds_;
   std::optional<Tried> published_;  ///< what planner swtvm makes of it
   std::optional<Tried> best_;
-  std::optional<Tried> best_within_rules_;  ///< of judge_group
-  std::vector<Tried> splits_;               ///< one for every split that was planned, best first
-  std::vector<Schedule> seen_;              ///< neighbours planned
-  std::size_t given_up_ = 0;                ///< schedules that were not planned to the end
-  std::int64_t least_given_up_ = 0;         ///< least bound of them
+  std::optional<Tried> best_within_rules_;    ///< of judge_group
+  std::optional<Tried> best_with_own_lines_;  ///< of those within the rules whose cores share no line
+  std::vector<Tried> splits_;                 ///< one for every split that was planned, best first
+  std::vector<Schedule> seen_;                ///< neighbours planned
+  std::size_t given_up_ = 0;                  ///< schedules that were not planned to the end
+  std::int64_t least_given_up_ = 0;           ///< least bound of them
 };
 
 }  // namespace

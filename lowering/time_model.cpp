@@ -5,6 +5,7 @@
 //   dma      bytes of all cores at the bandwidth that the whole core group reaches with blocks of that size, plus the
 //            start-up of every transfer of the core that moves most
 //   compute  operations of the busiest core at the rate of the emitted inner-loop form
+//   fill     elements that the busiest core sets to padding or to what a reduction starts from, one store a cycle
 #include <algorithm>
 #include <cmath>
 
@@ -89,6 +90,19 @@ TimeTerm compute_term(const LoopNest& nest, const Target& target, int id, const 
   return term;
 }
 
+constexpr int fill_elements_per_cycle = 1;
+
+TimeTerm fill_term(const NestCounts& counts) {
+  std::int64_t elements = 0;
+  for (const auto& [id, totals] : counts.fill) elements += totals.elements_of_busiest;
+  TimeTerm term;
+  term.name = "fill";
+  term.cycles = elements / fill_elements_per_cycle;
+  term.formula = fmt::format("{} elements of the busiest core / {} per cycle", elements, fill_elements_per_cycle);
+  term.source = "emitted code: one store an element, which a core can do every cycle";
+  return term;
+}
+
 }  // namespace
 
 TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target) {
@@ -103,6 +117,7 @@ TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const
   for (const auto& [id, totals] : counts.compute) {
     estimate.terms.push_back(compute_term(nest, target, id, totals));
   }
+  if (!counts.fill.empty()) estimate.terms.push_back(fill_term(counts));
   estimate.terms.push_back(dma_term(nest, counts, target, DmaDirection::put));
   for (const TimeTerm& term : estimate.terms) estimate.cycles += term.cycles;
   estimate.seconds = static_cast<double>(estimate.cycles) / target.clock_hz;

@@ -166,7 +166,6 @@ class StructureCheck {
       if (!fill->around) return std::nullopt;
       if (fill->around->size() != nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents.size())
         return broken_rule(nest_, "structure", s, "the box has another rank than the buffer");
-      if (auto broken = use_buffer(s, fill->buffer)) return broken;
       return use_ranges(s, *fill->around);
     }
     if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, *compute);
@@ -289,6 +288,7 @@ std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_memory(nest, target)) return broken;
   if (auto broken = verify_bounds(nest)) return broken;
   if (auto broken = verify_flow(nest)) return broken;
+  if (auto broken = verify_padding(nest)) return broken;
   return verify_writes(nest);
 }
 

@@ -5,17 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "lowering/compute_hull.h"
 #include "lowering/prover.h"
 #include "lowering/verify_rules.h"
 
 namespace stowage {
 namespace {
-
-/// First and last value of an index over a box, both included.
-struct Hull {
-  IndexExpr low;
-  IndexExpr high;
-};
 
 /// The part of a tensor that a buffer holds: what was last loaded or computed there, over core and loop variables.
 struct Provided {
@@ -136,22 +131,26 @@ class BoundsCheck {
     return inside_provided(s, around, dma.buffer, touched, conditions);
   }
 
-  /// What is kept is exactly what was computed or loaded: less would be overwritten, more would not be padded.
+  /// What a fill leaves out lies inside the buffer, and with it all that was computed or loaded.
   Broken filling(const Stmt& s, const Surroundings& around, const Fill& fill) const {
-    const Provided* const provided = fill.around ? provided_here(around, fill.buffer) : nullptr;
-    if (provided == nullptr) return std::nullopt;
-    const std::vector<IndexExpr> conditions = extents_of(*fill.around);
+    if (!fill.around) return std::nullopt;
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(fill.buffer)];
+    const Provided* const provided = provided_here(around, fill.buffer);
     for (std::size_t d = 0; d < fill.around->size(); ++d) {
       const Range& kept = (*fill.around)[d];
-      const IndexExpr last = kept.start + kept.extent - 1;
-      const Hull& part = provided->part[d];
-      const std::string what = fmt::format("dimension {} of buffer {}, which holds another part", d, buffer.name);
-      for (const IndexExpr& distance :
-           {kept.start - part.low, part.low - kept.start, last - part.high, part.high - last}) {
-        if (auto broken = holds(s, around, {distance, kept.start, last, what, "padding-around-all"}, conditions)) {
-          return broken;
-        }
+      const IndexExpr end = kept.start + kept.extent;
+      const std::string what = fmt::format("dimension {} of buffer {}", d, buffer.name);
+      for (const IndexExpr& distance : {kept.start, kept.extent, IndexExpr(buffer.extents[d]) - end}) {
+        const Fact fact{distance, kept.start, end - 1, fmt::format("{}, which has {}", what, buffer.extents[d]),
+                        "fill-in-buffer"};
+        if (auto broken = holds(s, around, fact, {})) return broken;
+      }
+      if (provided == nullptr) continue;
+      const Hull part{provided->part[d].low - buffer.origin[d], provided->part[d].high - buffer.origin[d]};
+      const std::vector<IndexExpr> conditions = {part.high - part.low + 1};
+      for (const IndexExpr& distance : {part.low - kept.start, end - 1 - part.high}) {
+        const Fact fact{distance, part.low, part.high, what + ", which are filled over", "fill-over-data"};
+        if (auto broken = holds(s, around, fact, conditions)) return broken;
       }
     }
     return std::nullopt;
@@ -226,7 +225,7 @@ class BoundsCheck {
     for (std::size_t r = 0; r < stage.reads.size(); ++r) {
       if (!compute.read_buffers[r]) continue;
       std::vector<Hull> touched;
-      for (const IndexExpr& index : stage.reads[r].index) touched.push_back(hull(index, compute));
+      for (const IndexExpr& index : stage.reads[r].index) touched.push_back(hull_of(nest_, index, compute));
       for (std::size_t d = 0; d < touched.size(); ++d) {
         if (auto broken = inside_buffer(s, around, *compute.read_buffers[r], d, touched[d], conditions)) return broken;
       }
@@ -241,71 +240,6 @@ class BoundsCheck {
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(index)];
     return inside(s, around, "compute-in-buffer", touched.low - buffer.origin[d], touched.high - buffer.origin[d],
                   buffer.extents[d], fmt::format("dimension {} of buffer {}", d, buffer.name), conditions);
-  }
-
-  /// Values of a stage's index over the box of a computation, as expressions of the nest.
-  Hull hull(const IndexExpr& e, const Compute& compute) const {
-    Hull sum{e.constant(), e.constant()};
-    for (const IndexTerm& term : e.terms()) {
-      const Hull value = hull(term.atom, compute);
-      sum.low += (term.coefficient > 0 ? value.low : value.high) * term.coefficient;
-      sum.high += (term.coefficient > 0 ? value.high : value.low) * term.coefficient;
-    }
-    return sum;
-  }
-
-  Hull hull(const IndexAtom& atom, const Compute& compute) const {
-    const auto argument = [&](std::size_t i) { return hull((*atom.args)[i], compute); };
-    switch (atom.kind) {
-      case IndexAtom::Kind::variable: {
-        // A finish runs over the spatial axes only, and its reads use no others.
-        const std::size_t axis = atom.variable.index();
-        if (axis >= compute.box.size()) return {0, 0};
-        return {compute.box[axis].start, compute.box[axis].start + compute.box[axis].extent - 1};
-      }
-      case IndexAtom::Kind::floor_div: {
-        const Hull a = argument(0);
-        return {floor_div(a.low, atom.number), floor_div(a.high, atom.number)};
-      }
-      case IndexAtom::Kind::remainder: {
-        const Hull a = argument(0);
-        if (a.low == a.high) return {remainder(a.low, atom.number), remainder(a.low, atom.number)};
-        return {0, atom.number - 1};
-      }
-      case IndexAtom::Kind::minimum: {
-        const Hull a = argument(0);
-        const Hull b = argument(1);
-        return {minimum(a.low, b.low), minimum(a.high, b.high)};
-      }
-      case IndexAtom::Kind::maximum: {
-        const Hull a = argument(0);
-        const Hull b = argument(1);
-        return {maximum(a.low, b.low), maximum(a.high, b.high)};
-      }
-      case IndexAtom::Kind::table: {
-        const Hull a = argument(0);
-        if (a.low == a.high) return {lookup(atom.table, a.low), lookup(atom.table, a.low)};
-        // Tables need not rise: running minima from the right and maxima from the left bound every window. The names
-        // are those that lower() gives such tables, so that equal bounds cancel.
-        std::vector<std::int64_t> low = atom.table->values;
-        std::vector<std::int64_t> high = atom.table->values;
-        for (std::size_t k = low.size() - 1; k-- > 0;) low[k] = std::min(low[k], low[k + 1]);
-        for (std::size_t k = 1; k < high.size(); ++k) high[k] = std::max(high[k], high[k - 1]);
-        const auto bounding = [&](std::vector<std::int64_t> values, const char* suffix) {
-          const std::string name = values == atom.table->values ? atom.table->name : atom.table->name + suffix;
-          return std::make_shared<const IndexTable>(IndexTable{name, std::move(values)});
-        };
-        return {lookup(bounding(low, "_low"), a.low), lookup(bounding(high, "_high"), a.high)};
-      }
-      case IndexAtom::Kind::tensor_value: {
-        const auto& buffer = compute.read_buffers.at(static_cast<std::size_t>(atom.number));
-        if (buffer && element_count(nest_.buffers[static_cast<std::size_t>(*buffer)].extents) == 1) {
-          return {tensor_value(*buffer, atom.bound), tensor_value(*buffer, atom.bound)};
-        }
-        return {0, atom.bound - 1};
-      }
-    }
-    return {0, 0};
   }
 
   const LoopNest& nest_;

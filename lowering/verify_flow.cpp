@@ -16,7 +16,7 @@ namespace {
 
 enum class Holds : std::uint8_t {
   nothing,  ///< never written, or overwritten through another buffer
-  filled,   ///< one value everywhere: padding, or where a reduction starts
+  filled,   ///< one value everywhere: where a reduction starts
   partial,  ///< a reduction that its finish has still to complete
   complete
 };
@@ -207,11 +207,9 @@ class FlowCheck {
     return std::nullopt;
   }
 
-  /// Padding comes around what is complete, and leaves it so.
+  /// What a fill leaves out stays what it was.
   Broken filling(const Stmt& s, const Fill& fill) {
-    if (!fill.around) return write(s, fill.buffer, Holds::filled);
-    if (auto broken = read(s, fill.buffer)) return broken;
-    return write(s, fill.buffer, Holds::complete);
+    return write(s, fill.buffer, fill.around ? holds(fill.buffer) : Holds::filled);
   }
 
   Broken computation(const Stmt& s, const Compute& compute) {

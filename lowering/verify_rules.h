@@ -22,6 +22,8 @@ Broken verify_memory(const LoopNest& nest, const Target& target);
 Broken verify_bounds(const LoopNest& nest);
 /// Every transfer awaited exactly once on every path, buffers untouched in flight, nothing read before it is there.
 Broken verify_flow(const LoopNest& nest);
+/// What is read outside of a tensor was filled with the value that is to be there, and not overwritten since.
+Broken verify_padding(const LoopNest& nest);
 /// Every element of a written tensor written exactly once, so that no two cores write the same one.
 Broken verify_writes(const LoopNest& nest);
 

@@ -88,6 +88,9 @@ std::string nest_table(const Plan& plan, const Target& target) {
     } else if (row.kind == NestRow::Kind::compute) {
       numbers[0] = grouped_digits(row.points) + " points";
       numbers[4] = grouped_digits(row.cycles);
+    } else if (row.kind == NestRow::Kind::fill) {
+      numbers[0] = grouped_digits(row.points) + " elements";
+      numbers[4] = grouped_digits(row.cycles);
     }
     std::string note = row.note;
     if (note.empty() && row.kind == NestRow::Kind::wait) note = "for " + row.tensor;

@@ -17,10 +17,11 @@ struct TimeShares {
   std::int64_t get = 0;
   std::int64_t compute = 0;
   std::int64_t put = 0;
+  std::int64_t fill = 0;
   std::int64_t rest = 0;  ///< terms of other names
 
   void add(const TimeEstimate& time);
-  [[nodiscard]] std::int64_t sum() const { return launch + get + compute + put + rest; }
+  [[nodiscard]] std::int64_t sum() const { return launch + get + compute + put + fill + rest; }
 };
 
 /// A bar of the shares; `whole` cycles are its full width.

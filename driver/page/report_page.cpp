@@ -55,9 +55,9 @@ std::string time_part(const Program& program) {
   };
   return fmt::format(
       "<h2 id=\"time\">Where the time goes</h2>\n{}{}<p>Fetching {:.1f} %, computing {:.1f} %, writing back {:.1f} %, "
-      "launching {:.1f} %{}. Nothing overlaps in this time model.</p>\n",
+      "filling {:.1f} %, launching {:.1f} %{}. Nothing overlaps in this time model.</p>\n",
       time_bar(all, all.sum(), "bar tall"), time_key(), percent(all.get), percent(all.compute), percent(all.put),
-      percent(all.launch), all.rest > 0 ? fmt::format(", other {:.1f} %", percent(all.rest)) : "");
+      percent(all.fill), percent(all.launch), all.rest > 0 ? fmt::format(", other {:.1f} %", percent(all.rest)) : "");
 }
 
 std::string groups_table(const Program& program) {
@@ -198,6 +198,7 @@ void TimeShares::add(const TimeEstimate& time) {
     std::int64_t& part = term.name == "launch"              ? launch
                          : term.name == "dma get"           ? get
                          : term.name == "dma put"           ? put
+                         : term.name == "fill"              ? fill
                          : term.name.starts_with("compute") ? compute
                                                             : rest;
     part += term.cycles;
@@ -216,6 +217,7 @@ std::string time_bar(const TimeShares& shares, std::int64_t whole, const std::st
   part("get", "DMA get", shares.get);
   part("compute", "compute", shares.compute);
   part("put", "DMA put", shares.put);
+  part("filling", "fill", shares.fill);
   part("rest", "other", shares.rest);
   return html + "</span>";
 }
@@ -223,7 +225,8 @@ std::string time_bar(const TimeShares& shares, std::int64_t whole, const std::st
 std::string time_key() {
   return "<p class=\"key\"><span style=\"--swatch: var(--launch)\">launch</span>"
          "<span style=\"--swatch: var(--get)\">DMA get</span><span style=\"--swatch: var(--compute)\">compute</span>"
-         "<span style=\"--swatch: var(--put)\">DMA put</span></p>\n";
+         "<span style=\"--swatch: var(--put)\">DMA put</span><span style=\"--swatch: "
+         "var(--filling)\">fill</span></p>\n";
 }
 
 std::string anchor_of(std::size_t step) { return fmt::format("step-{}", step); }

@@ -80,7 +80,7 @@ void print_warnings(const ToolContext& context, const Diagnostics& diagnostics) 
   }
   if (shared_lines == 0) return;
   context.err << fmt::format(
-      "note: {} DMA statements put parts of one memory line from several cores, which costs time on the machine "
+      "note: {} DMA statements put parts of one memory line from several cores, which may cost time on the machine "
       "(--json lists them)\n",
       shared_lines);
 }

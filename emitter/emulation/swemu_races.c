@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Main memory that two cores touched without a barrier between: both wrote it (always wrong), one wrote what the other
-// read (level strict), or both wrote into one 128-byte line (works, but is slow on the machine: a warning).
+// read (level strict), or both wrote into one 128-byte line (what that costs on the machine is not known: a warning).
 #include <stdlib.h>
 #include <string.h>
 

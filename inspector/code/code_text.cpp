@@ -107,6 +107,12 @@ QString statement_tip(const LoadedPlan& plan, int index, int statement, const Lo
     tip += format("\n{} points on all cores, {} on the busiest", count_text(work->second.points).toStdString(),
                   count_text(work->second.points_of_busiest).toStdString());
   }
+  if (const auto filled = step->plan->counts.fill.find(statement); filled != step->plan->counts.fill.end()) {
+    tip +=
+        format("\n{} elements on all cores in {} fills, {} on the busiest",
+               count_text(filled->second.elements).toStdString(), count_text(filled->second.executions).toStdString(),
+               count_text(filled->second.elements_of_busiest).toStdString());
+  }
   if (facts->inclusive_cycles > 0) {
     tip += format("\n{} of the group's {} ({})", time_text(facts->inclusive_cycles, clock, look.units()).toStdString(),
                   full_time_text(step->cycles, clock, look.units()).toStdString(),

@@ -20,6 +20,7 @@ constexpr double margin = 14;
 int category_of(const std::string& term) {
   if (term == "dma get") return 5;
   if (term == "dma put") return 1;
+  if (term == "fill") return 3;
   return term == "launch" ? 7 : 2;
 }
 

@@ -19,12 +19,14 @@ class PlainWalk {
     visit_statements(nest_.body, [&](const Stmt& s) {
       if (std::holds_alternative<Dma>(s.node)) counts_.dma[s.id], dma_of_core_[s.id];
       if (std::holds_alternative<Compute>(s.node)) counts_.compute[s.id];
+      if (std::holds_alternative<Fill>(s.node)) counts_.fill[s.id];
     });
     std::int64_t most_bytes = -1;
     for (int core = 0; core < nest_.cores_used(); ++core) {
       for (const CoreAxis& axis : nest_.core_grid) values_[axis.variable.index()] = core / axis.stride % axis.parts;
       for (auto& [id, totals] : dma_of_core_) totals = {};
       points_of_core_.clear();
+      elements_of_core_.clear();
       block(nest_.body);
       std::int64_t bytes = 0;
       for (const auto& [id, totals] : dma_of_core_) bytes += totals.bytes;
@@ -34,6 +36,9 @@ class PlainWalk {
       }
       for (const auto& [id, points] : points_of_core_) {
         counts_.compute[id].points_of_busiest = std::max(counts_.compute[id].points_of_busiest, points);
+      }
+      for (const auto& [id, elements] : elements_of_core_) {
+        counts_.fill[id].elements_of_busiest = std::max(counts_.fill[id].elements_of_busiest, elements);
       }
     }
     return counts_;
@@ -76,6 +81,16 @@ class PlainWalk {
         for (const Range& range : compute->box) points *= std::max<std::int64_t>(0, value(range.extent));
         counts_.compute[s->id].points += points;
         points_of_core_[s->id] += points;
+      } else if (const auto* fill = std::get_if<Fill>(&s->node)) {
+        std::int64_t kept = fill->around ? 1 : 0;
+        if (fill->around) {
+          for (const Range& range : *fill->around) kept *= std::max<std::int64_t>(0, value(range.extent));
+        }
+        const auto& extents = nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents;
+        const std::int64_t elements = element_count(extents) - kept;
+        counts_.fill[s->id].executions += elements > 0 ? 1 : 0;
+        counts_.fill[s->id].elements += elements;
+        elements_of_core_[s->id] += elements;
       }
     }
   }
@@ -85,6 +100,7 @@ class PlainWalk {
   NestCounts counts_;
   std::map<int, DmaTotals> dma_of_core_;
   std::map<int, std::int64_t> points_of_core_;
+  std::map<int, std::int64_t> elements_of_core_;
 };
 
 void compare(const NestCounts& closed, const NestCounts& plain) {
@@ -101,6 +117,13 @@ void compare(const NestCounts& closed, const NestCounts& plain) {
     CAPTURE(id);
     CHECK(closed.compute.at(id).points == totals.points);
     CHECK(closed.compute.at(id).points_of_busiest == totals.points_of_busiest);
+  }
+  REQUIRE(closed.fill.size() == plain.fill.size());
+  for (const auto& [id, totals] : plain.fill) {
+    CAPTURE(id);
+    CHECK(closed.fill.at(id).executions == totals.executions);
+    CHECK(closed.fill.at(id).elements == totals.elements);
+    CHECK(closed.fill.at(id).elements_of_busiest == totals.elements_of_busiest);
   }
 }
 

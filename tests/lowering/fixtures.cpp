@@ -102,6 +102,10 @@ void NestBuilder::wait(int dma) { append(Wait{dma}); }
 
 void NestBuilder::fill(int buffer, double value) { append(Fill{buffer, value}); }
 
+void NestBuilder::fill_around(int buffer, double value, const std::vector<Span>& kept) {
+  append(Fill{buffer, value, ranges(kept)});
+}
+
 int NestBuilder::compute(Compute compute, const std::vector<Span>& box) {
   compute.box = ranges(box);
   return append(std::move(compute));
@@ -198,7 +202,7 @@ LoopNest padded_convolution() {
   const VarId nr = nest.let("nr", minimum(11, first + IndexExpr(ny) * 2 + 1) - r0);
   const int xx = nest.buffer("XX", 0, {3, 5, 13}, {0, first, -1});
   const int yy = nest.buffer("YY", 2, {4, 2, 6}, {0, y0, 0});
-  nest.fill(xx, 0);
+  nest.fill_around(xx, 0, {{0, 3}, {IndexExpr(r0) - first, nr}, {1, 11}});
   nest.wait(nest.get(x_tensor, xx, {{0, 3}, {r0, nr}, {0, 11}}, "X inside yo"));
   nest.fill(yy, 0);
   Compute compute;
@@ -324,7 +328,16 @@ class RandomNest {
     for (std::int64_t statements = draw(1, 4); statements > 0; --statements) {
       switch (draw(0, depth < 4 ? 9 : 5)) {
         case 0: variables_.push_back(nest_.let(fmt::format("v{}", ++names_), expression())); break;
-        case 1: nest_.fill(static_cast<int>(draw(0, buffers_ - 1)), draw(0, 1) == 0 ? 0.0 : 0.1); break;
+        case 1: {
+          const int buffer = static_cast<int>(draw(0, buffers_ - 1));
+          const double value = draw(0, 1) == 0 ? 0.0 : 0.1;
+          if (draw(0, 1) == 0) {
+            nest_.fill(buffer, value);
+          } else {
+            nest_.fill_around(buffer, value, box(2));
+          }
+          break;
+        }
         case 2: {
           Compute compute;
           compute.part = draw(0, 1) == 0 ? Compute::Part::update : Compute::Part::map;

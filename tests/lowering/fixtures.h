@@ -37,6 +37,8 @@ class NestBuilder {
   int put(int nest_tensor, int buffer, const std::vector<Span>& region, const std::string& note = {});
   void wait(int dma);
   void fill(int buffer, double value);
+  /// Around a box, in elements of the buffer.
+  void fill_around(int buffer, double value, const std::vector<Span>& kept);
   int compute(Compute compute, const std::vector<Span>& box);
   void barrier();
 

@@ -183,7 +183,7 @@ TEST_CASE("a pool that looks outside of a convolution's result: the padding come
     9      let conv_yy_n = 2*yy_2 + 2 - max(2*yy_2 - 1, 0) in 1..3
    10      fill conv_out_ldm with 0  // initialisation of conv_out
    11      compute update conv_out_ldm = conv(X_ldm, W_ldm) over n=n_2:n_2 + 1, ff=0:2, yy=conv_yy_at:conv_yy_at + conv_yy_n <= 3, xx=0:4, rc=0:1, ry=0:3, rx=0:3 as register_block lane xx block ff
-   12      fill conv_out_ldm around [n_2:n_2 + 1, 0:2, conv_yy_at:conv_yy_at + conv_yy_n <= 3, 0:4] with -inf  // padding of conv_out
+   12      fill conv_out_ldm around [0:1, 0:2, max(0, 1 - 2*yy_2):3 <= 3, 1:5] with -inf  // padding of conv_out
    13      fill pool_out_ldm with -inf  // initialisation of pool_out
    14      compute update pool_out_ldm = pool(conv_out_ldm) over n_2=n_2:n_2 + 1, c=0:2, yy_2=yy_2:yy_2 + 1, xx_2=0:2, ry_2=0:3, rx_2=0:3
    15      put pool_out_ldm -> pool_out[n_2:n_2 + 1, 0:2, yy_2:yy_2 + 1, 0:2]  // pool_out inside yy_2
@@ -196,22 +196,27 @@ TEST_CASE("a pool that looks outside of a convolution's result: the padding come
   CHECK(verify(nest, one_core()).value_or("sound") == "sound");
 }
 
-TEST_CASE("padding around a part of what was computed is unsound, and so is padding around what is not there yet") {
+TEST_CASE("padding over a part of what was computed is unsound, and so is padding around more or before it") {
   const LoopNest nest = nest_of(conv_and_pool());
   INFO(to_text(nest));
-  const std::string around = "around [0:1, 0:2, 0:4, 0:4]";
-  CHECK(verdict_with(nest, around, "around [0:1, 0:2, 0:3, 0:4]") ==
-        "padding-around-all: statement 6 'fill conv_out_ldm around [0:1, 0:2, 0:3, 0:4] with -inf': touches 0..2 of "
-        "dimension 2 of buffer conv_out_ldm, which holds another part");
-  CHECK(verdict_with(nest, around, "around [0:1, 0:2, 0:4, 0:5]") ==
-        "padding-around-all: statement 6 'fill conv_out_ldm around [0:1, 0:2, 0:4, 0:5] with -inf': touches 0..4 of "
-        "dimension 3 of buffer conv_out_ldm, which holds another part");
-  CHECK(verdict_with(nest, around, "around [0:1, 0:2, 0:4]") ==
+  const std::string around = "around [0:1, 0:2, 1:5, 1:5]";
+  CHECK(verdict_with(nest, around, "around [0:1, 0:2, 1:4, 1:5]") ==
+        "fill-over-data: statement 6 'fill conv_out_ldm around [0:1, 0:2, 1:4, 1:5] with -inf': touches 1..4 of "
+        "dimension 2 of buffer conv_out_ldm, which are filled over");
+  CHECK(verdict_with(nest, around, "around [0:1, 0:2, 1:5, 0:5]") ==
+        "padding-is-there: statement 8 'compute update pool_out_ldm = pool(conv_out_ldm) over n_2=0:1, c=0:2, "
+        "yy_2=0:2, xx_2=0:2, ry_2=0:3, rx_2=0:3': reads before dimension 3 of conv_out, where buffer conv_out_ldm was "
+        "not filled with -inf");
+  CHECK(verdict_with(nest, around, "around [0:1, 0:2, 1:5, 1:6]") ==
+        "fill-in-buffer: statement 6 'fill conv_out_ldm around [0:1, 0:2, 1:5, 1:6] with -inf': touches 1..5 of "
+        "dimension 3 of buffer conv_out_ldm, which has 5");
+  CHECK(verdict_with(nest, around, "around [0:1, 0:2, 1:5]") ==
         "structure: statement 6: the box has another rank than the buffer");
   // As the initialisation stands before the computation, its place is where nothing is yet.
   CHECK(verdict_with(nest, "fill conv_out_ldm with 0", "fill conv_out_ldm " + around + " with 0") ==
-        "read-before-there: statement 4 'fill conv_out_ldm around [0:1, 0:2, 0:4, 0:4] with 0': buffer conv_out_ldm is "
-        "read, but nothing was put there");
+        "read-before-there: statement 5 'compute update conv_out_ldm = conv(X_ldm, W_ldm) over n=0:1, ff=0:2, yy=0:4, "
+        "xx=0:4, rc=0:1, ry=0:3, rx=0:3 as register_block lane xx block ff': buffer conv_out_ldm is accumulated into, "
+        "but nothing was put there");
 }
 
 TEST_CASE("random groups of several stages, interpreted, give what their operators give, inside as well") {

@@ -117,7 +117,7 @@ TEST_CASE("transfer-in-tensor: what an empty box would touch does not matter", "
 }
 
 TEST_CASE("transfer-in-buffer: a tile larger than its buffer", "[verify]") {
-  LoopNest nest = fixtures::padded_convolution();
+  LoopNest nest = without(fixtures::padded_convolution(), 7);
   nest.buffers[1].extents[1] = 4;  // XX has five rows
   CHECK(verdict(nest) ==
         "transfer-in-buffer: statement 8 'get X[0:3, r0:r0 + nr <= 11, 0:11] -> XX': touches 1..4 of dimension 1 of "

@@ -1,5 +1,5 @@
 /*
- * conv_7b198134: compute-core function of layer layer_conv
+ * conv_30ab33db: compute-core function of layer layer_conv
  *
  *   input X f32[1,3,37,37]
  *   input W f32[20,3,7,7]
@@ -26,25 +26,25 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct conv_7b198134_ldm {
+struct conv_30ab33db_ldm {
   float X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
   char gap0_[20];
   float W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
   char gap1_[20];
   float Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
-  struct conv_7b198134_para para;
+  struct conv_30ab33db_para para;
   volatile int reply_para, reply_X, reply_W, reply_Y;
 };
-SW_CHECK(conv_7b198134_X_ldm_is_in_place, offsetof(struct conv_7b198134_ldm, X_ldm) == 0);
-SW_CHECK(conv_7b198134_W_ldm_is_in_place, offsetof(struct conv_7b198134_ldm, W_ldm) == 9824);
-SW_CHECK(conv_7b198134_Y_ldm_is_in_place, offsetof(struct conv_7b198134_ldm, Y_ldm) == 10432);
-SW_CHECK(conv_7b198134_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(conv_7b198134_all_fits, sizeof(struct conv_7b198134_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(conv_30ab33db_X_ldm_is_in_place, offsetof(struct conv_30ab33db_ldm, X_ldm) == 0);
+SW_CHECK(conv_30ab33db_W_ldm_is_in_place, offsetof(struct conv_30ab33db_ldm, W_ldm) == 9824);
+SW_CHECK(conv_30ab33db_Y_ldm_is_in_place, offsetof(struct conv_30ab33db_ldm, Y_ldm) == 10432);
+SW_CHECK(conv_30ab33db_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(conv_30ab33db_all_fits, sizeof(struct conv_30ab33db_ldm) <= SW_ARENA_BYTES);
 
-void conv_7b198134(void *arg) {
+void conv_30ab33db(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 60) return;
-  struct conv_7b198134_ldm *ldm = LDM_OF(struct conv_7b198134_ldm);
+  struct conv_30ab33db_ldm *ldm = LDM_OF(struct conv_30ab33db_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
@@ -62,7 +62,14 @@ void conv_7b198134(void *arg) {
   const int X_2_at = sw_max(2 * yy_at - 3, 0);
   const int X_2_n = sw_min(2 * yy_at + 2 * yy_n + 1, 36) + 1 - sw_max(2 * yy_at - 3, 0);
   /* padding of X */
-  for (int i = 0; i < 2451; i++) ((float *)ldm->X_ldm)[i] = 0.0f;
+  for (int i1 = 0; i1 < 3; i1++) {
+    for (int i = 0; i < 43 * sw_max(0, 3 - 2 * yy_at); i++) ((float *)ldm->X_ldm)[817 * i1 + i] = 0.0f;
+    for (int i = 43 * sw_min(19, 40 - 2 * yy_at); i < 817; i++) ((float *)ldm->X_ldm)[817 * i1 + i] = 0.0f;
+    for (int i2 = sw_max(0, 3 - 2 * yy_at); i2 < sw_min(19, 40 - 2 * yy_at); i2++) {
+      for (int i = 0; i < 3; i++) ((float *)ldm->X_ldm)[817 * i1 + 43 * i2 + i] = 0.0f;
+      for (int i = 40; i < 43; i++) ((float *)ldm->X_ldm)[817 * i1 + 43 * i2 + i] = 0.0f;
+    }
+  }
   /* get X[0 .. +1][0 .. +3][X_2_at .. +X_2_n][0 .. +37]: X before the first loop */
   ldm->reply_X = 0;
   issued_X = 0;

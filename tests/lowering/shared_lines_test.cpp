@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of main memory that two cores write: which splits share one, and that the search avoids them where that is
+// cheap.
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <limits>
+#include <map>
+
+#include "lowering/core_grids.h"
+#include "lowering/planner.h"
+#include "lowering/shared_lines.h"
+#include "tests/fusion/random_net.h"
+#include "tests/fusion/random_partition.h"
+
+using namespace stowage;
+using namespace stowage::testing;
+
+namespace {
+
+Target sunway() {
+  Diagnostics diagnostics;
+  auto target = load_target("sw26010", {}, diagnostics);
+  check(static_cast<bool>(target), format_diagnostics(diagnostics));
+  return *target;
+}
+
+/// The last operator of a graph, alone.
+StageList last_of(const Graph& graph) {
+  const GraphFacts facts(graph);
+  return group_stages(graph, make_group(facts, "single", facts.order.back(), {{facts.order.back(), "anchor"}}));
+}
+
+StageList convolution(std::int64_t channels, std::int64_t rows, std::int64_t columns, std::int64_t features) {
+  Net net;
+  return last_of(net.done({net.conv("conv", net.input("x", {1, channels, rows, columns}), features, 1)}));
+}
+
+StageList relu(const Shape& shape) {
+  Net net;
+  return last_of(net.done({net.op("Relu", "relu", {net.input("x", shape)})}));
+}
+
+/// Paints every element of the result with the core that has it, and looks at each line.
+bool painted_share_lines(const GroupModel& model, const std::vector<ParallelSplit>& parallel, std::int64_t line) {
+  const Stage& root = model.list->stages[static_cast<std::size_t>(model.root)];
+  const Shape& shape = model.list->tensors[static_cast<std::size_t>(root.output)].shape;
+  const std::vector<std::int64_t> ranges = core_ranges(model, parallel);
+  std::map<std::int64_t, std::vector<std::int64_t>> owner;  // by line: the part in each dimension
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    std::vector<std::int64_t> part;
+    std::int64_t rest = i;
+    for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) part.push_back(rest % shape[d] / ranges[d]);
+    const auto [found, is_new] = owner.try_emplace(4 * i / line, part);
+    if (!is_new && found->second != part) return true;
+  }
+  return false;
+}
+
+Plan plan_of(const StageList& stages, const std::string& planner, const Schedule& fixed) {
+  Planned planned = plan_group("group", stages, fixed, *find_planner(planner), sunway(), {});
+  if (const auto* refused = std::get_if<Decision>(&planned)) FAIL(refused->rule << ": " << refused->reason);
+  return std::get<Plan>(std::move(planned));
+}
+
+}  // namespace
+
+TEST_CASE("a split shares a line exactly where a line has elements of two cores") {
+  int shared = 0;
+  int own = 0;
+  for (const auto& [rows, columns, features] : {std::array<std::int64_t, 3>{14, 14, 64},
+                                                {28, 28, 12},
+                                                {16, 32, 6},
+                                                {8, 12, 10},
+                                                {1, 96, 3},
+                                                {56, 56, 4},
+                                                {7, 7, 64}}) {
+    const StageList stages = convolution(2, rows, columns, features);
+    const GroupModel model = build_group_model(stages);
+    for (const CoreGrid& grid : core_grids(model, sunway())) {
+      std::string text = std::to_string(rows) + " x " + std::to_string(columns);
+      for (const ParallelSplit& split : grid.parallel)
+        text += ", " + split.iterator + " " + std::to_string(split.parts);
+      INFO(text);
+      const bool shares = painted_share_lines(model, grid.parallel, 128);
+      REQUIRE(cores_share_lines(model, grid.parallel, 128) == shares);
+      ++(shares ? shared : own);
+    }
+  }
+  CHECK(shared > 100);
+  CHECK(own > 50);
+}
+
+TEST_CASE("the search takes parts that end with a line where that costs two per cent at most") {
+  // A plane of 7 x 7 has 1.53 lines and 32 of them end with one, so eight parts share none and sixteen do. One of
+  // 28 x 28 has 24.5: any cut through it shares one, and to cut between planes alone costs more.
+  for (const auto& [stages, shares] :
+       {std::pair{relu({1, 256, 7, 7}), false}, std::pair{convolution(64, 28, 28, 64), true}}) {
+    const GroupModel model = build_group_model(stages);
+    const Plan plan = plan_of(stages, "searched", {});
+    INFO(to_text(plan.nest));
+    CHECK(cores_share_lines(model, *plan.schedule.parallel, 128) == shares);
+    for (const CoreGrid& grid : core_grids(model, sunway())) {
+      Schedule fixed;
+      fixed.parallel = grid.parallel;
+      const std::int64_t cycles = plan_of(stages, "swtvm", fixed).time.cycles;
+      CHECK(plan.time.cycles <= cycles + cycles / 50);
+      if (shares && !cores_share_lines(model, grid.parallel, 128)) CHECK(cycles > plan.time.cycles);
+    }
+  }
+}
