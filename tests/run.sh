@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 
-bash cmake/install_packages.sh build test || fail "the packages could not be installed"
+bash cmake/install_packages.sh build inspector test || fail "the packages could not be installed"
 cmake --preset "$preset" </dev/null || fail "configuring failed"
 cmake --build --preset "$preset" -j "$jobs" </dev/null || fail "building failed"
 
