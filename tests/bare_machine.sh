@@ -71,6 +71,7 @@ head="$(git -C "$checkout" rev-parse HEAD)" || exit 1
 [ -z "$(git -C "$checkout" status --porcelain)" ] || echo "note: what is not committed is not on the bare machine"
 
 root="$(mktemp -d --tmpdir bare_machine.XXXXXXXX)" || exit 1
+chmod 755 "$root" # apt fetches as a user of its own
 log="$root.log"
 child=
 # Ending the first process of the name space ends all of them, and with the last one its mounts are gone.
