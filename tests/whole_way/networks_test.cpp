@@ -13,7 +13,7 @@ namespace stowage::test {
 namespace {
 
 /// `trained` networks must have golden outputs; others get seeded weights.
-void check_folder(const std::string& folder, bool trained) {
+void check_folder(const std::string& folder, bool trained, const std::string& planner) {
   const SharedNetworks networks = networks_in(folder);
   if (!networks.missing.empty()) WARN(networks.skipped());
   for (const auto& model : networks.here) {
@@ -32,7 +32,9 @@ void check_folder(const std::string& folder, bool trained) {
     REQUIRE(imported);
     const Graph graph = golden ? *imported : with_seeded_weights(*imported, 1);
     const auto inputs = golden ? golden->inputs : seeded_inputs(graph, 1);
-    const auto outputs = checked(compiled(graph), inputs);
+    CompileRequest request;
+    request.planner = planner;
+    const auto outputs = checked(compiled(graph, request), inputs);
     std::cout << model.filename().string() << ": checked" << (golden ? ", golden outputs met" : "") << "\n";
     if (!golden) continue;
     REQUIRE(outputs.size() == golden->outputs.size());
@@ -46,11 +48,14 @@ void check_folder(const std::string& folder, bool trained) {
 }  // namespace
 
 TEST_CASE("trained networks, compiled and emulated, meet the reference and ONNX Runtime") {
-  check_folder("real", true);
+  check_folder("real", true, "swtvm");
+}
+TEST_CASE("trained networks, planned by searched and emulated, meet the reference and ONNX Runtime") {
+  check_folder("real", true, "searched");
 }
 TEST_CASE("exported networks with seeded weights, compiled and emulated, meet the reference") {
-  check_folder("exported", false);
+  check_folder("exported", false, "searched");
 }
-TEST_CASE("light networks, compiled and emulated, meet the reference") { check_folder("light", false); }
+TEST_CASE("light networks, compiled and emulated, meet the reference") { check_folder("light", false, "searched"); }
 
 }  // namespace stowage::test
