@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # bare_machine.sh COMMAND   runs COMMAND, a line of bash, in a fresh clone of this checkout's HEAD on a bare Debian 12: a
-# debootstrap folder of its own, entered with chroot, gone afterwards. It sees nothing of this machine but its processors,
-# its network and how its apt reaches Debian's packages. What it prints goes to a file that is kept; its last lines and the
-# time are printed at the end, and its exit code is the exit code.
+# debootstrap folder of its own, entered with chroot, gone afterwards. It sees nothing of this machine but its
+# processors, its network and how its apt reaches Debian's packages. What it prints goes to a file that is kept; its last
+# lines and the time are printed at the end, and its exit code is the exit code.
 # Prints "skipped: …" and exits with 77 where no such machine can be made: not root, no debootstrap, no name spaces, no
 # mirror.
 set -uo pipefail
@@ -25,7 +25,8 @@ enter() {
     esac
     sources+=("deb $mirror $release $component")
     [ "$release" != bookworm ] || first=("$mirror")
-  done < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null | sort -u)
+  done < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null |
+    sort -u)
 
   local include=bash # always there
   case "${sources[*]}" in *https:*) include=ca-certificates ;; esac

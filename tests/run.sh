@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets everything up on a Debian 12 machine, builds with warnings as errors and runs all tests. Needs no input and no
 # network but Debian's packages. The last line says how many tests passed and failed, and how many cases were skipped
-# because something is not on this machine; the exit code is 0 only if no test failed. PRESET chooses another preset (asan, tsan).
+# because something is not on this machine; the exit code is 0 only if no test failed. PRESET chooses another preset
+# (asan, tsan).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 preset="${PRESET:-ci}"

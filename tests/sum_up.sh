@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# sum_up.sh LOG CASES   prints "7 passed, 0 failed", and ", 3 skipped" where there are such, of what ctest printed (LOG) and
-# wrote to its own LastTest.log (CASES). Fails where LOG holds no summary.
+# sum_up.sh LOG CASES   prints "7 passed, 0 failed", and ", 3 skipped" where there are such, of what ctest printed (LOG)
+# and wrote to its own LastTest.log (CASES). Fails where LOG holds no summary.
 set -uo pipefail
 
 # CTest says "98% tests passed, 2 tests failed out of 123" and counts skipped tests as passed. How many cases a skipped

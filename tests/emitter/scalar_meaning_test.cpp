@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/element_dispatch.h"
 #include "core/evaluate.h"
 #include "core/temporary_folder.h"
 #include "emitter/c_expr.h"

@@ -8,7 +8,8 @@ foreach(name IN ITEMS "passes" "skips three" "skips and fails")
 endforeach()
 file(REMOVE_RECURSE ${work})
 file(WRITE ${work}/CTestTestfile.cmake "${tests}")
-execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --output-on-failure WORKING_DIRECTORY ${work} OUTPUT_FILE ${work}/log.txt ERROR_QUIET)
+execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --output-on-failure WORKING_DIRECTORY ${work}
+                OUTPUT_FILE ${work}/log.txt ERROR_QUIET)
 execute_process(COMMAND bash ${source}/tests/sum_up.sh ${work}/log.txt ${work}/Testing/Temporary/LastTest.log
                 OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT line STREQUAL "1 passed, 1 failed, 3 skipped")

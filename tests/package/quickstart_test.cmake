@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 # Run by CTest: cmake -D source=… -D work=… -P quickstart_test.cmake
-# Configures what samples/quickstart.sh configures, with every CMake package hidden that the quickstart does not install.
+# Configures what samples/quickstart.sh configures, with every CMake package hidden that the quickstart does not
+# install.
 file(READ ${source}/samples/quickstart.sh script)
 if(NOT script MATCHES "cmake --preset ([a-z]+)")
   message(FATAL_ERROR "samples/quickstart.sh configures no preset")
