@@ -50,48 +50,56 @@ enter() {
   env -i "${environment[@]}" chroot "$root" /bin/bash -c "cd /root/stowage && $command"
 }
 
-if [ "${1:-}" = --enter ]; then
-  shift
-  enter "$@"
-  exit
-fi
-
-if [ $# -ne 1 ] || [ -z "$1" ]; then
-  echo "usage: bare_machine.sh COMMAND" >&2
-  exit 2
-fi
-[ "$EUID" -eq 0 ] || skip "not root"
-for tool in debootstrap unshare chroot apt-get git; do
-  command -v "$tool" >/dev/null || skip "no $tool"
-done
-spaces=(unshare --mount --pid --fork --kill-child)
-"${spaces[@]}" true 2>/dev/null || skip "no name spaces of mounts and processes"
-
-checkout="$(cd "$(dirname "$0")/.." && pwd)"
-head="$(git -C "$checkout" rev-parse HEAD)" || exit 1
-[ -z "$(git -C "$checkout" status --porcelain)" ] || echo "note: what is not committed is not on the bare machine"
-
-root="$(mktemp -d --tmpdir bare_machine.XXXXXXXX)" || exit 1
-chmod 755 "$root" # apt fetches as a user of its own
-log="$root.log"
-child=
 # Ending the first process of the name space ends all of them, and with the last one its mounts are gone.
 tidy() {
   [ -z "$child" ] || kill -KILL "$child" 2>/dev/null
   [ -z "$child" ] || wait "$child" 2>/dev/null
   rm -rf --one-file-system "$root"
 }
-trap tidy EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
-echo "commit ${head:0:12}, output in $log"
-set -m # a process group of its own: a background process without one would ignore Ctrl-C, and so would its tests
-"${spaces[@]}" bash "$0" --enter "$root" "$checkout" "$head" "$1" </dev/null >"$log" 2>&1 &
-child=$!
-wait "$child"
-status=$?
-child=
-tail -n 12 "$log"
-echo "exit code $status after $((SECONDS / 60)) min $((SECONDS % 60)) s: $1"
-exit "$status"
+main() {
+  if [ "${1:-}" = --enter ]; then
+    shift
+    enter "$@"
+    exit
+  fi
+
+  if [ $# -ne 1 ] || [ -z "$1" ]; then
+    echo "usage: bare_machine.sh COMMAND" >&2
+    exit 2
+  fi
+  [ "$EUID" -eq 0 ] || skip "not root"
+  local tool
+  for tool in debootstrap unshare chroot apt-get git; do
+    command -v "$tool" >/dev/null || skip "no $tool"
+  done
+  local -a spaces=(unshare --mount --pid --fork --kill-child)
+  "${spaces[@]}" true 2>/dev/null || skip "no name spaces of mounts and processes"
+
+  local checkout head log status
+  checkout="$(cd "$(dirname "$0")/.." && pwd)"
+  head="$(git -C "$checkout" rev-parse HEAD)" || exit 1
+  [ -z "$(git -C "$checkout" status --porcelain)" ] || echo "note: what is not committed is not on the bare machine"
+
+  child=
+  root="$(mktemp -d --tmpdir bare_machine.XXXXXXXX)" || exit 1
+  chmod 755 "$root" # apt fetches as a user of its own
+  log="$root.log"
+  trap tidy EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+
+  echo "commit ${head:0:12}, output in $log"
+  set -m # a process group of its own: a background process without one would ignore Ctrl-C, and so would its tests
+  "${spaces[@]}" bash "$0" --enter "$root" "$checkout" "$head" "$1" </dev/null >"$log" 2>&1 &
+  child=$!
+  wait "$child"
+  status=$?
+  child=
+  tail -n 12 "$log"
+  echo "exit code $status after $((SECONDS / 60)) min $((SECONDS % 60)) s: $1"
+  exit "$status"
+}
+
+# All of this file is read before anything runs: the checkout may change meanwhile.
+main "$@"
