@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/element_arithmetic.h"
 #include "core/element_dispatch.h"
 
 namespace stowage {
@@ -12,62 +13,6 @@ namespace {
 
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 std::int64_t value_of(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }
-
-std::int64_t wrapped(ElementType type, std::int64_t value) {
-  switch (type) {
-    case ElementType::i8: return static_cast<std::int8_t>(value);
-    case ElementType::i16: return static_cast<std::int16_t>(value);
-    case ElementType::i32: return static_cast<std::int32_t>(value);
-    case ElementType::u8: return static_cast<std::uint8_t>(value);
-    case ElementType::u16: return static_cast<std::uint16_t>(value);
-    case ElementType::u32: return static_cast<std::uint32_t>(value);
-    case ElementType::boolean: return value != 0 ? 1 : 0;
-    default: return value;
-  }
-}
-
-/// As C converts where C defines it; beyond the range of 64 bits the nearest value, NaN becomes 0.
-std::int64_t integer_from(ElementType type, double value) {
-  constexpr double limit = 9223372036854775808.0;  // 2^63
-  if (std::isnan(value)) return type == ElementType::boolean ? 1 : 0;
-  if (type == ElementType::boolean) return value != 0 ? 1 : 0;
-  if (type == ElementType::u64 && value >= limit) {
-    return value >= 2 * limit ? value_of(~std::uint64_t{0}) : value_of(static_cast<std::uint64_t>(value));
-  }
-  if (value >= limit) return INT64_MAX;
-  if (value < -limit) return INT64_MIN;
-  return wrapped(type, static_cast<std::int64_t>(value));
-}
-
-double float_from(ElementType from, std::int64_t value) {
-  return from == ElementType::u64 ? static_cast<double>(bits(value)) : static_cast<double>(value);
-}
-
-double rounded(ElementType type, double value) {
-  return type == ElementType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
-}
-
-std::int64_t integer_power(ElementType type, std::int64_t base, std::int64_t exponent) {
-  if (is_signed(type) && exponent < 0) {
-    if (base == 1) return 1;
-    if (base == -1) return exponent % 2 == 0 ? 1 : -1;
-    return 0;
-  }
-  std::uint64_t result = 1;
-  std::uint64_t factor = bits(base);
-  for (std::uint64_t rest = bits(exponent); rest != 0; rest >>= 1) {
-    if ((rest & 1) != 0) result *= factor;
-    factor *= factor;
-  }
-  return value_of(result);
-}
-
-std::int64_t integer_quotient(ElementType type, std::int64_t a, std::int64_t b) {
-  if (b == 0) return 0;
-  if (type == ElementType::u64) return value_of(bits(a) / bits(b));
-  if (b == -1) return value_of(0 - bits(a));
-  return a / b;
-}
 
 bool integer_less(ElementType type, std::int64_t a, std::int64_t b) {
   return type == ElementType::u64 ? bits(a) < bits(b) : a < b;
@@ -138,8 +83,8 @@ void apply_float(BinaryOp op, const Lane& a, const Lane& b, Lane& target, std::s
     case BinaryOp::subtract: map_floats(a, b, target, n, [](double x, double y) { return x - y; }); return;
     case BinaryOp::multiply: map_floats(a, b, target, n, [](double x, double y) { return x * y; }); return;
     case BinaryOp::divide: map_floats(a, b, target, n, [](double x, double y) { return x / y; }); return;
-    case BinaryOp::minimum: map_floats(a, b, target, n, [](double x, double y) { return y < x ? y : x; }); return;
-    case BinaryOp::maximum: map_floats(a, b, target, n, [](double x, double y) { return x < y ? y : x; }); return;
+    case BinaryOp::minimum: map_floats(a, b, target, n, [](double x, double y) { return minimum_of(x, y); }); return;
+    case BinaryOp::maximum: map_floats(a, b, target, n, [](double x, double y) { return maximum_of(x, y); }); return;
     case BinaryOp::power: map_floats(a, b, target, n, [](double x, double y) { return std::pow(x, y); }); return;
     case BinaryOp::less: compare_floats(a, b, target, n, [](double x, double y) { return x < y; }); return;
     case BinaryOp::less_equal: compare_floats(a, b, target, n, [](double x, double y) { return x <= y; }); return;
@@ -183,30 +128,22 @@ void apply_integer(BinaryOp op, ElementType type, const Lane& a, const Lane& b, 
 
 void fill(ElementType type, double value, Lane& target) {
   if (is_float(type)) {
-    std::fill(target.floats.begin(), target.floats.end(), value);
+    std::fill(target.floats.begin(), target.floats.end(), rounded(type, value));
   } else {
-    std::fill(target.integers.begin(), target.integers.end(), integer_from(type, value));
+    std::fill(target.integers.begin(), target.integers.end(), to_integer(type, value));
   }
 }
 
 void fill(ElementType type, std::int64_t value, Lane& target) {
   if (is_float(type)) {
-    std::fill(target.floats.begin(), target.floats.end(), static_cast<double>(value));
+    std::fill(target.floats.begin(), target.floats.end(), to_float(type, ElementType::i64, value));
   } else {
     std::fill(target.integers.begin(), target.integers.end(), wrapped(type, value));
   }
 }
 
 void fill_identity(Reduction reduction, ElementType type, Lane& target) {
-  // The limits of 64-bit integers are no doubles: identity_of gives their nearest neighbours only.
-  const bool lowest = reduction == Reduction::maximum;
-  if (type == ElementType::i64 && (lowest || reduction == Reduction::minimum)) {
-    fill(type, lowest ? INT64_MIN : INT64_MAX, target);
-  } else if (type == ElementType::u64 && reduction == Reduction::minimum) {
-    fill(type, std::int64_t{-1}, target);
-  } else {
-    fill(type, identity_of(reduction, type), target);
-  }
+  fill(type, identity_of(reduction, type), target);
 }
 
 void wrap(ElementType type, IntLane& lane, std::size_t points) {
@@ -245,7 +182,7 @@ void store_lane(ElementType type, const Lane& lane, std::size_t points, std::byt
 }
 
 void store_where(const std::vector<std::uint8_t>& mask, ElementType type, double value, Lane& target) {
-  const std::int64_t integer = is_float(type) ? 0 : integer_from(type, value);
+  const std::int64_t integer = is_float(type) ? 0 : to_integer(type, value);
   for (std::size_t p = 0; p < mask.size(); ++p) {
     if (mask[p] == 0) continue;
     target.floats[p] = value;
@@ -256,9 +193,9 @@ void store_where(const std::vector<std::uint8_t>& mask, ElementType type, double
 void convert(ElementType from, const Lane& source, ElementType to, Lane& target, std::size_t points) {
   for (std::size_t p = 0; p < points; ++p) {
     if (is_float(to)) {
-      target.floats[p] = rounded(to, is_float(from) ? source.floats[p] : float_from(from, source.integers[p]));
+      target.floats[p] = is_float(from) ? rounded(to, source.floats[p]) : to_float(to, from, source.integers[p]);
     } else {
-      target.integers[p] = is_float(from) ? integer_from(to, source.floats[p]) : wrapped(to, source.integers[p]);
+      target.integers[p] = is_float(from) ? to_integer(to, source.floats[p]) : wrapped(to, source.integers[p]);
     }
   }
 }
@@ -266,7 +203,7 @@ void convert(ElementType from, const Lane& source, ElementType to, Lane& target,
 void convert_integers(const IntLane& source, ElementType to, Lane& target, std::size_t points) {
   for (std::size_t p = 0; p < points; ++p) {
     if (is_float(to)) {
-      target.floats[p] = rounded(to, static_cast<double>(source[p]));
+      target.floats[p] = to_float(to, ElementType::i64, source[p]);
     } else {
       target.integers[p] = wrapped(to, source[p]);
     }
@@ -307,8 +244,8 @@ void combine(Reduction reduction, ElementType type, Lane& accumulator, const Lan
       case Reduction::none: break;
       case Reduction::sum: update([](double acc, double x) { return acc + x; }); return;
       case Reduction::product: update([](double acc, double x) { return acc * x; }); return;
-      case Reduction::maximum: update([](double acc, double x) { return acc < x || x != x ? x : acc; }); return;
-      case Reduction::minimum: update([](double acc, double x) { return x < acc || x != x ? x : acc; }); return;
+      case Reduction::maximum: update([](double acc, double x) { return maximum_of(acc, x); }); return;
+      case Reduction::minimum: update([](double acc, double x) { return minimum_of(acc, x); }); return;
     }
     fail_check("unknown reduction");
   }

@@ -15,12 +15,12 @@ double identity_of(Reduction reduction, ElementType type) {
       case ElementType::i8: return lowest ? -128.0 : 127.0;
       case ElementType::i16: return lowest ? -32768.0 : 32767.0;
       case ElementType::i32: return lowest ? -2147483648.0 : 2147483647.0;
-      // The nearest doubles inside the type's range: comparisons with any representable element still hold.
-      case ElementType::i64: return lowest ? -9223372036854775808.0 : 9223372036854774784.0;
+      // The largest 64-bit integers are no doubles: what is one more is converted back to them.
+      case ElementType::i64: return lowest ? -9223372036854775808.0 : 9223372036854775808.0;
       case ElementType::u8: return lowest ? 0.0 : 255.0;
       case ElementType::u16: return lowest ? 0.0 : 65535.0;
       case ElementType::u32: return lowest ? 0.0 : 4294967295.0;
-      case ElementType::u64: return lowest ? 0.0 : 18446744073709549568.0;
+      case ElementType::u64: return lowest ? 0.0 : 18446744073709551616.0;
       default: return lowest ? 0.0 : 1.0;
     }
   };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/element_arithmetic.h"
 #include "core/element_dispatch.h"
 
 namespace stowage {
@@ -74,7 +75,13 @@ void store(ElementType type, Value value, std::byte* to) {
     return;
   }
   with_type(type, [&](auto sample) {
-    const auto element = static_cast<decltype(sample)>(value);
+    using T = decltype(sample);
+    T element;
+    if constexpr (std::is_floating_point_v<Value> && std::is_integral_v<T>) {
+      element = to_integer<T>(value);
+    } else {
+      element = static_cast<T>(value);
+    }
     std::memcpy(to, &element, sizeof element);
   });
 }

@@ -73,7 +73,7 @@ Tensor concatenated(std::span<const Tensor> parts, std::size_t axis);
 /// Elements first … first + extent - 1 along `axis`.
 Tensor part_of(const Tensor& whole, std::size_t axis, std::int64_t first, std::int64_t extent);
 
-/// Writes `value` as one element of `type` at `to`, converting as C does.
+/// Writes `value` as one element of `type` at `to`; numbers beyond the type's range as core/element_arithmetic.h says.
 void store_element(ElementType type, double value, std::byte* to);
 void store_element(ElementType type, std::int64_t value, std::byte* to);
 

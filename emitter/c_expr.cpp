@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/element_arithmetic.h"
 #include "core/overloaded.h"
 
 namespace stowage {
@@ -67,7 +68,7 @@ std::string helper_call(std::string_view name, ElementType type, const std::stri
 
 std::string unary(UnaryOp op, ElementType type, const std::string& a) {
   const auto call = [&](std::string_view name) {
-    if (!is_float(type)) return fmt::format("({}){}((double){})", c_name_of(type), name, a);
+    check(is_float(type), "operation on an integer that has none");
     return fmt::format("{}{}({})", name, type == ElementType::f32 ? "f" : "", a);
   };
   switch (op) {
@@ -91,6 +92,15 @@ std::string unary(UnaryOp op, ElementType type, const std::string& a) {
     case UnaryOp::logical_not: return fmt::format("(!{})", a);
   }
   fail_check("unknown unary operation");
+}
+
+/// Of a float to an integer by a helper, because C leaves it undefined beyond the integer's range.
+std::string c_cast(ElementType from, ElementType to, const std::string& a) {
+  if (to == ElementType::boolean) return fmt::format("({} != 0)", a);
+  if (!is_float(from) || is_float(to)) return fmt::format("({}){}", c_name_of(to), a);
+  std::string_view name = c_name_of(to);
+  name.remove_suffix(2);  // "_t"
+  return fmt::format("sw_to_{}({})", name, a);
 }
 
 /// Prints nodes with memory of those used more than once, which become temporaries when they are first met.
@@ -154,10 +164,7 @@ class ScalarPrinter {
                                    const std::string b = print(n.b);
                                    return fmt::format("({} ? {} : {})", condition, a, b);
                                  },
-                                 [&](const ScalarNode::Cast& n) {
-                                   if (node.type == ElementType::boolean) return fmt::format("({} != 0)", print(n.a));
-                                   return fmt::format("({}){}", c_name_of(node.type), print(n.a));
-                                 }},
+                                 [&](const ScalarNode::Cast& n) { return c_cast(n.a->type, node.type, print(n.a)); }},
                       node.value);
   }
 
@@ -181,24 +188,17 @@ bool is_name(const IndexExpr& e) {
 
 std::string c_integer(ElementType type, std::int64_t value) {
   if (is_float(type)) return c_constant(type, static_cast<double>(value));
+  value = wrapped(type, value);
+  if (type == ElementType::u64) return fmt::format("{}u", static_cast<std::uint64_t>(value));
   // The most negative numbers have no literal of their own in C.
   if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807 - 1)";
   if (value == std::numeric_limits<std::int32_t>::min() && type == ElementType::i32) return "(-2147483647 - 1)";
-  std::string text = std::to_string(value);
-  if (type == ElementType::u32 || type == ElementType::u64) text += "u";
+  const std::string text = std::to_string(value) + (type == ElementType::u32 ? "u" : "");
   return value < 0 ? "(" + text + ")" : text;
 }
 
 std::string c_constant(ElementType type, double value) {
-  if (!is_float(type)) {
-    if (type == ElementType::u64 && value >= 9223372036854775808.0) {
-      return value >= 18446744073709551615.0 ? "18446744073709551615u"
-                                             : fmt::format("{}u", static_cast<std::uint64_t>(value));
-    }
-    if (value >= 9223372036854775807.0) return "9223372036854775807";
-    if (value <= -9223372036854775808.0) return c_integer(type, std::numeric_limits<std::int64_t>::min());
-    return c_integer(type, static_cast<std::int64_t>(value));
-  }
+  if (!is_float(type)) return c_integer(type, to_integer(type, value));
   if (std::isnan(value)) return "NAN";
   if (std::isinf(value)) return value < 0 ? "(-INFINITY)" : "INFINITY";
   const bool single = type == ElementType::f32;

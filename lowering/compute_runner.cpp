@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/element_arithmetic.h"
 #include "core/element_dispatch.h"
 
 namespace stowage {
@@ -244,7 +245,7 @@ void ComputeRunner::load_reads(std::size_t length, const std::byte* ldm) {
   for (const ScalarProgram::IndexInput& input : program_.index_inputs()) {
     at_each_point(length, [&](std::size_t i) {
       const std::int64_t value = input.value(point_);
-      registers_[input.target].real[i] = rounded(input.type, static_cast<double>(value));
+      registers_[input.target].real[i] = to_float(input.type, ElementType::i64, value);
       registers_[input.target].whole[i] = wrapped(input.type, value);
     });
   }

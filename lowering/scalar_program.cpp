@@ -3,30 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/check.h"
+#include "core/element_arithmetic.h"
 
 namespace stowage {
 namespace {
 
 std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-
-double to_real(ElementType type, std::int64_t value) {
-  return type == ElementType::u64 ? static_cast<double>(bits(value)) : static_cast<double>(value);
-}
-
-/// C leaves conversions out of range undefined; they saturate here, and NaN becomes 0.
-std::int64_t to_whole(ElementType type, double value) {
-  if (std::isnan(value)) return 0;
-  if (type == ElementType::u64) {
-    if (value >= 18446744073709551616.0) return -1;
-    return value <= 0 ? 0 : static_cast<std::int64_t>(static_cast<std::uint64_t>(value));
-  }
-  if (value >= 9223372036854775808.0) return std::numeric_limits<std::int64_t>::max();
-  if (value < -9223372036854775808.0) return std::numeric_limits<std::int64_t>::min();
-  return static_cast<std::int64_t>(value);
-}
 
 double unary(UnaryOp op, double a) {
   switch (op) {
@@ -55,8 +39,9 @@ std::int64_t unary(UnaryOp op, ElementType type, std::int64_t a) {
     case UnaryOp::floor:
     case UnaryOp::ceil:
     case UnaryOp::round: return a;
-    default: return to_whole(type, unary(op, to_real(type, a)));
+    default: break;
   }
+  fail_check("operation on an integer that has none");
 }
 
 double binary(BinaryOp op, double a, double b) {
@@ -65,8 +50,8 @@ double binary(BinaryOp op, double a, double b) {
     case BinaryOp::subtract: return a - b;
     case BinaryOp::multiply: return a * b;
     case BinaryOp::divide: return a / b;
-    case BinaryOp::minimum: return a < b || std::isnan(a) ? a : b;
-    case BinaryOp::maximum: return a > b || std::isnan(a) ? a : b;
+    case BinaryOp::minimum: return minimum_of(a, b);
+    case BinaryOp::maximum: return maximum_of(a, b);
     case BinaryOp::power: return std::pow(a, b);
     default: break;
   }
@@ -80,13 +65,10 @@ std::int64_t binary(BinaryOp op, ElementType type, std::int64_t a, std::int64_t 
     case BinaryOp::add: return static_cast<std::int64_t>(bits(a) + bits(b));
     case BinaryOp::subtract: return static_cast<std::int64_t>(bits(a) - bits(b));
     case BinaryOp::multiply: return static_cast<std::int64_t>(bits(a) * bits(b));
-    case BinaryOp::divide:
-      if (b == 0) return 0;  // undefined in C
-      if (is_unsigned) return static_cast<std::int64_t>(bits(a) / bits(b));
-      return b == -1 ? static_cast<std::int64_t>(-bits(a)) : a / b;
+    case BinaryOp::divide: return integer_quotient(type, a, b);
     case BinaryOp::minimum: return less ? a : b;
     case BinaryOp::maximum: return less ? b : a;
-    case BinaryOp::power: return to_whole(type, std::pow(to_real(type, a), to_real(type, b)));
+    case BinaryOp::power: return integer_power(type, a, b);
     case BinaryOp::logical_and: return a != 0 && b != 0 ? 1 : 0;
     case BinaryOp::logical_or: return a != 0 || b != 0 ? 1 : 0;
     default: break;
@@ -116,23 +98,6 @@ BinaryOp step_of(Reduction reduction) {
 
 }  // namespace
 
-double rounded(ElementType type, double value) {
-  return type == ElementType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
-}
-
-std::int64_t wrapped(ElementType type, std::int64_t value) {
-  switch (type) {
-    case ElementType::i8: return static_cast<std::int8_t>(value);
-    case ElementType::i16: return static_cast<std::int16_t>(value);
-    case ElementType::i32: return static_cast<std::int32_t>(value);
-    case ElementType::u8: return static_cast<std::uint8_t>(value);
-    case ElementType::u16: return static_cast<std::uint16_t>(value);
-    case ElementType::u32: return static_cast<std::uint32_t>(value);
-    case ElementType::boolean: return value != 0 ? 1 : 0;
-    default: return value;
-  }
-}
-
 double combined(Reduction reduction, ElementType type, double a, double b) {
   return rounded(type, binary(step_of(reduction), a, b));
 }
@@ -157,12 +122,12 @@ std::size_t ScalarProgram::add(const ScalarExpr& e, std::size_t reads, std::size
   if (std::holds_alternative<ScalarNode::Accumulator>(e->value)) return reads;
   if (const auto* constant = std::get_if<ScalarNode::Constant>(&e->value)) {
     constants_.push_back({register_count_, rounded(e->type, constant->value),
-                          is_float(e->type) ? 0 : wrapped(e->type, to_whole(e->type, constant->value))});
+                          is_float(e->type) ? 0 : to_integer(e->type, constant->value)});
     return register_count_++;
   }
   if (const auto* constant = std::get_if<ScalarNode::IntConstant>(&e->value)) {
     constants_.push_back(
-        {register_count_, rounded(e->type, static_cast<double>(constant->value)), wrapped(e->type, constant->value)});
+        {register_count_, to_float(e->type, ElementType::i64, constant->value), wrapped(e->type, constant->value)});
     return register_count_++;
   }
   if (const auto* index = std::get_if<ScalarNode::Index>(&e->value)) {
@@ -249,10 +214,6 @@ void ScalarProgram::run(const Operation& operation, std::vector<Strip>& register
         fill_real([&](std::size_t i) { return a.real[i] * b.real[i]; });
       } else if (real_operands && operation.binary == BinaryOp::add) {
         fill_real([&](std::size_t i) { return a.real[i] + b.real[i]; });
-      } else if (real_operands && !is_float(type)) {  // logical operations on numbers
-        fill_whole([&](std::size_t i) {
-          return binary(operation.binary, ElementType::boolean, a.real[i] != 0 ? 1 : 0, b.real[i] != 0 ? 1 : 0);
-        });
       } else if (real_operands) {
         fill_real([&](std::size_t i) { return binary(operation.binary, a.real[i], b.real[i]); });
       } else {
@@ -271,12 +232,11 @@ void ScalarProgram::run(const Operation& operation, std::vector<Strip>& register
     }
     case Operation::Kind::cast:
       if (is_float(type)) {
-        fill_real(
-            [&](std::size_t i) { return real_operands ? a.real[i] : to_real(operation.operand_type, a.whole[i]); });
-      } else if (type == ElementType::boolean) {
-        fill_whole([&](std::size_t i) { return (real_operands ? a.real[i] != 0 : a.whole[i] != 0) ? 1 : 0; });
+        fill_real([&](std::size_t i) {
+          return real_operands ? a.real[i] : to_float(type, operation.operand_type, a.whole[i]);
+        });
       } else {
-        fill_whole([&](std::size_t i) { return real_operands ? to_whole(type, a.real[i]) : a.whole[i]; });
+        fill_whole([&](std::size_t i) { return real_operands ? to_integer(type, a.real[i]) : a.whole[i]; });
       }
       break;
   }

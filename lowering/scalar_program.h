@@ -73,9 +73,6 @@ class ScalarProgram {
   ElementType result_type_ = ElementType::f32;
 };
 
-/// `value` as an element of `type` holds it: rounded to float, wrapped to the integer's width, 0 or 1.
-double rounded(ElementType type, double value);
-std::int64_t wrapped(ElementType type, std::int64_t value);
 /// One step of a reduction, NaN spreading through minimum and maximum.
 double combined(Reduction reduction, ElementType type, double a, double b);
 std::int64_t combined(Reduction reduction, ElementType type, std::int64_t a, std::int64_t b);

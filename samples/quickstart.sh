@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The main job on real input, from a bare Debian 12 machine: installs what is missing, builds Stowage, writes two networks
-# as ONNX, compiles them for SW26010, runs the emitted code in emulation, and compares every fused operator with the
-# reference. What it makes lies in build/quickstart.
+# The main job on real input, from a bare Debian 12 machine: installs what is missing, builds the tool (no tests, no
+# window), writes two networks as ONNX, compiles them for SW26010, runs the emitted code in emulation, and compares every
+# fused operator with the reference. What it makes lies in build/quickstart.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 bash cmake/install_packages.sh build
-cmake --preset release </dev/null >/dev/null
-cmake --build --preset release -j "$(nproc)" --target stowage </dev/null
+cmake --preset tool </dev/null >/dev/null
+cmake --build --preset tool -j "$(nproc)" --target stowage </dev/null
 
-stowage="$PWD/build/release/driver/stowage"
+stowage="$PWD/build/tool/driver/stowage"
 rm -rf build/quickstart
 mkdir -p build/quickstart
 cd build/quickstart

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the tests' large data lies: ../shared beside the checkout, or where STOWAGE_SHARED points. It is not part of
-// the project; a test that misses it says so and passes.
+// the project; a test that misses some says WARN("skipped, 3 cases: …"), which tests/skip_listener.cpp counts.
 #pragma once
 
 #include <cstdlib>

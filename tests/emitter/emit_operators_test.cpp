@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator of the table that is no view, planned by itself, emitted, compiled, run, and compared with the plain
 // evaluation of its definition.
+#include <cmath>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -151,6 +152,40 @@ TEST_CASE("emitted operators agree with their definitions, in numbers and counts
   target.name = "sw26010";
   const Program program = fixtures::program_of(std::move(builder).build(), target);
   const auto inputs = fixtures::random_inputs(program, 7);
+  fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
+}
+
+TEST_CASE("NaN and infinities take the way through emitted operators that the definitions say") {
+  const Operand image{f32, {1, 2, 20, 20}};
+  const Attributes window = {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}};
+  const std::vector<Case> with_special_values = {
+      {"Relu", {}, {image}},
+      {"Clip", {{"min", 0.0}, {"max", 6.0}}, {image}},
+      {"Clip", {}, {image, {f32, {}}, {f32, {}}}},
+      {"Max", {}, {image, {f32, {2, 20, 20}}}},
+      {"Min", {}, {image, {f32, {2, 20, 20}}}},
+      {"MaxPool", window, {image}},
+      {"ReduceMax", {{"axes", Ints{2}}}, {image}},
+      {"LeakyRelu", {{"alpha", 0.25}}, {image}},
+      {"Cast", {{"to", std::string("i32")}}, {image}},
+      {"Cast", {{"to", std::string("u8")}}, {image}},
+  };
+  GraphBuilder builder("special_values");
+  for (std::size_t i = 0; i < with_special_values.size(); ++i) add_case(builder, with_special_values[i], i);
+  Target target;
+  target.name = "sw26010";
+  const Program program = fixtures::program_of(std::move(builder).build(), target);
+  std::vector<Tensor> inputs = fixtures::random_inputs(program, 7);
+  const std::vector<float> special = {NAN, INFINITY, -INFINITY, 0.0F, -0.0F, 1e-42F, 300.0F, -2.5F, 3e9F};
+  for (std::size_t input = 0; input < inputs.size(); ++input) {
+    if (inputs[input].shape().empty()) continue;  // the bounds of Clip
+    const auto values = inputs[input].as<float>();
+    std::vector<float> with_special(values.begin(), values.end());
+    // Not the same of two operands at a place, and many places without.
+    for (std::size_t i = 0; i < with_special.size(); i += 3 + input % 2)
+      with_special[i] = special[i / 3 % special.size()];
+    inputs[input] = Tensor::of_floats(inputs[input].shape(), with_special);
+  }
   fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
 }
 

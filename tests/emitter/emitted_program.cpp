@@ -23,18 +23,6 @@
 namespace stowage::fixtures {
 namespace {
 
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-void write_bytes(const std::filesystem::path& path, const void* bytes, std::size_t size) {
-  std::ofstream out(path, std::ios::binary);
-  out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
-}
-
 /// Adds the tensors of a stage list and one operator to a graph, and names them as sources.
 FusedOperator add_group(GraphBuilder& builder, const std::string& name, StageList& stages) {
   FusedOperator group;
@@ -83,6 +71,18 @@ Program finish(FusedGraph fused, Plan plan, const Target& target) {
 }
 
 }  // namespace
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write_bytes(const std::filesystem::path& path, const void* bytes, std::size_t size) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+}
 
 Program program_of(const std::string& name, StageList stages, const Target& target, const Schedule& fixed) {
   FusedGraph fused = graph_of(name, stages);
@@ -292,8 +292,9 @@ void check_program(const Program& program, const std::vector<Tensor>& inputs, co
         const double wanted = expected[o].as_double(i);
         const double got = run.outputs[o].as_double(i);
         if (got == wanted || (std::isnan(got) && std::isnan(wanted))) continue;
-        largest = std::max(largest, std::abs(wanted));
-        if (!(std::abs(got - wanted) <= difference)) difference = std::abs(got - wanted);  // keeps a NaN
+        if (std::isfinite(wanted)) largest = std::max(largest, std::abs(wanted));
+        const double apart = std::abs(got - wanted);
+        difference = std::isnan(apart) ? HUGE_VAL : std::max(difference, apart);
       }
       INFO("largest " << largest << ", difference " << difference);
       if (!made_of.empty()) largest = std::max(largest, made_of[o]);

@@ -12,6 +12,10 @@
 
 namespace stowage::fixtures {
 
+/// "" where there is no such file.
+std::string read_text(const std::filesystem::path& path);
+void write_bytes(const std::filesystem::path& path, const void* bytes, std::size_t size);
+
 /// A stage list as a program of one step, planned by swtvm. Tensors of role input and constants with a source become
 /// the graph's. `fixed` may fix any part of the schedule.
 Program program_of(const std::string& name, StageList stages, const Target& target, const Schedule& fixed = {});

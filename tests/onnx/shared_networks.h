@@ -12,22 +12,32 @@
 
 namespace stowage::test {
 
-/// Files of ../shared/models/FOLDER, sorted; where it is missing, says "skipped" and gives none.
-std::vector<std::filesystem::path> models_in(const std::string& folder);
+/// Networks of ../shared/models/FOLDER.
+struct SharedNetworks {
+  std::vector<std::filesystem::path> here;    ///< files, sorted
+  std::vector<std::string> missing;           ///< names of those that ought to be there and are not
+  [[nodiscard]] std::string skipped() const;  ///< "skipped, 3 cases: …", for WARN
+};
+SharedNetworks networks_in(const std::string& folder);
+
+/// The types of its tensors are not read (float16): it is refused when it is imported, with all that it asks for.
+bool has_unread_types(const std::filesystem::path& model);
 
 struct Golden {
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
   ImportOptions options;  ///< sizes of dynamic dimensions that ONNX Runtime was given
 };
-/// Nothing for a network without golden outputs, or with types that are not read.
+/// Nothing for a network without golden outputs. Throws std::runtime_error where they are there and cannot be read.
 std::optional<Golden> golden_of(const std::filesystem::path& model);
 
 /// Names that onnx_coverage says are missing.
 std::vector<std::string> unsupported_of(const std::filesystem::path& model);
 
-/// Whether all elements agree to 1e-3 of the tensor's largest magnitude. ONNX Runtime approximates the logistic
-/// function to about 2^-21, which shows where a whole output lies below 1e-5: hence the absolute term.
-bool agrees(const Tensor& expected, const Tensor& actual);
+/// How `actual` differs from what ONNX Runtime computed, in words; empty where type and shape are the same, NaN and
+/// infinities stand at the same places, and all other elements agree to 1e-3 of the tensor's largest magnitude. ONNX
+/// Runtime approximates the logistic function to about 2^-21, which shows where a whole output lies below 1e-5: hence
+/// an absolute term of 1e-6.
+std::string golden_difference(const Tensor& expected, const Tensor& actual);
 
 }  // namespace stowage::test

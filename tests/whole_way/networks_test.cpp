@@ -12,38 +12,66 @@
 namespace stowage::test {
 namespace {
 
-void check_folder(const std::string& folder) {
-  for (const auto& model : models_in(folder)) {
-    const auto golden = golden_of(model);
-    ImportOptions options = golden ? golden->options : ImportOptions{};
-    if (model.stem() == "tv_resnet18_dynbatch") options.dimensions["N"] = 2;
-    if (!unsupported_of(model).empty() || model.stem() == "cls_squeezenet_fp16_caffe2") {
+/// Emulates and holds the counts against the predicted ones; returns the outputs.
+std::vector<Tensor> emulated(const Compilation& compilation, const std::vector<Tensor>& inputs) {
+  Diagnostics diagnostics;
+  EmulationOptions options;
+  options.keep_outputs_of_steps = false;
+  const auto result = emulate(compilation.program, compilation.emitted, inputs, options, {}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(result);
+  CHECK(compare_counts(compilation.program, *result).empty());
+  return result->outputs;
+}
+
+/// `trained` networks must have golden outputs; others get seeded weights.
+void check_folder(const std::string& folder, bool trained, const std::string& planner) {
+  const SharedNetworks networks = networks_in(folder);
+  if (!networks.missing.empty()) WARN(networks.skipped());
+  for (const auto& model : networks.here) {
+    if (!unsupported_of(model).empty() || has_unread_types(model)) {
       std::cout << model.filename().string() << ": refused, see the tests of the import\n";
       continue;
     }
+    INFO(model.string());
+    const auto golden = golden_of(model);
+    REQUIRE(golden.has_value() == trained);
+    ImportOptions options = golden ? golden->options : ImportOptions{};
+    if (model.stem() == "tv_resnet18_dynbatch") options.dimensions["N"] = 2;
     Diagnostics diagnostics;
     const auto imported = import_onnx(model.string(), options, diagnostics);
-    INFO(model.string() << "\n" << format_diagnostics(diagnostics));
+    INFO(format_diagnostics(diagnostics));
     REQUIRE(imported);
     const Graph graph = golden ? *imported : with_seeded_weights(*imported, 1);
     const auto inputs = golden ? golden->inputs : seeded_inputs(graph, 1);
-    const auto outputs = checked(compiled(graph), inputs);
+    CompileRequest request;
+    request.planner = planner;
+    // Late layers of YOLOX make more than is tolerated of a rounding of early ones, when sums are taken in another
+    // order than the reference's: there the golden outputs are the judges.
+    const bool judged_by_golden = golden && planner == "searched";
+    const Compilation compilation = compiled(graph, request);
+    const auto outputs = judged_by_golden ? emulated(compilation, inputs) : checked(compilation, inputs);
     std::cout << model.filename().string() << ": checked" << (golden ? ", golden outputs met" : "") << "\n";
     if (!golden) continue;
     REQUIRE(outputs.size() == golden->outputs.size());
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       INFO("output " << o);
-      CHECK(agrees(golden->outputs[o], outputs[o]));
+      CHECK(golden_difference(golden->outputs[o], outputs[o]) == "");
     }
   }
 }
 
 }  // namespace
 
-TEST_CASE("trained networks, compiled and emulated, meet the reference and ONNX Runtime") { check_folder("real"); }
-TEST_CASE("exported networks with seeded weights, compiled and emulated, meet the reference") {
-  check_folder("exported");
+TEST_CASE("trained networks, compiled and emulated, meet the reference and ONNX Runtime") {
+  check_folder("real", true, "swtvm");
 }
-TEST_CASE("light networks, compiled and emulated, meet the reference") { check_folder("light"); }
+TEST_CASE("trained networks, planned by searched and emulated, meet the reference and ONNX Runtime") {
+  check_folder("real", true, "searched");
+}
+TEST_CASE("exported networks with seeded weights, compiled and emulated, meet the reference") {
+  check_folder("exported", false, "searched");
+}
+TEST_CASE("light networks, compiled and emulated, meet the reference") { check_folder("light", false, "searched"); }
 
 }  // namespace stowage::test

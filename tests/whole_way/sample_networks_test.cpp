@@ -7,13 +7,14 @@
 #include "core/onnx/import.h"
 #include "core/temporary_folder.h"
 #include "driver/networks.h"
+#include "fusion/strategy.h"
+#include "lowering/planner.h"
 #include "tests/whole_way/whole_way.h"
 
 namespace stowage::test {
 namespace {
 
-void check_network(const std::string& name, std::int64_t batch) {
-  INFO(name << ", batch " << batch);
+Graph sample(const std::string& name, std::int64_t batch) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / (name + ".onnx")).string();
   Diagnostics diagnostics;
@@ -23,36 +24,105 @@ void check_network(const std::string& name, std::int64_t batch) {
   const auto graph = import_onnx(path, {}, diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(graph);
-  const Compilation compilation = compiled(*graph);
-  checked(compilation, seeded_inputs(*graph, 1));
+  return *graph;
+}
+
+void check_network(const std::string& name, std::int64_t batch, const std::string& planner,
+                   const std::string& fusion = "exact") {
+  INFO(name << ", batch " << batch << ", planned by " << planner << ", fused by " << fusion);
+  const Graph graph = sample(name, batch);
+  CompileRequest request;
+  request.planner = planner;
+  request.fusion = fusion;
+  const Compilation compilation = compiled(graph, request);
+  CHECK(compilation.program.planner == planner);
+  CHECK(compilation.program.fusion == fusion);
+  checked(compilation, seeded_inputs(graph, 1));
+}
+
+/// All planners with all strategies.
+void check_all_ways(const std::string& name) {
+  for (const std::string& planner : planner_names()) {
+    for (const std::string& fusion : strategy_names()) check_network(name, 1, planner, fusion);
+  }
 }
 
 }  // namespace
 
 // One test each, so that they run side by side and a failure names its network.
-TEST_CASE("sample network matmul agrees with the reference in every fused operator") { check_network("matmul", 1); }
-TEST_CASE("sample network vector agrees with the reference in every fused operator") { check_network("vector", 1); }
-TEST_CASE("sample network lenet agrees with the reference in every fused operator") { check_network("lenet", 1); }
-TEST_CASE("sample network cifarnet agrees with the reference in every fused operator") { check_network("cifarnet", 1); }
-TEST_CASE("sample network alexnet agrees with the reference in every fused operator") { check_network("alexnet", 1); }
-TEST_CASE("sample network vgg16 agrees with the reference in every fused operator") { check_network("vgg16", 1); }
-TEST_CASE("sample network vgg19 agrees with the reference in every fused operator") { check_network("vgg19", 1); }
-TEST_CASE("sample network resnet18 agrees with the reference in every fused operator") { check_network("resnet18", 1); }
-TEST_CASE("sample network resnet18 at batch 4 agrees with the reference") { check_network("resnet18", 4); }
-TEST_CASE("sample network resnet50 agrees with the reference in every fused operator") { check_network("resnet50", 1); }
-TEST_CASE("sample network googlenet agrees with the reference in every fused operator") {
-  check_network("googlenet", 1);
+TEST_CASE("sample network matmul agrees with the reference under each planner and strategy") {
+  check_all_ways("matmul");
 }
-TEST_CASE("sample network mobilenet_v1 agrees with the reference in every fused operator") {
-  check_network("mobilenet_v1", 1);
+TEST_CASE("sample network vector agrees with the reference under each planner and strategy") {
+  check_all_ways("vector");
 }
-TEST_CASE("sample network mobilenet_v1 at batch 4 agrees with the reference") { check_network("mobilenet_v1", 4); }
-TEST_CASE("sample network mobilenet_v2 agrees with the reference in every fused operator") {
-  check_network("mobilenet_v2", 1);
+TEST_CASE("sample network lenet agrees with the reference under each planner and strategy") { check_all_ways("lenet"); }
+TEST_CASE("sample network cifarnet agrees with the reference under each planner and strategy") {
+  check_all_ways("cifarnet");
 }
-TEST_CASE("sample network dcgan agrees with the reference in every fused operator") { check_network("dcgan", 1); }
-TEST_CASE("sample network bert_base agrees with the reference in every fused operator") {
-  check_network("bert_base", 1);
+TEST_CASE("sample network alexnet planned by swtvm agrees with the reference") { check_network("alexnet", 1, "swtvm"); }
+TEST_CASE("sample network alexnet planned by searched agrees with the reference") {
+  check_network("alexnet", 1, "searched");
+}
+TEST_CASE("sample network vgg16 planned by swtvm agrees with the reference") { check_network("vgg16", 1, "swtvm"); }
+TEST_CASE("sample network vgg16 planned by searched agrees with the reference") {
+  check_network("vgg16", 1, "searched");
+}
+TEST_CASE("sample network vgg19 planned by swtvm agrees with the reference") { check_network("vgg19", 1, "swtvm"); }
+TEST_CASE("sample network vgg19 planned by searched agrees with the reference") {
+  check_network("vgg19", 1, "searched");
+}
+TEST_CASE("sample network resnet18 planned by swtvm agrees with the reference") {
+  check_network("resnet18", 1, "swtvm");
+}
+TEST_CASE("sample network resnet18 planned by searched agrees with the reference") {
+  check_network("resnet18", 1, "searched");
+}
+TEST_CASE("sample network resnet50 planned by swtvm agrees with the reference") {
+  check_network("resnet50", 1, "swtvm");
+}
+TEST_CASE("sample network resnet50 planned by searched agrees with the reference") {
+  check_network("resnet50", 1, "searched");
+}
+TEST_CASE("sample network googlenet planned by swtvm agrees with the reference") {
+  check_network("googlenet", 1, "swtvm");
+}
+TEST_CASE("sample network googlenet planned by searched agrees with the reference") {
+  check_network("googlenet", 1, "searched");
+}
+TEST_CASE("sample network mobilenet_v1 planned by swtvm agrees with the reference") {
+  check_network("mobilenet_v1", 1, "swtvm");
+}
+TEST_CASE("sample network mobilenet_v1 planned by searched agrees with the reference") {
+  check_network("mobilenet_v1", 1, "searched");
+}
+TEST_CASE("sample network mobilenet_v2 planned by swtvm agrees with the reference") {
+  check_network("mobilenet_v2", 1, "swtvm");
+}
+TEST_CASE("sample network mobilenet_v2 planned by searched agrees with the reference") {
+  check_network("mobilenet_v2", 1, "searched");
+}
+TEST_CASE("sample network dcgan planned by swtvm agrees with the reference") { check_network("dcgan", 1, "swtvm"); }
+TEST_CASE("sample network dcgan planned by searched agrees with the reference") {
+  check_network("dcgan", 1, "searched");
+}
+TEST_CASE("sample network bert_base planned by swtvm agrees with the reference") {
+  check_network("bert_base", 1, "swtvm");
+}
+TEST_CASE("sample network bert_base planned by searched agrees with the reference") {
+  check_network("bert_base", 1, "searched");
+}
+TEST_CASE("sample network resnet18 at batch 4 planned by swtvm agrees with the reference") {
+  check_network("resnet18", 4, "swtvm");
+}
+TEST_CASE("sample network resnet18 at batch 4 planned by searched agrees with the reference") {
+  check_network("resnet18", 4, "searched");
+}
+TEST_CASE("sample network mobilenet_v1 at batch 4 planned by swtvm agrees with the reference") {
+  check_network("mobilenet_v1", 4, "swtvm");
+}
+TEST_CASE("sample network mobilenet_v1 at batch 4 planned by searched agrees with the reference") {
+  check_network("mobilenet_v1", 4, "searched");
 }
 
 TEST_CASE("every sample network is checked") {

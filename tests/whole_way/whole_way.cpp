@@ -10,9 +10,9 @@
 
 namespace stowage::test {
 
-Compilation compiled(const Graph& graph) {
+Compilation compiled(const Graph& graph, const CompileRequest& request) {
   Diagnostics diagnostics;
-  auto compilation = compile_graph(graph, CompileRequest{}, diagnostics);
+  auto compilation = compile_graph(graph, request, diagnostics);
   if (!compilation) FAIL(format_diagnostics(diagnostics));
   for (const ProgramStep& step : compilation->program.steps) {
     if (!step.plan) continue;

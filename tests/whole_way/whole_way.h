@@ -9,9 +9,9 @@
 
 namespace stowage::test {
 
-/// Compiles for sw26010 with the default strategy and planner; every loop nest is verified. Fails the test with the
-/// diagnostics.
-Compilation compiled(const Graph& graph);
+/// Compiles for sw26010, by default with the default strategy and planner; every loop nest is verified. Fails the test
+/// with the diagnostics.
+Compilation compiled(const Graph& graph, const CompileRequest& request = {});
 
 /// Seeded inputs: floats around 0, small non-negative integers (they are indices), truth values.
 std::vector<Tensor> seeded_inputs(const Graph& graph, std::uint32_t seed);

@@ -42,8 +42,34 @@ static inline int sw_wrap(long position, int extent) { return (int)(position < 0
 SW_DEFINE_MIN_MAX(, int)
 SW_DEFINE_MIN_MAX(_long, long)
 SW_DEFINE_MIN_MAX(_ulong, unsigned long)
-SW_DEFINE_MIN_MAX(_float, float)
-SW_DEFINE_MIN_MAX(_double, double)
+
+/* NaN where either is NaN, a where they are equal. Compilers drop the second condition where b is a constant. */
+#define SW_DEFINE_FLOAT_MIN_MAX(suffix, type)             \
+  static inline type sw_min##suffix(type a, type b) {     \
+    const type smaller = b < a ? b : a;                   \
+    return b != b ? b : smaller;                          \
+  }                                                       \
+  static inline type sw_max##suffix(type a, type b) {     \
+    const type larger = a < b ? b : a;                    \
+    return b != b ? b : larger;                           \
+  }
+SW_DEFINE_FLOAT_MIN_MAX(_float, float)
+SW_DEFINE_FLOAT_MIN_MAX(_double, double)
+
+/* A floating-point number as an integer, towards zero. C leaves open what is beyond the range:
+ * here the nearest integer, and 0 for NaN. */
+#define SW_DEFINE_TO_INTEGER(name, low, high)                                                         \
+  static inline name##_t sw_to_##name(double a) {                                                     \
+    return a != a ? 0 : a <= (double)low ? low : a >= (double)high ? high : (name##_t)a;              \
+  }
+SW_DEFINE_TO_INTEGER(int8, INT8_MIN, INT8_MAX)
+SW_DEFINE_TO_INTEGER(int16, INT16_MIN, INT16_MAX)
+SW_DEFINE_TO_INTEGER(int32, INT32_MIN, INT32_MAX)
+SW_DEFINE_TO_INTEGER(int64, INT64_MIN, INT64_MAX)
+SW_DEFINE_TO_INTEGER(uint8, 0, UINT8_MAX)
+SW_DEFINE_TO_INTEGER(uint16, 0, UINT16_MAX)
+SW_DEFINE_TO_INTEGER(uint32, 0, UINT32_MAX)
+SW_DEFINE_TO_INTEGER(uint64, 0, UINT64_MAX)
 
 /* Integers wrap around: C leaves the overflow of signed ones undefined. */
 #define SW_DEFINE_ARITHMETIC(suffix, type)                                                                        \

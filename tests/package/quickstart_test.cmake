@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+cmake_minimum_required(VERSION 3.25)
+# Run by CTest: cmake -D source=… -D work=… -P quickstart_test.cmake
+# Configures what samples/quickstart.sh configures, with every CMake package hidden that the quickstart does not
+# install.
+file(READ ${source}/samples/quickstart.sh script)
+if(NOT script MATCHES "cmake --preset ([a-z]+)")
+  message(FATAL_ERROR "samples/quickstart.sh configures no preset")
+endif()
+set(preset ${CMAKE_MATCH_1})
+if(NOT script MATCHES "install_packages.sh ([a-z ]+)\n")
+  message(FATAL_ERROR "samples/quickstart.sh installs no packages")
+endif()
+separate_arguments(purposes UNIX_COMMAND "${CMAKE_MATCH_1}")
+
+# What is not on this machine is hidden as it is; dpkg knows the names of what is.
+set(hide)
+find_program(dpkg dpkg-query)
+if(dpkg)
+  file(STRINGS ${source}/cmake/debian_packages.txt lines REGEX "^[a-z]+ +[^ ]+")
+  set(installed)
+  set(others)
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([a-z]+) +([^ ]+)" ignored "${line}")
+    if(CMAKE_MATCH_1 IN_LIST purposes)
+      list(APPEND installed ${CMAKE_MATCH_2})
+    else()
+      list(APPEND others ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+  list(REMOVE_ITEM others ${installed})
+  execute_process(COMMAND ${dpkg} --listfiles ${others} OUTPUT_VARIABLE files ERROR_QUIET)
+  string(REGEX MATCHALL "[^/\n]+(Config|-config)\\.cmake" files "${files}")
+  list(TRANSFORM files REPLACE "(Config|-config)\\.cmake$" "" OUTPUT_VARIABLE names)
+  list(TRANSFORM names REPLACE "(.+)" "-DCMAKE_DISABLE_FIND_PACKAGE_\\1=TRUE" OUTPUT_VARIABLE hide)
+endif()
+if(dpkg AND NOT "Catch2" IN_LIST names)
+  message(FATAL_ERROR "the test packages' names in CMake were not found: ${names}")
+endif()
+
+file(REMOVE_RECURSE ${work})
+execute_process(COMMAND ${CMAKE_COMMAND} --preset ${preset} -B ${work} ${hide} WORKING_DIRECTORY ${source}
+                RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "preset ${preset} does not configure without the packages of other purposes:\n${output}")
+endif()
+# The tool is built where the script and the README look for it.
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${work} --target driver/stowage -- -n
+                RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "preset ${preset} does not build driver/stowage:\n${output}")
+endif()
+file(READ ${source}/README.md readme)
+foreach(text IN ITEMS script readme)
+  if(NOT ${text} MATCHES "build/${preset}/driver/stowage")
+    message(FATAL_ERROR "the ${text} does not name build/${preset}/driver/stowage")
+  endif()
+endforeach()
