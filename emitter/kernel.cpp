@@ -161,7 +161,7 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
   out.line(fmt::format("struct {}_para para;", name));
   std::vector<std::string> replies{k.para_reply};
   for (const auto& [id, dma] : k.dma) replies.push_back(dma.reply);
-  out.line(fmt::format("volatile int {};", fmt::join(replies, ", ")));
+  out.line(fmt::format("volatile unsigned {};", fmt::join(replies, ", ")));
   out.close("};");
   for (std::size_t b = 0; b < k.nest.buffers.size(); ++b) {
     out.line(fmt::format("SW_CHECK({0}_{1}_is_in_place, offsetof(struct {0}_ldm, {1}) == {2});", name, k.buffers[b],

@@ -38,7 +38,7 @@ int swemu_get(struct swemu_site* site, int mode, const void* source, void* targe
               int mask, int stride, int block);
 int swemu_put(struct swemu_site* site, int mode, const void* source, void* target, int length, volatile void* reply,
               int stride, int block);
-void swemu_wait(struct swemu_site* site, volatile int* reply, int count);
+void swemu_wait(struct swemu_site* site, volatile unsigned* reply, int count);
 int swemu_barrier(struct swemu_site* site, int scope, int mask);
 
 #endif

@@ -426,7 +426,7 @@ int swemu_put(struct swemu_site* site, int mode, const void* source, void* targe
 }
 
 /* Lands and forgets the operations of one reply word. */
-static int settle(struct swemu_core* core, const volatile int* reply) {
+static int settle(struct swemu_core* core, const volatile unsigned* reply) {
   int kept = 0, settled = 0;
   for (int i = 0; i < core->flight_count; ++i) {
     struct swemu_flight* f = &core->flights[i];
@@ -446,13 +446,13 @@ static int settle(struct swemu_core* core, const volatile int* reply) {
   return settled;
 }
 
-void swemu_wait(struct swemu_site* site, volatile int* reply, int count) {
+void swemu_wait(struct swemu_site* site, volatile unsigned* reply, int count) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "dma_wait on the management core");
   if (count > 0) ++count_of(site)->waits;
   arrive_at_random(core);
   const int settled = settle(core, reply);
-  const int value = *reply;
+  const int value = (int)*reply;
   if (value < count)
     swemu_problem(
         SWEMU_ERROR, "emulation-wait-never-ends", site, core->id,

@@ -25,7 +25,7 @@
 
 struct swemu_flight { /* an operation that was issued and not yet awaited */
   struct swemu_site* site;
-  volatile int* reply;
+  volatile unsigned* reply;
   char *ldm, *memory;
   int length, stride, block;
   int64_t rows; /* blocks */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The one arena in the LDM that all kernels overlay. In emulation the runtime has it. */
+#include "slave.h"
 #include "sw_rt.h"
 
 SW_CHECK(the_arena_fits, SW_ARENA_BYTES < SW_LDM_BYTES);

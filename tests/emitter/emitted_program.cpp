@@ -18,6 +18,7 @@
 #include "core/temporary_folder.h"
 #include "fusion/views.h"
 #include "lowering/planner_swtvm.h"
+#include "tests/emitter/vendor_compile.h"
 #include "tests/places.h"
 
 namespace stowage::fixtures {
@@ -266,6 +267,7 @@ std::vector<Tensor> evaluate_graph(const Graph& graph, const std::vector<Tensor>
 void check_program(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected,
                    const std::vector<double>& made_of) {
   const EmittedProgram emitted = emit_athread(program);
+  CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
   // Counts of a shared kernel are those of all its steps.
   std::map<std::string, int> first_step;
   std::map<std::pair<int, int>, DmaTotals> predicted;

@@ -7,6 +7,7 @@
 #include "core/onnx/import.h"
 #include "core/temporary_folder.h"
 #include "driver/networks.h"
+#include "tests/emitter/vendor_compile.h"
 #include "tests/whole_way/whole_way.h"
 
 namespace stowage::test {
@@ -24,6 +25,7 @@ void check_network(const std::string& name, std::int64_t batch) {
   INFO(format_diagnostics(diagnostics));
   REQUIRE(graph);
   const Compilation compilation = compiled(*graph);
+  CHECK(complaints_of_vendor_headers({&compilation.emitted}) == "");
   checked(compilation, seeded_inputs(*graph, 1));
 }
 

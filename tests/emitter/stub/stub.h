@@ -22,7 +22,7 @@ enum { ARRAY_SCOPE };
 #define athread_get_id(core) stub_core_id()
 void stub_dma(const char *file, int line, const void *source, void *target, int length, void *reply, int stride,
               int block, int is_get);
-void stub_wait(const char *file, int line, volatile int *reply, int count);
+void stub_wait(const char *file, int line, volatile unsigned *reply, int count);
 int stub_core_id(void);
 void *swemu_ldm(size_t bytes, size_t buffer_bytes);
 void *swemu_alloc(size_t bytes);
