@@ -202,9 +202,9 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
   }
   const std::string stub = (test::source_folder() / "tests/emitter/stub").string();
   const std::string command = fmt::format(
-      "cd '{}' && {{ {} -std=gnu99 -Wall -Wextra -O2 -DSW_EMULATION -I '{}' {} '{}/stub.c' -lm "
+      "cd '{}' && {{ {} -std=gnu99 -Wall -Wextra -O2 -DSW_EMULATION -DSTUB_CORES={} -I '{}' {} '{}/stub.c' -lm "
       "-o program && ./program; echo status $?; }} > log.txt 2>&1",
-      folder.string(), compiler, stub, sources, stub);
+      folder.string(), compiler, program.target.mesh_rows * program.target.mesh_columns, stub, sources, stub);
   StubRun run;
   check(std::system(command.c_str()) == 0, "no shell");
   run.log = read_text(folder / "log.txt");

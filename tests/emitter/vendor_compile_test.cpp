@@ -3,9 +3,12 @@
 // vendor's signatures; here it is shown that this finds what it is to find.
 #include <catch2/catch.hpp>
 
-#include "emitted_program.h"
+#include <fmt/format.h>
+
 #include "../lowering/operator_draw.h"
+#include "emitted_program.h"
 #include "tests/emitter/vendor_compile.h"
+#include "tests/random_runs.h"
 
 using namespace stowage;
 
@@ -42,6 +45,29 @@ std::string complaints(const EmittedProgram& program) { return test::complaints_
 
 TEST_CASE("emitted sources compile with the vendor's signatures and without the emulation macro") {
   CHECK(complaints(some_program()) == "");
+}
+
+TEST_CASE("random programs for random machines compile with the vendor's signatures") {
+  const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20250117);
+  const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 20);
+  std::vector<EmittedProgram> programs;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    fixtures::OperatorDraw draw(seed + round);
+    Target target = draw.machine();
+    target.ldm_reserved = 2048;
+    target.ldm_bytes += target.ldm_reserved;
+    target.vector_lanes = draw.coin() ? 4 : 1;
+    std::vector<StageList> lists;
+    while (lists.size() < 4) {
+      if (auto drawn = draw.draw()) lists.push_back(std::move(drawn->stages));
+    }
+    std::vector<std::size_t> refused;
+    programs.push_back(emit_athread(fixtures::program_of(fmt::format("random_{}", round), lists, target, refused)));
+  }
+  std::vector<const EmittedProgram*> all;
+  for (const EmittedProgram& program : programs) all.push_back(&program);
+  INFO("STOWAGE_SEED=" << seed << " STOWAGE_ROUNDS=" << rounds);
+  CHECK(test::complaints_of_vendor_headers(all) == "");
 }
 
 TEST_CASE("the vendor's signatures find an LDM variable without slave.h") {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { cores = 64, ldm_bytes = 65536, most_places = 4096 };
+enum { cores = STUB_CORES, ldm_bytes = 65536, most_places = 4096 };
 
 static int core;
 static char ldm[ldm_bytes] __attribute__((aligned(128)));

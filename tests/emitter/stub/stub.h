@@ -7,6 +7,7 @@
 
 static inline int athread_init(void) { return 0; }
 static inline int athread_halt(void) { return 0; }
+static inline int athread_set_num_threads(int threads) { return threads == STUB_CORES ? 0 : -1; }
 static inline int athread_join(void) { return 0; }
 #define SLAVE_FUN(f) f
 #define athread_spawn(f, argument) stub_spawn(SLAVE_FUN(f), (argument))

@@ -6,5 +6,5 @@
 SW_CHECK(the_arena_fits, SW_ARENA_BYTES < SW_LDM_BYTES);
 
 #ifndef SW_EMULATION
-__thread_local char sw_ldm[SW_ARENA_BYTES] __attribute__((aligned(128)));
+__thread_local char sw_ldm[SW_ARENA_BYTES] __attribute__((aligned(SW_LDM_ALIGNMENT)));
 #endif
