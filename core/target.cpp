@@ -18,6 +18,7 @@ namespace stowage {
 
 namespace {
 
+constexpr int lanes_of_floatv4 = 4;
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 
 /// Each is samples/targets/NAME.toml, embedded.
@@ -46,6 +47,20 @@ void read_bandwidth(TomlTable& table, Target& target) {
   }
 }
 
+void check_alignment(TomlTable& table, std::string_view key, std::int64_t value, const Target& target) {
+  // Elements of 8 bytes and pointers lie in the LDM, and main memory is allocated at no smaller multiple.
+  constexpr std::int64_t least = 8;
+  if (value < least) {
+    table.error(
+        "alignment-too-small", key,
+        fmt::format("'{}' is {}, at least {} was wanted: elements have up to {} bytes", key, value, least, least));
+  } else if (value < target.dma_alignment) {
+    table.error("alignment-too-small", key,
+                fmt::format("'{}' is {}, at least the {} of 'dma_alignment' were wanted: what it aligns, DMA moves",
+                            key, value, target.dma_alignment));
+  }
+}
+
 /// Relations between keys that are right by themselves.
 void check_relations(TomlTable& table, const Target& target) {
   if (target.cores > target.mesh_rows * target.mesh_columns) {
@@ -63,7 +78,15 @@ void check_relations(TomlTable& table, const Target& target) {
                                    {"dram_line_bytes", target.dram_line_bytes}}) {
     if (!is_power_of_two(value)) {
       table.error("not-a-power-of-two", key, fmt::format("'{}' is {}, a power of two was wanted", key, value));
+    } else if (key != "dma_alignment") {
+      check_alignment(table, key, value, target);
     }
+  }
+  if (target.vector_lanes != 1 && target.vector_lanes != lanes_of_floatv4) {
+    table.error(
+        "unsupported-lanes", "vector_lanes",
+        fmt::format("'vector_lanes' is {}, but code is emitted for {} lanes (floatv4) or for 1 (plain loops) only",
+                    target.vector_lanes, lanes_of_floatv4));
   }
 }
 

@@ -345,7 +345,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   program.fused.groups = {alone.group};
   if (!step.plan) {
     // Inputs and outputs of a network have no gaps, so what is a view in the network need not be one alone.
-    program.fused.graph = place_tensors(program.fused.graph, {});
+    program.fused.graph = place_tensors(program.fused.graph, {}, program.target.dma_alignment);
     if (!is_in_place(program.fused.graph, alone.group.operators.front())) {
       diagnostics.error("nothing-to-run", {}, fmt::format("'{}' is a view: no kernel is launched for it", name),
                         "name a fused operator that is launched");

@@ -237,7 +237,7 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   PlanChoices choices;
   CostOptions costs = request.costs;
   costs.choices = &choices;
-  const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace);
+  const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma_alignment);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
   return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion, costs,

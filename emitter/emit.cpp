@@ -22,6 +22,9 @@
 namespace stowage {
 namespace {
 
+/// Of a launch where nobody calls athread_set_num_threads; of Athread, not of a target.
+constexpr int threads_by_default = 64;
+
 /// A step that launches a kernel, as the management core sees it.
 struct Layer {
   int step = 0;
@@ -50,8 +53,8 @@ struct KernelHash {
   XXH128_hash_t text{};
 };
 
-KernelHash hash_of_kernel(const LoopNest& nest) {
-  const std::string canonical = canonical_kernel(nest);
+KernelHash hash_of_kernel(const LoopNest& nest, const Target& target) {
+  const std::string canonical = canonical_kernel(nest, target);
   return {XXH64(canonical.data(), canonical.size(), 0), XXH3_128bits(canonical.data(), canonical.size())};
 }
 
@@ -62,7 +65,7 @@ class ProgramEmitter {
   EmittedProgram emit() {
     find_kernels();
     for (Kernel& kernel : kernels_) {
-      kernel.text = emit_kernel(nest_of(kernel.first_step), kernel.name, kernel.users);
+      kernel.text = emit_kernel(nest_of(kernel.first_step), program_.target, kernel.name, kernel.users);
       arena_bytes_ = std::max(arena_bytes_, kernel.text.ldm_bytes);
     }
     EmittedProgram emitted;
@@ -92,7 +95,7 @@ class ProgramEmitter {
   void find_kernels() {
     std::vector<KernelHash> hashes(program_.steps.size());
     parallel_for(program_.steps.size(), 0, {}, [&](std::size_t s) {
-      if (program_.steps[s].plan) hashes[s] = hash_of_kernel(program_.steps[s].plan->nest);
+      if (program_.steps[s].plan) hashes[s] = hash_of_kernel(program_.steps[s].plan->nest, program_.target);
     });
     std::map<std::pair<std::uint64_t, std::uint64_t>, int> known;  // hash → kernel
     IdentifierPool kernel_names;
@@ -187,6 +190,8 @@ class ProgramEmitter {
     out.blank();
     out.comment("calculate");
     out.line("athread_init();");
+    const int threads = threads_of_launch(program_.target);
+    if (threads != threads_by_default) out.line(fmt::format("athread_set_num_threads({});", threads));
     for (const Layer& layer : layers_) write_call(out, layer);
     out.line("athread_halt();");
     out.blank();
@@ -278,7 +283,8 @@ class ProgramEmitter {
       for (const KernelParameter& parameter : kernel.text.parameters) {
         out.line(fmt::format("{} *{};", parameter.type, parameter.name));
       }
-      out.close("};");
+      const int alignment = alignment_of_parameters(program_.target);
+      out.close(alignment == 8 ? "};" : fmt::format("}} __attribute__((aligned({})));", alignment));
     }
     out.blank();
     out.line("#endif");
@@ -289,6 +295,7 @@ class ProgramEmitter {
     std::string text(emitter_templates("sw_rt.h"));
     text = replaced(std::move(text), "@SW_LDM_BYTES@", std::to_string(program_.target.ldm_bytes));
     text = replaced(std::move(text), "@SW_LDM_RESERVED@", std::to_string(program_.target.ldm_reserved));
+    text = replaced(std::move(text), "@SW_LDM_ALIGNMENT@", std::to_string(program_.target.ldm_alignment));
     return replaced(std::move(text), "@SW_ARENA_BYTES@", std::to_string(arena_bytes_));
   }
 
@@ -313,6 +320,8 @@ class ProgramEmitter {
     std::string text(emitter_templates("Makefile"));
     text = replaced(std::move(text), "@PROGRAM@", c_identifier(graph().name()) + "_sw");
     text = replaced(std::move(text), "@OBJECTS@", fmt::format("{}", fmt::join(objects, " \\\n")));
+    text = replaced(std::move(text), "@SIMD@", program_.target.vector_lanes > 1 ? " -msimd" : "");
+    text = replaced(std::move(text), "@CORES@", std::to_string(threads_of_launch(program_.target)));
     return replaced(std::move(text), "@SHARE_MIB@", std::to_string(share));
   }
 

@@ -202,13 +202,20 @@ class DmaWriter {
       if (d >= at(block)) multiply(block_bytes, d);
     }
     const bool is_strided = strided < block;
+    std::string length = bytes.text();
+    const std::int64_t unit = dma_.unit_bytes;
+    if (!is_strided && bytes.names.empty()) {
+      length = std::to_string((bytes.number + unit - 1) / unit * unit);
+    } else if (!is_strided && bytes.number % unit != 0) {
+      length = fmt::format("({} + {}) / {} * {}", length, unit - 1, unit, unit);
+    }
     const std::string gap = is_strided ? fmt::format("{}, {}", shape_.gap * size, block_bytes.text()) : "0, 0";
     if (dma_.direction == DmaDirection::get) {
-      k_.out.line(fmt::format("athread_get(PE_MODE, {}, {}, {}, (void *)&ldm->{}, 0, {});", memory, ldm, bytes.text(),
+      k_.out.line(fmt::format("athread_get(PE_MODE, {}, {}, {}, (void *)&ldm->{}, 0, {});", memory, ldm, length,
                               names_.reply, gap),
                   stmt_.id);
     } else {
-      k_.out.line(fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, bytes.text(),
+      k_.out.line(fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length,
                               names_.reply, gap),
                   stmt_.id);
     }

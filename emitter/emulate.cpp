@@ -3,18 +3,20 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "core/check.h"
 #include "core/storage_box.h"
 #include "emitter/emulated_sources.h"
+#include "emitter/kernel.h"
+#include "lowering/dma_alignment.h"
 
 namespace stowage {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr int threads_of_a_launch = 64;  ///< athread_spawn starts all cores of a core group
-constexpr std::int64_t red_zone_bytes = 64;
+constexpr std::int64_t least_red_zone_bytes = 64;
 constexpr std::string_view red_zone_name = "red_zone";
 
 /// Which launch a step is, and which step a launch.
@@ -33,27 +35,32 @@ Launches find_launches(const Program& program, const EmittedProgram& emitted) {
   return launches;
 }
 
+std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/// DMA moves whole units: the last one may reach past the end of a tensor, to which those bytes belong.
 EmulatedRange range_of(const Program& program, int step, const NestTensor& nest_tensor) {
+  const std::int64_t unit = program.target.dma_alignment;
   const LoopNest& nest = program.steps[at(step)].plan->nest;
   const StageTensor& tensor = nest.stages.tensors[at(nest_tensor.tensor)];
   if (tensor.source) {
     const MemoryPlace* place = program.memory.find(*tensor.source);
     check(place != nullptr, "a tensor of a kernel has no place in main memory");
-    return {tensor.name, place->area == MemoryPlace::Area::parameters ? 0 : 1, place->offset, place->bytes,
+    return {tensor.name, place->area == MemoryPlace::Area::parameters ? 0 : 1, place->offset, up(place->bytes, unit),
             nest_tensor.written};
   }
   const StageConstantPlace* place = program.memory.find_stage_constant(step, nest_tensor.tensor);
   check(place != nullptr, "a constant of a kernel has no place in main memory");
-  return {tensor.name, 0, place->offset, place->bytes, false};
+  return {tensor.name, 0, place->offset, up(place->bytes, unit), false};
 }
 
 /// What lies between the buffers; what follows the last one is the kernel's (parameters and reply words).
-std::vector<EmulatedGap> gaps_of(const LoopNest& nest) {
+std::vector<EmulatedGap> gaps_of(const LoopNest& nest, std::int64_t dma_unit) {
   std::vector<std::pair<std::int64_t, std::int64_t>> owned;
   std::int64_t end_of_all = 0;
   for (const Buffer& buffer : nest.buffers) {
     end_of_all = std::max(end_of_all, buffer.offset + buffer.bytes());
-    if (!buffer.name.starts_with(red_zone_name)) owned.emplace_back(buffer.offset, buffer.offset + buffer.bytes());
+    if (!buffer.name.starts_with(red_zone_name))
+      owned.emplace_back(buffer.offset, buffer.offset + up(buffer.bytes(), dma_unit));
   }
   std::sort(owned.begin(), owned.end());
   std::vector<EmulatedGap> gaps;
@@ -66,15 +73,23 @@ std::vector<EmulatedGap> gaps_of(const LoopNest& nest) {
   return gaps;
 }
 
-/// Elements narrower than the machine's DMA unit move in units of their own here (docs/emulation.md).
-int alignment_of(const Program& program) {
-  int alignment = program.target.dma_alignment;
-  for (const ProgramStep& step : program.steps) {
-    if (!step.plan) continue;
-    for (const NestTensor& tensor : step.plan->nest.tensors)
-      alignment = std::min(alignment, byte_size(step.plan->nest.stages.tensors[at(tensor.tensor)].type));
+/// Lines of transfers that the machine would refuse, of which compile has warned (lowering/dma_alignment.h).
+std::vector<EmulatedLine> unaligned_lines(const Program& program, const EmittedProgram& emitted) {
+  std::map<int, std::set<int>> statements;  // by step
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    if (!program.steps[s].plan) continue;
+    for (const UnalignedTransfer& transfer : unaligned_transfers(program.steps[s].plan->nest, program.target))
+      statements[static_cast<int>(s)].insert(transfer.statement);
   }
-  return alignment;
+  std::vector<EmulatedLine> lines;
+  for (const EmittedFile& file : emitted.files) {
+    for (const LineOrigin& origin : file.origins) {
+      const auto of_step = statements.find(origin.step);
+      if (of_step != statements.end() && of_step->second.contains(origin.statement))
+        lines.push_back({file.path, origin.line});
+    }
+  }
+  return lines;
 }
 
 EmulatedDump dump_of(const Program& program, TensorId tensor, int after_launch) {
@@ -92,14 +107,16 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
     EmulatedLaunch launch;
     launch.name = program.steps[at(step)].group.name;
     for (const NestTensor& tensor : nest.tensors) launch.ranges.push_back(range_of(program, step, tensor));
-    launch.gaps = gaps_of(nest);
+    launch.gaps = gaps_of(nest, program.target.dma_alignment);
     job.launches.push_back(std::move(launch));
   }
   for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s)
     job.dumps.push_back(dump_of(program, program.steps[s].group.output, launches.last_before[s]));
-  job.cores = std::max(threads_of_a_launch, program.target.cores);
+  job.cores = threads_of_launch(program.target);
   job.ldm_bytes = program.target.ldm_bytes;
-  job.dma_alignment = alignment_of(program);
+  job.line_bytes = program.target.dram_line_bytes;
+  job.dma_alignment = program.target.dma_alignment;
+  job.unaligned = unaligned_lines(program, emitted);
   return job;
 }
 
@@ -149,7 +166,7 @@ std::vector<std::int64_t> peaks_by_step(const Program& program, const Launches& 
   std::vector<std::int64_t> peaks(program.steps.size(), 0);
   check(run.ldm_peak_bytes.size() == launches.step_of.size(), "the emulated program launched other kernels");
   for (std::size_t launch = 0; launch < launches.step_of.size(); ++launch)
-    peaks[at(launches.step_of[launch])] = (run.ldm_peak_bytes[launch] + unit - 1) / unit * unit;
+    peaks[at(launches.step_of[launch])] = up(run.ldm_peak_bytes[launch], unit);
   return peaks;
 }
 
@@ -193,6 +210,7 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
 
 Program with_red_zones(Program program) {
   const std::int64_t unit = program.target.ldm_alignment;
+  const std::int64_t red_zone_bytes = std::max<std::int64_t>(least_red_zone_bytes, unit);  // what follows stays aligned
   std::int64_t added = 0;
   for (ProgramStep& step : program.steps) {
     if (!step.plan) continue;

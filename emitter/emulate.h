@@ -49,9 +49,9 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
                                 const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
                                 const std::stop_token& stop = {});
 
-/// The same program with 64 bytes that no buffer owns between and behind the LDM buffers of every kernel (and an LDM
-/// that has room for them). Emitted and emulated with `sanitize`, an access just past a buffer is reported with its
-/// line.
+/// The same program with at least 64 bytes that no buffer owns between and behind the LDM buffers of every kernel (and
+/// an LDM that has room for them). Emitted and emulated with `sanitize`, an access just past a buffer is reported with
+/// its line.
 Program with_red_zones(Program program);
 
 }  // namespace stowage

@@ -53,15 +53,22 @@ struct DataFile {
   std::function<std::vector<std::byte>()> bytes;  ///< called once, when the file is written; large networks are large
 };
 
+struct EmulatedLine {
+  std::string file;
+  int line = 0;
+};
+
 struct EmulationJob {
   std::vector<SourceText> sources;   ///< .c files are compiled; "*.s.c" are compute-core files
   std::vector<DataFile> data;        ///< in the program's working folder before it starts
   std::vector<std::string> results;  ///< files that the program leaves there
   std::vector<EmulatedLaunch> launches;
   std::vector<EmulatedDump> dumps;
-  int cores = 64;
+  int cores = 64;  ///< of the machine; a launch runs on as many as athread_set_num_threads said, else on 64 at most
   std::int64_t ldm_bytes = 59392;
   int dma_alignment = 4;
+  int line_bytes = 128;                 ///< of main memory
+  std::vector<EmulatedLine> unaligned;  ///< lines whose DMA may be unaligned: a warning there, an error anywhere else
   EmulationOptions options;
 };
 

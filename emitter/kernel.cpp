@@ -175,7 +175,7 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
   out.line(fmt::format("struct {}_para para;", name));
   std::vector<std::string> replies{k.para_reply};
   for (const auto& [id, dma] : k.dma) replies.push_back(dma.reply);
-  out.line(fmt::format("volatile int {};", fmt::join(replies, ", ")));
+  out.line(fmt::format("volatile unsigned {};", fmt::join(replies, ", ")));
   out.close("};");
   for (std::size_t b = 0; b < k.nest.buffers.size(); ++b) {
     out.line(fmt::format("SW_CHECK({0}_{1}_is_in_place, offsetof(struct {0}_ldm, {1}) == {2});", name, k.buffers[b],
@@ -186,7 +186,9 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
 
   const auto up = [](std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; };
   const std::int64_t para_bytes = 8 * static_cast<std::int64_t>(std::max<std::size_t>(1, k.nest.tensors.size()));
-  return up(up(buffer_bytes, 8) + para_bytes + 4 * static_cast<std::int64_t>(replies.size()), 8);
+  const std::int64_t alignment = alignment_of_parameters(k.target);
+  return up(up(buffer_bytes, alignment) + up(para_bytes, alignment) + 4 * static_cast<std::int64_t>(replies.size()),
+            alignment);
 }
 
 // ---- the header comment ----
@@ -276,7 +278,7 @@ void emit_function(KernelContext& k, const std::string& name) {
   out.open(fmt::format("void {}(void *arg) {{", name));
   out.define("core", "const int core = athread_get_id(-1);");
   const int used = k.nest.cores_used();
-  if (used < 64) {
+  if (used < threads_of_launch(k.target)) {
     std::string idle = fmt::format("if (core >= {}) ", used);
     const int barriers = top_level_barriers(k.nest);
     if (barriers == 0) {
@@ -322,9 +324,9 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
     emit_header(k, file, name, users);
     for (const char* header : {"<math.h>", "<stddef.h>", "<stdint.h>"}) file.line(fmt::format("#include {}", header));
     file.blank();
-    for (const char* header : {"slave.h", "dma.h", "simd.h", "layers_mix.h", "sw_rt.h"}) {
-      file.line(fmt::format("#include \"{}\"", header));
-    }
+    for (const char* header : {"slave.h", "dma.h"}) file.line(fmt::format("#include \"{}\"", header));
+    if (k.target.vector_lanes > 1) file.line("#include \"simd.h\"");
+    for (const char* header : {"layers_mix.h", "sw_rt.h"}) file.line(fmt::format("#include \"{}\"", header));
     file.blank();
   }
   for (std::size_t t = 0; t < k.tables.size(); ++t) {
@@ -342,13 +344,18 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
 
 }  // namespace
 
-KernelText emit_kernel(const LoopNest& nest, const std::string& name, const std::vector<KernelUser>& users) {
-  KernelContext k(nest, false);
+int threads_of_launch(const Target& target) { return target.mesh_rows * target.mesh_columns; }
+
+int alignment_of_parameters(const Target& target) { return std::max(8, target.dma_alignment); }
+
+KernelText emit_kernel(const LoopNest& nest, const Target& target, const std::string& name,
+                       const std::vector<KernelUser>& users) {
+  KernelContext k(nest, target, false);
   return emit(k, name, users);
 }
 
-std::string canonical_kernel(const LoopNest& nest) {
-  KernelContext k(nest, true);
+std::string canonical_kernel(const LoopNest& nest, const Target& target) {
+  KernelContext k(nest, target, true);
   const KernelText text = emit(k, "kernel", {});
   std::string canonical;
   for (const KernelParameter& parameter : text.parameters) canonical += parameter.type + "\n";

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/target.h"
 #include "emitter/c_writer.h"
 #include "lowering/loop_nest.h"
 
@@ -28,11 +29,18 @@ struct KernelUser {
   std::vector<std::string> tensors;  ///< names of its tensors, in the order of the parameters
 };
 
+/// Threads that a launch starts: one on every core of the mesh, however few of them a plan uses.
+int threads_of_launch(const Target& target);
+
+/// Of a kernel's parameter struct, which is fetched by DMA as a whole: in bytes, at least that of a pointer.
+int alignment_of_parameters(const Target& target);
+
 /// Text of the file NAME.s.c with the function NAME.
-KernelText emit_kernel(const LoopNest& nest, const std::string& name, const std::vector<KernelUser>& users);
+KernelText emit_kernel(const LoopNest& nest, const Target& target, const std::string& name,
+                       const std::vector<KernelUser>& users);
 
 /// The same with every name replaced by its position and without comments: equal for two nests exactly if one kernel
 /// can serve both.
-std::string canonical_kernel(const LoopNest& nest);
+std::string canonical_kernel(const LoopNest& nest, const Target& target);
 
 }  // namespace stowage

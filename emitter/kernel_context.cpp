@@ -9,7 +9,8 @@
 
 namespace stowage {
 
-KernelContext::KernelContext(const LoopNest& loop_nest, bool is_canonical) : nest(loop_nest), canonical(is_canonical) {
+KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target, bool is_canonical)
+    : nest(loop_nest), target(its_target), canonical(is_canonical) {
   const auto name = [&](IdentifierPool& from, const std::string& given, std::string_view kind, std::size_t i) {
     return from.take(canonical ? fmt::format("{}{}", kind, i) : given);
   };

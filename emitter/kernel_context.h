@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/target.h"
 #include "emitter/c_expr.h"
 #include "emitter/c_writer.h"
 #include "lowering/loop_nest.h"
@@ -22,9 +23,10 @@ struct DmaNames {
 };
 
 struct KernelContext {
-  KernelContext(const LoopNest& nest, bool canonical);
+  KernelContext(const LoopNest& nest, const Target& target, bool canonical);
 
   const LoopNest& nest;
+  const Target& target;
   /// Names by position and no comments: two nests that differ in names only give the same text.
   bool canonical;
   CWriter out;

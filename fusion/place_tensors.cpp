@@ -33,7 +33,8 @@ struct Claim {
 
 class Placer {
  public:
-  explicit Placer(const Graph& graph) : graph_(graph), order_(topological_order(graph)) {
+  Placer(const Graph& graph, int dma_alignment)
+      : graph_(graph), dma_alignment_(dma_alignment), order_(topological_order(graph)) {
     for (std::size_t i = 0; i < graph.operators().size(); ++i) {
       const Operator& op = graph.op(OpId(i));
       kinds_.push_back(op.kind == "Concat"                       ? Kind::join
@@ -135,7 +136,30 @@ class Placer {
       return {Claim::Cost::impossible, "contiguous-rows",
               fmt::format("no two elements of {} would lie side by side: DMA would move each by itself", t.name)};
     }
+    if (!keeps_to_units(t, box)) {
+      return {Claim::Cost::impossible, "whole-units",
+              fmt::format("{} would begin or end between two units of {} bytes, in which DMA moves", t.name,
+                          dma_alignment_)};
+    }
     return {};
+  }
+
+  /// Begin, contiguous runs and steps in whole units, so that no unit holds elements of two tensors; or all of a
+  /// storage.
+  [[nodiscard]] bool keeps_to_units(const GraphTensor& t, const StorageBox& box) const {
+    const std::int64_t bytes = byte_size(t.type);
+    if (bytes % dma_alignment_ == 0) return true;
+    const bool dense = is_dense(t.shape, box.strides);
+    if (dense && box.offset == 0 && element_count(t.shape) == element_count(tensor(box.storage).shape)) return true;
+    const auto whole = [&](std::int64_t elements) { return elements * bytes % dma_alignment_ == 0; };
+    std::int64_t run = 1;
+    std::size_t d = t.shape.size();
+    for (; d > 0 && (t.shape[d - 1] == 1 || box.strides[d - 1] == run); --d) run *= t.shape[d - 1];
+    if (!whole(box.offset) || !whole(run)) return false;
+    for (; d > 0; --d) {
+      if (t.shape[d - 1] > 1 && !whole(box.strides[d - 1])) return false;
+    }
+    return true;
   }
 
   static bool rows_are_contiguous(const Shape& shape, const std::vector<std::int64_t>& strides) {
@@ -319,6 +343,7 @@ class Placer {
   }
 
   const Graph& graph_;
+  int dma_alignment_;
   std::vector<OpId> order_;
   std::vector<Kind> kinds_;  ///< by operator
   Boxes boxes_;
@@ -332,7 +357,7 @@ class Placer {
 /// Rows of siblings, and what becomes of them.
 class SiblingPlaces {
  public:
-  explicit SiblingPlaces(const Graph& graph) : graph_(graph), fresh_(graph), before_(fresh_) {
+  SiblingPlaces(const Graph& graph, int dma_alignment) : graph_(graph), fresh_(graph, dma_alignment), before_(fresh_) {
     before_.run();
     const std::vector<bool> joins = before_.placed_joins();
     for (SiblingFamily& family : find_sibling_families(graph)) {
@@ -436,6 +461,8 @@ class SiblingPlaces {
 
 }  // namespace
 
-Graph place_tensors(const Graph& graph, TraceSink trace) { return SiblingPlaces(graph).run(trace); }
+Graph place_tensors(const Graph& graph, TraceSink trace, int dma_alignment) {
+  return SiblingPlaces(graph, dma_alignment).run(trace);
+}
 
 }  // namespace stowage

@@ -2,6 +2,7 @@
 #include "lowering/compute_form.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace stowage {
 namespace {
@@ -48,14 +49,18 @@ std::optional<std::pair<int, int>> outer_product(const Stage& stage, const Compu
 
 }  // namespace
 
-void choose_form(const LoopNest& nest, Compute& compute) {
+std::int64_t shortest_vector_loop(const Target& target) {
+  return target.vector_lanes > 1 ? target.vector_lanes : std::numeric_limits<std::int64_t>::max();
+}
+
+void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
   const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
   compute.form = ComputeForm::scalar;
   compute.lane_axis = -1;
   compute.block_axis = -1;
   if (stage.spatial == 0) return;
   const int lane = stage.spatial - 1;
-  if (compute.box[static_cast<std::size_t>(lane)].max_extent < shortest_vector_loop) return;
+  if (compute.box[static_cast<std::size_t>(lane)].max_extent < shortest_vector_loop(target)) return;
   compute.form = ComputeForm::vector;
   compute.lane_axis = lane;
   const VarId lane_variable(static_cast<std::size_t>(lane));

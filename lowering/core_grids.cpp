@@ -424,7 +424,8 @@ class LeastCost {
       points *= most;
     }
     if (several_move_one(of_stage_[s])) return 0;
-    const bool long_enough = lane >= shortest_vector_loop || lane_of_buffer(s, choice) >= shortest_vector_loop;
+    const std::int64_t shortest = shortest_vector_loop(target_);
+    const bool long_enough = lane >= shortest || lane_of_buffer(s, choice) >= shortest;
     const auto rate = [&](Compute::Part part) {
       return long_enough && may_run_along_lane(stage, part) ? target_.vector_flops_per_cycle
                                                             : target_.scalar_flops_per_cycle;
@@ -447,7 +448,7 @@ class LeastCost {
     const Stage& stage = model_.list->stages[s];
     if (stage.spatial == 0) return 1;
     const std::int64_t whole = stage.axes[static_cast<std::size_t>(stage.spatial - 1)].extent;
-    if (whole < shortest_vector_loop) return whole;
+    if (whole < shortest_vector_loop(target_)) return whole;
     std::vector<std::int64_t> ranges;
     for (const ModelIterator& iterator : model_.iterators) {
       const std::size_t i = ranges.size();

@@ -255,12 +255,17 @@ std::int64_t points_of(std::span<const Histogram* const> factors) {
   return product;
 }
 
-DmaTotals totals_of(std::span<const Histogram* const> factors, const DmaShape& shape, int element_bytes) {
+DmaTotals totals_of(std::span<const Histogram* const> factors, const DmaShape& shape, int element_bytes,
+                    int unit_bytes) {
   DmaTotals totals;
   for_each_box(factors, shape.full.size(), [&](const Extents& extents, std::int64_t executions) {
     const DmaCount count = count_operations(shape, extents);
     if (count.operations == 0) return;
-    const std::int64_t bytes = count.elements * element_bytes * executions;
+    // Contiguous calls are all of one length.
+    const bool strided = shape.strided_from < shape.block_from && takes_full_structure(shape, extents);
+    const std::int64_t of_call = count.elements / count.operations * element_bytes;
+    const std::int64_t moved = strided ? of_call : (of_call + unit_bytes - 1) / unit_bytes * unit_bytes;
+    const std::int64_t bytes = count.operations * moved * executions;
     const std::int64_t block = count.block_elements * element_bytes;
     totals.transfers += executions;
     totals.operations += count.operations * executions;
@@ -323,7 +328,8 @@ class NestCounter {
       if (result_of[first] == nullptr) {
         auto factors = counter.histograms(core_values_[core]);
         Result& result = results[factors];
-        if (!result.totals) result.totals = std::make_shared<const DmaTotals>(totals_of(factors, shape, element_bytes));
+        if (!result.totals)
+          result.totals = std::make_shared<const DmaTotals>(totals_of(factors, shape, element_bytes, dma.unit_bytes));
         result_of[first] = &result;
       }
       Result& result = *result_of[first];

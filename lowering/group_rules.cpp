@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "lowering/dma_alignment.h"
 #include "lowering/swtvm.h"
 
 namespace stowage {
@@ -71,6 +72,8 @@ GroupWork work_of(const Plan& plan) {
 
 Decision judge_group(const Plan& plan, const Target& target) {
   if (plan.nest.stages.stages.size() < 2) return Decision::allow();
+  if (const auto unaligned = unaligned_transfers(plan.nest, target); !unaligned.empty())
+    return Decision::refuse("dma-alignment", unaligned.front().reason);
   if (Decision decision = judge_recomputation(plan); !decision) return decision;
   return judge_parallelism(plan, target);
 }

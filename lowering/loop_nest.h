@@ -103,6 +103,9 @@ struct Dma {
   int nest_tensor = 0;        ///< index into LoopNest::tensors
   int buffer = 0;             ///< index into LoopNest::buffers
   std::vector<Range> region;  ///< tensor coordinates, already clipped to the tensor
+  /// Bytes in whose multiples a contiguous call moves: rounded up past the end of the tensor and of its place in the
+  /// buffer, where the target's DMA moves wider units than the elements (lowering/dma_alignment.h).
+  int unit_bytes = 1;
 };
 
 /// Waits until the transfer that statement `dma` started is complete.

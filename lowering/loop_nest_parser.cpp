@@ -224,6 +224,7 @@ class NestParser {
       region(dma);
       cursor_.expect("->");
       dma.buffer = reader_.known_name("a buffer", buffers_);
+      dma.unit_bytes = unit();
       return dma;
     }
     if (cursor_.accept("put")) {
@@ -232,6 +233,7 @@ class NestParser {
       dma.buffer = reader_.known_name("a buffer", buffers_);
       cursor_.expect("->");
       region(dma);
+      dma.unit_bytes = unit();
       return dma;
     }
     if (cursor_.accept("wait")) return Wait{static_cast<int>(reader_.number("a statement's number", 0, 1 << 30))};
@@ -297,6 +299,13 @@ class NestParser {
     if (range.extent.is_constant()) range.max_extent = range.extent.constant();
     if (cursor_.accept("<=")) range.max_extent = reader_.number("an extent", 0, most_index_number);
     return range;
+  }
+
+  int unit() {
+    if (!cursor_.accept("by")) return 1;
+    const auto bytes = static_cast<int>(reader_.number("a number of bytes", 2, 4096));
+    cursor_.expect("bytes");
+    return bytes;
   }
 
   void region(Dma& dma) {

@@ -313,9 +313,10 @@ class Printer {
                    [&](const Dma& n) {
                      const std::string region =
                          fmt::format("{}[{}]", tensors_.at(static_cast<std::size_t>(n.nest_tensor)), list(n.region));
+                     const std::string unit = n.unit_bytes > 1 ? fmt::format(" by {} bytes", n.unit_bytes) : "";
                      return n.direction == DmaDirection::get
-                                ? fmt::format("get {} -> {}", region, buffer_name(n.buffer))
-                                : fmt::format("put {} -> {}", buffer_name(n.buffer), region);
+                                ? fmt::format("get {} -> {}{}", region, buffer_name(n.buffer), unit)
+                                : fmt::format("put {} -> {}{}", buffer_name(n.buffer), region, unit);
                    },
                    [](const Wait& n) { return fmt::format("wait {}", n.dma); },
                    [&](const Fill& n) {

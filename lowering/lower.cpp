@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "lowering/compute_form.h"
+#include "lowering/dma_alignment.h"
 #include "lowering/padding.h"
 #include "lowering/planner.h"
 #include "lowering/read_schedule.h"
@@ -44,7 +45,7 @@ class NestBuilder {
     }
     if (auto refused = check_intermediates()) return *refused;
     nest_.body = renumbered(chain(0, {}));
-    return std::move(nest_);
+    return with_units(std::move(nest_), target_);
   }
 
  private:
@@ -486,7 +487,7 @@ class NestBuilder {
     if (s.finish) {
       Compute finish = compute_frame(stage, Compute::Part::finish);
       finish.box = box_.at(stage);
-      choose_form(nest_, finish);
+      choose_form(nest_, finish, target_);
       block.push_back(statement(std::move(finish)));
     }
     pad_stage(block, stage, fixed);
@@ -515,7 +516,7 @@ class NestBuilder {
       check(tiles_[i].whole || fixed.contains(iterator), "a reduction is computed outside of its loop");
       made.box.push_back({tiles_[i].start, tiles_[i].extent, read_.sizes[i]});
     }
-    choose_form(nest_, made);
+    choose_form(nest_, made, target_);
     return statement(std::move(made));
   }
 

@@ -24,6 +24,7 @@
 
 #include "core/number_text.h"
 #include "lowering/core_grids.h"
+#include "lowering/dma_alignment.h"
 #include "lowering/group_rules.h"
 #include "lowering/planner_swtvm.h"
 #include "lowering/shared_lines.h"
@@ -96,6 +97,7 @@ class PlanSearch {
     Lowered lowered = lower(subject_, model_, plan.schedule, target_);
     if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
     plan.nest = std::get<LoopNest>(std::move(lowered));
+    if (!unaligned_transfers(plan.nest, target_).empty()) return std::nullopt;
     plan.counts = predict_counts(plan.nest);
     plan.time = estimate_time(plan.nest, plan.counts, target_);
     Tried tried{fixed, plan.schedule, plan.time};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/parallel.h"
+#include "lowering/dma_alignment.h"
 #include "lowering/plan_choices.h"
 #include "lowering/planner.h"
 
@@ -25,6 +26,30 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
   for (const auto& [text, canonical] : missing) kinds.push_back(&canonical);
   parallel_for(kinds.size(), threads, stop,
                [&](std::size_t k) { choices.add(kinds[k]->text, choose_plan(*kinds[k], planner, target)); });
+}
+
+std::string remedy_for(const Decision& refused) {
+  if (refused.rule == "ldm-capacity") return "choose a target with more LDM or another fusion";
+  if (refused.rule == "dma-alignment") return "choose a target with a smaller dma_alignment";
+  return "";
+}
+
+void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostics& diagnostics) {
+  const auto unaligned = unaligned_transfers(step.plan->nest, target);
+  if (unaligned.empty()) return;
+  Diagnostic warning;
+  warning.severity = Severity::warning;
+  warning.code = "dma-alignment";
+  warning.place.object = fmt::format("fused operator {}", step.group.name);
+  warning.message = fmt::format(
+      "{} transfer{} of narrow elements cannot be kept to multiples of {} bytes: {} would "
+      "refuse to carry {} out; the emulation moves {} byte by byte",
+      unaligned.size(), unaligned.size() == 1 ? "" : "s", target.dma_alignment, target.name,
+      unaligned.size() == 1 ? "it" : "them", unaligned.size() == 1 ? "it" : "them");
+  warning.remedy =
+      fmt::format("use elements of {0} bytes, or dimensions whose bytes are multiples of {0}", target.dma_alignment);
+  for (const UnalignedTransfer& transfer : unaligned) warning.notes.push_back(transfer.reason);
+  diagnostics.add(std::move(warning));
 }
 
 }  // namespace
@@ -83,14 +108,14 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
       if (const auto* refused = std::get_if<Decision>(&planned)) {
         SourcePlace place;
         place.object = fmt::format("fused operator {}", group.name);
-        diagnostics.error(refused->rule, std::move(place), refused->reason,
-                          refused->rule == "ldm-capacity" ? "choose a target with more LDM or another fusion" : "");
+        diagnostics.error(refused->rule, std::move(place), refused->reason, remedy_for(*refused));
         continue;
       }
       step.plan = std::get<Plan>(std::move(planned));
       const auto broken = verify(step.plan->nest, target);
       check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken.value_or("")));
     }
+    if (step.plan) warn_of_unaligned(step, target, diagnostics);
     program.steps.push_back(std::move(step));
   }
   if (diagnostics.has_errors()) return Failed{};

@@ -4,8 +4,8 @@
 #ifndef SWEMU_SLAVE_H
 #define SWEMU_SLAVE_H
 
-/* gcc 12 turns a choice between elements of two arrays into masked loads that read the wrong one where the choice changes
- * inside an outer loop (a Concat of 116 + 116 channels in tiles of 26). */
+/* gcc 12 turns a choice between elements of two arrays into masked loads that read the wrong one where the choice
+ * changes inside an outer loop (a Concat of 116 + 116 channels in tiles of 26). */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-loop-if-convert")
 #endif

@@ -19,13 +19,14 @@ struct swemu_site {
   }))
 
 /* Both sides. */
-/* Main memory of one area, aligned to 128 bytes. The first call is the parameter area, the second the activations;
- * the configuration names tensors by area and offset. */
+/* Main memory of one area, aligned to a line of main memory. The first call is the parameter area, the second the
+ * activations; the configuration names tensors by area and offset. */
 void* swemu_alloc(size_t bytes);
 
 /* Management core. */
 int swemu_init(void);
 int swemu_halt(void);
+int swemu_set_threads(struct swemu_site* site, int threads);
 int swemu_spawn(struct swemu_site* site, const char* kernel, void (*function)(void*), void* argument,
                 size_t argument_bytes);
 int swemu_join(struct swemu_site* site);
@@ -38,7 +39,7 @@ int swemu_get(struct swemu_site* site, int mode, const void* source, void* targe
               int mask, int stride, int block);
 int swemu_put(struct swemu_site* site, int mode, const void* source, void* target, int length, volatile void* reply,
               int stride, int block);
-void swemu_wait(struct swemu_site* site, volatile int* reply, int count);
+void swemu_wait(struct swemu_site* site, volatile unsigned* reply, int count);
 int swemu_barrier(struct swemu_site* site, int scope, int mask);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "swemu_state.h"
 
-struct swemu_config swemu_config = {.level = SWEMU_CHECK, .cores = 64, .ldm_bytes = 65536, .alignment = 4};
+struct swemu_config swemu_config = {.level = SWEMU_CHECK, .cores = 64, .ldm_bytes = 65536, .alignment = 4, .line = 128};
 struct swemu_area swemu_areas[SWEMU_AREAS];
 int swemu_area_count;
 
@@ -75,6 +75,11 @@ static void read_file(const char* path, FILE* file) {
       config->ldm_bytes = atoll(rest);
     } else if (KEY("alignment")) {
       config->alignment = atoi(rest);
+    } else if (KEY("line")) {
+      config->line = atoi(rest);
+    } else if (KEY("unaligned") && sscanf(rest, "%lld %n", &a, &used) == 1 && used > 0) {
+      struct swemu_place* place = APPEND(config->unaligned, config->unaligned_count);
+      *place = (struct swemu_place){copy_text(rest + used), (int)a};
     } else if (KEY("seed")) {
       config->seed = strtoull(rest, NULL, 10);
     } else if (KEY("result")) {
@@ -102,9 +107,10 @@ static void read_file(const char* path, FILE* file) {
   }
   free(text);
   for (int64_t i = 0; i < config->launch_count; ++i) find_shared(&config->launches[i]);
-  if (config->cores < 1 || config->ldm_bytes < 1 || config->ldm_bytes > SWEMU_MAX_LDM || config->alignment < 1 ||
-      (config->alignment & (config->alignment - 1)) != 0)
-    refuse(path, 0, "cores, ldm or alignment out of range");
+  if (config->cores < 1 || config->ldm_bytes < 1 || config->alignment < 1 ||
+      (config->alignment & (config->alignment - 1)) != 0 || config->line < 1 ||
+      (config->line & (config->line - 1)) != 0)
+    refuse(path, 0, "cores, ldm, alignment or line out of range");
 }
 
 void swemu_read_config(void) {
@@ -141,12 +147,18 @@ const struct swemu_launch* swemu_launch_at(int64_t number) {
   return launch;
 }
 
+char* swemu_map(size_t bytes, size_t alignment) {
+  char* memory = mmap(NULL, bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  return memory + (alignment - (uintptr_t)memory % alignment) % alignment;
+}
+
 void* swemu_alloc(size_t bytes) {
   swemu_read_config();
   if (swemu_area_count == SWEMU_AREAS)
     swemu_fatal("emulation-misuse", NULL, -1, "more than two areas of main memory were allocated");
-  char* memory = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return NULL;
+  char* memory = swemu_map(bytes ? bytes : 1, (size_t)swemu_config.line);
+  if (!memory) return NULL;
   /* Nothing may be read from main memory before it was written: activations start as NaN. In level count the zeros
    * only make pages exist before the run is timed. */
   if (swemu_area_count == 1) memset(memory, swemu_config.level == SWEMU_COUNT ? 0 : 0xff, bytes);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SWEMU_LINE = 128, SWEMU_AREAS = 2, SWEMU_CANARY = 64, SWEMU_MAX_LDM = 1 << 20 };
+enum { SWEMU_AREAS = 2, SWEMU_CANARY = 64, SWEMU_ATHREAD_THREADS = 64 };
 enum swemu_level { SWEMU_COUNT, SWEMU_CHECK, SWEMU_STRICT };
 
 struct swemu_range { /* a tensor, as one launch may use it */
@@ -35,18 +35,27 @@ struct swemu_launch {
   int gap_count;
 };
 
+struct swemu_place { /* a source line */
+  char* file;
+  int line;
+};
+
 struct swemu_config {
   int configured;
   enum swemu_level level;
-  int workers, cores;
+  int workers;
+  int cores; /* that the machine has; a launch runs on as many of them as athread_set_num_threads said */
   int64_t ldm_bytes;
-  int alignment;
+  int alignment; /* of DMA, in bytes */
+  int line;      /* bytes of a line of main memory */
   uint64_t seed;
   char *result_path, *dump_path;
   struct swemu_launch* launches;
   int64_t launch_count;
   struct swemu_dump* dumps;
   int dump_count;
+  struct swemu_place* unaligned; /* lines whose DMA may be unaligned */
+  int unaligned_count;
 };
 
 extern struct swemu_config swemu_config;
@@ -60,6 +69,9 @@ struct swemu_area {
 };
 extern struct swemu_area swemu_areas[SWEMU_AREAS];
 extern int swemu_area_count;
+
+/* Zeroed memory that is never given back, at a multiple of `alignment`; null where there is none. */
+char* swemu_map(size_t bytes, size_t alignment);
 
 /* realloc that ends the program where there is no memory. */
 void* swemu_checked_realloc(void* memory, size_t bytes);

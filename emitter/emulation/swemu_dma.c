@@ -80,7 +80,7 @@ static void check_canaries(struct swemu_core* core) {
                   "kernel %s wrote %d bytes before the start of the LDM", swemu_run.kernel, SWEMU_CANARY - at);
 }
 
-/* ---- busy bytes of the LDM: one bit for each unit of the DMA's alignment ---- */
+/* ---- busy bytes of the LDM: one bit each ---- */
 
 static uint64_t bits(int from, int to) { /* [from, to) of one word, to <= 64 */
   const uint64_t upper = to == 64 ? ~(uint64_t)0 : ((uint64_t)1 << to) - 1;
@@ -91,9 +91,8 @@ enum busy { IS_BUSY, SET_BUSY, CLEAR_BUSY };
 
 /* Asks or changes the bits of an operation's bytes; the answer is whether any was set. */
 static int busy(uint64_t* map, const struct swemu_core* core, const struct swemu_flight* f, enum busy what) {
-  const int shift = __builtin_ctz((unsigned)swemu_config.alignment);
-  const int64_t begin = (f->ldm - arena_of(core)) >> shift;
-  const int64_t end = begin + (f->length >> shift);
+  const int64_t begin = f->ldm - arena_of(core);
+  const int64_t end = begin + f->length;
   uint64_t any = 0;
   for (int64_t at = begin; at < end;) {
     const int64_t next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
@@ -220,6 +219,14 @@ static inline int plainly_allowed(const struct swemu_core* core, struct swemu_fl
   return range != NULL;
 }
 
+static int may_be_unaligned(const struct swemu_site* site) {
+  for (int i = 0; i < swemu_config.unaligned_count; ++i) {
+    const struct swemu_place* place = &swemu_config.unaligned[i];
+    if (place->line == site->line && !strcmp(place->file, site->file)) return 1;
+  }
+  return 0;
+}
+
 /* Shape, alignment and places of an operation; 1 if it may run. Fills in the block of a contiguous one. */
 static int allowed(struct swemu_core* core, struct swemu_flight* f, int mode, int mask) {
   const char* name = f->is_get ? "athread_get" : "athread_put";
@@ -245,11 +252,13 @@ static int allowed(struct swemu_core* core, struct swemu_flight* f, int mode, in
   if ((address(f->memory) | address(f->ldm) | (uint64_t)f->length | (uint64_t)f->stride | (uint64_t)f->block) &
       (uint64_t)(swemu_config.alignment - 1)) {
     char text[400];
-    swemu_problem(SWEMU_ERROR, "emulation-dma-misaligned", f->site, core->id,
-                  "%s of %d bytes (stride %d, block %d) between LDM byte %lld and %s: all must be multiples of %d",
+    const int known = may_be_unaligned(f->site);
+    swemu_problem(known ? SWEMU_WARNING : SWEMU_ERROR, "emulation-dma-misaligned", f->site, core->id,
+                  "%s of %d bytes (stride %d, block %d) between LDM byte %lld and %s: all must be multiples of %d%s",
                   name, f->length, f->stride, f->block, (long long)(f->ldm - arena),
-                  swemu_memory_text(text, sizeof text, f->memory, f->length), swemu_config.alignment);
-    return 0;
+                  swemu_memory_text(text, sizeof text, f->memory, f->length), swemu_config.alignment,
+                  known ? "; the machine would refuse it, here it is done byte by byte" : "");
+    if (!known) return 0;
   }
   const int64_t at = (int64_t)(address(f->ldm) - address(arena));
   if (at < 0 || at + f->length > core->ldm_size) {
@@ -426,7 +435,7 @@ int swemu_put(struct swemu_site* site, int mode, const void* source, void* targe
 }
 
 /* Lands and forgets the operations of one reply word. */
-static int settle(struct swemu_core* core, const volatile int* reply) {
+static int settle(struct swemu_core* core, const volatile unsigned* reply) {
   int kept = 0, settled = 0;
   for (int i = 0; i < core->flight_count; ++i) {
     struct swemu_flight* f = &core->flights[i];
@@ -446,13 +455,13 @@ static int settle(struct swemu_core* core, const volatile int* reply) {
   return settled;
 }
 
-void swemu_wait(struct swemu_site* site, volatile int* reply, int count) {
+void swemu_wait(struct swemu_site* site, volatile unsigned* reply, int count) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "dma_wait on the management core");
   if (count > 0) ++count_of(site)->waits;
   arrive_at_random(core);
   const int settled = settle(core, reply);
-  const int value = *reply;
+  const int value = (int)*reply;
   if (value < count)
     swemu_problem(
         SWEMU_ERROR, "emulation-wait-never-ends", site, core->id,

@@ -19,7 +19,8 @@
 #define SWEMU_UCONTEXT
 #endif
 
-enum { PAGE = 4096 };
+/* Before and behind the LDM, for its canaries; the LDM stays at a multiple of the alignment of DMA. */
+enum { PAGE = 4096, LEAST_MARGIN = 128 };
 #if SWEMU_ASAN
 enum { STACK_BYTES = 1 << 20 };
 #else
@@ -119,11 +120,12 @@ struct swemu_fiber* swemu_new_fiber(void (*body)(void)) {
   mprotect(stack, PAGE, PROT_NONE);
   fiber->stack = stack + PAGE;
   fiber->stack_bytes = STACK_BYTES;
-  const size_t room = ((size_t)swemu_config.ldm_bytes + 2 * SWEMU_LINE + PAGE - 1) / PAGE * PAGE;
+  const size_t margin = swemu_config.alignment > LEAST_MARGIN ? (size_t)swemu_config.alignment : LEAST_MARGIN;
+  const size_t room = ((size_t)swemu_config.ldm_bytes + 2 * margin + PAGE - 1) / PAGE * PAGE;
   char* arena = map(room + 2 * PAGE);
   mprotect(arena, PAGE, PROT_NONE);
   mprotect(arena + PAGE + room, PAGE, PROT_NONE);
-  fiber->arena = arena + PAGE + SWEMU_LINE;
+  fiber->arena = arena + PAGE + margin;
   swemu_reset_fiber(fiber, body);
   return fiber;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Main memory that two cores touched without a barrier between: both wrote it (always wrong), one wrote what the other
-// read (level strict), or both wrote into one 128-byte line (what that costs on the machine is not known: a warning).
+// read (level strict), or both wrote into one line of main memory (what that costs on the machine is not known: a warning).
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static struct swemu_log all_puts, all_gets;
 
 static void gather(struct swemu_log* all, int gets) {
   all->count = 0;
-  for (int i = 0; i < swemu_config.cores; ++i) {
+  for (int i = 0; i < swemu_run.threads; ++i) {
     struct swemu_log* log = gets ? &swemu_cores[i].gets : &swemu_cores[i].puts;
     if (all->count + log->count > all->capacity) {
       all->capacity = 2 * (all->count + log->count);
@@ -65,13 +65,14 @@ static void report(const struct swemu_interval* a, const struct swemu_interval* 
 static void check_puts(const struct swemu_log* puts) {
   const struct swemu_interval *first = NULL, *second = NULL, *shared_line = NULL;
   int64_t shared_lines = 0;
+  const uint64_t line = (uint64_t)swemu_config.line;
   for (int64_t i = 0; i < puts->count; ++i) {
     const struct swemu_interval* it = &puts->items[i];
     const struct swemu_interval* other = first && first->core != it->core ? first : second;
     if (other && other->core != it->core) {
       if (other->end > it->begin) {
         report(other, it, 0);
-      } else if ((other->end - 1) / SWEMU_LINE == it->begin / SWEMU_LINE) {
+      } else if ((other->end - 1) / line == it->begin / line) {
         ++shared_lines;
         if (!shared_line) shared_line = it;
       }
@@ -87,7 +88,7 @@ static void check_puts(const struct swemu_log* puts) {
     char text[400];
     swemu_problem(SWEMU_WARNING, "emulation-shared-line", shared_line->site, shared_line->core,
                   "%lld times two cores put into one %d-byte line of main memory, first at %s", (long long)shared_lines,
-                  SWEMU_LINE,
+                  swemu_config.line,
                   swemu_memory_text(text, sizeof text, (const void*)(uintptr_t)shared_line->begin,
                                     (int64_t)(shared_line->end - shared_line->begin)));
   }

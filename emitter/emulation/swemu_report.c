@@ -248,7 +248,7 @@ const char* swemu_memory_text(char* text, size_t size, const void* begin, int64_
     const struct swemu_range* range = &launch->ranges[i];
     if (range->area >= swemu_area_count) continue;
     const int64_t at = (int64_t)((uintptr_t)begin - (uintptr_t)swemu_areas[range->area].memory) - range->offset;
-    if (at <= -bytes || at > range->bytes + SWEMU_LINE) continue;
+    if (at <= -bytes || at > range->bytes + swemu_config.line) continue;
     if (!best || (at >= 0 && (best_at < 0 || at < best_at))) {
       best = range;
       best_at = at;
@@ -261,11 +261,11 @@ const char* swemu_memory_text(char* text, size_t size, const void* begin, int64_
   }
   for (int i = 0; i < swemu_area_count; ++i) {
     const int64_t at = (int64_t)((uintptr_t)begin - (uintptr_t)swemu_areas[i].memory);
-    if (at > -bytes && at < swemu_areas[i].bytes + SWEMU_LINE)
+    if (at > -bytes && at < swemu_areas[i].bytes + swemu_config.line)
       return place_text(text, size, area_names[i], at, bytes, swemu_areas[i].bytes);
   }
   const int64_t at = (int64_t)((uintptr_t)begin - (uintptr_t)swemu_run.argument);
-  if (at > -bytes && at < swemu_run.argument_bytes + SWEMU_LINE)
+  if (at > -bytes && at < swemu_run.argument_bytes + swemu_config.line)
     return place_text(text, size, "the kernel's argument", at, bytes, swemu_run.argument_bytes);
   snprintf(text, size, "%" PRId64 " bytes at %p, which is not main memory of the program,", bytes, begin);
   return text;

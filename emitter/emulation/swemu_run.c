@@ -73,14 +73,14 @@ uint64_t swemu_random(uint64_t* state) {
 static void report_deadlock(void) {
   const struct swemu_core* waiting = NULL;
   int returned = -1;
-  for (int i = 0; i < swemu_config.cores; ++i) {
+  for (int i = 0; i < swemu_run.threads; ++i) {
     const struct swemu_core* core = &swemu_cores[i];
     if (core->blocked && !waiting) waiting = core;
     if (core->finished && returned < 0) returned = i;
   }
   swemu_fatal("emulation-deadlock", waiting->blocked_at, waiting->id,
               "%d of %d cores wait at a barrier of all cores that the other %d never reach (core %d has returned)",
-              arrived, swemu_config.cores, finished, returned);
+              arrived, swemu_run.threads, finished, returned);
 }
 
 int swemu_barrier(struct swemu_site* site, int scope, int mask) {
@@ -93,16 +93,16 @@ int swemu_barrier(struct swemu_site* site, int scope, int mask) {
   core->blocked = 1;
   core->blocked_at = site;
   ++arrived;
-  if (arrived == swemu_config.cores) {
+  if (arrived == swemu_run.threads) {
     swemu_check_races();
     arrived = 0;
-    for (int i = 0; i < swemu_config.cores; ++i) swemu_cores[i].blocked = 0;
+    for (int i = 0; i < swemu_run.threads; ++i) swemu_cores[i].blocked = 0;
     __atomic_add_fetch(&epoch, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     return 0;
   }
-  if (arrived + finished == swemu_config.cores) report_deadlock();
+  if (arrived + finished == swemu_run.threads) report_deadlock();
   struct swemu_fiber* fiber = core->fiber;
   fiber->epoch = epoch;
   pthread_mutex_unlock(&lock);
@@ -129,7 +129,7 @@ static void fiber_body(void) {
   pthread_mutex_lock(&lock);
   core->finished = 1;
   ++finished;
-  if (arrived > 0 && arrived + finished == swemu_config.cores) report_deadlock();
+  if (arrived > 0 && arrived + finished == swemu_run.threads) report_deadlock();
   pthread_mutex_unlock(&lock);
   swemu_leave_fiber(swemu_worker, fiber, 1);
 }
@@ -144,8 +144,8 @@ static struct swemu_fiber* take_ready(struct swemu_worker* worker) {
 
 static struct swemu_fiber* claim_core(struct swemu_worker* worker) {
   const int claim = __atomic_fetch_add(&next_claim, 1, __ATOMIC_RELAXED);
-  if (claim >= swemu_config.cores) {
-    __atomic_store_n(&next_claim, swemu_config.cores, __ATOMIC_RELAXED);
+  if (claim >= swemu_run.threads) {
+    __atomic_store_n(&next_claim, swemu_run.threads, __ATOMIC_RELAXED);
     return NULL;
   }
   struct swemu_fiber* fiber = worker->idle;
@@ -211,15 +211,17 @@ int swemu_init(void) {
   swemu_cores = swemu_checked_realloc(NULL, cores * sizeof *swemu_cores);
   memset(swemu_cores, 0, cores * sizeof *swemu_cores);
   order = swemu_checked_realloc(NULL, cores * sizeof *order);
-  const size_t bits = ((size_t)swemu_config.ldm_bytes + 63) / 64 * sizeof(uint64_t);
+  const size_t words = ((size_t)swemu_config.ldm_bytes + 63) / 64;
+  swemu_run.threads = swemu_config.cores < SWEMU_ATHREAD_THREADS ? swemu_config.cores : SWEMU_ATHREAD_THREADS;
   for (int i = 0; i < swemu_config.cores; ++i) {
     swemu_cores[i].id = i;
     order[i] = i;
     if (swemu_config.level == SWEMU_COUNT) continue;
-    swemu_cores[i].get_busy = swemu_checked_realloc(NULL, bits);
-    swemu_cores[i].put_busy = swemu_checked_realloc(NULL, bits);
-    memset(swemu_cores[i].get_busy, 0, bits);
-    memset(swemu_cores[i].put_busy, 0, bits);
+    /* Pages that no kernel's LDM reaches are never touched. */
+    swemu_cores[i].get_busy = (uint64_t*)(void*)swemu_map(words * sizeof(uint64_t), sizeof(uint64_t));
+    swemu_cores[i].put_busy = (uint64_t*)(void*)swemu_map(words * sizeof(uint64_t), sizeof(uint64_t));
+    if (!swemu_cores[i].get_busy || !swemu_cores[i].put_busy)
+      swemu_fatal("emulation-memory", NULL, -1, "no memory for the LDM of %d cores", swemu_config.cores);
   }
   workers = swemu_checked_realloc(NULL, (size_t)worker_count * sizeof *workers);
   memset(workers, 0, (size_t)worker_count * sizeof *workers);
@@ -237,9 +239,19 @@ int swemu_init(void) {
   return 0;
 }
 
+int swemu_set_threads(struct swemu_site* site, int threads) {
+  if (!initialised) swemu_fatal("emulation-misuse", site, -1, "athread_set_num_threads before athread_init");
+  if (threads < 1 || threads > swemu_config.cores)
+    swemu_fatal("emulation-misuse", site, -1, "athread_set_num_threads(%d): the machine has %d cores", threads,
+                swemu_config.cores);
+  swemu_run.threads = threads;
+  for (int i = 0; i < threads; ++i) order[i] = i;
+  return 0;
+}
+
 static void shuffle_order(void) {
   uint64_t state = swemu_config.seed * 1000003u + (uint64_t)swemu_run.launch;
-  for (int i = swemu_config.cores - 1; i > 0; --i) {
+  for (int i = swemu_run.threads - 1; i > 0; --i) {
     const int j = (int)(swemu_random(&state) % (uint64_t)(i + 1));
     const int other = order[j];
     order[j] = order[i];
@@ -267,7 +279,7 @@ int swemu_spawn(struct swemu_site* site, const char* kernel, void (*body)(void*)
   swemu_run.spawn_site = site;
   function = body;
   argument = pointer;
-  for (int i = 0; i < swemu_config.cores; ++i) swemu_cores[i].finished = swemu_cores[i].blocked = 0;
+  for (int i = 0; i < swemu_run.threads; ++i) swemu_cores[i].finished = swemu_cores[i].blocked = 0;
   if (swemu_config.level == SWEMU_STRICT) shuffle_order();
   arrived = finished = 0;
   next_claim = 0;

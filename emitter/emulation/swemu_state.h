@@ -25,7 +25,7 @@
 
 struct swemu_flight { /* an operation that was issued and not yet awaited */
   struct swemu_site* site;
-  volatile int* reply;
+  volatile unsigned* reply;
   char *ldm, *memory;
   int length, stride, block;
   int64_t rows; /* blocks */
@@ -80,6 +80,7 @@ struct swemu_worker {
 };
 
 struct swemu_run {
+  int threads;    /* cores that a launch runs on */
   int64_t launch; /* number of the running or last launch, from 0; -1 before the first */
   const char* kernel;
   const char* argument;

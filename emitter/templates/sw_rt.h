@@ -11,6 +11,7 @@
 
 #define SW_LDM_BYTES @SW_LDM_BYTES@ /* local device memory of a compute core */
 #define SW_LDM_RESERVED @SW_LDM_RESERVED@ /* of it for the stack, the parameter struct and the reply words */
+#define SW_LDM_ALIGNMENT @SW_LDM_ALIGNMENT@ /* of every buffer */
 #define SW_ARENA_BYTES @SW_ARENA_BYTES@ /* the largest of the kernels' structs */
 
 /* A condition that the compiler checks (C99 has no _Static_assert). */
@@ -109,7 +110,7 @@ static inline void *sw_alloc_aligned(size_t alignment, size_t bytes) {
   void *memory = NULL;
   if (bytes == 0) bytes = alignment;
 #ifdef SW_EMULATION
-  memory = swemu_alloc(bytes); /* at a multiple of 128 bytes */
+  memory = swemu_alloc(bytes); /* at a multiple of a memory line */
 #else
   if (posix_memalign(&memory, alignment, bytes) != 0) memory = NULL;
 #endif

@@ -18,6 +18,7 @@
 #include "core/temporary_folder.h"
 #include "fusion/views.h"
 #include "lowering/planner_swtvm.h"
+#include "tests/emitter/vendor_compile.h"
 #include "tests/places.h"
 
 namespace stowage::fixtures {
@@ -201,9 +202,9 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
   }
   const std::string stub = (test::source_folder() / "tests/emitter/stub").string();
   const std::string command = fmt::format(
-      "cd '{}' && {{ {} -std=gnu99 -Wall -Wextra -O2 -DSW_EMULATION -I '{}' {} '{}/stub.c' -lm "
+      "cd '{}' && {{ {} -std=gnu99 -Wall -Wextra -O2 -DSW_EMULATION -DSTUB_CORES={} -I '{}' {} '{}/stub.c' -lm "
       "-o program && ./program; echo status $?; }} > log.txt 2>&1",
-      folder.string(), compiler, stub, sources, stub);
+      folder.string(), compiler, program.target.mesh_rows * program.target.mesh_columns, stub, sources, stub);
   StubRun run;
   check(std::system(command.c_str()) == 0, "no shell");
   run.log = read_text(folder / "log.txt");
@@ -266,6 +267,7 @@ std::vector<Tensor> evaluate_graph(const Graph& graph, const std::vector<Tensor>
 void check_program(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected,
                    const std::vector<double>& made_of) {
   const EmittedProgram emitted = emit_athread(program);
+  CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
   // Counts of a shared kernel are those of all its steps.
   std::map<std::string, int> first_step;
   std::map<std::pair<int, int>, DmaTotals> predicted;

@@ -47,7 +47,7 @@ std::string kernel_text(const KernelText& k) {
 #include "sw_rt.h"
 struct double_it_ldm {{
   {}
-  struct double_para para; volatile int r0, r1;
+  struct double_para para; volatile unsigned r0, r1;
 }};
 void double_it(void *arg) {{
   struct double_it_ldm *ldm = LDM_OF(struct double_it_ldm);

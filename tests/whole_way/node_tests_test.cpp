@@ -9,13 +9,14 @@
 
 #include "driver/check_run.h"
 #include "lowering/planner.h"
+#include "tests/emitter/vendor_compile.h"
 #include "tests/onnx/node_tests.h"
 
 namespace stowage::test {
 namespace {
 
 /// Compiles, verifies, emulates and compares one test; empty if it passes. Runs on several threads: no Catch in here.
-std::string run_emulated(const NodeTestCase& test) {
+std::string run_emulated(const NodeTestCase& test, EmittedProgram& emitted) {
   Diagnostics diagnostics;
   auto compilation = compile_graph(test.graph, CompileRequest{}, diagnostics);
   if (!compilation) return "does not compile: " + format_diagnostics(diagnostics);
@@ -23,6 +24,7 @@ std::string run_emulated(const NodeTestCase& test) {
     if (!step.plan) continue;
     if (const auto broken = verify(step.plan->nest, compilation->program.target)) return "loop nest: " + *broken;
   }
+  emitted = compilation->emitted;
   EmulationOptions options;
   options.workers = 1;
   options.keep_outputs_of_steps = false;
@@ -50,6 +52,7 @@ void check_source(NodeTestSource source) {
   struct Outcome {
     bool skipped = false;
     std::string failure;
+    EmittedProgram emitted;
   };
   std::vector<Outcome> outcomes(list.tests.size());
   std::atomic<std::size_t> next = 0;
@@ -59,7 +62,7 @@ void check_source(NodeTestSource source) {
       try {
         const auto test = load_node_test(list.tests[i], failure);
         outcomes[i].skipped = !test && failure.empty();
-        if (test) failure = run_emulated(*test);
+        if (test) failure = run_emulated(*test, outcomes[i].emitted);
       } catch (const std::exception& fault) {
         failure = fault.what();
       }
@@ -70,6 +73,11 @@ void check_source(NodeTestSource source) {
     std::vector<std::jthread> workers;
     for (unsigned w = 0; w < std::max(1U, std::thread::hardware_concurrency()); ++w) workers.emplace_back(work);
   }
+  std::vector<const EmittedProgram*> programs;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.emitted.files.empty()) programs.push_back(&outcome.emitted);
+  }
+  CHECK(complaints_of_vendor_headers(programs) == "");
   NodeTestTally tally;
   for (std::size_t i = 0; i < list.tests.size(); ++i) {
     if (outcomes[i].skipped) {

@@ -9,6 +9,7 @@
 #include "driver/networks.h"
 #include "fusion/strategy.h"
 #include "lowering/planner.h"
+#include "tests/emitter/vendor_compile.h"
 #include "tests/whole_way/whole_way.h"
 
 namespace stowage::test {
@@ -37,6 +38,7 @@ void check_network(const std::string& name, std::int64_t batch, const std::strin
   const Compilation compilation = compiled(graph, request);
   CHECK(compilation.program.planner == planner);
   CHECK(compilation.program.fusion == fusion);
+  CHECK(complaints_of_vendor_headers({&compilation.emitted}) == "");
   checked(compilation, seeded_inputs(graph, 1));
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { cores = 64, ldm_bytes = 65536, most_places = 4096 };
+enum { cores = STUB_CORES, ldm_bytes = 65536, most_places = 4096 };
 
 static int core;
 static char ldm[ldm_bytes] __attribute__((aligned(128)));
@@ -74,12 +74,12 @@ void stub_dma(const char *file, int line, const void *source, void *target, int 
   for (int done = 0, at = 0; done < length; done += block, at += block + stride) {
     memcpy((char *)target + (is_get ? done : at), (const char *)source + (is_get ? at : done), (size_t)block);
   }
-  ++*(volatile int *)reply;
+  ++*(volatile unsigned *)reply;
   place->operations++;
   place->bytes += length;
 }
 
-void stub_wait(const char *file, int line, volatile int *reply, int count) {
-  if (*reply != count) fail(file, line, "a wait for another number than there are transfers");
+void stub_wait(const char *file, int line, volatile unsigned *reply, int count) {
+  if ((int)*reply != count) fail(file, line, "a wait for another number than there are transfers");
   if (count > 0) place_of(file, line)->transfers++;
 }

@@ -7,6 +7,7 @@
 
 static inline int athread_init(void) { return 0; }
 static inline int athread_halt(void) { return 0; }
+static inline int athread_set_num_threads(int threads) { return threads == STUB_CORES ? 0 : -1; }
 static inline int athread_join(void) { return 0; }
 #define SLAVE_FUN(f) f
 #define athread_spawn(f, argument) stub_spawn(SLAVE_FUN(f), (argument))
@@ -22,7 +23,7 @@ enum { ARRAY_SCOPE };
 #define athread_get_id(core) stub_core_id()
 void stub_dma(const char *file, int line, const void *source, void *target, int length, void *reply, int stride,
               int block, int is_get);
-void stub_wait(const char *file, int line, volatile int *reply, int count);
+void stub_wait(const char *file, int line, volatile unsigned *reply, int count);
 int stub_core_id(void);
 void *swemu_ldm(size_t bytes, size_t buffer_bytes);
 void *swemu_alloc(size_t bytes);

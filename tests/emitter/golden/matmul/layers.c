@@ -3,14 +3,14 @@
 #include "layers.h"
 #include "layers_mix.h"
 
-extern void SLAVE_FUN(matmul_2e107343)(void *);
+extern void SLAVE_FUN(matmul_1addd238)(void *);
 
 /* matmul: matmul (single) */
 void layer_matmul(float *A, float *B, float *C) {
-  static struct matmul_2e107343_para para;
+  static struct matmul_1addd238_para para;
   para.A = A;
   para.B = B;
   para.C = C;
-  athread_spawn(matmul_2e107343, &para);
+  athread_spawn(matmul_1addd238, &para);
   athread_join();
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-struct matmul_2e107343_para {
+struct matmul_1addd238_para {
   float *A;
   float *B;
   float *C;

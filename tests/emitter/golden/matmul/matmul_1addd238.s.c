@@ -1,5 +1,5 @@
 /*
- * matmul_2e107343: compute-core function of layer layer_matmul
+ * matmul_1addd238: compute-core function of layer layer_matmul
  *
  *   input A f32[1,1024]
  *   input B f32[1024,1024]
@@ -26,23 +26,23 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct matmul_2e107343_ldm {
+struct matmul_1addd238_ldm {
   float A_ldm[1][64];  /* A: 256 bytes at 0 */
   float B_ldm[64][128];  /* B: 32768 bytes at 256 */
   float C_ldm[1][128];  /* C: 512 bytes at 33024 */
-  struct matmul_2e107343_para para;
-  volatile int reply_para, reply_A, reply_B, reply_C;
+  struct matmul_1addd238_para para;
+  volatile unsigned reply_para, reply_A, reply_B, reply_C;
 };
-SW_CHECK(matmul_2e107343_A_ldm_is_in_place, offsetof(struct matmul_2e107343_ldm, A_ldm) == 0);
-SW_CHECK(matmul_2e107343_B_ldm_is_in_place, offsetof(struct matmul_2e107343_ldm, B_ldm) == 256);
-SW_CHECK(matmul_2e107343_C_ldm_is_in_place, offsetof(struct matmul_2e107343_ldm, C_ldm) == 33024);
-SW_CHECK(matmul_2e107343_buffers_fit, 33536 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(matmul_2e107343_all_fits, sizeof(struct matmul_2e107343_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(matmul_1addd238_A_ldm_is_in_place, offsetof(struct matmul_1addd238_ldm, A_ldm) == 0);
+SW_CHECK(matmul_1addd238_B_ldm_is_in_place, offsetof(struct matmul_1addd238_ldm, B_ldm) == 256);
+SW_CHECK(matmul_1addd238_C_ldm_is_in_place, offsetof(struct matmul_1addd238_ldm, C_ldm) == 33024);
+SW_CHECK(matmul_1addd238_buffers_fit, 33536 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(matmul_1addd238_all_fits, sizeof(struct matmul_1addd238_ldm) <= SW_ARENA_BYTES);
 
-void matmul_2e107343(void *arg) {
+void matmul_1addd238(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 1) return;
-  struct matmul_2e107343_ldm *ldm = LDM_OF(struct matmul_2e107343_ldm);
+  struct matmul_1addd238_ldm *ldm = LDM_OF(struct matmul_1addd238_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every key of a target file is obeyed or refused: changing it changes what is planned, emitted or estimated, or is an
+// error that names it. Programs for machines of other sizes than SW26010 are emulated within their bounds.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "core/evaluate.h"
+#include "core/operators.h"
+#include "lowering/planner.h"
+#include "tests/emitter/vendor_compile.h"
+#include "tests/whole_way/whole_way.h"
+
+namespace stowage::test {
+namespace {
+
+/// Appends operators to a graph of one's own.
+struct Net {
+  GraphBuilder builder{"net"};
+  TensorId append(const std::string& kind, std::vector<std::optional<TensorId>> operands,
+                  const Attributes& attributes = {}) {
+    Diagnostics diagnostics;
+    const auto id =
+        append_operator(builder, kind, kind, attributes, std::move(operands), kind + "_out", {}, {}, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(id);
+    return *id;
+  }
+  Graph done(TensorId output) {
+    builder.mark_output(output);
+    return std::move(builder).build();
+  }
+};
+
+Tensor filled(const Shape& shape) {
+  std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * 37 % 23) / 11.0F - 1.0F;
+  return Tensor::of_floats(shape, numbers);
+}
+
+/// relu(A B) and its maximum pool with a stride: something to compute in vectors, and something that cannot be.
+Graph product_and_pool() {
+  Net net;
+  const TensorId a = net.builder.add_input("A", ElementType::f32, {128, 96});
+  const TensorId b = net.builder.add_constant("B", filled({96, 72}));
+  const TensorId product = net.append("Relu", {net.append("MatMul", {a, b})});
+  const TensorId image = net.append("Reshape", {product}, {{"shape", std::vector<std::int64_t>{1, 16, 8, 72}}});
+  return net.done(
+      net.append("MaxPool", {image},
+                 {{"kernel_shape", std::vector<std::int64_t>{2, 2}}, {"strides", std::vector<std::int64_t>{2, 2}}}));
+}
+
+Result<Compilation> compile_with(const Graph& graph, const std::vector<std::string>& settings,
+                                 Diagnostics& diagnostics) {
+  CompileRequest request;
+  request.settings = settings;
+  return compile_graph(graph, request, diagnostics);
+}
+
+/// Everything that a target may decide, as text: sources, plans, their costs.
+std::string outcome(const std::vector<std::string>& settings) {
+  Diagnostics diagnostics;
+  const auto compilation = compile_with(product_and_pool(), settings, diagnostics);
+  if (!compilation) return "refused: " + format_diagnostics(diagnostics);
+  std::string text;
+  for (const EmittedFile& file : compilation->emitted.files) {
+    // The reproducer line names the target's hash, which any change changes.
+    const bool is_signed = file.path == "main.c" || file.path == "Makefile";
+    text += is_signed ? file.text.substr(file.text.find('\n')) : file.text;
+  }
+  for (const ProgramStep& step : compilation->program.steps) {
+    if (step.plan) text += fmt::format("{}{} cycles\n", to_text(step.plan->nest), step.plan->time.cycles);
+  }
+  return text;
+}
+
+std::string key_of(const std::string& line) { return line.substr(0, line.find(' ')); }
+
+/// Values other than SW26010's, by key; what is refused has the code of its diagnostic.
+const std::multimap<std::string, std::pair<std::string, std::string>>& other_values() {
+  static const std::multimap<std::string, std::pair<std::string, std::string>> values = {
+      {"name", {"\"another\"", ""}},
+      {"cores", {"16", ""}},
+      {"cores", {"65", "too-many-cores"}},
+      {"mesh_rows", {"16", ""}},
+      {"mesh_rows", {"4", "too-many-cores"}},
+      {"mesh_columns", {"16", ""}},
+      {"clock_hz", {"2.9e9", ""}},
+      {"vector_lanes", {"1", ""}},
+      {"vector_lanes", {"2", "unsupported-lanes"}},
+      {"vector_lanes", {"7", "unsupported-lanes"}},
+      {"vector_lanes", {"8", "unsupported-lanes"}},
+      {"vector_lanes", {"16", "unsupported-lanes"}},
+      {"vector_flops_per_cycle", {"4", ""}},
+      {"scalar_flops_per_cycle", {"0.5", ""}},
+      {"ldm_bytes", {"16384", ""}},
+      {"ldm_reserved", {"57344", ""}},
+      {"ldm_alignment", {"1024", ""}},
+      {"ldm_alignment", {"4", "alignment-too-small"}},
+      {"good_block_bytes", {"64", ""}},
+      {"dma_alignment", {"16", ""}},
+      {"dma_alignment", {"64", "alignment-too-small"}},
+      {"dram_line_bytes", {"4096", ""}},
+      {"dram_line_bytes", {"4", "alignment-too-small"}},
+      {"dma_startup_cycles", {"10", ""}},
+      {"launch_seconds", {"0", ""}},
+      {"dma_bandwidth", {"[{ block_bytes = 64, bytes_per_second = 1e9 }]", ""}},
+  };
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("every key of a target is obeyed or refused by name") {
+  const std::string as_it_is = outcome({});
+  REQUIRE(as_it_is.find("refused") == std::string::npos);
+  Diagnostics diagnostics;
+  std::istringstream lines(to_toml(*load_target("sw26010", {}, diagnostics)));
+  int keys = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" = ") == std::string::npos || line[0] == ' ') continue;
+    const std::string key = key_of(line);
+    if (key == "summary") continue;  // a line in `stowage targets`
+    INFO(key);
+    ++keys;
+    const auto [from, to] = other_values().equal_range(key);
+    REQUIRE(from != to);
+    for (auto value = from; value != to; ++value) {
+      const auto& [text, code] = value->second;
+      INFO(text);
+      const std::string got = outcome({fmt::format("target.{}={}", key, text)});
+      CHECK(got != as_it_is);
+      const bool refused = got.starts_with("refused: ");
+      CHECK(refused == !code.empty());
+      if (refused) CHECK_THAT(got, Catch::Contains("[" + code + "]") && Catch::Contains("'"));
+    }
+  }
+  CHECK(keys == 17);
+}
+
+TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {
+  const auto [cores, rows, columns] =
+      GENERATE(table<int, int, int>({{1, 1, 1}, {16, 4, 4}, {64, 8, 8}, {128, 16, 16}, {256, 16, 16}}));
+  INFO(cores << " cores of " << rows << " x " << columns);
+  Net net;
+  const TensorId x = net.builder.add_input("x", ElementType::f32, {128, 1});  // 128 parts at most
+  const Graph graph = net.done(net.append("Relu", {x}));
+  Diagnostics diagnostics;
+  const auto compilation =
+      compile_with(graph,
+                   {fmt::format("target.cores={}", cores), fmt::format("target.mesh_rows={}", rows),
+                    fmt::format("target.mesh_columns={}", columns)},
+                   diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(compilation);
+  CHECK(complaints_of_vendor_headers({&compilation->emitted}) == "");
+  const std::int64_t used = compilation->program.steps.at(0).plan->nest.cores_used();
+  CHECK(used == std::min(cores, 128));
+  std::string sources;
+  for (const EmittedFile& file : compilation->emitted.files) sources += file.text;
+  // Of a launch with more threads than parts the others leave; Athread starts 64 unless it is told otherwise.
+  CHECK((sources.find(fmt::format("if (core >= {}) return;", used)) != std::string::npos) == (used < rows * columns));
+  CHECK((sources.find(fmt::format("athread_set_num_threads({});", rows * columns)) != std::string::npos) ==
+        (rows * columns != 64));
+  CHECK_THAT(sources, Catch::Contains(fmt::format("-cgsp {} ", rows * columns)));
+  checked(*compilation, seeded_inputs(graph, 3));  // bounds of every transfer, values, counts
+}
+
+TEST_CASE("a machine of one lane gets plain loops, and the right values") {
+  const Graph graph = product_and_pool();
+  Diagnostics diagnostics;
+  const auto compilation = compile_with(graph, {"target.vector_lanes=1"}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(compilation);
+  for (const EmittedFile& file : compilation->emitted.files) {
+    INFO(file.path);
+    CHECK(file.text.find("simd") == std::string::npos);
+    CHECK(file.text.find("floatv4") == std::string::npos);
+  }
+  for (const ProgramStep& step : compilation->program.steps) {
+    if (!step.plan) continue;
+    visit_statements(step.plan->nest.body, [](const Stmt& stmt) {
+      if (const auto* compute = std::get_if<Compute>(&stmt.node)) CHECK(compute->form == ComputeForm::scalar);
+    });
+    for (const TimeTerm& term : step.plan->time.terms) CHECK(term.source != "target: vector_flops_per_cycle");
+  }
+  checked(*compilation, seeded_inputs(graph, 3));
+}
+
+TEST_CASE("predicted LDM peaks equal the emulated ones at every alignment of buffers") {
+  const auto alignment = GENERATE(8, 16, 256, 4096);
+  const Graph graph = product_and_pool();
+  Diagnostics diagnostics;
+  const auto compilation = compile_with(graph, {fmt::format("target.ldm_alignment={}", alignment)}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(compilation);
+  checked(*compilation, seeded_inputs(graph, 3));
+}
+
+}  // namespace stowage::test
