@@ -12,18 +12,6 @@
 namespace stowage::test {
 namespace {
 
-/// Emulates and holds the counts against the predicted ones; returns the outputs.
-std::vector<Tensor> emulated(const Compilation& compilation, const std::vector<Tensor>& inputs) {
-  Diagnostics diagnostics;
-  EmulationOptions options;
-  options.keep_outputs_of_steps = false;
-  const auto result = emulate(compilation.program, compilation.emitted, inputs, options, {}, diagnostics);
-  INFO(format_diagnostics(diagnostics));
-  REQUIRE(result);
-  CHECK(compare_counts(compilation.program, *result).empty());
-  return result->outputs;
-}
-
 /// `trained` networks must have golden outputs; others get seeded weights.
 void check_folder(const std::string& folder, bool trained, const std::string& planner) {
   const SharedNetworks networks = networks_in(folder);
@@ -46,11 +34,8 @@ void check_folder(const std::string& folder, bool trained, const std::string& pl
     const auto inputs = golden ? golden->inputs : seeded_inputs(graph, 1);
     CompileRequest request;
     request.planner = planner;
-    // Late layers of YOLOX make more than is tolerated of a rounding of early ones, when sums are taken in another
-    // order than the reference's: there the golden outputs are the judges.
-    const bool judged_by_golden = golden && planner == "searched";
-    const Compilation compilation = compiled(graph, request);
-    const auto outputs = judged_by_golden ? emulated(compilation, inputs) : checked(compilation, inputs);
+    // Late layers of YOLOX amplify rounding beyond what is tolerated, which the check tells from a wrong kernel.
+    const auto outputs = checked(compiled(graph, request), inputs);
     std::cout << model.filename().string() << ": checked" << (golden ? ", golden outputs met" : "") << "\n";
     if (!golden) continue;
     REQUIRE(outputs.size() == golden->outputs.size());

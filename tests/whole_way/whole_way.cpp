@@ -45,7 +45,7 @@ std::vector<Tensor> seeded_inputs(const Graph& graph, std::uint32_t seed) {
 std::string differences(const CheckResult& result) {
   std::string text;
   const auto value = [&](const ValueError& error) {
-    if (error.agrees) return;
+    if (!error.is_wrong()) return;
     text += fmt::format("{} ({}): largest error {} of magnitude {}, {} NaN, {} infinite\n", error.name, error.tensor,
                         error.largest_absolute, error.magnitude, error.nans, error.infinities);
   };
