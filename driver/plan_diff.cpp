@@ -118,7 +118,14 @@ std::string order_text(const std::vector<std::string>& order) {
   return order.empty() ? "no outer loop" : fmt::format("{}", fmt::join(order, ", "));
 }
 
-std::string place_text(const std::string& loop) { return loop.empty() ? "before the loops" : "inside " + loop; }
+/// What is written leaves when the loops are done.
+std::string place_text(const LoopNest& nest, const std::string& tensor, const std::string& loop) {
+  if (!loop.empty()) return "inside " + loop;
+  const bool written = std::any_of(nest.stages.tensors.begin(), nest.stages.tensors.end(), [&](const StageTensor& one) {
+    return one.name == tensor && one.role == TensorRole::output;
+  });
+  return written ? "after the loops" : "before the loops";
+}
 
 /// How deep a place is: 0 before all loops. Schedules of kernels are complete.
 std::size_t depth_of(const Schedule& schedule, const std::string& loop) {
@@ -221,8 +228,8 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
   }
   for_each_difference(
       a.dma, renamed(b.dma, names), [&](const std::string& key, const std::string* from, const std::string* to) {
-        changes.push_back({What::place, key, from != nullptr ? place_text(*from) : "",
-                           to != nullptr ? place_text(*to) : "",
+        changes.push_back({What::place, key, from != nullptr ? place_text(before.nest, key, *from) : "",
+                           to != nullptr ? place_text(before.nest, key, *to) : "",
                            to == nullptr     ? fmt::format("keeps {} on chip", key)
                            : from == nullptr ? fmt::format("transfers {}", tensor_words(after.nest, key))
                                              : place_words(before, after, key, *from, *to)});

@@ -15,6 +15,7 @@
 #include "driver/schedule_toml.h"
 #include "emitter/c_writer.h"
 #include "fusion/fold_intrinsics.h"
+#include "fusion/record_as_planned.h"
 #include "fusion/strategy.h"
 #include "fusion/views.h"
 #include "lowering/planner.h"
@@ -129,6 +130,11 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   compilation.program = *std::move(program);
   compilation.program.fusion = fusion;
   compilation.program.planner = planner.name();
+  GroupCycles cycles;
+  for (const ProgramStep& step : compilation.program.steps) {
+    if (step.plan) cycles[step.group.operators] = step.plan->time.cycles;
+  }
+  count_as_planned(compilation.fusion, cycles);
 
   report(progress, "emit", 0, 1);
   compilation.emitted = emit_signed(compilation);
@@ -224,6 +230,20 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   return std::move(fusion.fused);
 }
 
+bool same_groups(const FusedGraph& a, const FusedGraph& b) {
+  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
+                    [](const FusedOperator& x, const FusedOperator& y) { return x.operators == y.operators; });
+}
+
+std::vector<FixedGroup> groups_of(const FusedGraph& fused) {
+  std::vector<FixedGroup> groups;
+  for (const FusedOperator& group : fused.groups) {
+    groups.emplace_back();
+    for (const OpId op : group.operators) groups.back().operators.push_back(fused.graph.op(op).name);
+  }
+  return groups;
+}
+
 /// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.
 Result<Compilation> compile_imported(Compilation compilation, const Graph& graph, const CompileWay& way,
                                      const CompileRequest& request, Diagnostics& diagnostics,
@@ -296,7 +316,8 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   costs.choices = &choices;
   Compilation again = before;
   std::erase_if(again.trace.records, &is_of_planner);
-  if (fixed.groups.empty()) {
+  const bool same_target = to_toml(target) == to_toml(before.program.target);
+  if (fixed.groups.empty() && same_target) {
     return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion, costs,
                          diagnostics, stop, progress);
   }
@@ -306,7 +327,15 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   auto templates = fusion_templates(before.templates, diagnostics);
   if (!templates) return Failed{};
   const CompileWay way{target, strategy, planner, before.templates, *std::move(templates)};
-  const auto fused = fuse(again, before.program.fused.graph, way, fixed.groups, costs, diagnostics, stop, progress);
+  const auto fused_with = [&](const std::vector<FixedGroup>& groups) {
+    return fuse(again, before.program.fused.graph, way, groups, costs, diagnostics, stop, progress);
+  };
+  const Trace kept = again.trace;
+  auto fused = fused_with(fixed.groups);
+  if (fused && fixed.groups.empty() && !same_groups(*fused, before.program.fused)) {
+    again.trace = kept;
+    fused = fused_with(groups_of(before.program.fused));
+  }
   if (!fused) return Failed{};
   return plan_and_emit(std::move(again), *fused, fixed, *planner, target, before.program.fusion, costs, diagnostics,
                        stop, progress);

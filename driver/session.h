@@ -101,8 +101,9 @@ Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& requ
                                   std::stop_token stop = {}, const ProgressSink& progress = {});
 
 /// The same network planned and emitted anew: for another target or with other schedules. Without fixed groups it stays
-/// fused as it is; with some the strategy fuses the rest anew. What compile() gives for the same target, groups and
-/// schedules (without fixed groups: if they do not make the strategy choose other groups).
+/// fused as it is (groups that another target does not allow are reported); with some the strategy fuses the rest anew.
+/// What compile() gives for the same target, groups and schedules (without fixed groups: if they do not make the
+/// strategy choose other groups). The record of the fusion is of that target and of the groups as they are planned.
 Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
                                Diagnostics& diagnostics, std::stop_token stop = {}, const ProgressSink& progress = {},
                                const CostOptions& costs = {});

@@ -122,6 +122,13 @@ std::string text_of(const SearchSummary& search, std::int64_t cycles) {
   if (search.complete)
     return grouped_digits(cycles) + " cycles are proved best of all partitions into these candidates";
   const std::int64_t gap = cycles - search.lower_bound;
+  if (search.beam_segments == 0) {
+    return fmt::format(
+        "{} cycles with the schedules that are fixed, at least {} are needed: a better partition could save {} cycles "
+        "at "
+        "most",
+        grouped_digits(cycles), grouped_digits(search.lower_bound), grouped_digits(gap));
+  }
   return fmt::format(
       "{} cycles were found, at least {} are needed: a better partition could save {} cycles ({:.2f} %) "
       "at most; {} of {} segments were too wide to be searched completely",

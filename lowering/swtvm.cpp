@@ -86,9 +86,8 @@ class LdmManagement {
         record(
             "1", "exceeds",
             [&] {
-              return fmt::format(
-                  "{} whole, because its tiles overlap in what is computed for them: {} exceeds {}, refused", name(i),
-                  sizes_text(), kib_text(target_.ldm_available()));
+              return fmt::format("{} whole, because its tiles overlap in what is computed for them: {}: refused",
+                                 name(i), overflow_text());
             },
             TraceOutcome::refused);
         buffer_[at] = 1;
@@ -178,9 +177,7 @@ class LdmManagement {
            [&] { return fmt::format("{} starts at min(range {}, {}): {}", name(i), ranges_[at], good, sizes_text()); });
     while (!fits()) {
       record(
-          "1:21", "exceeds",
-          [&] { return fmt::format("{} exceeds {}", sizes_text(), kib_text(target_.ldm_available())); },
-          TraceOutcome::refused);
+          "1:21", "exceeds", [&] { return overflow_text(); }, TraceOutcome::refused);
       if (buffer_[at] == ranges_[at]) classes_.unmark_whole(i);
       // Halving ends at one element at the latest: with that everything fitted before this iterator's turn.
       buffer_[at] = std::max<std::int64_t>(1, buffer_[at] / 2);
@@ -202,11 +199,7 @@ class LdmManagement {
       buffer_[at] = std::min(before * 2, ranges_[at]);
       if (!fits()) {
         record(
-            "1:38-40", "refused",
-            [&] {
-              return fmt::format("{} expanded: {} exceeds {}, refused", name(i), sizes_text(),
-                                 kib_text(target_.ldm_available()));
-            },
+            "1:38-40", "refused", [&] { return fmt::format("{} expanded: {}: refused", name(i), overflow_text()); },
             TraceOutcome::refused);
         buffer_[at] = before;
         return;
@@ -228,11 +221,20 @@ class LdmManagement {
   }
 
   [[nodiscard]] std::string sizes_text() const {
+    return fmt::format("{} takes {}", names_and_sizes(), kib_text(used()));
+  }
+
+  /// Of sizes that do not fit.
+  [[nodiscard]] std::string overflow_text() const {
+    return fmt::format("{} needs {}, only {}", names_and_sizes(), kib_text(used()), kib_text(target_.ldm_available()));
+  }
+
+  [[nodiscard]] std::string names_and_sizes() const {
     std::string text;
     for (std::size_t i = 0; i < buffer_.size(); ++i) {
       text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name(static_cast<int>(i)), buffer_[i]);
     }
-    return fmt::format("{} takes {}", text, kib_text(used()));
+    return text;
   }
 
   [[nodiscard]] std::string classes_text() const {

@@ -82,12 +82,12 @@ Table changes_table(const PlanDiff& diff) {
       {"change", ColumnKind::text, "planned otherwise: the same operators with another schedule or other numbers"},
       {"cycles before", ColumnKind::cycles, "predicted, baseline", true},
       {"cycles now", ColumnKind::cycles, "predicted, current plan", true},
-      {"Δ cycles", ColumnKind::cycles_change, "now less before: below zero is faster", true},
+      {"Δ cycles", ColumnKind::cycles_change, "now minus before: below zero is faster", true},
       {"Δ", ColumnKind::share_change, "Δ cycles divided by cycles before"},
-      {"Δ DMA bytes", ColumnKind::bytes_change, "now less before, all cores", true},
-      {"Δ transfers", ColumnKind::count_change, "now less before, all cores", true},
-      {"Δ operations", ColumnKind::count_change, "now less before, all cores", true},
-      {"Δ LDM", ColumnKind::bytes_change, "peak of one core's scratchpad, now less before"},
+      {"Δ DMA bytes", ColumnKind::bytes_change, "now minus before, all cores", true},
+      {"Δ transfers", ColumnKind::count_change, "now minus before, all cores", true},
+      {"Δ operations", ColumnKind::count_change, "now minus before, all cores", true},
+      {"Δ LDM", ColumnKind::bytes_change, "peak of one core's scratchpad, now minus before"},
       {"why", ColumnKind::text, "what the current plan does otherwise"},
   };
   for (const GroupChange& change : diff.groups) {
@@ -134,7 +134,8 @@ ComparedColumns add_columns(Table& table) {
     if (!column.compared) continue;
     const bool text = column.kind == ColumnKind::text;
     all.push_back({text ? column.title + " before" : "Δ " + column.title, change_kind(column.kind),
-                   text ? "in the baseline, where it was another" : "now less in the baseline", column.summed});
+                   text ? "in the baseline, where it was another" : "now minus the baseline's", column.summed, true,
+                   false, column.title});
     columns.of_table.push_back(c);
     columns.is_change.push_back(true);
   }
@@ -247,7 +248,7 @@ Table totals_table(const PlanDiff& diff) {
   table.columns = {{"in all", ColumnKind::text, "sums over the network; LDM: the largest"},
                    {"baseline", ColumnKind::count, ""},
                    {"current", ColumnKind::count, ""},
-                   {"Δ", ColumnKind::count_change, "current less baseline"},
+                   {"Δ", ColumnKind::count_change, "current minus baseline"},
                    {"Δ relative", ColumnKind::share_change, "Δ divided by the baseline's"}};
   const PlanNumbers& a = diff.before.totals;
   const PlanNumbers& b = diff.after.totals;

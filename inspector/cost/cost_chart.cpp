@@ -245,7 +245,7 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
     y += 4;
     drawing.text(
         {margin, y, width - 2 * margin, QFontMetricsF(look.smallFont()).height()},
-        then ? QStringLiteral("The line across a bar is the baseline; Δ is now less then.")
+        then ? QStringLiteral("The line across a bar is the baseline; Δ is now minus before.")
              : QStringLiteral("The baseline has these operators in other groups: see the change in the tables."),
         look.theme().muted, look.smallFont());
     y += QFontMetricsF(look.smallFont()).height();

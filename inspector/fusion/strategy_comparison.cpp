@@ -55,9 +55,10 @@ class GroupPlanner {
   std::map<std::vector<OpId>, GroupNumbers> known_;
 };
 
-/// Groups of two partitions of the same operators that are not in both, joined where they share operators.
-std::vector<GroupingDifference> differences_of(const std::vector<FusedOperator>& here,
-                                               const std::vector<FusedOperator>& there, GroupPlanner& planner) {
+/// Groups of a plan and of another partition of its operators that are not in both, joined where they share operators.
+std::vector<GroupingDifference> differences_of(const LoadedPlan& plan, const std::vector<FusedOperator>& there,
+                                               GroupPlanner& planner) {
+  const std::vector<FusedOperator>& here = plan.program().fused.groups;
   std::map<OpId, std::size_t> there_of;
   std::map<OpId, std::size_t> here_of;
   for (std::size_t g = 0; g < there.size(); ++g) {
@@ -86,7 +87,9 @@ std::vector<GroupingDifference> differences_of(const std::vector<FusedOperator>&
     GroupingDifference difference;
     for (const std::size_t g : ours) {
       difference.here.push_back(here[g].operators);
-      difference.cycles_here += planner.numbers(here[g]).cycles;
+      // As it is planned, perhaps with a schedule that a person fixed.
+      const int step = plan.step_of_operator[here[g].operators.front().index()];
+      difference.cycles_here += plan.steps[static_cast<std::size_t>(step)].cycles;
     }
     for (const std::size_t g : theirs) {
       difference.there.push_back(there[g].operators);
@@ -137,7 +140,7 @@ std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop
       result.cycles += numbers.cycles;
       result.bytes += numbers.bytes;
     }
-    result.differences = differences_of(program.fused.groups, chosen, groups);
+    result.differences = differences_of(plan, chosen, groups);
     results.push_back(std::move(result));
   }
   if (stop.stop_requested()) return {};
@@ -182,11 +185,11 @@ Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult
   table.title = "Differences";
   table.columns = {
       {"strategy", ColumnKind::text, "whose groups are compared with the plan's"},
-      {"here", ColumnKind::text, "groups of this plan, separated by |"},
-      {"there", ColumnKind::text, "groups that the strategy makes of the same operators"},
-      {"cycles here", ColumnKind::cycles, "of the groups here, as the planner plans them"},
-      {"cycles there", ColumnKind::cycles, "of the strategy's groups"},
-      {"change", ColumnKind::cycles, "cycles there less cycles here: negative where the strategy is faster"},
+      {"this plan", ColumnKind::text, "groups of this plan, separated by |"},
+      {"that strategy", ColumnKind::text, "groups that the strategy makes of the same operators"},
+      {"cycles of this plan", ColumnKind::cycles, "of its groups, as they are planned"},
+      {"cycles of that strategy", ColumnKind::cycles, "of its groups, as the planner plans them by itself"},
+      {"change", ColumnKind::cycles, "the strategy's cycles minus this plan's: negative where the strategy is faster"},
   };
   for (const StrategyResult& result : results) {
     for (const GroupingDifference& difference : result.differences) {

@@ -16,6 +16,8 @@ Pane::Pane(const PaneContext& context) : context_(context) {
 
 std::optional<ExportWork> Pane::exportSpecial(const QString&, QSizeF) { return std::nullopt; }
 
+void Pane::save(std::function<void()> then) { then(); }
+
 const StepFacts* Pane::step() const { return plan_ ? plan_->step(place().step) : nullptr; }
 
 void Pane::note(unsigned change) {

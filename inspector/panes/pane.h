@@ -57,6 +57,11 @@ class Pane : public QWidget {
   /// Flushes, and waits until it is not working. For exports.
   void settle();
 
+  /// What a person made here and has not saved, in words for a question: "the edits of conv2". Empty: nothing.
+  [[nodiscard]] virtual QString unsaved() const { return {}; }
+  /// Lets a person save that; `then` is called once it is saved, and not at all otherwise.
+  virtual void save(std::function<void()> then);
+
  Q_SIGNALS:
   /// A sentence for the status bar.
   void message(const QString& text);

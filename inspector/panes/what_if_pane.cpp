@@ -12,9 +12,11 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
 
 #include "inspector/ldm/ldm_map.h"
 #include "inspector/state/files.h"
+#include "inspector/whatif/edit_words.h"
 #include "inspector/whatif/job_form.h"
 #include "inspector/whatif/result_drawing.h"
 
@@ -22,10 +24,24 @@ namespace stowage::inspector {
 
 namespace {
 
-QString stale_text() {
-  return WhatIfPane::tr(
-      "⚠ Stale: the other panes show the plan without these edits. Plan network brings them up to date.");
+QString stale_text(Staleness staleness) {
+  switch (staleness) {
+    case Staleness::none: break;
+    case Staleness::without_edits:
+      return WhatIfPane::tr(
+          "⚠ Stale: the other panes show the plan without these edits. Plan network brings them up to date.");
+    case Staleness::discarded_edits:
+      return WhatIfPane::tr(
+          "⚠ Stale: the other panes show the plan with edits that are discarded here. Plan network shows it as "
+          "opened.");
+    case Staleness::other_edits:
+      return WhatIfPane::tr(
+          "⚠ Stale: the other panes show the plan with other edits than these. Plan network brings them up to date.");
+  }
+  return {};
 }
+
+constexpr std::array stale_kinds = {Staleness::without_edits, Staleness::discarded_edits, Staleness::other_edits};
 
 }  // namespace
 
@@ -33,6 +49,7 @@ WhatIfPane::WhatIfPane(const PaneContext& context)
     : Pane(context),
       session_(document(), selection(), this),
       status_(new QLabel(this)),
+      edits_(new QLabel(this)),
       plan_network_(new QToolButton(this)),
       cancel_(new QToolButton(this)),
       progress_(new QProgressBar(this)),
@@ -65,11 +82,20 @@ WhatIfPane::WhatIfPane(const PaneContext& context)
   split_->setChildrenCollapsible(false);
   status_->setWordWrap(true);
   status_->setContentsMargins(8, 0, 8, 3);
+  edits_->setObjectName(QStringLiteral("edits"));
+  edits_->setAccessibleName(tr("What is edited"));
+  edits_->setTextFormat(Qt::RichText);
+  edits_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+  edits_->setContentsMargins(8, 0, 8, 3);
+  // One line, whatever it says: what does not fit is counted.
+  edits_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  connect(edits_, &QLabel::linkActivated, this, &WhatIfPane::goTo);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addLayout(bar);
   layout->addWidget(status_);
+  layout->addWidget(edits_);
   layout->addWidget(split_, 1);
 
   result_->setBuilder([this](QSizeF room) { return result_drawing(input(), look(), room); });
@@ -115,9 +141,9 @@ void WhatIfPane::makeBar(QHBoxLayout* bar) {
   };
   history_action(session_.history().createUndoAction(this, tr("Undo")), QKeySequence::Undo);
   history_action(session_.history().createRedoAction(this, tr("Redo")), QKeySequence::Redo);
-  auto* reset = new QAction(tr("As opened"), this);
+  auto* reset = new QAction(tr("Discard edits"), this);
   reset->setToolTip(tr("Drop all edits of all groups and of the target (can be undone)"));
-  connect(reset, &QAction::triggered, this, [this] { session_.change({}, tr("as opened")); });
+  connect(reset, &QAction::triggered, this, [this] { session_.change({}, tr("discard edits")); });
   button(reset);
   auto* snapshots = new QToolButton(this);
   snapshots->setText(tr("Snapshots"));
@@ -150,8 +176,8 @@ void WhatIfPane::makeTomlMenu(QToolButton* button) {
   auto* menu = new QMenu(button);
   menu->addAction(tr("Copy for compile --schedule"), this, [this] { copyToml(false); });
   menu->addAction(tr("Copy as a batch file's job"), this, [this] { copyToml(true); });
-  menu->addAction(tr("Save for compile --schedule…"), this, [this] { askAndSave(false); });
-  menu->addAction(tr("Save as a batch file…"), this, [this] { askAndSave(true); });
+  menu->addAction(tr("Save for compile --schedule…"), this, [this] { askAndSave(false, edits()); });
+  menu->addAction(tr("Save as a batch file…"), this, [this] { askAndSave(true, edits()); });
   button->setMenu(menu);
 }
 
@@ -174,11 +200,11 @@ void WhatIfPane::makeSnapshotMenu(QToolButton* button) {
   button->setMenu(menu);
 }
 
-void WhatIfPane::withToml(bool batch, const QString& file,
+void WhatIfPane::withToml(bool batch, const QString& file, const WhatIfSession::Unsaved& what,
                           std::function<Background::Deliver(const std::string&)> then) {
-  if (!session_.base()) return;
-  writing_.start([plan = session_.base(), edit = session_.edit(), batch, name = file.toStdString(),
-                  then = std::move(then)](const std::stop_token& stop, const ProgressSink&) -> Background::Deliver {
+  if (!what.plan) return;
+  writing_.start([plan = what.plan, edit = what.edit, batch, name = file.toStdString(), then = std::move(then)](
+                     const std::stop_token& stop, const ProgressSink&) -> Background::Deliver {
     const auto complete = complete_edit(plan, edit, stop);
     if (!complete) return {};
     const JobForm job = job_form(*plan, *complete);
@@ -187,7 +213,7 @@ void WhatIfPane::withToml(bool batch, const QString& file,
 }
 
 void WhatIfPane::copyToml(bool batch) {
-  withToml(batch, QStringLiteral("THIS"), [this](const std::string& text) -> Background::Deliver {
+  withToml(batch, QStringLiteral("THIS"), edits(), [this](const std::string& text) -> Background::Deliver {
     return [this, text] {
       QGuiApplication::clipboard()->setText(qt(text));
       Q_EMIT message(tr("Copied the edits as TOML"));
@@ -195,17 +221,92 @@ void WhatIfPane::copyToml(bool batch) {
   });
 }
 
-void WhatIfPane::saveToml(const QString& path, bool batch) {
-  withToml(batch, path, [this, path](const std::string& text) -> Background::Deliver {
-    const QString problem = write_file(path, QByteArray::fromStdString(text));
-    return [this, path, problem] { Q_EMIT message(problem.isEmpty() ? tr("Saved %1").arg(path) : problem); };
-  });
+void WhatIfPane::saveToml(const QString& path, bool batch) { write(path, batch, edits(), {}); }
+
+void WhatIfPane::write(const QString& path, bool batch, const WhatIfSession::Unsaved& what,
+                       std::function<void()> then) {
+  withToml(batch, path, what,
+           [this, path, what, then = std::move(then)](const std::string& text) -> Background::Deliver {
+             const QString problem = write_file(path, QByteArray::fromStdString(text));
+             return [this, path, problem, what, then] {
+               if (problem.isEmpty()) session_.markSaved(what.plan, what.edit);
+               Q_EMIT message(problem.isEmpty() ? tr("Saved %1").arg(path) : problem);
+               if (problem.isEmpty() && then) then();
+             };
+           });
 }
 
-void WhatIfPane::askAndSave(bool batch) {
-  const QString path = QFileDialog::getSaveFileName(this, tr("Save the edits"), QStringLiteral("what-if.toml"),
-                                                    tr("TOML files (*.toml)"));
-  if (!path.isEmpty()) saveToml(path, batch);
+void WhatIfPane::askAndSave(bool batch, const WhatIfSession::Unsaved& what, std::function<void()> then) {
+  auto* dialog = new QFileDialog(this, tr("Save the edits"), QString(), tr("TOML files (*.toml)"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix(QStringLiteral("toml"));
+  dialog->selectFile(QStringLiteral("what-if.toml"));
+  connect(dialog, &QFileDialog::fileSelected, this,
+          [this, batch, what, then = std::move(then)](const QString& path) { write(path, batch, what, then); });
+  dialog->open();
+}
+
+QString WhatIfPane::unsaved() const {
+  const auto what = session_.unsaved();
+  return what ? qt(edits_text(*what->plan, what->edit)) : QString();
+}
+
+void WhatIfPane::save(std::function<void()> then) {
+  if (const auto what = session_.unsaved()) {
+    askAndSave(false, *what, std::move(then));
+  } else {
+    then();
+  }
+}
+
+void WhatIfPane::showEdits() {
+  QStringList details;
+  QStringList links;
+  std::vector<int> widths;
+  const QFontMetrics metrics = edits_->fontMetrics();
+  const QString between = QStringLiteral(" · ");
+  const std::vector<EditEntry> entries =
+      session_.base() ? edit_entries(*session_.base(), session_.edit()) : std::vector<EditEntry>();
+  for (const EditEntry& entry : entries) {
+    details.push_back(qt(entry.details));
+    const QString name = qt(entry.name).toHtmlEscaped();
+    links.push_back(entry.op ? QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>")
+                                   .arg(entry.op->index())
+                                   .arg(theme().accent.name(), name)
+                             : name);
+    widths.push_back(metrics.horizontalAdvance(qt(entry.name) + between));
+  }
+  edits_->setToolTip(
+      details.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>")));
+  if (links.isEmpty()) return edits_->setText(session_.base() ? tr("There are no edits.") : QString());
+  // As many as there is room for; the tooltip has all.
+  const int room = edits_->width() - edits_->contentsMargins().left() - edits_->contentsMargins().right() -
+                   metrics.horizontalAdvance(tr("Edited: "));
+  int used = 0;
+  qsizetype fitting = 0;
+  const auto all = links.size();
+  while (fitting < all && used + widths[static_cast<std::size_t>(fitting)] <= room) {
+    used += widths[static_cast<std::size_t>(fitting++)];
+  }
+  const auto more = [&] { return tr("and %1 more").arg(all - fitting); };
+  while (fitting > 0 && fitting < all && used + metrics.horizontalAdvance(more()) > room) {
+    used -= widths[static_cast<std::size_t>(--fitting)];
+  }
+  QString text = links.mid(0, fitting).join(between);
+  if (fitting < all) text += fitting > 0 ? between + more() : tr("%1 edits, more than there is room for").arg(all);
+  edits_->setText(tr("Edited: %1").arg(text));
+}
+
+void WhatIfPane::goTo(const QString& op) {
+  const PlanPtr shown = document().plan();
+  if (!shown || !session_.base()) return;
+  const Operator& wanted = session_.base()->graph().op(OpId(op.toULongLong()));
+  const auto found = shown->graph().find_operator(wanted.name);
+  if (!found) return;
+  const int step = shown->step_of_operator[found->index()];
+  const bool whole = shown->step(step) != nullptr && shown->step(step)->step->group.name == wanted.name;
+  selection().select(whole ? step_place(step) : op_place(step, static_cast<int>(found->index())));
 }
 
 ResultInput WhatIfPane::input() const {
@@ -234,7 +335,7 @@ void WhatIfPane::showState() {
   } else if (planning) {
     text = tr("The network is being planned with the edits…");
   } else if (session_.stale()) {
-    text = stale_text();
+    text = stale_text(session_.staleness());
   } else if (session_.edit().empty()) {
     text = tr("Nothing is edited yet. What is not fixed, the planner fills.");
   } else {
@@ -242,6 +343,7 @@ void WhatIfPane::showState() {
   }
   reserveStatus();
   status_->setText(text);
+  showEdits();
   controls_->refresh();
   showResult();
 }
@@ -262,13 +364,19 @@ void WhatIfPane::refresh(unsigned changes) {
 void WhatIfPane::reserveStatus() {
   // As high as the longest of its sentences, so that what is below does not move under the pointer.
   const int room = width() - status_->contentsMargins().left() - status_->contentsMargins().right();
-  const QRect box = status_->fontMetrics().boundingRect(QRect(0, 0, room, 1000), Qt::TextWordWrap, stale_text());
-  status_->setMinimumHeight(box.height() + status_->contentsMargins().bottom());
+  int height = 0;
+  for (const Staleness kind : stale_kinds) {
+    const QRect box = status_->fontMetrics().boundingRect(QRect(0, 0, room, 1000), Qt::TextWordWrap, stale_text(kind));
+    height = std::max(height, box.height());
+  }
+  status_->setMinimumHeight(height + status_->contentsMargins().bottom());
 }
 
 void WhatIfPane::resizeEvent(QResizeEvent* event) {
   Pane::resizeEvent(event);
   reserveStatus();
+  layout()->activate();  // so that the line of edits has its width
+  showEdits();
   split_->setOrientation(event->size().width() >= 720 ? Qt::Horizontal : Qt::Vertical);
 }
 

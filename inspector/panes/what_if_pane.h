@@ -31,6 +31,8 @@ class WhatIfPane : public Pane {
   [[nodiscard]] QLabel& status() { return *status_; }
   /// Writes a --schedule file, or a batch file where `batch`, whole or not at all; message() says what became of it.
   void saveToml(const QString& path, bool batch);
+  [[nodiscard]] QString unsaved() const override;
+  void save(std::function<void()> then) override;
   void copyToml(bool batch);
 
  protected:
@@ -41,16 +43,23 @@ class WhatIfPane : public Pane {
   void makeBar(class QHBoxLayout* bar);
   void makeTomlMenu(QToolButton* button);
   void makeSnapshotMenu(QToolButton* button);
-  void askAndSave(bool batch);
+  /// `then`: once it is saved.
+  void askAndSave(bool batch, const WhatIfSession::Unsaved& what, std::function<void()> then = {});
+  void write(const QString& path, bool batch, const WhatIfSession::Unsaved& what, std::function<void()> then);
   void showState();
   void reserveStatus();
   void showResult();
   /// Makes the text beside the window's thread; `then` goes on there and returns what is left for the window's.
-  void withToml(bool batch, const QString& file, std::function<Background::Deliver(const std::string&)> then);
+  void withToml(bool batch, const QString& file, const WhatIfSession::Unsaved& what,
+                std::function<Background::Deliver(const std::string&)> then);
+  [[nodiscard]] WhatIfSession::Unsaved edits() const { return {session_.base(), session_.edit()}; }
+  void showEdits();
+  void goTo(const QString& op);
   [[nodiscard]] struct ResultInput input() const;
 
   WhatIfSession session_;
   QLabel* status_;
+  QLabel* edits_;  ///< of all groups
   QToolButton* plan_network_;
   QToolButton* cancel_;
   QProgressBar* progress_;

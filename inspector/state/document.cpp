@@ -65,9 +65,9 @@ void Document::openBaseline(const Source& source) {
   });
 }
 
-void Document::setStale(bool stale) {
-  if (stale == stale_) return;
-  stale_ = stale;
+void Document::setStaleness(Staleness staleness) {
+  if (staleness == staleness_) return;
+  staleness_ = staleness;
   Q_EMIT staleChanged();
 }
 

@@ -25,6 +25,14 @@ struct KeptPlan {
   PlanPtr plan;
 };
 
+/// How what is shown stands to the edits that were made of it.
+enum class Staleness : std::uint8_t {
+  none,
+  without_edits,    ///< it has none of them
+  discarded_edits,  ///< it has edits, and all are discarded since
+  other_edits       ///< it has edits that are others now
+};
+
 class Document : public QObject {
   Q_OBJECT
  public:
@@ -50,9 +58,10 @@ class Document : public QObject {
   /// Opens another plan to compare what is shown with.
   void openBaseline(const Source& source);
 
-  /// What is shown is behind edits that were made of it and not planned yet.
-  [[nodiscard]] bool stale() const { return stale_; }
-  void setStale(bool stale);
+  /// Whether what is shown is behind edits that were not planned yet.
+  [[nodiscard]] bool stale() const { return staleness_ != Staleness::none; }
+  [[nodiscard]] Staleness staleness() const { return staleness_; }
+  void setStaleness(Staleness staleness);
 
   /// Plans that can be compared besides the two that are shown, oldest first.
   [[nodiscard]] const std::vector<KeptPlan>& kept() const { return kept_; }
@@ -81,7 +90,7 @@ class Document : public QObject {
   PlanPtr baseline_;
   ComparisonPtr comparison_;
   std::vector<KeptPlan> kept_;
-  bool stale_ = false;
+  Staleness staleness_ = Staleness::none;
   Diagnostics diagnostics_;
   Source opening_;
   Background comparing_;

@@ -161,6 +161,38 @@ std::string extents_text(const std::vector<std::int64_t>& extents) {
   return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, " × "));
 }
 
+Place place_in(const LoadedPlan& plan, const LoadedPlan& other, const Place& place) {
+  const auto same_operator = [&](const std::string& name) {
+    const auto op = plan.graph().find_operator(name);
+    return op ? static_cast<int>(op->index()) : -1;
+  };
+  Place found;
+  if (has(other.step_of_operator, place.op)) {
+    found.op = same_operator(other.graph().operators()[static_cast<std::size_t>(place.op)].name);
+  }
+  const StepFacts* from = other.step(place.step);
+  if (from == nullptr) return complete(plan, found);
+  if (const int anchor = same_operator(from->step->group.name); has(plan.step_of_operator, anchor)) {
+    found.step = plan.step_of_operator[static_cast<std::size_t>(anchor)];
+  }
+  const StepFacts* to = plan.step(found.step);
+  if (to != nullptr && from->find(place.statement) != nullptr) {
+    const std::string text = statement_text(*from, place.statement);
+    for (const StatementFacts& facts : to->statements) {
+      const bool same = facts.statement != nullptr && statement_text(*to, facts.statement->id) == text;
+      if (same && (found.statement < 0 || facts.statement->id == place.statement))
+        found.statement = facts.statement->id;
+    }
+  } else if (to != nullptr && to->plan != nullptr && from->plan != nullptr &&
+             has(from->plan->nest.buffers, place.buffer)) {
+    const std::string& name = from->plan->nest.buffers[static_cast<std::size_t>(place.buffer)].name;
+    for (std::size_t b = 0; b < to->plan->nest.buffers.size(); ++b) {
+      if (to->plan->nest.buffers[b].name == name) found.buffer = static_cast<int>(b);
+    }
+  }
+  return complete(plan, found);
+}
+
 std::string describe(const LoadedPlan& plan, const Place& place) {
   const StepFacts* step = plan.step(place.step);
   if (step != nullptr && step->plan != nullptr) {

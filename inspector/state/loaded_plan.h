@@ -71,6 +71,10 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
 /// parts that this plan does not have are dropped.
 Place complete(const LoadedPlan& plan, Place place);
 
+/// What stands in `plan` for a place of another plan of the same network: the same operator, the group that has the
+/// group's anchor, in it the statement of the same text. What it has not is dropped.
+Place place_in(const LoadedPlan& plan, const LoadedPlan& other, const Place& place);
+
 /// "res2a", "get A", "for ko < 16", "line 40": the most exact part of a place in a few words.
 std::string describe(const LoadedPlan& plan, const Place& place);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/state/selection.h"
 
+#include <utility>
+
 #include "inspector/state/document.h"
 
 namespace stowage::inspector {
@@ -49,15 +51,12 @@ void Selection::goUp() {
 }
 
 void Selection::reset() {
-  const PlanPtr plan = document_.plan();
-  const PlanPtr baseline = document_.baseline();
-  const bool edited = plan && baseline && plan->compilation.model.hash == baseline->compilation.model.hash;
-  if (edited) {
+  const PlanPtr before = std::exchange(plan_, document_.plan());
+  if (plan_ && before && plan_->compilation.model.hash == before->compilation.model.hash) {
     // The same network planned otherwise: one can go back to what was looked at.
-    for (Place& place : history_) place = complete(*plan, place);
+    for (Place& place : history_) place = place_in(*plan_, *before, place);
   } else {
-    // A plan of the same shape keeps what is chosen; its history is another's.
-    history_ = {plan ? complete(*plan, place()) : Place{}};
+    history_ = {Place{}};
     current_ = 0;
   }
   hovered_ = {};

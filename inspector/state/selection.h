@@ -6,7 +6,7 @@
 #include <QObject>
 #include <vector>
 
-#include "inspector/state/place.h"
+#include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {
 
@@ -39,6 +39,7 @@ class Selection : public QObject {
   void reset();
 
   const Document& document_;
+  PlanPtr plan_;                            ///< that the places are of
   std::vector<Place> history_ = {Place{}};  ///< never empty
   std::size_t current_ = 0;
   Place hovered_;

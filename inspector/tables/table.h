@@ -37,6 +37,7 @@ struct Column {
   bool summed = false;    ///< the totals row shows its sum
   bool shown = true;      ///< at first; the column chooser changes it
   bool compared = false;  ///< with a baseline's, where there is one
+  std::string of = {};    ///< of a column of changes: title of the column whose changes they are
 };
 
 /// Nothing, text, a whole number (counts, bytes, cycles) or a fraction (shares from 0 to 1, rates in bytes per second).

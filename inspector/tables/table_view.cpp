@@ -98,8 +98,12 @@ TableView::TableView(const Look& look, QWidget* parent)
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (following_ || !current.isValid()) return;
     const QModelIndex source = filter_->mapToSource(current);
-    Q_EMIT chosen(model_->table()->rows[static_cast<std::size_t>(source.row())].place);
+    chosen_ = model_->table()->rows[static_cast<std::size_t>(source.row())].place;
+    Q_EMIT chosen(Place(chosen_));  // what follows may choose something else here
   });
+
+  connect(view_, &QAbstractItemView::clicked, this, &TableView::chooseAgain);
+  connect(view_, &QAbstractItemView::activated, this, &TableView::chooseAgain);
 
   const auto copy = [this](const QKeySequence& keys, const QString& name, auto text) {
     auto* action = new QAction(name, this);
@@ -117,22 +121,60 @@ TableView::TableView(const Look& look, QWidget* parent)
 }
 
 void TableView::setTable(TablePtr table, double clock_hz) {
-  const std::string before = model_->table()->title;
+  rememberOrder();
   model_->setTable(std::move(table), clock_hz);
   totals_model_->setTable(nullptr, clock_hz);
   updateTotals();
   if (model_->table()->columns.empty()) return;
-  if (before != model_->table()->title) {
-    for (int c = 0; c < model_->columnCount(); ++c) {
-      view_->setColumnHidden(c, !model_->table()->columns[static_cast<std::size_t>(c)].shown);
-    }
-    view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+  // The same column may stand at another place now.
+  for (int c = 0; c < model_->columnCount(); ++c) {
+    view_->setColumnHidden(c, !isWanted(*model_->table(), model_->table()->columns[static_cast<std::size_t>(c)]));
   }
+  restoreOrder();
   fitColumns();
   const int row = view_->fontMetrics().height() + 8;
   view_->verticalHeader()->setDefaultSectionSize(row);
   totals_->verticalHeader()->setDefaultSectionSize(row);
   totals_->setFixedHeight(row + 2);
+}
+
+bool TableView::isWanted(const Table& table, const Column& column) const {
+  const auto wanted = wanted_.find({table.title, column.title});
+  if (wanted != wanted_.end()) return wanted->second;
+  if (column.of.empty()) return column.shown;
+  const auto of = std::find_if(table.columns.begin(), table.columns.end(),
+                               [&](const Column& other) { return other.title == column.of; });
+  return of != table.columns.end() ? isWanted(table, *of) : column.shown;
+}
+
+void TableView::rememberOrder() {
+  const Table& table = *model_->table();
+  if (table.columns.empty()) return;
+  const int column = view_->horizontalHeader()->sortIndicatorSection();
+  ordered_table_ = table.title;
+  ordered_column_ = column >= 0 && column < model_->columnCount()
+                        ? table.columns[static_cast<std::size_t>(column)].title
+                        : std::string();
+}
+
+void TableView::restoreOrder() {
+  QHeaderView& header = *view_->horizontalHeader();
+  const Table& table = *model_->table();
+  int column = -1;
+  for (int c = 0; c < model_->columnCount() && table.title == ordered_table_ && !ordered_column_.empty(); ++c) {
+    if (table.columns[static_cast<std::size_t>(c)].title == ordered_column_) column = c;
+  }
+  header.setSortIndicator(column, column >= 0 ? header.sortIndicatorOrder() : Qt::AscendingOrder);
+}
+
+void TableView::chooseAgain(const QModelIndex& index) {
+  const QModelIndex source = filter_->mapToSource(index);
+  if (!source.isValid()) return;
+  const Place place = model_->table()->rows[static_cast<std::size_t>(source.row())].place;
+  if (place == chosen_ || holds(place, chosen_)) return;
+  if (!view_->selectionModel()->isRowSelected(index.row(), {})) view_->selectRow(index.row());
+  chosen_ = place;
+  Q_EMIT chosen(place);
 }
 
 void TableView::fitColumns() {
@@ -207,8 +249,7 @@ std::vector<std::size_t> TableView::rowsToCopy() const {
   for (const QModelIndex& index : view_->selectionModel()->selectedRows()) {
     rows.push_back(static_cast<std::size_t>(filter_->mapToSource(index).row()));
   }
-  // One row is chosen at all times and means the table; several mean themselves.
-  if (rows.size() <= 1) return shownRows();
+  if (rows.empty()) return shownRows();
   const std::vector<std::size_t> order = shownRows();
   const auto position = [&](std::size_t row) { return std::find(order.begin(), order.end(), row); };
   std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return position(a) < position(b); });
@@ -246,6 +287,8 @@ void TableView::fillColumnMenu(QMenu& menu) {
     action->setCheckable(true);
     action->setChecked(!view_->isColumnHidden(c));
     connect(action, &QAction::toggled, this, [this, c](bool shown) {
+      const Table& table = *model_->table();
+      wanted_[{table.title, table.columns[static_cast<std::size_t>(c)].title}] = shown;
       view_->setColumnHidden(c, !shown);
       totals_->setColumnHidden(c, !shown);
       if (shown) view_->resizeColumnToContents(c);

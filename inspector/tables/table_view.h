@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QTableView>
 #include <QWidget>
+#include <map>
 
 #include "inspector/draw/drawing.h"
 #include "inspector/tables/table_model.h"
@@ -48,6 +49,12 @@ class TableView : public QWidget {
 
  private:
   void showMenu(const QPoint& position);
+  /// As somebody chose it; else as the table has it, and a column of changes as the column whose changes they are.
+  [[nodiscard]] bool isWanted(const Table& table, const Column& column) const;
+  void rememberOrder();
+  void restoreOrder();
+  /// Of a click or Enter: also a row that is current and was left by something chosen elsewhere.
+  void chooseAgain(const QModelIndex& index);
   void updateTotals();
   void fitColumns();
   [[nodiscard]] std::vector<std::size_t> rowsToCopy() const;
@@ -59,8 +66,12 @@ class TableView : public QWidget {
   QTableView* view_;
   QTableView* totals_;
   Place chosen_;
-  Units fitted_units_;      ///< those that the columns are wide enough for
-  bool following_ = false;  ///< the selection moves because of what is chosen elsewhere
+  /// What somebody chose of columns, by titles of table and column: another table may stand here for a while.
+  std::map<std::pair<std::string, std::string>, bool> wanted_;
+  std::string ordered_table_;   ///< title of the table that was sorted last
+  std::string ordered_column_;  ///< that it was sorted by; empty: none
+  Units fitted_units_;          ///< those that the columns are wide enough for
+  bool following_ = false;      ///< the selection moves because of what is chosen elsewhere
 };
 
 }  // namespace stowage::inspector

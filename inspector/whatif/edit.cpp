@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const std::vector<LoopControl>& loops) {
   return names;
 }
 
-/// The loop with so many loops around what it holds; "" is before all.
+/// The loop with so many loops around what it holds; "" is outside of all.
 std::string loop_at(const GroupControls& controls, int depth) {
   return depth > 0 ? controls.loops[static_cast<std::size_t>(depth - 1)].name : std::string();
 }

@@ -43,7 +43,7 @@ struct LoopControl {
 struct PlaceControl {
   std::string tensor;
   bool written = false;
-  std::vector<std::string> loops;  ///< that its transfer can stand inside, outermost first; "" is before all
+  std::vector<std::string> loops;  ///< that its transfer can stand inside, outermost first; "" is outside of all
   std::string loop;
 };
 struct GroupControls {

@@ -179,7 +179,9 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
     const StageList stages =
         around.otherwise ? group_stages(graph, group) : plan.steps[static_cast<std::size_t>(index)].plan->nest.stages;
     const auto fixed = edit.schedules.find(group.name);
-    const Schedule& wanted = fixed != edit.schedules.end() ? fixed->second : g == shown ? evaluation.start : Schedule{};
+    const Schedule wanted = fixed != edit.schedules.end() ? fixed->second
+                            : g == shown                  ? evaluation.start
+                                                          : choices->start_of(group.operators);
     Planned planned = plan_group(group.name, stages, wanted, planner, *target, {});
     if (auto* refused = std::get_if<Decision>(&planned)) {
       evaluation.refusal = std::move(*refused);

@@ -51,8 +51,8 @@ GroupsList::GroupsList(WhatIfSession& session, const Look& look, QWidget* parent
   connect(this, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) { take(indexOfTopLevelItem(item)); });
 }
 
-void GroupsList::add(const QString& way, const Grouping& groups, std::int64_t cycles, std::int64_t change,
-                     const QString& tip) {
+void GroupsList::add(const QString& way, const Grouping& groups, std::optional<std::int64_t> cycles,
+                     std::optional<std::int64_t> change, const QString& tip) {
   const Target& target = session_.base()->program().target;
   auto* item = new QTreeWidgetItem(this);
   const QString text = qt(groups_text(session_.base()->graph(), groups));
@@ -61,17 +61,17 @@ void GroupsList::add(const QString& way, const Grouping& groups, std::int64_t cy
   item->setToolTip(groups_column, tip.isEmpty() ? text : text + QLatin1Char('\n') + tip);
   item->setToolTip(way_column, item->toolTip(groups_column));
   const bool possible = choices_.back().refusal.isEmpty();
-  if (possible) {
-    item->setText(cycles_column, time_text(cycles, target.clock_hz, look_.units()));
-    const QString size = time_text(std::abs(change), target.clock_hz, look_.units());
-    item->setText(change_column,
-                  change == 0 ? QStringLiteral("–") : (change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size);
+  if (possible && cycles) item->setText(cycles_column, time_text(*cycles, target.clock_hz, look_.units()));
+  if (possible && change) {
+    const QString size = time_text(std::abs(*change), target.clock_hz, look_.units());
+    item->setText(change_column, *change == 0 ? QStringLiteral("–")
+                                              : (*change > 0 ? QStringLiteral("+") : QStringLiteral("−")) + size);
   }
   for (int column = 0; column < columnCount(); ++column) {
     if (column >= cycles_column) item->setTextAlignment(column, Qt::AlignRight | Qt::AlignVCenter);
     if (!possible) item->setForeground(column, look_.theme().muted);
   }
-  if (possible && change > 0) item->setForeground(change_column, look_.theme().error);
+  if (possible && change && *change > 0) item->setForeground(change_column, look_.theme().error);
 }
 
 void GroupsList::refresh() {
@@ -85,24 +85,24 @@ void GroupsList::refresh() {
     item->setForeground(groups_column, look_.theme().muted);
   };
   const Regrouped around = regrouped_at(base, session_.edit(), session_.focus());
-  if (around.otherwise) {
+  const std::vector<Regrouping>& ways = session_.regroupings();
+  if (around.otherwise && (ways.empty() || !ways.front().as_planned)) {
+    // The way back is there before anything is counted.
     Grouping planned;
-    std::int64_t cycles = 0;
     for (const int step : around.steps) {
-      const StepFacts& facts = base.steps[static_cast<std::size_t>(step)];
-      planned.push_back(facts.step->group.operators);
-      cycles += facts.cycles;
-    }
-    std::int64_t now = cycles;
-    if (const Evaluation* legal = session_.legal(); legal != nullptr && legal->edit.groups == session_.edit().groups) {
-      now = 0;
-      for (const StepFacts& step : legal->result->steps) now += step.cycles;
+      planned.push_back(base.steps[static_cast<std::size_t>(step)].step->group.operators);
     }
     choices_.push_back({planned, tr("groups as planned"), {}});
-    add(tr("as planned"), planned, cycles, cycles - now, {});
+    add(tr("as planned"), planned, std::nullopt, std::nullopt, {});
   }
   if (session_.pricing()) note(tr("other groups are being priced…"));
-  for (const Regrouping& way : session_.regroupings()) {
+  for (const Regrouping& way : ways) {
+    const std::optional<std::int64_t> change = way.counted ? std::optional(way.change()) : std::nullopt;
+    if (way.as_planned) {
+      choices_.push_back({way.after, tr("groups as planned"), {}});
+      add(tr("as planned"), way.after, way.cycles_after, change, tr("on the edited target"));
+      continue;
+    }
     QString refusal;
     for (const Decision& decision : way.refusals) {
       refusal += (refusal.isEmpty() ? QString() : QStringLiteral("; ")) + qt(decision.rule + ": " + decision.reason);
@@ -110,7 +110,7 @@ void GroupsList::refresh() {
     const QString words = qt(groups_text(base.graph(), way.after));
     choices_.push_back({way.after, tr("groups %1").arg(words),
                         refusal.isEmpty() ? QString() : tr("%1 cannot be one group. %2.").arg(words, refusal)});
-    add(refusal.isEmpty() ? way_text(way, session_.focus()) : tr("refused"), way.after, way.cycles_after, way.change(),
+    add(refusal.isEmpty() ? way_text(way, session_.focus()) : tr("refused"), way.after, way.cycles_after, change,
         refusal.isEmpty() ? tr("template %1").arg(qt(way.templates)) : refusal);
   }
   if (choices_.empty()) note(tr("no template takes these operators in another way"));

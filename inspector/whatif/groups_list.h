@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QTreeWidget>
+#include <optional>
 
 #include "inspector/look/look.h"
 #include "inspector/whatif/session.h"
@@ -29,7 +30,9 @@ class GroupsList : public QTreeWidget {
   [[nodiscard]] QSize minimumSizeHint() const override;
 
  private:
-  void add(const QString& way, const Grouping& groups, std::int64_t cycles, std::int64_t change, const QString& tip);
+  /// Cells of what is not known stay empty.
+  void add(const QString& way, const Grouping& groups, std::optional<std::int64_t> cycles,
+           std::optional<std::int64_t> change, const QString& tip);
 
   WhatIfSession& session_;
   const Look& look_;

@@ -28,7 +28,7 @@ QString row_text(const GroupControls& controls, const NestRow& row) {
 QString place_names(const PlaceControl& place) {
   QStringList names;
   for (const std::string& loop : place.loops) {
-    names.push_back(loop.empty() ? (place.written ? NestList::tr("behind the loops") : NestList::tr("before the loops"))
+    names.push_back(loop.empty() ? (place.written ? NestList::tr("after the loops") : NestList::tr("before the loops"))
                                  : NestList::tr("inside %1").arg(qt(loop)));
   }
   return names.join(QStringLiteral(", "));

@@ -71,8 +71,77 @@ std::vector<std::size_t> candidates_of(const CandidateSet& set, const Grouping& 
   return found;
 }
 
+/// What groups take on the edited target, with the schedules that are fixed of them. Ways have many groups in common.
+class EditedCycles {
+ public:
+  EditedCycles(const GroupChoices& choices, const PlanEdit& edit) : choices_(choices), edit_(edit) {
+    Diagnostics ignored;
+    auto target = edited_target(choices.plan->program().target, edit, ignored);
+    check(static_cast<bool>(target), "groups were priced on a target that cannot be");
+    target_ = *std::move(target);
+  }
+
+  void count_before(Regrouping& way) {
+    way.cycles_before = 0;
+    for (const std::vector<OpId>& group : way.before) {
+      const auto [known, is_new] = known_.try_emplace(group);
+      if (is_new) known->second = of(group, edit_.schedules);
+      way.counted = way.counted && known->second.has_value();
+      way.cycles_before += known->second.value_or(price(group));
+    }
+  }
+
+  /// What is made new has no edits; a group that the plan has too is as the plan has it.
+  void count_after(Regrouping& way) const {
+    way.cycles_after = 0;
+    for (const std::vector<OpId>& group : way.after) {
+      const auto cycles = of(group, {});
+      way.counted = way.counted && cycles.has_value();
+      way.cycles_after += cycles.value_or(price(group));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t price(const std::vector<OpId>& group) const {
+    return total_cycles(choices_.set, candidates_of(choices_.set, {group}));
+  }
+
+  [[nodiscard]] std::optional<std::int64_t> of(const std::vector<OpId>& group,
+                                               const std::map<std::string, Schedule>& schedules) const {
+    const CandidateGroup* candidate = choices_.find(group);
+    if (candidate == nullptr || candidate->group.template_name == "view") return price(group);
+    const auto edited = schedules.find(candidate->group.name);
+    const Schedule fixed = edited != schedules.end() ? edited->second : choices_.start_of(group);
+    if (fixed == Schedule{} && candidate->allowed()) return candidate->cycles;
+    const Graph& graph = choices_.plan->graph();
+    const Planner* planner = find_planner(choices_.plan->program().planner);
+    const Planned planned =
+        plan_group(candidate->group.name, group_stages(graph, candidate->group), fixed, *planner, target_, {});
+    const Plan* plan = std::get_if<Plan>(&planned);
+    return plan != nullptr ? std::optional(plan->time.cycles) : std::nullopt;
+  }
+
+  const GroupChoices& choices_;
+  const PlanEdit& edit_;
+  Target target_;
+  std::map<std::vector<OpId>, std::optional<std::int64_t>> known_;
+};
+
+/// Back to the groups of the plan.
+Regrouping way_back(const LoadedPlan& plan, const Regrouped& around, EditedCycles& cycles) {
+  Regrouping way;
+  way.as_planned = true;
+  way.before = around.groups;
+  cycles.count_before(way);
+  for (const int step : around.steps) {
+    way.after.push_back(plan.steps[static_cast<std::size_t>(step)].step->group.operators);
+  }
+  cycles.count_after(way);
+  return way;
+}
+
 /// A candidate in place of the groups that hold its operators; the rest of theirs as well as possible.
-Regrouping regrouping_of(const CandidateSet& set, std::size_t candidate, const Grouping& now) {
+Regrouping regrouping_of(const CandidateSet& set, std::size_t candidate, const Grouping& now, EditedCycles& cycles) {
   const std::vector<OpId>& members = set.of(candidate).group.operators;
   Regrouping way;
   way.templates = fmt::format("{}", fmt::join(set.of(candidate).templates, ", "));
@@ -83,17 +152,16 @@ Regrouping regrouping_of(const CandidateSet& set, std::size_t candidate, const G
     std::copy_if(group.begin(), group.end(), std::back_inserter(rest.operators),
                  [&](OpId op) { return std::find(members.begin(), members.end(), op) == members.end(); });
   }
-  way.cycles_before = total_cycles(set, candidates_of(set, way.before));
+  cycles.count_before(way);
   way.after = {members};
-  way.cycles_after = set.cycles(candidate);
-  if (rest.operators.empty()) return way;
-  std::sort(rest.operators.begin(), rest.operators.end(),
-            [&](OpId a, OpId b) { return set.facts.of(a).position < set.facts.of(b).position; });
-  rest.candidates = within(set, rest.operators, [](std::size_t) { return true; });
-  rest.beam = 500;
-  const LatticeResult best = best_partition(set, rest);
-  way.cycles_after += best.cost.cycles;
-  for (const std::size_t part : best.choice) way.after.push_back(set.of(part).group.operators);
+  if (!rest.operators.empty()) {
+    std::sort(rest.operators.begin(), rest.operators.end(),
+              [&](OpId a, OpId b) { return set.facts.of(a).position < set.facts.of(b).position; });
+    rest.candidates = within(set, rest.operators, [](std::size_t) { return true; });
+    rest.beam = 500;
+    for (const std::size_t part : best_partition(set, rest).choice) way.after.push_back(set.of(part).group.operators);
+  }
+  cycles.count_after(way);
   return way;
 }
 
@@ -126,7 +194,35 @@ const CandidateGroup* GroupChoices::find(const std::vector<OpId>& operators) con
   return found != set.candidates.end() ? &*found : nullptr;
 }
 
-GroupChoicesPtr price_groups(const PlanPtr& plan, const PlanEdit& edit, const std::stop_token& stop) {
+Schedule GroupChoices::start_of(const std::vector<OpId>& operators) const {
+  const int step = plan->step_of_operator.at(operators.front().index());
+  const StepFacts* facts = fixed_steps.contains(step) ? plan->step(step) : nullptr;
+  return facts != nullptr && facts->step->group.operators == operators ? facts->plan->schedule : Schedule{};
+}
+
+namespace {
+
+/// Steps with a loop nest whose cycles are not those that the planner's own plan of them has.
+std::set<int> fixed_steps_of(const LoadedPlan& plan, const Planner& planner, const std::stop_token& stop) {
+  std::vector<int> steps;
+  std::vector<FusedOperator> groups;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].plan == nullptr) continue;
+    steps.push_back(static_cast<int>(i));
+    groups.push_back(plan.steps[i].step->group);
+  }
+  const PlannedGroupCost cost(planner, plan.program().target, {.cache = default_cost_cache()});
+  const std::vector<GroupCost::Answer> answers = cost.costs(plan.graph(), groups, stop);
+  std::set<int> fixed;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::int64_t cycles = plan.steps[static_cast<std::size_t>(steps[i])].cycles;
+    if (answers[i].decision.allowed && answers[i].cycles != cycles) fixed.insert(steps[i]);
+  }
+  return fixed;
+}
+
+GroupChoicesPtr priced(const PlanPtr& plan, const PlanEdit& edit, const std::string& cache,
+                       const std::stop_token& stop) {
   off_window_thread("groups were priced");
   Diagnostics diagnostics;
   const auto target = edited_target(plan->program().target, edit, diagnostics);
@@ -134,11 +230,18 @@ GroupChoicesPtr price_groups(const PlanPtr& plan, const PlanEdit& edit, const st
   const Planner* planner = find_planner(plan->program().planner);
   check(templates && planner != nullptr, "a plan's templates and planner were found when it was opened");
   if (!target) return nullptr;
-  // Only the plan's own target is worth a place on disk: a slider passes over hundreds.
-  const PlannedGroupCost cost(*planner, *target, {.cache = edit.target.empty() ? default_cost_cache() : std::string()});
+  const PlannedGroupCost cost(*planner, *target, {.cache = cache});
   CandidateSet set = find_candidate_groups(plan->graph(), *templates, &cost, {}, stop);
+  std::set<int> fixed = fixed_steps_of(*plan, *planner, stop);
   if (stop.stop_requested()) return nullptr;
-  return std::make_shared<const GroupChoices>(GroupChoices{plan, edit.target, std::move(set)});
+  return std::make_shared<const GroupChoices>(GroupChoices{plan, edit.target, std::move(set), std::move(fixed)});
+}
+
+}  // namespace
+
+GroupChoicesPtr price_groups(const PlanPtr& plan, const PlanEdit& edit, const std::stop_token& stop) {
+  // Only the plan's own target is worth a place on disk: a slider passes over hundreds.
+  return priced(plan, edit, edit.target.empty() ? default_cost_cache() : std::string(), stop);
 }
 
 Regrouped regrouped_at(const LoadedPlan& plan, const PlanEdit& edit, OpId op) {
@@ -167,6 +270,7 @@ Regrouped regrouped_at(const LoadedPlan& plan, const PlanEdit& edit, OpId op) {
 }
 
 std::vector<Regrouping> regroupings(const GroupChoices& choices, const PlanEdit& edit, OpId op) {
+  off_window_thread("groups were planned");
   const CandidateSet& set = choices.set;
   const Grouping now = edited_groups(*choices.plan, edit);
   const auto own = std::find_if(now.begin(), now.end(), [&](const std::vector<OpId>& group) {
@@ -175,25 +279,37 @@ std::vector<Regrouping> regroupings(const GroupChoices& choices, const PlanEdit&
   check(own != now.end(), "every operator is in a group");
   std::vector<Regrouping> ways;
   std::set<std::set<std::vector<OpId>>> known;
+  const auto is_new = [&](const Regrouping& way) {
+    std::set<std::vector<OpId>> after;
+    for (const std::vector<OpId>& group : way.after) after.insert(sorted(group));
+    return known.insert(std::move(after)).second;
+  };
+  EditedCycles cycles(choices, edit);
+  if (const Regrouped around = regrouped_at(*choices.plan, edit, op); around.otherwise) {
+    ways.push_back(way_back(*choices.plan, around, cycles));
+    is_new(ways.back());
+  }
   for (std::size_t c = 0; c < set.candidates.size(); ++c) {
     const CandidateGroup& candidate = set.of(c);
     const std::vector<OpId>& members = candidate.group.operators;
     if (!meet(members, *own) || sorted(members) == sorted(*own)) continue;
     if (!candidate.allowed()) {
-      ways.push_back(
-          {{}, {members}, fmt::format("{}", fmt::join(candidate.templates, ", ")), 0, 0, candidate.refusals});
+      Regrouping way;
+      way.after = {members};
+      way.templates = fmt::format("{}", fmt::join(candidate.templates, ", "));
+      way.refusals = candidate.refusals;
+      ways.push_back(std::move(way));
       continue;
     }
-    Regrouping way = regrouping_of(set, c, now);
-    std::set<std::vector<OpId>> after;
-    for (const std::vector<OpId>& group : way.after) after.insert(sorted(group));
-    if (!known.insert(std::move(after)).second) continue;
+    Regrouping way = regrouping_of(set, c, now, cycles);
+    if (!is_new(way)) continue;
     if (closes_circle(set, now, way)) {
       way.refusals.push_back(Decision::refuse("circle", "it and other groups would wait for each other"));
     }
     ways.push_back(std::move(way));
   }
   std::stable_sort(ways.begin(), ways.end(), [](const Regrouping& a, const Regrouping& b) {
+    if (a.as_planned != b.as_planned) return a.as_planned;
     if (a.refusals.empty() != b.refusals.empty()) return a.refusals.empty();
     return a.change() < b.change();
   });
@@ -227,7 +343,8 @@ PlanEdit with_groups(const LoadedPlan& plan, PlanEdit edit, const Grouping& grou
 }
 
 std::optional<PlanEdit> complete_edit(const PlanPtr& plan, const PlanEdit& edit, const std::stop_token& stop) {
-  const GroupChoicesPtr choices = price_groups(plan, edit, stop);
+  // On disk whatever the target: planning the network prices the same groups next.
+  const GroupChoicesPtr choices = priced(plan, edit, default_cost_cache(), stop);
   if (stop.stop_requested()) return std::nullopt;
   PlanEdit complete = edit;
   const Grouping wanted = edited_groups(*plan, edit);

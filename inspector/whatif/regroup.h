@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,8 +23,11 @@ struct GroupChoices {
   PlanPtr plan;
   std::map<std::string, std::string> target;  ///< the edit's settings, with which it was priced
   CandidateSet set;
+  std::set<int> fixed_steps;  ///< of the plan, whose cycles are not the planner's own: a person fixed something there
   /// The candidate of these operators, refused or not; null without one.
   [[nodiscard]] const CandidateGroup* find(const std::vector<OpId>& operators) const;
+  /// What must be fixed of a group for it to be as the plan has it.
+  [[nodiscard]] Schedule start_of(const std::vector<OpId>& operators) const;
 };
 using GroupChoicesPtr = std::shared_ptr<const GroupChoices>;
 
@@ -50,10 +54,13 @@ struct Regrouping {
   std::int64_t cycles_before = 0;
   std::int64_t cycles_after = 0;
   std::vector<Decision> refusals;  ///< if it cannot be; `after` is then that one group
+  bool as_planned = false;         ///< the way back to the plan's own groups
+  bool counted = true;  ///< false: the groups before cannot be planned as they are edited, and count without schedules
   [[nodiscard]] std::int64_t change() const { return cycles_after - cycles_before; }
 };
 /// All ways that give `op` another group than the edited plan, what else its group's and the joined groups' operators
-/// make grouped as well as possible; the cheapest first, refused ones last.
+/// make grouped as well as possible; the way back first, then the cheapest first, refused ones last. Everything is
+/// counted on the edited target, and from the groups as they are edited, with their schedules. For worker threads.
 std::vector<Regrouping> regroupings(const GroupChoices& choices, const PlanEdit& edit, OpId op);
 
 /// The edit with these groups fixed. Schedules of groups that are gone go with them; the groups of a plan are not

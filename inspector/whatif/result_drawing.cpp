@@ -150,7 +150,8 @@ class Sheet {
 };
 
 /// "y 64, k 128", the fixed ones marked.
-std::vector<std::pair<QString, QString>> schedule_lines(const Schedule& all, const Schedule& fixed) {
+std::vector<std::pair<QString, QString>> schedule_lines(const Schedule& all, const Schedule& fixed,
+                                                        const GroupControls& controls) {
   const auto mark = [](const std::string& text, bool is_fixed) { return is_fixed ? text + " (fixed)" : text; };
   std::vector<std::string> parts;
   std::vector<std::pair<QString, QString>> lines;
@@ -170,7 +171,12 @@ std::vector<std::pair<QString, QString>> schedule_lines(const Schedule& all, con
   if (fixed.order && !parts.empty()) parts.back() = mark(parts.back(), true);
   add(QStringLiteral("loops"), "none");
   for (const auto& [tensor, loop] : all.dma) {
-    parts.push_back(mark(tensor + (loop.empty() ? " before the loops" : " in " + loop), fixed.dma.contains(tensor)));
+    // What is written leaves when the loops are done.
+    const bool written = std::any_of(controls.places.begin(), controls.places.end(), [&](const PlaceControl& place) {
+      return place.tensor == tensor && place.written;
+    });
+    const std::string where = !loop.empty() ? " in " + loop : written ? " after the loops" : " before the loops";
+    parts.push_back(mark(tensor + where, fixed.dma.contains(tensor)));
   }
   add(QStringLiteral("transfers"), "none");
   return lines;
@@ -342,7 +348,7 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
     const Schedule& fixed = entry != input.legal->edit.schedules.end() ? entry->second : input.legal->start;
     sheet.paragraph(regrouped ? QStringLiteral("Schedule of %1").arg(name) : QStringLiteral("Schedule"), theme.muted,
                     look.smallFont());
-    for (const auto& [what, text] : schedule_lines(input.legal->plan().schedule, fixed)) {
+    for (const auto& [what, text] : schedule_lines(input.legal->plan().schedule, fixed, input.legal->controls)) {
       sheet.paragraph(what + QStringLiteral(": ") + text, theme.text, look.textFont());
       sheet.y -= 3;
     }

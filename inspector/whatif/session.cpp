@@ -32,8 +32,9 @@ class EditCommand : public QUndoCommand {
 WhatIfSession::WhatIfSession(Document& document, Selection& selection, QObject* parent)
     : QObject(parent), document_(document), selection_(selection) {
   connect(&document_, &Document::planChanged, this, &WhatIfSession::follow);
+  connect(&document_, &Document::opened, this, [this] { put_away_.clear(); });
   connect(&selection_, &Selection::changed, this, &WhatIfSession::follow);
-  connect(this, &WhatIfSession::changed, this, [this] { document_.setStale(stale()); });
+  connect(this, &WhatIfSession::changed, this, [this] { document_.setStaleness(staleness()); });
   connect(&pricing_, &Background::fault, this, &WhatIfSession::failed);
   connect(&pricing_, &Background::busyChanged, this, &WhatIfSession::priced);
   connect(&evaluating_, &Background::fault, this, [this](const QString& message) {
@@ -49,18 +50,17 @@ WhatIfSession::WhatIfSession(Document& document, Selection& selection, QObject* 
 
 void WhatIfSession::follow() {
   const PlanPtr shown = document_.plan();
-  const auto ours =
-      std::find_if(planned_.begin(), planned_.end(), [&](const Planned& planned) { return planned.plan == shown; });
-  if (shown == base_ || ours != planned_.end()) {
-    shown_ = ours != planned_.end() ? ours->edit : PlanEdit{};
-  } else {
-    base_ = shown;
-    edit_ = shown_ = {};
+  const auto ours = [&] {
+    return std::find_if(planned_.begin(), planned_.end(),
+                        [&](const Planned& planned) { return planned.plan == shown; });
+  };
+  if (shown != base_ && ours() == planned_.end()) {
+    putAway();
+    takeBack(shown);
     step_ = -1;
     latest_.reset();
     legal_.reset();
-    snapshots_.clear();
-    planned_.clear();
+    ways_.clear();
     choices_.reset();
     history_.clear();
     again_ = false;
@@ -68,8 +68,53 @@ void WhatIfSession::follow() {
     evaluating_.cancel();
     planning_.cancel();
   }
+  shown_ = ours() != planned_.end() ? ours()->edit : PlanEdit{};
   pick();
   Q_EMIT changed();
+}
+
+void WhatIfSession::putAway() {
+  if (!base_ || (edit_.empty() && snapshots_.empty() && planned_.empty())) return;
+  put_away_.push_back({base_, edit_, saved_, std::move(snapshots_), std::move(planned_)});
+}
+
+void WhatIfSession::takeBack(const PlanPtr& shown) {
+  base_ = shown;
+  edit_ = saved_ = {};
+  snapshots_.clear();
+  planned_.clear();
+  const auto away = std::find_if(put_away_.begin(), put_away_.end(), [&](const PutAway& one) {
+    return one.base == shown || std::any_of(one.planned.begin(), one.planned.end(),
+                                            [&](const Planned& planned) { return planned.plan == shown; });
+  });
+  if (away == put_away_.end()) return;
+  base_ = away->base;
+  edit_ = std::move(away->edit);
+  saved_ = std::move(away->saved);
+  snapshots_ = std::move(away->snapshots);
+  planned_ = std::move(away->planned);
+  put_away_.erase(away);
+}
+
+Staleness WhatIfSession::staleness() const {
+  if (!base_ || shown_ == edit_) return Staleness::none;
+  if (shown_.empty()) return Staleness::without_edits;
+  return edit_.empty() ? Staleness::discarded_edits : Staleness::other_edits;
+}
+
+std::optional<WhatIfSession::Unsaved> WhatIfSession::unsaved() const {
+  if (base_ && !edit_.empty() && edit_ != saved_) return Unsaved{base_, edit_};
+  for (const PutAway& away : put_away_) {
+    if (!away.edit.empty() && away.edit != away.saved) return Unsaved{away.base, away.edit};
+  }
+  return std::nullopt;
+}
+
+void WhatIfSession::markSaved(const PlanPtr& plan, const PlanEdit& edit) {
+  if (plan == base_) saved_ = edit;
+  for (PutAway& away : put_away_) {
+    if (away.base == plan) away.saved = edit;
+  }
 }
 
 /// Finds what is chosen in the base: a network that was made here has the same operators, perhaps in other groups.

@@ -68,8 +68,18 @@ class WhatIfSession : public QObject {
   void planNetwork();
   void cancelPlanning() { planning_.cancel(); }
   [[nodiscard]] bool planning() const { return planning_.busy(); }
-  /// The other panes show other edits than these.
-  [[nodiscard]] bool stale() const { return base_ != nullptr && !(shown_ == edit_); }
+  /// How what the other panes show stands to these edits.
+  [[nodiscard]] Staleness staleness() const;
+  [[nodiscard]] bool stale() const { return staleness() != Staleness::none; }
+
+  /// Edits of a plan; the plan is what was opened, also where edits of another one were made meanwhile.
+  struct Unsaved {
+    PlanPtr plan;
+    PlanEdit edit;
+  };
+  /// Edits that would be lost: of this plan, else of one that was shown before it and is open still.
+  [[nodiscard]] std::optional<Unsaved> unsaved() const;
+  void markSaved(const PlanPtr& plan, const PlanEdit& edit);
 
  Q_SIGNALS:
   void changed();    ///< edits, group, or what is stale
@@ -86,6 +96,9 @@ class WhatIfSession : public QObject {
   void evaluateNow();
   bool pick();
   void startPlanning(const QString& name, bool show);
+  void putAway();
+  /// Goes on with what was put away of this plan, or of the one of which it was made.
+  void takeBack(const PlanPtr& shown);
 
   Document& document_;
   Selection& selection_;
@@ -93,6 +106,7 @@ class WhatIfSession : public QObject {
   int step_ = -1;
   OpId focus_;
   PlanEdit edit_;
+  PlanEdit saved_;  ///< as they were last saved
   PlanEdit shown_;  ///< edits of what the document shows
   std::optional<Evaluation> latest_;
   std::optional<Evaluation> legal_;
@@ -103,6 +117,15 @@ class WhatIfSession : public QObject {
     PlanPtr plan;
   };
   std::vector<Planned> planned_;  ///< networks made of the base
+  /// What was made of a plan while another is shown, the baseline say; gone when another network is opened.
+  struct PutAway {
+    PlanPtr base;
+    PlanEdit edit;
+    PlanEdit saved;
+    std::vector<Snapshot> snapshots;
+    std::vector<Planned> planned;
+  };
+  std::vector<PutAway> put_away_;
   QUndoStack history_;
   GroupChoicesPtr choices_;
   std::vector<Regrouping> ways_;

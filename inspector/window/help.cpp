@@ -23,14 +23,14 @@ const Rows& keys() {
       {"Ctrl+Shift+D, Ctrl+Shift+U, Ctrl+Shift+B", "dark theme, times in seconds, sizes to the byte"},
       {"Ctrl++, Ctrl+-", "text size"},
       {"graph: arrows, Enter", "the next node in that direction; open or close a group"},
-      {"graph: Shift+arrows, Page Up, Page Down", "move the sight"},
+      {"graph: Shift+arrows, Page Up, Page Down", "pan"},
       {"graph: +, -, F, 1", "zoom, the whole graph, 100 %"},
       {"graph: Ctrl+F, Enter, Shift+Enter", "search; next, previous match"},
       {"replay: Left, Right, Page Up, Page Down, Home, End, Space", "a step, a decision, the ends, play"},
       {"whatif: Ctrl+Z, Ctrl+Shift+Z", "undo, redo"},
       {"whatif: Ctrl+Up, Ctrl+Down", "move a loop or a transfer past the loop above or below"},
-      {"whatif: Enter on a way to group", "fuse so"},
-      {"tables: Ctrl+C, Ctrl+Shift+C", "copy for a spreadsheet, as Markdown"},
+      {"whatif: Enter on a way to group", "apply it"},
+      {"tables: Ctrl+C, Ctrl+Shift+C", "copy the chosen rows for a spreadsheet, as Markdown; all where none is chosen"},
   };
   return rows;
 }

@@ -304,12 +304,19 @@ void MainWindow::putProblemsBack() {
 }
 
 void MainWindow::markStale() {
+  QString why;
+  switch (document_.staleness()) {
+    case Staleness::none: break;
+    case Staleness::without_edits: why = tr("It shows the plan without the edits of What if."); break;
+    case Staleness::discarded_edits: why = tr("It shows the plan with edits that What if has discarded."); break;
+    case Staleness::other_edits: why = tr("It shows the plan with other edits than those of What if."); break;
+  }
   for (const PaneRow& row : pane_table()) {
     const bool behind = document_.stale() && row.name != "whatif" && row.name != "problems";
     const QString title = QString::fromUtf8(row.title.data(), static_cast<qsizetype>(row.title.size()));
     QDockWidget* dock = docks_.find(row.name)->second;
     dock->setWindowTitle(behind ? tr("⚠ %1 (stale)").arg(title) : title);
-    dock->setToolTip(behind ? tr("It shows the plan without the edits of What if.") : QString());
+    dock->setToolTip(behind ? why : QString());
   }
 }
 
@@ -352,8 +359,30 @@ MainWindow::Arranging::~Arranging() {
 
 bool MainWindow::showsStartPage() const { return !centralWidget()->isHidden(); }
 
-void MainWindow::open(const Source& source) { document_.open(source); }
-void MainWindow::open(const Source& source, const Source& baseline) { document_.open(source, baseline); }
+void MainWindow::open(const Source& source) { open(source, {}); }
+void MainWindow::open(const Source& source, const Source& baseline) {
+  whenSaved([this, source, baseline] { document_.open(source, baseline); });
+}
+
+void MainWindow::whenSaved(std::function<void()> then) {
+  const auto row =
+      std::find_if(panes_.begin(), panes_.end(), [](const auto& entry) { return !entry.second->unsaved().isEmpty(); });
+  if (row == panes_.end()) return then();
+  if (question_ != nullptr) return;  // it stands in front of the window
+  Pane* pane = row->second;
+  question_ = new QMessageBox(QMessageBox::Warning, tr("Edits that are not saved"),
+                              tr("Save %1 as TOML? Otherwise they are lost.").arg(pane->unsaved()),
+                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+  question_->setTextFormat(Qt::PlainText);
+  question_->setDefaultButton(QMessageBox::Save);
+  question_->setAttribute(Qt::WA_DeleteOnClose);
+  connect(question_, &QMessageBox::finished, this, [this, pane, then = std::move(then)](int answer) {
+    question_ = nullptr;
+    if (answer == QMessageBox::Discard) then();
+    if (answer == QMessageBox::Save) pane->save([this, then] { whenSaved(then); });
+  });
+  question_->open();
+}
 
 Pane* MainWindow::pane(std::string_view name) {
   const auto found = panes_.find(name);
@@ -383,7 +412,7 @@ void MainWindow::askForFolder() {
 void MainWindow::askForJob(const QString& path, const QStringList& jobs) {
   bool accepted = false;
   const QString job = QInputDialog::getItem(this, tr("Batch file"), tr("Job to compile:"), jobs, 0, false, &accepted);
-  if (accepted) open({path, job});
+  if (accepted) document_.open({path, job});  // about edits it was asked before
 }
 
 QDockWidget* MainWindow::currentDock() const {
@@ -470,6 +499,17 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  const bool asks =
+      std::any_of(panes_.begin(), panes_.end(), [](const auto& entry) { return !entry.second->unsaved().isEmpty(); });
+  if (asks && !leaving_) {
+    event->ignore();
+    whenSaved([this] {
+      leaving_ = true;
+      close();
+    });
+    return;
+  }
+  leaving_ = false;
   document_.cancel();
   settings_.saveGeometry(saveGeometry());
   putProblemsBack();

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QMessageBox>
+#include <QPointer>
 #include <QProgressBar>
 #include <QStackedWidget>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -32,6 +35,7 @@ class MainWindow : public QMainWindow {
   MainWindow();
   ~MainWindow() override;
 
+  /// Asks first where edits would be lost.
   void open(const Source& source);
   void open(const Source& source, const Source& baseline);
   /// Arranges the panes for a purpose: "compile", "memory" or "teach".
@@ -90,6 +94,8 @@ class MainWindow : public QMainWindow {
   void askForFolder();
   void askForJob(const QString& path, const QStringList& jobs);
   void exportCurrent();
+  /// Goes on at once where nothing is unsaved; else asks, and goes on when it is saved or may go.
+  void whenSaved(std::function<void()> then);
   void showHelp();
   void restyle();
   [[nodiscard]] QDockWidget* currentDock() const;
@@ -111,6 +117,8 @@ class MainWindow : public QMainWindow {
   QDockWidget* behind_problems_ = nullptr;
   bool problems_were_hidden_ = false;
   QDockWidget* last_dock_ = nullptr;  ///< that had the keyboard
+  QPointer<QMessageBox> question_;    ///< while it asks about what is not saved
+  bool leaving_ = false;              ///< the question was answered
   Background looking_;                ///< for samples
   Background exporting_;
 };

@@ -112,6 +112,21 @@ TEST_CASE("diff says which place changed and what that costs") {
         std::string::npos);
 }
 
+TEST_CASE("a get without a loop stands before the loops, a put after them") {
+  const Workplace here;
+  write_text("small.toml", "[schedule.conv2]\nbuffer = { xx = 4 }\n");
+  compile_sample("lenet", "plan");
+  compile_sample("lenet", "small", {"--schedule", "small.toml"});
+  std::map<std::string, std::string> places;
+  for (const GroupChange& group : diff_of("plan", "small").groups) {
+    for (const ScheduleChange& change : group.schedule) {
+      if (change.what == ScheduleChange::What::place) places[change.subject] = change.before;
+    }
+  }
+  CHECK(places.at("pool1") == "before the loops");
+  CHECK(places.at("conv2") == "after the loops");
+}
+
 TEST_CASE("the verdict names what was edited in a group, and what that made of it") {
   const Workplace here;
   write_text("small.toml", "[schedule.conv2]\nbuffer = { xx = 4 }\n");

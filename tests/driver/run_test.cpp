@@ -204,7 +204,7 @@ TEST_CASE("explain tells the papers' matmul as the papers do") {
   // The known answers, whatever else changes.
   for (const char* answer :
        {"x num, y size, k comp", "y=64, k=64 takes 16.5 KiB", "y=128, k=64 takes 32.75 KiB",
-        "y=128, k=128 takes 65 KiB exceeds 58 KiB, refused", "384 transfers", "272 transfers", "264 transfers",
+        "y=128, k=128 needs 65 KiB, only 58 KiB: refused", "384 transfers", "272 transfers", "264 transfers",
         "loop order: x, yo, ko", "load of A goes inside ko", "load of B goes inside ko", "of C go inside yo"}) {
     INFO(answer);
     CHECK(run.out.find(answer) != std::string::npos);

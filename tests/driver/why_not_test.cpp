@@ -78,5 +78,28 @@ TEST_CASE("explain asks for operators that there are") {
         "  help: nodes that fold into parameters have no operator of their own\n");
 }
 
+TEST_CASE("a group with a fixed schedule has the cycles of its plan wherever candidates are counted") {
+  const Workplace here;
+  write_text("slow.toml", "[schedule.ip1]\nbuffer = { y = 4 }\n");
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  const auto compiled = [](const std::string& folder, std::vector<std::string> options) {
+    options.insert(options.begin(), {"compile", "lenet.onnx", "-o", folder, "--json"});
+    const ToolRun run = run_stowage(options);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const auto answer = run_stowage({"explain", folder, "--why-not", "relu1,ip1", "--json"});
+    const auto trace = nlohmann::json::parse(read_text(folder + "/trace.json"));
+    const auto total = nlohmann::json::parse(run.out).at("cycles").get<std::int64_t>();
+    CHECK(trace.at("fusion").at("totals").at(0).at("cycles") == total);
+    return std::pair(total, nlohmann::json::parse(answer.out).at("cycles").get<std::int64_t>());
+  };
+  const auto [total, group] = compiled("free", {});
+  const auto [slow_total, slow_group] = compiled("fixed", {"--schedule", "slow.toml"});
+  REQUIRE(slow_total > total);
+  CHECK(slow_group - group == slow_total - total);
+  const std::string summary = run_stowage({"explain", "fixed"}).out;
+  CHECK(summary.find("proved best") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace stowage::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two plans beside each other: the comparison as a value, changes in tables, graph and cost, and the pane.
+#include <QHeaderView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -257,6 +258,85 @@ TEST_CASE("baseline and current plan change places", "[inspector]") {
   pane.flush();
   CHECK(pane.verdictText().contains(QStringLiteral("faster")));
   CHECK(pane.verdictText() != before);
+}
+
+TEST_CASE("comparing does not change which columns are visible, nor what the rows are sorted by", "[inspector]") {
+  Compared compared;
+  compared.document.showBaseline(nullptr);
+  TablesPane pane({compared.document, compared.selection, compared.look});
+  pane.flush();
+  const auto visible = [&](TableView& view, bool changes) {
+    std::vector<std::string> titles;
+    for (const std::size_t c : view.shownColumns()) {
+      const std::string& title = view.model().table()->columns[c].title;
+      const bool change = title.rfind("Δ", 0) == 0 || title.ends_with(" before") || title == "change";
+      if (changes == change) titles.push_back(title);
+    }
+    return titles;
+  };
+  const auto toggle = [](TableView& view, const char* title) {
+    QMenu menu;
+    view.fillColumnMenu(menu);
+    for (QAction* action : menu.actions()) {
+      if (action->text() == QString::fromUtf8(title)) return action->trigger();
+    }
+    FAIL("no column " << title);
+  };
+  toggle(pane.table(0), "transfers");
+  toggle(pane.table(0), "flop/byte");
+  toggle(pane.table(3), "block bytes");
+  pane.table(0).view().sortByColumn(static_cast<int>(column_of(*pane.table(0).model().table(), "operations")),
+                                    Qt::DescendingOrder);
+  std::vector<std::vector<std::string>> before;
+  for (int i = 0; i < pane.count(); ++i) before.push_back(visible(pane.table(i), false));
+  const auto sorted = [&] {
+    TableView& view = pane.table(0);
+    const int column = view.view().horizontalHeader()->sortIndicatorSection();
+    REQUIRE(column >= 0);
+    return view.model().table()->columns[static_cast<std::size_t>(column)].title;
+  };
+  const auto order = pane.table(0).shownRows();
+  compared.document.showBaseline(sample_plan("lenet"));
+  REQUIRE(wait_until([&] { return compared.document.comparison() != nullptr; }));
+  pane.flush();
+  for (int i = 0; i < pane.count(); ++i) {
+    INFO(i);
+    CHECK(visible(pane.table(i), false) == before[static_cast<std::size_t>(i)]);
+    CHECK_FALSE(visible(pane.table(i), true).empty());
+  }
+  // The change of a column that is hidden is hidden with it.
+  const std::vector<std::string> changes = visible(pane.table(0), true);
+  CHECK(std::find(changes.begin(), changes.end(), "Δ operations") != changes.end());
+  CHECK(std::find(changes.begin(), changes.end(), "Δ transfers") == changes.end());
+  CHECK(sorted() == "operations");
+  CHECK(pane.table(0).shownRows() == order);
+  toggle(pane.table(0), "template");
+  compared.document.showBaseline(nullptr);
+  pane.flush();
+  std::erase(before[0], "template");
+  for (int i = 0; i < pane.count(); ++i) {
+    INFO(i);
+    CHECK(visible(pane.table(i), false) == before[static_cast<std::size_t>(i)]);
+  }
+  CHECK(sorted() == "operations");
+}
+
+TEST_CASE("columns that were hidden stay so while two plans are being compared anew", "[inspector]") {
+  Compared compared;
+  ComparePane pane({compared.document, compared.selection, compared.look});
+  pane.flush();
+  QMenu menu;
+  pane.changes().fillColumnMenu(menu);
+  menu.actions().back()->trigger();  // why
+  const auto shown = pane.changes().shownColumns();
+  REQUIRE(shown.size() + 1 == pane.changes().model().table()->columns.size());
+  compared.document.showBaseline(nullptr);
+  pane.flush();
+  REQUIRE(pane.changes().model().columnCount() == 0);
+  compared.document.showBaseline(sample_plan("lenet"));
+  REQUIRE(wait_until([&] { return compared.document.comparison() != nullptr; }));
+  pane.flush();
+  CHECK(pane.changes().shownColumns() == shown);
 }
 
 TEST_CASE("tables and graph show changes while two plans are compared, and stop with it", "[inspector]") {

@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "inspector/state/load.h"
 #include "inspector/state/selection.h"
+#include "inspector/whatif/evaluate.h"
 #include "tests/inspector/window_fixture.h"
 
 namespace stowage::test {
@@ -178,6 +179,67 @@ TEST_CASE("the way back stays open when the same network is shown planned otherw
   CHECK(selection.place() == step_place(1));
   document.show(sample_plan("matmul"));
   CHECK_FALSE(selection.canGoBack());
+}
+
+TEST_CASE("a selection does not survive into the next network", "[inspector]") {
+  Document document;
+  Selection selection(document);
+  document.show(sample_plan("lenet"));
+  selection.select(step_place(0));
+  document.show(sample_plan("matmul"));  // it has a step 0 too
+  CHECK(selection.place() == network_place());
+  CHECK_FALSE(selection.canGoBack());
+  selection.select(statement_place(0, 6));
+  document.show(sample_plan("lenet"));
+  CHECK(selection.place() == network_place());
+  // Nor by way of a baseline of the same network as the next one.
+  selection.select(step_place(0));
+  document.showBaseline(sample_plan("matmul"));
+  document.show(std::make_shared<const LoadedPlan>(*sample_plan("matmul")));
+  CHECK(selection.place() == network_place());
+}
+
+TEST_CASE("what is chosen is found by its operators where the same network is grouped otherwise", "[inspector]") {
+  const PlanPtr base = sample_plan("lenet");
+  PlanEdit edit;
+  edit.groups = {{"conv1"}, {"pool1"}};
+  edit.schedules["ip1"].buffer["y"] = 4;
+  Diagnostics diagnostics;
+  const PlanPtr network = beside([&] { return plan_network(base, edit, diagnostics, {}, {}); });
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(network);
+  const auto step_named = [](const LoadedPlan& plan, const std::string& name) {
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      if (plan.steps[i].step->group.name == name) return static_cast<int>(i);
+    }
+    FAIL("no step " << name);
+    return -1;
+  };
+  Document document;
+  Selection selection(document);
+  document.show(base);
+  const int ip2 = step_named(*base, "ip2");
+  const StepFacts& ip2_facts = base->steps[static_cast<std::size_t>(ip2)];
+  const Place get = complete(*base, statement_place(ip2, [&] {
+    for (const StatementFacts& facts : ip2_facts.statements) {
+      if (facts.statement != nullptr && std::holds_alternative<Dma>(facts.statement->node)) {
+        return facts.statement->id;
+      }
+    }
+    return -1;
+  }()));
+  REQUIRE(get.statement >= 0);
+  selection.select(get);
+  selection.select(step_place(step_named(*base, "ip1")));
+  document.showBaseline(base);
+  document.show(network);
+  REQUIRE(step_named(*network, "ip1") != step_named(*base, "ip1"));
+  CHECK(selection.place() == step_place(step_named(*network, "ip1")));
+  selection.goBack();
+  CHECK(selection.place().step == step_named(*network, "ip2"));
+  CHECK(describe(*network, selection.place()) == describe(*base, get));
+  document.show(base);
+  CHECK(selection.place() == get);
 }
 
 TEST_CASE("a folder without a plan is said to be none", "[inspector]") {

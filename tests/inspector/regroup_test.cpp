@@ -41,6 +41,10 @@ GroupChoicesPtr choices_of(const PlanPtr& plan, const PlanEdit& edit = {}) {
   return choices;
 }
 
+std::vector<Regrouping> ways_of(const GroupChoicesPtr& choices, const PlanEdit& edit, OpId op) {
+  return beside([&] { return regroupings(*choices, edit, op); });
+}
+
 /// The way whose groups are these, in words.
 Regrouping way_to(const std::vector<Regrouping>& ways, const Graph& graph, const std::string& groups) {
   for (const Regrouping& way : ways) {
@@ -57,7 +61,7 @@ TEST_CASE("every other grouping is offered with the cycles that it has", "[inspe
   int asked = 0;
   for (std::size_t i = 0; i < plan->steps.size(); ++i) {
     const OpId op = plan->steps[i].step->group.operators.front();
-    for (const Regrouping& way : regroupings(*choices, {}, op)) {
+    for (const Regrouping& way : ways_of(choices, {}, op)) {
       if (!way.refusals.empty()) continue;
       const std::string words = groups_text(plan->graph(), way.after);
       INFO(words);
@@ -93,7 +97,7 @@ TEST_CASE("taking a group apart and back leaves no edit", "[inspector]") {
   PlanEdit edit;
   edit.schedules["ip1"].buffer["x"] = 1;
   edit.schedules["conv2"].buffer["xx"] = 4;
-  const Regrouping apart = way_to(regroupings(*choices, edit, ip1), plan->graph(), "ip1 | relu1");
+  const Regrouping apart = way_to(ways_of(choices, edit, ip1), plan->graph(), "ip1 | relu1");
   edit = with_groups(*plan, edit, apart.after);
   CHECK(edit.groups.size() == 2);
   // A schedule was of the group as it was; others stay.
@@ -105,7 +109,7 @@ TEST_CASE("taking a group apart and back leaves no edit", "[inspector]") {
   CHECK(of_relu.name == "relu1");
   CHECK(of_relu.groups == std::vector<std::string>{"ip1", "relu1"});
   CHECK(verdict(*plan, of_relu).find("groups ip1 | relu1 instead of ip1 + relu1") != std::string::npos);
-  const Regrouping together = way_to(regroupings(*choices, edit, ip1), plan->graph(), "ip1 + relu1");
+  const Regrouping together = way_to(ways_of(choices, edit, ip1), plan->graph(), "ip1 + relu1");
   CHECK(together.change() == -apart.change());
   edit = with_groups(*plan, edit, together.after);
   CHECK(edit.groups.empty());
@@ -117,16 +121,16 @@ TEST_CASE("the command line fuses as the edits that are written as TOML", "[insp
   PlanEdit edit;
   SECTION("groups apart") {
     edit = with_groups(*plan, {},
-                       way_to(regroupings(*choices, {}, op_named(*plan, "ip1")), plan->graph(), "ip1 | relu1").after);
+                       way_to(ways_of(choices, {}, op_named(*plan, "ip1")), plan->graph(), "ip1 | relu1").after);
   }
   SECTION("groups apart, a schedule of a part, and another target") {
     edit = with_groups(*plan, {},
-                       way_to(regroupings(*choices, {}, op_named(*plan, "ip1")), plan->graph(), "ip1 | relu1").after);
+                       way_to(ways_of(choices, {}, op_named(*plan, "ip1")), plan->graph(), "ip1 | relu1").after);
     edit.schedules["ip1"].buffer["x"] = 1;
     edit.target["dma_startup_cycles"] = "3000.0";
   }
   SECTION("groups joined that the strategy leaves apart") {
-    for (const Regrouping& way : regroupings(*choices, {}, op_named(*plan, "conv1"))) {
+    for (const Regrouping& way : ways_of(choices, {}, op_named(*plan, "conv1"))) {
       if (way.refusals.empty() && way.before.size() > 1) edit = with_groups(*plan, {}, way.after);
     }
     REQUIRE_FALSE(edit.groups.empty());

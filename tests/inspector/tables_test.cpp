@@ -119,6 +119,66 @@ TEST_CASE("rows lead to places and places to rows", "[inspector]") {
   CHECK(chosen[0][0].value<Place>() == statement_place(0, 11));
 }
 
+TEST_CASE("a row that was left by going up can be chosen again", "[inspector]") {
+  Look look;
+  TableView view(look);
+  view.resize(900, 300);
+  view.setTable(shared(groups_table(*sample_plan("lenet"))), 1e9);
+  view.show();
+  QSignalSpy chosen(&view, &TableView::chosen);
+  const auto click = [&] {
+    const QRect cell = view.view().visualRect(view.view().model()->index(2, 1));
+    QTest::mouseClick(view.view().viewport(), Qt::LeftButton, {}, cell.center());
+  };
+  click();
+  REQUIRE(chosen.count() == 1);
+  view.setChosen(step_place(2));
+  click();
+  CHECK(chosen.count() == 1);  // it is chosen already
+  view.setChosen(network_place());
+  CHECK(view.view().selectionModel()->selectedRows().isEmpty());
+  SECTION("by mouse") { click(); }
+  SECTION("by keyboard") { QTest::keyClick(&view.view(), Qt::Key_Return); }
+  REQUIRE(chosen.count() == 2);
+  CHECK(chosen[1][0].value<Place>() == step_place(2));
+  CHECK(view.view().selectionModel()->selectedRows().size() == 1);
+}
+
+TEST_CASE("Ctrl+C copies the chosen rows only, and all where none is chosen", "[inspector]") {
+  Look look;
+  TableView view(look);
+  view.resize(900, 300);
+  view.setTable(shared(dma_table(*sample_plan("matmul"))), 1e9);
+  view.show();
+  view.activateWindow();
+  view.view().setFocus();
+  REQUIRE(QTest::qWaitForWindowActive(&view));
+  const auto copied = [&](Qt::KeyboardModifiers more) {
+    QTest::keyClick(&view.view(), Qt::Key_C, Qt::ControlModifier | more);
+    return QApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  };
+  CHECK(copied({}).size() == 1 + 3);  // the headings
+  view.view().selectRow(1);
+  REQUIRE(copied({}).size() == 1 + 1);
+  CHECK(copied({})[1].startsWith(QStringLiteral("matmul\t7\tget\tB\t")));
+  CHECK(copied(Qt::ShiftModifier).size() == 2 + 1);
+  view.view().selectAll();
+  CHECK(copied({}).size() == 1 + 3);
+  view.view().sortByColumn(1, Qt::DescendingOrder);
+  view.view().clearSelection();
+  view.view().selectionModel()->select(view.view().model()->index(0, 0),
+                                       QItemSelectionModel::Select | QItemSelectionModel::Rows);
+  view.view().selectionModel()->select(view.view().model()->index(1, 0),
+                                       QItemSelectionModel::Select | QItemSelectionModel::Rows);
+  const QStringList two = copied({});
+  REQUIRE(two.size() == 1 + 2);
+  CHECK(two[1].startsWith(QStringLiteral("matmul\t11\tput")));  // as they are shown
+  CHECK(two[2].startsWith(QStringLiteral("matmul\t7\tget")));
+  // CSV is the table.
+  const std::string csv = view.csv();
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 3);
+}
+
 TEST_CASE("the total of a column of cycles is a time where its rows are", "[inspector]") {
   Look look;
   look.setUnits({.time = TimeUnit::seconds});

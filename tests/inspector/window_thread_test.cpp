@@ -40,6 +40,7 @@ TEST_CASE("every entry to session, layout and file work refuses the window's thr
   CHECK_THROWS_AS(plan_network(plan, {}, diagnostics, {}, {}), InternalError);
   CHECK_THROWS_AS(price_groups(plan, {}), InternalError);
   CHECK_THROWS_AS(complete_edit(plan, {}), InternalError);
+  CHECK_THROWS_AS(regroupings(*beside([&] { return price_groups(plan, {}); }), {}, OpId(0)), InternalError);
   CHECK_THROWS_AS(compare_plans(plan, plan), InternalError);
   CHECK_THROWS_AS(compare_strategies(*plan, {}, {}), InternalError);
   CHECK_THROWS_AS(WhyNotQuestion(plan), InternalError);

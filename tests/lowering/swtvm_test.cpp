@@ -97,7 +97,7 @@ TEST_CASE("matmul on one core: classes, sizes on the way and the refused 65 KiB"
                                                 "k starts at min(range 1024, 64): x=1, y=64, k=64 takes 16.5 KiB",
                                                 "iterators classified again: x num, y size, k comp",
                                                 "y expanded: x=1, y=128, k=64 takes 32.75 KiB",
-                                                "k expanded: x=1, y=128, k=128 takes 65 KiB exceeds 64 KiB, refused",
+                                                "k expanded: x=1, y=128, k=128 needs 65 KiB, only 64 KiB: refused",
                                                 "buffer sizes chosen: x=1, y=128, k=64 takes 32.75 KiB",
                                             });
   CHECK(planning.schedule.buffer == std::map<std::string, std::int64_t>{{"x", 1}, {"y", 128}, {"k", 64}});
@@ -137,8 +137,8 @@ TEST_CASE("matmul on 64 cores without reserve: y=16, k=512") {
   CHECK(planning.schedule.buffer == std::map<std::string, std::int64_t>{{"x", 1}, {"y", 16}, {"k", 512}});
   const Lines steps = messages(planning.trace, "alg1");
   CHECK(std::find(steps.begin(), steps.end(), "k expanded: x=1, y=16, k=512 takes 34.06 KiB") != steps.end());
-  CHECK(std::find(steps.begin(), steps.end(),
-                  "k expanded: x=1, y=16, k=1024 takes 68.06 KiB exceeds 64 KiB, refused") != steps.end());
+  CHECK(std::find(steps.begin(), steps.end(), "k expanded: x=1, y=16, k=1024 needs 68.06 KiB, only 64 KiB: refused") !=
+        steps.end());
 }
 
 TEST_CASE("vector of 1024 over 64 cores: 16 elements a core") {

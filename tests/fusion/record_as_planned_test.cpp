@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record after the groups were planned with schedules that a person fixed: one number a group, and everything that is
+// counted from it.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "core/number_text.h"
+#include "fusion/record_as_planned.h"
+#include "fusion/strategies.h"
+#include "tests/fusion/brute_force.h"
+#include "tests/fusion/net.h"
+#include "tests/fusion/wired_net.h"
+
+using namespace stowage;
+using stowage::testing::Net;
+
+namespace {
+
+/// Every operator costs 1000, and 100 less for each other one in its group.
+class JoiningPays : public GroupCost {
+ public:
+  [[nodiscard]] Answer cost(const Graph&, const FusedOperator& group) const override {
+    const auto operators = static_cast<std::int64_t>(group.operators.size());
+    return {Decision::allow(), operators * (1000 - 100 * (operators - 1))};
+  }
+};
+
+FusionRecord record_of_join() {
+  Net net("join");
+  const TensorId x = net.input("x", {1, 4, 6, 6});
+  const TensorId y = net.input("y", {1, 4, 6, 6});
+  const Graph graph = net.done({net.op("Add", "add", {net.conv("left", x, 4), net.conv("right", y, 4)})});
+  const JoiningPays cost;
+  return fuse_graph(graph, built_in_templates(), &cost, *find_strategy("exact"), {}).record;
+}
+
+std::size_t chosen_in(const FusionRecord& record) {
+  for (std::size_t c = 0; c < record.candidates.size(); ++c) {
+    if (record.candidates[c].fate == CandidateFate::chosen) return c;
+  }
+  FAIL("nothing is chosen");
+  return 0;
+}
+
+/// All that is counted from the candidates' cycles agrees with them.
+void check_sums(const FusionRecord& record) {
+  std::int64_t chosen = 0;
+  for (const CandidateRecord& candidate : record.candidates) {
+    if (candidate.fate == CandidateFate::chosen) chosen += candidate.cycles;
+  }
+  CHECK(record.totals.front().cycles == chosen);
+  REQUIRE(record.graphs.size() == 1);
+  const SearchGraph& graph = record.graphs.front();
+  std::int64_t on_path = 0;
+  for (const SearchGraph::Edge& edge : graph.edges) {
+    on_path += edge.on_path ? edge.cycles : 0;
+    CHECK(edge.cycles == record.candidates[edge.candidate].cycles);
+    CHECK(*graph.nodes[edge.to].best_cycles <= *graph.nodes[edge.from].best_cycles + edge.cycles);
+  }
+  CHECK(on_path == chosen);
+  REQUIRE(record.search);
+  CHECK(record.search->lower_bound <= chosen);
+  if (record.search->complete) CHECK(record.search->lower_bound == chosen);
+}
+
+}  // namespace
+
+TEST_CASE("a record counts a group as it is planned in the end") {
+  const FusionRecord before = record_of_join();
+  const std::size_t c = chosen_in(before);
+  check_sums(before);
+  for (const std::int64_t change : {std::int64_t{1000}, std::int64_t{-1}, std::int64_t{0}}) {
+    INFO(change);
+    FusionRecord record = before;
+    count_as_planned(record, {{before.candidates[c].operators, before.candidates[c].cycles + change}});
+    check_sums(record);
+    CHECK(record.candidates[c].cycles == before.candidates[c].cycles + change);
+    CHECK(record.totals.front().cycles == before.totals.front().cycles + change);
+    // A choice that a person made dearer is not the best any more; a cheaper one still is.
+    CHECK(record.search->complete == (change <= 0));
+    CHECK(record.search->lower_bound == before.search->lower_bound + std::min<std::int64_t>(change, 0));
+    int counted = 0;
+    for (std::size_t i = 0; i < record.candidates.size(); ++i) {
+      const CandidateRecord& now = record.candidates[i];
+      if (i != c) CHECK(now.cycles == before.candidates[i].cycles);
+      if (!now.loss) continue;
+      const bool holds = std::find(now.outbid_by.begin(), now.outbid_by.end(), c) != now.outbid_by.end();
+      CHECK(*now.loss == *before.candidates[i].loss - (holds ? change : 0));
+      counted += holds ? 1 : 0;
+    }
+    CHECK(counted > 0);
+    if (change == 0) CHECK(record == before);
+    if (change > 0) {
+      CHECK(text_of(*record.search, record.totals.front().cycles).find("proved best") == std::string::npos);
+      CHECK(text_of(*record.search, record.totals.front().cycles)
+                .find("could save " + grouped_digits(1000) + " cycles at most") != std::string::npos);
+    }
+  }
+}
