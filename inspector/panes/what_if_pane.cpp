@@ -10,6 +10,7 @@
 #include <QMenu>
 #include <QResizeEvent>
 #include <QScrollArea>
+#include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -27,6 +28,13 @@ QString stale_text() {
       "⚠ Stale: the other panes show the plan without these edits. Plan network brings them up to date.");
 }
 
+/// Beside the result the form is seen in its whole width, as far as the result keeps some.
+void fit_form(QSplitter& split, const QWidget& form) {
+  QWidget& area = *split.widget(0);
+  const int needed = form.minimumSizeHint().width() + area.style()->pixelMetric(QStyle::PM_ScrollBarExtent) + 2;
+  area.setMinimumWidth(split.orientation() == Qt::Horizontal ? std::min(needed, split.width() * 3 / 5) : 0);
+}
+
 }  // namespace
 
 WhatIfPane::WhatIfPane(const PaneContext& context)
@@ -42,8 +50,6 @@ WhatIfPane::WhatIfPane(const PaneContext& context)
       result_(new DrawingView(look(), this)),
       ldm_(new DrawingView(look(), this)),
       nest_(new CodeView(look(), this)) {
-  // What does not fit scrolls. Without this the wrapped lines of a pane behind others make the window grow.
-  setMinimumSize(320, 160);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 3);
   makeBar(bar);
@@ -131,8 +137,6 @@ void WhatIfPane::makeBar(QHBoxLayout* bar) {
     bar->addWidget(menu);
   }
   bar->addStretch();
-  progress_->setMaximumWidth(120);
-  progress_->setMaximumHeight(18);
   cancel_->setText(tr("Cancel"));
   plan_network_->setText(tr("Plan network"));
   plan_network_->setObjectName(QStringLiteral("plan_network"));
@@ -243,6 +247,7 @@ void WhatIfPane::showState() {
   reserveStatus();
   status_->setText(text);
   controls_->refresh();
+  fit_form(*split_, *controls_);
   showResult();
 }
 
@@ -256,6 +261,10 @@ void WhatIfPane::showResult() {
 }
 
 void WhatIfPane::refresh(unsigned changes) {
+  if ((changes & look_changed) != 0) {
+    setMinimumSize(look().characters(44), look().lines(9));  // in less its parts would be of no use
+    progress_->setMaximumWidth(look().characters(20));
+  }
   if ((changes & (plan_changed | selection_changed | look_changed | sight_changed)) != 0) showState();
 }
 
@@ -269,7 +278,8 @@ void WhatIfPane::reserveStatus() {
 void WhatIfPane::resizeEvent(QResizeEvent* event) {
   Pane::resizeEvent(event);
   reserveStatus();
-  split_->setOrientation(event->size().width() >= 720 ? Qt::Horizontal : Qt::Vertical);
+  split_->setOrientation(event->size().width() >= look().characters(100) ? Qt::Horizontal : Qt::Vertical);
+  fit_form(*split_, *controls_);
 }
 
 QSizeF WhatIfPane::exportSize(QSizeF room) {

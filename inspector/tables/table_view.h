@@ -49,6 +49,7 @@ class TableView : public QWidget {
  private:
   void showMenu(const QPoint& position);
   void updateTotals();
+  void fitRows();
   void fitColumns();
   [[nodiscard]] std::vector<std::size_t> rowsToCopy() const;
 
@@ -60,6 +61,7 @@ class TableView : public QWidget {
   QTableView* totals_;
   Place chosen_;
   Units fitted_units_;      ///< those that the columns are wide enough for
+  QFont fitted_font_;       ///< and the font
   bool following_ = false;  ///< the selection moves because of what is chosen elsewhere
 };
 

@@ -107,7 +107,7 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
   auto* groups_layout = new QVBoxLayout(groups);
   groups_layout->addWidget(groups_);
   layout->addWidget(groups);
-  adjusting_ = {iterators, nest};
+  adjusting_ = {iterators, order_lock_};
   makeTarget(this);
   layout->addStretch();
   cores_lock_->setToolTip(tr("Ticked: fixed. Otherwise the planner splits as it sees fit."));
@@ -226,7 +226,7 @@ void WhatIfControls::makeRows(const GroupControls& controls) {
     row.slider->setAccessibleName(row.buffer->accessibleName());
     row.lock->setAccessibleName(tr("keep the buffer size of %1").arg(qt(name)));
     row.lock->setToolTip(tr("Ticked: fixed. Otherwise the planner chooses the size."));
-    row.slider->setMinimumWidth(50);
+    row.slider->setMinimumWidth(7 * fontMetrics().averageCharWidth());
     row.name->setToolTip(control.spatial ? tr("%1 iterates over the output").arg(qt(name))
                                          : tr("%1 is a reduction and cannot be split over cores").arg(qt(name)));
     if (control.spatial) {
@@ -267,9 +267,17 @@ void WhatIfControls::makeRows(const GroupControls& controls) {
 void WhatIfControls::refresh() {
   setEnabled(session_.step() >= 0);
   groups_->refresh();
-  for (QWidget* box : adjusting_) box->setEnabled(session_.adjustable());
+  for (QWidget* box : adjusting_) {
+    // What is disabled hands the keyboard on to what comes next, and the form would scroll there.
+    if (!session_.adjustable() && box->isAncestorOf(focusWidget())) nest_->setFocus(Qt::OtherFocusReason);
+    box->setEnabled(session_.adjustable());
+  }
   if (session_.base()) refreshTarget();
-  if (session_.adjustable()) refreshGroup();
+  if (session_.adjustable()) {
+    refreshGroup();
+  } else {
+    nest_->freeze();
+  }
 }
 
 void WhatIfControls::refreshGroup() {

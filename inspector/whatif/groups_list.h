@@ -29,6 +29,7 @@ class GroupsList : public QTreeWidget {
   [[nodiscard]] QSize minimumSizeHint() const override;
 
  private:
+  void fill();
   void add(const QString& way, const Grouping& groups, std::int64_t cycles, std::int64_t change, const QString& tip);
 
   WhatIfSession& session_;
