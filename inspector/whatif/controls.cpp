@@ -91,19 +91,19 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
       groups_(new GroupsList(session, look, this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
-  auto* iterators = new QGroupBox(tr("Iterators: parts over the cores, and elements in LDM"), this);
+  auto* iterators = new QGroupBox(tr("Iterators: parts, and elements in LDM"), this);
   auto* inside = new QVBoxLayout(iterators);
   grid_ = new QGridLayout;
   grid_->setColumnStretch(3, 1);
   inside->addLayout(grid_);
   inside->addWidget(cores_lock_);
   layout->addWidget(iterators);
-  auto* nest = new QGroupBox(tr("Loops and transfers: drag, or Ctrl+Up and Ctrl+Down"), this);
+  auto* nest = new QGroupBox(tr("Loops and transfers (drag, Ctrl+Up, Ctrl+Down)"), this);
   auto* nest_layout = new QVBoxLayout(nest);
   nest_layout->addWidget(nest_);
   nest_layout->addWidget(order_lock_);
   layout->addWidget(nest);
-  auto* groups = new QGroupBox(tr("Groups: apart or joined otherwise (double click, or Enter)"), this);
+  auto* groups = new QGroupBox(tr("Other groups (double click, Enter)"), this);
   auto* groups_layout = new QVBoxLayout(groups);
   groups_layout->addWidget(groups_);
   layout->addWidget(groups);
@@ -145,7 +145,7 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
 }
 
 void WhatIfControls::makeTarget(QWidget* parent) {
-  auto* box = new QGroupBox(tr("Target: for this group now, for all with Plan network"), parent);
+  auto* box = new QGroupBox(tr("Target (for all groups with Plan network)"), parent);
   auto* form = new QFormLayout(box);
   constexpr int most = std::numeric_limits<int>::max();
   const auto add = [&](auto* field, const char* key, const QString& title, auto change) {

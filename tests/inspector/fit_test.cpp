@@ -119,36 +119,40 @@ TEST_CASE("columns and rows of tables are as large as their text, whatever its s
 
 TEST_CASE("the map of the graph hides nothing of it, least of all the network's output", "[inspector]") {
   Look look;
-  Document document;
-  Selection selection{document};
-  GraphPane pane{PaneContext{document, selection, look}};
-  document.show(sample_plan("lenet"));
-  pane.show();
-  pane.setMode(GraphPane::Mode::computation);
-  GraphView& view = pane.view(GraphKind::computation);
-  for (const QSize size : {QSize(420, 360), QSize(700, 420), QSize(320, 900)}) {
-    pane.resize(size);
-    pane.settle();
-    REQUIRE(wait_until([&] { return view.picture() != nullptr && !pane.busy(); }));
+  // A wide network and a high one, each with its output at the lower right, where the map stands.
+  for (const QSizeF size : {QSizeF(3000, 900), QSizeF(900, 3000)}) {
+    auto picture = std::make_shared<GraphPicture>();
+    picture->bounds = QRectF(QPointF(0, 0), size);
+    GraphNode node;
+    for (const double along : {0.0, 0.5, 1.0}) {
+      node.rect = QRectF(along * (size.width() - 120), along * (size.height() - 50), 120, 50);
+      node.kind = along == 1 ? GraphNode::Kind::end : GraphNode::Kind::op;
+      picture->nodes.push_back(node);
+    }
+    GraphView view(look);
+    view.resize(600, 400);
+    view.show();
+    view.setPicture(picture, false);
     view.setActualSize();
-    view.zoomBy(1.5, QPointF(10, 10));
     const QRectF map = view.minimapRect();
     REQUIRE_FALSE(map.isEmpty());
-    int whole = 0;
-    for (std::size_t i = 0; i < view.picture()->nodes.size(); ++i) {
+    REQUIRE(QRectF(view.rect()).contains(map));
+    for (std::size_t i = 0; i < picture->nodes.size(); ++i) {
       view.reveal(static_cast<int>(i));
-      const QRectF& box = view.picture()->nodes[i].rect;
-      const QRectF shown(view.fromPicture(box.topLeft()), box.size() * view.scale());
+      const QRectF shown(view.fromPicture(picture->nodes[i].rect.topLeft()), picture->nodes[i].rect.size());
       INFO(size.width() << " x " << size.height() << ", node " << i);
+      CHECK(QRectF(view.rect()).contains(shown));
       CHECK_FALSE(map.intersects(shown));
-      whole += view.room().contains(shown) ? 1 : 0;
+      CHECK(view.nodeAt(shown.center()) == static_cast<int>(i));
     }
-    CHECK(whole == static_cast<int>(view.picture()->nodes.size()));
-    // What the map leaves free beside or above it is its own ground.
+    // As far as it goes by hand.
+    view.panBy({-1e6, -1e6});
+    const QRectF& output = picture->nodes.back().rect;
+    CHECK_FALSE(map.intersects(QRectF(view.fromPicture(output.topLeft()), output.size())));
+    // Around the map is its own ground, not more of the picture.
     const QImage image = view.grab().toImage();
-    const QColor ground = look.theme().window;
     const QPoint corner(view.width() - 2, view.height() - 2);
-    CHECK(image.pixelColor(corner * image.devicePixelRatio()) == ground);
+    CHECK(image.pixelColor(corner * image.devicePixelRatio()) == look.theme().window);
   }
 }
 
@@ -198,6 +202,7 @@ TEST_CASE("the form of what-if stays where it is while its lists are filled", "[
   pane.flush();
   session.priceGroups();
   REQUIRE(at_rest());
+  REQUIRE(groups.currentItem() != nullptr);
   CHECK(groups.currentItem()->text(1) == chosen);
   // A buffer as large as its iterator has no loop, a smaller one has: a row in the nest.
   const auto& iterators = session.legal()->controls.iterators;
