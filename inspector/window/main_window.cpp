@@ -318,7 +318,8 @@ void MainWindow::putProblemsBack() {
   if (problems->visibleRegion().isEmpty()) return;  // somebody has put them away already
   if (behind != nullptr && !behind->isHidden()) behind->raise();
   if (hide) problems->hide();
-  if (last_dock_ == problems && behind != nullptr) raisePane(behind->objectName().toStdString());
+  if (last_dock_ == problems && behind != nullptr && !behind->isHidden()) chooseDock(*behind);
+  giveKeyboard();
 }
 
 void MainWindow::markStale() {

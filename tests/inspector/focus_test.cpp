@@ -172,6 +172,24 @@ TEST_CASE("after a sample was opened the arrow keys work", "[inspector]") {
   }
 }
 
+TEST_CASE("problems that are put away give the keyboard back", "[inspector]") {
+  MainWindow window;
+  open_arranged(window, "lenet", "teach");
+  window.raisePane("ldm");
+  REQUIRE(QApplication::focusWidget() == &main_view(window, "ldm"));
+  window.open({QStringLiteral("/nowhere/model.onnx"), {}});
+  REQUIRE(wait_until([&] { return !window.document().busy(); }));
+  CHECK(QApplication::focusWidget() == &main_view(window, "problems"));
+  open_sample(window, "matmul");
+  window.settle();
+  bool in_sight = false;
+  for (const PaneRow& row : pane_table()) {
+    const Pane& pane = *window.pane(row.name);
+    in_sight = in_sight || (pane.inSight() && QApplication::focusWidget() == &main_view(window, std::string(row.name)));
+  }
+  CHECK(in_sight);
+}
+
 TEST_CASE("Ctrl and a digit gives the keyboard to the pane's main view at once", "[inspector]") {
   MainWindow window;
   open_arranged(window, "lenet", "compile");
