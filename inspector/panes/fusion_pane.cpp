@@ -76,7 +76,10 @@ FusionPane::FusionPane(const PaneContext& context)
   stack_->addWidget(makeCandidates());
   stack_->addWidget(makePath());
   stack_->addWidget(makeStrategies());
-  connect(tabs_, &QTabBar::currentChanged, stack_, &QStackedWidget::setCurrentIndex);
+  connect(tabs_, &QTabBar::currentChanged, this, [this](int tab) {
+    stack_->setCurrentIndex(tab);
+    fitStack();
+  });
   auto* upper = new QWidget(this);
   auto* pages = new QVBoxLayout(upper);
   pages->setContentsMargins(0, 0, 0, 0);
@@ -95,6 +98,11 @@ FusionPane::FusionPane(const PaneContext& context)
   for (TableView* view : {candidates_, differences_}) {
     connect(view, &TableView::chosen, &selection(), &Selection::select);
   }
+}
+
+void FusionPane::fitStack() {
+  // By itself each page would want as much as the largest, which is more than a small screen has.
+  stack_->setMinimumHeight(look().lines(tabs_->currentIndex() == strategies_tab ? 15 : 7));
 }
 
 QWidget& FusionPane::mainView() {
@@ -212,8 +220,7 @@ void FusionPane::refresh(unsigned changes) {
   if ((changes & plan_changed) != 0) showNetwork();
   if ((changes & look_changed) != 0) {
     answer_->setFont(look().codeFont());
-    // Two tables above each other would want half of a small screen.
-    stack_->setMinimumHeight(look().lines(7));
+    fitStack();
     answer_->setMinimumHeight(look().lines(2));
   }
   if ((changes & selection_changed) != 0) {

@@ -56,6 +56,7 @@ class FusionPane : public Pane {
   QWidget* makePath();
   QWidget* makeStrategies();
   QWidget* makeQuestion();
+  void fitStack();
   void showCandidates();
   void showNetwork();
   void followSelection();
