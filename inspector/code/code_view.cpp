@@ -41,7 +41,7 @@ CodeLayout layout_of(const CodeText& code, const Look& look) {
   }
   if (code.has_costs) {
     layout.cost_left = x;
-    layout.cost_width = 56;
+    layout.cost_width = std::ceil(9 * small.averageCharWidth());
     x += layout.cost_width + gap;
   }
   layout.text_left = x + 4;

@@ -33,7 +33,7 @@ GraphView::GraphView(const Look& look, QWidget* parent) : QWidget(parent), look_
 }
 
 void GraphView::setPicture(PicturePtr picture, bool keep_sight) {
-  const QPointF middle = QRectF(rect()).center();
+  const QPointF middle = room().center();
   // What is chosen keeps its place on the screen; without it, the same share of the way through the picture does.
   const int before = picture_ ? picture_->find(chosen_) : -1;
   QPointF where = middle;
@@ -159,7 +159,7 @@ void GraphView::lookAtMinimap(QPointF position) {
   const QPointF share((position.x() - frame.left()) / frame.width(), (position.y() - frame.top()) / frame.height());
   const QRectF& bounds = picture_->bounds;
   const QPointF point(bounds.left() + share.x() * bounds.width(), bounds.top() + share.y() * bounds.height());
-  origin_ = QRectF(rect()).center() - point * scale_;
+  origin_ = room().center() - point * scale_;
   sight_ = Sight::free;
   clampSight();
   update();
@@ -169,12 +169,13 @@ void GraphView::clampSight() {
   if (!picture_) return;
   // Something of the picture stays in sight; a picture narrower than the view stands in its middle.
   const QRectF& bounds = picture_->bounds;
-  const auto clamped = [](double origin, double low, double length, double room, double scale) {
-    if (length * scale <= room - 2 * margin) return (room - length * scale) / 2 - low * scale;
-    return std::clamp(origin, room - margin - (low + length) * scale, margin - low * scale);
+  const auto clamped = [](double origin, double low, double length, double space, double scale) {
+    if (length * scale <= space - 2 * margin) return (space - length * scale) / 2 - low * scale;
+    return std::clamp(origin, space - margin - (low + length) * scale, margin - low * scale);
   };
-  origin_ = {clamped(origin_.x(), bounds.left(), bounds.width(), width(), scale_),
-             clamped(origin_.y(), bounds.top(), bounds.height(), height(), scale_)};
+  const QRectF seen = room();
+  origin_ = {clamped(origin_.x(), bounds.left(), bounds.width(), seen.width(), scale_),
+             clamped(origin_.y(), bounds.top(), bounds.height(), seen.height(), scale_)};
 }
 
 void GraphView::fit() {
@@ -200,17 +201,17 @@ void GraphView::start() {
   const QPointF point = chosen_node_ >= 0                ? picture_->nodes[at(chosen_node_)].rect.center()
                         : first != picture_->nodes.end() ? QPointF(first->rect.center().x(), first->rect.top())
                                                          : picture_->bounds.center();
-  origin_ = QRectF(rect()).center() - point * scale_;
+  origin_ = room().center() - point * scale_;
   clampSight();
   update();
 }
 
 void GraphView::setActualSize() {
   const int node = chosen_node_;
-  QPointF point = toPicture(QRectF(rect()).center());
+  QPointF point = toPicture(room().center());
   if (node >= 0) point = picture_->nodes[at(node)].rect.center();
   scale_ = 1;
-  origin_ = QRectF(rect()).center() - point;
+  origin_ = room().center() - point;
   sight_ = Sight::free;
   clampSight();
   update();
@@ -236,24 +237,25 @@ void GraphView::reveal(int node) {
   if (!picture_ || node < 0) return;
   const QRectF& box = picture_->nodes[at(node)].rect;
   const QRectF shown(fromPicture(box.topLeft()), box.size() * scale_);
-  const QRectF room = QRectF(rect()).adjusted(margin, margin, -margin, -margin);
-  if (room.contains(shown)) return;
+  const QRectF seen = room();
+  const QRectF inner = seen.adjusted(margin, margin, -margin, -margin);
+  if (inner.contains(shown)) return;
   // From far away to the middle, from nearby only as far as needed.
-  if (!QRectF(rect()).intersects(shown) || shown.height() > room.height() || shown.width() > room.width()) {
-    const QPointF point = shown.height() > room.height()
-                              ? QPointF(box.center().x(), box.top() + room.height() / 3 / scale_)
+  if (!seen.intersects(shown) || shown.height() > inner.height() || shown.width() > inner.width()) {
+    const QPointF point = shown.height() > inner.height()
+                              ? QPointF(box.center().x(), box.top() + inner.height() / 3 / scale_)
                               : box.center();
-    origin_ = room.center() - point * scale_;
+    origin_ = inner.center() - point * scale_;
   } else {
-    origin_ += {std::max(0.0, room.left() - shown.left()) - std::max(0.0, shown.right() - room.right()),
-                std::max(0.0, room.top() - shown.top()) - std::max(0.0, shown.bottom() - room.bottom())};
+    origin_ += {std::max(0.0, inner.left() - shown.left()) - std::max(0.0, shown.right() - inner.right()),
+                std::max(0.0, inner.top() - shown.top()) - std::max(0.0, shown.bottom() - inner.bottom())};
   }
   clampSight();
   update();
 }
 
 int GraphView::nodeAt(QPointF position) const {
-  if (!picture_ || columns_ == 0) return -1;
+  if (!picture_ || columns_ == 0 || !room().contains(position)) return -1;
   const QPointF point = toPicture(position);
   const QPointF local = point - picture_->bounds.topLeft();
   const int x = static_cast<int>(std::floor(local.x() / cell_));
@@ -272,7 +274,7 @@ bool GraphView::event(QEvent* event) {
     QString text;
     if (const int node = nodeAt(help->pos()); node >= 0) {
       text = picture_->nodes[at(node)].tip;
-    } else if (picture_) {
+    } else if (picture_ && room().contains(help->pos())) {
       // The edge whose path or label is nearby.
       const QPointF point = toPicture(help->pos());
       const double reach = 5 / scale_;
@@ -401,7 +403,7 @@ int GraphView::acrossFold(bool onwards) const {
 
 void GraphView::keyPressEvent(QKeyEvent* event) {
   const bool pan = event->modifiers().testFlag(Qt::ShiftModifier);
-  const QPointF middle = QRectF(rect()).center();
+  const QPointF middle = room().center();
   const auto go = [&](QPointF direction) { pan ? panBy(-80 * direction) : step(direction); };
   switch (event->key()) {
     case Qt::Key_Left: return go({-1, 0});

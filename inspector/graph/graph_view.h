@@ -37,6 +37,10 @@ class GraphView : public QWidget {
   [[nodiscard]] QPointF fromPicture(QPointF point) const { return point * scale_ + origin_; }
   [[nodiscard]] int nodeAt(QPointF position) const;
   void panBy(QPointF way);
+  /// Where the map of the whole picture stands; empty where all of it is in sight.
+  [[nodiscard]] QRectF minimapRect() const;
+  /// What the map leaves of the view: the picture is seen in it, and nowhere else.
+  [[nodiscard]] QRectF room() const;
   /// The whole picture at 100 %, from (0, 0), for export.
   void paintAll(QPainter& painter);
 
@@ -64,7 +68,6 @@ class GraphView : public QWidget {
   void paintNode(QPainter& painter, int node, double scale);
   void paintText(QPainter& painter, int node, double scale);
   void paintMinimap(QPainter& painter);
-  [[nodiscard]] QRectF minimapRect() const;
   void lookAtMinimap(QPointF position);
   void collect(const QRectF& sight, std::vector<int>& nodes, std::vector<int>& edges);
   void step(QPointF direction);

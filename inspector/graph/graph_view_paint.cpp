@@ -18,6 +18,7 @@ namespace {
 constexpr double text_scale = 0.5;
 constexpr double label_scale = 0.55;
 constexpr double curve_scale = 0.25;
+constexpr double map_margin = 8;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -222,23 +223,35 @@ void GraphView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), look_.theme().base);
   if (!picture_) return;
+  const QRectF seen = room();
   painter.save();
+  painter.setClipRect(seen);
   painter.translate(origin_);
   painter.scale(scale_, scale_);
-  paintGraph(painter, QRectF(toPicture({0, 0}), toPicture(QPointF(width(), height()))), scale_);
+  paintGraph(painter, QRectF(toPicture(seen.topLeft()), toPicture(seen.bottomRight())), scale_);
   painter.restore();
   paintMinimap(painter);
 }
 
 QRectF GraphView::minimapRect() const {
   if (!picture_ || picture_->bounds.isEmpty()) return {};
-  // Only where something is out of sight, and there is room for it.
-  const QRectF shown(fromPicture(picture_->bounds.topLeft()), picture_->bounds.size() * scale_);
-  if (QRectF(rect()).adjusted(-1, -1, 1, 1).contains(shown) || width() < 240) return {};
+  // Only where something must be out of sight, and there is room for it.
+  const QSizeF shown = picture_->bounds.size() * scale_;
+  if ((shown.width() <= width() + 1 && shown.height() <= height() + 1) || width() < 240) return {};
   QSizeF size = picture_->bounds.size();
   size.scale(std::min(150.0, width() / 4.0), height() * 0.6, Qt::KeepAspectRatio);
   size = size.expandedTo({14, 14});
-  return QRectF(QPointF(width() - size.width() - 10, height() - size.height() - 10), size);
+  return QRectF(QPointF(width() - size.width() - map_margin, height() - size.height() - map_margin), size);
+}
+
+QRectF GraphView::room() const {
+  const QRectF all = rect();
+  const QRectF map = minimapRect();
+  if (map.isEmpty()) return all;
+  // A strip beside the map or above it, whichever takes less.
+  const double beside = all.right() - map.left() + map_margin;
+  const double below = all.bottom() - map.top() + map_margin;
+  return beside * all.height() <= below * all.width() ? all.adjusted(0, 0, -beside, 0) : all.adjusted(0, 0, 0, -below);
 }
 
 void GraphView::paintMinimap(QPainter& painter) {
@@ -261,6 +274,14 @@ void GraphView::paintMinimap(QPainter& painter) {
     }
   }
   painter.setRenderHint(QPainter::Antialiasing, false);
+  // The strip that is the map's, so that nobody looks for the picture there.
+  const QRectF seen = room();
+  const bool beside = seen.width() < width();
+  painter.fillRect(beside ? QRectF(seen.right(), 0, width() - seen.right(), height())
+                          : QRectF(0, seen.bottom(), width(), height() - seen.bottom()),
+                   theme.window);
+  painter.setPen(theme.line);
+  painter.drawLine(beside ? seen.topRight() : seen.bottomLeft(), seen.bottomRight());
   painter.drawPixmap(frame.topLeft(), minimap_);
   painter.setBrush(Qt::NoBrush);
   painter.setPen(theme.line);
@@ -273,7 +294,7 @@ void GraphView::paintMinimap(QPainter& painter) {
     painter.fillRect(QRectF(place(picture_->nodes[at(node)].rect.center()) - QPointF(2, 1), QSizeF(4, 3)),
                      theme.warning);
   }
-  const QRectF sight(place(toPicture({0, 0})), place(toPicture(QPointF(width(), height()))));
+  const QRectF sight(place(toPicture(seen.topLeft())), place(toPicture(seen.bottomRight())));
   painter.setPen(QPen(theme.accent, 2));
   painter.drawRect(sight.intersected(frame));
 }

@@ -26,7 +26,7 @@ QSlider* LoopSliders::add(const QString& name, const QString& tip, std::int64_t 
   const auto most = static_cast<int>(std::min<std::int64_t>(count - 1, std::numeric_limits<int>::max()));
   slider->setRange(0, most);
   slider->setPageStep(std::max(1, most / 8));
-  slider->setMinimumWidth(60);
+  slider->setMinimumWidth(8 * fontMetrics().averageCharWidth());
   slider->setAccessibleName(tip);
   slider->setToolTip(tip);
   slider->setEnabled(most > 0);

@@ -3,8 +3,10 @@
 
 #include <QApplication>
 #include <QFontDatabase>
+#include <QFontMetricsF>
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "driver/text_table.h"
 
@@ -143,6 +145,7 @@ QString Theme::style_sheet() const {
       "QLineEdit, QComboBox {{ border: 1px solid {2}; border-radius: 3px; padding: 2px 4px;"
       " background: {6}; color: {0}; }}"
       "QLineEdit:focus, QComboBox:focus {{ border-color: {4}; }}"
+      "QLineEdit[invalid=\"true\"] {{ border-color: {8}; }}"
       // Of the style's own sliders a dark window shows next to nothing.
       "QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {2}; }}"
       "QSlider::sub-page:horizontal {{ border-radius: 2px; background: {4}; }}"
@@ -158,7 +161,7 @@ QString Theme::style_sheet() const {
       "QCheckBox::indicator:checked {{ background: {4}; image: url(:/{7}); }}",
       text.name().toStdString(), raised.name().toStdString(), line.name().toStdString(), window.name().toStdString(),
       accent.name().toStdString(), muted.name().toStdString(), base.name().toStdString(),
-      dark ? "check-dark.svg" : "check-light.svg");
+      dark ? "check-dark.svg" : "check-light.svg", error.name().toStdString());
 }
 
 QString name_of(BufferState state) {
@@ -199,6 +202,14 @@ QFont Look::codeFont() const {
   if (QGuiApplication::platformName() == QStringLiteral("offscreen")) font = QFont(QStringLiteral("DejaVu Sans Mono"));
   font.setPointSizeF(std::max(6.5, points_ - 0.5));
   return font;
+}
+
+int Look::characters(double count) const {
+  return static_cast<int>(std::ceil(count * QFontMetricsF(textFont()).averageCharWidth()));
+}
+
+int Look::lines(double count) const {
+  return static_cast<int>(std::ceil(count * QFontMetricsF(textFont()).lineSpacing()));
 }
 
 void Look::copy(const Look& other) {

@@ -59,6 +59,10 @@ class Look : public QObject {
   [[nodiscard]] QFont smallFont() const;
   [[nodiscard]] QFont titleFont() const;
   [[nodiscard]] QFont codeFont() const;
+  /// Pixels that so many characters of the text take side by side, on an average.
+  [[nodiscard]] int characters(double count) const;
+  /// Pixels that so many lines of the text take.
+  [[nodiscard]] int lines(double count) const;
 
   /// Takes everything from another.
   void copy(const Look& other);

@@ -4,7 +4,6 @@
 #include <QFileDialog>
 #include <QFontMetricsF>
 #include <QHBoxLayout>
-#include <QRegularExpression>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -22,7 +21,7 @@ ComparePane::ComparePane(const PaneContext& context)
       swap_(new QToolButton(this)),
       open_(new QToolButton(this)),
       verdict_(new QLabel(this)),
-      filter_(new QLineEdit(this)),
+      filter_(new FilterLine(this)),
       tabs_(new QTabWidget(this)),
       changes_(new TableView(look(), this)),
       totals_(new TableView(look(), this)),
@@ -45,10 +44,8 @@ ComparePane::ComparePane(const PaneContext& context)
   verdict_->setContentsMargins(8, 2, 8, 4);
   filter_->setPlaceholderText(tr("Filter"));
   filter_->setToolTip(tr("Groups that match a regular expression"));
-  filter_->setClearButtonEnabled(true);
-  filter_->setMaximumWidth(220);
-  // What does not fit scrolls. Without this the wrapped lines of a pane behind others make the window grow.
-  setMinimumSize(320, 160);
+  filter_->setAccessibleName(tr("Filter of the groups"));
+  filter_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 3);
   bar->setSpacing(6);
@@ -100,15 +97,20 @@ ComparePane::ComparePane(const PaneContext& context)
     const PlanPtr chosen = choices()[static_cast<std::size_t>(index)].plan;
     if (chosen != document().plan()) document().show(chosen);
   });
-  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    const QRegularExpression pattern(text, QRegularExpression::CaseInsensitiveOption);
-    if (!pattern.isValid()) {
-      Q_EMIT message(tr("The filter is no regular expression: %1").arg(pattern.errorString()));
-      return;
-    }
-    changes_->setPattern(pattern);
-  });
+  connect(filter_, &FilterLine::patternChanged, changes_, &TableView::setPattern);
+  connect(filter_, &FilterLine::refused, this, &Pane::message);
+  connect(filter_, &FilterLine::accepted, this, &Pane::messageOver);
   fillChoices();
+}
+
+QWidget& ComparePane::mainView() {
+  if (tabs_->currentWidget() == changes_) return changes_->view();
+  return tabs_->currentWidget() == totals_ ? totals_->view() : details_->view();
+}
+
+QLineEdit* ComparePane::searchLine() {
+  tabs_->setCurrentWidget(changes_);
+  return filter_;
 }
 
 std::vector<KeptPlan> ComparePane::choices() const {
@@ -159,6 +161,7 @@ void ComparePane::refresh(unsigned changes) {
                       : plan() ? tr("Choose a baseline: another folder, a snapshot, or what an edit was planned from.")
                                : tr("Nothing is open."));
     verdict_->setFont(look().titleFont());
+    setMinimumSize(look().characters(44), look().lines(9));  // in less its parts would be of no use
     changes_->setTable(diff != nullptr ? std::make_shared<const Table>(changes_table(*diff)) : nullptr, clock);
     totals_->setTable(diff != nullptr ? std::make_shared<const Table>(totals_table(*diff)) : nullptr, clock);
   }

@@ -5,13 +5,13 @@
 
 #include <QComboBox>
 #include <QLabel>
-#include <QLineEdit>
 #include <QTabWidget>
 #include <QToolButton>
 
 #include "driver/plan_diff.h"
 #include "inspector/code/code_view.h"
 #include "inspector/panes/pane.h"
+#include "inspector/tables/filter_line.h"
 #include "inspector/tables/table_view.h"
 
 namespace stowage::inspector {
@@ -22,6 +22,8 @@ class ComparePane : public Pane {
   explicit ComparePane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override;
+  QLineEdit* searchLine() override;
 
   [[nodiscard]] QString verdictText() const { return verdict_->text(); }
   [[nodiscard]] TableView& changes() { return *changes_; }
@@ -44,7 +46,7 @@ class ComparePane : public Pane {
   QToolButton* swap_;
   QToolButton* open_;
   QLabel* verdict_;
-  QLineEdit* filter_;
+  FilterLine* filter_;
   QTabWidget* tabs_;
   TableView* changes_;
   TableView* totals_;

@@ -13,6 +13,7 @@ class CostPane : public Pane {
   explicit CostPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return *terms_; }
   [[nodiscard]] DrawingView& terms() { return *terms_; }
   [[nodiscard]] DrawingView& roofs() { return *roofs_; }
 

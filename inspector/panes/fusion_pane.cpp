@@ -4,7 +4,6 @@
 #include <QCompleter>
 #include <QFontMetricsF>
 #include <QHBoxLayout>
-#include <QRegularExpression>
 #include <QSplitter>
 #include <QStringListModel>
 #include <QVBoxLayout>
@@ -56,7 +55,7 @@ FusionPane::FusionPane(const PaneContext& context)
       stack_(new QStackedWidget(this)),
       candidates_(new TableView(look(), this)),
       fate_(new QComboBox(this)),
-      filter_(new QLineEdit(this)),
+      filter_(new FilterLine(this)),
       around_(new QCheckBox(tr("Around the selection only"), this)),
       path_view_(new DrawingView(look(), this)),
       neighbours_(new QSpinBox(this)),
@@ -77,7 +76,10 @@ FusionPane::FusionPane(const PaneContext& context)
   stack_->addWidget(makeCandidates());
   stack_->addWidget(makePath());
   stack_->addWidget(makeStrategies());
-  connect(tabs_, &QTabBar::currentChanged, stack_, &QStackedWidget::setCurrentIndex);
+  connect(tabs_, &QTabBar::currentChanged, this, [this](int tab) {
+    stack_->setCurrentIndex(tab);
+    fitStack();
+  });
   auto* upper = new QWidget(this);
   auto* pages = new QVBoxLayout(upper);
   pages->setContentsMargins(0, 0, 0, 0);
@@ -98,11 +100,27 @@ FusionPane::FusionPane(const PaneContext& context)
   }
 }
 
+void FusionPane::fitStack() {
+  // By itself each page would want as much as the largest, which is more than a small screen has.
+  stack_->setMinimumHeight(look().lines(tabs_->currentIndex() == strategies_tab ? 15 : 7));
+}
+
+QWidget& FusionPane::mainView() {
+  switch (tabs_->currentIndex()) {
+    case path_tab: return *path_view_;
+    case strategies_tab: return strategies_->view();
+    default: return candidates_->view();
+  }
+}
+
+QLineEdit* FusionPane::searchLine() {
+  setTab(candidates_tab);
+  return filter_;
+}
+
 QWidget* FusionPane::makeCandidates() {
   fate_->addItems({tr("all fates"), tr("chosen"), tr("refused"), tr("outbid")});
   fate_->setAccessibleName(tr("Fate of the candidates"));
-  filter_->setPlaceholderText(tr("Filter (regular expression)"));
-  filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Filter of the candidates"));
   QHBoxLayout* bar = bar_layout();
   bar->addWidget(fate_);
@@ -110,14 +128,9 @@ QWidget* FusionPane::makeCandidates() {
   bar->addWidget(filter_, 1);
   connect(fate_, &QComboBox::currentIndexChanged, this, &FusionPane::showCandidates);
   connect(around_, &QCheckBox::toggled, this, &FusionPane::showCandidates);
-  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    const QRegularExpression pattern(text, QRegularExpression::CaseInsensitiveOption);
-    if (pattern.isValid()) {
-      candidates_->setPattern(pattern);
-    } else {
-      Q_EMIT message(tr("The filter is no regular expression: %1").arg(pattern.errorString()));
-    }
-  });
+  connect(filter_, &FilterLine::patternChanged, candidates_, &TableView::setPattern);
+  connect(filter_, &FilterLine::refused, this, &Pane::message);
+  connect(filter_, &FilterLine::accepted, this, &Pane::messageOver);
   // A row is a question too: why this group, or why not.
   connect(candidates_, &TableView::chosen, this, [this] {
     const QModelIndex row = candidates_->view().currentIndex();
@@ -149,7 +162,6 @@ QWidget* FusionPane::makePath() {
 }
 
 QWidget* FusionPane::makeStrategies() {
-  bar_->setMaximumHeight(16);
   bar_->setTextVisible(true);
   bar_->hide();
   hint_->setText(tr("Fuses and plans the network with every strategy"));
@@ -206,7 +218,11 @@ QWidget* FusionPane::makeQuestion() {
 
 void FusionPane::refresh(unsigned changes) {
   if ((changes & plan_changed) != 0) showNetwork();
-  if ((changes & look_changed) != 0) answer_->setFont(look().codeFont());
+  if ((changes & look_changed) != 0) {
+    answer_->setFont(look().codeFont());
+    fitStack();
+    answer_->setMinimumHeight(look().lines(2));
+  }
   if ((changes & selection_changed) != 0) {
     listed_ = listed_ && (changes & plan_changed) == 0 && !around_->isChecked();
     followSelection();

@@ -19,6 +19,7 @@
 #include "inspector/fusion/strategy_path.h"
 #include "inspector/fusion/why_not_question.h"
 #include "inspector/panes/pane.h"
+#include "inspector/tables/filter_line.h"
 #include "inspector/tables/table_view.h"
 
 namespace stowage::inspector {
@@ -31,6 +32,8 @@ class FusionPane : public Pane {
   explicit FusionPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override;
+  QLineEdit* searchLine() override;
   [[nodiscard]] bool working() const override { return Pane::working() || listing_.busy() || asking_.busy(); }
   [[nodiscard]] bool busy() const override { return working() || comparing_.busy(); }
 
@@ -53,6 +56,7 @@ class FusionPane : public Pane {
   QWidget* makePath();
   QWidget* makeStrategies();
   QWidget* makeQuestion();
+  void fitStack();
   void showCandidates();
   void showNetwork();
   void followSelection();
@@ -68,7 +72,7 @@ class FusionPane : public Pane {
   QStackedWidget* stack_;
   TableView* candidates_;
   QComboBox* fate_;
-  QLineEdit* filter_;
+  FilterLine* filter_;
   QCheckBox* around_;
   DrawingView* path_view_;
   QSpinBox* neighbours_;

@@ -4,7 +4,6 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QRegularExpression>
-#include <QShortcut>
 #include <QSplitter>
 #include <QStandardPaths>
 #include <QToolButton>
@@ -14,6 +13,7 @@
 
 #include "emitter/graphviz.h"
 #include "inspector/graph/dot_layout.h"
+#include "inspector/tables/filter_line.h"
 
 namespace stowage::inspector {
 
@@ -57,7 +57,6 @@ GraphPane::GraphPane(const PaneContext& context)
   search_->setClearButtonEnabled(true);
   search_->setAccessibleName(tr("Find in the graph"));
   search_->setToolTip(search_tip());
-  search_->setMinimumWidth(120);
   computation_->setAccessibleName(tr("Computation graph"));
   fused_->setAccessibleName(tr("Fused graph"));
   legend_->setAccessibleName(tr("Legend"));
@@ -125,12 +124,6 @@ GraphPane::GraphPane(const PaneContext& context)
   connect(metric_, &QComboBox::currentIndexChanged, this, [this] { recolour(); });
   connect(search_, &QLineEdit::textChanged, this, [this] { showMatches(true); });
   search_->installEventFilter(this);
-  auto* find = new QShortcut(QKeySequence::Find, this);
-  find->setContext(Qt::WidgetWithChildrenShortcut);
-  connect(find, &QShortcut::activated, search_, [this] {
-    search_->setFocus();
-    search_->selectAll();
-  });
   connect(&work_, &Background::fault, this, &Pane::message);
 }
 
@@ -331,6 +324,7 @@ void GraphPane::showMatches(bool go) {
     view->setMatches(found, -1);
   }
   const bool broken = wanted && !expression.isValid();
+  mark_invalid(*search_, broken);
   count_->setText(!wanted  ? QString()
                   : broken ? tr("not an expression")
                            : tr("%n found", nullptr, static_cast<int>(matches_.size())));
@@ -372,7 +366,7 @@ bool GraphPane::eventFilter(QObject* object, QEvent* event) {
     }
     if (key->key() == Qt::Key_Escape) {
       search_->clear();
-      (fused_->isHidden() ? computation_ : fused_)->setFocus();
+      takeKeyboard();
       return true;
     }
   }
@@ -389,6 +383,7 @@ void GraphPane::refresh(unsigned changes) {
   } else if ((changes & look_changed) != 0) {
     layOut();  // text has another size, or says something else
   }
+  if ((changes & look_changed) != 0) search_->setMinimumWidth(look().characters(16));
   if ((changes & (plan_changed | comparison_changed)) != 0) followComparison();
   if ((changes & (plan_changed | comparison_changed | look_changed)) != 0) recolour();
   for (GraphView* view : {computation_, fused_}) view->setLit(place(), selection().hovered());

@@ -23,6 +23,8 @@ class GraphPane : public Pane {
   explicit GraphPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return fused_->isHidden() ? *computation_ : *fused_; }
+  QLineEdit* searchLine() override { return search_; }
   [[nodiscard]] bool working() const override { return Pane::working() || work_.busy(); }
 
   enum class Mode : std::uint8_t { fused, computation, both };
@@ -34,7 +36,6 @@ class GraphPane : public Pane {
   void goToMatch(int step);
   [[nodiscard]] std::size_t matchCount() const { return matches_.size(); }
   [[nodiscard]] GraphView& view(GraphKind kind) { return kind == GraphKind::fused ? *fused_ : *computation_; }
-  [[nodiscard]] QLineEdit& searchLine() { return *search_; }
   [[nodiscard]] QString remark() const { return remark_->text(); }
   [[nodiscard]] bool busy() const { return work_.busy(); }
 

@@ -60,7 +60,7 @@ LdmPane::LdmPane(const PaneContext& context)
 void LdmPane::divide() {
   if (by_hand_) return;
   const int all = split_->height() - split_->handleWidth();
-  constexpr int least_below = 120;
+  const int least_below = look().lines(7);
   const double needed = std::ceil(scratchpad_->build({static_cast<double>(width()), 0}).size.height());
   const int above = std::clamp(std::max(all * 5 / 8, static_cast<int>(needed)), 0, std::max(0, all - least_below));
   split_->setSizes({above, all - above});

@@ -18,6 +18,7 @@ class LdmPane : public Pane {
   explicit LdmPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return *scratchpad_; }
 
   [[nodiscard]] DrawingView& scratchpad() { return *scratchpad_; }
   [[nodiscard]] DrawingView& regions() { return *regions_; }

@@ -19,6 +19,7 @@ class LoopsPane : public Pane {
   explicit LoopsPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return *nest_; }
 
   [[nodiscard]] CodeView& nest() { return *nest_; }
   [[nodiscard]] CodeView& source() { return *source_; }

@@ -47,6 +47,12 @@ void Pane::settle() {
   }
 }
 
+void Pane::takeKeyboard() {
+  // What is disabled cannot have it; the pane still can, so that what concerns a pane concerns this one.
+  QWidget& view = mainView();
+  (view.isEnabled() ? view : *this).setFocus(Qt::OtherFocusReason);
+}
+
 void Pane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   if (!arranging_) flush();

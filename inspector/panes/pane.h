@@ -16,6 +16,8 @@
 #include "inspector/state/selection.h"
 #include "inspector/state/turns.h"
 
+class QLineEdit;
+
 namespace stowage::inspector {
 
 /// What is left of an export for a worker thread: writes, and returns what went wrong, in a sentence, empty when done.
@@ -62,9 +64,20 @@ class Pane : public QWidget {
   /// Lets a person save that; `then` is called once it is saved, and not at all otherwise.
   virtual void save(std::function<void()> then);
 
+  /// The widget that arrow keys are for, as the pane is now.
+  [[nodiscard]] virtual QWidget& mainView() = 0;
+  /// The line that Ctrl+F goes to, brought into sight; null where there is nothing to search.
+  virtual QLineEdit* searchLine() { return nullptr; }
+  /// Gives the main view the keyboard.
+  void takeKeyboard();
+  /// Whether anybody can see it. What is much work on a large plan waits for that, and for sight_changed.
+  [[nodiscard]] bool inSight() const;
+
  Q_SIGNALS:
   /// A sentence for the status bar.
   void message(const QString& text);
+  /// That sentence no longer holds.
+  void messageOver(const QString& text);
 
  protected:
   enum Change : unsigned {
@@ -75,8 +88,6 @@ class Pane : public QWidget {
     comparison_changed = 16,
     sight_changed = 32
   };
-  /// Whether anybody can see it. What is much work on a large plan waits for that, and for sight_changed.
-  [[nodiscard]] bool inSight() const;
   /// What changed since the last call, several changes at once. Hidden panes are told when they are shown.
   virtual void refresh(unsigned changes) = 0;
 

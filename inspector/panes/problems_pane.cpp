@@ -87,8 +87,8 @@ void ProblemsPane::refresh(unsigned changes) {
     item->setToolTip(2, qt(format_diagnostic(diagnostic)));
   }
   for (int column = 0; column < 2; ++column) list_->resizeColumnToContents(column);
-  list_->setColumnWidth(1, std::min(list_->columnWidth(1) + 8, 320));
-  list_->setColumnWidth(2, std::max(list_->width() / 2, 300));
+  list_->setColumnWidth(1, std::min(list_->columnWidth(1) + 8, look().characters(44)));
+  list_->setColumnWidth(2, std::max(list_->width() / 2, look().characters(42)));
   if (list_->topLevelItemCount() > 0) list_->setCurrentItem(list_->topLevelItem(0));
 }
 

@@ -16,6 +16,7 @@ class ProblemsPane : public Pane {
   explicit ProblemsPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return *list_; }
   [[nodiscard]] QTreeWidget& list() { return *list_; }
   [[nodiscard]] QString details() const { return details_->toPlainText(); }
 

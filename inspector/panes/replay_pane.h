@@ -21,6 +21,7 @@ class ReplayPane : public Pane {
   explicit ReplayPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return *this; }
   /// ".html": a page for a lecture; a folder: a picture of every step.
   std::optional<ExportWork> exportSpecial(const QString& path, QSizeF room) override;
   [[nodiscard]] QString specialFormats() const override;

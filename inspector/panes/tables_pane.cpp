@@ -3,7 +3,6 @@
 
 #include <QFileDialog>
 #include <QHBoxLayout>
-#include <QRegularExpression>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <array>
@@ -34,14 +33,12 @@ TablesPane::TablesPane(const PaneContext& context)
     : Pane(context),
       tabs_(new QTabBar(this)),
       stack_(new QStackedWidget(this)),
-      filter_(new QLineEdit(this)),
+      filter_(new FilterLine(this)),
       only_chosen_(new QCheckBox(tr("Selected group only"), this)) {
   tabs_->setDocumentMode(true);
   tabs_->setExpanding(false);
   tabs_->setDrawBase(false);
-  filter_->setPlaceholderText(tr("Filter (regular expression)"));
-  filter_->setClearButtonEnabled(true);
-  filter_->setMaximumWidth(260);
+  filter_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   filter_->setAccessibleName(tr("Filter of the table"));
   auto* csv = new QToolButton(this);
   csv->setText(tr("CSV…"));
@@ -69,14 +66,11 @@ TablesPane::TablesPane(const PaneContext& context)
     static_cast<void>(table(index));
     stack_->setCurrentIndex(index);
   });
-  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    const QRegularExpression pattern(text, QRegularExpression::CaseInsensitiveOption);
-    if (!pattern.isValid()) {
-      Q_EMIT message(tr("The filter is no regular expression: %1").arg(pattern.errorString()));
-      return;
-    }
+  connect(filter_, &FilterLine::patternChanged, this, [this](const QRegularExpression& pattern) {
     for (TableView* view : views_) view->setPattern(pattern);
   });
+  connect(filter_, &FilterLine::refused, this, &Pane::message);
+  connect(filter_, &FilterLine::accepted, this, &Pane::messageOver);
   connect(only_chosen_, &QCheckBox::toggled, this, [this] { refresh(selection_changed); });
   connect(csv, &QToolButton::clicked, this, &TablesPane::askAndSave);
 }

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <QCheckBox>
-#include <QLineEdit>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <set>
 
 #include "inspector/panes/pane.h"
 #include "inspector/state/background.h"
+#include "inspector/tables/filter_line.h"
 #include "inspector/tables/table_view.h"
 
 namespace stowage::inspector {
@@ -20,6 +20,8 @@ class TablesPane : public Pane {
   explicit TablesPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return current().view(); }
+  QLineEdit* searchLine() override { return filter_; }
 
   [[nodiscard]] int count() const { return static_cast<int>(views_.size()); }
   [[nodiscard]] TableView& table(int index);
@@ -37,7 +39,7 @@ class TablesPane : public Pane {
 
   QTabBar* tabs_;
   QStackedWidget* stack_;
-  QLineEdit* filter_;
+  FilterLine* filter_;
   QCheckBox* only_chosen_;
   std::vector<TableView*> views_;
   std::set<int> outdated_;  ///< tables that are made when somebody looks at them

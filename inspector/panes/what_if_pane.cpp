@@ -10,6 +10,7 @@
 #include <QMenu>
 #include <QResizeEvent>
 #include <QScrollArea>
+#include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -43,6 +44,13 @@ QString stale_text(Staleness staleness) {
 
 constexpr std::array stale_kinds = {Staleness::without_edits, Staleness::discarded_edits, Staleness::other_edits};
 
+/// Beside the result the form is seen in its whole width, as far as the result keeps some.
+void fit_form(QSplitter& split, const QWidget& form) {
+  QWidget& area = *split.widget(0);
+  const int needed = form.minimumSizeHint().width() + area.style()->pixelMetric(QStyle::PM_ScrollBarExtent) + 2;
+  area.setMinimumWidth(split.orientation() == Qt::Horizontal ? std::min(needed, split.width() * 3 / 5) : 0);
+}
+
 }  // namespace
 
 WhatIfPane::WhatIfPane(const PaneContext& context)
@@ -59,8 +67,6 @@ WhatIfPane::WhatIfPane(const PaneContext& context)
       result_(new DrawingView(look(), this)),
       ldm_(new DrawingView(look(), this)),
       nest_(new CodeView(look(), this)) {
-  // What does not fit scrolls. Without this the wrapped lines of a pane behind others make the window grow.
-  setMinimumSize(320, 160);
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 3);
   makeBar(bar);
@@ -157,8 +163,6 @@ void WhatIfPane::makeBar(QHBoxLayout* bar) {
     bar->addWidget(menu);
   }
   bar->addStretch();
-  progress_->setMaximumWidth(120);
-  progress_->setMaximumHeight(18);
   cancel_->setText(tr("Cancel"));
   plan_network_->setText(tr("Plan network"));
   plan_network_->setObjectName(QStringLiteral("plan_network"));
@@ -345,6 +349,7 @@ void WhatIfPane::showState() {
   status_->setText(text);
   showEdits();
   controls_->refresh();
+  fit_form(*split_, *controls_);
   showResult();
 }
 
@@ -358,6 +363,10 @@ void WhatIfPane::showResult() {
 }
 
 void WhatIfPane::refresh(unsigned changes) {
+  if ((changes & look_changed) != 0) {
+    setMinimumSize(look().characters(44), look().lines(9));  // in less its parts would be of no use
+    progress_->setMaximumWidth(look().characters(20));
+  }
   if ((changes & (plan_changed | selection_changed | look_changed | sight_changed)) != 0) showState();
 }
 
@@ -377,7 +386,8 @@ void WhatIfPane::resizeEvent(QResizeEvent* event) {
   reserveStatus();
   layout()->activate();  // so that the line of edits has its width
   showEdits();
-  split_->setOrientation(event->size().width() >= 720 ? Qt::Horizontal : Qt::Vertical);
+  split_->setOrientation(event->size().width() >= look().characters(100) ? Qt::Horizontal : Qt::Vertical);
+  fit_form(*split_, *controls_);
 }
 
 QSizeF WhatIfPane::exportSize(QSizeF room) {

@@ -22,6 +22,7 @@ class WhatIfPane : public Pane {
   explicit WhatIfPane(const PaneContext& context);
   [[nodiscard]] QSizeF exportSize(QSizeF room) override;
   void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return controls_->nest(); }
   [[nodiscard]] bool working() const override { return Pane::working() || session_.pending(); }
   [[nodiscard]] bool busy() const override { return working() || session_.pricing() || session_.planning(); }
 

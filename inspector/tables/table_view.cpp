@@ -114,10 +114,14 @@ TableView::TableView(const Look& look, QWidget* parent)
     addAction(action);
   };
   connect(&look, &Look::changed, this, [this] {
-    if (look_.units() != fitted_units_ && model_->columnCount() > 0) fitColumns();  // numbers have another length
+    // Numbers have another length, or letters another size.
+    fitRows();
+    const bool other = look_.units() != fitted_units_ || view_->font() != fitted_font_;
+    if (other && model_->columnCount() > 0) fitColumns();
   });
   copy(QKeySequence::Copy, tr("Copy as TSV"), &TableView::tsv);
   copy(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), tr("Copy as Markdown"), &TableView::markdown);
+  fitRows();
 }
 
 void TableView::setTable(TablePtr table, double clock_hz) {
@@ -132,10 +136,14 @@ void TableView::setTable(TablePtr table, double clock_hz) {
   }
   restoreOrder();
   fitColumns();
+}
+
+void TableView::fitRows() {
   const int row = view_->fontMetrics().height() + 8;
   view_->verticalHeader()->setDefaultSectionSize(row);
   totals_->verticalHeader()->setDefaultSectionSize(row);
   totals_->setFixedHeight(row + 2);
+  view_->setMinimumHeight(view_->horizontalHeader()->sizeHint().height() + row);
 }
 
 bool TableView::isWanted(const Table& table, const Column& column) const {
@@ -178,7 +186,11 @@ void TableView::chooseAgain(const QModelIndex& index) {
 }
 
 void TableView::fitColumns() {
+  constexpr int narrowest = 7;  // in characters
+  constexpr int widest = 46;
   fitted_units_ = look_.units();
+  fitted_font_ = view_->font();
+  const int character = view_->fontMetrics().averageCharWidth();
   view_->resizeColumnsToContents();
   for (int c = 0; c < model_->columnCount(); ++c) {
     int needed = view_->columnWidth(c);
@@ -186,7 +198,7 @@ void TableView::fitColumns() {
       totals_->resizeColumnToContents(c);
       needed = std::max(needed, totals_->columnWidth(c));
     }
-    view_->setColumnWidth(c, std::clamp(needed + 10, 50, 320));
+    view_->setColumnWidth(c, std::clamp(needed + character, narrowest * character, widest * character));
     totals_->setColumnHidden(c, view_->isColumnHidden(c));
     totals_->setColumnWidth(c, view_->columnWidth(c));
   }

@@ -56,6 +56,7 @@ class TableView : public QWidget {
   /// Of a click or Enter: also a row that is current and was left by something chosen elsewhere.
   void chooseAgain(const QModelIndex& index);
   void updateTotals();
+  void fitRows();
   void fitColumns();
   [[nodiscard]] std::vector<std::size_t> rowsToCopy() const;
 
@@ -71,6 +72,7 @@ class TableView : public QWidget {
   std::string ordered_table_;   ///< title of the table that was sorted last
   std::string ordered_column_;  ///< that it was sorted by; empty: none
   Units fitted_units_;          ///< those that the columns are wide enough for
+  QFont fitted_font_;           ///< and the font
   bool following_ = false;      ///< the selection moves because of what is chosen elsewhere
 };
 

@@ -91,23 +91,23 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
       groups_(new GroupsList(session, look, this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
-  auto* iterators = new QGroupBox(tr("Iterators: parts over the cores, and elements in LDM"), this);
+  auto* iterators = new QGroupBox(tr("Iterators: parts, and elements in LDM"), this);
   auto* inside = new QVBoxLayout(iterators);
   grid_ = new QGridLayout;
   grid_->setColumnStretch(3, 1);
   inside->addLayout(grid_);
   inside->addWidget(cores_lock_);
   layout->addWidget(iterators);
-  auto* nest = new QGroupBox(tr("Loops and transfers: drag, or Ctrl+Up and Ctrl+Down"), this);
+  auto* nest = new QGroupBox(tr("Loops and transfers (drag, Ctrl+Up, Ctrl+Down)"), this);
   auto* nest_layout = new QVBoxLayout(nest);
   nest_layout->addWidget(nest_);
   nest_layout->addWidget(order_lock_);
   layout->addWidget(nest);
-  auto* groups = new QGroupBox(tr("Groups: apart or joined otherwise (double click, or Enter)"), this);
+  auto* groups = new QGroupBox(tr("Other groups (double click, Enter)"), this);
   auto* groups_layout = new QVBoxLayout(groups);
   groups_layout->addWidget(groups_);
   layout->addWidget(groups);
-  adjusting_ = {iterators, nest};
+  adjusting_ = {iterators, order_lock_};
   makeTarget(this);
   layout->addStretch();
   cores_lock_->setToolTip(tr("Ticked: fixed. Otherwise the planner splits as it sees fit."));
@@ -145,7 +145,7 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
 }
 
 void WhatIfControls::makeTarget(QWidget* parent) {
-  auto* box = new QGroupBox(tr("Target: for this group now, for all with Plan network"), parent);
+  auto* box = new QGroupBox(tr("Target (for all groups with Plan network)"), parent);
   auto* form = new QFormLayout(box);
   constexpr int most = std::numeric_limits<int>::max();
   const auto add = [&](auto* field, const char* key, const QString& title, auto change) {
@@ -226,7 +226,7 @@ void WhatIfControls::makeRows(const GroupControls& controls) {
     row.slider->setAccessibleName(row.buffer->accessibleName());
     row.lock->setAccessibleName(tr("keep the buffer size of %1").arg(qt(name)));
     row.lock->setToolTip(tr("Ticked: fixed. Otherwise the planner chooses the size."));
-    row.slider->setMinimumWidth(50);
+    row.slider->setMinimumWidth(7 * fontMetrics().averageCharWidth());
     row.name->setToolTip(control.spatial ? tr("%1 iterates over the output").arg(qt(name))
                                          : tr("%1 is a reduction and cannot be split over cores").arg(qt(name)));
     if (control.spatial) {
@@ -267,9 +267,17 @@ void WhatIfControls::makeRows(const GroupControls& controls) {
 void WhatIfControls::refresh() {
   setEnabled(session_.step() >= 0);
   groups_->refresh();
-  for (QWidget* box : adjusting_) box->setEnabled(session_.adjustable());
+  for (QWidget* box : adjusting_) {
+    // What is disabled hands the keyboard on to what comes next, and the form would scroll there.
+    if (!session_.adjustable() && box->isAncestorOf(focusWidget())) nest_->setFocus(Qt::OtherFocusReason);
+    box->setEnabled(session_.adjustable());
+  }
   if (session_.base()) refreshTarget();
-  if (session_.adjustable()) refreshGroup();
+  if (session_.adjustable()) {
+    refreshGroup();
+  } else {
+    nest_->freeze();
+  }
 }
 
 void WhatIfControls::refreshGroup() {

@@ -2,6 +2,7 @@
 #include "inspector/whatif/groups_list.h"
 
 #include <QHeaderView>
+#include <QScrollBar>
 #include <algorithm>
 
 #include "fusion/group.h"
@@ -75,6 +76,15 @@ void GroupsList::add(const QString& way, const Grouping& groups, std::optional<s
 }
 
 void GroupsList::refresh() {
+  // What was looked at and chosen stays so, as far as it is still there.
+  const QString chosen = currentItem() != nullptr ? currentItem()->text(groups_column) : QString();
+  const int scrolled = verticalScrollBar()->value();
+  fill();
+  setCurrentItem(topLevelItem(rowOf(chosen)));
+  verticalScrollBar()->setValue(scrolled);
+}
+
+void GroupsList::fill() {
   clear();
   choices_.clear();
   if (session_.step() < 0 || !session_.base()) return;
@@ -114,7 +124,6 @@ void GroupsList::refresh() {
         refusal.isEmpty() ? tr("template %1").arg(qt(way.templates)) : refusal);
   }
   if (choices_.empty()) note(tr("no template takes these operators in another way"));
-  updateGeometry();
 }
 
 int GroupsList::rowOf(const QString& groups) const {
@@ -134,12 +143,14 @@ void GroupsList::take(int row) {
   }
 }
 
+// As high empty as full: what is below must not move under the pointer while prices come in.
 QSize GroupsList::sizeHint() const {
-  const int rows = std::clamp(topLevelItemCount(), 2, 7);
-  const int row = topLevelItemCount() > 0 ? visualItemRect(topLevelItem(0)).height() : fontMetrics().height() + 4;
-  return {200, header()->sizeHint().height() + rows * std::max(row, fontMetrics().height() + 2) + 4};
+  constexpr int rows = 6;
+  constexpr int characters = 28;
+  return {characters * fontMetrics().averageCharWidth(),
+          header()->sizeHint().height() + rows * (fontMetrics().height() + 4) + 2 * frameWidth()};
 }
 
-QSize GroupsList::minimumSizeHint() const { return {160, sizeHint().height()}; }
+QSize GroupsList::minimumSizeHint() const { return sizeHint(); }
 
 }  // namespace stowage::inspector

@@ -30,6 +30,7 @@ class GroupsList : public QTreeWidget {
   [[nodiscard]] QSize minimumSizeHint() const override;
 
  private:
+  void fill();
   /// Cells of what is not known stay empty.
   void add(const QString& way, const Grouping& groups, std::optional<std::int64_t> cycles,
            std::optional<std::int64_t> change, const QString& tip);

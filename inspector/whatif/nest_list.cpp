@@ -57,6 +57,8 @@ void NestList::setNest(const GroupControls& controls, const Schedule& fixed) {
                              ? rows_[static_cast<std::size_t>(current)]
                              : NestRow{};
   rows_ = nest_rows(controls);
+  // A buffer that takes a whole iterator has no loop; its row stays free, so that what is below does not move.
+  most_rows_ = static_cast<int>(std::max(rows_.size(), controls.iterators.size() + controls.places.size()));
   clear();
   for (const NestRow& row : rows_) {
     auto* item = new QListWidgetItem(row_text(controls, row), this);
@@ -78,6 +80,11 @@ void NestList::setNest(const GroupControls& controls, const Schedule& fixed) {
     if (row.is_loop == chosen.is_loop && row.name == chosen.name) setCurrentItem(item);
   }
   updateGeometry();
+}
+
+void NestList::freeze() {
+  const QSignalBlocker blocker(this);
+  for (int row = 0; row < count(); ++row) item(row)->setFlags(Qt::NoItemFlags);
 }
 
 void NestList::dropEvent(QDropEvent* event) {
@@ -106,10 +113,11 @@ void NestList::keyPressEvent(QKeyEvent* event) {
 }
 
 QSize NestList::sizeHint() const {
+  constexpr int characters = 28;
   const int row = count() > 0 ? sizeHintForRow(0) : fontMetrics().height() + 4;
-  return {220, row * std::max(count(), 3) + 2 * frameWidth() + 4};
+  return {characters * fontMetrics().averageCharWidth(), row * std::max(most_rows_, 3) + 2 * frameWidth() + 4};
 }
 
-QSize NestList::minimumSizeHint() const { return {160, sizeHint().height()}; }
+QSize NestList::minimumSizeHint() const { return sizeHint(); }
 
 }  // namespace stowage::inspector

@@ -16,6 +16,8 @@ class NestList : public QListWidget {
   explicit NestList(const Look& look, QWidget* parent = nullptr);
   /// Transfers that are fixed are ticked.
   void setNest(const GroupControls& controls, const Schedule& fixed);
+  /// Rows that cannot be moved are grey until the next nest; the list keeps the keyboard.
+  void freeze();
 
  Q_SIGNALS:
   void moved(std::size_t from, std::size_t to);  ///< to before row `to`
@@ -31,6 +33,7 @@ class NestList : public QListWidget {
  private:
   const Look& look_;
   std::vector<NestRow> rows_;
+  int most_rows_ = 0;  ///< that edits of this group can lead to
 };
 
 }  // namespace stowage::inspector

@@ -2,6 +2,9 @@
 // The arrangements that come with the program. They name panes by the table's names; those that there are not are left
 // out.
 #include <QDockWidget>
+#include <QMenuBar>
+#include <QStatusBar>
+#include <QToolBar>
 #include <array>
 
 #include "inspector/window/main_window.h"
@@ -27,8 +30,8 @@ const std::vector<Layout>& layouts() {
        {{"graph", "fusion"}, {"loops", "ldm", "cost", "replay", "whatif", "compare"}},
        {2, 3},
        {"tables", "problems"},
-       5,
-       2},
+       9,
+       5},
       {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 2, 1, true},
       {"teach", {{"replay", "loops"}, {"ldm", "whatif"}}, {3, 2}, {}, 1, 1},
   };
@@ -118,8 +121,10 @@ void MainWindow::setLayoutNamed(const QString& name) {
   if (columns.size() > 1) resizeDocks(columns, widths, Qt::Horizontal);
   if (below != nullptr && !columns.isEmpty()) {
     const int parts = wanted->upper_height + wanted->lower_height;
+    int room = height() - menuBar()->sizeHint().height() - statusBar()->sizeHint().height();
+    for (const auto* bar : findChildren<QToolBar*>()) room -= bar->sizeHint().height();
     resizeDocks({wanted->below_last ? columns.back() : columns.front(), below},
-                {height() * wanted->upper_height / parts, height() * wanted->lower_height / parts}, Qt::Vertical);
+                {room * wanted->upper_height / parts, room * wanted->lower_height / parts}, Qt::Vertical);
   }
 }
 

@@ -9,9 +9,12 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QInputDialog>
+#include <QLineEdit>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScreen>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QTimer>
 #include <QToolBar>
 #include <QToolButton>
@@ -20,6 +23,7 @@
 
 #include "core/number_text.h"
 #include "inspector/panes/export.h"
+#include "inspector/window/pane_area.h"
 
 namespace stowage::inspector {
 
@@ -36,6 +40,13 @@ int costliest_step(const LoadedPlan& plan) {
       best = static_cast<int>(i);
   }
   return best;
+}
+
+/// As large as is of use, with room on the screen for what a window manager puts around it.
+QSize first_size(const QWidget& window) {
+  constexpr QSize wanted(1280, 800);
+  constexpr QSize frame(16, 48);
+  return wanted.boundedTo(window.screen()->availableSize() - frame);
 }
 
 }  // namespace
@@ -64,7 +75,7 @@ MainWindow::MainWindow() : selection_(document_) {
   makeMenus();
   connectDocument();
   start_->setRecent(settings_.recent());
-  resize(1280, 800);
+  resize(first_size(*this));
   restoreGeometry(settings_.geometry());
   showStart(true);
 }
@@ -87,7 +98,8 @@ void MainWindow::makePanes() {
     Pane* pane = row.make(context);
     pane->setWindowTitle(title);
     pane->setToolTip(QString());
-    dock->setWidget(pane);
+    dock->setWidget(new PaneArea(pane, dock));
+    dock->installEventFilter(this);
     dock->setWhatsThis(QString::fromUtf8(row.summary.data(), static_cast<qsizetype>(row.summary.size())));
     addDockWidget(row.area, dock);
     dock->hide();  // until there is something to show: all of them at once would make the window grow
@@ -95,6 +107,9 @@ void MainWindow::makePanes() {
       if (visible) pane->cameInSight();
     });
     connect(pane, &Pane::message, this, [this](const QString& text) { statusBar()->showMessage(text, 10000); });
+    connect(pane, &Pane::messageOver, this, [this](const QString& text) {
+      if (statusBar()->currentMessage() == text) statusBar()->clearMessage();
+    });
     panes_.emplace(row.name, pane);
     docks_.emplace(row.name, dock);
   }
@@ -161,6 +176,8 @@ void MainWindow::makeGoMenu() {
   };
   connect(&selection_, &Selection::changed, this, update);
   update();
+  go->addSeparator();
+  go->addAction(tr("&Find in the pane"), QKeySequence::Find, this, &MainWindow::find);
   QToolBar* bar = addToolBar(tr("Navigation"));
   bar->setObjectName(QStringLiteral("navigation"));
   bar->setMovable(false);
@@ -301,6 +318,8 @@ void MainWindow::putProblemsBack() {
   if (problems->visibleRegion().isEmpty()) return;  // somebody has put them away already
   if (behind != nullptr && !behind->isHidden()) behind->raise();
   if (hide) problems->hide();
+  if (last_dock_ == problems && behind != nullptr && !behind->isHidden()) chooseDock(*behind);
+  giveKeyboard();
 }
 
 void MainWindow::markStale() {
@@ -338,10 +357,14 @@ void MainWindow::showStart(bool start) {
   centralWidget()->setVisible(start);
   if (start) {
     for (const auto& [name, dock] : docks_) dock->hide();
-    return;
+    return centralWidget()->setFocus();
   }
-  if (!first_layout_.isEmpty()) return setLayoutNamed(first_layout_);
-  if (!restoreArrangement(QString())) setLayoutNamed(QStringLiteral("compile"));
+  if (!first_layout_.isEmpty()) {
+    setLayoutNamed(first_layout_);
+  } else if (!restoreArrangement(QString())) {
+    setLayoutNamed(QStringLiteral("compile"));
+  }
+  giveKeyboard();
 }
 
 bool MainWindow::restoreArrangement(const QString& name) {
@@ -394,8 +417,59 @@ void MainWindow::raisePane(std::string_view name) {
   if (found == docks_.end() || showsStartPage()) return;
   found->second->show();
   found->second->raise();
-  found->second->widget()->setFocus();
+  if (found->second->isFloating()) found->second->activateWindow();
+  paneIn(*found->second).takeKeyboard();
   last_dock_ = found->second;
+}
+
+Pane& MainWindow::paneIn(const QDockWidget& dock) const {
+  return *panes_.find(dock.objectName().toStdString())->second;
+}
+
+QDockWidget* MainWindow::dockTitled(const QString& title) const {
+  for (const auto& [name, dock] : docks_) {
+    if (dock->windowTitle() == title) return dock;
+  }
+  return nullptr;
+}
+
+void MainWindow::chooseDock(const QDockWidget& dock) {
+  Pane& pane = paneIn(dock);
+  if (pane.inSight() && !pane.isAncestorOf(QApplication::focusWidget())) pane.takeKeyboard();
+}
+
+void MainWindow::giveKeyboard() {
+  QDockWidget* first = nullptr;
+  const auto place = [](const QDockWidget& dock) { return std::pair(dock.x(), dock.y()); };
+  for (const auto& [name, dock] : docks_) {
+    if (dock->isFloating() || !paneIn(*dock).inSight()) continue;
+    if (dock->isAncestorOf(focusWidget())) return;
+    if (first == nullptr || place(*dock) < place(*first)) first = dock;
+  }
+  if (first == nullptr) return;
+  paneIn(*first).takeKeyboard();
+  last_dock_ = first;
+}
+
+void MainWindow::childEvent(QChildEvent* event) {
+  QMainWindow::childEvent(event);
+  // Qt makes a bar of tabs wherever docks stand behind each other.
+  auto* bar = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
+  if (bar == nullptr) return;
+  connect(bar, &QTabBar::tabBarClicked, this, [this, bar](int index) {
+    // Once the click has brought it to the front.
+    QTimer::singleShot(0, this, [this, title = bar->tabText(index)] {
+      if (const QDockWidget* dock = dockTitled(title)) chooseDock(*dock);
+    });
+  });
+}
+
+bool MainWindow::eventFilter(QObject* object, QEvent* event) {
+  // Its title, and what nothing in its pane has taken.
+  if (event->type() == QEvent::MouseButtonPress) {
+    if (const auto* dock = qobject_cast<QDockWidget*>(object)) chooseDock(*dock);
+  }
+  return QMainWindow::eventFilter(object, event);
 }
 
 void MainWindow::askForModel() {
@@ -416,18 +490,39 @@ void MainWindow::askForJob(const QString& path, const QStringList& jobs) {
 }
 
 QDockWidget* MainWindow::currentDock() const {
-  if (last_dock_ != nullptr && last_dock_->isVisible()) return last_dock_;
-  for (const auto& [name, dock] : docks_) {
-    if (dock->isVisible()) return dock;
+  // While the arrow keys go from tab to tab, the one that they have reached.
+  const auto* tabs = qobject_cast<const QTabBar*>(QApplication::focusWidget());
+  if (tabs != nullptr && tabs->parent() == this) return dockTitled(tabs->tabText(tabs->currentIndex()));
+  const auto in_sight = [this](const QDockWidget* dock) { return paneIn(*dock).inSight(); };
+  if (last_dock_ != nullptr) {
+    if (in_sight(last_dock_)) return last_dock_;
+    for (QDockWidget* beside : tabifiedDockWidgets(last_dock_)) {
+      if (in_sight(beside)) return beside;
+    }
+  }
+  for (const PaneRow& row : pane_table()) {
+    QDockWidget* dock = docks_.find(row.name)->second;
+    if (in_sight(dock)) return dock;
   }
   return nullptr;
+}
+
+void MainWindow::find() {
+  const QDockWidget* dock = currentDock();
+  if (dock == nullptr) return;
+  if (QLineEdit* line = paneIn(*dock).searchLine()) {
+    line->setFocus(Qt::ShortcutFocusReason);
+    line->selectAll();
+  } else {
+    statusBar()->showMessage(tr("%1 has nothing to search").arg(dock->windowTitle()), 5000);
+  }
 }
 
 void MainWindow::exportCurrent() {
   QDockWidget* dock = currentDock();
   if (dock == nullptr || !document_.plan()) return;
   const QString name = dock->objectName();
-  Pane& pane = *panes_.find(name.toStdString())->second;
+  Pane& pane = paneIn(*dock);
   const QString filter = pane.specialFormats().isEmpty() ? tr("Pictures (*.svg *.png *.pdf)")
                                                          : tr("Pictures (*.svg *.png *.pdf);;Pages (*.html)");
   const QString path = QFileDialog::getSaveFileName(this, tr("Export %1").arg(dock->windowTitle()),

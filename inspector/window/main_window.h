@@ -62,6 +62,8 @@ class MainWindow : public QMainWindow {
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
+  void childEvent(QChildEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
 
  private:
@@ -96,8 +98,17 @@ class MainWindow : public QMainWindow {
   void exportCurrent();
   /// Goes on at once where nothing is unsaved; else asks, and goes on when it is saved or may go.
   void whenSaved(std::function<void()> then);
+  void find();
   void showHelp();
   void restyle();
+  [[nodiscard]] Pane& paneIn(const QDockWidget& dock) const;
+  /// The dock whose tab has this text; null without one.
+  [[nodiscard]] QDockWidget* dockTitled(const QString& title) const;
+  /// Gives a dock's pane the keyboard, unless it has it or is behind another.
+  void chooseDock(const QDockWidget& dock);
+  /// Where no pane in sight has the keyboard, the first one gets it.
+  void giveKeyboard();
+  /// That has the keyboard, or had it last: in sight. Null where no pane is.
   [[nodiscard]] QDockWidget* currentDock() const;
 
   Settings settings_;

@@ -75,8 +75,7 @@ StartPage::StartPage(const Look& look, QWidget* parent)
   outer->addLayout(column, 3);
   outer->addStretch(1);
 
-  samples_->setMaximumHeight(80);
-  recent_->setMaximumHeight(200);
+  setFocusProxy(samples_);
   samples_->setAccessibleName(tr("Samples"));
   recent_->setAccessibleName(tr("Recent files"));
   connect(samples_, &QListWidget::itemActivated, this,
@@ -94,6 +93,8 @@ void StartPage::restyle() {
   QFont font = look_.titleFont();
   font.setPointSizeF(look_.pointSize() * 2);
   title_->setFont(font);
+  samples_->setMaximumHeight(look_.lines(4));
+  recent_->setMaximumHeight(look_.lines(12));
 }
 
 void StartPage::setSamples(const std::vector<Sample>& samples) {
@@ -102,6 +103,7 @@ void StartPage::setSamples(const std::vector<Sample>& samples) {
     auto* item = new QListWidgetItem(sample.name + QStringLiteral(" — ") + sample.summary, samples_);
     item->setData(Qt::UserRole, sample.folder);
   }
+  samples_->setCurrentRow(0);
 }
 
 void StartPage::setRecent(const QStringList& recent) {

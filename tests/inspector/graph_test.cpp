@@ -405,10 +405,10 @@ TEST_CASE("a search finds by regular expression, forwards and backwards, and say
   shown.pane.search(QStringLiteral("^(gemm|conv)$"));
   CHECK(shown.pane.matchCount() == wanted.size());
   CHECK(shown.selection.place().op == wanted[0]);
-  QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return);
+  QTest::keyClick(shown.pane.searchLine(), Qt::Key_Return);
   CHECK(shown.selection.place().op == wanted[1]);
-  QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
-  QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
+  QTest::keyClick(shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
+  QTest::keyClick(shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
   CHECK(shown.selection.place().op == wanted.back());
   // Names, kinds and shapes each by itself.
   shown.pane.search(QStringLiteral("^conv1$"));
@@ -416,10 +416,10 @@ TEST_CASE("a search finds by regular expression, forwards and backwards, and say
   const int width = shown.pane.minimumSizeHint().width();
   shown.pane.search(QStringLiteral("(conv"));
   CHECK(shown.pane.matchCount() == 0);
-  CHECK(shown.pane.searchLine().toolTip().contains(QStringLiteral("not an expression")));
+  CHECK(shown.pane.searchLine()->toolTip().contains(QStringLiteral("not an expression")));
   CHECK(shown.pane.minimumSizeHint().width() <= width + 60);
-  QTest::keyClick(&shown.pane.searchLine(), Qt::Key_Escape);
-  CHECK(shown.pane.searchLine().text().isEmpty());
+  QTest::keyClick(shown.pane.searchLine(), Qt::Key_Escape);
+  CHECK(shown.pane.searchLine()->text().isEmpty());
 }
 
 /// Groups of a large network, closed: what the pane shows of 10 000 operators.

@@ -4,7 +4,6 @@
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QTimer>
-#include <catch2/catch.hpp>
 #include <map>
 #include <thread>
 
@@ -36,6 +35,12 @@ bool wait_until(const std::function<bool()>& holds, double seconds) {
     QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
   }
   return true;
+}
+
+void open_sample(inspector::MainWindow& window, const std::string& name) {
+  window.show();
+  window.open({sample_folder(name), {}});
+  REQUIRE(wait_until([&] { return window.document().plan() != nullptr && !window.document().busy(); }));
 }
 
 }  // namespace stowage::test

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <QString>
+#include <catch2/catch.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "inspector/state/document.h"
 #include "inspector/state/loaded_plan.h"
+#include "inspector/window/main_window.h"
 
 namespace stowage::test {
 
@@ -18,5 +21,15 @@ inspector::PlanPtr sample_plan(const std::string& name);
 
 /// Lets events happen until something holds; false after `seconds`.
 bool wait_until(const std::function<bool()>& holds, double seconds = 20);
+
+/// Shows the window and waits until the sample is there.
+void open_sample(inspector::MainWindow& window, const std::string& name);
+
+template <class Wanted>
+Wanted& pane_of(inspector::MainWindow& window, std::string_view name) {
+  auto* pane = dynamic_cast<Wanted*>(window.pane(name));
+  REQUIRE(pane != nullptr);
+  return *pane;
+}
 
 }  // namespace stowage::test

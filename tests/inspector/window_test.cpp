@@ -27,19 +27,6 @@ namespace {
 
 using namespace inspector;
 
-template <class Wanted>
-Wanted& pane_of(MainWindow& window, std::string_view name) {
-  auto* pane = dynamic_cast<Wanted*>(window.pane(name));
-  REQUIRE(pane != nullptr);
-  return *pane;
-}
-
-void open_sample(MainWindow& window, const std::string& name) {
-  window.show();
-  window.open({sample_folder(name), {}});
-  REQUIRE(wait_until([&] { return window.document().plan() != nullptr && !window.document().busy(); }));
-}
-
 TEST_CASE("the window starts with its start page and shows the costliest group of what is opened", "[inspector]") {
   MainWindow window;
   window.show();
