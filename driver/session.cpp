@@ -57,6 +57,8 @@ void report(const ProgressSink& progress, const std::string& stage, std::size_t 
 
 }  // namespace
 
+std::string default_planner() { return "swtvm"; }
+
 Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics) {
   Diagnostics own;
   const std::vector<std::string> settings = target_settings(request.settings, own);
@@ -200,6 +202,7 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   if (const auto broken = verify(fusion.fused)) fail_check("fusion broke the graph: " + *broken);
   compilation.fusion = std::move(fusion.record);
   for (const SearchLimit& limit : compilation.fusion.limits) {
+    if (limit.of_repeat) continue;
     const auto of = std::find_if(way.templates.begin(), way.templates.end(),
                                  [&](const FusionTemplate& row) { return row.name == limit.template_name; });
     const SourcePlace place = of != way.templates.end() ? of->place : SourcePlace{};
@@ -224,6 +227,12 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
+  if (request.fixed.schedules.empty()) {
+    const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
+    if (!groups) return Failed{};
+    compilation.others = other_plans(placed, way.templates, *way.strategy, *way.planner, way.target,
+                                     compilation.fusion.totals.front().cycles, *groups, costs, stop);
+  }
   return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion, costs,
                        diagnostics, stop, progress);
 }
@@ -274,6 +283,7 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   CostOptions costs = cost_options;
   costs.choices = &choices;
   Compilation again = before;
+  again.others.clear();
   std::erase_if(again.trace.records, &is_of_planner);
   if (fixed.groups.empty()) {
     return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion, costs,

@@ -3,14 +3,16 @@
 // and timed; the time model's cycles decide. Three rounds:
 //
 //   grids    every split over the cores whose bound from below (core_grids.h) is less than the best plan so far. When
-//   the
-//            next bound reaches it, no split is left that could be better under algorithms 1 to 3.
-//   sizes    from the best splits on, buffer sizes next to those of algorithm 1: one iterator's longer or shorter, or
-//   one
-//            longer in exchange for another's shorter.
+//            the next bound reaches it, no split is left that could be better under algorithms 1 to 3.
+//   sizes    from the best split on, buffer sizes next to those of algorithm 1: one iterator's longer or shorter, or
+//            one longer in exchange for another's shorter.
 //   order    with these sizes, neighbouring loops in exchange.
 //
-// The last two climb as long as something gets cheaper: a better plan further away may be missed.
+// The last two climb as long as something gets cheaper: a better plan further away may be missed. So what is found from
+// the best split of all may be dearer than what would be found from another one that needs fewer cores. The climb
+// therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
+// bound leaves hope: what would be found on a target of half as many cores is among the results, and twice as many
+// cores are never slower.
 #include "lowering/planner_searched.h"
 
 #include <algorithm>
@@ -21,21 +23,24 @@
 
 #include "core/number_text.h"
 #include "lowering/core_grids.h"
-#include "lowering/group_rules.h"
 #include "lowering/planner_swtvm.h"
 #include "lowering/swtvm.h"
 
 namespace stowage {
 namespace {
 
-/// Climbing begins at so many of the best splits.
-constexpr std::size_t climbed_splits = 1;
 /// A plan this near to the least that its split can take is not worth a climb.
 constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int most_neighbours = 120;
 /// Splits that the trace tells one by one.
 constexpr std::size_t told_splits = 10;
+
+std::int64_t parts_of(const std::vector<ParallelSplit>& parallel) {
+  std::int64_t parts = 1;
+  for (const ParallelSplit& split : parallel) parts *= split.parts;
+  return parts;
+}
 
 /// A schedule that was planned to the end.
 struct Tried {
@@ -44,6 +49,7 @@ struct Tried {
   TimeEstimate time;
   std::int64_t least_cycles = 0;  ///< of its split; 0: not known
 
+  [[nodiscard]] std::int64_t parts() const { return parts_of(*complete.parallel); }
   [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
 };
 
@@ -66,18 +72,17 @@ class PlanSearch {
     } else {
       search_grids();
     }
-    for (std::size_t s = 0; s < std::min(climbed_splits, splits_.size()); ++s) climb(splits_[s]);
-    const Tried* best = this->best();
-    if (best == nullptr) return std::nullopt;
-    tell_choice(*best);
-    return best->fixed;
+    climb_from_splits();
+    if (!best_) return std::nullopt;
+    tell_choice(*best_);
+    return best_->fixed;
   }
 
  private:
   // --- plans ---------------------------------------------------------------------------------------------------------
 
   /// Plans what is fixed to the end and keeps it if it is the best so far. Only as far as its sizes and order where
-  /// these say already that it takes `enough` cycles at least, and can be no best plan either.
+  /// these say already that it takes `enough` cycles at least; that must be no less than the best plan's.
   std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt) {
     Scheduled scheduled = run_algorithms(subject_, model_, fixed, target_, {});
     if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
@@ -90,9 +95,7 @@ class PlanSearch {
     plan.counts = predict_counts(plan.nest);
     plan.time = estimate_time(plan.nest, plan.counts, target_);
     Tried tried{fixed, plan.schedule, plan.time};
-    const auto better_than = [&](const std::optional<Tried>& best) { return !best || tried.cycles() < best->cycles(); };
-    if (better_than(best_)) best_ = tried;
-    if (better_than(best_within_rules_) && judge_group(plan, target_)) best_within_rules_ = tried;
+    if (!best_ || tried.cycles() < best_->cycles()) best_ = tried;
     return tried;
   }
 
@@ -100,44 +103,54 @@ class PlanSearch {
     const auto read = read_schedule(subject_, model_, schedule);
     if (std::holds_alternative<Decision>(read)) return false;
     const std::int64_t least = bounds_.least_cycles(std::get<ReadSchedule>(read));
-    // See best(): what is dearer than the published plan is not taken, whatever rules it keeps.
-    const bool too_dear = published_ && least > published_->cycles();
-    const bool beaten = best_within_rules_ && least >= best_within_rules_->cycles();
-    if (least < enough || !(too_dear || beaten)) return false;
+    if (least < enough) return false;
     least_given_up_ = given_up_++ == 0 ? least : std::min(least_given_up_, least);
     return true;
-  }
-
-  /// A group must not be refused for a plan of ours where the published one is within the rules, nor become dearer
-  /// than that.
-  [[nodiscard]] const Tried* best() const {
-    const bool within_rules =
-        best_within_rules_ && (!published_ || best_within_rules_->cycles() <= published_->cycles());
-    if (within_rules) return &*best_within_rules_;
-    return best_ ? &*best_ : nullptr;
   }
 
   // --- splits --------------------------------------------------------------------------------------------------------
 
   void search_grids() {
     const std::vector<CoreGrid> grids = bounds_.grids();
-    std::optional<std::int64_t> best_split;
     std::size_t next = 0;
     for (; next < grids.size(); ++next) {
       const CoreGrid& grid = grids[next];
-      if (best() != nullptr && grid.least_cycles >= best()->cycles()) break;
+      if (best_ && grid.least_cycles >= best_->cycles()) break;
       Schedule fixed = person_;
       fixed.parallel = grid.parallel;
       const bool is_published = published_ && *published_->complete.parallel == grid.parallel;
-      auto tried = is_published ? published_ : plan(fixed, best_split);
+      auto tried = is_published ? published_ : plan(fixed, least_beside(parts_of(grid.parallel)));
       if (!tried) continue;
       tried->least_cycles = grid.least_cycles;
-      best_split = best_split ? std::min(*best_split, tried->cycles()) : tried->cycles();
       splits_.push_back(*std::move(tried));
     }
     std::stable_sort(splits_.begin(), splits_.end(),
                      [](const Tried& a, const Tried& b) { return a.cycles() < b.cycles(); });
     if (trace_.listening()) tell_grids(grids, next);
+  }
+
+  /// Cycles that make a split of so many parts no beginning of a climb: those of a split that is one for every number
+  /// of cores for which it could be.
+  [[nodiscard]] std::optional<std::int64_t> least_beside(std::int64_t parts) const {
+    std::int64_t cores = target_.cores;
+    while (cores / 2 >= parts) cores /= 2;
+    std::optional<std::int64_t> least;
+    for (const Tried& split : splits_) {
+      if (split.parts() <= cores && (!least || split.cycles() < *least)) least = split.cycles();
+    }
+    return least;
+  }
+
+  /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better.
+  void climb_from_splits() {
+    auto climbed = splits_.end();
+    for (std::int64_t cores = target_.cores; cores >= 1; cores /= 2) {
+      const auto best_split =
+          std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
+      if (best_split == splits_.end()) return;
+      if (best_split != climbed && best_split->least_cycles < best_->cycles()) climb(*best_split);
+      climbed = best_split;
+    }
   }
 
   // --- sizes and order -----------------------------------------------------------------------------------------------
@@ -146,6 +159,7 @@ class PlanSearch {
     const auto far = [&] {
       return static_cast<double>(at.cycles()) > near_enough * static_cast<double>(at.least_cycles);
     };
+    std::vector<Schedule> seen;  // neighbours planned
     int planned = 0;
     bool moved = true;
     while (moved && far()) {
@@ -154,8 +168,8 @@ class PlanSearch {
         std::optional<Tried> better;
         for (const Schedule& fixed : neighbours) {
           if (planned == most_neighbours) break;
-          if (std::find(seen_.begin(), seen_.end(), fixed) != seen_.end()) continue;
-          seen_.push_back(fixed);
+          if (std::find(seen.begin(), seen.end(), fixed) != seen.end()) continue;
+          seen.push_back(fixed);
           ++planned;
           const std::int64_t to_beat = better ? better->cycles() : at.cycles();
           auto tried = plan(fixed, to_beat);
@@ -359,11 +373,6 @@ class PlanSearch {
     }
     tell("chosen", TraceOutcome::accepted,
          fmt::format("{}: {} cycles{}", split_text(*best.complete.parallel), grouped_digits(best.cycles()), than));
-    if (best_ && best_->cycles() < best.cycles()) {
-      tell("chosen", TraceOutcome::refused,
-           fmt::format("{} would take {} cycles, but breaks a rule for groups", split_text(*best_->complete.parallel),
-                       grouped_digits(best_->cycles())));
-    }
   }
 
   const std::string& subject_;
@@ -374,11 +383,9 @@ class PlanSearch {
   PlanBounds bounds_;
   std::optional<Tried> published_;  ///< what planner swtvm makes of it
   std::optional<Tried> best_;
-  std::optional<Tried> best_within_rules_;  ///< of judge_group
-  std::vector<Tried> splits_;               ///< one for every split that was planned, best first
-  std::vector<Schedule> seen_;              ///< neighbours planned
-  std::size_t given_up_ = 0;                ///< schedules that were not planned to the end
-  std::int64_t least_given_up_ = 0;         ///< least bound of them
+  std::vector<Tried> splits_;        ///< one for every split that was planned, best first
+  std::size_t given_up_ = 0;         ///< schedules that were not planned to the end
+  std::int64_t least_given_up_ = 0;  ///< least bound of them
 };
 
 }  // namespace
