@@ -119,7 +119,9 @@ std::string fusion_json(const FusionRecord& record, const Graph& graph) {
                   }));
   if (!record.limits.empty()) {
     text += fmt::format("\"limits\": {},\n", lines(record.limits, [](const SearchLimit& limit) {
-                          return Json{{"template", limit.template_name}, {"message", limit.message}};
+                          Json row = {{"template", limit.template_name}, {"message", limit.message}};
+                          if (limit.of_repeat) row["of_repeat"] = true;
+                          return row;
                         }));
   }
   if (record.search) text += fmt::format("\"search\": {},\n", line(row_of(*record.search)));
@@ -135,6 +137,8 @@ Json search_json(const FusionRecord& record) {
   check(record.search.has_value() && !record.totals.empty(), "there was no search");
   Json json = row_of(*record.search);
   json["gap"] = record.totals.front().cycles - record.search->lower_bound;
+  json["proved"] = is_proved(record);
+  json["over"] = proof_text(record, record.totals.front().cycles);
   return json;
 }
 
@@ -170,7 +174,8 @@ FusionRecord fusion_of(const Json& json, std::vector<CandidateRecord> candidates
   }
   if (json.contains("limits")) {
     for (const Json& row : json.at("limits")) {
-      record.limits.push_back({row.at("template").get<std::string>(), row.at("message").get<std::string>()});
+      record.limits.push_back(
+          {row.at("template").get<std::string>(), row.at("message").get<std::string>(), row.value("of_repeat", false)});
     }
   }
   if (json.contains("search")) record.search = search_of(json.at("search"));

@@ -25,6 +25,11 @@ namespace stowage {
 
 namespace {
 
+OtherPlan other_plan_of(const Json& row) {
+  return {row.at("planner").get<std::string>(), static_cast<int>(whole_number(row.at("cores"), 1, 1 << 20)),
+          whole_number(row.at("cycles"), 0, most_cycles)};
+}
+
 constexpr std::string_view plan_format = "stowage-plan";
 constexpr int format_version = 1;
 
@@ -408,6 +413,9 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
   program.fusion = plan.at("fusion").get<std::string>();
   program.planner = plan.at("planner").get<std::string>();
   program.fused.graph = read_graph(stored, parameters, parameters_file, diagnostics);
+  if (plan.contains("others")) {
+    for (const Json& other : plan.at("others")) compilation.others.push_back(other_plan_of(other));
+  }
   return compilation;
 }
 
@@ -434,6 +442,17 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
 }
 
 }  // namespace
+
+Json others_json(const Compilation& compilation) {
+  Json rows = Json::array();
+  for (const OtherPlan& other : compilation.others) {
+    rows.push_back({{"planner", other.planner},
+                    {"cores", other.cores},
+                    {"cycles", other.cycles},
+                    {"time_s", static_cast<double>(other.cycles) / compilation.program.target.clock_hz}});
+  }
+  return rows;
+}
 
 std::string plan_json(const Compilation& compilation) {
   const Program& program = compilation.program;
@@ -470,6 +489,7 @@ std::string plan_json(const Compilation& compilation) {
   }
   json["memory"] = memory_json(program);
   json["totals"] = totals_json(program);
+  if (!compilation.others.empty()) json["others"] = others_json(compilation);
   return dumped(json, 1);
 }
 

@@ -8,11 +8,14 @@
 #include <stop_token>
 #include <string>
 
+#include "driver/json.h"
 #include "driver/session.h"
 
 namespace stowage {
 
 std::string plan_json(const Compilation& compilation);
+/// Compilation::others, with the time besides the cycles.
+Json others_json(const Compilation& compilation);
 
 /// Writes the folder, whole or not at all. An existing one is replaced only with `force`. False after a reported error
 /// or a stop.

@@ -90,13 +90,17 @@ std::string summary_text(const Compilation& compilation) {
   const ProgramTotals totals = totals_of(program);
   TextTable sums({compilation.network, ">" + program.target.name});
   sums.add({"fusion, planner", fmt::format("{}, {}", program.fusion, program.planner)});
+  std::string meanings;  // sentences below the table
   if (compilation.fusion.search) {
-    const std::int64_t gap = totals.cycles - compilation.fusion.search->lower_bound;
-    sums.add({"fusion search",
-              compilation.fusion.search->complete
-                  ? "proved best"
-                  : fmt::format("not proved: at most {} cycles ({:.2f} %) above the best", grouped_digits(gap),
-                                100.0 * static_cast<double>(gap) / static_cast<double>(totals.cycles))});
+    // A fixed schedule, or another target since, makes the plan another than the one that was chosen.
+    const std::int64_t chosen = compilation.fusion.totals.front().cycles;
+    const bool is_chosen = chosen == totals.cycles;
+    sums.add({"fusion search", !is_chosen                      ? "of another plan"
+                               : is_proved(compilation.fusion) ? "proved best"
+                                                               : "not proved best"});
+    meanings += is_chosen ? fmt::format("Choice of groups: {}, at the cycles that planner {} finds for each.\n",
+                                        proof_text(compilation.fusion, chosen), program.planner)
+                          : fmt::format("Choice of groups: made for a plan of {} cycles.\n", grouped_digits(chosen));
   }
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
   sums.add({"kernels launched", grouped_digits(totals.kernels)});
@@ -110,6 +114,11 @@ std::string summary_text(const Compilation& compilation) {
   sums.add({"LDM peak", fmt::format("{} of {}", grouped_digits(totals.ldm_peak_bytes),
                                     grouped_digits(program.target.ldm_available()))});
   sums.add({"time", fmt::format("{} cycles, {}", grouped_digits(totals.cycles), seconds_text(totals.seconds))});
+  for (const OtherPlan& other : compilation.others) {
+    const OtherPlanText text = text_of(other, program.target, program.fusion);
+    sums.add({text.title, text.result});
+    meanings += text.meaning + "\n";
+  }
 
   TextTable steps({">step", "fused operator", "template", ">operators", ">transfers", ">operations", ">DMA bytes",
                    ">LDM", ">cycles", ">share"});
@@ -129,7 +138,8 @@ std::string summary_text(const Compilation& compilation) {
   }
   std::string limits;
   for (const SearchLimit& limit : compilation.fusion.limits) limits += text_of(limit) + "\n\n";
-  return sums.text() + "\n" + limits + steps.text();
+  if (!meanings.empty()) meanings = "\n" + meanings;
+  return sums.text() + meanings + "\n" + limits + steps.text();
 }
 
 std::string step_text(const Program& program, std::size_t step) {

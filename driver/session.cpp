@@ -58,6 +58,8 @@ void report(const ProgressSink& progress, const std::string& stage, std::size_t 
 
 }  // namespace
 
+std::string default_planner() { return "swtvm"; }
+
 Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics) {
   Diagnostics own;
   const std::vector<std::string> settings = target_settings(request.settings, own);
@@ -208,6 +210,7 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   const std::vector<FusionTemplate>& built_in = built_in_templates();
   std::set<std::string> cut_off;  // built-in templates: their users cannot change them
   for (const SearchLimit& limit : compilation.fusion.limits) {
+    if (limit.of_repeat) continue;
     const bool ours = std::any_of(built_in.begin(), built_in.end(),
                                   [&](const FusionTemplate& row) { return row.name == limit.template_name; });
     if (ours) {
@@ -260,6 +263,12 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma_alignment);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
+  if (request.fixed.schedules.empty()) {
+    const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
+    if (!groups) return Failed{};
+    compilation.others = other_plans(placed, way.templates, *way.strategy, *way.planner, way.target,
+                                     compilation.fusion.totals.front().cycles, *groups, costs, stop);
+  }
   return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion, costs,
                        diagnostics, stop, progress);
 }
@@ -315,6 +324,7 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   CostOptions costs = cost_options;
   costs.choices = &choices;
   Compilation again = before;
+  again.others.clear();
   std::erase_if(again.trace.records, &is_of_planner);
   const bool same_target = to_toml(target) == to_toml(before.program.target);
   if (fixed.groups.empty() && same_target) {

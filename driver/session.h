@@ -13,6 +13,7 @@
 #include "core/onnx/import.h"
 #include "core/progress.h"
 #include "core/trace.h"
+#include "driver/other_plans.h"
 #include "emitter/emit.h"
 #include "fusion/fusion_record.h"
 #include "fusion/template.h"
@@ -37,12 +38,15 @@ struct FixedSchedules {
   std::map<std::string, Diagnostic> places;
 };
 
+/// Of a request that names none.
+std::string default_planner();
+
 struct CompileRequest {
   std::string model;                  ///< path of the ONNX file
   std::string target = "sw26010";     ///< built-in name or path
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
   std::string fusion = "exact";
-  std::string planner = "swtvm";
+  std::string planner = default_planner();
   std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
@@ -76,6 +80,8 @@ struct Compilation {
   bool sources_changed = false;  ///< by hand since they were emitted
   Trace trace;
   FusionRecord fusion;  ///< which groups there could have been, and why they are not
+  /// What the network would take planned otherwise; nothing where a person fixed a schedule, or after plan_again.
+  std::vector<OtherPlan> others;
 };
 
 /// Target of a request with its settings applied.

@@ -58,6 +58,7 @@ class Collector {
       }
     }
     note_limits(fusion_template.name, given_up, groups);
+    if (given_up.empty() && groups <= most_groups(by_anchor.size())) note_longer_chains(fusion_template, fitting, stop);
     for (const OpId anchor : facts_.order) {
       std::vector<Found>& of_anchor = by_anchor[anchor.index()];
       std::stable_sort(of_anchor.begin(), of_anchor.end(),
@@ -120,7 +121,7 @@ class Collector {
     const std::size_t most = most_groups(facts_.graph.operators().size());
     const auto note = [&](std::string message) {
       trace_.add({"fusion", template_name, "search-limit", TraceOutcome::refused, message, {}});
-      limits_.push_back({template_name, std::move(message)});
+      limits_.push_back({template_name, std::move(message), false});
     };
     if (!given_up.empty()) {
       note(fmt::format(
@@ -132,6 +133,36 @@ class Collector {
     if (groups > most) {
       note(fmt::format("of {} groups that were found the {} of fewest operators are candidates, {} are left out",
                        groups, most, groups - most));
+    }
+  }
+
+  /// Whether a group would be legal that is one operator longer than a repeated vertex allows.
+  void note_longer_chains(const FusionTemplate& fusion_template, const VertexCandidates& fitting,
+                          const std::stop_token& stop) {
+    for (std::size_t v = 0; v < fusion_template.vertices.size(); ++v) {
+      const int most = fusion_template.vertices[v].repeat;
+      if (most == 1 || stop.stop_requested()) continue;
+      FusionTemplate longer = fusion_template;
+      ++longer.vertices[v].repeat;
+      const std::string last_copy = fmt::format("{}#{}", longer.vertices[v].name, most + 1);
+      SearchBudget budget(facts_.graph.operators().size());
+      for (const Pattern& pattern : expand(longer)) {
+        const bool is_longer =
+            std::any_of(pattern.vertices.begin(), pattern.vertices.end(),
+                        [&](const PatternVertex& vertex) { return vertex.name.starts_with(last_copy); });
+        if (!is_longer) continue;
+        const std::vector<Embedding> found = find_embeddings(facts_.graph, pattern, fitting, budget).found;
+        const auto legal = std::find_if(found.begin(), found.end(), [&](const Embedding& embedding) {
+          return refusals(facts_, embedded_group(facts_, fusion_template, pattern, embedding)).empty();
+        });
+        if (legal == found.end()) continue;
+        std::string message =
+            fmt::format("longer chains than {} operators at vertex {}, as around {}, are no candidates", most,
+                        longer.vertices[v].name, facts_.graph.op((*legal)[pattern.anchor]).name);
+        trace_.add({"fusion", fusion_template.name, "repeat-limit", TraceOutcome::refused, message, {}});
+        limits_.push_back({fusion_template.name, std::move(message), true});
+        break;
+      }
     }
   }
 

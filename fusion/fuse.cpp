@@ -3,6 +3,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/number_text.h"
 #include "fusion/fixed_groups.h"
@@ -118,9 +119,25 @@ std::string text_of(const SearchLimit& limit) {
   return fmt::format("limit reached: template {}: {}", limit.template_name, limit.message);
 }
 
-std::string text_of(const SearchSummary& search, std::int64_t cycles) {
-  if (search.complete)
-    return grouped_digits(cycles) + " cycles are proved best of all partitions into these candidates";
+bool is_proved(const FusionRecord& record) { return record.search && record.search->complete && record.limits.empty(); }
+
+std::string proof_text(const FusionRecord& record, std::int64_t cycles) {
+  check(record.search.has_value(), "there was no search");
+  const auto allowed = std::count_if(record.candidates.begin(), record.candidates.end(),
+                                     [](const CandidateRecord& row) { return row.fate != CandidateFate::refused; });
+  const std::string groups = counted(allowed, "group");
+  if (is_proved(record)) {
+    return fmt::format("proved best of all partitions into the {} that the templates allow", groups);
+  }
+  std::string over = groups;
+  if (!record.limits.empty()) {
+    std::set<std::string> names;
+    for (const SearchLimit& limit : record.limits) names.insert(limit.template_name);
+    over = fmt::format("the {} that were looked at; a limit of template {} left others out", groups,
+                       fmt::join(names, ", "));
+  }
+  const SearchSummary& search = *record.search;
+  if (search.complete) return fmt::format("the best of the partitions into {}", over);
   const std::int64_t gap = cycles - search.lower_bound;
   if (search.beam_segments == 0) {
     return fmt::format(
@@ -130,11 +147,10 @@ std::string text_of(const SearchSummary& search, std::int64_t cycles) {
         grouped_digits(cycles), grouped_digits(search.lower_bound), grouped_digits(gap));
   }
   return fmt::format(
-      "{} cycles were found, at least {} are needed: a better partition could save {} cycles ({:.2f} %) "
-      "at most; {} of {} segments were too wide to be searched completely",
-      grouped_digits(cycles), grouped_digits(search.lower_bound), grouped_digits(gap),
-      100.0 * static_cast<double>(gap) / static_cast<double>(std::max<std::int64_t>(1, cycles)), search.beam_segments,
-      search.segments);
+      "not proved: at most {} cycles ({:.2f} %) above the best of the partitions into {}; {} of {} "
+      "segments were too wide to be searched completely",
+      grouped_digits(gap), 100.0 * static_cast<double>(gap) / static_cast<double>(std::max<std::int64_t>(1, cycles)),
+      over, search.beam_segments, search.segments);
 }
 
 const CandidateRecord* find_candidate(const FusionRecord& record, std::vector<OpId> operators) {

@@ -70,9 +70,6 @@ struct SearchSummary {
   friend bool operator==(const SearchSummary&, const SearchSummary&) = default;
 };
 
-/// "proved best", or by how much a better partition could at most be cheaper than `cycles`.
-std::string text_of(const SearchSummary& search, std::int64_t cycles);
-
 /// What a strategy's choice costs in all, from the candidates' cycles.
 struct StrategyTotal {
   std::string strategy;
@@ -85,6 +82,9 @@ struct StrategyTotal {
 struct SearchLimit {
   std::string template_name;
   std::string message;  ///< what was left out, with its numbers
+  /// The template repeats a vertex less often than the network does: that is how the template is meant, and no reason
+  /// for a warning, but longer chains are no candidates.
+  bool of_repeat = false;
   friend bool operator==(const SearchLimit&, const SearchLimit&) = default;
 };
 std::string text_of(const SearchLimit& limit);
@@ -99,6 +99,14 @@ struct FusionRecord {
   std::optional<SearchSummary> search;  ///< of exact
   friend bool operator==(const FusionRecord&, const FusionRecord&) = default;
 };
+
+/// Whether no partition into any group that the templates allow takes fewer cycles than the strategy's: it was searched
+/// completely, and no limit kept groups from being candidates.
+bool is_proved(const FusionRecord& record);
+
+/// How well the choice of strategy exact, which takes `cycles`, is proved, and over what: "proved best of all
+/// partitions into the 168 groups that the templates allow", or what kept it from that. Only if record.search.
+std::string proof_text(const FusionRecord& record, std::int64_t cycles);
 
 /// The candidate of exactly these operators (in any order), or nothing.
 const CandidateRecord* find_candidate(const FusionRecord& record, std::vector<OpId> operators);

@@ -162,14 +162,20 @@ Choice ExactFusion::choose(const CandidateSet& set, TraceSink trace, const std::
          {}});
   }
   const std::int64_t total = total_cycles(set, choice.candidates);
-  trace.add(
-      {"exact",
-       set.facts.graph.name(),
-       "summary",
-       TraceOutcome::step,
-       fmt::format("{} in {}, {}; {}", counted(set.single.size(), "operator"), counted(summary.segments, "segment"),
-                   counted(summary.states, "state"), text_of(summary, total)),
-       {}});
+  trace.add({"exact",
+             set.facts.graph.name(),
+             "summary",
+             TraceOutcome::step,
+             fmt::format(
+                 "{} in {}, {}: {} cycles, {}", counted(set.single.size(), "operator"),
+                 counted(summary.segments, "segment"), counted(summary.states, "state"), grouped_digits(total),
+                 summary.complete
+                     ? set.limits.empty() ? "proved best of all partitions into these candidates"
+                                          : "best of all partitions into these candidates, but a limit "
+                                            "left others out"
+                     : fmt::format("at least {} are needed; {} of {} segments were too wide to be searched completely",
+                                   grouped_digits(summary.lower_bound), summary.beam_segments, summary.segments)),
+             {}});
   choice.search = summary;
   choice.graphs.push_back(std::move(graph).finish());
   note_choice(set, choice.candidates, trace);

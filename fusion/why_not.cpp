@@ -136,6 +136,14 @@ std::optional<FusedOperator> in_its_roles(const GraphFacts& facts, std::span<con
   return std::nullopt;
 }
 
+/// A group that lowering can be asked about: for it roles do not matter.
+FusedOperator group_of(const GraphFacts& facts, const CandidateRecord& candidate) {
+  std::vector<Member> members;
+  for (const OpId op : candidate.operators) members.push_back({op, {}});
+  const std::string name = candidate.templates.empty() ? "single" : candidate.templates.front();
+  return make_group(facts, name, candidate.operators.back(), members);
+}
+
 struct Change {
   std::string flip;
   std::string none;  ///< where there is none: what was tried
@@ -152,11 +160,7 @@ Change change_of(const GraphFacts& facts, std::span<const FusionTemplate> templa
   }
   if (broken.size() != 1) return {};
   if (cost == nullptr || scope_of(broken[0]) != RuleScope::lowering) return {broken[0].flip, {}};
-  std::vector<Member> members;
-  for (const OpId op : candidate.operators) members.push_back({op, {}});
-  const std::string name = candidate.templates.empty() ? "single" : candidate.templates.front();
-  return {cost->change_that_allows(facts.graph, make_group(facts, name, candidate.operators.back(), members)),
-          "neither more LDM nor fewer cores"};
+  return {cost->change_that_allows(facts.graph, group_of(facts, candidate)), "no more LDM"};
 }
 
 }  // namespace
@@ -193,6 +197,9 @@ WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> template
     answer.group = candidate.operators;
     answer.other_candidates = found - 1;
     answer.refusals = candidate.refusals;
+    if (fate == CandidateFate::outbid && cost != nullptr) {
+      answer.plan_text = cost->plan_text(facts.graph, group_of(facts, candidate));
+    }
     if (fate != CandidateFate::refused || candidate.refusals.empty()) return answer;
     Change change = change_of(facts, templates, candidate, cost);
     answer.flip = std::move(change.flip);
@@ -266,7 +273,9 @@ std::string to_text(const WhyNot& answer, const Graph& graph, const FusionRecord
     for (const std::size_t holder : candidate.outbid_by) {
       text += fmt::format("    {}\n", candidate_text(graph, record, holder));
     }
-    return text + fmt::format("  {}\n", loss_text(candidate, record)) + others_text(answer, "allowed");
+    text += fmt::format("  {}\n", loss_text(candidate, record));
+    if (!answer.plan_text.empty()) text += fmt::format("  its plan {}\n", answer.plan_text);
+    return text + others_text(answer, "allowed");
   }
   text = fmt::format("{}: refused\n  {} breaks {}:\n", asked, group,
                      answer.refusals.size() == 1 ? "one rule" : fmt::format("{} rules", answer.refusals.size()));

@@ -43,13 +43,15 @@ struct WhyNot {
   std::optional<NearestTemplate> nearest;  ///< of no_template, where they hang together at all
   /// The smallest single change that lifts it: "3.1 KiB of LDM more"; empty where there is none.
   std::string flip;
-  std::string no_flip;  ///< of refused, where nothing that was tried lifts it: what that was
+  std::string no_flip;    ///< of refused, where nothing that was tried lifts it: what that was
+  std::string plan_text;  ///< of outbid: what the group's plan does, GroupCost::plan_text
 };
 
 /// `operators` are at least two different ones of the graph that the record is about, `templates` those it was fused
 /// with. Of several candidates that hold the operators it is the one that was chosen, else the allowed one that costs
 /// least, else the one that breaks the fewest rules; of equal ones the smallest, then the first. With `cost`, what the
-/// record was made with, a refusal of lowering is answered by changes that were tried (change_that_allows).
+/// record was made with, a refusal of lowering is answered by changes that were tried (change_that_allows), and of an
+/// outbid group it is told what its plan does (plan_text).
 WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> templates, const FusionRecord& record,
                std::vector<OpId> operators, const GroupCost* cost = nullptr);
 

@@ -13,18 +13,23 @@
 #include "core/parallel.h"
 #include "lowering/canonical_stages.h"
 #include "lowering/cost_cache.h"
-#include "lowering/group_rules.h"
-#include "lowering/smallest_change.h"
+#include "lowering/dma_alignment.h"
+#include "lowering/group_work.h"
+#include "lowering/smallest_ldm.h"
 
 namespace stowage {
 namespace {
 
-/// `several` operators have another way than this group, so its plan is judged; an operator alone has none.
+/// An operator alone may be planned with transfers that the machine would refuse (plan_group.cpp); `several` operators
+/// have another way, so they may not.
 GroupCost::Answer answer_of(Planned planned, bool several, const Target& target) {
   if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
   const Plan& plan = std::get<Plan>(planned);
-  const Decision judged = several ? judge_group(plan, target) : Decision::allow();
-  return {judged, judged ? plan.time.cycles : 0};
+  if (several) {
+    const auto unaligned = unaligned_transfers(plan.nest, target);
+    if (!unaligned.empty()) return {Decision::refuse("dma-alignment", unaligned.front().reason), 0};
+  }
+  return {Decision::allow(), plan.time.cycles};
 }
 
 /// The note with the build id among the notes of one loaded object.
@@ -104,11 +109,10 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   std::vector<Answer> planned(missing.size());
   std::vector<char> done(missing.size(), 0);  // bytes, so that threads do not share one
   parallel_for(missing.size(), options_.threads, stop, [&](std::size_t m) {
-    const bool several = groups[missing[m]].operators.size() > 1;
     const CanonicalStages& group = canonical[missing[m]];
     PlanChoice choice = choose_plan(group, *planner_, *target_);
-    planned[m] =
-        answer_of(plan_chosen("group", group.stages, choice.schedule, *planner_, *target_, {}), several, *target_);
+    planned[m] = answer_of(plan_chosen("group", group.stages, choice.schedule, *planner_, *target_, {}),
+                           groups[missing[m]].operators.size() > 1, *target_);
     if (options_.choices != nullptr) options_.choices->add(group.text, std::move(choice));
     done[m] = 1;
   });
@@ -130,10 +134,18 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
 
 std::string PlannedGroupCost::change_that_allows(const Graph& graph, const FusedOperator& group) const {
   const StageList stages = group_stages(graph, group);
-  return to_text(smallest_changes(*target_, [&](const Target& target) {
+  const auto bytes = smallest_ldm(*target_, [&](const Target& target) {
     const bool several = group.operators.size() > 1;
     return answer_of(plan_group("group", stages, {}, *planner_, target, {}), several, target).decision.allowed;
-  }));
+  });
+  if (!bytes) return {};
+  return fmt::format("target.ldm_bytes = {} ({} more)", *bytes, *bytes - target_->ldm_bytes);
+}
+
+std::string PlannedGroupCost::plan_text(const Graph& graph, const FusedOperator& group) const {
+  const Planned planned = plan_group("group", group_stages(graph, group), {}, *planner_, *target_, {});
+  const auto* plan = std::get_if<Plan>(&planned);
+  return plan == nullptr ? "" : work_text(*plan, *target_);
 }
 
 }  // namespace stowage

@@ -26,6 +26,7 @@ class PlannedGroupCost : public GroupCost {
   [[nodiscard]] std::vector<Answer> costs(const Graph& graph, std::span<const FusedOperator> groups,
                                           const std::stop_token& stop) const override;
   [[nodiscard]] std::string change_that_allows(const Graph& graph, const FusedOperator& group) const override;
+  [[nodiscard]] std::string plan_text(const Graph& graph, const FusedOperator& group) const override;
 
  private:
   /// Everything but the group that its cost depends on.

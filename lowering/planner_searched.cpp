@@ -3,17 +3,19 @@
 // and timed; the time model's cycles decide. Three rounds:
 //
 //   grids    every split over the cores whose bound from below (core_grids.h) is less than the best plan so far. When
-//   the
-//            next bound reaches it, no split is left that could be better under algorithms 1 to 3.
-//   sizes    from the best splits on, buffer sizes next to those of algorithm 1: one iterator's longer or shorter, or
-//   one
-//            longer in exchange for another's shorter.
+//            the next bound reaches it, no split is left that could be better under algorithms 1 to 3.
+//   sizes    from the best split on, buffer sizes next to those of algorithm 1: one iterator's longer or shorter, or
+//            one longer in exchange for another's shorter.
 //   order    with these sizes, neighbouring loops in exchange.
 //
-// Where cores put parts of one line of main memory in what is found, splits in which they do not are planned as well,
-// and the best of them is taken if it is hardly dearer.
+// The last two climb as long as something gets cheaper: a better plan further away may be missed. So what is found from
+// the best split of all may be dearer than what would be found from another one that needs fewer cores. The climb
+// therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
+// bound leaves hope: what would be found on a target of half as many cores is among the results, and twice as many
+// cores are never slower.
 //
-// Sizes and order climb as long as something gets cheaper: a better plan further away may be missed.
+// What is least is the price: cycles, and a fiftieth more for a split whose cores write parts of one line of main
+// memory. The time model does not know what these cost, nor does anybody (docs/emulation.md).
 #include "lowering/planner_searched.h"
 
 #include <algorithm>
@@ -25,7 +27,6 @@
 #include "core/number_text.h"
 #include "lowering/core_grids.h"
 #include "lowering/dma_alignment.h"
-#include "lowering/group_rules.h"
 #include "lowering/planner_swtvm.h"
 #include "lowering/shared_lines.h"
 #include "lowering/swtvm.h"
@@ -33,26 +34,38 @@
 namespace stowage {
 namespace {
 
-/// Climbing begins at so many of the best splits.
-constexpr std::size_t climbed_splits = 1;
 /// A plan this near to the least that its split can take is not worth a climb.
 constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int most_neighbours = 120;
-/// So much dearer a plan may be whose cores share no line of main memory.
-constexpr double worth_of_own_lines = 1.02;
 /// Splits that the trace tells one by one.
 constexpr std::size_t told_splits = 10;
+
+std::int64_t parts_of(const std::vector<ParallelSplit>& parallel) {
+  std::int64_t parts = 1;
+  for (const ParallelSplit& split : parallel) parts *= split.parts;
+  return parts;
+}
 
 /// A schedule that was planned to the end.
 struct Tried {
   Schedule fixed;  ///< by a person and by the search; the algorithms have filled the rest
   Schedule complete;
   TimeEstimate time;
+  bool shares_lines = false;      ///< its split does
   std::int64_t least_cycles = 0;  ///< of its split; 0: not known
-  bool shares_lines = false;      ///< cores put parts of one line of main memory
 
+  [[nodiscard]] std::int64_t parts() const { return parts_of(*complete.parallel); }
   [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
+  [[nodiscard]] std::int64_t price() const { return price_of(time.cycles, shares_lines); }
+};
+
+/// A grid of the output with what is known of it before it is planned.
+struct Split {
+  CoreGrid grid;
+  bool shares_lines = false;
+
+  [[nodiscard]] std::int64_t least_price() const { return price_of(grid.least_cycles, shares_lines); }
 };
 
 class PlanSearch {
@@ -74,20 +87,17 @@ class PlanSearch {
     } else {
       search_grids();
     }
-    for (std::size_t s = 0; s < std::min(climbed_splits, splits_.size()); ++s) climb(splits_[s]);
-    if (!person_.parallel) search_own_lines();
-    const Tried* best = this->best();
-    if (best == nullptr) return std::nullopt;
-    if (const Tried* own = with_own_lines()) best = own;
-    tell_choice(*best);
-    return best->fixed;
+    climb_from_splits();
+    if (!best_) return std::nullopt;
+    tell_choice(*best_);
+    return best_->fixed;
   }
 
  private:
   // --- plans ---------------------------------------------------------------------------------------------------------
 
   /// Plans what is fixed to the end and keeps it if it is the best so far. Only as far as its sizes and order where
-  /// these say already that it takes `enough` cycles at least, and can be no best plan either.
+  /// these say already that its price is `enough` at least; that must be no less than the best plan's.
   std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt) {
     Scheduled scheduled = run_algorithms(subject_, model_, fixed, target_, {});
     if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
@@ -100,92 +110,81 @@ class PlanSearch {
     if (!unaligned_transfers(plan.nest, target_).empty()) return std::nullopt;
     plan.counts = predict_counts(plan.nest);
     plan.time = estimate_time(plan.nest, plan.counts, target_);
-    Tried tried{fixed, plan.schedule, plan.time};
-    tried.shares_lines = cores_share_lines(model_, *plan.schedule.parallel, target_.dram_line_bytes);
-    const auto better_than = [&](const std::optional<Tried>& best) { return !best || tried.cycles() < best->cycles(); };
-    if (better_than(best_)) best_ = tried;
-    const bool best_of_own = !tried.shares_lines && better_than(best_with_own_lines_);
-    if ((better_than(best_within_rules_) || best_of_own) && judge_group(plan, target_)) {
-      if (better_than(best_within_rules_)) best_within_rules_ = tried;
-      if (best_of_own) best_with_own_lines_ = tried;
-    }
+    Tried tried{fixed, plan.schedule, plan.time, shares_lines(*plan.schedule.parallel)};
+    if (!best_ || tried.price() < best_->price()) best_ = tried;
+    if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
     return tried;
+  }
+
+  [[nodiscard]] bool shares_lines(const std::vector<ParallelSplit>& parallel) const {
+    return cores_share_lines(model_, parallel, target_.dram_line_bytes);
   }
 
   bool is_hopeless(const Schedule& schedule, std::int64_t enough) {
     const auto read = read_schedule(subject_, model_, schedule);
     if (std::holds_alternative<Decision>(read)) return false;
     const std::int64_t least = bounds_.least_cycles(std::get<ReadSchedule>(read));
-    // See best(): what is dearer than the published plan is not taken, whatever rules it keeps.
-    const bool too_dear = published_ && least > published_->cycles();
-    const bool beaten = best_within_rules_ && least >= best_within_rules_->cycles();
-    if (least < enough || !(too_dear || beaten)) return false;
+    if (price_of(least, shares_lines(*schedule.parallel)) < enough) return false;
     least_given_up_ = given_up_++ == 0 ? least : std::min(least_given_up_, least);
     return true;
   }
 
-  /// A group must not be refused for a plan of ours where the published one is within the rules, nor become dearer
-  /// than that.
-  [[nodiscard]] const Tried* best() const {
-    const bool within_rules =
-        best_within_rules_ && (!published_ || best_within_rules_->cycles() <= published_->cycles());
-    if (within_rules) return &*best_within_rules_;
-    return best_ ? &*best_ : nullptr;
-  }
-
   // --- splits --------------------------------------------------------------------------------------------------------
 
+  /// Those of the least price that they can have first.
+  [[nodiscard]] std::vector<Split> splits_to_try() const {
+    std::vector<Split> splits;
+    for (CoreGrid& grid : bounds_.grids()) {
+      const bool shares = shares_lines(grid.parallel);
+      splits.push_back({std::move(grid), shares});
+    }
+    std::stable_sort(splits.begin(), splits.end(),
+                     [](const Split& a, const Split& b) { return a.least_price() < b.least_price(); });
+    return splits;
+  }
+
   void search_grids() {
-    const std::vector<CoreGrid> grids = bounds_.grids();
-    std::optional<std::int64_t> best_split;
+    const std::vector<Split> splits = splits_to_try();
     std::size_t next = 0;
-    for (; next < grids.size(); ++next) {
-      const CoreGrid& grid = grids[next];
-      if (best() != nullptr && grid.least_cycles >= best()->cycles()) break;
+    for (; next < splits.size(); ++next) {
+      const CoreGrid& grid = splits[next].grid;
+      if (best_ && splits[next].least_price() >= best_->price()) break;
       Schedule fixed = person_;
       fixed.parallel = grid.parallel;
       const bool is_published = published_ && *published_->complete.parallel == grid.parallel;
-      auto tried = is_published ? published_ : plan(fixed, best_split);
+      auto tried = is_published ? published_ : plan(fixed, least_beside(parts_of(grid.parallel)));
       if (!tried) continue;
       tried->least_cycles = grid.least_cycles;
-      best_split = best_split ? std::min(*best_split, tried->cycles()) : tried->cycles();
       splits_.push_back(*std::move(tried));
     }
     std::stable_sort(splits_.begin(), splits_.end(),
-                     [](const Tried& a, const Tried& b) { return a.cycles() < b.cycles(); });
-    if (trace_.listening()) tell_grids(grids, next);
+                     [](const Tried& a, const Tried& b) { return a.price() < b.price(); });
+    if (trace_.listening()) tell_splits(splits, next);
   }
 
-  /// What a plan may take that is preferred to the best one for its lines; nothing where that one shares none. It must
-  /// not become dearer than the published plan either.
-  [[nodiscard]] std::optional<std::int64_t> limit_of_own_lines() const {
-    const Tried* best = this->best();
-    if (best == nullptr || !best->shares_lines) return std::nullopt;
-    const auto limit = static_cast<std::int64_t>(worth_of_own_lines * static_cast<double>(best->cycles()));
-    return published_ ? std::min(limit, published_->cycles()) : limit;
-  }
-
-  [[nodiscard]] const Tried* with_own_lines() const {
-    const auto limit = limit_of_own_lines();
-    return limit && best_with_own_lines_ && best_with_own_lines_->cycles() <= *limit ? &*best_with_own_lines_ : nullptr;
-  }
-
-  /// The best of the splits whose cores share no line of main memory, and its neighbours.
-  void search_own_lines() {
-    const auto limit = limit_of_own_lines();
-    if (!limit) return;
-    std::optional<Tried> split;
-    for (const CoreGrid& grid : bounds_.grids()) {
-      if (grid.least_cycles > (split ? std::min(*limit, split->cycles()) : *limit)) break;
-      if (cores_share_lines(model_, grid.parallel, target_.dram_line_bytes)) continue;
-      Schedule fixed = person_;
-      fixed.parallel = grid.parallel;
-      auto tried = plan(fixed);
-      if (!tried || (split && split->cycles() <= tried->cycles())) continue;
-      split = std::move(tried);
-      split->least_cycles = grid.least_cycles;
+  /// The price that makes a split of so many parts no beginning of a climb: that of a split that is one for every
+  /// number of cores for which it could be.
+  [[nodiscard]] std::optional<std::int64_t> least_beside(std::int64_t parts) const {
+    std::int64_t cores = target_.cores;
+    while (cores / 2 >= parts) cores /= 2;
+    std::optional<std::int64_t> least;
+    for (const Tried& split : splits_) {
+      if (split.parts() <= cores && (!least || split.price() < *least)) least = split.price();
     }
-    if (split && split->cycles() > *limit) climb(*split);
+    return least;
+  }
+
+  /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better.
+  void climb_from_splits() {
+    auto climbed = splits_.end();
+    for (std::int64_t cores = target_.cores; cores >= 1; cores /= 2) {
+      const auto best_split =
+          std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
+      if (best_split == splits_.end()) return;
+      if (best_split != climbed && price_of(best_split->least_cycles, best_split->shares_lines) < best_->price())
+        climb(*best_split);
+      climbed = best_split;
+    }
   }
 
   // --- sizes and order -----------------------------------------------------------------------------------------------
@@ -194,6 +193,7 @@ class PlanSearch {
     const auto far = [&] {
       return static_cast<double>(at.cycles()) > near_enough * static_cast<double>(at.least_cycles);
     };
+    std::vector<Schedule> seen;  // neighbours planned
     int planned = 0;
     bool moved = true;
     while (moved && far()) {
@@ -202,12 +202,12 @@ class PlanSearch {
         std::optional<Tried> better;
         for (const Schedule& fixed : neighbours) {
           if (planned == most_neighbours) break;
-          if (std::find(seen_.begin(), seen_.end(), fixed) != seen_.end()) continue;
-          seen_.push_back(fixed);
+          if (std::find(seen.begin(), seen.end(), fixed) != seen.end()) continue;
+          seen.push_back(fixed);
           ++planned;
-          const std::int64_t to_beat = better ? better->cycles() : at.cycles();
+          const std::int64_t to_beat = better ? better->price() : at.price();
           auto tried = plan(fixed, to_beat);
-          if (tried && tried->cycles() < to_beat) better = std::move(tried);
+          if (tried && tried->price() < to_beat) better = std::move(tried);
         }
         if (!better) continue;
         better->least_cycles = at.least_cycles;
@@ -330,7 +330,7 @@ class PlanSearch {
     return parts.empty() ? "one core" : fmt::format("{}", fmt::join(parts, ", "));
   }
 
-  void tell_grids(const std::vector<CoreGrid>& grids, std::size_t planned) const {
+  void tell_splits(const std::vector<Split>& splits, std::size_t planned) const {
     if (published_) {
       tell("split", TraceOutcome::step,
            fmt::format("{}, the published split: {} cycles", split_text(*published_->complete.parallel),
@@ -339,9 +339,9 @@ class PlanSearch {
     for (std::size_t s = 0; s < std::min(told_splits, splits_.size()); ++s) {
       const Tried& split = splits_[s];
       tell("split", TraceOutcome::step,
-           fmt::format("{}: {} cycles; no sizes and no order can take fewer than {}",
+           fmt::format("{}: {} cycles{}; no sizes and no order can take fewer than {}",
                        split_text(*split.complete.parallel), grouped_digits(split.cycles()),
-                       grouped_digits(split.least_cycles)));
+                       split.shares_lines ? ", its cores share lines" : "", grouped_digits(split.least_cycles)));
     }
     if (splits_.size() > told_splits) {
       tell("split", TraceOutcome::step,
@@ -357,10 +357,11 @@ class PlanSearch {
     if (planned > splits_.size() + given_up_) {
       tell("split", TraceOutcome::step, fmt::format("{} splits have no plan", planned - splits_.size() - given_up_));
     }
-    if (planned < grids.size()) {
+    if (planned < splits.size()) {
       tell("split", TraceOutcome::step,
-           fmt::format("{} splits were not planned: none of them can take fewer than {} cycles", grids.size() - planned,
-                       grouped_digits(grids[planned].least_cycles)));
+           fmt::format("{} splits were not planned: none of them can take fewer than {} cycles{}",
+                       splits.size() - planned, grouped_digits(splits[planned].least_price()),
+                       splits[planned].shares_lines ? ", with 2 % more for lines that cores share" : ""));
     }
   }
 
@@ -407,14 +408,11 @@ class PlanSearch {
     }
     tell("chosen", TraceOutcome::accepted,
          fmt::format("{}: {} cycles{}", split_text(*best.complete.parallel), grouped_digits(best.cycles()), than));
-    if (const Tried* cheapest = this->best(); cheapest->cycles() < best.cycles()) {
+    if (cheapest_->cycles() < best.cycles()) {
       tell("chosen", TraceOutcome::refused,
-           fmt::format("{} would take {} cycles, but its cores put parts of one line of main memory",
-                       split_text(*cheapest->complete.parallel), grouped_digits(cheapest->cycles())));
-    } else if (best_ && best_->cycles() < best.cycles()) {
-      tell("chosen", TraceOutcome::refused,
-           fmt::format("{} would take {} cycles, but breaks a rule for groups", split_text(*best_->complete.parallel),
-                       grouped_digits(best_->cycles())));
+           fmt::format("{} takes {} cycles, but its cores write parts of one line of main memory, which counts as 2 % "
+                       "more",
+                       split_text(*cheapest_->complete.parallel), grouped_digits(cheapest_->cycles())));
     }
   }
 
@@ -424,14 +422,12 @@ class PlanSearch {
   TraceSink trace_;
   GroupModel model_;
   PlanBounds bounds_;
-  std::optional<Tried> published_;  ///< what planner swtvm makes of it
-  std::optional<Tried> best_;
-  std::optional<Tried> best_within_rules_;    ///< of judge_group
-  std::optional<Tried> best_with_own_lines_;  ///< of those within the rules whose cores share no line
-  std::vector<Tried> splits_;                 ///< one for every split that was planned, best first
-  std::vector<Schedule> seen_;                ///< neighbours planned
-  std::size_t given_up_ = 0;                  ///< schedules that were not planned to the end
-  std::int64_t least_given_up_ = 0;           ///< least bound of them
+  std::optional<Tried> published_;   ///< what planner swtvm makes of it
+  std::optional<Tried> best_;        ///< of least price
+  std::optional<Tried> cheapest_;    ///< of fewest cycles
+  std::vector<Tried> splits_;        ///< one for every split that was planned, best first
+  std::size_t given_up_ = 0;         ///< schedules that were not planned to the end
+  std::int64_t least_given_up_ = 0;  ///< least bound of them
 };
 
 }  // namespace

@@ -382,7 +382,8 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
     for (std::size_t l = 0; l < loops.size(); ++l) {
       if (assigned[l]) continue;
       InnermostCost cost;
-      Values values = {{"candidate", loops[l].name}};
+      Values values;
+      if (trace.listening()) values.emplace_back("candidate", loops[l].name);
       std::vector<std::string> shares;
       for (const auto& [b, count] : counts_by_buffer(l)) {
         const ModelBuffer& buffer = model.buffers[b];

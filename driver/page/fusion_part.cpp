@@ -67,8 +67,10 @@ std::string fusion_part(const Compilation& compilation) {
                           number_cell(total.groups, grouped_digits(total.groups)));
     }
     html += "</tbody></table></div>\n";
-    if (record.search)
-      html += fmt::format("<p>{}.</p>\n", escaped(text_of(*record.search, record.totals.front().cycles)));
+    if (record.search) {
+      const std::int64_t cycles = record.totals.front().cycles;
+      html += fmt::format("<p>{} cycles: {}.</p>\n", grouped_digits(cycles), escaped(proof_text(record, cycles)));
+    }
   }
   for (const SearchLimit& limit : record.limits) html += fmt::format("<p>{}.</p>\n", escaped(text_of(limit)));
   if (!record.candidates.empty()) {

@@ -87,6 +87,7 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   json["planner"] = compilation.program.planner;
   json.update(totals_json(compilation.program));
   if (compilation.fusion.search) json["search"] = search_json(compilation.fusion);
+  json["others"] = others_json(compilation);
   json["diagnostics"] = to_json(diagnostics);
   return json;
 }

@@ -96,6 +96,7 @@ Json to_json(const WhyNot& answer, const Graph& graph, const FusionRecord& recor
   }
   if (!answer.flip.empty()) json["flip"] = answer.flip;
   if (!answer.no_flip.empty()) json["no_flip"] = answer.no_flip;
+  if (!answer.plan_text.empty()) json["plan"] = answer.plan_text;
   return json;
 }
 

@@ -128,7 +128,7 @@ std::vector<StrategyResult> compare_strategies(const LoadedPlan& plan, std::stop
     const Choice choice = find_strategy(name)->choose(set, trace, stop);
     StrategyResult result;
     result.strategy = name;
-    result.proved = choice.search && choice.search->complete;
+    result.proved = choice.search && choice.search->complete && set.limits.empty();
     std::vector<FusedOperator> chosen;
     for (const std::size_t candidate : choice.candidates) {
       if (stop.stop_requested()) return {};

@@ -118,9 +118,11 @@ double heading(Drawing& drawing, const LoadedPlan& plan, const Look& look, doubl
     QString text = format("{} groups, ", record.totals.front().groups) +
                    full_time_text(record.totals.front().cycles, plan.program().target.clock_hz, look.units());
     if (record.search) {
-      text += record.search->complete ? QStringLiteral(": proved best of all partitions into the candidates")
-                                      : QStringLiteral("; no partition takes less than ") +
-                                            cycles_text(plan, look, record.search->lower_bound);
+      text +=
+          is_proved(record) ? QStringLiteral(": proved best of all partitions into the candidates")
+          : record.search->complete
+              ? QStringLiteral(": best of the partitions into the candidates, but a limit left others out")
+              : QStringLiteral("; no partition takes less than ") + cycles_text(plan, look, record.search->lower_bound);
     }
     drawing.text({margin, y, width - 2 * margin, line}, text, theme.muted, look.smallFont());
     y += line;

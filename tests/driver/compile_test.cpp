@@ -37,6 +37,75 @@ TEST_CASE("compile prints one JSON object with the promised keys") {
   CHECK(files_below(".").size() == 1);
 }
 
+TEST_CASE("compile says which planner and strategy were used, and what the published planner would take") {
+  const Workplace here;
+  make_network("lenet");
+  const auto compiled = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"compile", "lenet.onnx"});
+    return run_stowage(options);
+  };
+  const auto json_of = [&](std::vector<std::string> options) {
+    options.emplace_back("--json");
+    return nlohmann::json::parse(compiled(options).out);
+  };
+  for (const std::string fusion : {"exact", "greedy"}) {
+    const auto published = json_of({"--fusion", fusion, "--planner", "swtvm"});
+    const auto searched = json_of({"--fusion", fusion, "--planner", "searched"});
+    CHECK(searched.at("planner") == "searched");
+    CHECK(searched.at("fusion") == fusion);
+    REQUIRE(searched.at("others").size() == 1);
+    const auto other = searched.at("others")[0];
+    CHECK(other.at("planner") == "swtvm");
+    CHECK(other.at("cores") == 64);
+    CHECK(other.at("cycles") == published.at("cycles"));
+    CHECK(other.at("time_s") == published.at("time_s"));
+    CHECK(other.at("cycles") > searched.at("cycles"));
+  }
+  const ToolRun text = compiled({"--planner", "searched", "-o", "out"});
+  CHECK(text.out.find(" exact, searched |\n") != std::string::npos);
+  CHECK(text.out.find("| by planner swtvm             | ") != std::string::npos);
+  CHECK(text.out.find("\nPlanner swtvm, the published one, takes that with the groups that exact chooses for it.\n") !=
+        std::string::npos);
+  CHECK(
+      text.out.find("\nChoice of groups: proved best of all partitions into the 13 groups that the templates allow, at "
+                    "the cycles that planner searched finds for each.\n") != std::string::npos);
+  // The folder keeps it.
+  CHECK(read_text("out/report.md").find("| by planner swtvm ") != std::string::npos);
+  const auto kept = nlohmann::json::parse(read_text("out/plan.json"));
+  CHECK(kept.at("others") == json_of({"--planner", "searched"}).at("others"));
+
+  // A fixed schedule is a plan of one's own: what another planner would make of the rest is no comparison, and the
+  // choice of groups was made without it.
+  write_text("fixed.toml", "[schedule.\"ip2\"]\nbuffer = { k = 100 }\n");
+  const ToolRun fixed = compiled({"--planner", "searched", "--schedule", "fixed.toml"});
+  INFO(fixed.err << fixed.out);
+  CHECK(fixed.code == 0);
+  CHECK(fixed.out.find("swtvm") == std::string::npos);
+  CHECK(fixed.out.find("proved best") == std::string::npos);
+}
+
+TEST_CASE("compile by the published planner says where fewer cores are faster") {
+  const Workplace here;
+  make_network("cifarnet");
+  const auto all = nlohmann::json::parse(run_stowage({"compile", "cifarnet.onnx", "--planner", "swtvm", "--json"}).out);
+  std::int64_t least = all.at("cycles");
+  for (const int cores : {32, 16, 8}) {
+    const std::string setting = "target.cores=" + std::to_string(cores);
+    const auto fewer = nlohmann::json::parse(
+        run_stowage({"compile", "cifarnet.onnx", "--planner", "swtvm", "--set", setting, "--json"}).out);
+    least = std::min(least, fewer.at("cycles").get<std::int64_t>());
+  }
+  REQUIRE(least < all.at("cycles"));
+  REQUIRE(all.at("others").size() == 1);
+  CHECK(all.at("others")[0].at("planner") == "swtvm");
+  CHECK(all.at("others")[0].at("cores") < 64);
+  CHECK(all.at("others")[0].at("cycles") == least);
+  const ToolRun text = run_stowage({"compile", "cifarnet.onnx", "--planner", "swtvm"});
+  CHECK(text.out.find("| on 16 of 64 cores ") != std::string::npos);
+  CHECK(text.out.find("\nOn fewer cores planner swtvm is faster, because more cores load more in all; ") !=
+        std::string::npos);
+}
+
 TEST_CASE("compile writes the same bytes for the same input, wherever they go") {
   const Workplace here;
   make_network("lenet");

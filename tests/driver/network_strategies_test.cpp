@@ -29,12 +29,12 @@ struct StrategyRow {
   SearchSummary search;
 };
 
-StrategyRow row_of(const std::string& network, const std::string& planner) {
+StrategyRow row_of(const std::string& network, const std::string& planner, int cores = 64) {
   const Workplace here;
   Diagnostics diagnostics;
   REQUIRE(write_network(network, {}, "model.onnx", diagnostics));
   const auto graph = import_onnx("model.onnx", {}, diagnostics);
-  const auto target = load_target("sw26010", {}, diagnostics);
+  const auto target = load_target("sw26010", std::vector{fmt::format("cores={}", cores)}, diagnostics);
   REQUIRE((graph && target));
   const PlannedGroupCost cost(*find_planner(planner), *target);
   const CandidateSet set =
@@ -95,6 +95,20 @@ TEST_CASE("a searched plan makes no partition of small sample networks dearer th
     CHECK(searched.cycles.at("none") <= published.cycles.at("none"));
     CHECK(searched.cycles.at("exact") <= published.cycles.at("exact"));
     CHECK(searched.candidates >= published.candidates);
+  }
+}
+
+TEST_CASE("twice as many cores are never slower under planner searched: small sample networks") {
+  for (const char* network : {"matmul", "vector", "lenet", "cifarnet", "mobilenet_v2"}) {
+    std::map<std::string, std::int64_t> of_fewer;
+    for (const int cores : {16, 32, 64}) {
+      const StrategyRow row = row_of(network, "searched", cores);
+      for (const char* strategy : {"none", "exact"}) {
+        INFO(network << ", " << strategy << ", " << cores << " cores");
+        if (cores > 16) CHECK(row.cycles.at(strategy) <= of_fewer.at(strategy));
+        of_fewer[strategy] = row.cycles.at(strategy);
+      }
+    }
   }
 }
 

@@ -63,7 +63,10 @@ fc: matmul (flatten_out, fc_w, fc_b) -> fc_out
 softmax: single (fc_out) -> softmax_out
   Softmax softmax (anchor)
 )");
-  CHECK(text_of(trace) == R"(+ conv1 [convolution] template convolution takes conv1 + bn1 + relu1
+  CHECK(
+      text_of(trace) ==
+      R"(- convolution_pool [repeat-limit] longer chains than 2 operators at vertex act, as around pool, are no candidates
++ conv1 [convolution] template convolution takes conv1 + bn1 + relu1
 + conv2 [convolution] template convolution takes conv2 + bn2 + add + relu2
 + fc [matmul] template matmul takes fc
 + pool [single] pool is taken by no template

@@ -368,8 +368,8 @@ TEST_CASE("every rule that some source refuses by is in the table, and no other"
     INFO(rule.name);
     CHECK(known.emplace(rule.name).second);
     CHECK((rule.broken != nullptr) == (rule.scope == RuleScope::structure));
-    // The matcher's limit is recorded without a group, so it is no Decision.
-    if (rule.scope != RuleScope::structure && rule.name != "search-limit") {
+    // Limits of matching are recorded without a group, so they are no Decisions.
+    if (rule.scope != RuleScope::structure && rule.name != "search-limit" && rule.name != "repeat-limit") {
       CHECK(used.contains(std::string(rule.name)));
     }
   }

@@ -99,6 +99,40 @@ TEST_CASE("what is left out of too many groups is counted, the longest are") {
 
 TEST_CASE("a chain of up to 32 is never cut off where the network is one") {
   const Fusion fusion = fuse_graph(chain(500), chain_of(32), nullptr, *find_strategy("none"), {});
-  CHECK(fusion.record.limits.empty());
+  REQUIRE(fusion.record.limits.size() == 1);  // but for what is longer
+  CHECK(fusion.record.limits[0].of_repeat);
   CHECK(fusion.record.candidates.size() == 32 * 500 - 32 * 33 / 2 + 500);
+}
+
+TEST_CASE("'proved best' says over what, and is not said where a limit left groups out") {
+  const auto fused = [](const Graph& graph, const std::vector<FusionTemplate>& templates) {
+    const FusionRecord record = fuse_graph(graph, templates, nullptr, *find_strategy("exact"), {}).record;
+    REQUIRE(record.search);
+    CHECK(record.search->complete);
+    return record;
+  };
+  // Four operators behind the first one fit; of 5 in a chain there are 15 stretches.
+  const FusionRecord whole = fused(chain(5), chain_of(4));
+  CHECK(is_proved(whole));
+  CHECK(proof_text(whole, 1) == "proved best of all partitions into the 15 groups that the templates allow");
+
+  const FusionRecord longer = fused(chain(6), chain_of(4));
+  CHECK_FALSE(is_proved(longer));
+  REQUIRE(longer.limits.size() == 1);
+  CHECK(longer.limits[0].of_repeat);
+  CHECK(text_of(longer.limits[0]) ==
+        "limit reached: template everything: longer chains than 4 operators at vertex tail, as around relu0, are no "
+        "candidates");
+  CHECK(proof_text(longer, 2) ==
+        "the best of the partitions into the 20 groups that were looked at; a limit of template everything left others "
+        "out");
+
+  const FusionRecord cut = fused(ladder(40), chain_of(30));
+  CHECK_FALSE(is_proved(cut));
+  CHECK(proof_text(cut, 1).find("a limit of template everything left others out") != std::string::npos);
+
+  // No built-in template repeats too little for what it is about: a convolution with its activation.
+  Net net;
+  const Graph activated = net.done({net.op("Relu", "relu", {net.conv("conv", net.input("x", {1, 4, 8, 8}), 4, 3)})});
+  CHECK(is_proved(fused(activated, built_in_templates())));
 }

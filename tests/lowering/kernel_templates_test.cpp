@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built-in templates of several kernels: what each takes, that its plan is sound and computes the operators'
-// values, and that nothing inside reaches main memory. And the rules that judge the plan of a group, with their
-// numbers.
+// values, and that nothing inside reaches main memory. And the rules of lowering that refuse a group.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -12,7 +11,8 @@
 #include "fusion/group.h"
 #include "fusion/legality.h"
 #include "fusion/match.h"
-#include "lowering/group_rules.h"
+#include "fusion/strategy.h"
+#include "lowering/group_work.h"
 #include "lowering/planned_cost.h"
 #include "lowering/planner.h"
 #include "tests/fusion/random_net.h"
@@ -233,39 +233,35 @@ TEST_CASE("of a window over a producer's result every row is held: the producer 
   CHECK(one_core.schedule.buffer.at("rc_2") == 16);
 }
 
-TEST_CASE("rule recomputation: a group computes at most twice what its operators need") {
+TEST_CASE("a group that computes again, or has work for few cores, is dear but not refused: its cycles say it") {
   Net net;
   const TensorId x = net.input("x", {1, 4, 32, 32});
-  const Graph graph = net.done({net.conv("second", net.conv("first", x, 4, 3), 4, 3)});
-  const auto group = longest_group(GraphFacts(graph), built_in("convolution_convolution"));
-  REQUIRE(group);
-  CHECK(judge_group(plan_of(graph, *group, sunway(4)), sunway(4)));
+  const Graph twice = net.done({net.conv("second", net.conv("first", x, 4, 3), 4, 3)});
+  const auto convolutions = longest_group(GraphFacts(twice), built_in("convolution_convolution"));
+  REQUIRE(convolutions);
   const Target tiny = sunway(64, 512);
-  const Plan plan = plan_of(graph, *group, tiny);
-  const Decision refused = judge_group(plan, tiny);
-  CHECK(refused.rule == "recomputation");
-  CHECK(refused.reason ==
-        "1973376 operations are computed where 589824 are needed: 3.35 times as many, 2.00 is the limit");
-  CHECK(PlannedGroupCost(*find_planner("swtvm"), tiny).cost(graph, *group).decision.rule == "recomputation");
-}
+  const Plan again = plan_of(twice, *convolutions, tiny);
+  CHECK(work_of(again).computed == 1973376);
+  CHECK(work_of(again).needed == 589824);
+  CHECK(work_text(again, tiny) == "uses 64 of 64 cores and computes 3.35 times the operations that are needed");
+  CHECK(work_text(plan_of(twice, *convolutions, sunway(4)), sunway(4)) ==
+        "uses 4 of 4 cores and computes 1.09 times the operations that are needed");
 
-TEST_CASE("rule lost-parallelism: a group uses at least half of the cores that its heaviest operator would use") {
-  const auto graph_of = [](std::int64_t features) {
-    Net net;
-    const TensorId x = net.input("x", {1, 4, 32, 32});
-    return net.done({net.op("GlobalAveragePool", "pool", {net.conv("conv", x, features, 3)})});
-  };
-  for (const std::int64_t features : {4, 32}) {
-    const Graph graph = graph_of(features);
-    const auto group = longest_group(GraphFacts(graph), built_in("convolution_pool"));
-    REQUIRE(group);
-    const Decision decision = judge_group(plan_of(graph, *group, sunway()), sunway());
-    CHECK(decision.allowed == (features == 32));
-    if (!decision) {
-      CHECK(decision.rule + ": " + decision.reason ==
-            "lost-parallelism: the group uses 4 cores, conv by itself would use 64; at least 50 % of them are asked "
-            "for");
-    }
+  Net pooled;
+  const TensorId y = pooled.input("x", {1, 4, 32, 32});
+  const Graph few = pooled.done({pooled.op("GlobalAveragePool", "pool", {pooled.conv("conv", y, 4, 3)})});
+  const auto pool = longest_group(GraphFacts(few), built_in("convolution_pool"));
+  REQUIRE(pool);
+  const Plan idle = plan_of(few, *pool, sunway());
+  CHECK(work_text(idle, sunway()) == "uses 4 of 64 cores and computes 1.00 times the operations that are needed");
+
+  for (const auto& [graph, group, plan, target] :
+       {std::tuple(&twice, &*convolutions, &again, tiny), std::tuple(&few, &*pool, &idle, sunway())}) {
+    const PlannedGroupCost cost(*find_planner("swtvm"), target);
+    const GroupCost::Answer answer = cost.cost(*graph, *group);
+    CHECK(answer.decision);
+    CHECK(answer.cycles == plan->time.cycles);
+    CHECK(cost.plan_text(*graph, *group) == work_text(*plan, target));
   }
 }
 
@@ -378,7 +374,6 @@ TEST_CASE("the first five VGG-19 convolutions as one group: boundary bytes of in
   const Target large = sunway(1, std::int64_t{1} << 28);
   const Plan plan = plan_of(graph, *group, large);
   CHECK(verify(plan.nest, large).value_or("sound") == "sound");
-  CHECK(judge_group(plan, large));
   CHECK(work_of(plan).factor() == 1.0);
   const std::int64_t boundary = boundary_bytes({graph, {*group}}, 4);
   CHECK(boundary == 4 * (3 * 224 * 224 + 256 * 56 * 56));
