@@ -185,10 +185,10 @@ TEST_CASE("no plan that the search finds is refused: of 200 random operators, an
   }
 }
 
-TEST_CASE("twice as many cores are never dearer under planner searched: random operators and groups") {
+TEST_CASE("twice as many cores are never more expensive under planner searched: random operators and groups") {
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20261123);
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 60);
-  std::uint64_t dearer = 0;
+  std::uint64_t costlier = 0;
   std::uint64_t cheaper = 0;
   std::string examples;
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -199,7 +199,7 @@ TEST_CASE("twice as many cores are never dearer under planner searched: random o
     for (int cores = round % 2 == 0 ? 1 : 3; cores <= 64; cores *= 2) {
       const std::optional<std::int64_t> price = search(stages, sunway(cores)).price;
       if (of_fewer && price.value_or(*of_fewer + 1) > *of_fewer) {
-        ++dearer;
+        ++costlier;
         examples += fmt::format("STOWAGE_SEED={}: a price of {} on {} cores, {} on {}\n", own, *of_fewer, cores / 2,
                                 price.value_or(0), cores);
       }
@@ -207,7 +207,7 @@ TEST_CASE("twice as many cores are never dearer under planner searched: random o
       if (price) of_fewer = price;
     }
   }
-  INFO("from STOWAGE_SEED=" << seed << " on, " << dearer << " times more cores were dearer:\n" << examples);
-  CHECK(dearer == 0);
+  INFO("from STOWAGE_SEED=" << seed << " on, " << costlier << " times more cores were more expensive:\n" << examples);
+  CHECK(costlier == 0);
   if (rounds >= 60) CHECK(cheaper > rounds);
 }
