@@ -58,7 +58,7 @@ void report(const ProgressSink& progress, const std::string& stage, std::size_t 
 
 }  // namespace
 
-std::string default_planner() { return "swtvm"; }
+std::string default_planner() { return "searched"; }
 
 Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics) {
   Diagnostics own;

@@ -19,7 +19,7 @@ void make_network(const std::string& name) { REQUIRE(run_stowage({"network", nam
 TEST_CASE("compile prints one JSON object with the promised keys") {
   const Workplace here;
   make_network("matmul");
-  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--set", "target.cores=1", "--json"});
+  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores=1", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
   const auto json = nlohmann::json::parse(run.out);

@@ -90,7 +90,7 @@ TEST_CASE("pictures are drawn in every format") {
   }
   const std::string svg = read_text("lenet.svg");
   CHECK(svg.find("<desc>stowage 0.1.0 | stowage compile lenet.onnx") != std::string::npos);
-  CHECK(svg.find(">template convolution<") != std::string::npos);
+  CHECK(svg.find(">template convolution_pool<") != std::string::npos);
   CHECK(svg.find(">Relu<") != std::string::npos);
   // On a page the ids of several pictures do not clash.
   const std::string part = inline_svg(svg, "one_");
