@@ -139,18 +139,12 @@ std::string proof_text(const FusionRecord& record, std::int64_t cycles) {
   const SearchSummary& search = *record.search;
   if (search.complete) return fmt::format("the best of the partitions into {}", over);
   const std::int64_t gap = cycles - search.lower_bound;
-  if (search.beam_segments == 0) {
-    return fmt::format(
-        "{} cycles with the schedules that are fixed, at least {} are needed: a better partition could save {} cycles "
-        "at "
-        "most",
-        grouped_digits(cycles), grouped_digits(search.lower_bound), grouped_digits(gap));
-  }
-  return fmt::format(
-      "not proved: at most {} cycles ({:.2f} %) above the best of the partitions into {}; {} of {} "
-      "segments were too wide to be searched completely",
-      grouped_digits(gap), 100.0 * static_cast<double>(gap) / static_cast<double>(std::max<std::int64_t>(1, cycles)),
-      over, search.beam_segments, search.segments);
+  const std::string above =
+      fmt::format("at most {} cycles ({:.2f} %) above the best of the partitions into {}", grouped_digits(gap),
+                  100.0 * static_cast<double>(gap) / static_cast<double>(std::max<std::int64_t>(1, cycles)), over);
+  if (search.beam_segments == 0) return "not proved with the schedules that are fixed: " + above;
+  return fmt::format("not proved: {}; {} of {} segments were too wide to be searched completely", above,
+                     search.beam_segments, search.segments);
 }
 
 const CandidateRecord* find_candidate(const FusionRecord& record, std::vector<OpId> operators) {

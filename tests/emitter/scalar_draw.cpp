@@ -23,12 +23,17 @@ std::vector<T> special_values(std::mt19937_64& random) {
       values.push_back(static_cast<T>(value));
       values.push_back(static_cast<T>(-value));
     }
-    values.insert(values.end(), {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), Limits::denorm_min(),
-                                 -Limits::denorm_min(), Limits::min(), T{-1}});
+    for (const T value : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), Limits::denorm_min(),
+                          -Limits::denorm_min(), Limits::min(), T{-1}}) {
+      values.push_back(value);
+    }
   } else {
-    values.insert(values.end(), {static_cast<T>(-1), static_cast<T>(-2), static_cast<T>(Limits::max() - 1),
-                                 static_cast<T>(Limits::max() / 2 + 1), static_cast<T>(-128), static_cast<T>(16777217),
-                                 static_cast<T>(9007199791611905)});  // rounds twice on the way to f32 by way of f64
+    // The last one rounds twice on the way to f32 by way of f64.
+    for (const T value : {static_cast<T>(-1), static_cast<T>(-2), static_cast<T>(Limits::max() - 1),
+                          static_cast<T>(Limits::max() / 2 + 1), static_cast<T>(-128), static_cast<T>(16777217),
+                          static_cast<T>(9007199791611905)}) {
+      values.push_back(value);
+    }
   }
   while (values.size() < 34) {
     if constexpr (std::is_floating_point_v<T>) {
