@@ -111,6 +111,7 @@ class MainWindow : public QMainWindow {
   /// That has the keyboard, or had it last: in sight. Null where no pane is.
   [[nodiscard]] QDockWidget* currentDock() const;
 
+  static constexpr int layout_version = 2;  ///< of saved arrangements; 2: docks that are hidden have a place
   Settings settings_;
   Look look_;
   Document document_;

@@ -1,5 +1,5 @@
 /*
- * conv_54678c44: compute-core function of layer layer_conv
+ * conv_a8e04aca: compute-core function of layer layer_conv
  *
  *   input X f32[1,3,37,37]
  *   input W f32[20,3,7,7]
@@ -26,25 +26,25 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct conv_54678c44_ldm {
+struct conv_a8e04aca_ldm {
   float X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
   char gap0_[20];
   float W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
   char gap1_[20];
   float Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
-  struct conv_54678c44_para para;
+  struct conv_a8e04aca_para para;
   volatile unsigned reply_para, reply_X, reply_W, reply_Y;
 };
-SW_CHECK(conv_54678c44_X_ldm_is_in_place, offsetof(struct conv_54678c44_ldm, X_ldm) == 0);
-SW_CHECK(conv_54678c44_W_ldm_is_in_place, offsetof(struct conv_54678c44_ldm, W_ldm) == 9824);
-SW_CHECK(conv_54678c44_Y_ldm_is_in_place, offsetof(struct conv_54678c44_ldm, Y_ldm) == 10432);
-SW_CHECK(conv_54678c44_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(conv_54678c44_all_fits, sizeof(struct conv_54678c44_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(conv_a8e04aca_X_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, X_ldm) == 0);
+SW_CHECK(conv_a8e04aca_W_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, W_ldm) == 9824);
+SW_CHECK(conv_a8e04aca_Y_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, Y_ldm) == 10432);
+SW_CHECK(conv_a8e04aca_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(conv_a8e04aca_all_fits, sizeof(struct conv_a8e04aca_ldm) <= SW_ARENA_BYTES);
 
-void conv_54678c44(void *arg) {
+void conv_a8e04aca(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 60) return;
-  struct conv_54678c44_ldm *ldm = LDM_OF(struct conv_54678c44_ldm);
+  struct conv_a8e04aca_ldm *ldm = LDM_OF(struct conv_a8e04aca_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
