@@ -172,6 +172,7 @@ TEST_CASE("a list of many edits is as wide as there is room, and says how many m
   PlanEdit edit;
   for (const char* name : {"pool1", "conv2", "pool2", "ip1", "ip2", "prob"}) edit.schedules[name].order.emplace();
   for (const char* key : {"cores", "ldm_bytes", "ldm_reserved"}) edit.target[key] = "4096";
+  edited.pane().resize(330, 600);
   const int width = edited.pane().minimumSizeHint().width();
   edited.session().change(edit, QStringLiteral("many"));
   edited.pane().resize(330, 600);  // until the dock gives it its room again

@@ -150,8 +150,9 @@ TEST_CASE("the command line fuses as the edits that are written as TOML", "[insp
   process.start(
       tool, {QStringLiteral("network"), QStringLiteral("lenet"), QStringLiteral("-o"), QStringLiteral("lenet.onnx")});
   REQUIRE(process.waitForFinished(60000));
-  QStringList arguments = {QStringLiteral("compile"), QStringLiteral("lenet.onnx"), QStringLiteral("--json"),
-                           QStringLiteral("--schedule"), QStringLiteral("edit.toml")};
+  QStringList arguments = {QStringLiteral("compile"),   QStringLiteral("lenet.onnx"), QStringLiteral("--json"),
+                           QStringLiteral("--planner"), qt(plan->program().planner),  QStringLiteral("--schedule"),
+                           QStringLiteral("edit.toml")};
   for (const auto& [key, value] : edit.target)
     arguments << QStringLiteral("--set") << qt("target." + key + "=" + value);
   process.start(tool, arguments);
