@@ -127,7 +127,12 @@ std::string proof_text(const FusionRecord& record, std::int64_t cycles) {
                                      [](const CandidateRecord& row) { return row.fate != CandidateFate::refused; });
   const std::string groups = counted(allowed, "group");
   if (is_proved(record)) {
-    return fmt::format("proved best of all partitions into the {} that the templates allow", groups);
+    const bool fixed = std::any_of(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
+      return std::any_of(row.refusals.begin(), row.refusals.end(),
+                         [](const Decision& decision) { return decision.rule == "fixed"; });
+    });
+    return fmt::format("proved best of all partitions into the {} that {} allow", groups,
+                       fixed ? "the templates and the groups fixed by hand" : "the templates");
   }
   std::string over = groups;
   if (!record.limits.empty()) {

@@ -16,6 +16,7 @@ namespace stowage {
 namespace {
 
 constexpr std::int64_t most_values = 200'000;
+constexpr int word_bytes = 4;
 
 bool is_multiple(const IndexExpr& e, std::int64_t unit);
 
@@ -197,6 +198,12 @@ std::vector<UnalignedTransfer> unaligned_transfers(const LoopNest& nest, const T
   });
   if (wide) return {};
   return AlignmentCheck(nest, target).run();
+}
+
+const UnalignedTransfer* find_refused(const std::vector<UnalignedTransfer>& unaligned) {
+  const auto wide = std::find_if(unaligned.begin(), unaligned.end(),
+                                 [](const UnalignedTransfer& t) { return t.element_bytes >= word_bytes; });
+  return wide == unaligned.end() ? nullptr : &*wide;
 }
 
 namespace {

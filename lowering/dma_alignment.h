@@ -24,6 +24,10 @@ struct UnalignedTransfer {
 /// In program order; empty for a nest that the machine carries out. What could not be shown counts as unaligned.
 std::vector<UnalignedTransfer> unaligned_transfers(const LoopNest& nest, const Target& target);
 
+/// The first for which a plan is refused, or null: one of elements of a word (4 bytes) and more, which no machine that
+/// there is moves between two units. Narrower ones are planned, with a warning, where no plan aligns them.
+const UnalignedTransfer* find_refused(const std::vector<UnalignedTransfer>& unaligned);
+
 /// The nest with the unit of every transfer of narrower elements that is aligned; the others move byte by byte.
 LoopNest with_units(LoopNest nest, const Target& target);
 

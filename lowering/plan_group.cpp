@@ -16,8 +16,6 @@
 namespace stowage {
 namespace {
 
-/// Elements of a word and more are never moved between two units of a machine that there is.
-constexpr int word_bytes = 4;
 /// Splits over the cores that are tried, from the cheapest on, where the planner's makes a transfer unaligned.
 constexpr std::size_t most_tried_splits = 1000;
 
@@ -79,9 +77,8 @@ Planned plan_with_alignment(const std::string& name, const StageList& stages, co
     }
   }
   for (TraceRecord& record : records.records) trace.add(std::move(record));
-  const auto wide = std::find_if(unaligned.begin(), unaligned.end(),
-                                 [](const UnalignedTransfer& t) { return t.element_bytes >= word_bytes; });
-  if (wide == unaligned.end()) return planned;
+  const UnalignedTransfer* wide = find_refused(unaligned);
+  if (wide == nullptr) return planned;
   return Decision::refuse("dma-alignment", fmt::format("{}; {} moves multiples of {} bytes ('dma_alignment')",
                                                        wide->reason, target.name, target.dma_alignment));
 }

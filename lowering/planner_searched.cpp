@@ -81,6 +81,22 @@ class PlanSearch {
 
   /// What the search fixes beside the person; nothing where no plan was found.
   std::optional<Schedule> run() {
+    search();
+    if (!best_ && met_unaligned_) {
+      // Such an operator is planned all the same, with a warning (plan_group.cpp), so the best of these plans is
+      // wanted.
+      narrow_may_be_unaligned_ = true;
+      search();
+    }
+    if (!best_) return std::nullopt;
+    const bool dearer = published_ && best_->cycles() > published_->cycles();
+    const Tried& chosen = dearer ? *cheapest_ : *best_;
+    tell_choice(chosen);
+    return chosen.fixed;
+  }
+
+ private:
+  void search() {
     published_ = plan(person_);
     if (person_.parallel) {
       if (published_) splits_.push_back(*published_);
@@ -88,12 +104,8 @@ class PlanSearch {
       search_grids();
     }
     climb_from_splits();
-    if (!best_) return std::nullopt;
-    tell_choice(*best_);
-    return best_->fixed;
   }
 
- private:
   // --- plans ---------------------------------------------------------------------------------------------------------
 
   /// Plans what is fixed to the end and keeps it if it is the best so far. Only as far as its sizes and order where
@@ -107,13 +119,22 @@ class PlanSearch {
     Lowered lowered = lower(subject_, model_, plan.schedule, target_);
     if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
     plan.nest = std::get<LoopNest>(std::move(lowered));
-    if (!unaligned_transfers(plan.nest, target_).empty()) return std::nullopt;
+    if (!moves_aligned(plan.nest)) return std::nullopt;
     plan.counts = predict_counts(plan.nest);
     plan.time = estimate_time(plan.nest, plan.counts, target_);
     Tried tried{fixed, plan.schedule, plan.time, shares_lines(*plan.schedule.parallel)};
     if (!best_ || tried.price() < best_->price()) best_ = tried;
     if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
     return tried;
+  }
+
+  bool moves_aligned(const LoopNest& nest) {
+    const auto unaligned = unaligned_transfers(nest, target_);
+    if (unaligned.empty()) return true;
+    met_unaligned_ = true;
+    if (narrow_may_be_unaligned_ && find_refused(unaligned) == nullptr) return true;
+    ++unaligned_;
+    return false;
   }
 
   [[nodiscard]] bool shares_lines(const std::vector<ParallelSplit>& parallel) const {
@@ -145,6 +166,7 @@ class PlanSearch {
 
   void search_grids() {
     const std::vector<Split> splits = splits_to_try();
+    unaligned_ = 0;
     std::size_t next = 0;
     for (; next < splits.size(); ++next) {
       const CoreGrid& grid = splits[next].grid;
@@ -354,14 +376,19 @@ class PlanSearch {
                        "them can take fewer than {} cycles",
                        given_up_, grouped_digits(least_given_up_)));
     }
-    if (planned > splits_.size() + given_up_) {
-      tell("split", TraceOutcome::step, fmt::format("{} splits have no plan", planned - splits_.size() - given_up_));
-    }
-    if (planned < splits.size()) {
+    if (unaligned_ > 0) {
       tell("split", TraceOutcome::step,
-           fmt::format("{} splits were not planned: none of them can take fewer than {} cycles{}",
-                       splits.size() - planned, grouped_digits(splits[planned].least_price()),
-                       splits[planned].shares_lines ? ", with 2 % more for lines that cores share" : ""));
+           fmt::format("{} splits make transfers that the DMA cannot carry out (dma-alignment)", unaligned_));
+    }
+    const std::size_t seen = splits_.size() + given_up_ + unaligned_;
+    if (planned > seen) tell("split", TraceOutcome::step, fmt::format("{} splits have no plan", planned - seen));
+    if (planned < splits.size()) {
+      const auto least =
+          std::min_element(splits.begin() + static_cast<std::ptrdiff_t>(planned), splits.end(),
+                           [](const Split& a, const Split& b) { return a.grid.least_cycles < b.grid.least_cycles; });
+      tell("split", TraceOutcome::step,
+           fmt::format("{} splits were not planned: none of them can take fewer than {} cycles",
+                       splits.size() - planned, grouped_digits(least->grid.least_cycles)));
     }
   }
 
@@ -422,10 +449,13 @@ class PlanSearch {
   TraceSink trace_;
   GroupModel model_;
   PlanBounds bounds_;
-  std::optional<Tried> published_;   ///< what planner swtvm makes of it
-  std::optional<Tried> best_;        ///< of least price
-  std::optional<Tried> cheapest_;    ///< of fewest cycles
-  std::vector<Tried> splits_;        ///< one for every split that was planned, best first
+  std::optional<Tried> published_;        ///< what planner swtvm makes of it
+  std::optional<Tried> best_;             ///< of least price
+  std::optional<Tried> cheapest_;         ///< of fewest cycles
+  std::vector<Tried> splits_;             ///< one for every split that was planned, best first
+  bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
+  bool met_unaligned_ = false;
+  std::size_t unaligned_ = 0;        ///< splits left out for their transfers
   std::size_t given_up_ = 0;         ///< schedules that were not planned to the end
   std::int64_t least_given_up_ = 0;  ///< least bound of them
 };

@@ -230,7 +230,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
     if (!schedule.slots.contains(tensor))
       return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
     if (slots != 1) {
-      return refuse(fmt::format("slots: {} asks for {} slots; planner swtvm has one slot a buffer", tensor, slots));
+      return refuse(fmt::format("slots: {} asks for {} slots; every buffer has one", tensor, slots));
     }
   }
   return schedule;

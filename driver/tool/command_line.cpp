@@ -142,6 +142,7 @@ void add_layout_timeout(CLI::App& app, Seconds& to) {
                  fmt::format("how long Graphviz may look for a layout before a simpler one is drawn ({:g})",
                              usual_layout_seconds))
       ->check(CLI::Range(0.0, 86'400.0))
+      ->check([](const std::string& text) { return text.find_first_of("nN") == 0 ? "is no number of seconds" : ""; })
       ->type_name("SECONDS");
 }
 

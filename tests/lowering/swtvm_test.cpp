@@ -194,7 +194,7 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
         "0 KiB reserved); the binding buffer is B with 4096 KiB ([1024 x 1024] elements)");
   CHECK(refusal(stages, one_core(), with([](Schedule& s) {
                   s.slots = {{"B", 2}};
-                })) == "slots: B asks for 2 slots; planner swtvm has one slot a buffer");
+                })) == "slots: B asks for 2 slots; every buffer has one");
 }
 
 TEST_CASE("all ones that do not fit refuse the group and name the binding buffer") {
