@@ -324,9 +324,9 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   CostOptions costs = cost_options;
   costs.choices = &choices;
   Compilation again = before;
-  again.others.clear();
   std::erase_if(again.trace.records, &is_of_planner);
   const bool same_target = to_toml(target) == to_toml(before.program.target);
+  if (!same_target || !fixed.groups.empty() || !fixed.schedules.empty()) again.others.clear();  // of another question
   if (fixed.groups.empty() && same_target) {
     return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion, costs,
                          diagnostics, stop, progress);

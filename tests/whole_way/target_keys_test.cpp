@@ -54,9 +54,10 @@ Graph product_and_pool() {
                  {{"kernel_shape", std::vector<std::int64_t>{2, 2}}, {"strides", std::vector<std::int64_t>{2, 2}}}));
 }
 
-Result<Compilation> compile_with(const Graph& graph, const std::vector<std::string>& settings,
-                                 Diagnostics& diagnostics) {
+Result<Compilation> compile_with(const Graph& graph, const std::vector<std::string>& settings, Diagnostics& diagnostics,
+                                 const std::string& planner = std::string(default_planner())) {
   CompileRequest request;
+  request.planner = planner;
   request.settings = settings;
   return compile_graph(graph, request, diagnostics);
 }
@@ -154,7 +155,7 @@ TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {
       compile_with(graph,
                    {fmt::format("target.cores={}", cores), fmt::format("target.mesh_rows={}", rows),
                     fmt::format("target.mesh_columns={}", columns)},
-                   diagnostics);
+                   diagnostics, "swtvm");  // which uses every core that there is
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
   CHECK(complaints_of_vendor_headers({&compilation->emitted}) == "");
