@@ -78,9 +78,9 @@ TEST_CASE("a shuffle copies the half that it hands on, and queries, keys and val
              {net.op("MatMul", "scores", {q, net.op("Transpose", "kt", {k}, {{"perm", Ints{0, 2, 1}}})})});
   const Graph graph = net.done({net.op("MatMul", "mix", {scores, v})});
   CompileRequest request;
-  request.planner = "swtvm";
+  request.fusion = "none";
   const Compilation compilation = compiled(graph, request);
-  CHECK(kernels_of(compilation) == 8);  // mixed, kept, branch, qkv, kt, scores, softmax, mix
+  CHECK(kernels_of(compilation) == 9);  // mixed, kept, conv, branch, qkv, kt, scores, softmax, mix
   check_strictly(compilation, graph, 3);
 }
 
