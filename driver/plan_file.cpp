@@ -18,6 +18,7 @@
 #include "driver/files.h"
 #include "driver/fusion_file.h"
 #include "driver/json_rows.h"
+#include "driver/model_hash.h"
 #include "driver/moved_lines.h"
 #include "driver/report.h"
 #include "driver/stored_step.h"
@@ -438,17 +439,17 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
 
 void read_model_again(Compilation& compilation) {
   Diagnostics ignored;  // a model that is gone or was changed is no mistake
-  const auto same = [&](const FileIdentity& file) {
+  const auto same = [&](const FileIdentity& file, const auto& hash_of_it) {
     std::error_code failure;
     if (!std::filesystem::is_regular_file(file.path, failure)) return false;
-    const auto hash = hash_of_file(file.path, ignored);
+    const auto hash = hash_of_it(file.path, ignored, std::stop_token{});
     return hash && *hash == file.hash;
   };
-  if (!same(compilation.model)) return;
+  if (!same(compilation.model, hash_of_model)) return;
   ImportOptions options;
   options.dimensions = compilation.dimensions;
   for (const auto& [input, file] : compilation.bindings) {
-    if (!same(file)) return;
+    if (!same(file, hash_of_file)) return;
     if (const auto value = read_npy(file.path, ignored)) options.bindings[input] = *value;
   }
   if (const auto graph = import_onnx(compilation.model.path, options, ignored)) compilation.imported = *graph;
