@@ -87,5 +87,27 @@ TEST_CASE("the hash of a model covers its external data") {
   CHECK_FALSE(plan->imported.has_value());
 }
 
+TEST_CASE("names that are no UTF-8 are refused, and a file's name that is none is written otherwise") {
+  const Workplace here;
+  for (const std::string name :
+       {"\xed\xa0\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80", "\xf0\x80\x80\x80", "\xff", "\xc3"}) {
+    write_text("model.onnx", added("", name));
+    const ToolRun run = run_stowage({"compile", "model.onnx", "-o", "out", "--force"});
+    INFO(run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.find("[invalid-name]") != std::string::npos);
+  }
+  write_text("model.onnx", added("", "\xf0\x9f\x9a\xa2"));
+  CHECK(run_stowage({"compile", "model.onnx", "-o", "good"}).code == 0);
+  CHECK(run_stowage({"explain", "good"}).code == 0);
+
+  write_text("\xff.onnx", added("", "add", ""));
+  const ToolRun run = run_stowage({"compile", "\xff.onnx", "-o", "network"});
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(run.err.find("it is called 'network' [unreadable-file-name]") != std::string::npos);
+  CHECK(run_stowage({"explain", "network"}).code == 0);
+}
+
 }  // namespace
 }  // namespace stowage::test
