@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/fusion_file.h"
 
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -68,6 +70,11 @@ std::string text_of(const SearchGraph& graph) {
 /// Cycles, or a count of something else.
 std::int64_t cycles_in(const Json& entry) { return whole_number(entry, 0, most_cycles); }
 
+std::size_t index_in(const Json& entry, std::size_t count) {
+  if (count == 0) throw std::invalid_argument("a number stands for one of nothing");
+  return static_cast<std::size_t>(whole_number(entry, 0, static_cast<std::int64_t>(count) - 1));
+}
+
 CandidateFate fate_of(const std::string& name) {
   for (const CandidateFate fate : {CandidateFate::chosen, CandidateFate::refused, CandidateFate::outbid}) {
     if (name == name_of(fate)) return fate;
@@ -87,13 +94,9 @@ SearchGraph graph_of(const Json& json, std::size_t candidates) {
     graph.nodes.push_back(std::move(node));
   }
   for (const Json& row : json.at("edges")) {
-    const SearchGraph::Edge edge{row.at("from").get<std::size_t>(), row.at("to").get<std::size_t>(),
-                                 row.at("candidate").get<std::size_t>(), cycles_in(row.at("cycles")),
-                                 row.value("on_path", false)};
-    if (edge.from >= graph.nodes.size() || edge.to >= graph.nodes.size() || edge.candidate >= candidates) {
-      throw std::invalid_argument("an edge of a search graph leads nowhere");
-    }
-    graph.edges.push_back(edge);
+    graph.edges.push_back({index_in(row.at("from"), graph.nodes.size()), index_in(row.at("to"), graph.nodes.size()),
+                           index_in(row.at("candidate"), candidates), cycles_in(row.at("cycles")),
+                           row.value("on_path", false)});
   }
   return graph;
 }
@@ -150,6 +153,9 @@ CandidateRecord candidate_of(const Json& row, const Graph& graph) {
     candidate.operators.push_back(*op);
   }
   candidate.templates = row.at("templates").get<std::vector<std::string>>();
+  if (candidate.operators.empty() || candidate.templates.empty()) {
+    throw std::invalid_argument("a candidate without operators or templates");
+  }
   candidate.fate = fate_of(row.at("fate").get<std::string>());
   if (row.contains("refusals")) {
     for (const Json& refusal : row.at("refusals")) {
@@ -159,7 +165,12 @@ CandidateRecord candidate_of(const Json& row, const Graph& graph) {
     }
   }
   if (row.contains("cycles")) candidate.cycles = cycles_in(row.at("cycles"));
-  candidate.outbid_by = row.value("outbid_by", std::vector<std::size_t>{});
+  if (row.contains("outbid_by")) {
+    // That they are candidates is seen when all are there.
+    for (const Json& holder : row.at("outbid_by")) {
+      candidate.outbid_by.push_back(index_in(holder, std::numeric_limits<std::uint32_t>::max()));
+    }
+  }
   if (row.contains("loss")) candidate.loss = whole_number(row.at("loss"), -most_cycles, most_cycles);
   return candidate;
 }
@@ -178,6 +189,7 @@ FusionRecord fusion_of(const Json& json, std::vector<CandidateRecord> candidates
           {row.at("template").get<std::string>(), row.at("message").get<std::string>(), row.value("of_repeat", false)});
     }
   }
+  if (record.totals.empty()) throw std::invalid_argument("the record of the fusion has no totals");
   if (json.contains("search")) record.search = search_of(json.at("search"));
   static_cast<void>(json.at("candidates").get_ref<const Json::array_t&>());  // whose rows these are
   record.candidates = std::move(candidates);

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace stowage {
 
 namespace {
@@ -52,6 +54,9 @@ class RowBuilder : public Json::json_sax_t {
     const RowReader* reader = nullptr;  ///< of an array: takes its elements
   };
 
+  /// Files that are written here have a dozen levels.
+  static constexpr std::size_t most_levels = 64;
+
   Json* place(Json value) {
     if (levels_.empty()) return &(root_ = std::move(value));
     Level& level = levels_.back();
@@ -67,6 +72,9 @@ class RowBuilder : public Json::json_sax_t {
   }
 
   bool open(Json value) {
+    if (levels_.size() >= most_levels) {
+      throw std::invalid_argument(fmt::format("brackets stand in more than {} others", most_levels));
+    }
     const RowReader* const reader = value.is_array() && !in_row_ ? reader_here() : nullptr;
     in_row_ = in_row_ || (!levels_.empty() && levels_.back().reader != nullptr);
     Json* const placed = place(std::move(value));

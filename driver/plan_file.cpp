@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/plan_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <future>
+#include <limits>
 #include <optional>
 #include <set>
 #include <span>
@@ -16,8 +18,10 @@
 #include "driver/files.h"
 #include "driver/fusion_file.h"
 #include "driver/json_rows.h"
+#include "driver/model_hash.h"
 #include "driver/moved_lines.h"
 #include "driver/report.h"
+#include "driver/stored_step.h"
 #include "driver/trace_file.h"
 #include "lowering/planner.h"
 
@@ -32,6 +36,7 @@ OtherPlan other_plan_of(const Json& row) {
 
 constexpr std::string_view plan_format = "stowage-plan";
 constexpr int format_version = 1;
+constexpr std::int64_t most_bytes = std::int64_t{1} << 62;  ///< of an area of memory
 
 /// Longer texts are arrays of lines, so that plan files can be read and compared by people.
 Json lines_of(const std::string& text) {
@@ -39,12 +44,6 @@ Json lines_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
-}
-
-std::string joined(const Json& lines) {
-  std::string text;
-  for (const Json& line : lines) text += line.get<std::string>() + "\n";
-  return text;
 }
 
 Json to_json(const Schedule& schedule) {
@@ -60,29 +59,6 @@ Json to_json(const Schedule& schedule) {
   json["dma"] = schedule.dma;
   json["slots"] = schedule.slots;
   return json;
-}
-
-constexpr std::int64_t most_parts = 4096;  ///< as many cores as a target may have
-constexpr std::int64_t most_slots = 1 << 20;
-
-Schedule schedule_of(const Json& json) {
-  Schedule schedule;
-  if (json.contains("parallel")) {
-    schedule.parallel.emplace();
-    for (const Json& split : json.at("parallel")) {
-      schedule.parallel->push_back(
-          {split.at("iterator").get<std::string>(), whole_number(split.at("parts"), 1, most_parts)});
-    }
-  }
-  for (const auto& [iterator, size] : json.at("buffer").items()) {
-    schedule.buffer[iterator] = whole_number(size, 1, std::int64_t{1} << 40);
-  }
-  if (json.contains("order")) schedule.order = json.at("order").get<std::vector<std::string>>();
-  schedule.dma = json.at("dma").get<std::map<std::string, std::string>>();
-  for (const auto& [tensor, slots] : json.at("slots").items()) {
-    schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, most_slots));
-  }
-  return schedule;
 }
 
 Json to_json(const Graph& graph, const FusedOperator& group) {
@@ -133,6 +109,7 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 }
 
 std::vector<std::byte> bytes_of_hexadecimal(const std::string& text) {
+  if (text.size() % 2 != 0) throw std::invalid_argument("half a byte is missing: " + text);
   std::vector<std::byte> bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
     unsigned value = 0;
@@ -182,48 +159,6 @@ Json memory_json(const Program& program) {
     json["values"][tensor.name] = hexadecimal(tensor.constant->bytes());
   }
   return json;
-}
-
-/// What is wrong with a folder; becomes one diagnostic.
-class Damage : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// A row of "steps", as it stands there: names belong to a graph that may not be read yet.
-struct StoredStep {
-  struct Stack {
-    std::string whole;
-    std::size_t axis = 0;
-    std::vector<std::string> parts;
-  };
-  std::string name;
-  std::string template_name;
-  std::vector<std::string> operators;
-  std::vector<std::string> roles;
-  std::vector<std::string> inputs;
-  std::string output;
-  std::vector<Stack> stacks;
-  std::optional<Schedule> schedule;  ///< absent for a view
-  std::string nest;                  ///< its text
-};
-
-StoredStep stored_step(const Json& json) {
-  StoredStep step;
-  step.name = json.at("name").get<std::string>();
-  step.template_name = json.at("template").get<std::string>();
-  step.operators = json.at("operators").get<std::vector<std::string>>();
-  step.roles = json.at("roles").get<std::vector<std::string>>();
-  step.inputs = json.at("inputs").get<std::vector<std::string>>();
-  step.output = json.at("output").get<std::string>();
-  for (const Json& row : json.value("stacks", Json::array())) {
-    step.stacks.push_back({row.at("whole").get<std::string>(), row.at("axis").get<std::size_t>(),
-                           row.at("parts").get<std::vector<std::string>>()});
-  }
-  if (!json.contains("schedule")) return step;
-  step.schedule = schedule_of(json.at("schedule"));
-  step.nest = joined(json.at("nest"));
-  return step;
 }
 
 /// plan.json, with its steps apart, because there are as many as operators.
@@ -303,8 +238,8 @@ Graph read_graph(const StoredPlan& plan, const OpenFile& parameters, const std::
   };
   for (const Json& place : plan.file.at("memory").at("places")) {
     if (place.at("area") != "parameters") continue;
-    const auto offset = place.at("offset").get<std::size_t>();
-    const auto size = place.at("bytes").get<std::size_t>();
+    const auto offset = static_cast<std::size_t>(whole_number(place.at("offset"), 0, most_bytes));
+    const auto size = static_cast<std::size_t>(whole_number(place.at("bytes"), 0, most_bytes));
     if (offset > parameters.size() || size > parameters.size() - offset) {
       throw Damage(
           fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, parameters.size()));
@@ -321,48 +256,6 @@ Graph read_graph(const StoredPlan& plan, const OpenFile& parameters, const std::
   const auto graph = parse_graph(text, diagnostics, values, file);
   if (!graph) throw Damage(fmt::format("the weights in {} are not those of the plan", parameters_file));
   return *graph;
-}
-
-FusedOperator read_group(const StoredStep& step, const Graph& graph) {
-  const auto tensor = [&](const std::string& name) {
-    const auto id = graph.find_tensor(name);
-    if (!id) throw Damage(fmt::format("its graph has no tensor {}", Json(name).dump()));
-    return *id;
-  };
-  FusedOperator group;
-  group.name = step.name;
-  group.template_name = step.template_name;
-  for (const std::string& name : step.operators) {
-    const auto id = graph.find_operator(name);
-    if (!id) throw Damage(fmt::format("its graph has no operator {}", Json(name).dump()));
-    group.operators.push_back(*id);
-  }
-  group.roles = step.roles;
-  for (const std::string& name : step.inputs) group.inputs.push_back(tensor(name));
-  group.output = tensor(step.output);
-  for (const StoredStep::Stack& row : step.stacks) {
-    TensorStack stack{tensor(row.whole), {}, row.axis};
-    for (const std::string& part : row.parts) stack.parts.push_back(tensor(part));
-    group.stacks.push_back(std::move(stack));
-  }
-  return group;
-}
-
-/// Lowers a stored schedule again and holds the nest against the stored text.
-Plan read_plan(const StoredStep& step, const Graph& graph, const FusedOperator& group, const Target& target) {
-  Plan plan;
-  plan.schedule = *step.schedule;
-  Lowered lowered = lower(group.name, group_stages(graph, group), plan.schedule, target);
-  if (const auto* refusal = std::get_if<Decision>(&lowered)) {
-    throw Damage(fmt::format("the schedule of '{}' cannot be lowered: {}", group.name, refusal->reason));
-  }
-  plan.nest = std::get<LoopNest>(std::move(lowered));
-  if (to_text(plan.nest) != step.nest) {
-    throw Damage(fmt::format("the loop nest of '{}' differs from what this version makes of its schedule", group.name));
-  }
-  plan.counts = predict_counts(plan.nest);
-  plan.time = estimate_time(plan.nest, plan.counts, target);
-  return plan;
 }
 
 /// Takes the sources as they are in the folder. True if some were changed.
@@ -395,7 +288,9 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
   Compilation compilation;
   compilation.command_line = plan.at("command").get<std::string>();
   compilation.model = {plan.at("model").at("path").get<std::string>(), plan.at("model").at("hash").get<std::string>()};
-  compilation.dimensions = plan.at("dimensions").get<std::map<std::string, std::int64_t>>();
+  for (const auto& [name, size] : plan.at("dimensions").items()) {
+    compilation.dimensions[name] = whole_number(size, 0, std::numeric_limits<std::int64_t>::max());
+  }
   for (const auto& [input, file] : plan.at("bindings").items()) {
     compilation.bindings[input] = {file.at("path").get<std::string>(), file.at("hash").get<std::string>()};
   }
@@ -428,17 +323,48 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
     program.fused.groups.push_back(read_group(step, graph));
     program.steps.push_back({program.fused.groups.back(), std::nullopt});
   }
+  // Before anything is made of the groups: they may be anything.
+  if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
+  for (std::size_t i = 0; i < stored.steps.size(); ++i) {
+    const bool is_view = program.steps[i].group.template_name == "view";
+    if (stored.steps[i].schedule.has_value() != is_view) continue;
+    throw Damage(fmt::format("'{}' is {}", program.steps[i].group.name,
+                             is_view ? "a view with a schedule" : "launched and has no schedule"));
+  }
   parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
     if (!stored.steps[i].schedule) return;
     program.steps[i].plan = read_plan(stored.steps[i], graph, program.steps[i].group, program.target);
   });
   if (stop.stop_requested()) throw ReadingStopped();
-  if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
   if (memory_json(program) != stored.file.at("memory")) {
     throw Damage("its memory map differs from what this version makes");
   }
   compilation.emitted = emit_signed(compilation);
+}
+
+/// Buffer sizes on the way to a plan are those of its iterators.
+void check_sizes(const Program& program, const Trace& trace) {
+  std::map<std::string, std::map<std::string, std::int64_t>> extents;  // by fused operator and iterator
+  for (const ProgramStep& step : program.steps) {
+    if (!step.plan) continue;
+    for (const GroupIterator& iterator : group_iterators(step.plan->nest.stages)) {
+      extents[step.group.name][iterator.name] = iterator.extent;
+    }
+  }
+  constexpr std::string_view prefix = "buffer ";
+  for (const TraceRecord& record : trace.records) {
+    const auto of = extents.find(record.subject);
+    if (record.algorithm != "alg1" || of == extents.end()) continue;
+    for (const auto& [name, value] : record.values) {
+      if (!name.starts_with(prefix)) continue;
+      const auto extent = of->second.find(name.substr(prefix.size()));
+      if (extent == of->second.end()) throw Damage(fmt::format("'{}' has no iterator for '{}'", of->first, name));
+      if (std::stoll(value) > std::max<std::int64_t>(1, extent->second)) {
+        throw Damage(fmt::format("'{}' of '{}' is {} of {}", name, of->first, value, extent->second));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -513,17 +439,17 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
 
 void read_model_again(Compilation& compilation) {
   Diagnostics ignored;  // a model that is gone or was changed is no mistake
-  const auto same = [&](const FileIdentity& file) {
+  const auto same = [&](const FileIdentity& file, const auto& hash_of_it) {
     std::error_code failure;
     if (!std::filesystem::is_regular_file(file.path, failure)) return false;
-    const auto hash = hash_of_file(file.path, ignored);
+    const auto hash = hash_of_it(file.path, ignored, std::stop_token{});
     return hash && *hash == file.hash;
   };
-  if (!same(compilation.model)) return;
+  if (!same(compilation.model, hash_of_model)) return;
   ImportOptions options;
   options.dimensions = compilation.dimensions;
   for (const auto& [input, file] : compilation.bindings) {
-    if (!same(file)) return;
+    if (!same(file, hash_of_file)) return;
     if (const auto value = read_npy(file.path, ignored)) options.bindings[input] = *value;
   }
   if (const auto graph = import_onnx(compilation.model.path, options, ignored)) compilation.imported = *graph;
@@ -559,6 +485,7 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
     add_steps(stored, compilation, stop);
     reading = &trace_path;
     StoredTrace decisions = reading_trace.get();
+    check_sizes(compilation.program, decisions.trace);
     compilation.trace = std::move(decisions.trace);
     compilation.fusion = std::move(decisions.fusion);
     Diagnostics sources;

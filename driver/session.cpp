@@ -12,6 +12,7 @@
 #include "core/npy.h"
 #include "core/operators.h"
 #include "driver/files.h"
+#include "driver/model_hash.h"
 #include "driver/schedule_toml.h"
 #include "emitter/c_writer.h"
 #include "fusion/fold_intrinsics.h"
@@ -288,7 +289,7 @@ Result<Graph> import_network(const CompileRequest& request, Compilation& compila
     import.bindings[input] = *value;
     compilation.bindings[input] = {file, *hash};
   }
-  auto hash = hash_of_file(request.model, files, stop);
+  auto hash = hash_of_model(request.model, files, stop);
   diagnostics.append(files);
   if (files.has_errors() || !hash) return Failed{};
   compilation.model = {request.model, *hash};

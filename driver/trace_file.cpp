@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/trace_file.h"
 
+#include <charconv>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -27,8 +28,10 @@ std::string_view name_of(TraceOutcome outcome) {
 }
 
 TraceOutcome outcome_of(const std::string& name) {
-  if (name == "accepted") return TraceOutcome::accepted;
-  return name == "refused" ? TraceOutcome::refused : TraceOutcome::step;
+  for (const TraceOutcome outcome : {TraceOutcome::step, TraceOutcome::accepted, TraceOutcome::refused}) {
+    if (name == name_of(outcome)) return outcome;
+  }
+  throw std::invalid_argument(fmt::format("'{}' is no outcome of a step", name));
 }
 
 Json row_of(const TraceRecord& record) {
@@ -36,11 +39,30 @@ Json row_of(const TraceRecord& record) {
           {"outcome", name_of(record.outcome)}, {"message", record.message}, {"values", record.values}};
 }
 
+/// The state after a step of algorithms 1 and 2 has numbers, which its readers count with.
+void check_numbers(const TraceRecord& record) {
+  for (const auto& [name, value] : record.values) {
+    const bool is_size = record.algorithm == "alg1" && name.starts_with("buffer ");
+    const bool is_count = (record.algorithm == "alg1" && name == "ldm bytes") ||
+                          (record.algorithm == "alg2" && (name == "transfers" || name.starts_with("transfers ") ||
+                                                          name.starts_with("computations ")));
+    if (!is_size && !is_count) continue;
+    std::int64_t number = -1;
+    const char* const end = value.data() + value.size();
+    const auto [stopped, error] = std::from_chars(value.data(), end, number);
+    if (error == std::errc() && stopped == end && number >= (is_size ? 1 : 0) && number <= most_cycles) continue;
+    throw std::invalid_argument(
+        fmt::format("'{}' of a step of '{}' is {}, and no count", name, record.subject, Json(value).dump()));
+  }
+}
+
 TraceRecord record_of(const Json& row) {
-  return {
+  TraceRecord record = {
       row.at("algorithm").get<std::string>(), row.at("subject").get<std::string>(),
       row.at("place").get<std::string>(),     outcome_of(row.at("outcome").get<std::string>()),
       row.at("message").get<std::string>(),   row.at("values").get<std::vector<std::pair<std::string, std::string>>>()};
+  check_numbers(record);
+  return record;
 }
 
 std::string quoted(const std::string& text) {

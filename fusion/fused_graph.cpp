@@ -9,6 +9,9 @@
 
 #include "core/storage_box.h"
 #include "fusion/group.h"
+#include "fusion/siblings.h"
+#include "fusion/template.h"
+#include "fusion/views.h"
 
 namespace stowage {
 namespace {
@@ -38,6 +41,9 @@ class FusedVerifier {
     if (group.roles.size() != group.operators.size()) {
       return fmt::format("{} roles for {} operators", group.roles.size(), group.operators.size());
     }
+    for (const std::string& role : group.roles) {
+      if (!is_role(role)) return fmt::format("there is no role '{}'", role);
+    }
     const std::set<OpId> members(group.operators.begin(), group.operators.end());
     const std::vector<TensorId> results = results_of(group);
     std::set<OpId> earlier;
@@ -61,6 +67,8 @@ class FusedVerifier {
       }
     }
     if (auto problem = check_results(group, members)) return problem;
+    if (auto problem = check_name_and_template(group)) return problem;
+    if (auto problem = broken_stacks(graph_, group)) return problem;
     if (group.inputs != outside_inputs(graph_, group.operators)) return "its inputs are not what it reads from outside";
     for (const TensorId input : group.inputs) {
       // Every input computed by an earlier group: this gives order and convexity at once.
@@ -68,6 +76,18 @@ class FusedVerifier {
         return fmt::format("it reads {} before a group has written it", graph_.tensor(input).name);
     }
     return std::nullopt;
+  }
+
+  /// A view is an operator alone that is in place, and has no kernel.
+  std::optional<std::string> check_name_and_template(const FusedOperator& group) const {
+    if (std::none_of(group.operators.begin(), group.operators.end(),
+                     [&](OpId op) { return graph_.op(op).name == group.name; })) {
+      return "it is named after none of its operators";
+    }
+    const bool is_alone = group.operators.size() == 1;
+    const bool is_view = is_alone && is_in_place(graph_, group.operators.front());
+    if (is_view == (group.template_name == "view")) return std::nullopt;
+    return is_view ? "it is a view, and not marked as one" : "it is marked as a view, and is none";
   }
 
   std::optional<std::string> check_results(const FusedOperator& group, const std::set<OpId>& members) const {

@@ -345,6 +345,10 @@ std::string_view name_of(VertexRole role) {
   fail_check("unknown vertex role");
 }
 
+bool is_role(std::string_view name) {
+  return std::any_of(role_names.begin(), role_names.end(), [&](const RoleName& row) { return row.name == name; });
+}
+
 std::vector<std::string> values_on_chip(const FusionTemplate& fusion_template) {
   std::vector<std::string> values;
   for (const TemplateVertex& vertex : fusion_template.vertices) {

@@ -350,7 +350,10 @@ bool is_of_siblings(const FusedOperator& group) {
   return std::find(group.roles.begin(), group.roles.end(), "sibling") != group.roles.end();
 }
 
-std::vector<Branch> branches_of(const Graph& graph, const FusedOperator& group) {
+namespace {
+
+/// Nothing where an operator belongs to no branch.
+std::optional<std::vector<Branch>> find_branches(const Graph& graph, const FusedOperator& group) {
   std::vector<Branch> branches;
   for (std::size_t i = 0; i < group.operators.size(); ++i) {
     const OpId op = group.operators[i];
@@ -365,13 +368,63 @@ std::vector<Branch> branches_of(const Graph& graph, const FusedOperator& group) 
       });
     };
     const auto found = std::find_if(branches.begin(), branches.end(), reads);
-    check(found != branches.end(), "an operator of a group of siblings that belongs to none");
+    if (found == branches.end()) return std::nullopt;
     found->push_back(op);
   }
   const auto offset = [&](const Branch& branch) { return box_of(graph, result_of(graph, branch)).offset; };
   std::stable_sort(branches.begin(), branches.end(),
                    [&](const Branch& a, const Branch& b) { return offset(a) < offset(b); });
   return branches;
+}
+
+}  // namespace
+
+std::vector<Branch> branches_of(const Graph& graph, const FusedOperator& group) {
+  auto branches = find_branches(graph, group);
+  check(branches.has_value(), "an operator of a group of siblings that belongs to none");
+  return *std::move(branches);
+}
+
+std::optional<std::string> broken_stacks(const Graph& graph, const FusedOperator& group) {
+  if (!is_of_siblings(group)) {
+    return group.stacks.empty() ? std::nullopt : std::optional<std::string>("it has stacks and no siblings");
+  }
+  const auto branches = find_branches(graph, group);
+  if (!branches) return "an operator belongs to none of its siblings";
+  std::vector<StageList> lists;
+  for (const Branch& branch : *branches) {
+    for (std::size_t i = 1; i < branch.size(); ++i) {
+      const auto& operands = graph.op(branch[i]).inputs;
+      if (std::find(operands.begin(), operands.end(), graph.op(branch[i - 1]).output) != operands.end()) continue;
+      return fmt::format("{} does not read {}", graph.op(branch[i]).name, graph.op(branch[i - 1]).name);
+    }
+    lists.push_back(branch_stages(graph, branch));
+  }
+  const auto stacked = stack_stages(graph, lists, *branches);
+  if (const auto* refused = std::get_if<Decision>(&stacked)) return refused->reason;
+  const auto& [list, parts] = std::get<StackedStages>(stacked);
+  std::size_t wanted = 0;
+  for (std::size_t t = 0; t < parts.size(); ++t) {
+    const StageTensor& tensor = list.tensors[t];
+    if (!parts[t] || tensor.role == TensorRole::intermediate) continue;
+    ++wanted;
+    const auto stack = std::find_if(group.stacks.begin(), group.stacks.end(), [&](const TensorStack& row) {
+      return row.parts == parts[t]->tensors && row.axis == parts[t]->axis;
+    });
+    if (stack == group.stacks.end()) return fmt::format("no stack holds {}", tensor.name);
+    const GraphTensor& whole = graph.tensor(stack->whole);
+    if (whole.type != tensor.type || whole.shape != tensor.shape) {
+      return fmt::format("{} is {}{}, its parts make {}{}", whole.name, name_of(whole.type), to_text(whole.shape),
+                         name_of(tensor.type), to_text(tensor.shape));
+    }
+    const bool is_result = tensor.role == TensorRole::output;
+    if (is_result != (stack->whole == group.output) || is_result == whole.constant.has_value() || whole.producer ||
+        whole.is_input) {
+      return fmt::format("{} is no stack of {}", whole.name, is_result ? "results" : "parameters");
+    }
+  }
+  if (wanted != group.stacks.size()) return fmt::format("{} stacks, {} were wanted", group.stacks.size(), wanted);
+  return std::nullopt;
 }
 
 StageList branch_stages(const Graph& graph, const Branch& branch) {

@@ -26,6 +26,11 @@ bool is_of_siblings(const FusedOperator& group);
 /// The branches of such a group, in the order in which their results lie in memory.
 std::vector<Branch> branches_of(const Graph& graph, const FusedOperator& group);
 
+/// What is wrong with the stacks of a group that was chosen, in words, or nothing: they are those that with_stacks
+/// gives it, and a group of other operators has none. The group's operators are in the graph, in order, with a role
+/// each.
+std::optional<std::string> broken_stacks(const Graph& graph, const FusedOperator& group);
+
 /// What one branch computes; tensors have their sources.
 StageList branch_stages(const Graph& graph, const Branch& branch);
 

@@ -18,6 +18,7 @@ namespace stowage {
 /// `sibling`: an anchor of a further branch of a template of siblings; no file names it.
 enum class VertexRole : std::uint8_t { anchor, producer, prologue, epilogue, folded, view, context, sibling };
 std::string_view name_of(VertexRole role);
+bool is_role(std::string_view name);
 
 struct TemplateVertex {
   std::string name;

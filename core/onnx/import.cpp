@@ -16,6 +16,7 @@
 #include "core/onnx/node_import.h"
 #include "core/onnx/node_order.h"
 #include "core/onnx/prune.h"
+#include "core/onnx/readable_name.h"
 #include "core/onnx/structure.h"
 #include "core/onnx/tensor_proto.h"
 #include "core/operators.h"
@@ -159,12 +160,21 @@ ModelCheck check_model(const Model& model, Diagnostics& diagnostics) {
   return result;
 }
 
+/// The file's name stands for a network without one. One that is no text could not be written into plan files.
+std::string network_name(const Model& model, Diagnostics& diagnostics) {
+  if (!model.proto.graph().name().empty()) return model.proto.graph().name();
+  std::string stem = std::filesystem::path(model.path).stem().string();
+  if (is_readable_name(stem)) return stem;
+  diagnostics.warning("unreadable-file-name", model.place(),
+                      "the network has no name, and the file's is not readable text: it is called 'network'");
+  return "network";
+}
+
 /// The import of a model that passed the checks. `inputs_to_bind` gets the inputs whose values decide shapes.
 Result<Graph> import_model(Model& model, const ImportOptions& options, Diagnostics& diagnostics,
                            std::set<std::string>& inputs_to_bind, std::stop_token stop = {}) {
   const onnx::GraphProto& graph = model.proto.graph();
-  const std::string stem = std::filesystem::path(model.path).stem().string();
-  ImportState state{model, options, diagnostics, GraphBuilder(graph.name().empty() ? stem : graph.name())};
+  ImportState state{model, options, diagnostics, GraphBuilder(network_name(model, diagnostics))};
   state.stop = std::move(stop);
   state.generated_bytes_left = options.max_generated_bytes;
   collect_used_names(graph, state.used_names);

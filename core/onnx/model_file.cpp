@@ -9,33 +9,12 @@
 #include <fstream>
 #include <map>
 
+#include "core/onnx/readable_name.h"
+
 namespace stowage::onnx_import {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Valid UTF-8 without control characters: names go into messages, JSON and file names.
-bool is_printable(const std::string& text) {
-  std::size_t follow = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (follow > 0) {
-      if ((byte & 0xC0U) != 0x80U) return false;
-      --follow;
-    } else if (byte < 0x80) {
-      if (byte < 0x20 || byte == 0x7F) return false;
-    } else if (byte >= 0xC2 && byte <= 0xDF) {
-      follow = 1;
-    } else if (byte >= 0xE0 && byte <= 0xEF) {
-      follow = 2;
-    } else if (byte >= 0xF0 && byte <= 0xF4) {
-      follow = 3;
-    } else {
-      return false;
-    }
-  }
-  return follow == 0;
-}
 
 class NameCheck {
  public:
@@ -72,7 +51,7 @@ class NameCheck {
     }
   }
 
-  void name(const std::string& text) { good_ = good_ && text.size() <= max_name_length && is_printable(text); }
+  void name(const std::string& text) { good_ = good_ && text.size() <= max_name_length && is_readable_name(text); }
   void info(const onnx::ValueInfoProto& value) {
     name(value.name());
     for (const auto& dim : value.type().tensor_type().shape().dim()) name(dim.dim_param());
@@ -159,8 +138,12 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
   names.graph(proto.graph());
   for (const auto& function : proto.functions()) names.function(function);
   if (!good_names) {
-    return fail("invalid-name",
-                fmt::format("a name in the file is not readable text or longer than {} bytes", max_name_length));
+    return fail(
+        "invalid-name",
+        fmt::format(
+            "a name in the file is not readable text (UTF-8 without control characters) or longer than {} bytes",
+            max_name_length),
+        "rename it in the program that exported the model, and export it again");
   }
   std::int64_t opset = proto.opset_import_size() == 0 ? 1 : 0;  // files of IR version 1 and 2 name no opset
   const auto note_opset = [&](const auto& imports) {

@@ -33,7 +33,7 @@ run_one() {
   while read -r seed; do cp "$seed" "$corpus/seed_$((n++))"; done < <(seeds "$name")
   local log="build/fuzz/findings/$name.log"
   if LSAN_OPTIONS=suppressions=tests/suppressions/lsan.txt "build/fuzz/tests/fuzz/fuzz_$name" "$corpus" \
-    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
+    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=262144 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/findings/$name-" >"$log" 2>&1 </dev/null; then
     echo "$name: nothing found, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
   else

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of loop nests: what is accepted prints as a text that is accepted and prints the same, and can be verified.
+#include "core/target.h"
+#include "lowering/loop_nest_parser.h"
+#include "lowering/planner.h"
+#include "tests/fuzz/fuzz_support.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace stowage;
+  Diagnostics diagnostics;
+  const auto nest = parse_loop_nest(fuzz::as_text(data, size), diagnostics);
+  fuzz::check_promise(nest, diagnostics);
+  if (!nest) return 0;
+  const std::string text = to_text(*nest);
+  const auto again = parse_loop_nest(text, diagnostics);
+  if (!again || to_text(*again) != text) std::abort();
+  static_cast<void>(verify(*nest, Target{}));
+  return 0;
+}
