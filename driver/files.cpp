@@ -176,13 +176,15 @@ Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnosti
   return fmt::format("xxh64:{:016x}", XXH64_digest(state.get()));
 }
 
-FolderWriter::FolderWriter(fs::path wanted, fs::path temporary, int lock)
-    : wanted_(std::move(wanted)), temporary_(std::move(temporary)), lock_(lock) {}
+FolderWriter::FolderWriter(fs::path wanted, fs::path temporary, int lock, FolderContent content, bool force)
+    : wanted_(std::move(wanted)), temporary_(std::move(temporary)), lock_(lock), content_(content), force_(force) {}
 
 FolderWriter::FolderWriter(FolderWriter&& other) noexcept
     : wanted_(std::move(other.wanted_)),
       temporary_(std::exchange(other.temporary_, {})),
-      lock_(std::exchange(other.lock_, -1)) {}
+      lock_(std::exchange(other.lock_, -1)),
+      content_(other.content_),
+      force_(other.force_) {}
 
 FolderWriter::~FolderWriter() {
   std::error_code ignored;
@@ -190,23 +192,11 @@ FolderWriter::~FolderWriter() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-Result<FolderWriter> FolderWriter::open(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
-  // "out/" and "out" are the same folder; its parent is what must be writable.
-  fs::path folder = fs::absolute(wanted).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();
+Result<FolderWriter> FolderWriter::open(const fs::path& wanted, FolderContent content, bool force,
+                                        Diagnostics& diagnostics) {
+  if (!may_write_folder(wanted, content, force, {}, diagnostics)) return Failed{};
+  fs::path folder = without_slash(wanted);
   std::error_code failure;
-  const fs::file_status status = fs::symlink_status(folder, failure);
-  if (fs::exists(status)) {
-    if (!fs::is_directory(status)) {
-      diagnostics.error("output-exists", place_of(wanted), "exists and is not a folder", "choose another place");
-      return Failed{};
-    }
-    if (!force) {
-      diagnostics.error("output-exists", place_of(wanted), "the output folder exists already",
-                        "give --force to replace it");
-      return Failed{};
-    }
-  }
   fs::create_directories(folder.parent_path(), failure);
   if (failure) {
     report(wanted, "the folder above it cannot be made", failure.value(), diagnostics);
@@ -221,7 +211,7 @@ Result<FolderWriter> FolderWriter::open(const fs::path& wanted, bool force, Diag
   // Where locks do not work the process's number alone protects the folder.
   const int lock = ::open(temporary.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (lock >= 0) hold(lock);
-  return FolderWriter(std::move(folder), std::move(temporary), lock);
+  return FolderWriter(std::move(folder), std::move(temporary), lock, content, force);
 }
 
 bool FolderWriter::write(const fs::path& relative, std::string_view text, Diagnostics& diagnostics,
@@ -248,6 +238,12 @@ bool FolderWriter::write(const fs::path& relative, std::span<const std::byte> by
 }
 
 bool FolderWriter::commit(Diagnostics& diagnostics) {
+  return write(folder_marker, marker_text(temporary_, content_), diagnostics) && put_in_place(diagnostics);
+}
+
+bool FolderWriter::put_in_place(Diagnostics& diagnostics) {
+  // What is there may have got other files since.
+  if (!may_write_folder(wanted_, content_, force_, {}, diagnostics)) return false;
   if (fs::exists(fs::symlink_status(wanted_))) {
     // One step, so that at every moment a whole folder stands there; what was there goes with the temporary's name.
     if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, wanted_.c_str(), RENAME_EXCHANGE) == 0) return true;
@@ -273,6 +269,11 @@ bool FolderWriter::commit(Diagnostics& diagnostics) {
 
 bool may_write_file(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
   std::error_code failure;
+  if (fs::is_directory(wanted, failure)) {
+    diagnostics.error("output-exists", place_of(wanted), "a file is to be written, and this is a folder",
+                      "choose another place");
+    return false;
+  }
   if (force || is_device(wanted) || !fs::exists(wanted, failure)) return true;
   diagnostics.error("output-exists", place_of(wanted), "the file exists already", "give --force to replace it");
   return false;

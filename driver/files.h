@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/diagnostics.h"
+#include "driver/output_folder.h"
 
 namespace stowage {
 
@@ -43,8 +44,9 @@ Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnosti
 /// is removed. What a killed process left there is removed by the next one that writes to the same place.
 class FolderWriter {
  public:
-  /// Reports a folder that exists (unless `force`) or a parent that cannot be written to.
-  static Result<FolderWriter> open(const std::filesystem::path& wanted, bool force, Diagnostics& diagnostics);
+  /// Reports a folder that may not be replaced (may_write_folder) or a parent that cannot be written to.
+  static Result<FolderWriter> open(const std::filesystem::path& wanted, FolderContent content, bool force,
+                                   Diagnostics& diagnostics);
   FolderWriter(FolderWriter&& other) noexcept;
   FolderWriter& operator=(FolderWriter&&) = delete;
   ~FolderWriter();
@@ -56,17 +58,22 @@ class FolderWriter {
              std::stop_token stop = {});
   /// Where the files are until then.
   [[nodiscard]] const std::filesystem::path& folder() const { return temporary_; }
-  /// Only after it was replaced does the old folder vanish.
+  /// Lists the files in the folder's marker and puts it in place. Only after it was replaced does the old one vanish.
   bool commit(Diagnostics& diagnostics);
 
  private:
-  FolderWriter(std::filesystem::path wanted, std::filesystem::path temporary, int lock);
+  FolderWriter(std::filesystem::path wanted, std::filesystem::path temporary, int lock, FolderContent content,
+               bool force);
+  bool put_in_place(Diagnostics& diagnostics);
   std::filesystem::path wanted_;
   std::filesystem::path temporary_;  ///< removed at the end; empty if there is none
   int lock_ = -1;                    ///< descriptor by which this process holds the temporary, for others to see
+  FolderContent content_{};
+  bool force_ = false;
 };
 
-/// True if a file may be written there: none exists but perhaps a device, or `force`. Else that is reported.
+/// True if a file may be written there: none exists but perhaps a device, or `force`, and no folder. Else that is
+/// reported.
 bool may_write_file(const std::filesystem::path& wanted, bool force, Diagnostics& diagnostics);
 /// Writes one file by renaming a temporary; an existing one is replaced. A device is written to.
 bool write_file_whole(const std::filesystem::path& wanted, std::string_view text, Diagnostics& diagnostics);

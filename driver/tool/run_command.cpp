@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -50,7 +51,7 @@ std::string file_name_of(const std::string& tensor) {
 bool save_outputs(const Graph& graph, const std::vector<Tensor>& outputs, const RunOptions& options,
                   ToolContext& context, Diagnostics& diagnostics) {
   const Interrupt::Hold hold = context.interrupt.hold();
-  auto writer = FolderWriter::open(options.save_outputs, options.force, diagnostics);
+  auto writer = FolderWriter::open(options.save_outputs, FolderContent::outputs, options.force, diagnostics);
   if (!writer) return false;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string name = file_name_of(graph.tensor(graph.outputs()[i]).name);
@@ -212,6 +213,13 @@ int run_command(const RunOptions& options, ToolContext& context) {
   const std::stop_token stop = context.interrupt.token();
   const auto files = named_values(options.inputs, "--input", diagnostics);
   if (diagnostics.has_errors()) return failed(context, diagnostics);
+  if (!options.save_outputs.empty()) {
+    std::vector<std::filesystem::path> read = {options.folder};
+    for (const auto& [input, file] : files) read.emplace_back(file);
+    if (!may_write_folder(options.save_outputs, FolderContent::outputs, options.force, read, diagnostics)) {
+      return failed(context, diagnostics);
+    }
+  }
   auto compilation = read_compilation(options.folder, diagnostics);
   if (!compilation) return failed(context, diagnostics);
   const auto inputs = network_inputs(compilation->program.fused.graph, files, options.seed, diagnostics);

@@ -82,7 +82,7 @@ TEST_CASE("a batch goes on after jobs that fail, and its exit code tells") {
   // A second run touches nothing without --force; with it one job alone can be run.
   const ToolRun again = run_stowage({"batch", "jobs.toml"});
   CHECK(again.code == 1);
-  CHECK(again.err.find("jobs-out/results.jsonl: error: exists already [output-exists]") == 0);
+  CHECK(again.err.find("jobs-out/results.jsonl: error: the file exists already [output-exists]") == 0);
   const ToolRun only = run_stowage({"batch", "jobs.toml", "--only", "last", "--force", "--json"});
   CHECK(only.code == 0);
   const auto json = nlohmann::json::parse(only.out);
