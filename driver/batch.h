@@ -28,6 +28,9 @@ Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& pa
 /// The file of that path.
 Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics);
 
+/// Where a job's sample network is written.
+std::filesystem::path network_path(const Job& job, const std::filesystem::path& folder);
+
 enum class JobState : std::uint8_t { done, failed, fault, interrupted };
 std::string_view name_of(JobState state);
 

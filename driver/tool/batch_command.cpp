@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,11 @@ bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const Batc
     for (fs::path& file : files_read(job.request)) inputs.push_back(std::move(file));
   }
   may_write_file(folder / "results.jsonl", options.force, diagnostics);
+  std::set<fs::path> networks;
+  for (const Job& job : jobs) {
+    if (!job.network.empty()) networks.insert(network_path(job, folder));
+  }
+  for (const fs::path& network : networks) may_write_file(network, options.force, diagnostics);
   for (const Job& job : jobs) {
     may_write_folder(folder / job.name, FolderContent::plan, options.force, inputs, diagnostics);
   }
@@ -85,7 +91,10 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   }
   {
     const Interrupt::Hold hold = context.interrupt.hold();
-    if (!write_file_whole(batch.folder / "results.jsonl", lines, diagnostics)) return failed(context, diagnostics);
+    const Existing existing = options.force ? Existing::replace : Existing::keep;
+    if (!write_file_whole(batch.folder / "results.jsonl", lines, existing, diagnostics)) {
+      return failed(context, diagnostics);
+    }
   }
   if (context.json) {
     std::string joined;
