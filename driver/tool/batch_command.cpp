@@ -38,7 +38,7 @@ bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const Batc
   for (const Job& job : jobs) {
     for (fs::path& file : files_read(job.request)) inputs.push_back(std::move(file));
   }
-  may_write_file(folder / "results.jsonl", options.force, diagnostics);
+  may_write_file(folder / results_name, options.force, diagnostics);
   std::set<fs::path> networks;
   for (const Job& job : jobs) {
     if (!job.network.empty()) networks.insert(network_path(job, folder));
@@ -92,7 +92,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   {
     const Interrupt::Hold hold = context.interrupt.hold();
     const Existing existing = options.force ? Existing::replace : Existing::keep;
-    if (!write_file_whole(batch.folder / "results.jsonl", lines, existing, diagnostics)) {
+    if (!write_file_whole(batch.folder / results_name, lines, existing, diagnostics)) {
       return failed(context, diagnostics);
     }
   }
@@ -104,7 +104,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
     context.out << fmt::format("{{\"jobs\": [{}\n]}}\n", joined);
   } else {
     context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), batch.command_line) << batch_table(results)
-                << fmt::format("\nresults in {}\n", (batch.folder / "results.jsonl").string());
+                << fmt::format("\nresults in {}\n", (batch.folder / results_name).string());
   }
   const auto any = [&](JobState state) {
     return std::any_of(results.begin(), results.end(), [&](const JobResult& r) { return r.state == state; });

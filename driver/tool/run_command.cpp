@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <ostream>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,10 +42,20 @@ EmulationOptions emulation_options(const RunOptions& options) {
   return result;
 }
 
-/// A tensor as a file name; several may become equal, so that the index is part of it where they do.
+/// A tensor's name as the name of its file: no two names become one. A '/' and control characters, a '.' in front and
+/// '%' itself are written as % and two hexadecimal digits; of a name too long for a file the rest is a hash.
 std::string file_name_of(const std::string& tensor) {
-  std::string name = tensor;
-  std::replace(name.begin(), name.end(), '/', '_');
+  constexpr std::size_t longest = 200;
+  std::string name;
+  for (const char c : tensor) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte > 0x1F && byte != 0x7F && c != '/' && c != '%' && !(c == '.' && name.empty());
+    name += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  if (name.size() > longest) {
+    const std::string hash = hash_of(std::as_bytes(std::span(tensor)));
+    name = fmt::format("{}%-{}", name.substr(0, longest), hash.substr(hash.find(':') + 1));
+  }
   return name + ".npy";
 }
 

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/onnx/model_writer.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {
@@ -120,6 +121,42 @@ TEST_CASE("force replaces neither the working directory nor one above it") {
   fs::current_path(top);
   check_refused({"compile", "vector.onnx", "-o", ".", "--force"}, "the working directory");
   CHECK(run_stowage({"compile", "vector.onnx", "-o", "plan", "--force"}).code == 0);
+}
+
+TEST_CASE("outputs whose names differ land in files that differ") {
+  const Workplace here;
+  const std::string name(300, 'n');
+  const std::vector<std::string> names = {"a/b", "a_b", "a%2Fb", ".stowage", "../a", name + "1", name + "2"};
+  ModelWriter model("outputs", 13, "outputs with names that are no names of files");
+  model.add_input("x", ElementType::f32, Shape{4});
+  for (const std::string& output : names) {
+    model.add_output(output, ElementType::f32, Shape{4});
+    model.add_node("Relu", "to " + output, {"x"}, {output});
+  }
+  Diagnostics diagnostics;
+  REQUIRE(model.save("outputs.onnx", diagnostics));
+  REQUIRE(run_stowage({"compile", "outputs.onnx", "-o", "plan"}).code == 0);
+  const ToolRun run = run_stowage({"run", "plan", "--save-outputs", "out"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const auto files = files_below("out");
+  CHECK(files.size() == names.size() + 1);
+  for (const std::string file : {"a%2Fb.npy", "a_b.npy", "a%252Fb.npy", "%2Estowage.npy", "%2E.%2Fa.npy"}) {
+    INFO(file);
+    CHECK(fs::exists("out/" + file));
+  }
+  CHECK_FALSE(fs::exists("a.npy"));
+}
+
+TEST_CASE("a folder for outputs that may not be replaced is refused before the emulation") {
+  const Workplace here;
+  make_plan();
+  fs::create_directory("out");
+  write_text("plan/src/main.c", "#error this is not to be compiled");
+  const ToolRun run = run_stowage({"run", "plan", "--save-outputs", "out"});
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "out: error: the output folder exists already [output-exists]\n  help: give --force to replace it\n");
 }
 
 TEST_CASE("commands that read a plan do not mind the list of what was written") {
