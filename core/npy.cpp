@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "core/partial_file.h"
+#include "core/file_writer.h"
 
 namespace stowage {
 namespace {
@@ -222,19 +222,12 @@ Result<std::string> write_npy(const std::string& path, const Tensor& tensor, Dia
   header.append(64 - (before + header.size() + 1) % 64, ' ');  // elements start at a multiple of 64 bytes
   header += '\n';
 
-  const PartialFile partial(path);
-  std::ofstream file(partial.partial(), std::ios::binary | std::ios::trunc);
-  file << magic << '\x01' << '\x00' << static_cast<char>(header.size() & 0xFFU)
-       << static_cast<char>(header.size() >> 8U) << header;
-  const auto bytes = tensor.bytes();
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) {
-    partial.remove();
-    return fail("file-unwritable", "the file cannot be written");
-  }
-  if (const std::error_code error = partial.put_in_place()) {
-    return fail("file-unwritable", "the file cannot be put in place: " + error.message());
+  FileWriter file(path);
+  file.write(fmt::format("{}{}{}{}{}{}", magic, '\x01', '\x00', static_cast<char>(header.size() & 0xFFU),
+                         static_cast<char>(header.size() >> 8U), header));
+  file.write(tensor.bytes());
+  if (const std::error_code error = file.commit()) {
+    return fail("file-unwritable", "the file cannot be written: " + error.message());
   }
   return path;
 }

@@ -27,27 +27,27 @@ namespace fs = std::filesystem;
 /// Sample networks that jobs ask for, each written once.
 class NetworkFiles {
  public:
-  explicit NetworkFiles(fs::path folder) : folder_(std::move(folder)) {}
+  NetworkFiles(fs::path folder, Existing existing) : folder_(std::move(folder)), existing_(existing) {}
 
   Result<std::string> path_of(const Job& job, Diagnostics& diagnostics, std::stop_token stop) {
     const std::lock_guard lock(mutex_);
-    const std::string name = fmt::format("{}-batch{}-seed{}.onnx", job.network, job.network_batch, job.network_seed);
-    const fs::path path = folder_ / name;
-    if (written_.contains(name)) return path.string();
+    const fs::path path = network_path(job, folder_);
+    if (written_.contains(path)) return path.string();
     std::error_code ignored;  // a folder that cannot be made shows when the file is written
-    fs::create_directories(folder_, ignored);
+    fs::create_directories(path.parent_path(), ignored);
     NetworkOptions options;
     options.batch = job.network_batch;
     options.seed = static_cast<std::uint64_t>(job.network_seed);
-    auto result = write_network(job.network, options, path.string(), diagnostics, stop);
-    if (result) written_.insert(name);
+    auto result = write_network(job.network, options, path.string(), diagnostics, stop, existing_);
+    if (result) written_.insert(path);
     return result;
   }
 
  private:
   std::mutex mutex_;
   fs::path folder_;
-  std::set<std::string> written_;
+  Existing existing_;
+  std::set<fs::path> written_;
 };
 
 Json check_json(const CheckResult& check) {
@@ -147,6 +147,11 @@ JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& net
 
 }  // namespace
 
+fs::path network_path(const Job& job, const fs::path& folder) {
+  const std::string name = fmt::format("{}-batch{}-seed{}.onnx", job.network, job.network_batch, job.network_seed);
+  return folder / "networks" / name;
+}
+
 std::string_view name_of(JobState state) {
   switch (state) {
     case JobState::done: return "done";
@@ -161,7 +166,7 @@ std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOption
                                  const std::function<void(const JobResult&)>& on_done, std::stop_token stop) {
   std::vector<JobResult> results(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) results[i].name = jobs[i].name;
-  NetworkFiles networks(options.folder / "networks");
+  NetworkFiles networks(options.folder, options.force ? Existing::replace : Existing::keep);
   std::atomic<std::size_t> next = 0;
   std::mutex done;
   const auto work = [&] {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/session.h"
@@ -27,6 +28,12 @@ struct Job {
 Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics);
 /// The file of that path.
 Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics);
+
+/// File of a batch's folder with one object a job.
+inline constexpr std::string_view results_name = "results.jsonl";
+
+/// Where a job's sample network is written.
+std::filesystem::path network_path(const Job& job, const std::filesystem::path& folder);
 
 enum class JobState : std::uint8_t { done, failed, fault, interrupted };
 std::string_view name_of(JobState state);

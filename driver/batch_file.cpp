@@ -75,12 +75,24 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
   }
 }
 
+/// Why no folder of a batch can have that name; empty where one can.
+std::string why_no_folder(const std::string& name) {
+  constexpr std::size_t longest = 255;
+  if (name.empty()) return "it is empty";
+  if (name == "networks" || name == results_name) return "the batch writes there itself";
+  if (name.front() == '.') return "it begins with a '.'";
+  if (name.find('/') != std::string::npos) return "it holds a '/'";
+  if (name.size() > longest) return fmt::format("it is longer than {} bytes", longest);
+  const bool control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+  return control ? "it holds control characters" : "";
+}
+
 void read_job(TomlTable& table, const fs::path& folder, Job& job) {
   if (table.read("name", job.name, Need::required)) {
-    const bool usable = !job.name.empty() && job.name != "." && job.name != ".." && job.name != "networks" &&
-                        job.name.find('/') == std::string::npos;
-    if (!usable) {
-      table.error("wrong-job-name", "name", fmt::format("'{}' cannot be the name of a folder for this job", job.name));
+    if (const std::string why = why_no_folder(job.name); !why.empty()) {
+      table.error("wrong-job-name", "name",
+                  fmt::format("'{}' cannot be the name of a folder for this job: {}", job.name, why),
+                  "give the job another name");
     }
   }
   read_common(table, folder, job);

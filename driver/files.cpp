@@ -2,23 +2,15 @@
 #include "driver/files.h"
 
 #include <cerrno>
-#include <charconv>
-#include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-#include "core/partial_file.h"
 
 namespace stowage {
 
@@ -45,54 +37,6 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 /// Pieces small enough that a stop is noticed at once.
 constexpr std::size_t piece = std::size_t{1} << 22;
-
-/// Makes something under a free name beside `wanted`: ".NAME.PID.N". Returns its path, or nothing with errno set.
-template <class Make>
-fs::path make_beside(const fs::path& wanted, const Make& make) {
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    fs::path path = wanted.parent_path() / fmt::format(".{}.{}.{}", wanted.filename().string(), ::getpid(), attempt);
-    if (make(path.c_str())) return path;
-    if (errno != EEXIST) break;
-  }
-  return {};
-}
-
-/// Holds a file or folder as long as the descriptor is open, which ends with the process however that ends. False where
-/// another one holds it.
-bool hold(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
-
-/// The process in the name of a temporary of `wanted` (see make_beside), or nothing.
-std::optional<pid_t> maker_of(const std::string& name, const fs::path& wanted) {
-  const std::string prefix = fmt::format(".{}.", wanted.filename().string());
-  if (!name.starts_with(prefix)) return std::nullopt;
-  const char* const end = name.data() + name.size();
-  pid_t process = 0;
-  int attempt = 0;
-  const auto [dot, wrong] = std::from_chars(name.data() + prefix.size(), end, process);
-  if (wrong != std::errc() || process <= 0 || dot == end || *dot != '.') return std::nullopt;
-  const auto [rest, wrong_too] = std::from_chars(dot + 1, end, attempt);
-  const std::string_view behind(rest, static_cast<std::size_t>(end - rest));
-  if (wrong_too != std::errc() || (!behind.empty() && behind != ".old")) return std::nullopt;
-  return process;
-}
-
-/// Removes temporaries that processes left behind when they were killed: their process is gone, and nobody holds them.
-/// (The number alone would not do: a process of another container has one of its own.)
-void remove_left_behind(const fs::path& wanted) {
-  std::error_code failure;
-  std::vector<fs::path> left;
-  for (fs::directory_iterator entry(wanted.parent_path(), failure), end; !failure && entry != end;
-       entry.increment(failure)) {
-    const auto process = maker_of(entry->path().filename().string(), wanted);
-    if (process && ::kill(*process, 0) != 0 && errno == ESRCH) left.push_back(entry->path());
-  }
-  for (const fs::path& path : left) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor < 0) continue;
-    if (hold(descriptor)) fs::remove_all(path, failure);
-    ::close(descriptor);
-  }
-}
 
 Result<File> open_to_read(const std::string& path, Diagnostics& diagnostics) {
   std::error_code failure;
@@ -176,52 +120,28 @@ Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnosti
   return fmt::format("xxh64:{:016x}", XXH64_digest(state.get()));
 }
 
-FolderWriter::FolderWriter(fs::path wanted, fs::path temporary, int lock)
-    : wanted_(std::move(wanted)), temporary_(std::move(temporary)), lock_(lock) {}
+FolderWriter::FolderWriter(fs::path wanted, FolderContent content, bool force)
+    : wanted_(std::move(wanted)),
+      content_(content),
+      force_(force),
+      temporary_(without_slash(wanted_), HiddenTemporary::Kind::folder) {}
 
-FolderWriter::FolderWriter(FolderWriter&& other) noexcept
-    : wanted_(std::move(other.wanted_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      lock_(std::exchange(other.lock_, -1)) {}
-
-FolderWriter::~FolderWriter() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
-  if (lock_ >= 0) ::close(lock_);
-}
-
-Result<FolderWriter> FolderWriter::open(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
-  // "out/" and "out" are the same folder; its parent is what must be writable.
-  fs::path folder = fs::absolute(wanted).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();
+Result<FolderWriter> FolderWriter::open(const fs::path& wanted, FolderContent content, bool force,
+                                        Diagnostics& diagnostics) {
+  if (!may_write_folder(wanted, content, force, {}, diagnostics)) return Failed{};
   std::error_code failure;
-  const fs::file_status status = fs::symlink_status(folder, failure);
-  if (fs::exists(status)) {
-    if (!fs::is_directory(status)) {
-      diagnostics.error("output-exists", place_of(wanted), "exists and is not a folder", "choose another place");
-      return Failed{};
-    }
-    if (!force) {
-      diagnostics.error("output-exists", place_of(wanted), "the output folder exists already",
-                        "give --force to replace it");
-      return Failed{};
-    }
-  }
-  fs::create_directories(folder.parent_path(), failure);
+  fs::create_directories(without_slash(wanted).parent_path(), failure);
   if (failure) {
     report(wanted, "the folder above it cannot be made", failure.value(), diagnostics);
     return Failed{};
   }
-  remove_left_behind(folder);
-  fs::path temporary = make_beside(folder, [](const char* path) { return ::mkdir(path, 0777) == 0; });
-  if (temporary.empty()) {
-    report(wanted, "the output folder cannot be made", errno, diagnostics, "choose a folder that you may write to");
+  FolderWriter writer(wanted, content, force);
+  if (const std::error_code error = writer.temporary_.error()) {
+    report(wanted, "the output folder cannot be made", error.value(), diagnostics,
+           "choose a folder that you may write to");
     return Failed{};
   }
-  // Where locks do not work the process's number alone protects the folder.
-  const int lock = ::open(temporary.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock >= 0) hold(lock);
-  return FolderWriter(std::move(folder), std::move(temporary), lock);
+  return writer;
 }
 
 bool FolderWriter::write(const fs::path& relative, std::string_view text, Diagnostics& diagnostics,
@@ -231,10 +151,10 @@ bool FolderWriter::write(const fs::path& relative, std::string_view text, Diagno
 
 bool FolderWriter::write(const fs::path& relative, std::span<const std::byte> bytes, Diagnostics& diagnostics,
                          std::stop_token stop) {
-  const fs::path path = temporary_ / relative;
+  const fs::path path = folder() / relative;
   std::error_code failure;
   fs::create_directories(path.parent_path(), failure);
-  std::FILE* file = failure ? nullptr : std::fopen(path.c_str(), "wb");
+  std::FILE* file = failure ? nullptr : std::fopen(path.c_str(), "wbx");
   bool good = file != nullptr;
   bool stopped = false;
   while (good && !bytes.empty() && !(stopped = stop.stop_requested())) {
@@ -248,73 +168,42 @@ bool FolderWriter::write(const fs::path& relative, std::span<const std::byte> by
 }
 
 bool FolderWriter::commit(Diagnostics& diagnostics) {
-  if (fs::exists(fs::symlink_status(wanted_))) {
-    // One step, so that at every moment a whole folder stands there; what was there goes with the temporary's name.
-    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, wanted_.c_str(), RENAME_EXCHANGE) == 0) return true;
-    // File systems that cannot exchange: the old one steps aside first.
-    const fs::path old = temporary_.string() + ".old";
-    if (::rename(wanted_.c_str(), old.c_str()) == 0) {
-      if (::rename(temporary_.c_str(), wanted_.c_str()) == 0) {
-        temporary_ = old;
-        return true;
-      }
-      ::rename(old.c_str(), wanted_.c_str());
-    }
-    report(wanted_, "the folder that is there cannot be replaced", errno, diagnostics);
+  if (!write(folder_marker, marker_text(folder(), content_), diagnostics)) return false;
+  const Existing existing = force_ ? Existing::replace : Existing::keep;
+  for (;;) {
+    // A folder may have appeared, or the one that is there got other files, since it was looked at.
+    if (!may_write_folder(wanted_, content_, force_, {}, diagnostics)) return false;
+    const std::error_code error = temporary_.put_in_place(existing);
+    if (!error) return true;
+    if (error == std::errc::file_exists) continue;
+    report(wanted_, "the output folder cannot be put in place", error.value(), diagnostics);
     return false;
   }
-  if (::rename(temporary_.c_str(), wanted_.c_str()) != 0) {
-    report(wanted_, "the output folder cannot be put in place", errno, diagnostics);
-    return false;
-  }
-  temporary_.clear();
-  return true;
 }
 
 bool may_write_file(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
   std::error_code failure;
-  if (force || is_device(wanted) || !fs::exists(wanted, failure)) return true;
+  if (fs::is_directory(wanted, failure)) {
+    diagnostics.error("output-exists", place_of(wanted), "a file is to be written, and this is a folder",
+                      "choose another place");
+    return false;
+  }
+  if (force || is_device(wanted) || !fs::exists(fs::symlink_status(wanted, failure))) return true;
   diagnostics.error("output-exists", place_of(wanted), "the file exists already", "give --force to replace it");
   return false;
 }
 
-namespace {
-
-/// Writes all and closes. 0, or the errno of what failed first.
-int write_and_close(File file, std::string_view text) {
-  errno = 0;
-  int error = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() ? 0 : errno;
-  if (std::fclose(file.release()) != 0 && error == 0) error = errno;
-  return error;
-}
-
-}  // namespace
-
-bool write_file_whole(const fs::path& wanted, std::string_view text, Diagnostics& diagnostics) {
-  if (is_device(wanted)) {  // which a renamed temporary would replace
-    File file(std::fopen(wanted.c_str(), "wb"));
-    const int error = file ? write_and_close(std::move(file), text) : errno;
-    if (error != 0) report(wanted, "cannot be written", error, diagnostics);
-    return error == 0;
+bool write_file_whole(const fs::path& wanted, std::string_view text, Existing existing, Diagnostics& diagnostics) {
+  FileWriter writer(wanted, existing);
+  writer.write(text);
+  const std::error_code error = writer.commit();
+  if (error == std::errc::file_exists) {
+    diagnostics.error("output-exists", place_of(wanted), "the file appeared while it was made, and was left as it is",
+                      "give --force to replace it");
+  } else if (error) {
+    report(wanted, "cannot be written", error.value(), diagnostics);
   }
-  int descriptor = -1;
-  remove_left_behind(fs::absolute(wanted));
-  const fs::path temporary = make_beside(fs::absolute(wanted), [&](const char* path) {
-    descriptor = ::open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-    return descriptor >= 0;
-  });
-  if (descriptor >= 0) hold(descriptor);
-  if (temporary.empty()) {
-    report(wanted, "cannot be written", errno, diagnostics);
-    return false;
-  }
-  int error = write_and_close(File(::fdopen(descriptor, "wb")), text);
-  if (error == 0 && ::rename(temporary.c_str(), wanted.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(temporary.c_str());
-    report(wanted, "cannot be written", error, diagnostics);
-  }
-  return error == 0;
+  return !error;
 }
 
 }  // namespace stowage

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "core/diagnostics.h"
+#include "core/file_writer.h"
+#include "driver/output_folder.h"
 
 namespace stowage {
 
@@ -38,16 +40,13 @@ class OpenFile {
 /// "xxh64:…" of a file's bytes, read in pieces. Fails without a diagnostic when stopped.
 Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop = {});
 
-/// A folder in the making. Files go to a temporary beside the wanted place; commit() puts it there by renaming.
-/// Whatever happens before that (an error, a stop, an exception) leaves the wanted place as it was, and the temporary
-/// is removed. What a killed process left there is removed by the next one that writes to the same place.
+/// A folder in the making (HiddenTemporary). commit() puts it in place by renaming; whatever happens before that (an
+/// error, a stop, an exception) leaves the wanted place as it was.
 class FolderWriter {
  public:
-  /// Reports a folder that exists (unless `force`) or a parent that cannot be written to.
-  static Result<FolderWriter> open(const std::filesystem::path& wanted, bool force, Diagnostics& diagnostics);
-  FolderWriter(FolderWriter&& other) noexcept;
-  FolderWriter& operator=(FolderWriter&&) = delete;
-  ~FolderWriter();
+  /// Reports a folder that may not be replaced (may_write_folder) or a parent that cannot be written to.
+  static Result<FolderWriter> open(const std::filesystem::path& wanted, FolderContent content, bool force,
+                                   Diagnostics& diagnostics);
 
   /// Writes a file at a path relative to the folder; parents are made. False after a reported error or a stop.
   bool write(const std::filesystem::path& relative, std::string_view text, Diagnostics& diagnostics,
@@ -55,20 +54,24 @@ class FolderWriter {
   bool write(const std::filesystem::path& relative, std::span<const std::byte> bytes, Diagnostics& diagnostics,
              std::stop_token stop = {});
   /// Where the files are until then.
-  [[nodiscard]] const std::filesystem::path& folder() const { return temporary_; }
-  /// Only after it was replaced does the old folder vanish.
+  [[nodiscard]] const std::filesystem::path& folder() const { return temporary_.path(); }
+  /// Lists the files in the folder's marker and puts it in place. Only after it was replaced does the old one vanish.
+  /// A folder that appeared meanwhile is reported as open() does.
   bool commit(Diagnostics& diagnostics);
 
  private:
-  FolderWriter(std::filesystem::path wanted, std::filesystem::path temporary, int lock);
+  FolderWriter(std::filesystem::path wanted, FolderContent content, bool force);
   std::filesystem::path wanted_;
-  std::filesystem::path temporary_;  ///< removed at the end; empty if there is none
-  int lock_ = -1;                    ///< descriptor by which this process holds the temporary, for others to see
+  FolderContent content_{};
+  bool force_ = false;
+  HiddenTemporary temporary_;
 };
 
-/// True if a file may be written there: none exists but perhaps a device, or `force`. Else that is reported.
+/// True if a file may be written there: none exists but perhaps a device, or `force`, and no folder. Else that is
+/// reported.
 bool may_write_file(const std::filesystem::path& wanted, bool force, Diagnostics& diagnostics);
-/// Writes one file by renaming a temporary; an existing one is replaced. A device is written to.
-bool write_file_whole(const std::filesystem::path& wanted, std::string_view text, Diagnostics& diagnostics);
+/// Writes one file as FileWriter does; output-exists where one appeared that is to be kept.
+bool write_file_whole(const std::filesystem::path& wanted, std::string_view text, Existing existing,
+                      Diagnostics& diagnostics);
 
 }  // namespace stowage

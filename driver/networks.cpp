@@ -45,7 +45,7 @@ std::vector<std::string> network_names() {
 }
 
 Result<std::string> write_network(std::string_view name, const NetworkOptions& options, const std::string& path,
-                                  Diagnostics& diagnostics, std::stop_token stop) {
+                                  Diagnostics& diagnostics, std::stop_token stop, Existing existing) {
   const auto row = std::find_if(network_rows.begin(), network_rows.end(),
                                 [&](const NetworkRow& candidate) { return candidate.name == name; });
   if (row == network_rows.end()) {
@@ -61,7 +61,7 @@ Result<std::string> write_network(std::string_view name, const NetworkOptions& o
   }
   NetworkBuilder builder(*row, options);
   row->build(builder);
-  return std::move(builder).save(path, diagnostics, stop);
+  return std::move(builder).save(path, diagnostics, stop, existing);
 }
 
 }  // namespace stowage

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/diagnostics.h"
+#include "core/hidden_temporary.h"
 
 namespace stowage {
 
@@ -33,8 +34,9 @@ std::span<const NetworkRow> network_table();
 std::vector<std::string> network_names();
 
 /// Writes a sample network to `path` and returns the path. Errors: unknown-network (with the nearest name),
-/// invalid-batch, cannot-write; when stopped it fails without one.
+/// invalid-batch, cannot-write, output-exists; when stopped it fails without one.
 Result<std::string> write_network(std::string_view name, const NetworkOptions& options, const std::string& path,
-                                  Diagnostics& diagnostics, std::stop_token stop = {});
+                                  Diagnostics& diagnostics, std::stop_token stop = {},
+                                  Existing existing = Existing::replace);
 
 }  // namespace stowage

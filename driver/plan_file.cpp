@@ -421,7 +421,7 @@ std::string plan_json(const Compilation& compilation) {
 
 bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
                        Diagnostics& diagnostics, std::stop_token stop) {
-  auto writer = FolderWriter::open(folder, force, diagnostics);
+  auto writer = FolderWriter::open(folder, FolderContent::plan, force, diagnostics);
   if (!writer) return false;
   const auto write = [&](const std::filesystem::path& path, const auto& content) {
     return writer->write(path, content, diagnostics, stop);

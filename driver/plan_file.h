@@ -17,7 +17,8 @@ std::string plan_json(const Compilation& compilation);
 /// Compilation::others, with the time besides the cycles.
 Json others_json(const Compilation& compilation);
 
-/// Writes the folder, whole or not at all. An existing one is replaced only with `force`. False after a reported error
+/// Writes the folder, whole or not at all. An existing one is replaced only with `force` and as may_write_folder
+/// allows; whether files that the command reads are in it is for the caller to ask before. False after a reported error
 /// or a stop.
 bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
                        Diagnostics& diagnostics, std::stop_token stop = {});

@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <system_error>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <onnx/onnx_pb.h>
-
-#include "core/partial_file.h"
 
 namespace stowage {
 
@@ -141,11 +138,10 @@ struct ModelWriter::Model {
   std::vector<Constant> constants;
 
   /// The order of fields is free in protobuf's format, so the constants may follow the rest of the graph.
-  bool write(std::ostream& file, const std::stop_token& stop) const {
+  bool write(google::protobuf::io::ZeroCopyOutputStream& file, const std::stop_token& stop) const {
     std::size_t graph_size = graph.ByteSizeLong();
     for (const Constant& constant : constants) graph_size += field_size(initializer_tag, tensor_size(constant));
-    google::protobuf::io::OstreamOutputStream buffer(&file, static_cast<int>(block_size));
-    CodedOutputStream stream(&buffer);
+    CodedOutputStream stream(&file);
     proto.SerializeToCodedStream(&stream);
     stream.WriteTag(graph_tag);
     stream.WriteVarint64(graph_size);
@@ -217,31 +213,32 @@ void ModelWriter::add_node(const std::string& op_type, const std::string& name, 
   }
 }
 
-Result<std::string> ModelWriter::save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop) const {
-  const PartialFile partial(path);
-  {
-    std::ofstream file(partial.partial(), std::ios::binary | std::ios::trunc);
-    if (!file) {
-      diagnostics.error("cannot-write", {.file = path}, "the file cannot be created",
-                        "check that its folder exists and may be written to");
+Result<std::string> ModelWriter::save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop,
+                                      Existing existing) const {
+  const auto fail = [&](const std::string& message, const std::error_code& error, std::string remedy) -> Failed {
+    diagnostics.error("cannot-write", {.file = path}, message + ": " + error.message(), std::move(remedy));
+    return {};
+  };
+  FileWriter file(path, existing);
+  if (const std::error_code error = file.error()) {
+    return fail("the file cannot be created", error, "check that its folder exists and may be written to");
+  }
+  // Protobuf reads no message of more than 2 GiB; larger models would need external data.
+  google::protobuf::io::FileOutputStream stream(file.descriptor(), static_cast<int>(block_size));
+  const bool written = model_->write(stream, stop);
+  if (written && stream.Flush()) {
+    const std::error_code error = file.commit();
+    if (!error) return path;
+    if (error == std::errc::file_exists) {
+      diagnostics.error("output-exists", {.file = path}, "the file appeared while it was made, and was left as it is",
+                        "give --force to replace it");
       return Failed{};
     }
-    // Protobuf reads no message of more than 2 GiB; larger models would need external data.
-    const bool written = model_->write(file, stop);
-    file.close();
-    if (!written || !file) {
-      partial.remove();
-      if (stop.stop_requested()) return Failed{};
-      diagnostics.error("cannot-write", {.file = path}, "the model could not be written completely",
-                        "check that there is room on the disk");
-      return Failed{};
-    }
+    return fail("the model could not be written completely", error, "check that there is room on the disk");
   }
-  if (const std::error_code failure = partial.put_in_place()) {
-    diagnostics.error("cannot-write", {.file = path}, "the file cannot be put in place: " + failure.message());
-    return Failed{};
-  }
-  return path;
+  if (stop.stop_requested()) return Failed{};
+  return fail("the model could not be written completely", {stream.GetErrno(), std::generic_category()},
+              "check that there is room on the disk");
 }
 
 }  // namespace stowage

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/file_writer.h"
 #include "core/graph.h"
 
 namespace stowage {
@@ -39,8 +40,10 @@ class ModelWriter {
   void add_node(const std::string& op_type, const std::string& name, const std::vector<std::string>& inputs,
                 const std::vector<std::string>& outputs, const Attributes& attributes = {});
 
-  /// Writes the file; it appears whole or not at all. Returns its path; fails without a diagnostic when stopped.
-  Result<std::string> save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop = {}) const;
+  /// Writes the file as FileWriter does. Returns its path; fails without a diagnostic when stopped. Errors:
+  /// cannot-write, and output-exists where a file is there that is to be kept.
+  Result<std::string> save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop = {},
+                           Existing existing = Existing::replace) const;
 
  private:
   struct Model;

@@ -194,8 +194,9 @@ Value NetworkBuilder::concat_channels(const std::string& name, const std::vector
   return node("Concat", name, values, std::move(shape), {{"axis", std::int64_t{1}}});
 }
 
-Result<std::string> NetworkBuilder::save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop) && {
-  return writer_.save(path, diagnostics, stop);
+Result<std::string> NetworkBuilder::save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop,
+                                         Existing existing) && {
+  return writer_.save(path, diagnostics, stop, existing);
 }
 
 }  // namespace stowage

@@ -81,7 +81,8 @@ class NetworkBuilder {
   Value dense(const std::string& name, const Value& x, std::int64_t units, double gain = 2.0);
   Value concat_channels(const std::string& name, const std::vector<Value>& values);
 
-  Result<std::string> save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop) &&;
+  Result<std::string> save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop,
+                           Existing existing) &&;
 
  private:
   Value pool(const std::string& op_type, const std::string& name, const Value& x, std::int64_t kernel,

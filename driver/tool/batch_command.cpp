@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -30,16 +31,21 @@ Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, Diagnos
   return Failed{};
 }
 
-/// Without --force nothing that is there is touched, and that is said before any work.
-bool check_free(const fs::path& folder, const std::vector<Job>& jobs, Diagnostics& diagnostics) {
-  std::vector<fs::path> wanted = {folder / "results.jsonl"};
-  for (const Job& job : jobs) wanted.push_back(folder / job.name);
-  for (const fs::path& path : wanted) {
-    std::error_code failure;
-    if (!fs::exists(fs::symlink_status(path, failure))) continue;
-    SourcePlace place;
-    place.file = path.string();
-    diagnostics.error("output-exists", place, "exists already", "give --force to replace it");
+/// What may not be replaced is said before any work.
+bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const BatchCommandOptions& options,
+                Diagnostics& diagnostics) {
+  std::vector<fs::path> inputs = {options.file};
+  for (const Job& job : jobs) {
+    for (fs::path& file : files_read(job.request)) inputs.push_back(std::move(file));
+  }
+  may_write_file(folder / results_name, options.force, diagnostics);
+  std::set<fs::path> networks;
+  for (const Job& job : jobs) {
+    if (!job.network.empty()) networks.insert(network_path(job, folder));
+  }
+  for (const fs::path& network : networks) may_write_file(network, options.force, diagnostics);
+  for (const Job& job : jobs) {
+    may_write_folder(folder / job.name, FolderContent::plan, options.force, inputs, diagnostics);
   }
   return !diagnostics.has_errors();
 }
@@ -58,7 +64,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   batch.cost_cache = cost_cache_of(options.cost_cache, of_cache);
   print_warnings(context, of_cache);
   batch.command_line = "stowage batch " + shell_quoted(options.file);
-  if (!options.force && !check_free(batch.folder, *jobs, diagnostics)) return failed(context, diagnostics);
+  if (!check_free(batch.folder, *jobs, options, diagnostics)) return failed(context, diagnostics);
   std::error_code failure;
   fs::create_directories(batch.folder, failure);
   if (failure) {
@@ -85,7 +91,10 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   }
   {
     const Interrupt::Hold hold = context.interrupt.hold();
-    if (!write_file_whole(batch.folder / "results.jsonl", lines, diagnostics)) return failed(context, diagnostics);
+    const Existing existing = options.force ? Existing::replace : Existing::keep;
+    if (!write_file_whole(batch.folder / results_name, lines, existing, diagnostics)) {
+      return failed(context, diagnostics);
+    }
   }
   if (context.json) {
     std::string joined;
@@ -95,7 +104,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
     context.out << fmt::format("{{\"jobs\": [{}\n]}}\n", joined);
   } else {
     context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), batch.command_line) << batch_table(results)
-                << fmt::format("\nresults in {}\n", (batch.folder / "results.jsonl").string());
+                << fmt::format("\nresults in {}\n", (batch.folder / results_name).string());
   }
   const auto any = [&](JobState state) {
     return std::any_of(results.begin(), results.end(), [&](const JobResult& r) { return r.state == state; });

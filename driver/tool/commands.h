@@ -25,6 +25,9 @@ std::string cost_cache_of(const std::optional<std::string>& option, Diagnostics&
 /// Sizes of --dim NAME=SIZE; others are reported.
 std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& dimensions, Diagnostics& diagnostics);
 
+/// The files that a compilation reads, but for the model's external data, which lies below the model's folder.
+std::vector<std::filesystem::path> files_read(const CompileRequest& request);
+
 struct CompileOptions {
   std::string model;
   std::string target = "sw26010";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 #include "driver/fusion_file.h"
 #include "driver/json.h"
+#include "driver/output_folder.h"
 #include "driver/plan_file.h"
 #include "driver/report.h"
 #include "driver/schedule_toml.h"
@@ -127,11 +129,26 @@ std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& dim
   return sizes;
 }
 
+std::vector<std::filesystem::path> files_read(const CompileRequest& request) {
+  std::vector<std::filesystem::path> files = {request.model, request.templates};
+  const std::vector<std::string> built_in = built_in_targets();
+  if (std::find(built_in.begin(), built_in.end(), request.target) == built_in.end()) files.emplace_back(request.target);
+  for (const auto& [input, file] : request.bindings) files.emplace_back(file);
+  return files;
+}
+
 int compile_command(const CompileOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
   const auto request = request_of(options, diagnostics);
   if (!request) return failed(context, diagnostics);
   if (options.print_config) return print_config(*request, context);
+  if (!options.output.empty()) {
+    std::vector<std::filesystem::path> inputs = files_read(*request);
+    inputs.emplace_back(options.schedule);
+    if (!may_write_folder(options.output, FolderContent::plan, options.force, inputs, diagnostics)) {
+      return failed(context, diagnostics);
+    }
+  }
 
   const std::stop_token stop = context.interrupt.token();
   const auto compilation = [&] {

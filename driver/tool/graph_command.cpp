@@ -72,8 +72,9 @@ int graph_command(const GraphOptions& options, ToolContext& context) {
   if (!picture) return failed(context, diagnostics);
   if (format == "svg") picture = described_svg(*picture, origin);
   {
+    const Existing existing = options.force ? Existing::replace : Existing::keep;
     const Interrupt::Hold hold = context.interrupt.hold();
-    if (stop.stop_requested() || !write_file_whole(options.output, *picture, diagnostics)) {
+    if (stop.stop_requested() || !write_file_whole(options.output, *picture, existing, diagnostics)) {
       return failed(context, diagnostics);
     }
   }

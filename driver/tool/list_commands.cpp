@@ -92,7 +92,8 @@ int network_command(const NetworkCommandOptions& options, ToolContext& context) 
   NetworkOptions network;
   network.seed = options.seed;
   network.batch = options.batch;
-  if (!write_network(options.name, network, options.output, diagnostics, context.interrupt.token())) {
+  if (!write_network(options.name, network, options.output, diagnostics, context.interrupt.token(),
+                     options.force ? Existing::replace : Existing::keep)) {
     return failed(context, diagnostics);
   }
   const std::string command =

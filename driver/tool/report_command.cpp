@@ -49,8 +49,9 @@ int report_command(const ReportOptions& options, ToolContext& context) {
   const std::string page = is_table ? plan_table_csv(compilation->program, options.table.value_or("groups")).value()
                                     : report_page(*compilation, pictures);
   {
+    const Existing existing = options.force ? Existing::replace : Existing::keep;
     const Interrupt::Hold hold = context.interrupt.hold();
-    if (stop.stop_requested() || !write_file_whole(options.output, page, diagnostics)) {
+    if (stop.stop_requested() || !write_file_whole(options.output, page, existing, diagnostics)) {
       return failed(context, diagnostics);
     }
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <ostream>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,17 +42,27 @@ EmulationOptions emulation_options(const RunOptions& options) {
   return result;
 }
 
-/// A tensor as a file name; several may become equal, so that the index is part of it where they do.
+/// A tensor's name as the name of its file: no two names become one. A '/' and control characters, a '.' in front and
+/// '%' itself are written as % and two hexadecimal digits; of a name too long for a file the rest is a hash.
 std::string file_name_of(const std::string& tensor) {
-  std::string name = tensor;
-  std::replace(name.begin(), name.end(), '/', '_');
+  constexpr std::size_t longest = 200;
+  std::string name;
+  for (const char c : tensor) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte > 0x1F && byte != 0x7F && c != '/' && c != '%' && !(c == '.' && name.empty());
+    name += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  if (name.size() > longest) {
+    const std::string hash = hash_of(std::as_bytes(std::span(tensor)));
+    name = fmt::format("{}%-{}", name.substr(0, longest), hash.substr(hash.find(':') + 1));
+  }
   return name + ".npy";
 }
 
 bool save_outputs(const Graph& graph, const std::vector<Tensor>& outputs, const RunOptions& options,
                   ToolContext& context, Diagnostics& diagnostics) {
   const Interrupt::Hold hold = context.interrupt.hold();
-  auto writer = FolderWriter::open(options.save_outputs, options.force, diagnostics);
+  auto writer = FolderWriter::open(options.save_outputs, FolderContent::outputs, options.force, diagnostics);
   if (!writer) return false;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string name = file_name_of(graph.tensor(graph.outputs()[i]).name);
@@ -212,6 +224,13 @@ int run_command(const RunOptions& options, ToolContext& context) {
   const std::stop_token stop = context.interrupt.token();
   const auto files = named_values(options.inputs, "--input", diagnostics);
   if (diagnostics.has_errors()) return failed(context, diagnostics);
+  if (!options.save_outputs.empty()) {
+    std::vector<std::filesystem::path> read = {options.folder};
+    for (const auto& [input, file] : files) read.emplace_back(file);
+    if (!may_write_folder(options.save_outputs, FolderContent::outputs, options.force, read, diagnostics)) {
+      return failed(context, diagnostics);
+    }
+  }
   auto compilation = read_compilation(options.folder, diagnostics);
   if (!compilation) return failed(context, diagnostics);
   const auto inputs = network_inputs(compilation->program.fused.graph, files, options.seed, diagnostics);

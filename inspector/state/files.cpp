@@ -14,7 +14,7 @@ QString write_file(const QString& path, const QByteArray& bytes) {
   off_window_thread("a file was written");
   Diagnostics diagnostics;
   const std::string_view text(bytes.constData(), static_cast<std::size_t>(bytes.size()));
-  if (write_file_whole(path.toStdString(), text, diagnostics)) return {};
+  if (write_file_whole(path.toStdString(), text, Existing::replace, diagnostics)) return {};
   return path + QLatin1Char(' ') + QString::fromStdString(diagnostics.entries().front().message);
 }
 

@@ -82,7 +82,7 @@ TEST_CASE("a batch goes on after jobs that fail, and its exit code tells") {
   // A second run touches nothing without --force; with it one job alone can be run.
   const ToolRun again = run_stowage({"batch", "jobs.toml"});
   CHECK(again.code == 1);
-  CHECK(again.err.find("jobs-out/results.jsonl: error: exists already [output-exists]") == 0);
+  CHECK(again.err.find("jobs-out/results.jsonl: error: the file exists already [output-exists]") == 0);
   const ToolRun only = run_stowage({"batch", "jobs.toml", "--only", "last", "--force", "--json"});
   CHECK(only.code == 0);
   const auto json = nlohmann::json::parse(only.out);
@@ -101,6 +101,27 @@ TEST_CASE("a batch writes the same results whatever the number of jobs side by s
   CHECK(run_stowage({"batch", "jobs.toml", "-j", "4"}).code == 1);
   CHECK(files_below("one-by-one").size() > 20);
   CHECK(files_below("one-by-one") == files_below("jobs-out"));
+}
+
+TEST_CASE("a job named like what a batch writes itself is refused before anything is written") {
+  const Workplace here;
+  for (const std::string name : {"results.jsonl", "networks", ".", "..", "", ".hidden", "a\\u0000b", "a\\nb"}) {
+    write_text("jobs.toml", "[[job]]\nname = \"first\"\nnetwork = \"vector\"\n[[job]]\nname = \"" + name +
+                                "\"\nnetwork = \"vector\"\n");
+    const ToolRun run = run_stowage({"batch", "jobs.toml", "-o", "out", "--force"});
+    INFO(run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.find("jobs.toml:5:8: error: ") == 0);
+    CHECK(run.err.find("[wrong-job-name]") != std::string::npos);
+    CHECK_FALSE(fs::exists("out"));
+  }
+  // Nor is a folder that stands where the results go found only when all jobs are done.
+  write_text("jobs.toml", "[[job]]\nname = \"first\"\nnetwork = \"vector\"\n");
+  fs::create_directories("out/results.jsonl");
+  const ToolRun run = run_stowage({"batch", "jobs.toml", "-o", "out", "--force"});
+  CHECK(run.code == 1);
+  CHECK(run.err.find("out/results.jsonl: error: a file is to be written, and this is a folder") == 0);
+  CHECK_FALSE(fs::exists("out/first"));
 }
 
 TEST_CASE("every mistake in a batch file has its place") {
@@ -130,7 +151,8 @@ TEST_CASE("every mistake in a batch file has its place") {
   CHECK(complaint("[[job]]\nname = \"a\"\nmodel = \"m\"\nnetwork = \"lenet\"\n")
             .find("jobs.toml:4:11: error: a job has either 'model' or 'network' [two-models]") == 0);
   CHECK(complaint("[[job]]\nname = \"a/b\"\nnetwork = \"lenet\"\n")
-            .find("jobs.toml:2:8: error: 'a/b' cannot be the name of a folder for this job [wrong-job-name]") == 0);
+            .find("jobs.toml:2:8: error: 'a/b' cannot be the name of a folder for this job: it holds a '/' "
+                  "[wrong-job-name]") == 0);
   CHECK(complaint("[[job]]\nname = \"a\"\nnetwork = \"lenet\"\n[[job]]\nname = \"a\"\nnetwork = \"lenet\"\n")
             .find("jobs.toml:5:8: error: two jobs have the name 'a' [duplicate-job]") == 0);
   CHECK(complaint("[defaults]\nchek = true\n[[job]]\nname = \"a\"\nnetwork = \"lenet\"\ncheck = 1\n") ==

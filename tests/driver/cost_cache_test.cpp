@@ -84,26 +84,22 @@ TEST_CASE("killing a compile fifty times leaves the cache usable") {
 TEST_CASE("only what nobody makes any more is removed") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "vector", "-o", "vector.onnx"}).code == 0);
-  const pid_t gone = start({"--version"});
-  wait_for(gone);
   const auto left = [&](const std::string& name) {
     fs::create_directories(name);
     write_text(fs::path(name) / "plan.json", "{}");
     return name;
   };
-  const std::string dead = std::to_string(gone);
-  left(".out." + dead + ".0");
-  left(".out." + dead + ".7.old");
-  write_text(".g.dot." + dead + ".0", "half");
-  const std::vector<std::string> kept = {
-      left(".out." + std::to_string(::getpid()) + ".0"),  // a process that lives
-      left(".out." + dead + ".1"),                        // held, by a process whose number is not known here
-      left(".other." + dead + ".0"),
-      left(".out." + dead + ".0x"),
-      left(".out.0.0"),
-      left(".out.x.0"),
-      left("out.1.0")};
-  const int held = ::open(kept[1].c_str(), O_RDONLY | O_CLOEXEC);
+  const std::string digits = "0123456789abcdef";
+  left(".out.stowage-" + digits);
+  left(".out.stowage-" + digits + ".old");
+  write_text(".g.dot.stowage-" + digits, "half");
+  const std::vector<std::string> kept = {left(".out.stowage-fedcba9876543210"),  // held
+                                         left(".other.stowage-" + digits),
+                                         left(".out.stowage-" + digits + "0"),
+                                         left(".out.stowage-mine"),
+                                         left(".out." + digits),
+                                         left("out.stowage-" + digits)};
+  const int held = ::open(kept[0].c_str(), O_RDONLY | O_CLOEXEC);
   REQUIRE(::flock(held, LOCK_EX | LOCK_NB) == 0);
   CHECK(run_stowage({"compile", "vector.onnx", "-o", "out"}).code == 0);
   CHECK(run_stowage({"graph", "out", "-o", "g.dot"}).code == 0);
@@ -112,9 +108,9 @@ TEST_CASE("only what nobody makes any more is removed") {
     INFO(name);
     CHECK(fs::exists(fs::path(name) / "plan.json"));
   }
-  CHECK_FALSE(fs::exists(".out." + dead + ".0"));
-  CHECK_FALSE(fs::exists(".out." + dead + ".7.old"));
-  CHECK_FALSE(fs::exists(".g.dot." + dead + ".0"));
+  CHECK_FALSE(fs::exists(".out.stowage-" + digits));
+  CHECK_FALSE(fs::exists(".out.stowage-" + digits + ".old"));
+  CHECK_FALSE(fs::exists(".g.dot.stowage-" + digits));
 }
 
 TEST_CASE("a compile writes the same bytes whatever the threads, with a cold cache and a warm one") {

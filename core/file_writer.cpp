@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/file_writer.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace stowage {
+
+namespace fs = std::filesystem;
+
+bool is_device(const fs::path& path) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+FileWriter::FileWriter(const fs::path& wanted, Existing existing) : existing_(existing) {
+  if (is_device(wanted)) {
+    device_ = ::open(wanted.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (device_ < 0) error_.assign(errno, std::generic_category());
+    return;
+  }
+  temporary_.emplace(wanted, HiddenTemporary::Kind::file);
+  error_ = temporary_->error();
+}
+
+FileWriter::~FileWriter() {
+  if (device_ >= 0) ::close(device_);
+}
+
+int FileWriter::descriptor() const { return error_ ? -1 : temporary_ ? temporary_->descriptor() : device_; }
+
+bool FileWriter::write(std::span<const std::byte> bytes) {
+  constexpr std::size_t most = std::size_t{1} << 30;  // the kernel takes less than 2 GiB at once
+  while (!error_ && !bytes.empty()) {
+    const ssize_t written = ::write(descriptor(), bytes.data(), std::min(most, bytes.size()));
+    if (written >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      error_.assign(errno, std::generic_category());
+    }
+  }
+  return !error_;
+}
+
+bool FileWriter::write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
+
+std::error_code FileWriter::commit() {
+  // Some file systems report only on closing that there was no room; the temporary's own descriptor is its lock.
+  const int copy = error_ ? -1 : ::dup(descriptor());
+  if (!error_ && (copy < 0 || ::close(copy) != 0)) error_.assign(errno, std::generic_category());
+  if (!error_ && temporary_) error_ = temporary_->put_in_place(existing_);
+  return error_;
+}
+
+}  // namespace stowage

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/output_folder.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stowage {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view format_line = "stowage-folder 1 ";
+
+std::string_view name_of(FolderContent content) { return content == FolderContent::plan ? "plan" : "outputs"; }
+std::string_view in_words(FolderContent content) { return content == FolderContent::plan ? "a plan" : "outputs"; }
+
+struct Marker {
+  FolderContent content{};
+  std::set<std::string> files;  ///< paths below the folder
+};
+
+/// Nothing where the folder has none that we wrote.
+std::optional<Marker> read_marker(const fs::path& folder) {
+  const fs::path path = folder / folder_marker;
+  std::error_code failure;
+  if (!fs::is_regular_file(fs::symlink_status(path, failure))) return std::nullopt;
+  std::ifstream lines(path, std::ios::binary);
+  std::string line;
+  if (!std::getline(lines, line) || !line.starts_with(format_line)) return std::nullopt;
+  const std::string content = line.substr(format_line.size());
+  Marker marker;
+  if (content == name_of(FolderContent::plan)) {
+    marker.content = FolderContent::plan;
+  } else if (content == name_of(FolderContent::outputs)) {
+    marker.content = FolderContent::outputs;
+  } else {
+    return std::nullopt;
+  }
+  while (std::getline(lines, line)) marker.files.insert(line);
+  marker.files.emplace(folder_marker);
+  return marker;
+}
+
+bool is_above_one(const std::set<std::string>& files, const std::string& folder) {
+  const auto next = files.lower_bound(folder + '/');
+  return next != files.end() && next->starts_with(folder + '/');
+}
+
+/// Paths of what is not in the list: files, links, folders without a file of the list. Those are not looked into.
+std::vector<std::string> foreign_entries(const fs::path& folder, const std::set<std::string>& files,
+                                         std::error_code& failure) {
+  std::vector<std::string> foreign;
+  fs::recursive_directory_iterator entry(folder, failure);
+  for (const fs::recursive_directory_iterator end; !failure && entry != end; entry.increment(failure)) {
+    const std::string path = entry->path().lexically_relative(folder).generic_string();
+    const fs::file_status status = entry->symlink_status(failure);
+    if (failure) break;
+    if (fs::is_directory(status) ? is_above_one(files, path) : fs::is_regular_file(status) && files.contains(path)) {
+      continue;
+    }
+    foreign.push_back(path);
+    entry.disable_recursion_pending();
+  }
+  std::sort(foreign.begin(), foreign.end());
+  return foreign;
+}
+
+/// True if the folder is `path` or above it, by whatever names.
+bool is_above(const fs::path& folder, const fs::path& path) {
+  std::error_code failure;
+  fs::path at = fs::canonical(path, failure);
+  if (failure) return false;  // there is nothing that could be lost
+  for (;; at = at.parent_path()) {
+    if (fs::equivalent(at, folder, failure)) return true;
+    if (at == at.parent_path()) return false;
+  }
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 3;
+  std::vector<std::string> quoted;
+  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) quoted.push_back("'" + names[i] + "'");
+  const std::string text = fmt::format("{}", fmt::join(quoted, ", "));
+  return names.size() > shown ? fmt::format("{}, ... ({} in all)", text, names.size()) : text;
+}
+
+}  // namespace
+
+std::string marker_text(const fs::path& folder, FolderContent content) {
+  std::set<std::string> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.insert(entry.path().lexically_relative(folder).generic_string());
+  }
+  std::string text = fmt::format("{}{}\n", format_line, name_of(content));
+  for (const std::string& file : files) text += file + '\n';
+  return text;
+}
+
+fs::path without_slash(const fs::path& folder) {
+  const fs::path normal = fs::absolute(folder).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+bool may_write_folder(const fs::path& wanted, FolderContent content, bool force, std::span<const fs::path> inputs,
+                      Diagnostics& diagnostics) {
+  const auto refuse = [&](const char* code, std::string message, std::string remedy) {
+    SourcePlace place;
+    place.file = wanted.string();
+    diagnostics.error(code, std::move(place), std::move(message), std::move(remedy));
+    return false;
+  };
+  const fs::path folder = without_slash(wanted);
+  std::error_code failure;
+  const fs::file_status status = fs::symlink_status(folder, failure);
+  if (!fs::exists(status)) return true;
+  if (!fs::is_directory(status)) {
+    return refuse("output-exists", "exists and is not a folder", "choose another place");
+  }
+  if (!force) return refuse("output-exists", "the output folder exists already", "give --force to replace it");
+  if (is_above(folder, fs::current_path())) {
+    return refuse("output-in-use", "replacing it would remove the working directory", "choose another place");
+  }
+  for (const fs::path& input : inputs) {
+    if (!is_above(folder, input)) continue;
+    return refuse("output-in-use", fmt::format("replacing it would remove {}, which the command reads", input.string()),
+                  "choose another place");
+  }
+  const std::optional<Marker> marker = read_marker(folder);
+  const auto foreign = foreign_entries(folder, marker ? marker->files : std::set<std::string>{}, failure);
+  if (failure) {
+    return refuse("file-error", "what is in the folder cannot be read: " + failure.message(), "choose another place");
+  }
+  if (!foreign.empty()) {
+    return refuse("foreign-folder", "holds what Stowage did not write: " + first_of(foreign),
+                  "choose another place, or move or delete this yourself");
+  }
+  if (marker && marker->content != content) {
+    return refuse("foreign-folder", fmt::format("holds {}, not {}", in_words(marker->content), in_words(content)),
+                  "choose another place, or delete it yourself");
+  }
+  return true;
+}
+
+}  // namespace stowage
