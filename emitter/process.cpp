@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,15 +50,17 @@ struct Launch {
   char* const* arguments;
   char* const* variables;
   const char* folder;
-  int output;  ///< becomes its standard output and standard error
-  int failed;  ///< takes the error number where the program is not executed
+  int output;    ///< becomes its standard output and standard error
+  pid_t parent;  ///< which may have ended before the child asked to end with it
+  int failed;    ///< takes the error number where the program is not executed
   const Confinement* confinement;
 };
 
 /// A session of its own (so that a stop reaches the compiler's own children, and no terminal is in reach), default
-/// signals, our pipe as output.
+/// signals, our pipe as output. It ends with us, or more exactly with the thread that waits for it.
 void execute(const Launch& launch) noexcept {
   setsid();
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || getppid() != launch.parent) return;
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &usual, nullptr);
@@ -83,7 +86,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& command,
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> variable_pointers = pointers(variables);
   const Launch launch = {
-      program.c_str(), argument_pointers.data(), variable_pointers.data(), folder.c_str(), output, ends[1],
+      program.c_str(), argument_pointers.data(), variable_pointers.data(), folder.c_str(), output, getpid(), ends[1],
       confinement};
   // Until it has signal handlers of its own, the child would run ours.
   sigset_t all;

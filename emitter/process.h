@@ -24,7 +24,8 @@ struct ProcessResult {
 
 /// Runs `command` (the program is searched for in PATH) in `folder`, without input, with `environment` ("NAME=value")
 /// added to ours. It is killed, with all it started, within a tenth of a second after a stop is requested or its time
-/// is over. `confinement` keeps it from more than that; it is for programs that others may have written.
+/// is over, and itself when we end, however that is. `confinement` keeps it from more than that; it is for programs
+/// that others may have written.
 ProcessResult run_process(const std::vector<std::string>& command, const std::filesystem::path& folder,
                           const std::vector<std::string>& environment = {}, const std::stop_token& stop = {},
                           std::optional<std::chrono::milliseconds> time_limit = {},
