@@ -98,7 +98,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& command,
     execute(launch);
     const int error = errno;
     (void)!write(launch.failed, &error, sizeof error);
-    _exit(EXIT_FAILURE);
+    std::_Exit(EXIT_FAILURE);  // the child, which has no driver to report to
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(ends[1]);
