@@ -222,7 +222,7 @@ Result<std::vector<Tensor>> reference_values(const Graph& graph, std::span<const
 }
 
 EmulatedProgram to_emulate(const Compilation& compilation, const EmulationOptions& options) {
-  if (!options.sanitize || compilation.sources_changed) return {compilation.program, compilation.emitted};
+  if (!options.sanitize || !compilation.changed_sources.empty()) return {compilation.program, compilation.emitted};
   Program program = with_red_zones(compilation.program);
   EmittedProgram emitted = emit_athread(program);
   return {std::move(program), std::move(emitted)};

@@ -258,19 +258,20 @@ Graph read_graph(const StoredPlan& plan, const OpenFile& parameters, const std::
   return *graph;
 }
 
-/// Takes the sources as they are in the folder. True if some were changed.
-bool read_sources(EmittedProgram& emitted, const std::filesystem::path& folder, Diagnostics& diagnostics) {
-  bool changed = false;
+/// Takes the sources as they are in the folder; says which were changed.
+std::vector<std::string> read_sources(EmittedProgram& emitted, const std::filesystem::path& folder,
+                                      Diagnostics& diagnostics) {
+  std::vector<std::string> changed;
   for (EmittedFile& file : emitted.files) {
     const std::string path = (folder / "src" / file.path).string();
     const auto text = read_text_file(path, diagnostics);
     if (!text || *text == file.text) continue;
     SourcePlace place;
     place.file = path;
-    diagnostics.warning("source-changed", place, "differs from what was emitted; it is used as it stands");
+    diagnostics.warning("source-changed", place, "differs from what was emitted");
     file.origins = moved_origins(file.origins, file.text, *text);
     file.text = *text;
-    changed = true;
+    changed.push_back(path);
   }
   return changed;
 }
@@ -489,7 +490,7 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
     compilation.trace = std::move(decisions.trace);
     compilation.fusion = std::move(decisions.fusion);
     Diagnostics sources;
-    compilation.sources_changed = read_sources(compilation.emitted, folder, sources);
+    compilation.changed_sources = read_sources(compilation.emitted, folder, sources);
     diagnostics.append(sources);
     if (sources.has_errors()) return Failed{};
     return compilation;

@@ -26,7 +26,8 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
 /// Reads the model again, if it is still where it was and the same; otherwise `imported` stays empty.
 void read_model_again(Compilation& compilation);
 
-/// Reads a folder back. Sources that were changed by hand since are taken as they are, with a warning. Fails without a
+/// Reads a folder back. Sources that were changed by hand since are taken as they are, with a warning
+/// (Compilation::changed_sources). Fails without a
 /// diagnostic when stopped.
 Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics,
                                      const std::stop_token& stop = {});

@@ -77,7 +77,7 @@ struct Compilation {
   std::string network;            ///< name of the graph
   Program program;
   EmittedProgram emitted;
-  bool sources_changed = false;  ///< by hand since they were emitted
+  std::vector<std::string> changed_sources;  ///< paths of those that are no more what was emitted
   Trace trace;
   FusionRecord fusion;  ///< which groups there could have been, and why they are not
   /// What the network would take planned otherwise; nothing where a person fixed a schedule, or after plan_again.

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "core/check.h"
 #include "core/storage_box.h"
 #include "emitter/emulated_sources.h"
@@ -127,6 +129,21 @@ Tensor tensor_of(const Graph& graph, TensorId id, std::vector<std::byte> bytes) 
   return {tensor.type, tensor.shape, std::move(bytes)};
 }
 
+/// Changed sources may write less or more than the tensor has.
+bool are_whole(const Program& program, const std::vector<std::vector<std::byte>>& results, Diagnostics& diagnostics) {
+  const Graph& graph = program.fused.graph;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const MemoryPlace* place = program.memory.find(graph.outputs()[i]);
+    check(place != nullptr, "an output of the network has no place in main memory");
+    if (static_cast<std::int64_t>(results[i].size()) == place->bytes) continue;
+    diagnostics.error("emulation-failed", {},
+                      fmt::format("the emulated program wrote {} bytes of output '{}', which has {}", results[i].size(),
+                                  graph.tensor(graph.outputs()[i]).name, place->bytes));
+    return false;
+  }
+  return true;
+}
+
 /// The Dma statement that a line belongs to: its calls and its wait carry different ids. -1 for any other statement.
 int dma_of(const LoopNest& nest, int statement) {
   const Stmt* stmt = find_statement(nest, statement);
@@ -194,7 +211,7 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
     job.results.push_back("output_" + std::to_string(i) + ".bin");
 
   auto run = run_emulated_sources(job, diagnostics, std::move(stop));
-  if (!run) return Failed{};
+  if (!run || !are_whole(program, run->results, diagnostics)) return Failed{};
   for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s)
     on_output(static_cast<int>(s), tensor_of(graph, program.steps[s].group.output, std::move(run->dumps[s])));
   EmulationResult result;

@@ -2,6 +2,7 @@
 // Builds emitted sources with the host's C compiler against the emulation runtime and runs them.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -15,6 +16,8 @@
 
 namespace stowage {
 
+constexpr std::chrono::milliseconds usual_emulation_time = std::chrono::hours(1);
+
 enum class EmulationLevel : std::uint8_t { count, check, strict };
 
 struct EmulationOptions {
@@ -24,6 +27,7 @@ struct EmulationOptions {
   int workers = 0;                    ///< host threads; 0: one a host core
   std::uint64_t seed = 0;             ///< order of cores in strict
   bool keep_outputs_of_steps = true;  ///< hand every step's output to on_output before its memory is reused
+  std::chrono::milliseconds time_limit = usual_emulation_time;  ///< of the program's run, after which it is ended
 };
 
 struct StatementCount {

@@ -2,14 +2,17 @@
 #include "emitter/emulated_sources.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "core/temporary_folder.h"
+#include "emitter/confinement.h"
 #include "emitter/emulation_protocol.h"
 #include "emitter/emulation_runtime.h"
 #include "emitter/host_compiler.h"
@@ -172,8 +175,37 @@ void report_problems(const EmulationJob& job, const EmulationReport& report, Dia
   }
 }
 
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+
+/// Several times what any emitted program needs.
+std::int64_t memory_limit_of(const EmulationJob& job) {
+  std::array<std::int64_t, 2> areas{};
+  for (const EmulatedLaunch& launch : job.launches) {
+    for (const EmulatedRange& range : launch.ranges) {
+      std::int64_t& end = areas.at(static_cast<std::size_t>(range.area));
+      end = std::max(end, range.offset + range.bytes);
+    }
+  }
+  for (const EmulatedDump& dump : job.dumps) {
+    std::int64_t& end = areas.at(static_cast<std::size_t>(dump.area));
+    end = std::max(end, dump.offset + dump.bytes);
+  }
+  const std::int64_t workers = std::max<std::int64_t>(job.options.workers, std::thread::hardware_concurrency());
+  // The allocator of the C library reserves addresses for each thread, and a fiber needs a stack and an LDM.
+  return 4 * gibibyte + 4 * (areas[0] + areas[1]) + 256 * mebibyte * workers +
+         2 * job.cores * (job.ldm_bytes + mebibyte);
+}
+
 /// A run that ended badly and said nothing through its result file.
 void report_ending(const EmulationJob& job, const ProcessResult& process, Diagnostics& diagnostics) {
+  if (process.out_of_time) {
+    diagnostics.error("emulation-time-limit", {},
+                      fmt::format("the emulated program had not ended after {:g} s and was stopped",
+                                  std::chrono::duration<double>(job.options.time_limit).count()),
+                      "give it longer with --time-limit SECONDS");
+    return;
+  }
   if (report_undefined_behaviour(job, process, diagnostics)) return;
   Diagnostic diagnostic;
   diagnostic.code = "emulation-failed";
@@ -184,8 +216,19 @@ void report_ending(const EmulationJob& job, const ProcessResult& process, Diagno
   } else {
     diagnostic.message = fmt::format("the emulated program ended with exit code {}", process.exit_code);
   }
+  if (!job.options.sanitize) {
+    diagnostic.notes.push_back(fmt::format("its memory was limited to {:.1f} GiB",
+                                           static_cast<double>(memory_limit_of(job)) / static_cast<double>(gibibyte)));
+  }
   add_output(process, diagnostic);
   diagnostics.add(std::move(diagnostic));
+}
+
+bool is_of_job(const EmulationReport& report, const EmulationJob& job) {
+  return report.ldm_peak_bytes.size() == job.launches.size() &&
+         std::all_of(report.counts.begin(), report.counts.end(), [&](const LineCount& count) {
+           return count.launch >= 0 && count.launch < static_cast<int>(job.launches.size());
+         });
 }
 
 bool read_dumps(const EmulationJob& job, const fs::path& folder, EmulationRun& run) {
@@ -211,8 +254,13 @@ Result<EmulationRun> run_in(const EmulationJob& job, const fs::path& folder, Dia
   run.build_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (const DataFile& file : job.data) write_file(folder / file.name, file.bytes());
   write_text(folder / "configuration", configuration_text(job, "report", "dumps"));
+  const Confinement confinement(folder, memory_limit_of(job), job.options.sanitize);
+  for (const std::string& gap : confinement.missing()) {
+    diagnostics.warning("emulation-unconfined", {}, "this kernel does not keep the emulated program from " + gap);
+  }
   const ProcessResult process = run_process({(folder / "program").string()}, folder,
-                                            {"SWEMU_CONFIG=configuration", "ASAN_OPTIONS=detect_leaks=0"}, stop);
+                                            {"SWEMU_CONFIG=configuration", "ASAN_OPTIONS=detect_leaks=0"}, stop,
+                                            job.options.time_limit, &confinement);
   if (process.stopped) return Failed{};
   const EmulationReport report = parse_emulation_report(read_text(folder / "report"));
   report_problems(job, report, diagnostics);
@@ -222,7 +270,10 @@ Result<EmulationRun> run_in(const EmulationJob& job, const fs::path& folder, Dia
     if (!refused) report_ending(job, process, diagnostics);
     return Failed{};
   }
-  check(!refused, "the emulated program reported an error and went on");
+  if (refused || !is_of_job(report, job)) {
+    if (!refused) diagnostics.error("emulation-failed", {}, "the emulated program did not launch the plan's kernels");
+    return Failed{};
+  }
   run.counts = report.counts;
   run.ldm_peak_bytes = report.ldm_peak_bytes;
   run.parameter_fetches = report.parameter_fetches;

@@ -2,6 +2,7 @@
 #include "emitter/emulation_protocol.h"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -25,12 +26,19 @@ std::string one_line(std::string name) {
   return name.empty() ? "-" : name;
 }
 
-EmulationProblem parse_problem(bool error, const std::string& rest) {
+std::optional<EmulationProblem> parse_problem(bool error, const std::string& rest) {
   std::vector<std::string> fields;
   std::istringstream stream(rest);
   for (std::string field; std::getline(stream, field, '\t');) fields.push_back(field);
-  check(fields.size() == 6, "a problem in the emulation's report that is not whole");
-  return {error, fields[0], std::stoi(fields[1]), std::stoi(fields[2]), fields[3], std::stoi(fields[4]), fields[5]};
+  if (fields.size() != 6) return std::nullopt;
+  EmulationProblem problem;
+  problem.error = error;
+  problem.code = fields[0];
+  problem.file = fields[3];
+  problem.text = fields[5];
+  std::istringstream numbers(fields[1] + " " + fields[2] + " " + fields[4]);
+  if (!(numbers >> problem.launch >> problem.core >> problem.line)) return std::nullopt;
+  return problem;
 }
 
 }  // namespace
@@ -70,18 +78,20 @@ EmulationReport parse_emulation_report(std::string_view text) {
       std::size_t launch = 0;
       std::int64_t peak = 0;
       words >> launch >> peak;
-      check(launch == report.ldm_peak_bytes.size(), "launches out of order in the emulation's report");
+      if (launch != report.ldm_peak_bytes.size()) return {};
       report.ldm_peak_bytes.push_back(peak);
     } else if (key == "count") {
       LineCount count;
       words >> count.launch >> count.line >> count.operations >> count.bytes >> count.waits >> count.file;
       report.counts.push_back(std::move(count));
     } else if (key == "error" || key == "warning") {
-      report.problems.push_back(parse_problem(key == "error", line.substr(rest)));
+      auto problem = parse_problem(key == "error", line.substr(rest));
+      if (!problem) return {};
+      report.problems.push_back(*std::move(problem));
     } else if (key == "end") {
       report.complete = true;
     } else {
-      fail_check("unknown line in the emulation's report: " + line);
+      return {};
     }
   }
   return report;

@@ -33,6 +33,7 @@ struct EmulationReport {
   std::vector<EmulationProblem> problems;
 };
 
+/// Changed sources can write what they like into it: what the runtime does not write is not complete.
 EmulationReport parse_emulation_report(std::string_view text);
 
 }  // namespace stowage

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/temporary_folder.h"
 #include "emulation_text.h"
 
 namespace stowage {
@@ -24,7 +25,9 @@ constexpr std::array<std::string_view, 8> header_names = {
 constexpr std::array<std::string_view, 6> source_names = {"swemu_config.c", "swemu_dma.c",    "swemu_fiber.c",
                                                           "swemu_races.c",  "swemu_report.c", "swemu_run.c"};
 
-/// FNV-1a, 64 bits. It names a cache entry; nobody gains by making two of their own collide.
+constexpr std::uint64_t first_hash = 0xcbf29ce484222325U;
+
+/// FNV-1a, 64 bits. It names a cache entry and tells damage; nobody gains by making two of their own collide.
 std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   return hash * 0x100000001b3U;
@@ -67,20 +70,34 @@ EmulationRuntime runtime_in(const fs::path& folder) {
   return runtime;
 }
 
-bool is_complete(const EmulationRuntime& runtime) {
-  std::error_code ignored;
-  for (const fs::path& object : runtime.objects)
-    if (!fs::exists(object, ignored)) return false;
-  return true;
+constexpr std::string_view manifest_name = "hashes";
+
+std::string read_text(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Builds in a folder beside `wanted` and renames it: another process that was faster wins, and is as good.
+/// A line for each object: what it was when it was built.
+std::string manifest_of(const fs::path& folder) {
+  std::string text;
+  for (const fs::path& object : runtime_in(folder).objects)
+    text += fmt::format("{:016x} {}\n", hash_of(read_text(object), first_hash), object.filename().string());
+  return text;
+}
+
+/// Every file that later builds use is there and as it was; a disk that was full, or a hand, may have changed it.
+bool is_whole(const fs::path& folder) {
+  for (const std::string_view name : header_names)
+    if (read_text(folder / name) != emulation_text(name)) return false;
+  return read_text(folder / manifest_name) == manifest_of(folder);
+}
+
+/// Builds beside `wanted` and renames: another process that was faster wins, and is as good.
 bool build(const HostCompiler& compiler, const std::vector<std::string>& flags, const fs::path& wanted,
            Diagnostics& diagnostics, const std::stop_token& stop) {
-  std::string pattern = wanted.string() + ".XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr)
-    throw fs::filesystem_error("cannot make a folder", pattern, std::error_code(errno, std::generic_category()));
-  const fs::path folder = pattern;
+  const TemporaryFolder temporary(wanted.parent_path());
+  const fs::path folder = temporary.path() / "built";
+  fs::create_directory(folder);
   write_emulation_runtime(folder);
   std::vector<CompilerCall> calls;
   for (const std::string_view source : source_names) {
@@ -92,15 +109,14 @@ bool build(const HostCompiler& compiler, const std::vector<std::string>& flags, 
       call.arguments.push_back(argument);
     calls.push_back(std::move(call));
   }
-  const bool built = run_compiler(compiler, calls, folder, diagnostics, stop);
+  if (!run_compiler(compiler, calls, folder, diagnostics, stop)) return false;
+  write_text(folder / manifest_name, manifest_of(folder));
   std::error_code error;
-  if (built) fs::rename(folder, wanted, error);
-  if (built && error && !is_complete(runtime_in(wanted))) {  // somebody removed files from the cache
-    fs::remove_all(wanted, error);
-    fs::rename(folder, wanted, error);
-  }
-  if (!built || error) fs::remove_all(folder, error);
-  return built;
+  fs::rename(folder, wanted, error);
+  if (!error || is_whole(wanted)) return true;
+  fs::rename(wanted, temporary.path() / "damaged");
+  fs::rename(folder, wanted);
+  return true;
 }
 
 }  // namespace
@@ -115,7 +131,7 @@ Result<EmulationRuntime> provide_emulation_runtime(const HostCompiler& compiler,
                                                    Diagnostics& diagnostics, const std::stop_token& stop) {
   std::vector<std::string> flags = {"-std=gnu99", "-O3", "-g1", "-fno-strict-aliasing"};
   flags.insert(flags.end(), further_flags.begin(), further_flags.end());
-  std::uint64_t key = hash_of(compiler.identity, 0xcbf29ce484222325U);
+  std::uint64_t key = hash_of(compiler.identity, first_hash);
   for (const std::string& flag : flags) key = hash_of(flag, key);
   for (const std::string_view name : header_names) key = hash_of(emulation_text(name), key);
   for (const std::string_view name : source_names) key = hash_of(emulation_text(name), key);
@@ -126,11 +142,8 @@ Result<EmulationRuntime> provide_emulation_runtime(const HostCompiler& compiler,
     return Failed{};
   }
   const fs::path folder = cache / fmt::format("emulation-{:016x}", key);
-  const EmulationRuntime runtime = runtime_in(folder);
-  if (is_complete(runtime)) return runtime;
-  if (!build(compiler, flags, folder, diagnostics, stop)) return Failed{};
-  check(is_complete(runtime), "the emulation runtime was built and is not there");
-  return runtime;
+  if (!is_whole(folder) && !build(compiler, flags, folder, diagnostics, stop)) return Failed{};
+  return runtime_in(folder);
 }
 
 }  // namespace stowage

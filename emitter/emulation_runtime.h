@@ -18,7 +18,8 @@ struct EmulationRuntime {
   std::vector<std::filesystem::path> objects;  ///< to link with the program
 };
 
-/// Finds or builds the runtime. Several processes may do so at once: a build appears in the cache whole or not at all.
+/// Finds or builds the runtime. Several processes may do so at once: a build appears in the cache whole or not at all,
+/// and one with a damaged or missing file is made anew.
 /// The cache is $XDG_CACHE_HOME/stowage, ~/.cache/stowage, or a folder of the user's own under the temporary folder.
 Result<EmulationRuntime> provide_emulation_runtime(const HostCompiler& compiler,
                                                    const std::vector<std::string>& further_flags,

@@ -101,7 +101,7 @@ bool run_compiler(const HostCompiler& compiler, const std::vector<CompilerCall>&
       if (i >= calls.size()) return;
       std::vector<std::string> command = compiler.command;
       command.insert(command.end(), calls[i].arguments.begin(), calls[i].arguments.end());
-      results[i] = run_process(command, folder, {"LC_ALL=C"}, stop);
+      results[i] = run_process(command, folder, {"LC_ALL=C", "TMPDIR=" + folder.string()}, stop);
       if (results[i].exit_code != 0) failed = true;
     }
   };

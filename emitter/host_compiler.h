@@ -25,9 +25,9 @@ struct CompilerCall {
   std::string what;  ///< for messages: "conv1.s.c", "the program"
 };
 
-/// Runs the calls in `folder`, as many at once as the host has cores. Errors are reported as "c-compilation-failed",
-/// warnings as "c-compiler-warning", each with what the compiler said. False where a call failed or a stop was
-/// requested.
+/// Runs the calls in `folder`, where the compiler's own temporary files go too, as many at once as the host has cores.
+/// Errors are reported as "c-compilation-failed", warnings as "c-compiler-warning", each with what the compiler said.
+/// False where a call failed or a stop was requested.
 bool run_compiler(const HostCompiler& compiler, const std::vector<CompilerCall>& calls,
                   const std::filesystem::path& folder, Diagnostics& diagnostics, const std::stop_token& stop);
 

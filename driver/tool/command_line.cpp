@@ -108,7 +108,14 @@ void declare_run(CLI::App& app, Options& all) {
   CLI::Option* outputs =
       app.add_option("--save-outputs", options.save_outputs, "write the outputs as .npy files")->type_name("DIR");
   app.add_flag("--force", options.force, "replace that folder if it exists")->needs(outputs);
-  app.add_option("--op", options.op, "run one fused operator alone, on the reference's values")->type_name("NAME");
+  CLI::Option* op =
+      app.add_option("--op", options.op, "run one fused operator alone, on the reference's values")->type_name("NAME");
+  app.add_flag("--changed-sources", options.changed_sources, "run sources that are not those that the plan emits")
+      ->excludes(op);
+  app.add_option("--time-limit", options.seconds,
+                 fmt::format("how long the emulated program may run ({:g})", usual_emulation_seconds))
+      ->check(CLI::Range(0.001, 1e9))
+      ->type_name("SECONDS");
   app.add_flag("--check", options.check, "compare every fused operator with the reference, and counts with the plan");
   app.add_flag("--sanitize", options.sanitize, "address sanitizer, with buffers in flight poisoned");
   app.add_option("--level", options.level, "checks of the emulation: count, check or strict (check)")

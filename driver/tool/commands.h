@@ -46,6 +46,8 @@ struct CompileOptions {
 };
 int compile_command(const CompileOptions& options, ToolContext& context);
 
+constexpr double usual_emulation_seconds = std::chrono::duration<double>(usual_emulation_time).count();
+
 struct RunOptions {
   std::string folder;
   std::vector<std::string> inputs;
@@ -57,6 +59,8 @@ struct RunOptions {
   std::uint64_t seed = 0;
   std::string level = "check";
   int workers = 0;
+  bool changed_sources = false;  ///< those of the folder are run where they are not what the plan emits
+  double seconds = usual_emulation_seconds;
 };
 int run_command(const RunOptions& options, ToolContext& context);
 

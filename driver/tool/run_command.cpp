@@ -28,6 +28,7 @@ std::string command_of(const RunOptions& options) {
   if (!options.op.empty()) line += " --op " + shell_quoted(options.op);
   if (options.check) line += " --check";
   if (options.sanitize) line += " --sanitize";
+  if (options.changed_sources) line += " --changed-sources";
   return line + fmt::format(" --level {} --seed {}", options.level, options.seed);
 }
 
@@ -39,6 +40,7 @@ EmulationOptions emulation_options(const RunOptions& options) {
   result.sanitize = options.sanitize;
   result.seed = options.seed;
   result.workers = options.workers;
+  result.time_limit = std::chrono::round<std::chrono::milliseconds>(std::chrono::duration<double>(options.seconds));
   return result;
 }
 
@@ -177,7 +179,8 @@ Json error_json(const ValueError& error) {
 }
 
 Json run_json(const std::string& command, const Compilation& compilation, const EmulationResult& emulation,
-              const CheckResult* check, const Diagnostics& diagnostics) {
+              const std::vector<std::string>& changed_sources, const CheckResult* check,
+              const Diagnostics& diagnostics) {
   const DmaTotals sum = emulated_totals(emulation);
   Json json;
   json["command"] = command;
@@ -185,6 +188,7 @@ Json run_json(const std::string& command, const Compilation& compilation, const 
   json["compiled_by"] = compilation.command_line;
   json["network"] = compilation.network;
   json["target"] = compilation.program.target.name;
+  json["changed_sources"] = changed_sources;
   json["dma_transfers"] = sum.transfers;
   json["dma_operations"] = sum.operations;
   json["dma_bytes"] = sum.bytes;
@@ -213,6 +217,17 @@ Json run_json(const std::string& command, const Compilation& compilation, const 
   return json;
 }
 
+/// Nobody has read what somebody else may have written into the folder. One fused operator alone is emitted anew.
+bool may_compile(const Compilation& compilation, const RunOptions& options, Diagnostics& diagnostics) {
+  if (compilation.changed_sources.empty() || options.changed_sources || !options.op.empty()) return true;
+  diagnostics = {};
+  for (const std::string& path : compilation.changed_sources) {
+    diagnostics.error("source-changed", {path}, "differs from what the plan emits; nothing was compiled",
+                      "read it, then give --changed-sources to compile and run it");
+  }
+  return false;
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options, ToolContext& context) {
@@ -232,7 +247,8 @@ int run_command(const RunOptions& options, ToolContext& context) {
     }
   }
   auto compilation = read_compilation(options.folder, diagnostics);
-  if (!compilation) return failed(context, diagnostics);
+  if (!compilation || !may_compile(*compilation, options, diagnostics)) return failed(context, diagnostics);
+  const auto run_sources = options.op.empty() ? compilation->changed_sources : std::vector<std::string>{};
   const auto inputs = network_inputs(compilation->program.fused.graph, files, options.seed, diagnostics);
   if (!inputs) return failed(context, diagnostics);
 
@@ -274,10 +290,12 @@ int run_command(const RunOptions& options, ToolContext& context) {
   const int code = check && !check->agrees() ? exit_failed : exit_done;
   const std::string command = command_of(options);
   if (context.json) {
-    context.out << dumped(run_json(command, *compilation, emulation, check ? &*check : nullptr, diagnostics), 1);
+    context.out << dumped(
+        run_json(command, *compilation, emulation, run_sources, check ? &*check : nullptr, diagnostics), 1);
     return code;
   }
   context.out << fmt::format("stowage {} | {} | {}\n\n", stowage_version(), command, reproducer_line(*compilation));
+  if (!run_sources.empty()) context.out << fmt::format("run as changed by hand: {}\n\n", fmt::join(run_sources, ", "));
   if (!inputs->random.empty()) {
     context.out << fmt::format("no file for {}: seeded random values (seed {})\n\n", fmt::join(inputs->random, ", "),
                                options.seed);

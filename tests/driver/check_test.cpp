@@ -60,7 +60,9 @@ void write_amplifying_network() {
   compile("amplify.onnx", "amplify");
 }
 
-ToolRun check_amplifying() { return run_stowage({"run", "amplify", "--check", "--input", "x=x.npy", "--json"}); }
+ToolRun check_amplifying() {
+  return run_stowage({"run", "amplify", "--check", "--changed-sources", "--input", "x=x.npy", "--json"});
+}
 
 void replace_in_kernel(const std::string& name, const std::string& what, const std::string& by) {
   for (const auto& entry : fs::directory_iterator("amplify/src")) {

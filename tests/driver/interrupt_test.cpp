@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include <catch2/catch.hpp>
@@ -94,6 +95,78 @@ TEST_CASE("killed while it writes, the tool leaves no output under the wanted na
       if (code == 0) break;
     }
     fs::remove_all("out");
+  }
+}
+
+/// Temporary files go to a folder of the test's while it lives.
+class TemporariesIn {
+ public:
+  explicit TemporariesIn(const fs::path& folder) {
+    fs::create_directory(folder);
+    ::setenv("TMPDIR", fs::absolute(folder).c_str(), 1);
+  }
+  ~TemporariesIn() { ::unsetenv("TMPDIR"); }
+  TemporariesIn(const TemporariesIn&) = delete;
+  TemporariesIn& operator=(const TemporariesIn&) = delete;
+};
+
+/// Processes whose program lies below `folder`.
+int running_from(const fs::path& folder) {
+  int count = 0;
+  const std::string start = fs::canonical(folder).string() + "/";
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    std::error_code none;
+    if (fs::read_symlink(process.path() / "exe", none).string().starts_with(start)) ++count;
+  }
+  return count;
+}
+
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 3000; ++i) {
+    if (condition()) return true;
+    sleep_milliseconds(10);
+  }
+  return false;
+}
+
+TEST_CASE("killed while it runs, the tool leaves no process, and the next run removes its temporary folder") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "vector", "-o", "vector.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "vector.onnx", "-o", "plan"}).code == 0);
+  std::ofstream("plan/src/main.c", std::ios::app)
+      << "\n__attribute__((constructor)) static void endless(void) { for (volatile int i = 0;;) i = 1; }\n";
+  const TemporariesIn temporaries("tmp");
+  fs::create_directory("tmp/.stowage-temporary-of mine");  // no name that we give
+  const pid_t child = start({"run", "plan", "--changed-sources"});
+  REQUIRE(comes_true([] { return running_from("tmp") == 1; }));
+  // Held by a running process it is no leftover.
+  REQUIRE(run_stowage({"run", "plan", "--op", "vector"}).code == 0);
+  CHECK(running_from("tmp") == 1);
+  CHECK(std::distance(fs::directory_iterator("tmp"), fs::directory_iterator()) == 2);
+  ::kill(child, SIGKILL);
+  CHECK(wait_for(child) == -SIGKILL);
+  CHECK(comes_true([] { return running_from("tmp") == 0; }));
+  REQUIRE(run_stowage({"run", "plan", "--op", "vector"}).code == 0);
+  CHECK(std::distance(fs::directory_iterator("tmp"), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("Ctrl-C while sources are compiled leaves nothing of the compiler's") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "plan"}).code == 0);
+  REQUIRE(run_stowage({"run", "plan"}).code == 0);  // the runtime is built
+  const TemporariesIn temporaries("tmp");
+  for (const int milliseconds : {20, 60, 120, 250}) {
+    const pid_t child = start({"run", "plan"});
+    // The compiler works as soon as there is a source.
+    const bool began = comes_true([] { return !fs::is_empty("tmp"); });
+    REQUIRE(began);
+    sleep_milliseconds(milliseconds);
+    ::kill(child, SIGINT);
+    const int code = wait_for(child);
+    CHECK((code == 0 || code == 130));
+    INFO(milliseconds << " ms");
+    CHECK(fs::is_empty("tmp"));
   }
 }
 

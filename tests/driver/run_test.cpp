@@ -115,7 +115,7 @@ TEST_CASE("sources changed by hand are used, said, and their difference found") 
   REQUIRE_FALSE(kernel.empty());
   replace_in_file(kernel, "] * ldm->", "] + ldm->");
   replace_in_file(kernel, "const int core =", "/* mine */\n  const int core =");
-  const ToolRun run = run_stowage({"run", "vector", "--check"});
+  const ToolRun run = run_stowage({"run", "vector", "--check", "--changed-sources"});
   CHECK(run.code == 1);
   INFO(run.out);
   CHECK(run.err.find(kernel.string() + ": warning: differs from what was emitted") == 0);
@@ -137,7 +137,7 @@ TEST_CASE("the sanitizer finds a read before its wait in a source that was edite
   replace_in_file(kernel, "  dma_wait(&ldm->reply_v1, 1);\n", "");
   replace_in_file(kernel, "  dma_wait(&ldm->reply_v, 1);\n",
                   "  dma_wait(&ldm->reply_v, 1);\n  dma_wait(&ldm->reply_v1, 1);\n");
-  const ToolRun run = run_stowage({"run", "vector", "--sanitize"});
+  const ToolRun run = run_stowage({"run", "vector", "--sanitize", "--changed-sources"});
   CHECK(run.code == 1);
   INFO(run.err);
   CHECK(run.err.find(kernel.filename().string() + ":") != std::string::npos);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "core/temporary_folder.h"
@@ -179,6 +180,45 @@ TEST_CASE("a machine without a C compiler is told so") {
   REQUIRE(diagnostics.entries().size() == 1);
   CHECK(diagnostics.entries().front().code == "no-c-compiler");
   CHECK(diagnostics.entries().front().message == "the C compiler 'no-such-compiler' was not found");
+}
+
+TEST_CASE("damaged files of the runtime's cache are made anew") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const char* before = std::getenv("XDG_CACHE_HOME");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+  const EmulationJob job = doubling_job({}, EmulationLevel::count);
+  check_doubled(run(job).results.at(0));
+  const fs::path cache = folder.path() / "stowage";
+  const auto entries = [&] { return std::distance(fs::directory_iterator(cache), fs::directory_iterator()); };
+  REQUIRE(entries() == 1);
+  const fs::path built = fs::directory_iterator(cache)->path();
+  const std::vector<std::function<void()>> damages = {
+      [&] { fs::resize_file(built / "swemu_dma.o", 0); },
+      [&] { fs::remove(built / "swemu_run.o"); },
+      [&] { fs::remove(built / "athread.h"); },
+      [&] { fs::resize_file(built / "slave.h", 100); },
+      [&] {
+        std::fstream(built / "swemu_report.o", std::ios::in | std::ios::out | std::ios::binary).write("damaged", 7);
+      },
+      [&] { fs::remove_all(built); },
+      [&] {
+        fs::remove_all(built);
+        std::ofstream(built) << "a file";
+      },
+  };
+  for (std::size_t i = 0; i < damages.size(); ++i) {
+    INFO("damage " << i);
+    damages[i]();
+    check_doubled(run(job).results.at(0));
+    CHECK(entries() == 1);
+  }
+  if (before != nullptr) {
+    setenv("XDG_CACHE_HOME", kept.c_str(), 1);
+  } else {
+    unsetenv("XDG_CACHE_HOME");
+  }
 }
 
 TEST_CASE("a source that does not compile is a diagnostic with the compiler's words") {
