@@ -19,6 +19,7 @@
 #include "core/onnx/structure.h"
 #include "core/onnx/tensor_proto.h"
 #include "core/operators.h"
+#include "core/out_of_memory.h"
 
 namespace stowage {
 namespace {
@@ -34,10 +35,11 @@ Result<T> guarded(const std::string& path, Diagnostics& diagnostics, const std::
     return body();
   } catch (const InternalError&) {
     throw;
-  } catch (const std::bad_alloc&) {
-    diagnostics.error("out-of-memory", std::move(place), "the model does not fit this machine's memory");
   } catch (const std::exception& error) {
-    diagnostics.error("invalid-onnx", std::move(place), fmt::format("the model cannot be read: {}", error.what()));
+    if (!report_out_of_memory(error, place, diagnostics)) {
+      diagnostics.error("invalid-onnx", std::move(place), fmt::format("the model cannot be read: {}", error.what()),
+                        "export it anew; onnx.checker.check_model tells more");
+    }
   }
   return Failed{};
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/onnx/tensor_proto.h"
+#include "core/tensor_limits.h"
 
 namespace stowage::onnx_import {
 namespace {
@@ -154,8 +155,10 @@ class NetworkInputs {
       }
     }
     if (!complete) return;
-    if (const auto count = checked_element_count(shape); !count || *count > std::int64_t{1} << 37) {
-      fail("tensor-too-large", object, fmt::format("its shape {} fits no memory", to_text(shape)));
+    if (!count_within_limit(shape)) {
+      fail("tensor-too-large", object,
+           fmt::format("its shape {} has more than {} elements", to_text(shape), most_elements_text),
+           std::string(too_large_remedy));
       return;
     }
     auto value = std::make_shared<Value>();

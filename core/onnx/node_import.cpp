@@ -12,18 +12,18 @@
 #include "core/onnx/structure.h"
 #include "core/onnx/tensor_proto.h"
 #include "core/operators.h"
+#include "core/tensor_limits.h"
 
 namespace stowage::onnx_import {
 namespace {
 
 constexpr std::int64_t max_folded_bytes = std::int64_t{64} << 20;  ///< unless the operands were as large
 constexpr std::int64_t max_folded_points = std::int64_t{1} << 26;  ///< of one operator
-constexpr std::int64_t max_tensor_bytes = std::int64_t{1} << 40;   ///< more fits no memory
 
-/// Bytes of a tensor, or nothing where it fits no memory.
+/// Bytes of a tensor, or nothing where it is larger than Stowage plans.
 std::optional<std::int64_t> bytes_of(ElementType type, const Shape& shape) {
-  const auto count = checked_element_count(shape);
-  if (!count || *count > max_tensor_bytes / byte_size(type)) return std::nullopt;
+  const auto count = count_within_limit(shape);
+  if (!count) return std::nullopt;
   return *count * byte_size(type);
 }
 
@@ -131,6 +131,11 @@ Tensor NodeImport::known(int slot, std::string_view what) {
          fmt::format("{} ('{}') must be known when compiling, but is computed from {}", what, node_.input(slot),
                      fmt::join(inputs, ", ")),
          remedy.empty() ? remedy : "give its value: " + remedy);
+}
+
+void NodeImport::refuse_too_large(std::string_view what, const Shape& shape) {
+  refuse("tensor-too-large", fmt::format("{} {} has more than {} elements", what, to_text(shape), most_elements_text),
+         std::string(too_large_remedy));
 }
 
 std::vector<std::int64_t> NodeImport::known_ints(int slot, std::string_view what) {
@@ -253,7 +258,7 @@ std::optional<Tensor> NodeImport::fold(const std::string& kind, const Attributes
       std::find_if(tensors.begin(), tensors.end(), [](const StageTensor& t) { return t.role == TensorRole::output; });
   check(output != tensors.end(), "an operator's definition has no output");
   const auto bytes = bytes_of(output->type, output->shape);
-  if (!bytes) refuse("tensor-too-large", fmt::format("its result {} fits no memory", to_text(output->shape)));
+  if (!bytes) refuse_too_large("its result", output->shape);
   if (definition->is_view && output->type == values[0].type()) return values[0].reshaped(output->shape);
   const auto points = points_of(definition->list);
   if (*bytes > std::max(max_folded_bytes, operand_bytes) || *bytes > state_.generated_bytes_left || !points ||
@@ -296,7 +301,7 @@ ValueRef NodeImport::append(const std::string& kind, Attributes attributes, cons
   if (!result) throw Refused{};
   const GraphTensor& tensor = state_.builder.tensor(*result);
   if (!bytes_of(tensor.type, tensor.shape)) {
-    refuse("tensor-too-large", fmt::format("its result {} fits no memory", to_text(tensor.shape)));
+    refuse_too_large("its result", tensor.shape);
   }
   value->type = tensor.type;
   value->shape = tensor.shape;
@@ -342,7 +347,9 @@ void NodeImport::set_constant(int slot, Tensor value) {
 void NodeImport::reserve(ElementType type, const Shape& shape) {
   const auto bytes = bytes_of(type, shape);
   if (!bytes || *bytes > state_.generated_bytes_left) {
-    refuse("tensor-too-large", fmt::format("its result {} is more than Stowage makes on import", to_text(shape)));
+    refuse("tensor-too-large",
+           fmt::format("its result {} is larger than all that Stowage makes of one file on import", to_text(shape)),
+           "store it in the file as a weight, or make it an input of the network");
   }
   state_.generated_bytes_left -= *bytes;
 }

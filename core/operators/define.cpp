@@ -5,11 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "core/tensor_limits.h"
+
 namespace stowage::operators {
 namespace {
-
-// Sizes beyond these are mistakes; refusing them early keeps all index arithmetic far from overflow.
-constexpr std::int64_t largest_element_count = std::int64_t{1} << 40;
 
 std::string operand_name(const OperatorRow& row, std::size_t slot) {
   const bool variadic = row.operands.back() == "…";
@@ -114,9 +113,11 @@ int Definer::add_constant(std::string name, Tensor value) {
 }
 
 int Definer::add_tensor(std::string name, ElementType type, Shape shape, TensorRole role) {
-  const auto count = checked_element_count(shape);
-  if (!count || *count > largest_element_count) {
-    refuse("tensor-too-large", fmt::format("the result would have shape {}, more than 2^40 elements", to_text(shape)));
+  if (!count_within_limit(shape)) {
+    refuse(
+        "tensor-too-large",
+        fmt::format("tensor {} would have shape {}, more than {} elements", name, to_text(shape), most_elements_text),
+        std::string(too_large_remedy));
   }
   StageTensor tensor;
   tensor.name = std::move(name);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "core/out_of_memory.h"
 #include "driver/networks.h"
 #include "driver/plan_tables.h"
 #include "driver/session.h"
@@ -319,6 +320,15 @@ std::string overview() {
          "  stowage explain lenet --op conv1 --steps\n";
 }
 
+/// What a command was given to work on.
+SourcePlace input_of(const CLI::App& app) {
+  SourcePlace place;
+  for (const CLI::Option* option : app.get_options()) {
+    if (place.file.empty() && option->get_positional() && option->count() > 0) place.file = option->results().front();
+  }
+  return place;
+}
+
 int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolContext& context) {
   Options options;
   CLI::App app(fmt::format("stowage {}: {}", row.name, row.summary), fmt::format("stowage {}", row.name));
@@ -345,7 +355,13 @@ int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolConte
     return usage_error(context, row.name, fmt::format("the value of {} is empty", option->get_name()));
   }
   context.json = options.json;
-  return row.run(options, context);
+  try {
+    return row.run(options, context);
+  } catch (const std::exception& fault) {
+    Diagnostics diagnostics;
+    if (!report_out_of_memory(fault, input_of(app), diagnostics)) throw;
+    return failed(context, diagnostics);
+  }
 }
 
 int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
