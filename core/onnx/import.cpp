@@ -68,7 +68,7 @@ std::string remedy_for(const onnx::NodeProto& node) {
   }
   const bool has_branches = std::any_of(node.attribute().begin(), node.attribute().end(),
                                         [](const onnx::AttributeProto& attribute) { return attribute.has_g(); });
-  if (has_branches) return {};
+  if (has_branches) return "export the network without control flow, for instance by tracing";
   return fmt::format(
       "if ONNX defines it by other operators, write these out: onnx.inliner.inline_selected_functions(model, [(\"\", "
       "\"{}\")], inline_schema_functions=True)",
@@ -109,7 +109,11 @@ bool report_unsupported(const Model& model, Diagnostics& diagnostics) {
     diagnostic.place = model.place(fmt::format("operator {}", row.operator_name));
     diagnostic.message = fmt::format("is not supported ({} {}): {}", row.nodes.size(),
                                      row.nodes.size() == 1 ? "node" : "nodes", row.reason);
-    diagnostic.notes.push_back(fmt::format("used by {}", fmt::join(row.nodes, ", ")));
+    constexpr std::size_t most_named = 20;
+    const auto named = std::span(row.nodes).first(std::min(most_named, row.nodes.size()));
+    diagnostic.notes.push_back(
+        fmt::format("used by {}{}", fmt::join(named, ", "),
+                    row.nodes.size() > most_named ? fmt::format(" and {} more", row.nodes.size() - most_named) : ""));
     diagnostic.remedy = row.remedy;
     diagnostics.add(std::move(diagnostic));
   }
@@ -233,7 +237,8 @@ Result<Tensor> read_tensor_proto(const std::string& path, Diagnostics& diagnosti
     onnx::TensorProto proto;
     std::ifstream stream(path, std::ios::binary);
     if (!stream || !proto.ParseFromIstream(&stream)) {
-      diagnostics.error("not-a-tensor", place, "this is not a file with an ONNX tensor");
+      diagnostics.error("not-a-tensor", place, "this is not a file with an ONNX tensor",
+                        "give a TensorProto in a .pb file");
       return Failed{};
     }
     return read_tensor(proto, std::filesystem::path(path).parent_path().string(), place, diagnostics);

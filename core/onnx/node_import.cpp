@@ -13,6 +13,7 @@
 #include "core/onnx/tensor_proto.h"
 #include "core/operators.h"
 #include "core/tensor_limits.h"
+#include "core/usual_remedy.h"
 
 namespace stowage::onnx_import {
 namespace {
@@ -91,6 +92,7 @@ NodeImport::NodeImport(ImportState& state, Scope& scope, const onnx::NodeProto& 
 SourcePlace NodeImport::place() const { return state_.model.place(node_label(name_, node_)); }
 
 void NodeImport::refuse(std::string code, std::string message, std::string remedy) {
+  if (remedy.empty()) remedy = usual_remedy(code, node_.op_type());
   state_.diagnostics.error(std::move(code), place(), std::move(message), std::move(remedy));
   throw Refused{};
 }
@@ -100,7 +102,9 @@ bool NodeImport::has_operand(int slot) const { return slot < node_.input_size() 
 ValueRef NodeImport::operand_or_null(int slot) {
   if (!has_operand(slot)) return nullptr;
   ValueRef value = scope_.find(node_.input(slot));
-  if (!value) refuse("missing-input", fmt::format("reads '{}', which nothing before it defines", node_.input(slot)));
+  if (!value)
+    refuse("missing-input", fmt::format("reads '{}', which nothing before it defines", node_.input(slot)),
+           "give the value a node that makes it, or make it an input of the network");
   return value;
 }
 
@@ -130,7 +134,7 @@ Tensor NodeImport::known(int slot, std::string_view what) {
   refuse("run-time-shape",
          fmt::format("{} ('{}') must be known when compiling, but is computed from {}", what, node_.input(slot),
                      fmt::join(inputs, ", ")),
-         remedy.empty() ? remedy : "give its value: " + remedy);
+         remedy.empty() ? "make it a constant of the network" : "give its value: " + remedy);
 }
 
 void NodeImport::refuse_too_large(std::string_view what, const Shape& shape) {
@@ -220,7 +224,9 @@ Attributes NodeImport::attributes() const {
 std::int64_t NodeImport::checked_axis(std::int64_t axis, std::size_t rank) {
   const auto extent = static_cast<std::int64_t>(rank);
   if (axis < -extent || axis >= extent) {
-    refuse("axis-out-of-range", fmt::format("axis {} does not exist in a tensor of {} dimensions", axis, rank));
+    refuse("axis-out-of-range", fmt::format("axis {} does not exist in a tensor of {} dimensions", axis, rank),
+           rank == 0 ? "give it a tensor of one dimension or more"
+                     : fmt::format("give an axis from -{} to {}", rank, rank - 1));
   }
   return axis < 0 ? axis + extent : axis;
 }
@@ -265,7 +271,8 @@ std::optional<Tensor> NodeImport::fold(const std::string& kind, const Attributes
       *points > std::min(max_folded_points, state_.folding_points_left)) {
     return std::nullopt;
   }
-  if (divides_by_zero(kind, operands)) refuse("division-by-zero", "divides whole numbers by zero");
+  if (divides_by_zero(kind, operands))
+    refuse("division-by-zero", "divides whole numbers by zero", "give a divisor without zeros");
   state_.folding_points_left -= *points;
   state_.generated_bytes_left -= *bytes;
   return evaluate(definition->list, values)[static_cast<std::size_t>(output - tensors.begin())];

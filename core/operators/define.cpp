@@ -49,7 +49,9 @@ std::vector<int> Definer::operands() const {
 
 int Definer::axis(std::int64_t axis, int rank) const {
   if (axis < -rank || axis >= rank) {
-    refuse("bad-attribute", fmt::format("axis {} of a tensor with {} dimensions", axis, rank));
+    refuse("bad-attribute", fmt::format("axis {} of a tensor with {} dimensions", axis, rank),
+           rank == 0 ? "give it a tensor of one dimension or more"
+                     : fmt::format("give an axis from -{} to {}", rank, rank - 1));
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -60,7 +62,7 @@ std::vector<int> Definer::axes(const std::string& name, int rank, std::vector<in
   for (const std::int64_t a : ints_attribute(attributes(), name, {})) result.push_back(axis(a, rank));
   std::sort(result.begin(), result.end());
   if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
-    refuse("bad-attribute", fmt::format("attribute {} names an axis twice", name));
+    refuse("bad-attribute", fmt::format("attribute {} names an axis twice", name), "name each axis once");
   }
   return result;
 }
@@ -206,7 +208,8 @@ Shape broadcast_shape(const Definer& d, const Shape& a, const Shape& b) {
     const std::int64_t of_a = back <= a.size() ? a[a.size() - back] : 1;
     const std::int64_t of_b = back <= b.size() ? b[b.size() - back] : 1;
     if (of_a != of_b && of_a != 1 && of_b != 1) {
-      d.refuse("shape-mismatch", fmt::format("shapes {} and {} do not broadcast", to_text(a), to_text(b)));
+      d.refuse("shape-mismatch", fmt::format("shapes {} and {} do not broadcast", to_text(a), to_text(b)),
+               "give dimensions, counted from the last, that are equal or 1");
     }
     result[result.size() - back] = of_a == 1 ? of_b : of_a;
   }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "core/onnx/model_writer.h"
 #include "tests/driver/tool_runner.h"
@@ -75,6 +76,28 @@ TEST_CASE("a target so slow that cycles cannot be counted is refused") {
     CHECK(text.find("fused operator conv1: would take ") != std::string::npos);
     CHECK(text.find("[too-many-cycles]\n  help: give the target's clock_hz, ") != std::string::npos);
   }
+}
+
+TEST_CASE("of a hundred thousand mistakes a hundred are shown, and the rest is counted") {
+  const Workplace here;
+  ModelWriter model("agraph", 13, "a test");
+  model.add_input("x", ElementType::f32, Shape{2});
+  model.add_output("y", ElementType::f32, Shape{2});
+  model.add_node("Relu", "good", {"x"}, {"y"});
+  for (int i = 0; i < 100'000; ++i) {
+    model.add_node("Relu", "bad" + std::to_string(i), {"nothing" + std::to_string(i)}, {"z" + std::to_string(i)});
+  }
+  Diagnostics diagnostics;
+  REQUIRE(model.save("bad.onnx", diagnostics));
+  const std::string text = complaint({"compile", "bad.onnx"});
+  CHECK(text.size() < 50'000);
+  CHECK(text.find("error: and 99 900 more errors [more-diagnostics]\n") != std::string::npos);
+  const ToolRun json = run_stowage({"compile", "bad.onnx", "--json"});
+  CHECK(json.code == 1);
+  CHECK(json.out.size() < 50'000);
+  const auto rows = nlohmann::json::parse(json.out).at("diagnostics");
+  CHECK(rows.size() == 101);
+  CHECK(rows.back().at("message") == "and 99 900 more errors");
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
