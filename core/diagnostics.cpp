@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/shown_diagnostics.h"
+
 namespace stowage {
 
 void Diagnostics::add(Diagnostic diagnostic) { entries_.push_back(std::move(diagnostic)); }
@@ -52,7 +54,7 @@ std::string format_diagnostic(const Diagnostic& diagnostic) {
 
 std::string format_diagnostics(const Diagnostics& diagnostics) {
   std::string text;
-  for (const Diagnostic& diagnostic : diagnostics.entries()) text += format_diagnostic(diagnostic);
+  for (const Diagnostic& diagnostic : shown_diagnostics(diagnostics.entries())) text += format_diagnostic(diagnostic);
   return text;
 }
 

@@ -31,6 +31,7 @@ bool fits_row(const OperatorRow& row, const Operator& op, std::span<const std::o
               const SourcePlace& place, Diagnostics& diagnostics) {
   bool fits = true;
   const auto report = [&](std::string code, std::string message, std::string remedy = {}) {
+    if (remedy.empty()) remedy = usual_remedy(code, row.name);
     diagnostics.error(std::move(code), place, std::move(message), std::move(remedy));
     fits = false;
   };

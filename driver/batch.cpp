@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/out_of_memory.h"
 #include "driver/check_run.h"
 #include "driver/fusion_file.h"
 #include "driver/inputs.h"
@@ -129,8 +130,11 @@ JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& net
     const bool good = run_steps(job, options, networks, result, json, stop);
     result.state = good ? JobState::done : stop.stop_requested() ? JobState::interrupted : JobState::failed;
   } catch (const std::exception& fault) {
-    result.state = JobState::fault;
-    result.diagnostics.error("internal-error", {}, fault.what(), "please report this");
+    SourcePlace place;
+    place.file = job.network.empty() ? job.request.model : job.network;
+    const bool no_memory = report_out_of_memory(fault, place, result.diagnostics);
+    result.state = no_memory ? JobState::failed : JobState::fault;
+    if (!no_memory) result.diagnostics.error("internal-error", place, fault.what(), "please report this");
   }
   if (result.summary.empty()) {
     for (const Diagnostic& diagnostic : result.diagnostics.entries()) {

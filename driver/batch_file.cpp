@@ -58,7 +58,7 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
     job.request.templates = beside(folder, job.request.templates);
   }
   table.read("check", job.check);
-  table.read("batch", job.network_batch, {1, 1 << 20});
+  table.read("batch", job.network_batch, {1, largest_network_batch});
   table.read("seed", job.network_seed, {0, largest});
   if (auto settings = table.table("set")) {
     for (std::string& setting : read_settings(*settings)) job.request.settings.push_back(std::move(setting));

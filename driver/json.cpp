@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/shown_diagnostics.h"
 #include "driver/session.h"
 
 namespace stowage {
@@ -32,7 +33,7 @@ Json totals_json(const Program& program) {
 
 Json to_json(const Diagnostics& diagnostics) {
   Json rows = Json::array();
-  for (const Diagnostic& diagnostic : diagnostics.entries()) {
+  for (const Diagnostic& diagnostic : shown_diagnostics(diagnostics.entries())) {
     Json row;
     row["severity"] = diagnostic.severity == Severity::error ? "error" : "warning";
     row["code"] = diagnostic.code;

@@ -31,9 +31,6 @@ constexpr std::array network_rows = {
     NetworkRow{"vgg19", "VGG-19 (configuration E), Nx3x224x224", 13, build_vgg19},
 };
 
-/// A batch above this only makes sizes overflow; it is far beyond what any machine here can hold.
-constexpr std::int64_t largest_batch = 4096;
-
 }  // namespace
 
 std::span<const NetworkRow> network_table() { return network_rows; }
@@ -54,9 +51,9 @@ Result<std::string> write_network(std::string_view name, const NetworkOptions& o
                       suggest_name(name, names));
     return Failed{};
   }
-  if (options.batch < 1 || options.batch > largest_batch) {
+  if (options.batch < 1 || options.batch > largest_network_batch) {
     diagnostics.error("invalid-batch", {}, fmt::format("a batch of {} is not possible", options.batch),
-                      fmt::format("give a number from 1 to {}", largest_batch));
+                      fmt::format("give a number from 1 to {}", largest_network_batch));
     return Failed{};
   }
   NetworkBuilder builder(*row, options);

@@ -17,6 +17,9 @@ namespace stowage {
 
 class NetworkBuilder;  // driver/networks/network_builder.h
 
+/// A batch above this only makes sizes overflow; it is far beyond what any machine here can hold.
+inline constexpr std::int64_t largest_network_batch = 4096;
+
 struct NetworkOptions {
   std::uint64_t seed = 1;  ///< the same seed gives the same file, byte for byte
   std::int64_t batch = 1;

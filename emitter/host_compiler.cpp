@@ -80,12 +80,16 @@ Result<HostCompiler> find_host_compiler(const std::string& wanted, Diagnostics& 
                       "install gcc or clang, or name another compiler");
     return Failed{};
   }
-  const char* variable = std::getenv("CC");
-  for (const std::string& name : {std::string(variable != nullptr ? variable : ""), std::string("cc"),
-                                  std::string("gcc"), std::string("clang")}) {
+  if (const char* variable = std::getenv("CC"); variable != nullptr && !words(variable).empty()) {
+    if (auto compiler = compiler_of(variable)) return *compiler;
+    diagnostics.error("no-c-compiler", {}, fmt::format("the C compiler '{}' that CC names was not found", variable),
+                      "let CC name one that is installed, or unset it");
+    return Failed{};
+  }
+  for (const std::string& name : {std::string("cc"), std::string("gcc"), std::string("clang")}) {
     if (auto compiler = compiler_of(name)) return *compiler;
   }
-  diagnostics.error("no-c-compiler", {}, "emulation needs a C compiler and found none ($CC, cc, gcc, clang)",
+  diagnostics.error("no-c-compiler", {}, "emulation needs a C compiler and found none (cc, gcc, clang)",
                     "install one, for instance with: apt-get install gcc");
   return Failed{};
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,6 +61,23 @@ void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const st
       return !producer || !ours[producer->index()] || executed_[producer->index()];
     });
   };
+  // Candidates, by place, whose operands are there and whose members are not: kept up with what is executed, so that a
+  // step of a long chain does not look at all of them.
+  std::vector<std::size_t> waiting(candidates.size(), 0);  // for so many operands
+  std::map<OpId, std::vector<std::size_t>> reading, holding;
+  std::set<std::size_t> ready;
+  std::vector<bool> gone(candidates.size(), false);  // some member is executed
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    const FusedOperator& group = set_.of(candidates[k]).group;
+    for (const TensorId input : group.inputs) {
+      const auto& producer = graph.tensor(input).producer;
+      if (!producer || !ours[producer->index()]) continue;
+      reading[*producer].push_back(k);
+      ++waiting[k];
+    }
+    for (const OpId op : group.operators) holding[op].push_back(k);
+    if (waiting[k] == 0) ready.insert(k);
+  }
   std::vector<OpId> done;
   // States beside the path by what they hold, so that two ways to one state meet; those on the path are met later.
   std::map<std::vector<OpId>, std::size_t> known;
@@ -69,6 +88,10 @@ void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const st
     return after;
   };
   while (!choice.empty()) {
+    if (graph_.edges.size() >= most_edges) {  // a long segment would take quadratic time and memory
+      graph_.nodes_left_out += static_cast<std::int64_t>(choice.size());
+      return;
+    }
     const auto next = std::find_if(choice.begin(), choice.end(), is_ready);
     check(next != choice.end(), "a choice that cannot be executed");
     const std::size_t taken = *next;
@@ -90,14 +113,23 @@ void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const st
       graph_.edges.push_back({from, node->second, c, set_.cycles(c), on_path});
       return node->second;
     };
-    for (const std::size_t c : candidates) {
-      if (c != taken && set_.of(c).group.operators.size() + done.size() <= operators.size() && is_ready(c)) {
-        edge_to(c, false);
-      }
+    for (const std::size_t k : ready) {
+      if (candidates[k] != taken) edge_to(candidates[k], false);
     }
     last_ = edge_to(taken, true);
     done = state_after(done, taken);
-    for (const OpId op : set_.of(taken).group.operators) executed_[op.index()] = true;
+    for (const OpId op : set_.of(taken).group.operators) {
+      executed_[op.index()] = true;
+      for (const std::size_t k : holding[op]) {
+        gone[k] = true;
+        ready.erase(k);
+      }
+    }
+    for (const OpId op : set_.of(taken).group.operators) {
+      for (const std::size_t k : reading[op]) {
+        if (--waiting[k] == 0 && !gone[k]) ready.insert(k);
+      }
+    }
   }
 }
 

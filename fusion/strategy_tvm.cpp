@@ -18,6 +18,7 @@ class PostDominatorRule {
     root_.resize(count);
     std::iota(root_.begin(), root_.end(), std::size_t{0});
     kind_.resize(count);
+    seen_.resize(count, 0);
     for (std::size_t i = 0; i < count; ++i) kind_[i] = pattern_of(OpId(i));
     find_post_dominators();
   }
@@ -119,13 +120,13 @@ class PostDominatorRule {
   template <class Allowed>
   void fuse_if(OpId source, OpId sink, Allowed&& allowed) {
     std::vector<OpId> between{source};
-    std::vector<bool> seen(root_.size(), false);
-    seen[source.index()] = true;
+    ++stamp_;
+    seen_[source.index()] = stamp_;
     for (std::size_t i = 0; i < between.size(); ++i) {
       for (const OpId reader : graph_.tensor(graph_.op(between[i]).output).consumers) {
-        if (reader == sink || seen[reader.index()]) continue;
+        if (reader == sink || seen_[reader.index()] == stamp_) continue;
         if (!allowed(kind_[root(reader.index())], false)) return;
-        seen[reader.index()] = true;
+        seen_[reader.index()] = stamp_;
         between.push_back(reader);
       }
     }
@@ -143,37 +144,45 @@ class PostDominatorRule {
   std::vector<std::size_t> root_;  ///< union-find
   std::vector<FusionKind> kind_;   ///< by root: of the group
   std::vector<Parent> parents_;
+  std::vector<std::size_t> seen_;  ///< by operator: stamp of the last walk that met it
+  std::size_t stamp_ = 0;
 };
 
-/// Candidates that cover a group, the largest first from its start.
-void cover(const CandidateSet& set, std::vector<OpId> operators, std::vector<std::size_t>& choice) {
-  const std::vector<std::size_t> inside = within(set, operators, [](std::size_t) { return true; });
-  std::vector<OpId> taken;
-  const auto is_taken = [&](OpId op) { return std::find(taken.begin(), taken.end(), op) != taken.end(); };
-  for (const OpId op : operators) {
-    if (is_taken(op)) continue;
-    std::size_t best = set.single[op.index()];
-    for (const std::size_t c : inside) {
-      const std::vector<OpId>& members = set.of(c).group.operators;
-      if (members.front() == op && members.size() > set.of(best).group.operators.size() &&
-          std::none_of(members.begin(), members.end(), is_taken)) {
-        best = c;
-      }
-    }
-    const std::vector<OpId>& members = set.of(best).group.operators;
-    taken.insert(taken.end(), members.begin(), members.end());
-    choice.push_back(best);
+/// Candidates that cover groups, of each the largest first from its start.
+std::vector<std::size_t> cover(const CandidateSet& set, const std::vector<std::vector<OpId>>& groups) {
+  std::vector<std::size_t> group_of(set.single.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const OpId op : groups[g]) group_of[op.index()] = g;
   }
+  std::vector<std::size_t> choice;
+  std::vector<bool> taken(set.single.size(), false);
+  for (const std::vector<OpId>& group : groups) {
+    for (const OpId op : group) {
+      if (taken[op.index()]) continue;
+      std::size_t best = set.single[op.index()];
+      for (const std::size_t c : set.of_operator[op.index()]) {
+        const std::vector<OpId>& members = set.of(c).group.operators;
+        if (members.front() == op && members.size() > set.of(best).group.operators.size() &&
+            std::all_of(members.begin(), members.end(), [&](OpId member) {
+              return !taken[member.index()] && group_of[member.index()] == group_of[op.index()];
+            })) {
+          best = c;
+        }
+      }
+      for (const OpId member : set.of(best).group.operators) taken[member.index()] = true;
+      choice.push_back(best);
+    }
+  }
+  return choice;
 }
 
 }  // namespace
 
 Choice TvmFusion::choose(const CandidateSet& set, TraceSink trace, const std::stop_token& stop) const {
   Choice choice;
-  for (std::vector<OpId>& group : PostDominatorRule(set).run()) {
-    if (stop.stop_requested()) return {alone(set), {}, {}, {}};
-    cover(set, std::move(group), choice.candidates);
-  }
+  const std::vector<std::vector<OpId>> groups = PostDominatorRule(set).run();
+  if (stop.stop_requested()) return {alone(set), {}, {}, {}};
+  choice.candidates = cover(set, groups);
   if (!is_executable(set, choice.candidates)) choice.candidates = alone(set);
   note_choice(set, choice.candidates, trace);
   return choice;

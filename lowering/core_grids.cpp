@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lowering/compute_form.h"
+#include "lowering/cycle_limit.h"
 #include "lowering/planner.h"
 
 namespace stowage {
@@ -181,7 +182,7 @@ class LeastCost {
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
       cycles += static_cast<double>(again) * compute_cycles(s, choice);
     }
-    return static_cast<std::int64_t>(cycles);
+    return static_cast<std::int64_t>(std::min(cycles, static_cast<double>(cycle_limit)));
   }
 
   [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule) const {

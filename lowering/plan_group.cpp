@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "lowering/core_grids.h"
+#include "lowering/cycle_limit.h"
 #include "lowering/dma_alignment.h"
 #include "lowering/group_model.h"
 #include "lowering/planner.h"
@@ -28,6 +30,11 @@ Planned plan_scheduled(const std::string& name, const GroupModel& model, Schedul
   plan.nest = std::get<LoopNest>(std::move(lowered));
   plan.counts = predict_counts(plan.nest);
   plan.time = estimate_time(plan.nest, plan.counts, target);
+  if (plan.time.cycles >= cycle_limit) {
+    return Decision::refuse(std::string(cycle_limit_rule),
+                            fmt::format("would take {} cycles or more, {} are the most that are counted",
+                                        grouped_digits(plan.time.cycles), grouped_digits(cycle_limit - 1)));
+  }
   return plan;
 }
 

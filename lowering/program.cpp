@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "core/parallel.h"
+#include "lowering/cycle_limit.h"
 #include "lowering/dma_alignment.h"
 #include "lowering/plan_choices.h"
 #include "lowering/planner.h"
+#include "lowering/verify_rules.h"
 
 namespace stowage {
 namespace {
@@ -31,6 +33,11 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
 std::string remedy_for(const Decision& refused) {
   if (refused.rule == "ldm-capacity") return "choose a target with more LDM or another fusion";
   if (refused.rule == "dma-alignment") return "choose a target with a smaller dma_alignment";
+  if (refused.rule == cycle_limit_rule) {
+    return "give the target's clock_hz, dma_bandwidth, dma_startup_cycles, launch_seconds and flops per cycle values "
+           "of a "
+           "machine, or split the tensors";
+  }
   return "";
 }
 
@@ -113,6 +120,14 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
       }
       step.plan = std::get<Plan>(std::move(planned));
       const auto broken = verify(step.plan->nest, target);
+      if (broken && broken->starts_with(unchecked_rule)) {
+        SourcePlace place;
+        place.object = fmt::format("fused operator {}", group.name);
+        diagnostics.error("plan-too-large", std::move(place),
+                          fmt::format("its plan is too large to be shown sound: {}", *broken),
+                          "split its tensors, or choose a target with more LDM");
+        continue;
+      }
       check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken.value_or("")));
     }
     if (step.plan) warn_of_unaligned(step, target, diagnostics);

@@ -35,9 +35,12 @@ double dma_bandwidth(const Target& target, std::int64_t block_bytes) {
 
 namespace {
 
-std::int64_t to_cycles(double seconds, const Target& target) {
-  return std::llround(std::ceil(seconds * target.clock_hz));
+/// Whole cycles, at most 2^50: terms may be added up without overflow, and a plan of so many is refused anyway.
+std::int64_t whole_cycles(double cycles) {
+  return std::llround(std::ceil(std::min(cycles, static_cast<double>(std::int64_t{1} << 50))));
 }
+
+std::int64_t to_cycles(double seconds, const Target& target) { return whole_cycles(seconds * target.clock_hz); }
 
 TimeTerm dma_term(const LoopNest& nest, const NestCounts& counts, const Target& target, DmaDirection direction) {
   TimeTerm term;
@@ -55,7 +58,8 @@ TimeTerm dma_term(const LoopNest& nest, const NestCounts& counts, const Target& 
     const auto busiest = counts.dma_of_busiest_core.find(id);
     if (busiest != counts.dma_of_busiest_core.end()) startups += busiest->second.transfers;
   }
-  const std::int64_t startup_cycles = std::llround(static_cast<double>(startups) * target.dma_startup_cycles);
+  const std::int64_t startup_cycles =
+      whole_cycles(std::round(static_cast<double>(startups) * target.dma_startup_cycles));
   term.cycles = to_cycles(seconds, target) + startup_cycles;
   term.formula =
       fmt::format("{} bytes / {:.2f} GB/s + {} transfers of the busiest core * {} cycles", bytes,
@@ -82,7 +86,7 @@ TimeTerm compute_term(const LoopNest& nest, const Target& target, int id, const 
   const double rate = vectorised ? target.vector_flops_per_cycle : target.scalar_flops_per_cycle;
   TimeTerm term;
   term.name = fmt::format("compute {}{}", stage.name, finish ? " finish" : "");
-  term.cycles = std::llround(std::ceil(static_cast<double>(totals.points_of_busiest * operations) / rate));
+  term.cycles = whole_cycles(static_cast<double>(totals.points_of_busiest) * static_cast<double>(operations) / rate);
   term.formula = fmt::format("{} points of the busiest core * {} operations / {} per cycle ({}{})",
                              totals.points_of_busiest, operations, rate, form_name(compute.form),
                              compute.form != ComputeForm::scalar && !vectorised ? ", strided: scalar rate" : "");

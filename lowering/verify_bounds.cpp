@@ -60,7 +60,7 @@ class BoundsCheck {
     const auto violation = prover_.find_negative(around, fact.must_not_be_negative, conditions);
     if (!violation) return std::nullopt;
     if (violation->undecided) {
-      return broken_rule(nest_, fact.rule, s,
+      return broken_rule(nest_, unchecked_rule, s,
                          fmt::format("too many values to show that it stays inside {}", fact.what));
     }
     const std::string where = prover_.text(*violation);

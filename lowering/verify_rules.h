@@ -14,6 +14,9 @@ namespace stowage {
 
 using Broken = std::optional<std::string>;
 
+/// The rule that is named where a nest is too large to be shown sound: it may be.
+inline constexpr std::string_view unchecked_rule = "unchecked";
+
 /// References, ranks, ids, names; each variable bound once and used in its scope only.
 Broken verify_structure(const LoopNest& nest);
 /// Buffers inside the LDM and aligned, core grid on the target's cores.

@@ -179,7 +179,36 @@ class WritesCheck {
     return text.empty() ? "its only element" : "element " + text;
   }
 
+  /// Whether intervals cover 0 … extent - 1 of one dimension, each element once. Needs no canvas, which for a long
+  /// dimension takes gigabytes.
+  static bool tile_exactly(std::vector<std::pair<std::int64_t, std::int64_t>> intervals, std::int64_t extent) {
+    std::sort(intervals.begin(), intervals.end());
+    std::int64_t next = 0;
+    for (const auto& [start, length] : intervals) {
+      if (length <= 0) continue;
+      if (start != next) return false;
+      next = start + length;
+    }
+    return next == extent;
+  }
+
+  /// True if the part is one dimension and its boxes are seen to tile it; false: paint them, and see what is wrong.
+  bool tiles_dimension(int tensor, const Put& put, const Part& part) const {
+    if (part.dimensions.size() != 1) return false;
+    const Range& range = put.dma->region[part.dimensions[0]];
+    const Expression start = put.around.expression(range.start);
+    const Expression length = put.around.expression(range.extent);
+    std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
+    const bool all =
+        put.prover.enumerate(put.around, part.variables, most_boxes, [&](std::span<const std::int64_t> values) {
+          intervals.emplace_back(start.compiled(values), length.compiled(values));
+          return true;
+        });
+    return all && tile_exactly(std::move(intervals), shape_of(tensor)[part.dimensions[0]]);
+  }
+
   Broken paint_part(int tensor, const Put& put, const Part& part) const {
+    if (tiles_dimension(tensor, put, part)) return std::nullopt;
     const NestTensor& written = nest_.tensors[static_cast<std::size_t>(tensor)];
     std::vector<std::int64_t> extents;
     std::vector<Expression> starts, lengths;
@@ -189,7 +218,7 @@ class WritesCheck {
       lengths.push_back(put.around.expression(put.dma->region[d].extent));
     }
     auto canvas = canvas_of(extents);
-    if (!canvas) return fmt::format("write-once: {} is too large to be checked", written.name);
+    if (!canvas) return fmt::format("{}: {} has too many elements", unchecked_rule, written.name);
     Broken broken;
     std::vector<std::vector<std::int64_t>> boxes;
     std::vector<std::size_t> variables;
@@ -215,7 +244,7 @@ class WritesCheck {
         },
         &variables);
     if (broken) return broken;
-    if (!all) return fmt::format("write-once: {} is written by too many boxes to be checked", written.name);
+    if (!all) return fmt::format("{}: {} is written in too many parts", unchecked_rule, written.name);
     return covered(*canvas, part.dimensions, written, put.statement);
   }
 
@@ -236,7 +265,7 @@ class WritesCheck {
     std::vector<std::size_t> dimensions(shape_of(tensor).size());
     std::iota(dimensions.begin(), dimensions.end(), std::size_t{0});
     auto canvas = canvas_of(shape_of(tensor));
-    if (!canvas) return fmt::format("write-once: {} is too large to be checked", written.name);
+    if (!canvas) return fmt::format("{}: {} has too many elements", unchecked_rule, written.name);
     for (std::size_t p = 0; p < puts.size(); ++p) {
       const Put& put = puts[p];
       std::set<std::size_t> everything;
@@ -268,7 +297,7 @@ class WritesCheck {
           },
           &variables);
       if (broken) return broken;
-      if (!all) return fmt::format("write-once: {} is written by too many boxes to be checked", written.name);
+      if (!all) return fmt::format("{}: {} is written in too many parts", unchecked_rule, written.name);
     }
     return covered(*canvas, dimensions, written, nullptr);
   }

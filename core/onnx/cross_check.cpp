@@ -43,6 +43,14 @@ onnx::ModelProto skeleton_of(const Model& model) {
   return skeleton;
 }
 
+/// ONNX's inference divides by these without looking.
+bool divides_by_nothing(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const onnx::AttributeProto& attribute) {
+    return (attribute.name() == "strides" && std::count(attribute.ints().begin(), attribute.ints().end(), 0) > 0) ||
+           ((attribute.name() == "group" || attribute.name() == "num_outputs") && attribute.i() == 0);
+  });
+}
+
 bool is_checkable(const Model& model) { return model.opset <= newest_checked_opset && model.other_opsets.empty(); }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -89,6 +97,7 @@ bool check_with_onnx(const Model& model, Diagnostics& diagnostics) {
     diagnostic.code = "invalid-onnx";
     diagnostic.place = model.place();
     diagnostic.message = fmt::format("ONNX's checker refuses the model: {}", first_line(error.what()));
+    diagnostic.remedy = "mend the node where the network is made, and export it again";
     const std::string all = error.what();
     for (std::size_t at = all.find('\n'); at != std::string::npos; at = all.find('\n', at + 1)) {
       std::string line = first_line(all.substr(at + 1));
@@ -102,6 +111,8 @@ bool check_with_onnx(const Model& model, Diagnostics& diagnostics) {
 std::map<std::string, onnx::TypeProto> infer_types(const Model& model, const Scope* scope) {
   onnx::ModelProto skeleton = skeleton_of(model);
   if (scope != nullptr) set_input_shapes(skeleton, *scope);
+  auto& nodes = *skeleton.mutable_graph()->mutable_node();
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), divides_by_nothing), nodes.end());
   std::map<std::string, onnx::TypeProto> types;
   try {
     const onnx::ShapeInferenceOptions options(/*check_type=*/false, /*strict_mode=*/0, /*data_propagation=*/false);

@@ -148,7 +148,8 @@ class Expansion {
     for (const auto& function : model.proto.functions()) {
       const Key key = key_of(function.domain(), function.name());
       if (functions_.emplace(key, Function{function, default_attributes(function)}).second) continue;
-      fail("duplicate-function", fmt::format("function {}", text_of(key)), "is defined twice");
+      fail("duplicate-function", fmt::format("function {}", text_of(key)), "is defined twice",
+           "keep one of the definitions");
     }
   }
 
@@ -263,20 +264,24 @@ class Expansion {
     if (node.input_size() > function.input_size() || node.output_size() > function.output_size()) {
       return fail("wrong-operand-count", label,
                   fmt::format("has {} operands and {} outputs; the function takes {} and gives {}", node.input_size(),
-                              node.output_size(), function.input_size(), function.output_size()));
+                              node.output_size(), function.input_size(), function.output_size()),
+                  "give the call the function's operands and outputs");
     }
     calls_.push_back(text_of(key));
     if (std::find(calls_.begin(), calls_.end() - 1, calls_.back()) != calls_.end() - 1) {
-      return fail("recursive-function", label, fmt::format("its function calls itself: {}", fmt::join(calls_, " -> ")));
+      return fail("recursive-function", label, fmt::format("its function calls itself: {}", fmt::join(calls_, " -> ")),
+                  "export the network without recursion");
     }
     if (calls_.size() > deepest) {
-      return fail("model-too-large", label, fmt::format("functions call each other more than {} deep", deepest));
+      return fail("model-too-large", label, fmt::format("functions call each other more than {} deep", deepest),
+                  "inline some of them: onnx.inliner");
     }
     Nodes body = Call(node, called, taken_).body();
     nodes_left_ -= body.size();
     if (nodes_left_ < 0) {
       return fail("model-too-large", label,
-                  fmt::format("with its functions written out the network has more than {} nodes", max_nodes));
+                  fmt::format("with its functions written out the network has more than {} nodes", max_nodes),
+                  "compile it in parts");
     }
     const int written_for = opset_of(function, opset);
     for (auto& inner : body) {

@@ -20,6 +20,7 @@
 #include "core/onnx/structure.h"
 #include "core/onnx/tensor_proto.h"
 #include "core/operators.h"
+#include "core/out_of_memory.h"
 
 namespace stowage {
 namespace {
@@ -35,10 +36,11 @@ Result<T> guarded(const std::string& path, Diagnostics& diagnostics, const std::
     return body();
   } catch (const InternalError&) {
     throw;
-  } catch (const std::bad_alloc&) {
-    diagnostics.error("out-of-memory", std::move(place), "the model does not fit this machine's memory");
   } catch (const std::exception& error) {
-    diagnostics.error("invalid-onnx", std::move(place), fmt::format("the model cannot be read: {}", error.what()));
+    if (!report_out_of_memory(error, place, diagnostics)) {
+      diagnostics.error("invalid-onnx", std::move(place), fmt::format("the model cannot be read: {}", error.what()),
+                        "export it anew; onnx.checker.check_model tells more");
+    }
   }
   return Failed{};
 }
@@ -67,7 +69,7 @@ std::string remedy_for(const onnx::NodeProto& node) {
   }
   const bool has_branches = std::any_of(node.attribute().begin(), node.attribute().end(),
                                         [](const onnx::AttributeProto& attribute) { return attribute.has_g(); });
-  if (has_branches) return {};
+  if (has_branches) return "export the network without control flow, for instance by tracing";
   return fmt::format(
       "if ONNX defines it by other operators, write these out: onnx.inliner.inline_selected_functions(model, [(\"\", "
       "\"{}\")], inline_schema_functions=True)",
@@ -108,7 +110,11 @@ bool report_unsupported(const Model& model, Diagnostics& diagnostics) {
     diagnostic.place = model.place(fmt::format("operator {}", row.operator_name));
     diagnostic.message = fmt::format("is not supported ({} {}): {}", row.nodes.size(),
                                      row.nodes.size() == 1 ? "node" : "nodes", row.reason);
-    diagnostic.notes.push_back(fmt::format("used by {}", fmt::join(row.nodes, ", ")));
+    constexpr std::size_t most_named = 20;
+    const auto named = std::span(row.nodes).first(std::min(most_named, row.nodes.size()));
+    diagnostic.notes.push_back(
+        fmt::format("used by {}{}", fmt::join(named, ", "),
+                    row.nodes.size() > most_named ? fmt::format(" and {} more", row.nodes.size() - most_named) : ""));
     diagnostic.remedy = row.remedy;
     diagnostics.add(std::move(diagnostic));
   }
@@ -241,7 +247,8 @@ Result<Tensor> read_tensor_proto(const std::string& path, Diagnostics& diagnosti
     onnx::TensorProto proto;
     std::ifstream stream(path, std::ios::binary);
     if (!stream || !proto.ParseFromIstream(&stream)) {
-      diagnostics.error("not-a-tensor", place, "this is not a file with an ONNX tensor");
+      diagnostics.error("not-a-tensor", place, "this is not a file with an ONNX tensor",
+                        "give a TensorProto in a .pb file");
       return Failed{};
     }
     return read_tensor(proto, std::filesystem::path(path).parent_path().string(), place, diagnostics);

@@ -199,11 +199,12 @@ void check_form(const ImportRow& row, NodeImport& node) {
   for (int slot = 0; slot < row.operands.least; ++slot) {
     if (!node.has_operand(slot)) node.refuse("missing-input", fmt::format("operand {} is missing", slot));
   }
-  if (node.node().output_size() == 0) node.refuse("wrong-output-count", "has no output");
+  if (node.node().output_size() == 0) node.refuse("wrong-output-count", "has no output", "name its output");
   for (int slot = row.outputs; slot < node.node().output_size(); ++slot) {
     if (!node.wants(slot)) continue;
     node.refuse("unsupported-output",
-                fmt::format("its output {} ('{}') is not supported", slot, node.node().output(slot)));
+                fmt::format("its output {} ('{}') is not supported", slot, node.node().output(slot)),
+                "leave the output unused: outputs that only training needs are not made");
   }
   for (const auto& attribute : node.node().attribute()) {
     const auto rule = std::find_if(row.attributes.begin(), row.attributes.end(),
@@ -214,15 +215,18 @@ void check_form(const ImportRow& row, NodeImport& node) {
       node.refuse("unknown-attribute",
                   fmt::format("has the attribute '{}', which {} in opset {} does not have", attribute.name(), row.name,
                               node.opset()),
-                  suggest_name(attribute.name(), known));
+                  known.empty() ? "leave it out" : suggest_name(attribute.name(), known));
     }
     if (!attribute.ref_attr_name().empty()) {
       node.refuse("unsupported-attribute",
-                  fmt::format("its attribute '{}' refers to a function's attribute", attribute.name()));
+                  fmt::format("its attribute '{}' refers to a function's attribute", attribute.name()),
+                  "give the attribute a value: this node stands in no function");
     }
     if (attribute.type() != wire_form(rule->form)) {
-      node.refuse("wrong-type", fmt::format("its attribute '{}' is {}, not {}", attribute.name(),
-                                            form_name(attribute.type()), form_name(wire_form(rule->form))));
+      node.refuse("wrong-type",
+                  fmt::format("its attribute '{}' is {}, not {}", attribute.name(), form_name(attribute.type()),
+                              form_name(wire_form(rule->form))),
+                  fmt::format("store the attribute as {}", form_name(wire_form(rule->form))));
     }
   }
   for (const AttributeRule& rule : row.attributes) {

@@ -90,11 +90,12 @@ bool read_file(Model& model, Diagnostics& diagnostics, const std::stop_token& st
   };
   std::error_code error;
   const fs::file_status status = fs::status(model.path, error);
-  if (error || !fs::exists(status)) return fail("no-such-file", "the file does not exist");
+  if (error || !fs::exists(status)) return fail("no-such-file", "the file does not exist", "check the path");
   if (!fs::is_regular_file(status)) return fail("not-a-file", "this is not a file", "give the path of a .onnx file");
   const auto size = fs::file_size(model.path, error);
-  if (error || !std::ifstream(model.path)) return fail("file-unreadable", "the file cannot be read");
-  if (size == 0) return fail("empty-file", "the file is empty");
+  if (error || !std::ifstream(model.path))
+    return fail("file-unreadable", "the file cannot be read", "check its permissions");
+  if (size == 0) return fail("empty-file", "the file is empty", "fetch or export the model again");
   constexpr std::uintmax_t largest = 0x7FFFFFFF;  // protobuf counts a message's bytes in a signed 32-bit integer
   if (size > largest) {
     return fail("file-too-large", fmt::format("the file has {} bytes; ONNX files end at 2 GiB", size),
@@ -109,7 +110,7 @@ bool read_file(Model& model, Diagnostics& diagnostics, const std::stop_token& st
     return fail("truncated-model", fmt::format("the file is truncated or damaged ({} bytes)", size),
                 "fetch or export the model again");
   }
-  return fail("not-onnx", "this is not an ONNX file");
+  return fail("not-onnx", "this is not an ONNX file", "give a model that was exported as ONNX");
 }
 
 }  // namespace
@@ -127,11 +128,13 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
   if (!read_file(model, diagnostics, stop)) return Failed{};
   const onnx::ModelProto& proto = model.proto;
   if (!proto.has_graph() || !proto.has_ir_version()) {
-    return fail("not-onnx", "this is not an ONNX file: it holds no version or no graph");
+    return fail("not-onnx", "this is not an ONNX file: it holds no version or no graph",
+                "give a model that was exported as ONNX");
   }
   if (proto.graph().node_size() > max_nodes) {
     return fail("model-too-large",
-                fmt::format("the network has {} nodes; at most {} are read", proto.graph().node_size(), max_nodes));
+                fmt::format("the network has {} nodes; at most {} are read", proto.graph().node_size(), max_nodes),
+                "compile it in parts");
   }
   bool good_names = true;
   NameCheck names(good_names);
@@ -155,13 +158,17 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
   if (opset == 0) {  // only its functions may use ONNX's own operators
     for (const auto& function : proto.functions()) note_opset(function.opset_import());
   }
-  if (opset == 0) return fail("no-opset", "the file does not say which version of ONNX's operators it uses");
+  if (opset == 0)
+    return fail("no-opset", "the file does not say which version of ONNX's operators it uses",
+                "export it again, with an opset_import of ONNX's own domain");
   if (opset < oldest_opset) {
     return fail("opset-too-old",
                 fmt::format("the model uses opset {}; Stowage reads opsets from {} on", opset, oldest_opset),
                 "convert it with onnx.version_converter, or export it again");
   }
-  if (opset > 1000) return fail("invalid-opset", fmt::format("opset {} does not exist", opset));
+  if (opset > 1000)
+    return fail("invalid-opset", fmt::format("opset {} does not exist", opset),
+                "export it again with an opset that there is");
   model.opset = static_cast<int>(opset);
   return model;
 }

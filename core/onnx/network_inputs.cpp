@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/onnx/tensor_proto.h"
+#include "core/tensor_limits.h"
 
 namespace stowage::onnx_import {
 namespace {
@@ -69,7 +70,8 @@ class NetworkInputs {
         fail("unknown-dimension", {}, fmt::format("--dim {}: the network has no dynamic dimension of this name", name),
              suggest_name(name, known));
       } else if (size < 0) {
-        fail("invalid-dimension", {}, fmt::format("--dim {}={}: a dimension is at least 0", name, size));
+        fail("invalid-dimension", {}, fmt::format("--dim {}={}: a dimension is at least 0", name, size),
+             "give a size of at least 0");
       }
     }
     for (const auto& [name, value] : state_.options.bindings) {
@@ -90,7 +92,8 @@ class NetworkInputs {
     if (wanted != tensor.type()) {
       fail("binding-mismatch", object,
            fmt::format("holds {}, but --bind gives {}", onnx_type_name(input.type().tensor_type().elem_type()),
-                       name_of(tensor.type())));
+                       name_of(tensor.type())),
+           "store the values in the input's type");
       return;
     }
     const auto& shape = input.type().tensor_type().shape();
@@ -102,7 +105,8 @@ class NetworkInputs {
           name.empty() ? shape.dim(axis).dim_value() == extent : sizes_.emplace(name, extent).first->second == extent;
     }
     if (!fits) {
-      fail("binding-mismatch", object, fmt::format("cannot be bound to a tensor of shape {}", to_text(tensor.shape())));
+      fail("binding-mismatch", object, fmt::format("cannot be bound to a tensor of shape {}", to_text(tensor.shape())),
+           "give a tensor of the shape that the model declares");
       return;
     }
     auto value = std::make_shared<Value>();
@@ -125,7 +129,7 @@ class NetworkInputs {
     }
     const auto element = element_type_of(type.elem_type());
     if (!element) {
-      fail("wrong-type", object, "has no element type");
+      fail("wrong-type", object, "has no element type", "export the model with the types of its inputs");
       return;
     }
     if (!type.has_shape()) {
@@ -136,7 +140,7 @@ class NetworkInputs {
     }
     if (type.shape().dim_size() > max_rank) {
       fail("tensor-too-large", object,
-           fmt::format("has {} dimensions; at most {} are read", type.shape().dim_size(), max_rank));
+           fmt::format("has {} dimensions; at most {} are read", type.shape().dim_size(), max_rank), "join dimensions");
       return;
     }
     Shape shape;
@@ -154,8 +158,10 @@ class NetworkInputs {
       }
     }
     if (!complete) return;
-    if (const auto count = checked_element_count(shape); !count || *count > std::int64_t{1} << 37) {
-      fail("tensor-too-large", object, fmt::format("its shape {} fits no memory", to_text(shape)));
+    if (!count_within_limit(shape)) {
+      fail("tensor-too-large", object,
+           fmt::format("its shape {} has more than {} elements", to_text(shape), most_elements_text),
+           std::string(too_large_remedy));
       return;
     }
     auto value = std::make_shared<Value>();
@@ -230,7 +236,8 @@ Result<std::vector<NetworkInput>> declared_inputs(const Model& model, Diagnostic
       diagnostics.error("unsupported-type", model.place(fmt::format("input {}", info.name())),
                         info.type().has_tensor_type()
                             ? fmt::format("holds {} elements", onnx_type_name(info.type().tensor_type().elem_type()))
-                            : "is not a tensor");
+                            : "is not a tensor",
+                        "convert the network to tensors of float32");
       continue;
     }
     NetworkInput input{info.name(), *type, {}};

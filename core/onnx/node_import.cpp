@@ -12,18 +12,19 @@
 #include "core/onnx/structure.h"
 #include "core/onnx/tensor_proto.h"
 #include "core/operators.h"
+#include "core/tensor_limits.h"
+#include "core/usual_remedy.h"
 
 namespace stowage::onnx_import {
 namespace {
 
 constexpr std::int64_t max_folded_bytes = std::int64_t{64} << 20;  ///< unless the operands were as large
 constexpr std::int64_t max_folded_points = std::int64_t{1} << 26;  ///< of one operator
-constexpr std::int64_t max_tensor_bytes = std::int64_t{1} << 40;   ///< more fits no memory
 
-/// Bytes of a tensor, or nothing where it fits no memory.
+/// Bytes of a tensor, or nothing where it is larger than Stowage plans.
 std::optional<std::int64_t> bytes_of(ElementType type, const Shape& shape) {
-  const auto count = checked_element_count(shape);
-  if (!count || *count > max_tensor_bytes / byte_size(type)) return std::nullopt;
+  const auto count = count_within_limit(shape);
+  if (!count) return std::nullopt;
   return *count * byte_size(type);
 }
 
@@ -91,6 +92,7 @@ NodeImport::NodeImport(ImportState& state, Scope& scope, const onnx::NodeProto& 
 SourcePlace NodeImport::place() const { return state_.model.place(node_label(name_, node_)); }
 
 void NodeImport::refuse(std::string code, std::string message, std::string remedy) {
+  if (remedy.empty()) remedy = usual_remedy(code, node_.op_type());
   state_.diagnostics.error(std::move(code), place(), std::move(message), std::move(remedy));
   throw Refused{};
 }
@@ -100,7 +102,9 @@ bool NodeImport::has_operand(int slot) const { return slot < node_.input_size() 
 ValueRef NodeImport::operand_or_null(int slot) {
   if (!has_operand(slot)) return nullptr;
   ValueRef value = scope_.find(node_.input(slot));
-  if (!value) refuse("missing-input", fmt::format("reads '{}', which nothing before it defines", node_.input(slot)));
+  if (!value)
+    refuse("missing-input", fmt::format("reads '{}', which nothing before it defines", node_.input(slot)),
+           "give the value a node that makes it, or make it an input of the network");
   return value;
 }
 
@@ -130,7 +134,12 @@ Tensor NodeImport::known(int slot, std::string_view what) {
   refuse("run-time-shape",
          fmt::format("{} ('{}') must be known when compiling, but is computed from {}", what, node_.input(slot),
                      fmt::join(inputs, ", ")),
-         remedy.empty() ? remedy : "give its value: " + remedy);
+         remedy.empty() ? "make it a constant of the network" : "give its value: " + remedy);
+}
+
+void NodeImport::refuse_too_large(std::string_view what, const Shape& shape) {
+  refuse("tensor-too-large", fmt::format("{} {} has more than {} elements", what, to_text(shape), most_elements_text),
+         std::string(too_large_remedy));
 }
 
 std::vector<std::int64_t> NodeImport::known_ints(int slot, std::string_view what) {
@@ -215,7 +224,9 @@ Attributes NodeImport::attributes() const {
 std::int64_t NodeImport::checked_axis(std::int64_t axis, std::size_t rank) {
   const auto extent = static_cast<std::int64_t>(rank);
   if (axis < -extent || axis >= extent) {
-    refuse("axis-out-of-range", fmt::format("axis {} does not exist in a tensor of {} dimensions", axis, rank));
+    refuse("axis-out-of-range", fmt::format("axis {} does not exist in a tensor of {} dimensions", axis, rank),
+           rank == 0 ? "give it a tensor of one dimension or more"
+                     : fmt::format("give an axis from -{} to {}", rank, rank - 1));
   }
   return axis < 0 ? axis + extent : axis;
 }
@@ -253,14 +264,15 @@ std::optional<Tensor> NodeImport::fold(const std::string& kind, const Attributes
       std::find_if(tensors.begin(), tensors.end(), [](const StageTensor& t) { return t.role == TensorRole::output; });
   check(output != tensors.end(), "an operator's definition has no output");
   const auto bytes = bytes_of(output->type, output->shape);
-  if (!bytes) refuse("tensor-too-large", fmt::format("its result {} fits no memory", to_text(output->shape)));
+  if (!bytes) refuse_too_large("its result", output->shape);
   if (definition->is_view && output->type == values[0].type()) return values[0].reshaped(output->shape);
   const auto points = points_of(definition->list);
   if (*bytes > std::max(max_folded_bytes, operand_bytes) || *bytes > state_.generated_bytes_left || !points ||
       *points > std::min(max_folded_points, state_.folding_points_left)) {
     return std::nullopt;
   }
-  if (divides_by_zero(kind, operands)) refuse("division-by-zero", "divides whole numbers by zero");
+  if (divides_by_zero(kind, operands))
+    refuse("division-by-zero", "divides whole numbers by zero", "give a divisor without zeros");
   state_.folding_points_left -= *points;
   state_.generated_bytes_left -= *bytes;
   return evaluate(definition->list, values)[static_cast<std::size_t>(output - tensors.begin())];
@@ -296,7 +308,7 @@ ValueRef NodeImport::append(const std::string& kind, Attributes attributes, cons
   if (!result) throw Refused{};
   const GraphTensor& tensor = state_.builder.tensor(*result);
   if (!bytes_of(tensor.type, tensor.shape)) {
-    refuse("tensor-too-large", fmt::format("its result {} fits no memory", to_text(tensor.shape)));
+    refuse_too_large("its result", tensor.shape);
   }
   value->type = tensor.type;
   value->shape = tensor.shape;
@@ -342,7 +354,9 @@ void NodeImport::set_constant(int slot, Tensor value) {
 void NodeImport::reserve(ElementType type, const Shape& shape) {
   const auto bytes = bytes_of(type, shape);
   if (!bytes || *bytes > state_.generated_bytes_left) {
-    refuse("tensor-too-large", fmt::format("its result {} is more than Stowage makes on import", to_text(shape)));
+    refuse("tensor-too-large",
+           fmt::format("its result {} is larger than all that Stowage makes of one file on import", to_text(shape)),
+           "store it in the file as a weight, or make it an input of the network");
   }
   state_.generated_bytes_left -= *bytes;
 }

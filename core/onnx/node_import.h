@@ -115,6 +115,8 @@ class NodeImport {
 
   [[nodiscard]] SourcePlace place() const;
   [[noreturn]] void refuse(std::string code, std::string message, std::string remedy = {});
+  /// "its result [1073741825] has more than … elements".
+  [[noreturn]] void refuse_too_large(std::string_view what, const Shape& shape);
 
  private:
   ValueRef append(const std::string& kind, Attributes attributes, const std::vector<ValueRef>& operands,

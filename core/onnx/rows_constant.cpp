@@ -90,7 +90,9 @@ void import_constant_of_shape(NodeImport& node) {
   if (shape.size() > max_rank)
     node.refuse("tensor-too-large", fmt::format("its result has {} dimensions", shape.size()));
   for (const auto extent : shape) {
-    if (extent < 0) node.refuse("invalid-shape", fmt::format("makes a tensor of the shape {}", to_text(shape)));
+    if (extent < 0)
+      node.refuse("invalid-shape", fmt::format("makes a tensor of the shape {}", to_text(shape)),
+                  "give extents of at least 0");
   }
   Tensor element = Tensor::scalar(ElementType::f32, 0);
   if (node.attribute("value")) element = tensor_attribute(node, "value");
@@ -119,7 +121,7 @@ void import_range(NodeImport& node) {
     if (node.operand(slot)->type != type) node.refuse("wrong-type", "start, limit and delta must be of one type");
   }
   const auto count_of = [&](double count) {
-    if (!(count <= 9e15)) node.refuse("tensor-too-large", "its result fits no memory");
+    if (!(count <= 9e15)) node.refuse("tensor-too-large", "its result has more elements than any tensor can");
     return std::max<std::int64_t>(0, static_cast<std::int64_t>(count));
   };
   std::vector<std::byte> bytes;
@@ -129,7 +131,7 @@ void import_range(NodeImport& node) {
     const std::int64_t start = node.known_int(0, "the start");
     const std::int64_t limit = node.known_int(1, "the limit");
     const std::int64_t delta = node.known_int(2, "the step");
-    if (delta == 0) node.refuse("division-by-zero", "the step is zero");
+    if (delta == 0) node.refuse("division-by-zero", "the step is zero", "give a step above or below zero");
     const double span = static_cast<double>(limit) - static_cast<double>(start);
     shape = {count_of(std::ceil(span / static_cast<double>(delta)))};
     node.reserve(type, shape);
@@ -142,7 +144,8 @@ void import_range(NodeImport& node) {
     const double limit = node.known_real(1, "the limit");
     const double delta = node.known_real(2, "the step");
     if (delta == 0 || !std::isfinite(start) || !std::isfinite(limit) || !std::isfinite(delta)) {
-      node.refuse("division-by-zero", "start, limit and step must be finite, and the step not zero");
+      node.refuse("division-by-zero", "start, limit and step must be finite, and the step not zero",
+                  "give finite numbers, and a step above or below zero");
     }
     shape = {count_of(std::ceil((limit - start) / delta))};
     node.reserve(type, shape);

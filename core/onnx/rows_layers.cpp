@@ -29,11 +29,16 @@ Ints window_list(NodeImport& node, std::string_view name, std::size_t length, st
   Ints list = node.ints_attribute(name);
   if (list.empty()) list.assign(length, fallback);
   if (list.size() != length) {
-    node.refuse("shape-mismatch", fmt::format("its attribute '{}' has {} entries, not {}", name, list.size(), length));
+    node.refuse("shape-mismatch", fmt::format("its attribute '{}' has {} entries, not {}", name, list.size(), length),
+                name == "pads" ? "give a begin for each spatial dimension, then an end for each"
+                               : "give one entry for each spatial dimension");
   }
   for (const auto entry : list) {
     if (entry < least || entry > largest_step) {
-      node.refuse("invalid-attribute", fmt::format("its attribute '{}' is {}", name, to_text(list)));
+      node.refuse("invalid-attribute",
+                  fmt::format("its attribute '{}' is {}, but {} is {}", name, to_text(list), entry,
+                              entry < least ? "too small" : "too large"),
+                  fmt::format("give entries from {} to {}", least, largest_step));
     }
   }
   return list;
@@ -60,10 +65,13 @@ Window read_window(NodeImport& node, const Shape& data, const Ints& kernel) {
   window.axes = data.size() - 2;
   window.extents.assign(data.begin() + 2, data.end());
   for (const auto extent : window.extents) {
-    if (extent > largest_step) node.refuse("tensor-too-large", fmt::format("{} is too large", to_text(data)));
+    if (extent > largest_step)
+      node.refuse("tensor-too-large",
+                  fmt::format("its operand {} has an extent beyond {}", to_text(data), largest_step));
   }
   if (kernel.empty() && !node.attribute("kernel_shape"))
-    node.refuse("missing-attribute", "lacks the attribute 'kernel_shape'");
+    node.refuse("missing-attribute", "lacks the attribute 'kernel_shape'",
+                "give the window's extent in each spatial dimension");
   window.kernel = window_list(node, "kernel_shape", window.axes, 1, 1);
   if (!node.attribute("kernel_shape")) window.kernel = kernel;
   if (!kernel.empty() && window.kernel != kernel) {
@@ -80,7 +88,8 @@ std::string checked_auto_pad(NodeImport& node) {
   std::string mode = node.string_attribute("auto_pad", "NOTSET");
   if (mode.empty()) mode = "NOTSET";
   if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER") {
-    node.refuse("invalid-attribute", fmt::format("auto_pad is '{}'", mode));
+    node.refuse("invalid-attribute", fmt::format("its attribute 'auto_pad' is '{}', which there is not", mode),
+                "give NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   }
   return mode;
 }
@@ -106,7 +115,8 @@ Ints kernel_of(NodeImport& node) {
   const Shape& weights = node.operand(1)->shape;
   const Shape& data = node.operand(0)->shape;
   if (weights.size() != data.size() || weights.size() < 3) {
-    node.refuse("shape-mismatch", fmt::format("weights {} do not fit data {}", to_text(weights), to_text(data)));
+    node.refuse("shape-mismatch", fmt::format("weights {} do not fit data {}", to_text(weights), to_text(data)),
+                "give data [N,C,spatial...] and weights of as many dimensions, at least 3");
   }
   return {weights.begin() + 2, weights.end()};
 }
@@ -144,7 +154,9 @@ void import_conv_transpose(NodeImport& node) {
     for (std::size_t d = 0; d < window.axes; ++d) {
       const std::int64_t full = window.strides[d] * (window.extents[d] - 1) + output_padding[d] + window.reach(d);
       if (wanted[d] < 1 || wanted[d] > largest_step) {
-        node.refuse("invalid-attribute", fmt::format("output_shape is {}", to_text(wanted)));
+        node.refuse("invalid-attribute",
+                    fmt::format("its attribute 'output_shape' is {}, with an extent out of range", to_text(wanted)),
+                    fmt::format("give extents from 1 to {}", largest_step));
       }
       const std::int64_t total = full - wanted[d];
       if (total < 0) output_padding[d] -= total;  // more is wanted than the kernels reach: nothing is added there
@@ -172,7 +184,8 @@ void import_pool(NodeImport& node) {
 void import_batch_normalization(NodeImport& node) {
   refuse_training(node, node.int_attribute("training_mode", 0) != 0);
   if (node.int_attribute("spatial", 1) == 0) {
-    node.refuse("unsupported-attribute", "normalises every element by itself (spatial is 0)");
+    node.refuse("unsupported-attribute", "normalises every element by itself (spatial is 0)",
+                "export the network with opset 9 or newer");
   }
   node.emit("BatchNormalization", {{"epsilon", node.float_attribute("epsilon", 1e-5F)}}, node.operands());
 }

@@ -9,6 +9,7 @@
 #include "core/onnx/import_rows.h"
 #include "core/onnx/node_import.h"
 #include "core/onnx/tensor_proto.h"
+#include "core/tensor_limits.h"
 
 namespace stowage::onnx_import {
 namespace {
@@ -26,7 +27,7 @@ Ints checked_axes(NodeImport& node, Ints axes, std::size_t rank) {
   for (auto& axis : axes) axis = node.checked_axis(axis, rank);
   std::sort(axes.begin(), axes.end());
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
-    node.refuse("axis-out-of-range", "names an axis twice");
+    node.refuse("axis-out-of-range", "names an axis twice", "name each axis once");
   }
   return axes;
 }
@@ -40,12 +41,12 @@ void check_rank(NodeImport& node, std::size_t rank) {
 
 std::int64_t count_or_refuse(NodeImport& node, const Shape& shape) {
   for (const auto extent : shape) {
-    if (extent < 0) node.refuse("invalid-shape", fmt::format("the shape {} is impossible", to_text(shape)));
+    if (extent < 0)
+      node.refuse("invalid-shape", fmt::format("its result would have the shape {}", to_text(shape)),
+                  "give extents of at least 0");
   }
   const auto count = checked_element_count(shape);
-  if (!count || *count > std::int64_t{1} << 37) {
-    node.refuse("tensor-too-large", fmt::format("its result {} fits no memory", to_text(shape)));
-  }
+  if (!count || *count > most_elements) node.refuse_too_large("its result", shape);
   return *count;
 }
 
@@ -71,7 +72,8 @@ void import_reshape(NodeImport& node) {
     } else if (shape[d] == -1 && !open) {
       open = d;
     } else if (shape[d] < 0) {
-      node.refuse("invalid-shape", fmt::format("the new shape {} is impossible", to_text(shape)));
+      node.refuse("invalid-shape", fmt::format("the new shape {} has an extent below -1, or -1 twice", to_text(shape)),
+                  "give extents of at least 0, and -1 at most once for what is left");
     }
   }
   const std::int64_t wanted = element_count(data->shape);
@@ -195,9 +197,11 @@ void import_slice(NodeImport& node) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     axes[i] = node.checked_axis(axes[i], data->shape.size());
     if (seen[static_cast<std::size_t>(axes[i])])
-      node.refuse("axis-out-of-range", fmt::format("slices axis {} twice", axes[i]));
+      node.refuse("axis-out-of-range", fmt::format("slices axis {} twice", axes[i]), "name each axis once");
     seen[static_cast<std::size_t>(axes[i])] = true;
-    if (steps[i] == 0) node.refuse("division-by-zero", fmt::format("the step of axis {} is zero", axes[i]));
+    if (steps[i] == 0)
+      node.refuse("division-by-zero", fmt::format("the step of axis {} is zero", axes[i]),
+                  "give a step above or below zero");
     // Written so that start and end lie inside the tensor: everything behind the import may rely on it.
     const std::int64_t extent = data->shape[static_cast<std::size_t>(axes[i])];
     if (extent == 0) {
@@ -289,7 +293,8 @@ void import_pad(NodeImport& node) {
   for (std::size_t d = 0; d < rank; ++d) {
     if (__builtin_add_overflow(shape[d], pads[d], &shape[d]) ||
         __builtin_add_overflow(shape[d], pads[d + rank], &shape[d])) {
-      node.refuse("invalid-shape", "its pads are impossible");
+      node.refuse("invalid-shape", "its pads cut off more than there is, or overflow",
+                  "give pads that leave extents of at least 0");
     }
   }
   (void)count_or_refuse(node, shape);
@@ -315,7 +320,9 @@ void import_gather(NodeImport& node) {
     for (const auto index : indices->constant->to_int64s()) {
       if (index < -extent || index >= extent) {
         node.refuse("index-out-of-range",
-                    fmt::format("index {} lies outside axis {} of extent {}", index, axis, extent));
+                    fmt::format("index {} lies outside axis {} of extent {}", index, axis, extent),
+                    extent == 0 ? "gather from an axis that has elements"
+                                : fmt::format("give indices from -{} to {}", extent, extent - 1));
       }
     }
   }

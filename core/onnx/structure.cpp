@@ -45,9 +45,10 @@ class StructureCheck {
   void collect_outside_values() {
     std::set<std::string> inputs;
     for (const auto& input : graph_.input()) {
-      if (input.name().empty()) fail("invalid-name", "graph", "a network input has no name");
+      if (input.name().empty()) fail("invalid-name", "graph", "a network input has no name", "name every input");
       if (!inputs.insert(input.name()).second) {
-        fail("duplicate-value", fmt::format("input {}", input.name()), "this name stands for two network inputs");
+        fail("duplicate-value", fmt::format("input {}", input.name()), "this name stands for two network inputs",
+             "give every input a name of its own");
       }
       made_by_.emplace(input.name(), outside);
     }
@@ -58,7 +59,8 @@ class StructureCheck {
     std::set<std::string> weights;
     for (const auto& tensor : graph_.initializer()) {
       if (!weights.insert(tensor.name()).second) {
-        fail("duplicate-value", fmt::format("tensor {}", tensor.name()), "this name stands for two weights");
+        fail("duplicate-value", fmt::format("tensor {}", tensor.name()), "this name stands for two weights",
+             "give every weight a name of its own");
       }
       made_by_.emplace(tensor.name(), outside);  // weights may be listed as inputs too (IR version 3)
     }
@@ -69,7 +71,8 @@ class StructureCheck {
     if (is_new) return;
     fail("duplicate-value", label(node),
          fmt::format("writes '{}', which {} already defines", value,
-                     at->second == outside ? "a network input or weight" : label(at->second)));
+                     at->second == outside ? "a network input or weight" : label(at->second)),
+         "give every value a name of its own");
   }
 
   /// Every operand must come from before its reader: nodes are sorted, so that those from behind are in a cycle.
@@ -88,7 +91,8 @@ class StructureCheck {
     }
     if (!out_of_order) return;
     if (const auto cycle = find_cycle(); !cycle.empty()) {
-      fail("cycle", "graph", fmt::format("the network has a cycle: {}", fmt::join(cycle, " -> ")));
+      fail("cycle", "graph", fmt::format("the network has a cycle: {}", fmt::join(cycle, " -> ")),
+           "change what one of these nodes reads, so that no value depends on itself");
     }
   }
 
@@ -96,14 +100,15 @@ class StructureCheck {
   std::string suggest_value(const std::string& name) {
     constexpr std::size_t longest = 100;
     constexpr std::size_t most_names = 5000;
-    if (name.size() > longest || made_by_.size() > most_names || suggestions_left_ == 0) return {};
+    const std::string otherwise = "add what makes it, or make it an input of the network";
+    if (name.size() > longest || made_by_.size() > most_names || suggestions_left_ == 0) return otherwise;
     --suggestions_left_;
     std::vector<std::string> known;
     for (const auto& [value, node] : made_by_) {
       if (value.size() <= 2 * longest) known.push_back(value);
     }
     const auto nearest = nearest_name(name, known);
-    return nearest ? fmt::format("did you mean '{}'?", *nearest) : std::string{};
+    return nearest ? fmt::format("did you mean '{}'?", *nearest) : otherwise;
   }
 
   /// Nodes along one cycle, the first one repeated at the end; Kahn's algorithm leaves exactly the nodes that depend on

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <limits>
 
+#include "core/tensor_limits.h"
+
 namespace stowage::onnx_import {
 namespace {
 
@@ -60,6 +62,12 @@ class TensorReader {
 
  private:
   Failed fail(std::string code, std::string message, std::string remedy = {}) {
+    if (remedy.empty()) {
+      remedy = code == "tensor-too-large"   ? std::string(too_large_remedy)
+               : code == "unsupported-type" ? "convert the network to float32"
+               : code == "external-data"    ? "export the model again, its data files beside it"
+                                            : "fetch or export the model again: its weights are damaged";
+    }
     diagnostics_.error(std::move(code), place_, std::move(message), std::move(remedy));
     return {};
   }

@@ -20,7 +20,7 @@ std::int64_t check_convolution(const Definer& d) {
   d.require_rank(x, 3, 5);
   d.require_rank(w, d.rank(x), d.rank(x));
   const std::int64_t groups = int_attribute(d.attributes(), "group", 1);
-  if (groups < 1) d.refuse("bad-attribute", fmt::format("attribute group is {}", groups));
+  if (groups < 1) d.refuse("bad-attribute", fmt::format("attribute group is {}", groups), "give a group of at least 1");
   return groups;
 }
 

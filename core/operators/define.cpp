@@ -5,11 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "core/tensor_limits.h"
+
 namespace stowage::operators {
 namespace {
-
-// Sizes beyond these are mistakes; refusing them early keeps all index arithmetic far from overflow.
-constexpr std::int64_t largest_element_count = std::int64_t{1} << 40;
 
 std::string operand_name(const OperatorRow& row, std::size_t slot) {
   const bool variadic = row.operands.back() == "…";
@@ -50,7 +49,9 @@ std::vector<int> Definer::operands() const {
 
 int Definer::axis(std::int64_t axis, int rank) const {
   if (axis < -rank || axis >= rank) {
-    refuse("bad-attribute", fmt::format("axis {} of a tensor with {} dimensions", axis, rank));
+    refuse("bad-attribute", fmt::format("axis {} of a tensor with {} dimensions", axis, rank),
+           rank == 0 ? "give it a tensor of one dimension or more"
+                     : fmt::format("give an axis from -{} to {}", rank, rank - 1));
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -61,7 +62,7 @@ std::vector<int> Definer::axes(const std::string& name, int rank, std::vector<in
   for (const std::int64_t a : ints_attribute(attributes(), name, {})) result.push_back(axis(a, rank));
   std::sort(result.begin(), result.end());
   if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
-    refuse("bad-attribute", fmt::format("attribute {} names an axis twice", name));
+    refuse("bad-attribute", fmt::format("attribute {} names an axis twice", name), "name each axis once");
   }
   return result;
 }
@@ -114,9 +115,11 @@ int Definer::add_constant(std::string name, Tensor value) {
 }
 
 int Definer::add_tensor(std::string name, ElementType type, Shape shape, TensorRole role) {
-  const auto count = checked_element_count(shape);
-  if (!count || *count > largest_element_count) {
-    refuse("tensor-too-large", fmt::format("the result would have shape {}, more than 2^40 elements", to_text(shape)));
+  if (!count_within_limit(shape)) {
+    refuse(
+        "tensor-too-large",
+        fmt::format("tensor {} would have shape {}, more than {} elements", name, to_text(shape), most_elements_text),
+        std::string(too_large_remedy));
   }
   StageTensor tensor;
   tensor.name = std::move(name);
@@ -205,7 +208,8 @@ Shape broadcast_shape(const Definer& d, const Shape& a, const Shape& b) {
     const std::int64_t of_a = back <= a.size() ? a[a.size() - back] : 1;
     const std::int64_t of_b = back <= b.size() ? b[b.size() - back] : 1;
     if (of_a != of_b && of_a != 1 && of_b != 1) {
-      d.refuse("shape-mismatch", fmt::format("shapes {} and {} do not broadcast", to_text(a), to_text(b)));
+      d.refuse("shape-mismatch", fmt::format("shapes {} and {} do not broadcast", to_text(a), to_text(b)),
+               "give dimensions, counted from the last, that are equal or 1");
     }
     result[result.size() - back] = of_a == 1 ? of_b : of_a;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/operators.h"
+#include "core/usual_remedy.h"
 
 namespace stowage::operators {
 
@@ -112,7 +113,8 @@ Result<OperatorDefinition> guarded(const OperatorContext& context) {
     Definer definer(context);
     return define(definer);
   } catch (const Refusal& refusal) {
-    context.diagnostics.error(refusal.code, context.place, refusal.message, refusal.remedy);
+    context.diagnostics.error(refusal.code, context.place, refusal.message,
+                              refusal.remedy.empty() ? usual_remedy(refusal.code, context.op.kind) : refusal.remedy);
     return Failed{};
   }
 }

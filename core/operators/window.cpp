@@ -15,11 +15,14 @@ std::vector<std::int64_t> window_numbers(const Definer& d, const std::string& na
                                          std::int64_t lowest, std::int64_t fallback) {
   auto numbers = ints_attribute(d.attributes(), name, std::vector<std::int64_t>(count, fallback));
   if (numbers.size() != count) {
-    d.refuse("bad-attribute", fmt::format("attribute {} has {} numbers, {} were wanted", name, numbers.size(), count));
+    d.refuse("bad-attribute", fmt::format("attribute {} has {} numbers, {} were wanted", name, numbers.size(), count),
+             name == "pads" ? "give a begin for each spatial dimension, then an end for each"
+                            : "give one number for each spatial dimension");
   }
   for (const std::int64_t number : numbers) {
     if (number < lowest || number > largest_window_number) {
-      d.refuse("bad-attribute", fmt::format("attribute {} has a {}, at least {} was wanted", name, number, lowest));
+      d.refuse("bad-attribute", fmt::format("attribute {} has a {}, at least {} was wanted", name, number, lowest),
+               fmt::format("give numbers from {} to {}", lowest, largest_window_number));
     }
   }
   return numbers;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments become options. CLI11 stays in this file.
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <ostream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "core/out_of_memory.h"
 #include "driver/networks.h"
 #include "driver/plan_tables.h"
 #include "driver/session.h"
@@ -63,6 +66,18 @@ CLI::Validator one_of(const std::vector<std::string>& names) {
           ""};
 }
 
+/// A seed: CLI11 itself would wrap -1 and cut 10^20 to what 64 bits hold.
+CLI::Validator seed_number() {
+  return {[](std::string& value) {
+            std::uint64_t seed = 0;
+            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seed);
+            if (error == std::errc() && end == value.data() + value.size()) return std::string();
+            return fmt::format("'{}' is no seed, a whole number from 0 to {} was wanted", value,
+                               std::numeric_limits<std::uint64_t>::max());
+          },
+          ""};
+}
+
 /// An option that may be given several times, each time with one value.
 void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& to, const std::string& type,
               const std::string& summary) {
@@ -104,7 +119,9 @@ void declare_run(CLI::App& app, Options& all) {
   RunOptions& options = all.run;
   app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
   add_list(app, "--input", options.inputs, "NAME=FILE.npy", "value of an input; others are random");
-  app.add_option("--seed", options.seed, "of random inputs and of the order of cores in strict (0)")->type_name("N");
+  app.add_option("--seed", options.seed, "of random inputs and of the order of cores in strict (0)")
+      ->check(seed_number())
+      ->type_name("N");
   CLI::Option* outputs =
       app.add_option("--save-outputs", options.save_outputs, "write the outputs as .npy files")->type_name("DIR");
   app.add_flag("--force", options.force, "replace that folder if it exists")->needs(outputs);
@@ -196,9 +213,9 @@ void declare_network(CLI::App& app, Options& all) {
                           ->check(one_of(names))
                           ->type_name("");
   app.add_option("-o", options.output, "the file to write")->needs(name)->type_name("MODEL.onnx");
-  app.add_option("--seed", options.seed, "of the weights (1)")->needs(name)->type_name("N");
+  app.add_option("--seed", options.seed, "of the weights (1)")->check(seed_number())->needs(name)->type_name("N");
   app.add_option("--batch", options.batch, "images or sequences at once (1)")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(CLI::Range(std::int64_t{1}, largest_network_batch))
       ->needs(name)
       ->type_name("N");
   app.add_flag("--force", options.force, "replace the file if it exists")->needs(name);
@@ -327,6 +344,15 @@ std::string overview() {
          "  stowage explain lenet --op conv1 --steps\n";
 }
 
+/// What a command was given to work on.
+SourcePlace input_of(const CLI::App& app) {
+  SourcePlace place;
+  for (const CLI::Option* option : app.get_options()) {
+    if (place.file.empty() && option->get_positional() && option->count() > 0) place.file = option->results().front();
+  }
+  return place;
+}
+
 int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolContext& context) {
   Options options;
   CLI::App app(fmt::format("stowage {}: {}", row.name, row.summary), fmt::format("stowage {}", row.name));
@@ -353,7 +379,13 @@ int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolConte
     return usage_error(context, row.name, fmt::format("the value of {} is empty", option->get_name()));
   }
   context.json = options.json;
-  return row.run(options, context);
+  try {
+    return row.run(options, context);
+  } catch (const std::exception& fault) {
+    Diagnostics diagnostics;
+    if (!report_out_of_memory(fault, input_of(app), diagnostics)) throw;
+    return failed(context, diagnostics);
+  }
 }
 
 int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {

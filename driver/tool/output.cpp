@@ -69,15 +69,17 @@ ProgressSink ProgressLine::sink() {
 
 void print_warnings(const ToolContext& context, const Diagnostics& diagnostics) {
   std::size_t shared_lines = 0;
+  Diagnostics printed;
   for (const Diagnostic& diagnostic : diagnostics.entries()) {
     if (diagnostic.code == shared_line_code) {
       ++shared_lines;
     } else if (is_note(diagnostic)) {
       context.err << fmt::format("note: {} [{}]\n", diagnostic.message, diagnostic.code);
     } else {
-      context.err << format_diagnostic(diagnostic);
+      printed.add(diagnostic);
     }
   }
+  context.err << format_diagnostics(printed);
   if (shared_lines == 0) return;
   context.err << fmt::format(
       "note: {} DMA statements put parts of one memory line from several cores, which may cost time on the machine "

@@ -167,7 +167,7 @@ TEST_CASE("every mistake in a batch file has its place") {
   CHECK(complaint("job = 3\n").find("'job' is an integer, an array of tables was wanted [wrong-type]") !=
         std::string::npos);
   CHECK(complaint("[[job]]\nname = \"a\"\nnetwork = \"lenet\"\ndim = { N = 0 }\nbatch = -1\n")
-            .find("'job.batch' is -1, but lies between 1 and 1048576 [out-of-range]") != std::string::npos);
+            .find("'job.batch' is -1, but lies between 1 and 4096 [out-of-range]") != std::string::npos);
   CHECK(run_stowage({"batch", "nowhere.toml"}).err.find("nowhere.toml: error: cannot be read") == 0);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Help texts, usage errors and lists: what a person sees who learns the tool.
+#include <cstdlib>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -115,6 +117,48 @@ TEST_CASE("a sample network is written whole, and not over another file") {
   CHECK(unknown.code == 2);
   CHECK(unknown.err.find("did you mean 'resnet50'?") != std::string::npos);
   CHECK(files_below(".").size() == 1);
+}
+
+TEST_CASE("a seed is a number of 64 bits, and nothing else becomes one") {
+  const Workplace here;
+  for (const std::string seed : {"-1", "100000000000000000000", "1x", "0.5"}) {
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"network", "vector", "-o", "v.onnx"}, {"run", "x"}}) {
+      std::vector<std::string> arguments = command;
+      arguments.insert(arguments.end(), {"--seed", seed});
+      const ToolRun run = run_stowage(arguments);
+      CHECK(run.code == 2);
+      CHECK(run.err.find("'" + seed + "' is no seed, a whole number from 0 to 18446744073709551615 was wanted") !=
+            std::string::npos);
+    }
+  }
+  CHECK(run_stowage({"network", "vector", "-o", "v.onnx", "--seed", "18446744073709551615"}).code == 0);
+}
+
+TEST_CASE("the largest batch that help promises is written, and a larger one is a usage error") {
+  const Workplace here;
+  CHECK(run_stowage({"network", "--help"}).out.find("[1 - 4096]") != std::string::npos);
+  CHECK(run_stowage({"network", "vector", "-o", "v.onnx", "--batch", "4096"}).code == 0);
+  CHECK(run_stowage({"network", "vector", "-o", "w.onnx", "--batch", "4097"}).code == 2);
+  write_text("jobs.toml", "[[job]]\nname = \"large\"\nnetwork = \"vector\"\nbatch = 4097\n");
+  const ToolRun batch = run_stowage({"batch", "jobs.toml"});
+  CHECK(batch.code == 1);
+  CHECK(batch.err.find("4096") != std::string::npos);
+}
+
+TEST_CASE("a compiler that CC names and that is not there is an error that names CC") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "vector", "-o", "v.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "v.onnx", "-o", "plan"}).code == 0);
+  const char* const before = std::getenv("CC");
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv("CC", "nonsense", 1);
+  const ToolRun run = run_stowage({"run", "plan"});
+  before != nullptr ? ::setenv("CC", kept.c_str(), 1) : ::unsetenv("CC");
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "error: the C compiler 'nonsense' that CC names was not found [no-c-compiler]\n"
+        "  help: let CC name one that is installed, or unset it\n");
 }
 
 TEST_CASE("coverage lists operators") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Templates that fit nearly everything are cut off with a statement of what was left out; time and memory stay
 // proportional to the network.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <map>
 #include <regex>
 
@@ -135,4 +137,22 @@ TEST_CASE("'proved best' says over what, and is not said where a limit left grou
   Net net;
   const Graph activated = net.done({net.op("Relu", "relu", {net.conv("conv", net.input("x", {1, 4, 8, 8}), 4, 3)})});
   CHECK(is_proved(fused(activated, built_in_templates())));
+}
+
+TEST_CASE("a strategy's time is proportional to the length of a chain") {
+  const auto seconds = [](const std::string& strategy, int length) {
+    const Graph graph = chain(length);
+    const auto start = std::chrono::steady_clock::now();
+    const Fusion fusion = fuse_graph(graph, chain_of(8), nullptr, *find_strategy(strategy), {});
+    CHECK_FALSE(fusion.fused.groups.empty());
+    // What is drawn of the search stays as large as a picture can be.
+    for (const SearchGraph& searched : fusion.record.graphs) CHECK(searched.edges.size() < 7'000);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  for (const std::string strategy : {"tvm", "exact"}) {
+    const double of_short = std::max(0.02, std::min(seconds(strategy, 4'000), seconds(strategy, 4'000)));
+    const double ratio = seconds(strategy, 32'000) / of_short;
+    INFO(strategy << ": 8 times the operators take " << ratio << " times as long");
+    CHECK(ratio < 24);
+  }
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that runs out is no fault of ours: the input was too large for this machine.
+#pragma once
+
+#include <exception>
+
+#include "core/diagnostics.h"
+
+namespace stowage {
+
+/// True if an exception means that memory ran out (std::bad_alloc; std::length_error, of a size that no container has);
+/// then it is reported.
+bool report_out_of_memory(const std::exception& fault, SourcePlace place, Diagnostics& diagnostics);
+
+}  // namespace stowage
