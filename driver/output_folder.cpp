@@ -54,6 +54,15 @@ bool is_above_one(const std::set<std::string>& files, const std::string& folder)
   return next != files.end() && next->starts_with(folder + '/');
 }
 
+constexpr std::string_view layouts = "layout";
+
+/// The inspector keeps in a plan's folder what Graphviz answered: files of 16 hexadecimal digits.
+bool is_kept_layout(const fs::path& path) {
+  const std::string name = path.stem().string();
+  return path.parent_path() == layouts && path.extension() == ".plain" && name.size() == 16 &&
+         name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 /// Paths of what is not in the list: files, links, folders without a file of the list. Those are not looked into.
 std::vector<std::string> foreign_entries(const fs::path& folder, const std::set<std::string>& files,
                                          std::error_code& failure) {
@@ -63,9 +72,10 @@ std::vector<std::string> foreign_entries(const fs::path& folder, const std::set<
     const std::string path = entry->path().lexically_relative(folder).generic_string();
     const fs::file_status status = entry->symlink_status(failure);
     if (failure) break;
-    if (fs::is_directory(status) ? is_above_one(files, path) : fs::is_regular_file(status) && files.contains(path)) {
-      continue;
-    }
+    const bool known = fs::is_directory(status)
+                           ? is_above_one(files, path) || path == layouts
+                           : fs::is_regular_file(status) && (files.contains(path) || is_kept_layout(path));
+    if (known) continue;
     foreign.push_back(path);
     entry.disable_recursion_pending();
   }

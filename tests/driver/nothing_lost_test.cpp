@@ -72,6 +72,15 @@ TEST_CASE("force replaces no folder of ours that holds something foreign") {
     fs::remove(folder + "/link");
     CHECK(run_stowage(command).code == 0);
   }
+  // What the inspector keeps of Graphviz's answers is no work of anybody.
+  fs::create_directory("plan/layout");
+  write_text("plan/layout/0123456789abcdef.plain", "graph 1 1 1");
+  CHECK(run_stowage({"compile", "vector.onnx", "-o", "plan", "--force"}).code == 0);
+  CHECK_FALSE(fs::exists("plan/layout"));
+  fs::create_directory("plan/layout");
+  write_text("plan/layout/thesis.plain", "precious");
+  check_refused({"compile", "vector.onnx", "-o", "plan", "--force"}, "'layout/thesis.plain'");
+  fs::remove_all("plan/layout");
   write_text("plan/src/mine.c", "precious");
   check_refused({"compile", "vector.onnx", "-o", "plan", "--force"}, "'src/mine.c'");
 }
