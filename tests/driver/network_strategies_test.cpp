@@ -105,7 +105,9 @@ TEST_CASE("twice as many cores are never slower under planner searched: small sa
       const StrategyRow row = row_of(network, "searched", cores);
       for (const char* strategy : {"none", "exact"}) {
         INFO(network << ", " << strategy << ", " << cores << " cores");
-        if (cores > 16) CHECK(row.cycles.at(strategy) <= of_fewer.at(strategy));
+        // Exactly so of the price that the search makes least, which counts lines that cores share as 2 % of an
+        // operator's cycles (cost_decides_test.cpp).
+        if (cores > 16) CHECK(50 * row.cycles.at(strategy) <= 51 * of_fewer.at(strategy));
         of_fewer[strategy] = row.cycles.at(strategy);
       }
     }
