@@ -25,8 +25,8 @@ class ReadingStopped : public std::exception {
 
 /// Parses a text. The elements of the arrays in `rows`, by their keys from the root ("fusion/candidates"), go to their
 /// readers in order and are dropped, so that these arrays stay empty in the result. Throws what Json::parse does,
-/// std::invalid_argument where brackets are nested deeper than 64 levels, and what a reader throws; when stopped, at the
-/// next row, ReadingStopped.
+/// std::invalid_argument where brackets are nested deeper than 64 levels, and what a reader throws; when stopped, at
+/// the next row, ReadingStopped.
 Json parse_rows(std::string_view text, const std::map<std::string, RowReader>& rows, const std::stop_token& stop = {});
 
 }  // namespace stowage
