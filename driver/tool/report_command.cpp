@@ -35,7 +35,8 @@ int report_command(const ReportOptions& options, ToolContext& context) {
     return usage_error(context, "report", "--layout-timeout has no meaning for a .csv", "the page holds the pictures");
   }
   Diagnostics diagnostics;
-  if (!may_write_file(options.output, options.force, diagnostics)) return failed(context, diagnostics);
+  const std::vector<std::filesystem::path> read = {options.folder};
+  if (!may_write_file(options.output, options.force, read, diagnostics)) return failed(context, diagnostics);
   const auto compilation = read_compilation(options.folder, diagnostics);
   if (!compilation) return failed(context, diagnostics);
 
