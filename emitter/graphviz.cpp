@@ -34,7 +34,7 @@ namespace {
 
 /// `options` come before the file; the format is that of the answer.
 Result<GraphvizAnswer> run_dot(std::vector<std::string> options, const std::string& dot_text, const std::string& format,
-                               std::optional<std::chrono::milliseconds> time_limit, Diagnostics& diagnostics,
+                               std::chrono::milliseconds time_limit, Diagnostics& diagnostics,
                                const std::stop_token& stop) {
   if (!has_graphviz()) return fail(diagnostics, "the program 'dot' is not installed", graphviz_remedy());
   try {
@@ -76,11 +76,10 @@ Result<GraphvizAnswer> ask_graphviz(const std::string& dot_text, const std::stri
   return run_dot({}, dot_text, format, time_limit, diagnostics, stop);
 }
 
-Result<std::string> draw_placed(const std::string& dot_text, const std::string& format, Diagnostics& diagnostics,
-                                const std::stop_token& stop) {
-  auto answer = run_dot({"-Kneato", "-n2"}, dot_text, format, {}, diagnostics, stop);
-  if (!answer) return Failed{};
-  return std::move(answer->text);
+Result<GraphvizAnswer> draw_placed(const std::string& dot_text, const std::string& format,
+                                   std::chrono::milliseconds time_limit, Diagnostics& diagnostics,
+                                   const std::stop_token& stop) {
+  return run_dot({"-Kneato", "-n2"}, dot_text, format, time_limit, diagnostics, stop);
 }
 
 std::string described_svg(std::string svg, const std::string& description) {
