@@ -3,10 +3,12 @@
 
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/file_writer.h"
 #include "core/quoting.h"
 #include "core/temporary_folder.h"
 #include "emitter/process.h"
@@ -41,10 +43,7 @@ Result<GraphvizAnswer> run_dot(std::vector<std::string> options, const std::stri
     const TemporaryFolder folder;
     const auto input = folder.path() / "graph.dot";
     const auto output = folder.path() / ("graph." + format);
-    std::ofstream writer(input, std::ios::binary);
-    writer << dot_text;
-    writer.close();
-    if (!writer.good()) return fail(diagnostics, "the graph cannot be written for 'dot' to read");
+    write_in_place(input, std::as_bytes(std::span(dot_text)));
     options.insert(options.begin(), program);
     options.insert(options.end(), {"-T" + format, "-o", output.string(), input.string()});
     const ProcessResult result = run_process(options, folder.path(), {}, stop, time_limit);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 #include <ostream>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -424,7 +425,11 @@ int run_tool(const std::vector<std::string>& arguments, ToolContext& outer) {
   TerminalStream err(outer.err);
   ToolContext context{out, err, outer.interrupt, outer.terminal, outer.json};
   try {
-    return dispatch(arguments, context);
+    const int code = dispatch(arguments, context);
+    out.flush();
+    if (out.error() == 0) return code;
+    err << fmt::format("error: standard output cannot be written: {}\n", std::generic_category().message(out.error()));
+    return code == exit_done ? exit_failed : code;
   } catch (const std::exception& fault) {
     context.err << fmt::format(
         "stowage: internal error: {}\nThis is a fault of Stowage; please report it together "

@@ -138,7 +138,8 @@ int ops_command(ToolContext& context);
 int passes_command(ToolContext& context);
 int networks_command(ToolContext& context);
 
-/// Parses arguments (without the program's name) and runs the command. Faults of ours are reported with exit code 3.
+/// Parses arguments (without the program's name) and runs the command. Faults of ours are reported with exit code 3, an
+/// output stream that takes no more with 1.
 int run_tool(const std::vector<std::string>& arguments, ToolContext& context);
 
 }  // namespace stowage
