@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/out_of_memory.h"
+#include "driver/details.h"
 #include "driver/networks.h"
 #include "driver/plan_tables.h"
 #include "driver/session.h"
@@ -192,6 +193,13 @@ void declare_report(CLI::App& app, Options& all) {
                  fmt::format("of a FILE.csv: {} (groups)", fmt::join(plan_table_names(), ", ")))
       ->check(one_of(plan_table_names()))
       ->type_name("T");
+  app.add_option(
+         "--details", options.details,
+         fmt::format("fused operators that the page tells in full, those that take the most time ({})", usual_details))
+      ->check([](const std::string& text) {
+        return parse_details(text) ? "" : fmt::format("'{}' is neither a number of at least 1 nor 'all'", text);
+      })
+      ->type_name("N|all");
   add_layout_timeout(app, options.layout_seconds);
   app.add_flag("--force", options.force, "replace the file if it exists");
 }

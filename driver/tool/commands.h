@@ -99,6 +99,7 @@ struct ReportOptions {
   std::optional<std::string> table;  ///< of a .csv; "groups" where none is named
   bool force = false;
   std::optional<double> layout_seconds;  ///< for each picture
+  std::optional<std::string> details;    ///< fused operators that the page tells in full: a number, or "all"
 };
 int report_command(const ReportOptions& options, ToolContext& context);
 
