@@ -42,4 +42,8 @@ class FileWriter {
   std::error_code error_;
 };
 
+/// Writes a file where it stands, whole or in part: for folders of our own that nobody else looks into
+/// (TemporaryFolder). Throws std::filesystem::filesystem_error with the reason.
+void write_in_place(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
 }  // namespace stowage

@@ -82,6 +82,8 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
     const auto path = networks.path_of(job, result.diagnostics, stop);
     if (!path) return false;
     request.model = *path;
+    // From the job's folder on, so that the plan's bytes do not say where the batch writes.
+    request.recorded_model = (fs::path("..") / network_path(job, "")).generic_string();
   }
   const auto compilation = compile(request, result.diagnostics, stop);
   if (!compilation) return false;

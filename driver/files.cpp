@@ -181,14 +181,21 @@ bool FolderWriter::commit(Diagnostics& diagnostics) {
   }
 }
 
-bool may_write_file(const fs::path& wanted, bool force, Diagnostics& diagnostics) {
+bool may_write_file(const fs::path& wanted, bool force, std::span<const fs::path> inputs, Diagnostics& diagnostics) {
   std::error_code failure;
   if (fs::is_directory(wanted, failure)) {
     diagnostics.error("output-exists", place_of(wanted), "a file is to be written, and this is a folder",
                       "choose another place");
     return false;
   }
-  if (force || is_device(wanted) || !fs::exists(fs::symlink_status(wanted, failure))) return true;
+  const bool device = is_device(wanted);
+  if (const auto input = device ? std::nullopt : input_replaced_by(wanted, inputs)) {
+    diagnostics.error("output-in-use", place_of(wanted),
+                      fmt::format("writing it would replace {}, which the command reads", input->string()),
+                      "choose another place");
+    return false;
+  }
+  if (force || device || !fs::exists(fs::symlink_status(wanted, failure))) return true;
   diagnostics.error("output-exists", place_of(wanted), "the file exists already", "give --force to replace it");
   return false;
 }

@@ -67,9 +67,10 @@ class FolderWriter {
   HiddenTemporary temporary_;
 };
 
-/// True if a file may be written there: none exists but perhaps a device, or `force`, and no folder. Else that is
-/// reported.
-bool may_write_file(const std::filesystem::path& wanted, bool force, Diagnostics& diagnostics);
+/// True if a file may be written there: none exists but perhaps a device, or `force`, and no folder nor any of
+/// `inputs`, the files and folders that the command reads (input_replaced_by). Else that is reported.
+bool may_write_file(const std::filesystem::path& wanted, bool force, std::span<const std::filesystem::path> inputs,
+                    Diagnostics& diagnostics);
 /// Writes one file as FileWriter does; output-exists where one appeared that is to be kept.
 bool write_file_whole(const std::filesystem::path& wanted, std::string_view text, Existing existing,
                       Diagnostics& diagnostics);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <vector>
@@ -94,6 +93,29 @@ bool is_above(const fs::path& folder, const fs::path& path) {
   }
 }
 
+/// True for a file of a folder of ours; of one without a list it is what a plan consists of.
+bool is_written_by_us(const fs::path& folder, const fs::path& relative) {
+  if (const std::optional<Marker> marker = read_marker(folder))
+    return marker->files.contains(relative.generic_string());
+  static const std::set<std::string> of_a_plan = {"plan.json", "trace.json", "report.md", "src"};
+  return of_a_plan.contains(relative.begin()->string());
+}
+
+/// True if `path`, itself or what it leads to, is a file of ours in the folder.
+bool is_ours_in(const fs::path& folder, const fs::path& path) {
+  std::error_code failure;
+  const fs::path top = fs::canonical(folder, failure);
+  if (failure) return false;
+  const fs::path absolute = fs::absolute(path);
+  for (const fs::path& place :
+       {fs::canonical(absolute.parent_path(), failure) / absolute.filename(), fs::canonical(absolute, failure)}) {
+    const fs::path relative = place.lexically_relative(top);
+    if (!relative.empty() && *relative.begin() != ".." && relative != "." && is_written_by_us(top, relative))
+      return true;
+  }
+  return false;
+}
+
 std::string first_of(const std::vector<std::string>& names) {
   constexpr std::size_t shown = 3;
   std::vector<std::string> quoted;
@@ -117,6 +139,19 @@ std::string marker_text(const fs::path& folder, FolderContent content) {
 fs::path without_slash(const fs::path& folder) {
   const fs::path normal = fs::absolute(folder).lexically_normal();
   return normal.has_filename() ? normal : normal.parent_path();
+}
+
+std::optional<fs::path> input_replaced_by(const fs::path& wanted, std::span<const fs::path> inputs) {
+  std::error_code failure;
+  if (!fs::exists(fs::symlink_status(wanted, failure))) return std::nullopt;
+  for (const fs::path& input : inputs) {
+    if (fs::is_directory(input, failure)) {
+      if (is_ours_in(input, wanted)) return wanted;
+    } else if (fs::equivalent(wanted, input, failure)) {
+      return input;
+    }
+  }
+  return std::nullopt;
 }
 
 bool may_write_folder(const fs::path& wanted, FolderContent content, bool force, std::span<const fs::path> inputs,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,6 +22,11 @@ std::string marker_text(const std::filesystem::path& folder, FolderContent conte
 
 /// "out/" and "out" are the same folder; its parent is what must be writable.
 std::filesystem::path without_slash(const std::filesystem::path& folder);
+
+/// What of the files and folders that a command reads a file written at `wanted` would replace, by whatever names and
+/// links: a file, or one that we wrote of a folder. Nothing where it replaces none of them.
+std::optional<std::filesystem::path> input_replaced_by(const std::filesystem::path& wanted,
+                                                       std::span<const std::filesystem::path> inputs);
 
 /// True if the folder may be written: there is none, or with `force` an empty one, or one of ours with the same content
 /// and nothing foreign in it, that is not above the working directory or one of `inputs`, the files and folders that

@@ -438,7 +438,7 @@ bool write_compilation(const Compilation& compilation, const std::filesystem::pa
   return !stop.stop_requested() && writer->commit(diagnostics);
 }
 
-void read_model_again(Compilation& compilation) {
+void read_model_again(Compilation& compilation, const std::filesystem::path& folder) {
   Diagnostics ignored;  // a model that is gone or was changed is no mistake
   const auto same = [&](const FileIdentity& file, const auto& hash_of_it) {
     std::error_code failure;
@@ -446,14 +446,18 @@ void read_model_again(Compilation& compilation) {
     const auto hash = hash_of_it(file.path, ignored, std::stop_token{});
     return hash && *hash == file.hash;
   };
-  if (!same(compilation.model, hash_of_model)) return;
+  FileIdentity model = compilation.model;
+  if (!same(model, hash_of_model)) {
+    model.path = (folder / model.path).string();
+    if (!same(model, hash_of_model)) return;
+  }
   ImportOptions options;
   options.dimensions = compilation.dimensions;
   for (const auto& [input, file] : compilation.bindings) {
     if (!same(file, hash_of_file)) return;
     if (const auto value = read_npy(file.path, ignored)) options.bindings[input] = *value;
   }
-  if (const auto graph = import_onnx(compilation.model.path, options, ignored)) compilation.imported = *graph;
+  if (const auto graph = import_onnx(model.path, options, ignored)) compilation.imported = *graph;
 }
 
 Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics,

@@ -23,8 +23,9 @@ Json others_json(const Compilation& compilation);
 bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
                        Diagnostics& diagnostics, std::stop_token stop = {});
 
-/// Reads the model again, if it is still where it was and the same; otherwise `imported` stays empty.
-void read_model_again(Compilation& compilation);
+/// Reads the model again, if it is still where it was and the same; otherwise `imported` stays empty. A relative path
+/// is looked for from the working directory, then from the plan's folder.
+void read_model_again(Compilation& compilation, const std::filesystem::path& folder);
 
 /// Reads a folder back. Sources that were changed by hand since are taken as they are, with a warning
 /// (Compilation::changed_sources). Fails without a

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/details.h"
 #include "driver/nest_rows.h"
 #include "driver/text_table.h"
 #include "lowering/planner.h"
@@ -211,8 +212,16 @@ std::string report_markdown(const Compilation& compilation) {
   if (const std::string siblings = siblings_text(compilation.trace); !siblings.empty()) {
     text += "\n## Siblings\n\n" + siblings;
   }
-  for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) {
-    text += "\n" + step_text(compilation.program, i);
+  const Program& program = compilation.program;
+  const std::vector<bool> in_full = steps_in_full(program, usual_details);
+  if (program.steps.size() > usual_details) {
+    text += fmt::format(
+        "\nOf {} fused operators the {} that take the most time follow. `stowage explain DIR --op NAME` prints any "
+        "other.\n",
+        program.steps.size(), usual_details);
+  }
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (in_full[i]) text += "\n" + step_text(program, i);
   }
   return text;
 }

@@ -8,7 +8,8 @@
 
 namespace stowage {
 
-/// The whole report: totals, a row for every fused operator, then a section for each.
+/// The whole report: totals, a row for every fused operator, then a section for each (of very many: for those that take
+/// the most time, usual_details).
 std::string report_markdown(const Compilation& compilation);
 
 /// Totals and the row for every fused operator.

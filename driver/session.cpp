@@ -292,7 +292,7 @@ Result<Graph> import_network(const CompileRequest& request, Compilation& compila
   auto hash = hash_of_model(request.model, files, stop);
   diagnostics.append(files);
   if (files.has_errors() || !hash) return Failed{};
-  compilation.model = {request.model, *hash};
+  compilation.model = {request.recorded_model.empty() ? request.model : request.recorded_model, *hash};
   return import_onnx(request.model, import, diagnostics, stop);
 }
 

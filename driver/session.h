@@ -43,6 +43,7 @@ std::string default_planner();
 
 struct CompileRequest {
   std::string model;                  ///< path of the ONNX file
+  std::string recorded_model;         ///< path that the plan names instead, from the plan's folder on; empty: the same
   std::string target = "sw26010";     ///< built-in name or path
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
   std::string fusion = "exact";

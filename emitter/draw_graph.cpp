@@ -30,10 +30,42 @@ const DotMarkup* label_of(const DotAttributes& attributes) {
 
 std::string label_id(std::size_t edge) { return fmt::format("label{}", edge); }
 
+/// When all that Graphviz is asked for one picture has to be answered.
+class Deadline {
+ public:
+  explicit Deadline(std::chrono::milliseconds time) : time_(time), end_(Clock::now() + time) {}
+  [[nodiscard]] std::chrono::milliseconds left() const {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
+    return std::max(left, std::chrono::milliseconds(0));
+  }
+  [[nodiscard]] std::chrono::milliseconds time() const { return time_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::chrono::milliseconds time_;
+  Clock::time_point end_;
+};
+
+std::string seconds_of(std::chrono::milliseconds time) {
+  return fmt::format("{} s", static_cast<double>(time.count()) / 1000);
+}
+
+/// What `dot` makes of a graph whose nodes have their places.
+Result<std::string> draw_in_time(const std::string& dot_text, const std::string& format, const Deadline& deadline,
+                                 Diagnostics& diagnostics, const std::stop_token& stop) {
+  auto answer = draw_placed(dot_text, format, deadline.left(), diagnostics, stop);
+  if (!answer) return Failed{};
+  if (!answer->out_of_time) return std::move(answer->text);
+  diagnostics.error("graphviz", {},
+                    fmt::format("'dot' had not drawn the picture within {}", seconds_of(deadline.time())),
+                    "write a FILE.dot and draw that");
+  return Failed{};
+}
+
 /// Widths and heights, in points, of a graph's nodes and of its edges' labels (label_id). Only Graphviz knows how wide
 /// the letters of its fonts are.
-std::optional<std::map<std::string, LayoutNode>> sizes_of(const DotGraph& graph, Diagnostics& diagnostics,
-                                                          const std::stop_token& stop) {
+std::optional<std::map<std::string, LayoutNode>> sizes_of(const DotGraph& graph, const Deadline& deadline,
+                                                          Diagnostics& diagnostics, const std::stop_token& stop) {
   DotGraph alone("sizes", {"sizes"});
   const auto add = [&](const std::string& id, DotAttributes attributes) {
     attributes.emplace_back("pos", "0,0");
@@ -46,7 +78,7 @@ std::optional<std::map<std::string, LayoutNode>> sizes_of(const DotGraph& graph,
       add(label_id(e), {{"shape", "plain"}, {"fontsize", "8"}, {"label", *label}});
     }
   }
-  const auto answer = draw_placed(alone.text(), "plain", diagnostics, stop);
+  const auto answer = draw_in_time(alone.text(), "plain", deadline, diagnostics, stop);
   if (!answer) return std::nullopt;
   std::map<std::string, LayoutNode> sizes;
   std::istringstream lines(*answer);
@@ -110,12 +142,14 @@ DotGraph placed(const DotGraph& graph, const std::vector<std::string>& title,
 }  // namespace
 
 Result<std::string> draw_graph(const DotGraph& graph, const std::string& format, std::chrono::milliseconds layout_time,
-                               Diagnostics& diagnostics, const std::stop_token& stop) {
+                               Diagnostics& diagnostics, const std::stop_token& stop,
+                               std::chrono::milliseconds drawing_time) {
+  const Deadline deadline(layout_time + drawing_time);
   auto answer = ask_graphviz(graph.text(), format, layout_time, diagnostics, stop);
   if (!answer) return Failed{};
   if (!answer->out_of_time) return std::move(answer->text);
 
-  const auto sizes = sizes_of(graph, diagnostics, stop);
+  const auto sizes = sizes_of(graph, deadline, diagnostics, stop);
   if (!sizes) return Failed{};
   LayoutInput input;
   std::map<std::string, int> index;
@@ -134,10 +168,11 @@ Result<std::string> draw_graph(const DotGraph& graph, const std::string& format,
   }
   const auto layout = layered_layout(input, stop);
   if (!layout) return Failed{};
-  const std::string seconds = fmt::format("{} s", static_cast<double>(layout_time.count()) / 1000);
+  const std::string seconds = seconds_of(layout_time);
   std::vector<std::string> title = graph.title();
   title.push_back(fmt::format("A simpler layout: Graphviz had found none within {}", seconds));
-  const auto picture = draw_placed(placed(graph, title, *sizes, layout, input).text(), format, diagnostics, stop);
+  const auto picture =
+      draw_in_time(placed(graph, title, *sizes, layout, input).text(), format, deadline, diagnostics, stop);
   if (!picture) return Failed{};
   diagnostics.warning("layout-timeout", {},
                       fmt::format("Graphviz had found no layout within {}; the picture has a simpler one", seconds),

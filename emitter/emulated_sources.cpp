@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/file_writer.h"
 #include "core/temporary_folder.h"
 #include "emitter/confinement.h"
 #include "emitter/emulation_protocol.h"
@@ -25,10 +26,7 @@ namespace fs = std::filesystem;
 
 void write_file(const fs::path& path, std::span<const std::byte> bytes) {
   fs::create_directories(path.parent_path());
-  std::ofstream stream(path, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  stream.flush();
-  if (!stream) throw fs::filesystem_error("cannot write", path, std::make_error_code(std::errc::io_error));
+  write_in_place(path, bytes);
 }
 
 void write_text(const fs::path& path, const std::string& text) { write_file(path, std::as_bytes(std::span(text))); }

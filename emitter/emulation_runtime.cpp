@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "core/file_writer.h"
 #include "core/temporary_folder.h"
 #include "emulation_text.h"
 
@@ -33,12 +35,7 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
   return hash * 0x100000001b3U;
 }
 
-void write_text(const fs::path& path, std::string_view text) {
-  std::ofstream stream(path, std::ios::binary);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  stream.flush();
-  if (!stream) throw fs::filesystem_error("cannot write", path, std::make_error_code(std::errc::io_error));
-}
+void write_text(const fs::path& path, std::string_view text) { write_in_place(path, std::as_bytes(std::span(text))); }
 
 /// A folder that only this user can write: objects in it are linked into what we run.
 bool make_private_folder(const fs::path& path) {

@@ -3,10 +3,12 @@
 
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/file_writer.h"
 #include "core/quoting.h"
 #include "core/temporary_folder.h"
 #include "emitter/process.h"
@@ -34,17 +36,14 @@ namespace {
 
 /// `options` come before the file; the format is that of the answer.
 Result<GraphvizAnswer> run_dot(std::vector<std::string> options, const std::string& dot_text, const std::string& format,
-                               std::optional<std::chrono::milliseconds> time_limit, Diagnostics& diagnostics,
+                               std::chrono::milliseconds time_limit, Diagnostics& diagnostics,
                                const std::stop_token& stop) {
   if (!has_graphviz()) return fail(diagnostics, "the program 'dot' is not installed", graphviz_remedy());
   try {
     const TemporaryFolder folder;
     const auto input = folder.path() / "graph.dot";
     const auto output = folder.path() / ("graph." + format);
-    std::ofstream writer(input, std::ios::binary);
-    writer << dot_text;
-    writer.close();
-    if (!writer.good()) return fail(diagnostics, "the graph cannot be written for 'dot' to read");
+    write_in_place(input, std::as_bytes(std::span(dot_text)));
     options.insert(options.begin(), program);
     options.insert(options.end(), {"-T" + format, "-o", output.string(), input.string()});
     const ProcessResult result = run_process(options, folder.path(), {}, stop, time_limit);
@@ -76,11 +75,10 @@ Result<GraphvizAnswer> ask_graphviz(const std::string& dot_text, const std::stri
   return run_dot({}, dot_text, format, time_limit, diagnostics, stop);
 }
 
-Result<std::string> draw_placed(const std::string& dot_text, const std::string& format, Diagnostics& diagnostics,
-                                const std::stop_token& stop) {
-  auto answer = run_dot({"-Kneato", "-n2"}, dot_text, format, {}, diagnostics, stop);
-  if (!answer) return Failed{};
-  return std::move(answer->text);
+Result<GraphvizAnswer> draw_placed(const std::string& dot_text, const std::string& format,
+                                   std::chrono::milliseconds time_limit, Diagnostics& diagnostics,
+                                   const std::stop_token& stop) {
+  return run_dot({"-Kneato", "-n2"}, dot_text, format, time_limit, diagnostics, stop);
 }
 
 std::string described_svg(std::string svg, const std::string& description) {

@@ -33,8 +33,9 @@ Result<GraphvizAnswer> ask_graphviz(const std::string& dot_text, const std::stri
                                     const std::stop_token& stop = {});
 
 /// The same for a graph that holds the places of all nodes and edges, as "pos"; there is nothing to look for.
-Result<std::string> draw_placed(const std::string& dot_text, const std::string& format, Diagnostics& diagnostics,
-                                const std::stop_token& stop = {});
+Result<GraphvizAnswer> draw_placed(const std::string& dot_text, const std::string& format,
+                                   std::chrono::milliseconds time_limit, Diagnostics& diagnostics,
+                                   const std::stop_token& stop = {});
 
 /// The same SVG with a description, which a viewer may show and a reader of the file finds at its beginning.
 std::string described_svg(std::string svg, const std::string& description);

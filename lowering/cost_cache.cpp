@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/cost_cache.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -14,6 +12,8 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include "core/file_writer.h"
 
 namespace stowage {
 namespace {
@@ -89,7 +89,7 @@ Records read_records(const fs::path& file) {
   return records;
 }
 
-/// Removes what killed processes left behind, and the files that were not used longest.
+/// Removes the files that were not used longest, and what killed processes left of files that nobody writes any more.
 void tidy(const fs::path& folder) {
   using Entry = std::pair<fs::file_time_type, fs::path>;
   std::vector<Entry> files;
@@ -101,8 +101,8 @@ void tidy(const fs::path& folder) {
     if (gone) continue;
     const std::string name = entry->path().filename().string();
     if (name.ends_with(suffix)) files.emplace_back(time, entry->path());
-    const bool left_behind = name.ends_with(".tmp") && name.find(suffix) != std::string::npos && time < hour_ago;
-    if (left_behind) fs::remove(entry->path(), gone);
+    const bool temporary = !name.ends_with(suffix) && name.find(suffix) != std::string::npos;
+    if (temporary && time < hour_ago) fs::remove(entry->path(), gone);
   }
   if (files.size() <= most_files) return;
   std::sort(files.begin(), files.end());
@@ -139,18 +139,8 @@ void CostCache::save() {
   for (auto& [key, answer] : read_records(file_)) records_.try_emplace(key, answer);
   std::string text;
   for (const auto& [key, answer] : records_) text += line_of(key, answer);
-  const fs::path temporary = file_.string() + fmt::format(".{}.tmp", getpid());
-  {
-    std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-    stream << text;
-    stream.close();
-    if (!stream) {
-      fs::remove(temporary, failure);
-      return;
-    }
-  }
-  fs::rename(temporary, file_, failure);
-  if (failure) fs::remove(temporary, failure);
+  FileWriter writer(file_);
+  if (!writer.write(text) || writer.commit()) return;
   tidy(file_.parent_path());
 }
 

@@ -51,11 +51,12 @@ struct RooflinePoint {
   std::int64_t cycles = 0;
 };
 
-std::vector<RooflinePoint> roofline_points(const Program& program) {
+std::vector<RooflinePoint> roofline_points(const PageScope& scope) {
+  const Program& program = scope.program();
   std::vector<RooflinePoint> points;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const auto& plan = program.steps[i].plan;
-    if (!plan) continue;
+    if (!plan || !scope.has(i)) continue;
     const auto work = static_cast<double>(flops(plan->nest.stages));
     const auto bytes = static_cast<double>(dma_totals(plan->counts).bytes);
     if (work <= 0 || bytes <= 0 || plan->time.seconds <= 0) continue;
@@ -86,9 +87,10 @@ std::string power_text(int power) {
 
 }  // namespace
 
-std::string roofline(const Program& program) {
+std::string roofline(const PageScope& scope) {
+  const Program& program = scope.program();
   const Target& target = program.target;
-  const std::vector<RooflinePoint> points = roofline_points(program);
+  const std::vector<RooflinePoint> points = roofline_points(scope);
   if (points.empty() || target.dma_bandwidth.empty()) return "<p>No fused operator computes and moves data.</p>\n";
   const double vector_roof = target.cores * target.vector_flops_per_cycle * target.clock_hz;
   const double scalar_roof = target.cores * target.scalar_flops_per_cycle * target.clock_hz;
@@ -232,7 +234,8 @@ std::string ldm_bar(const LoopNest& nest, const Target& target) {
   return svg + "</svg>\n";
 }
 
-std::string memory_chart(const Program& program) {
+std::string memory_chart(const PageScope& scope) {
+  const Program& program = scope.program();
   const MemoryMap& memory = program.memory;
   if (memory.activation_bytes == 0) return "<p>No activation is in main memory.</p>\n";
   constexpr double width = 1000;
@@ -254,7 +257,7 @@ std::string memory_chart(const Program& program) {
     svg += text_at(left - 6, y(address) + 4, bytes_text(address), R"(text-anchor="end" class="soft")");
   }
   for (const MemoryPlace& place : memory.places) {
-    if (place.area != MemoryPlace::Area::activations) continue;
+    if (place.area != MemoryPlace::Area::activations || !scope.has(place.tensor)) continue;
     const GraphTensor& tensor = program.fused.graph.tensor(place.tensor);
     const double pixels = column * (place.last_step - place.first_step + 1);
     const double tall = std::max(1.0, y(place.offset) - y(place.offset + place.bytes));

@@ -14,6 +14,9 @@ namespace stowage {
 
 namespace {
 
+/// What a part of a page that is not whole is about.
+constexpr const char* of_those = "those around the fused operators that are told in full";
+
 /// What became of a candidate, with reasons and numbers.
 std::string fate_text(const Graph& graph, const FusionRecord& record, const CandidateRecord& candidate) {
   std::string html = escaped(std::string(name_of(candidate.fate)));
@@ -52,8 +55,8 @@ std::string candidates_table(const Graph& graph, const FusionRecord& record,
 
 }  // namespace
 
-std::string fusion_part(const Compilation& compilation) {
-  const FusionRecord& record = compilation.fusion;
+std::string fusion_part(const PageScope& scope) {
+  const FusionRecord& record = scope.compilation().fusion;
   std::string html = "<h2 id=\"fusion\">Fusion</h2>\n";
   if (!record.totals.empty()) {
     html += fmt::format("<p>What strategies choose, by the {}:</p>\n",
@@ -74,29 +77,31 @@ std::string fusion_part(const Compilation& compilation) {
   }
   for (const SearchLimit& limit : record.limits) html += fmt::format("<p>{}.</p>\n", escaped(text_of(limit)));
   if (!record.candidates.empty()) {
-    std::vector<const CandidateRecord*> all;
-    for (const CandidateRecord& candidate : record.candidates) all.push_back(&candidate);
-    html += fmt::format("<details><summary>All {} candidate groups, and what became of them</summary>\n{}</details>\n",
-                        all.size(), candidates_table(compilation.program.fused.graph, record, all));
+    const std::vector<const CandidateRecord*> shown = scope.candidates();
+    const std::string which = scope.is_whole() ? fmt::format("All {} candidate groups", shown.size())
+                                               : fmt::format("{} of {} candidate groups, {}", shown.size(),
+                                                             record.candidates.size(), of_those);
+    html += fmt::format("<details><summary>{}, and what became of them</summary>\n{}</details>\n", which,
+                        candidates_table(scope.program().fused.graph, record, shown));
   }
-  const std::string decisions = decisions_table(compilation.trace, "", is_about_fusion);
+  std::vector<const TraceRecord*> records;
+  for (const TraceRecord& decision : scope.compilation().trace.records) {
+    if (scope.has(decision)) records.push_back(&decision);
+  }
+  const std::string decisions = decisions_table(records, true, is_about_fusion);
   if (!decisions.empty()) {
-    html += "<details><summary>All decisions, in the order in which they fell</summary>\n" + decisions + "</details>\n";
+    html += fmt::format("<details><summary>{}, in the order in which they fell</summary>\n{}</details>\n",
+                        scope.is_whole() ? "All decisions" : fmt::format("Decisions, {}", of_those), decisions);
   }
   return html;
 }
 
-std::string alternatives_part(const Compilation& compilation, const FusedOperator& group) {
-  std::vector<const CandidateRecord*> others;
-  for (const CandidateRecord& candidate : compilation.fusion.candidates) {
-    const bool shares = std::any_of(candidate.operators.begin(), candidate.operators.end(), [&](OpId op) {
-      return std::find(group.operators.begin(), group.operators.end(), op) != group.operators.end();
-    });
-    if (shares && candidate.fate != CandidateFate::chosen) others.push_back(&candidate);
-  }
+std::string alternatives_part(const PageScope& scope, const FusedOperator& group) {
+  std::vector<const CandidateRecord*> others = scope.candidates_around(group);
+  std::erase_if(others, [](const CandidateRecord* candidate) { return candidate->fate == CandidateFate::chosen; });
   if (others.empty()) return "";
   return "<h3>Other groups of these operators</h3>\n" +
-         candidates_table(compilation.program.fused.graph, compilation.fusion, others);
+         candidates_table(scope.program().fused.graph, scope.compilation().fusion, others);
 }
 
 }  // namespace stowage

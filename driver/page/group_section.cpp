@@ -177,12 +177,10 @@ std::string round_table(const LoopRound& round) {
 }
 
 /// What decided where the data is moved, how often, and how much of it the scratchpad holds.
-std::string reasons_part(const Compilation& compilation, const ProgramStep& step) {
+std::string reasons_part(const PageScope& scope, const ProgramStep& step) {
   std::vector<TraceRecord> records;
-  for (const TraceRecord& record : compilation.trace.records) {
-    if (record.subject == step.group.name) records.push_back(record);
-  }
-  const PlanReasons reasons = reasons_of(*step.plan, compilation.program.target, records);
+  for (const TraceRecord* record : scope.records_about(step.group.name)) records.push_back(*record);
+  const PlanReasons reasons = reasons_of(*step.plan, scope.program().target, records);
   std::string html = "<h3>Why the data is moved there</h3>\n<ul>\n";
   for (const TransferReason& reason : reasons.transfers) {
     html += fmt::format("<li>{} {}</li>\n", escaped(reason.where), escaped(reason.why));
@@ -193,13 +191,13 @@ std::string reasons_part(const Compilation& compilation, const ProgramStep& step
   return html;
 }
 
-std::string plan_parts(const Compilation& compilation, const ProgramStep& step) {
+std::string plan_parts(const PageScope& scope, const ProgramStep& step) {
   const Plan& plan = *step.plan;
-  const Target& target = compilation.program.target;
+  const Target& target = scope.program().target;
   std::string html = fmt::format("<h3>What is computed</h3>\n<pre>{}</pre>\n", escaped(to_text(plan.nest.stages)));
   html += fmt::format("<h3>Loop nest</h3>\n<p>{}</p>\n", schedule_text(plan));
   html += nest_table(plan, target);
-  html += reasons_part(compilation, step);
+  html += reasons_part(scope, step);
   html +=
       "<h3>Scratchpad of a core</h3>\n<figure>" + ldm_bar(plan.nest, target) + "</figure>\n" + buffer_table(plan.nest);
   html += "<h3>Time</h3>\n" + term_table(plan.time);
@@ -210,10 +208,12 @@ std::string plan_parts(const Compilation& compilation, const ProgramStep& step) 
 
 bool is_about_fusion(const TraceRecord& record) { return !is_of_planner(record) && record.algorithm != "memory-map"; }
 
-std::string decisions_table(const Trace& trace, const std::string& subject, bool (*wanted)(const TraceRecord& record)) {
+std::string decisions_table(std::span<const TraceRecord* const> records, bool with_subjects,
+                            bool (*wanted)(const TraceRecord& record)) {
   std::string rows;
-  for (const TraceRecord& record : trace.records) {
-    if ((!subject.empty() && record.subject != subject) || !wanted(record)) continue;
+  for (const TraceRecord* const pointer : records) {
+    const TraceRecord& record = *pointer;
+    if (!wanted(record)) continue;
     const bool refused = record.outcome == TraceOutcome::refused;
     const std::string_view outcome = refused ? "refused" : record.outcome == TraceOutcome::accepted ? "accepted" : "";
     std::string message = escaped(record.message);
@@ -221,7 +221,7 @@ std::string decisions_table(const Trace& trace, const std::string& subject, bool
       if (refused) message += fmt::format("<br/>{}: {}", escaped(name), escaped(value));
     }
     rows += fmt::format("<tr>{}<td>{}</td><td>{}</td><td{}>{}</td><td>{}</td></tr>\n",
-                        subject.empty() ? fmt::format("<td>{}</td>", escaped(record.subject)) : "",
+                        with_subjects ? fmt::format("<td>{}</td>", escaped(record.subject)) : "",
                         escaped(algorithm_title(record.algorithm)), escaped(record.place),
                         refused ? " class=\"refused\"" : "", outcome, message);
   }
@@ -229,12 +229,12 @@ std::string decisions_table(const Trace& trace, const std::string& subject, bool
   return fmt::format(
       "<div class=\"scroll\"><table><thead><tr>{}<th>algorithm</th><th>line or rule</th><th></th><th>decision</th></tr>"
       "</thead><tbody>\n{}</tbody></table></div>\n",
-      subject.empty() ? "<th>about</th>" : "", rows);
+      with_subjects ? "<th>about</th>" : "", rows);
 }
 
-std::string group_section(const Compilation& compilation, std::size_t number, std::int64_t all_cycles) {
-  const ProgramStep& step = compilation.program.steps[number];
-  const Graph& graph = compilation.program.fused.graph;
+std::string group_section(const PageScope& scope, std::size_t number, std::int64_t all_cycles) {
+  const ProgramStep& step = scope.program().steps[number];
+  const Graph& graph = scope.program().fused.graph;
   const FusedOperator& group = step.group;
   std::string words = group.name + " " + group.template_name;
   for (const OpId op : group.operators) words += " " + graph.op(op).kind + " " + graph.op(op).name;
@@ -252,13 +252,14 @@ std::string group_section(const Compilation& compilation, std::size_t number, st
     html += "<span>no kernel</span><span></span><span></span>";
   }
   html += "</summary>\n" + members(graph, group);
-  html += step.plan ? plan_parts(compilation, step) : "<p>A view: other shape, same memory, nothing to do.</p>\n";
-  if (const std::string table = decisions_table(compilation.trace, group.name, is_about_fusion); !table.empty()) {
+  html += step.plan ? plan_parts(scope, step) : "<p>A view: other shape, same memory, nothing to do.</p>\n";
+  const std::vector<const TraceRecord*>& records = scope.records_about(group.name);
+  if (const std::string table = decisions_table(records, false, is_about_fusion); !table.empty()) {
     html += "<h3>Why these operators</h3>\n" + table;
   }
-  html += alternatives_part(compilation, group);
+  html += alternatives_part(scope, group);
   const auto planned = [](const TraceRecord& record) { return !is_about_fusion(record); };
-  if (const std::string table = decisions_table(compilation.trace, group.name, planned); !table.empty()) {
+  if (const std::string table = decisions_table(records, false, planned); !table.empty()) {
     html += "<details class=\"inner\"><summary>How the schedule came about, step by step</summary>\n" + table +
             "</details>\n";
   }

@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
-#include "core/trace.h"
-#include "driver/session.h"
+#include "driver/page/page_scope.h"
 
 namespace stowage {
 
@@ -35,20 +35,22 @@ std::string anchor_of(std::size_t step);
 std::string number_cell(std::int64_t value, const std::string& shown);
 
 /// Operations per second against operations per DMA byte, both logarithmic, under the roofs of the target.
-std::string roofline(const Program& program);
+std::string roofline(const PageScope& scope);
 /// One core's scratchpad as a bar of addresses.
 std::string ldm_bar(const LoopNest& nest, const Target& target);
 /// The area of activations: addresses against steps.
-std::string memory_chart(const Program& program);
+std::string memory_chart(const PageScope& scope);
 
 /// The section of one fused operator.
-std::string group_section(const Compilation& compilation, std::size_t step, std::int64_t all_cycles);
+std::string group_section(const PageScope& scope, std::size_t step, std::int64_t all_cycles);
 /// What strategies chose, every candidate group and every decision.
-std::string fusion_part(const Compilation& compilation);
+std::string fusion_part(const PageScope& scope);
 /// Candidates that hold operators of a group and were not chosen; "" if there are none.
-std::string alternatives_part(const Compilation& compilation, const FusedOperator& group);
-/// Records of the trace about `subject` ("": all) that `wanted` takes, as a table; "" if there are none.
-std::string decisions_table(const Trace& trace, const std::string& subject, bool (*wanted)(const TraceRecord& record));
+std::string alternatives_part(const PageScope& scope, const FusedOperator& group);
+/// The records that `wanted` takes, as a table, with what they are about if they are not all about one thing; "" if
+/// there are none.
+std::string decisions_table(std::span<const TraceRecord* const> records, bool with_subjects,
+                            bool (*wanted)(const TraceRecord& record));
 /// True for records about which operators are fused.
 bool is_about_fusion(const TraceRecord& record);
 

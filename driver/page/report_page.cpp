@@ -60,7 +60,35 @@ std::string time_part(const Program& program) {
       percent(all.fill), percent(all.launch), all.rest > 0 ? fmt::format(", other {:.1f} %", percent(all.rest)) : "");
 }
 
-std::string groups_table(const Program& program) {
+/// What a network of very many fused operators leaves out, and how to get it; "" of a page that is whole.
+std::string cut_part(const PageScope& scope) {
+  if (scope.is_whole()) return "";
+  return fmt::format(
+      "<p class=\"cut\">Of {} fused operators this page tells in full the {} that take the most time; the others have "
+      "their row in the table of fused operators. <code>stowage report DIR -o FILE.html --details all</code> tells "
+      "all, "
+      "<code>stowage explain DIR --op NAME</code> one of them.</p>\n",
+      scope.program().steps.size(), scope.count());
+}
+
+/// A row of a fused operator that is not told in full: many thousands of them are still a page to mail.
+std::string brief_row(std::size_t i, const ProgramStep& step, double share) {
+  const auto& [group, plan] = step;
+  std::string html = fmt::format("<tr class=\"brief\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", i,
+                                 escaped(group.name), escaped(group.template_name), group.operators.size());
+  if (!plan) return html + "<td>0</td><td></td><td>no kernel: a view</td><td></td><td></td><td></td></tr>\n";
+  const DmaTotals dma = dma_totals(plan->counts);
+  const auto cell = [](std::int64_t value, const std::string& shown) {
+    return fmt::format("<td data-value=\"{}\">{}</td>", value, shown);
+  };
+  return html + cell(plan->time.cycles, grouped_digits(plan->time.cycles)) +
+         cell(plan->time.cycles, fmt::format("{:.1f} %", share)) + "<td></td>" +
+         cell(dma.bytes, bytes_text(dma.bytes)) + cell(dma.transfers, grouped_digits(dma.transfers)) +
+         cell(plan->nest.ldm_bytes, bytes_text(plan->nest.ldm_bytes)) + "</tr>\n";
+}
+
+std::string groups_table(const PageScope& scope) {
+  const Program& program = scope.program();
   std::int64_t most = 0;
   const ProgramTotals totals = totals_of(program);
   for (const ProgramStep& step : program.steps) {
@@ -74,13 +102,17 @@ std::string groups_table(const Program& program) {
       "<th class=\"number\">transfers</th><th class=\"number\">LDM</th></tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const auto& [group, plan] = program.steps[i];
+    const std::int64_t cycles = plan ? plan->time.cycles : 0;
+    const double share =
+        totals.cycles > 0 ? 100.0 * static_cast<double>(cycles) / static_cast<double>(totals.cycles) : 0;
+    if (!scope.has(i)) {
+      html += brief_row(i, program.steps[i], share);
+      continue;
+    }
     html += fmt::format(
         "<tr><td class=\"number\">{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td><td class=\"number\">{}</td>", i,
         anchor_of(i), escaped(group.name), escaped(group.template_name), group.operators.size());
     const DmaTotals dma = plan ? dma_totals(plan->counts) : DmaTotals{};
-    const std::int64_t cycles = plan ? plan->time.cycles : 0;
-    const double share =
-        totals.cycles > 0 ? 100.0 * static_cast<double>(cycles) / static_cast<double>(totals.cycles) : 0;
     TimeShares shares;
     if (plan) shares.add(plan->time);
     html += number_cell(cycles, plan ? grouped_digits(cycles) : "") +
@@ -110,26 +142,31 @@ std::string pictures_part(const std::vector<PagePicture>& pictures) {
   return html;
 }
 
-std::string roofline_part(const Program& program) {
-  return "<h2 id=\"roofline\">Roofline</h2>\n<figure>" + roofline(program) +
-         "<figcaption>Each dot is a fused operator, the larger the more of the time it takes. On the slope DMA limits "
+std::string roofline_part(const PageScope& scope) {
+  return "<h2 id=\"roofline\">Roofline</h2>\n<figure>" + roofline(scope) + "<figcaption>" +
+         (scope.is_whole() ? "" : "Only those that are told in full. ") +
+         "Each dot is a fused operator, the larger the more of the time it takes. On the slope DMA limits "
          "it, "
          "under the level line arithmetic does; the distance to the roof is what launches, start-ups of transfers and "
          "small blocks cost. Operations are those of the operators' definitions.</figcaption></figure>\n";
 }
 
-std::string memory_part(const Program& program) {
+std::string memory_part(const PageScope& scope) {
+  const Program& program = scope.program();
   const MemoryMap& memory = program.memory;
   std::string html = fmt::format(
       "<h2 id=\"memory\">Main memory</h2>\n<p>{} of parameters and {} of activations. Activations share addresses "
       "where "
-      "their lifetimes allow:</p>\n<figure>{}</figure>\n",
-      bytes_text(memory.parameter_bytes), bytes_text(memory.activation_bytes), memory_chart(program));
+      "their lifetimes allow{}:</p>\n<figure>{}</figure>\n",
+      bytes_text(memory.parameter_bytes), bytes_text(memory.activation_bytes),
+      scope.is_whole() ? "" : "; here are those that fused operators told in full read and write", memory_chart(scope));
   html +=
       "<p class=\"key\"><span style=\"--swatch: var(--input)\">input of the network</span>"
       "<span style=\"--swatch: var(--intermediate)\">between fused operators</span>"
       "<span style=\"--swatch: var(--output)\">output</span></p>\n"
-      "<details><summary>All places</summary>\n<div class=\"scroll\"><table "
+      "<details><summary>" +
+      std::string(scope.is_whole() ? "All places" : "Their places") +
+      "</summary>\n<div class=\"scroll\"><table "
       "class=\"sortable\"><thead><tr><th>tensor</th>"
       "<th>area</th><th class=\"number\">address</th><th class=\"number\">bytes</th><th class=\"number\">from step</th>"
       "<th class=\"number\">to step</th><th>shares with</th></tr></thead><tbody>\n";
@@ -138,6 +175,7 @@ std::string memory_part(const Program& program) {
     return step < static_cast<int>(program.steps.size()) ? std::to_string(step) : std::string("after");
   };
   for (const MemoryPlace& place : memory.places) {
+    if (!scope.has(place.tensor)) continue;
     html += fmt::format("<tr><td><code>{}</code></td><td>{}</td>{}{}{}{}<td>{}</td></tr>\n",
                         escaped(program.fused.graph.tensor(place.tensor).name),
                         place.area == MemoryPlace::Area::parameters ? "parameters" : "activations",
@@ -150,8 +188,8 @@ std::string memory_part(const Program& program) {
   return html + "</tbody></table></div>\n</details>\n";
 }
 
-std::string group_sections(const Compilation& compilation) {
-  const std::int64_t cycles = totals_of(compilation.program).cycles;
+std::string group_sections(const PageScope& scope) {
+  const std::int64_t cycles = totals_of(scope.program()).cycles;
   std::string html =
       "<h2 id=\"each\">Each fused operator</h2>\n<p>Counts are sums over all cores: how often a statement fills or "
       "empties "
@@ -163,7 +201,9 @@ std::string group_sections(const Compilation& compilation) {
       "</span></p>\n<div class=\"controls\"><button type=\"button\" id=\"open-all\">open all</button>"
       "<button type=\"button\" id=\"close-all\">close all</button>"
       "<input id=\"filter\" type=\"search\" placeholder=\"filter by name or kind\" aria-label=\"filter\"/></div>\n";
-  for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) html += group_section(compilation, i, cycles);
+  for (std::size_t i = 0; i < scope.program().steps.size(); ++i) {
+    if (scope.has(i)) html += group_section(scope, i, cycles);
+  }
   return html;
 }
 
@@ -259,7 +299,8 @@ std::vector<PagePicture> page_pictures(const Compilation& compilation, std::chro
   return pictures;
 }
 
-std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures) {
+std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures, std::size_t details) {
+  const PageScope scope(compilation, details);
   const Program& program = compilation.program;
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -270,15 +311,15 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
   html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
                       escaped(compilation.network), escaped(program.target.name), escaped(program.fusion),
                       escaped(program.planner), escaped(reproducer_line(compilation)));
-  html += tiles(program);
+  html += tiles(program) + cut_part(scope);
   html +=
       "<nav><a href=\"#time\">time</a><a href=\"#groups\">fused operators</a><a href=\"#pictures\">pictures</a>"
       "<a href=\"#roofline\">roofline</a><a href=\"#memory\">main memory</a><a href=\"#fusion\">fusion</a>"
       "<a href=\"#each\">each fused operator</a></nav>\n";
-  html += time_part(program) + groups_table(program) + pictures_part(pictures) + roofline_part(program) +
-          memory_part(program);
-  html += fusion_part(compilation);
-  html += group_sections(compilation);
+  html +=
+      time_part(program) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) + memory_part(scope);
+  html += fusion_part(scope);
+  html += group_sections(scope);
   return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_page_text("script.js"));
 }
 

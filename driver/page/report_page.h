@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/details.h"
 #include "driver/session.h"
 
 namespace stowage {
@@ -23,6 +24,9 @@ struct PagePicture {
 std::vector<PagePicture> page_pictures(const Compilation& compilation, std::chrono::milliseconds layout_time,
                                        Diagnostics& diagnostics, std::stop_token stop = {});
 
-std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures);
+/// Of more fused operators than `details` those that take the most time are told in full; the others have their row in
+/// the table of fused operators, and the page says how to get the rest.
+std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures,
+                        std::size_t details = usual_details);
 
 }  // namespace stowage

@@ -38,12 +38,12 @@ bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const Batc
   for (const Job& job : jobs) {
     for (fs::path& file : files_read(job.request)) inputs.push_back(std::move(file));
   }
-  may_write_file(folder / results_name, options.force, diagnostics);
+  may_write_file(folder / results_name, options.force, inputs, diagnostics);
   std::set<fs::path> networks;
   for (const Job& job : jobs) {
     if (!job.network.empty()) networks.insert(network_path(job, folder));
   }
-  for (const fs::path& network : networks) may_write_file(network, options.force, diagnostics);
+  for (const fs::path& network : networks) may_write_file(network, options.force, inputs, diagnostics);
   for (const Job& job : jobs) {
     may_write_folder(folder / job.name, FolderContent::plan, options.force, inputs, diagnostics);
   }

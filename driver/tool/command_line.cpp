@@ -4,11 +4,13 @@
 #include <charconv>
 #include <limits>
 #include <ostream>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "core/out_of_memory.h"
+#include "driver/details.h"
 #include "driver/networks.h"
 #include "driver/plan_tables.h"
 #include "driver/session.h"
@@ -191,6 +193,13 @@ void declare_report(CLI::App& app, Options& all) {
                  fmt::format("of a FILE.csv: {} (groups)", fmt::join(plan_table_names(), ", ")))
       ->check(one_of(plan_table_names()))
       ->type_name("T");
+  app.add_option(
+         "--details", options.details,
+         fmt::format("fused operators that the page tells in full, those that take the most time ({})", usual_details))
+      ->check([](const std::string& text) {
+        return parse_details(text) ? "" : fmt::format("'{}' is neither a number of at least 1 nor 'all'", text);
+      })
+      ->type_name("N|all");
   add_layout_timeout(app, options.layout_seconds);
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
@@ -424,7 +433,11 @@ int run_tool(const std::vector<std::string>& arguments, ToolContext& outer) {
   TerminalStream err(outer.err);
   ToolContext context{out, err, outer.interrupt, outer.terminal, outer.json};
   try {
-    return dispatch(arguments, context);
+    const int code = dispatch(arguments, context);
+    out.flush();
+    if (out.error() == 0) return code;
+    err << fmt::format("error: standard output cannot be written: {}\n", std::generic_category().message(out.error()));
+    return code == exit_done ? exit_failed : code;
   } catch (const std::exception& fault) {
     context.err << fmt::format(
         "stowage: internal error: {}\nThis is a fault of Stowage; please report it together "

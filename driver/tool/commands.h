@@ -99,6 +99,7 @@ struct ReportOptions {
   std::optional<std::string> table;  ///< of a .csv; "groups" where none is named
   bool force = false;
   std::optional<double> layout_seconds;  ///< for each picture
+  std::optional<std::string> details;    ///< fused operators that the page tells in full: a number, or "all"
 };
 int report_command(const ReportOptions& options, ToolContext& context);
 
@@ -138,7 +139,8 @@ int ops_command(ToolContext& context);
 int passes_command(ToolContext& context);
 int networks_command(ToolContext& context);
 
-/// Parses arguments (without the program's name) and runs the command. Faults of ours are reported with exit code 3.
+/// Parses arguments (without the program's name) and runs the command. Faults of ours are reported with exit code 3, an
+/// output stream that takes no more with 1.
 int run_tool(const std::vector<std::string>& arguments, ToolContext& context);
 
 }  // namespace stowage

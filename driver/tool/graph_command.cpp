@@ -55,8 +55,10 @@ std::string format_of(const std::string& file, Diagnostics& diagnostics) {
 int graph_command(const GraphOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
   const std::string format = format_of(options.output, diagnostics);
-  if (format.empty() || !may_write_file(options.output, options.force, diagnostics))
+  const std::vector<std::filesystem::path> read = {options.folder};
+  if (format.empty() || !may_write_file(options.output, options.force, read, diagnostics)) {
     return failed(context, diagnostics);
+  }
   const auto compilation = read_compilation(options.folder, diagnostics);
   if (!compilation) return failed(context, diagnostics);
 

@@ -88,7 +88,7 @@ int network_command(const NetworkCommandOptions& options, ToolContext& context) 
   if (options.output.empty()) {
     return usage_error(context, "network", "the file to write is not given", "add -o MODEL.onnx");
   }
-  if (!may_write_file(options.output, options.force, diagnostics)) return failed(context, diagnostics);
+  if (!may_write_file(options.output, options.force, {}, diagnostics)) return failed(context, diagnostics);
   NetworkOptions network;
   network.seed = options.seed;
   network.batch = options.batch;

@@ -8,9 +8,5 @@
 int main(int argc, char** argv) {
   stowage::Interrupt interrupt;
   stowage::ToolContext context{std::cout, std::cerr, interrupt, ::isatty(STDERR_FILENO) == 1 ? &std::cerr : nullptr};
-  const int code = stowage::run_tool({argv + 1, argv + argc}, context);
-  std::cout.flush();
-  if (std::cout) return code;
-  std::cerr << "error: standard output could not be written\n";
-  return code == 0 ? 1 : code;
+  return stowage::run_tool({argv + 1, argv + argc}, context);
 }

@@ -34,8 +34,12 @@ int report_command(const ReportOptions& options, ToolContext& context) {
   if (is_table && options.layout_seconds) {
     return usage_error(context, "report", "--layout-timeout has no meaning for a .csv", "the page holds the pictures");
   }
+  if (is_table && options.details) {
+    return usage_error(context, "report", "--details has no meaning for a .csv", "a table has a row for each of all");
+  }
   Diagnostics diagnostics;
-  if (!may_write_file(options.output, options.force, diagnostics)) return failed(context, diagnostics);
+  const std::vector<std::filesystem::path> read = {options.folder};
+  if (!may_write_file(options.output, options.force, read, diagnostics)) return failed(context, diagnostics);
   const auto compilation = read_compilation(options.folder, diagnostics);
   if (!compilation) return failed(context, diagnostics);
 
@@ -46,8 +50,10 @@ int report_command(const ReportOptions& options, ToolContext& context) {
     pictures = page_pictures(*compilation, layout_time, diagnostics, stop);
   }
   if (stop.stop_requested()) return failed(context, diagnostics);
+  const std::size_t details = options.details ? parse_details(*options.details).value() : usual_details;
+  const std::size_t fused_operators = compilation->program.steps.size();
   const std::string page = is_table ? plan_table_csv(compilation->program, options.table.value_or("groups")).value()
-                                    : report_page(*compilation, pictures);
+                                    : report_page(*compilation, pictures, details);
   {
     const Existing existing = options.force ? Existing::replace : Existing::keep;
     const Interrupt::Hold hold = context.interrupt.hold();
@@ -61,6 +67,10 @@ int report_command(const ReportOptions& options, ToolContext& context) {
                  {"network", compilation->network},
                  {"file", options.output},
                  {"bytes", page.size()}};
+    if (!is_table) {
+      json["fused_operators"] = fused_operators;
+      json["in_full"] = std::min(details, fused_operators);
+    }
     json["not_drawn"] = Json::array();
     for (const PagePicture& picture : pictures) {
       if (picture.svg.empty()) json["not_drawn"].push_back({{"picture", picture.title}, {"why", picture.missing}});
@@ -71,6 +81,12 @@ int report_command(const ReportOptions& options, ToolContext& context) {
   }
   for (const PagePicture& picture : pictures) {
     if (picture.svg.empty()) context.err << fmt::format("note: {}: {}\n", picture.title, picture.missing);
+  }
+  if (!is_table && fused_operators > details) {
+    context.err << fmt::format(
+        "note: of {} fused operators the {} that take the most time are told in full; --details all "
+        "tells all\n",
+        fused_operators, details);
   }
   context.out << fmt::format("written to {}\n", options.output);
   return exit_done;

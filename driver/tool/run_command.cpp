@@ -268,7 +268,7 @@ int run_command(const RunOptions& options, ToolContext& context) {
   {
     ProgressLine progress(context);
     if (options.check) {
-      if (options.op.empty()) read_model_again(*compilation);
+      if (options.op.empty()) read_model_again(*compilation, options.folder);
       auto result = run_and_check(*compilation, values, emulation_options(options), diagnostics, stop, progress.sink());
       if (!result) return failed(context, diagnostics);
       check = *std::move(result);

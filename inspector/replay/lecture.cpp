@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/replay/lecture.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 
 #include "inspector/panes/export.h"
@@ -129,10 +130,17 @@ QString write_step_pictures(const Replay& replay, const Look& look, QSizeF room,
   if (QString problem = make_folder(folder); !problem.isEmpty()) return problem;
   const QSizeF size = replay_size(replay, look, room);
   const auto digits = static_cast<int>(std::max<std::size_t>(2, std::to_string(replay.steps.size()).size()));
+  const auto path_of = [&](std::size_t step) {
+    return folder + QStringLiteral("/step-%1.png").arg(step + 1, digits, 10, QLatin1Char('0'));
+  };
+  // Nobody was asked about these names, so whatever has one stays.
   for (std::size_t i = 0; i < replay.steps.size(); ++i) {
-    const QString name = QStringLiteral("step-%1.png").arg(i + 1, digits, 10, QLatin1Char('0'));
+    if (!is_taken(path_of(i))) continue;
+    return QCoreApplication::translate("Lecture", "%1 exists already; choose another folder").arg(path_of(i));
+  }
+  for (std::size_t i = 0; i < replay.steps.size(); ++i) {
     const QByteArray bytes = picture_of(replay, i, look, room, size, QStringLiteral("png"));
-    const QString problem = write_file(folder + QLatin1Char('/') + name, bytes);
+    const QString problem = write_file(path_of(i), bytes, Existing::keep);
     if (!problem.isEmpty()) return problem;
   }
   return {};

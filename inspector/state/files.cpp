@@ -10,17 +10,22 @@
 
 namespace stowage::inspector {
 
-QString write_file(const QString& path, const QByteArray& bytes) {
+QString write_file(const QString& path, const QByteArray& bytes, Existing existing) {
   off_window_thread("a file was written");
   Diagnostics diagnostics;
   const std::string_view text(bytes.constData(), static_cast<std::size_t>(bytes.size()));
-  if (write_file_whole(path.toStdString(), text, Existing::replace, diagnostics)) return {};
+  if (write_file_whole(path.toStdString(), text, existing, diagnostics)) return {};
   return path + QLatin1Char(' ') + QString::fromStdString(diagnostics.entries().front().message);
 }
 
 bool is_file(const QString& path) {
   off_window_thread("a file was looked for");
   return QFileInfo(path).isFile();
+}
+
+bool is_taken(const QString& path) {
+  off_window_thread("a file was looked for");
+  return QFileInfo::exists(path) || QFileInfo(path).isSymLink();
 }
 
 bool is_folder(const QString& path) {

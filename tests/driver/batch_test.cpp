@@ -103,6 +103,33 @@ TEST_CASE("a batch writes the same results whatever the number of jobs side by s
   CHECK(files_below("one-by-one") == files_below("jobs-out"));
 }
 
+TEST_CASE("a batch writes the same plans wherever they go and whoever asks for them") {
+  const Workplace here;
+  const fs::path top = fs::current_path();
+  fs::create_directories("models");
+  fs::create_directories("elsewhere/deep");
+  REQUIRE(run_stowage({"network", "matmul", "-o", "models/matmul.onnx"}).code == 0);
+  write_text("models/jobs.toml",
+             "[[job]]\nname = \"sample\"\nnetwork = \"vector\"\n"
+             "[[job]]\nname = \"file\"\nmodel = \"matmul.onnx\"\n");
+  const std::string file = (top / "models/jobs.toml").string();
+  REQUIRE(run_stowage({"batch", file, "-o", "one"}).code == 0);
+  REQUIRE(run_stowage({"batch", file, "-o", (top / "elsewhere/two").string()}).code == 0);
+  fs::current_path(top / "elsewhere/deep");
+  REQUIRE(run_stowage({"batch", file}).code == 0);
+  fs::current_path(top);
+  const auto expected = files_below("one");
+  CHECK(expected.size() > 15);
+  CHECK(files_below("elsewhere/two") == expected);
+  CHECK(files_below("elsewhere/deep/jobs-out") == expected);
+  // The sample network is found again from the plan's folder, wherever the command is given.
+  fs::current_path("/");
+  const auto json =
+      nlohmann::json::parse(run_stowage({"run", (top / "elsewhere/two/sample").string(), "--check", "--json"}).out);
+  fs::current_path(top);
+  CHECK(json.at("against_model") == true);
+}
+
 TEST_CASE("a job named like what a batch writes itself is refused before anything is written") {
   const Workplace here;
   for (const std::string name : {"results.jsonl", "networks", ".", "..", "", ".hidden", "a\\u0000b", "a\\nb"}) {

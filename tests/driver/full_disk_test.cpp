@@ -2,8 +2,11 @@
 // A full disk, and devices in place of files: every command that writes says so, fails, and leaves nothing half made.
 #include <catch2/catch.hpp>
 
+#include "emitter/graphviz.h"
+#include "emitter/process.h"
 #include "tests/disk_limit.h"
 #include "tests/driver/tool_runner.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 namespace {
@@ -50,6 +53,41 @@ TEST_CASE("on a full disk every command that writes says so and leaves nothing b
   }
 }
 
+TEST_CASE("what cannot be written says why, the temporary files of an emulation and of Graphviz too") {
+  const Workplace here;
+  make_plan();
+  for (std::vector<std::string> command : std::vector<std::vector<std::string>>{{"network", "lenet", "-o", "made"},
+                                                                                {"compile", "model.onnx", "-o", "made"},
+                                                                                {"report", "plan", "-o", "made.html"},
+                                                                                {"report", "plan", "-o", "made.csv"},
+                                                                                {"graph", "plan", "-o", "made.dot"},
+                                                                                {"graph", "plan", "-o", "made.svg"},
+                                                                                {"run", "plan"}}) {
+    if (command.back() == "made.svg" && !has_graphviz()) continue;
+    ToolRun run;
+    {
+      const DiskLimit limit(100);
+      run = run_stowage(command);
+    }
+    INFO(command[0] << " " << command.back() << ": " << run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.find("File too large") != std::string::npos);
+  }
+}
+
+TEST_CASE("an output stream that takes no more is an error with its reason") {
+  if (!is_character_device("/dev/full")) return;  // in a container without it
+  const Workplace here;
+  make_plan();
+  const auto stowage = (build_folder() / "driver/stowage").string();
+  for (const std::string arguments : {"explain plan", "explain plan --json", "network", "ops --json", "--help"}) {
+    INFO(arguments);
+    const ProcessResult run = run_process({"sh", "-c", stowage + " " + arguments + " >/dev/full"}, ".");
+    CHECK(run.exit_code == 1);
+    CHECK(run.output == "error: standard output cannot be written: No space left on device\n");
+  }
+}
+
 TEST_CASE("outputs that cannot be saved are an error of the run") {
   const Workplace here;
   make_plan();
@@ -76,6 +114,7 @@ TEST_CASE("devices are written to and stay") {
     INFO(command[0] << ": " << run.err);
     CHECK(run.code == 1);
     CHECK(run.err.find("error: ") != std::string::npos);
+    CHECK(run.err.find("No space left on device") != std::string::npos);
     CHECK(std::filesystem::is_symlink(command.back()));
   }
   CHECK(run_stowage({"graph", "plan", "-o", "nothing.dot"}).code == 0);

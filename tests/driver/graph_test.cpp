@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/plan_file.h"
+#include "emitter/draw_graph.h"
 #include "emitter/graphviz.h"
 #include "tests/driver/dense_net.h"
 #include "tests/driver/tool_runner.h"
@@ -160,6 +161,27 @@ TEST_CASE("a graph for which Graphviz finds no layout in time is drawn in a simp
     CHECK(edges_in(svg) == edges);
     CHECK(nodes_in(svg) + edges == occurrences(text, "];\n") - 3);
   }
+}
+
+TEST_CASE("Graphviz is ended in time in whatever it is asked for a picture") {
+  const Workplace here;
+  fs::create_directory("bin");
+  write_text("bin/dot", "#!/bin/sh\nexec /bin/sleep 30\n");
+  fs::permissions("bin/dot", fs::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (fs::current_path() / "bin").c_str(), 1);
+  DotGraph graph("g", {"a picture"});
+  graph.node("a", {{"label", "a"}});
+  Diagnostics diagnostics;
+  const auto start = std::chrono::steady_clock::now();
+  const auto picture =
+      draw_graph(graph, "svg", std::chrono::milliseconds(200), diagnostics, {}, std::chrono::milliseconds(300));
+  const auto took = std::chrono::steady_clock::now() - start;
+  ::setenv("PATH", before.c_str(), 1);
+  CHECK_FALSE(picture);
+  CHECK(took < std::chrono::seconds(20));
+  CHECK(format_diagnostics(diagnostics) ==
+        "error: 'dot' had not drawn the picture within 0.5 s [graphviz]\n  help: write a FILE.dot and draw that\n");
 }
 
 TEST_CASE("the simpler layout shows what Graphviz's shows, in every format and without waiting") {

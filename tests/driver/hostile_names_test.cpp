@@ -263,6 +263,35 @@ TEST_CASE("hostile names stay names in pictures, pages and tables") {
   }
 }
 
+TEST_CASE("characters that XML does not have are left out of every page and picture") {
+  const std::vector<std::string> illegal = {"\uffff",       "\ufffe", "\x01", "\x08", "\x0b", "\x0c", "\x1f",
+                                            "\xed\xa0\x80",  // half of a pair
+                                            "\xc0\x80",     "\xff"};
+  std::vector<std::string> names;
+  for (const std::string& c : illegal) names.push_back("before" + c + "behind" + std::to_string(names.size()));
+  CompileRequest request;
+  request.model = names.front();
+  request.command_line = "stowage compile " + names.front();
+  Diagnostics diagnostics;
+  const auto compilation = compile_graph(named(names), request, diagnostics);
+  REQUIRE(compilation);
+  std::vector<PagePicture> pictures = page_pictures(*compilation, usual_layout_time, diagnostics);
+  for (const PagePicture& picture : pictures) {
+    INFO(picture.title);
+    CHECK((picture.svg.empty() || malformed(picture.svg).empty()));
+  }
+  for (const std::string& text : {report_page(*compilation, pictures), described_svg("<svg></svg>", names.front())}) {
+    CHECK(malformed(text.substr(0, text.find("<script>\n")) + (text.starts_with("<svg") ? "" : "</body>\n</html>\n")) ==
+          "");
+    CHECK(text.find("beforebehind0") != std::string::npos);
+    // Tabs and line breaks are all the controls that XML has, and neither surrogates nor the last two are characters.
+    CHECK(std::all_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t'; }));
+    for (const char* none : {"\uffff", "\ufffe", "\xed\xa0", "\xc0", "\xff"})
+      CHECK(text.find(none) == std::string::npos);
+  }
+}
+
 TEST_CASE("names cannot steer a terminal") {
   const Workplace here;
   const std::string name = "\x1b[2Jgone\x07 \u202egnp\u009b31m\r";

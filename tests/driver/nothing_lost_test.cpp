@@ -115,6 +115,46 @@ TEST_CASE("force replaces no folder with an input of the command below it") {
   check_refused({"batch", "jobs.toml", "-o", ".", "--force"}, "plan/plan.json, which the command reads");
 }
 
+TEST_CASE("force replaces no file that the command reads, by whatever name it is called") {
+  const Workplace here;
+  make_plan();
+  const fs::path top = fs::current_path();
+  fs::create_directory_symlink("plan", "again");
+  fs::create_symlink("plan/trace.json", "link.html");
+  const std::string reason = ", which the command reads [output-in-use]";
+  for (const std::string& file :
+       std::vector<std::string>{"plan/plan.json", "plan/trace.json", "plan/report.md", "plan/.stowage",
+                                "plan/src/main.c", "plan/../plan/src/params.bin", "./plan//plan.json",
+                                "again/plan.json", "link.html", (top / "plan/plan.json").string()}) {
+    INFO(file);
+    check_refused({"report", "plan", "-o", file, "--force"}, reason);
+    check_refused({"report", "again", "-o", file, "--force"}, reason);
+  }
+  fs::create_symlink("plan/plan.json", "link.dot");
+  fs::create_symlink("trace.json", "plan/link.svg");
+  check_refused({"graph", "plan", "-o", "link.dot", "--force"}, reason);
+  check_refused({"graph", "plan", "-o", "plan/link.svg", "--force"}, reason);
+  fs::remove("plan/link.svg");
+  // A folder of an older version has no list of what it consists of.
+  fs::rename("plan/.stowage", "kept");
+  check_refused({"report", "plan", "-o", "plan/plan.json", "--force"}, reason);
+  fs::rename("kept", "plan/.stowage");
+  // Another plan's files are not read, and a page of one's own may lie in the plan's folder.
+  CHECK(run_stowage({"report", "plan", "-o", "plan/page.html"}).code == 0);
+  CHECK(run_stowage({"report", "plan", "-o", "plan/page.html", "--force"}).code == 0);
+
+  // A batch whose sample network, or list of results, is what one of its jobs reads.
+  write_text("jobs.toml", "[[job]]\nname = \"a\"\nnetwork = \"vector\"\n");
+  REQUIRE(run_stowage({"batch", "jobs.toml", "-o", "out"}).code == 0);
+  write_text("jobs.toml",
+             "[[job]]\nname = \"a\"\nnetwork = \"vector\"\n[[job]]\nname = \"b\"\nmodel = "
+             "\"out/networks/vector-batch1-seed1.onnx\"\n");
+  check_refused({"batch", "jobs.toml", "-o", "out", "--force"}, reason);
+  fs::create_directory("own");
+  fs::copy_file("jobs.toml", "own/results.jsonl");
+  check_refused({"batch", "own/results.jsonl", "-o", "own", "--force"}, reason);
+}
+
 TEST_CASE("force replaces neither the working directory nor one above it") {
   const Workplace here;
   make_plan();

@@ -15,6 +15,7 @@
 #include "driver/nest_rows.h"
 #include "driver/page/report_page.h"
 #include "driver/plan_file.h"
+#include "driver/report.h"
 #include "emitter/graphviz.h"
 #include "tests/driver/dense_net.h"
 #include "tests/driver/malformed.h"
@@ -32,6 +33,12 @@ Compilation compiled(const std::string& network) {
   auto compilation = compile(request, diagnostics);
   REQUIRE(compilation);
   return *std::move(compilation);
+}
+
+std::size_t times_in(const std::string& text, const std::string& part) {
+  std::size_t times = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++times;
+  return times;
 }
 
 TEST_CASE("the checker of well-formedness sees what is wrong") {
@@ -139,10 +146,7 @@ TEST_CASE("a report does not wait for a layout that takes minutes, and says whic
         "[layout-timeout]\n  help: give it longer with --layout-timeout SECONDS\n");
   const std::string page = read_text("densenet.html");
   CHECK(malformed(page) == "");
-  std::size_t said = 0;
-  const std::string words = ">A simpler layout: Graphviz had found none within 0.5 s<";
-  for (std::size_t at = 0; (at = page.find(words, at)) != std::string::npos; ++at) ++said;
-  CHECK(said == 2);
+  CHECK(times_in(page, ">A simpler layout: Graphviz had found none within 0.5 s<") == 2);
   CHECK(run_stowage({"report", "densenet", "-o", "x.csv", "--layout-timeout", "1"}).code == 2);
 }
 
@@ -188,9 +192,101 @@ TEST_CASE("the page of ResNet-50 is of a size to mail") {
   CHECK(malformed(page) == "");
   CHECK(page.size() > 300'000);
   CHECK(page.size() < 4'000'000);
-  std::size_t sections = 0;
-  for (std::size_t at = 0; (at = page.find("<details class=\"group\"", at)) != std::string::npos; ++at) ++sections;
-  CHECK(sections == compilation.program.steps.size());
+  CHECK(times_in(page, "<details class=\"group\"") == compilation.program.steps.size());
+}
+
+/// A chain of fused operators of which those up to number 7 have much less to do than those behind.
+Compilation long_chain(int fused_operators) {
+  testing::Net net("chain");
+  TensorId x = net.input("x", {4, 8});
+  for (int i = 0; i < fused_operators; ++i) {
+    x = i == 7 ? net.op("MatMul", "product", {x, net.constant("w", {8, 512})})
+               : net.op("Softmax", "softmax" + std::to_string(i), {x});
+  }
+  CompileRequest request;
+  request.planner = "swtvm";
+  request.command_line = "stowage compile chain.onnx";
+  Diagnostics diagnostics;
+  auto compilation = compile_graph(net.unplaced({x}), request, diagnostics);
+  REQUIRE(compilation);
+  return *std::move(compilation);
+}
+
+TEST_CASE("a network of very many fused operators has a page to mail, which says what it leaves out") {
+  const Workplace here;
+  const Compilation compilation = long_chain(600);
+  const std::size_t count = compilation.program.steps.size();
+  REQUIRE(count == 600);
+  const std::string page = report_page(compilation, {});
+  const std::string section = "<details class=\"group\"";
+  CHECK(malformed(page) == "");
+  CHECK(times_in(page, section) == usual_details);
+  CHECK(times_in(page, "<tr class=\"brief\">") == count - usual_details);
+  CHECK(page.find("Of 600 fused operators this page tells in full the 200 that take the most time") !=
+        std::string::npos);
+  CHECK(page.find("stowage report DIR -o FILE.html --details all") != std::string::npos);
+  CHECK(page.find("stowage explain DIR --op NAME") != std::string::npos);
+  // Links lead to sections that there are, and of the rest every part is about those.
+  for (std::size_t at = 0; (at = page.find("href=\"#step-", at)) != std::string::npos; at += 12) {
+    const std::string anchor = page.substr(at + 7, page.find('"', at + 6) - at - 7);
+    CHECK(page.find(" id=\"" + anchor + "\"") != std::string::npos);
+  }
+  CHECK(times_in(page, "class=\"dot\"") <= usual_details);
+  CHECK(times_in(page, "class=\"box intermediate\"") < 4 * usual_details);
+
+  const std::string one = report_page(compilation, {}, 1);
+  CHECK(times_in(one, section) == 1);
+  std::size_t slowest = 0;
+  const auto cycles = [&](std::size_t step) { return compilation.program.steps[step].plan->time.cycles; };
+  for (std::size_t i = 1; i < count; ++i) {
+    if (cycles(i) > cycles(slowest)) slowest = i;
+  }
+  CHECK(slowest >= 7);
+  CHECK(one.find(" id=\"step-" + std::to_string(slowest) + "\"") != std::string::npos);
+  CHECK(one.size() < page.size() / 4);
+  // A fused operator that is left out costs its row and nothing else.
+  CHECK((one.size() - report_page(long_chain(300), {}, 1).size()) / 300 < 500);
+
+  const std::string all = report_page(compilation, {}, all_details);
+  CHECK(malformed(all) == "");
+  CHECK(times_in(all, section) == count);
+  CHECK(all.find("brief\">") == std::string::npos);
+  CHECK(all.find("<p class=\"cut\">") == std::string::npos);
+  CHECK(times_in(all, "class=\"dot\"") == count);
+
+  const std::string markdown = report_markdown(compilation);
+  CHECK(times_in(markdown, "\n## softmax") + times_in(markdown, "\n## product") == usual_details);
+  CHECK(markdown.find("Of 600 fused operators the 200 that take the most time follow.") != std::string::npos);
+  Diagnostics diagnostics;
+  REQUIRE(write_compilation(compilation, "chain", false, diagnostics));
+  const ToolRun other = run_stowage({"explain", "chain", "--op", "softmax599"});
+  CHECK(other.code == 0);
+
+  const ToolRun run = run_stowage({"report", "chain", "-o", "few.html", "--details", "3"});
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(run.err.find("note: of 600 fused operators the 3 that take the most time are told in full; --details all tells "
+                     "all\n") != std::string::npos);
+  CHECK(times_in(read_text("few.html"), section) == 3);
+  const auto json =
+      nlohmann::json::parse(run_stowage({"report", "chain", "-o", "all.html", "--details", "all", "--json"}).out);
+  CHECK(json.at("fused_operators") == 600);
+  CHECK(json.at("in_full") == 600);
+  CHECK(times_in(read_text("all.html"), section) == 600);
+  for (const char* wrong : {"0", "-1", "none", "", "3.5"}) {
+    CHECK(run_stowage({"report", "chain", "-o", "x.html", "--details", wrong}).code == 2);
+  }
+  CHECK(run_stowage({"report", "chain", "-o", "x.csv", "--details", "3"}).code == 2);
+}
+
+TEST_CASE("the sample networks of most fused operators are told in full") {
+  const Workplace here;
+  for (const std::string network : {"bert_base", "googlenet"}) {
+    INFO(network);
+    const Compilation compilation = compiled(network);
+    CHECK(times_in(report_page(compilation, {}), "<details class=\"group\"") == compilation.program.steps.size());
+    CHECK(report_markdown(compilation).find("that take the most time follow") == std::string::npos);
+  }
 }
 
 TEST_CASE("rows of a nest add up to its plan") {

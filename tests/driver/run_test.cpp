@@ -7,6 +7,7 @@
 
 #include "core/npy.h"
 #include "driver/check_run.h"
+#include "lowering/planner.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {
@@ -54,6 +55,28 @@ TEST_CASE("lenet agrees with the reference in every fused operator, and its coun
     INFO(key);
     CHECK(json.at(key) == compiled.at(key));
   }
+}
+
+TEST_CASE("what compiles for a target with a gigabyte of LDM runs") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "vector", "-o", "vector.onnx"}).code == 0);
+  for (const std::string& planner : planner_names()) {
+    for (const std::string bytes : {"1000000000", "1073741824"}) {
+      INFO(planner << " " << bytes);
+      const std::string plan = planner + bytes;
+      const ToolRun made = run_stowage(
+          {"compile", "vector.onnx", "--planner", planner, "--set", "target.ldm_bytes=" + bytes, "-o", plan});
+      INFO(made.err);
+      REQUIRE(made.code == 0);
+      const ToolRun run = run_stowage({"run", plan, "--check"});
+      INFO(run.err);
+      CHECK(run.code == 0);
+    }
+  }
+  // More cannot be asked for.
+  const ToolRun more = run_stowage({"compile", "vector.onnx", "--set", "target.ldm_bytes=1073741825"});
+  CHECK(more.code == 2);
+  CHECK(more.err.find("'ldm_bytes' is 1073741825, but lies between 64 and 1073741824") != std::string::npos);
 }
 
 TEST_CASE("run prints tables, inputs that were made up, and the verdict") {

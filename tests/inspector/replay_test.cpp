@@ -388,5 +388,36 @@ TEST_CASE("a replay is a page for a lecture and a sequence of pictures", "[inspe
         QImage(pictures + QStringLiteral("/step-%1.png").arg(steps)).size());
 }
 
+TEST_CASE("pictures of steps replace no file of anybody's", "[inspector][replay]") {
+  const QTemporaryDir folder;
+  Look look;
+  Document document;
+  Selection selection(document);
+  ReplayPane pane({document, selection, look});
+  document.show(sample_plan("matmul"));
+  selection.select(step_place(0));
+  const QDir inside(folder.path());
+  for (const bool link : {false, true}) {
+    const QString taken = folder.filePath(QStringLiteral("step-03.png"));
+    if (link) {
+      REQUIRE(QFile::link(QStringLiteral("/nowhere/at/all"), taken));
+    } else {
+      QFile file(taken);
+      REQUIRE(file.open(QIODevice::WriteOnly));
+      file.write("a holiday");
+    }
+    CHECK(export_pane(pane, folder.path()) == taken + QStringLiteral(" exists already; choose another folder"));
+    CHECK(inside.entryList(QDir::AllEntries | QDir::System | QDir::Hidden | QDir::NoDotAndDotDot) ==
+          QStringList{QStringLiteral("step-03.png")});
+    if (!link) {
+      QFile file(taken);
+      REQUIRE(file.open(QIODevice::ReadOnly));
+      CHECK(file.readAll() == QByteArray("a holiday"));
+    }
+    REQUIRE(QFile::remove(taken));
+  }
+  CHECK(export_pane(pane, folder.path()).isEmpty());
+}
+
 }  // namespace
 }  // namespace stowage::test

@@ -7,6 +7,8 @@
 #include <random>
 #include <thread>
 
+#include <unistd.h>
+
 #include "core/temporary_folder.h"
 #include "fusion/candidates.h"
 #include "fusion/siblings.h"
@@ -281,6 +283,37 @@ TEST_CASE("two caches share a folder") {
   CHECK(both.find(key_b)->decision.flip == "3 KiB more");
   CHECK(both.find(key_b)->decision.reason == "needs\tmore \\ than\nthere is");
   CHECK(CostCache(folder.path(), "other").find(key_a) == nullptr);
+}
+
+TEST_CASE("a cache of costs is written under a name that nobody can guess") {
+  const TemporaryFolder folder;
+  const auto precious = folder.path() / "precious";
+  std::ofstream(precious) << "a thesis";
+  const auto cache = folder.path() / "cache";
+  std::filesystem::create_directory(cache);
+  const std::string file = hash128_of("same") + ".costs";
+  // What stands at a name that could be guessed, a link to somebody's file, is neither followed nor taken.
+  std::filesystem::create_symlink(precious, cache / (file + "." + std::to_string(::getpid()) + ".tmp"));
+  CostCache costs(cache, "same");
+  costs.add(hash128_of("a"), {Decision::allow(), 12});
+  costs.save();
+  std::ifstream stream(precious);
+  std::string text;
+  std::getline(stream, text);
+  CHECK(text == "a thesis");
+  CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(cache / file)));
+  CHECK(CostCache(cache, "same").find(hash128_of("a")) != nullptr);
+}
+
+TEST_CASE("what a killed process left of a cache of costs goes with the next one") {
+  const TemporaryFolder folder;
+  const std::string file = hash128_of("same") + ".costs";
+  const auto left = folder.path() / ("." + file + ".stowage-0123456789abcdef");
+  std::ofstream(left) << "half";
+  CostCache costs(folder.path(), "same");
+  costs.add(hash128_of("a"), {Decision::allow(), 12});
+  costs.save();
+  CHECK_FALSE(std::filesystem::exists(left));
 }
 
 TEST_CASE("this program has a build id") { CHECK(build_id().size() >= 16); }
