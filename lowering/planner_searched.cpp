@@ -91,6 +91,7 @@ class PlanSearch {
       search();
     }
     if (!best_) return std::nullopt;
+    plan_published_aligned();
     const bool dearer = published_ && best_->cycles() > published_->cycles();
     const Tried& chosen = dearer ? *cheapest_ : *best_;
     tell_choice(chosen);
@@ -100,12 +101,27 @@ class PlanSearch {
  private:
   void search() {
     published_ = plan(person_);
+    published_is_unaligned_ = !published_ && met_unaligned_;
     if (person_.parallel) {
       if (published_) splits_.push_back(*published_);
     } else {
       search_grids();
     }
     climb_from_splits();
+  }
+
+  /// Where the published split makes a transfer unaligned, planner swtvm takes the first of the others that does not
+  /// (plan_group.cpp): that is the published plan then.
+  void plan_published_aligned() {
+    if (published_ || !published_is_unaligned_ || narrow_may_be_unaligned_ || person_.parallel) return;
+    std::vector<CoreGrid> grids = bounds_.grids();
+    grids.resize(std::min(grids.size(), most_tried_splits));
+    for (CoreGrid& grid : grids) {
+      Schedule fixed = person_;
+      fixed.parallel = std::move(grid.parallel);
+      published_ = plan(fixed);
+      if (published_) return;
+    }
   }
 
   // --- plans ---------------------------------------------------------------------------------------------------------
@@ -467,6 +483,7 @@ class PlanSearch {
   std::vector<Tried> splits_;             ///< one for every split that was planned, best first
   bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
   bool met_unaligned_ = false;
+  bool published_is_unaligned_ = false;
   std::size_t unaligned_ = 0;        ///< splits left out for their transfers
   std::size_t given_up_ = 0;         ///< schedules that were not planned to the end
   std::int64_t least_given_up_ = 0;  ///< least bound of them
