@@ -2,7 +2,7 @@
 // Numbers as a person reads them.
 #pragma once
 
-#include <cstddef>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,8 +13,14 @@ namespace stowage {
 std::string grouped_digits(std::int64_t number);
 /// "1 operator", "1 234 operators"; for nouns with a plural in s.
 std::string counted(std::int64_t number, std::string_view noun);
-inline std::string counted(std::size_t number, std::string_view noun) {
+template <std::integral Number>
+std::string counted(Number number, std::string_view noun) {
   return counted(static_cast<std::int64_t>(number), noun);
+}
+/// The form of a verb that goes with so many: for_number(n, "is", "are").
+template <std::integral Number>
+std::string_view for_number(Number number, std::string_view one, std::string_view several) {
+  return number == 1 ? one : several;
 }
 /// "58.0 KiB", "3.64 MiB".
 std::string bytes_text(std::int64_t bytes);

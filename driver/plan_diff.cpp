@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "core/number_text.h"
 
 namespace stowage {
 
@@ -209,7 +210,7 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
     changes.push_back({What::split, "", split_text(*a.parallel), split_text(*b.parallel),
                        cores == before.nest.cores_used()
                            ? fmt::format("splits {} instead of {}", split_text(*b.parallel), split_text(*a.parallel))
-                           : fmt::format("uses {} cores instead of {}", cores, before.nest.cores_used())});
+                           : fmt::format("uses {} instead of {}", counted(cores, "core"), before.nest.cores_used())});
   }
   for_each_difference(
       a.buffer, b.buffer, [&](const std::string& key, const std::int64_t* from, const std::int64_t* to) {

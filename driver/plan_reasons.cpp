@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "lowering/ldm_room.h"
 #include "lowering/swtvm.h"
 
 namespace stowage {
@@ -305,11 +306,10 @@ class Reasons {
           fmt::format("{} {} of {}", model_.iterators[i].name, grouped_digits(sizes_[i]), grouped_digits(ranges_[i])));
       all_whole = all_whole && sizes_[i] == ranges_[i];
     }
-    const std::int64_t free = target_.ldm_available() - nest_.ldm_bytes;
+    const std::int64_t room = ldm_for_buffers(nest_, target_);
     sentences.push_back(fmt::format("Buffered elements of what {} has: {}. That takes {} of {}; {} stay free.",
                                     nest_.cores_used() > 1 ? "a core" : "the core", fmt::join(parts, ", "),
-                                    bytes_text(nest_.ldm_bytes), bytes_text(target_.ldm_available()),
-                                    bytes_text(free)));
+                                    bytes_text(nest_.ldm_bytes), bytes_text(room), bytes_text(room - nest_.ldm_bytes)));
     if (all_whole) {
       sentences.emplace_back("Everything is buffered whole, so nothing is left to grow.");
       return sentences;

@@ -110,17 +110,6 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
   return CompileWay{*std::move(target), strategy, planner, *std::move(user_templates), *std::move(templates)};
 }
 
-/// The parameters lie in the LDM too, behind the buffers: a target that reserves nothing may have no room for them.
-bool check_reserve(const Target& target, std::int64_t arena_bytes, Diagnostics& diagnostics) {
-  if (arena_bytes < target.ldm_bytes) return true;
-  diagnostics.error(
-      "ldm-reserve", {},
-      fmt::format("buffers and parameters need {} bytes of LDM, the target has {} of which 'ldm_reserved' keeps {}",
-                  arena_bytes, target.ldm_bytes, target.ldm_reserved),
-      "let the target reserve some KiB for stack and parameters");
-  return false;
-}
-
 /// What follows when a network is fused; the rest of `compilation` is filled in.
 Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fused, const FixedSchedules& fixed,
                                   const Planner& planner, const Target& target, const std::string& fusion,
@@ -141,7 +130,8 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
 
   report(progress, "emit", 0, 1);
   compilation.emitted = emit_signed(compilation);
-  if (!check_reserve(compilation.program.target, compilation.emitted.arena_bytes, diagnostics)) return Failed{};
+  check(compilation.emitted.arena_bytes <= compilation.program.target.ldm_bytes,
+        "plans leave a kernel's parameters their room (lowering/ldm_room.h)");
   if (stop.stop_requested()) return Failed{};
   return compilation;
 }

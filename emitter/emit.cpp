@@ -18,6 +18,7 @@
 #include "core/storage_box.h"
 #include "emitter/kernel.h"
 #include "emitter_templates.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "emitter/kernel_context.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage {
 namespace {
@@ -184,11 +185,8 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
   out.line(fmt::format("SW_CHECK({0}_buffers_fit, {1} <= SW_LDM_BYTES - SW_LDM_RESERVED);", name, buffer_bytes));
   out.line(fmt::format("SW_CHECK({0}_all_fits, sizeof(struct {0}_ldm) <= SW_ARENA_BYTES);", name));
 
-  const auto up = [](std::int64_t bytes, std::int64_t to) { return (bytes + to - 1) / to * to; };
-  const std::int64_t para_bytes = 8 * static_cast<std::int64_t>(std::max<std::size_t>(1, k.nest.tensors.size()));
   const std::int64_t alignment = alignment_of_parameters(k.target);
-  return up(up(buffer_bytes, alignment) + up(para_bytes, alignment) + 4 * static_cast<std::int64_t>(replies.size()),
-            alignment);
+  return ceil_div(buffer_bytes, alignment) * alignment + parameter_bytes(k.nest.tensors.size(), k.dma.size(), k.target);
 }
 
 // ---- the header comment ----
@@ -345,8 +343,6 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
 }  // namespace
 
 int threads_of_launch(const Target& target) { return target.mesh_rows * target.mesh_columns; }
-
-int alignment_of_parameters(const Target& target) { return std::max(8, target.dma_alignment); }
 
 KernelText emit_kernel(const LoopNest& nest, const Target& target, const std::string& name,
                        const std::vector<KernelUser>& users) {

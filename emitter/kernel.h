@@ -32,9 +32,6 @@ struct KernelUser {
 /// Threads that a launch starts: one on every core of the mesh, however few of them a plan uses.
 int threads_of_launch(const Target& target);
 
-/// Of a kernel's parameter struct, which is fetched by DMA as a whole: in bytes, at least that of a pointer.
-int alignment_of_parameters(const Target& target);
-
 /// Text of the file NAME.s.c with the function NAME.
 KernelText emit_kernel(const LoopNest& nest, const Target& target, const std::string& name,
                        const std::vector<KernelUser>& users);

@@ -336,7 +336,10 @@ constexpr LegalityRule rules[] = {
      siblings_parameters},
     {"siblings-place", RuleScope::structure, "the results of siblings lie side by side in main memory", siblings_place},
     {"ldm-capacity", RuleScope::lowering, "the smallest buffers of a group fit the scratchpad", nullptr},
-    {"dma-alignment", RuleScope::lowering, "the transfers of a group are aligned as the machine's DMA asks", nullptr},
+    {"dma-alignment", RuleScope::lowering,
+     "the transfers of a group are aligned as the machine's DMA asks, but for those that its operators alone make "
+     "unaligned too",
+     nullptr},
     {"padded-intermediate", RuleScope::lowering, "all that read outside of an intermediate see the same padding there",
      nullptr},
     {"table-in-window", RuleScope::lowering,

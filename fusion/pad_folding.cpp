@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "core/operators.h"
 
 namespace stowage {
@@ -33,7 +34,8 @@ PadFolding folded_pads(const Graph& graph, const Operator& pad, const Operator& 
   const auto pads = ints_attribute(pad.attributes, "pads", {});
   check(pads.size() == 2 * rank, "a Pad has two numbers a dimension");
   for (std::size_t i = 0; i < pads.size(); ++i) {
-    if (pads[i] < 0) return {Decision::refuse("pad-place", fmt::format("it takes {} elements away", -pads[i])), {}};
+    if (pads[i] < 0)
+      return {Decision::refuse("pad-place", fmt::format("it takes {} away", counted(-pads[i], "element"))), {}};
     if (pads[i] > 0 && i % rank < 2) {
       return {Decision::refuse("pad-place", fmt::format("it pads dimension {}, which no window runs along", i % rank)),
               {}};

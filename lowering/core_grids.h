@@ -4,6 +4,7 @@
 // best plan, and has then found the best of all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,6 +20,9 @@ struct CoreGrid {
   std::vector<ParallelSplit> parallel;  ///< highest iterator first, those of one part left out
   std::int64_t least_cycles = 0;        ///< no plan over this grid takes fewer on the target
 };
+
+/// Splits that are tried, from those of least cycles on, where the planner's makes a transfer unaligned.
+inline constexpr std::size_t most_tried_splits = 1000;
 
 class LeastCost;
 

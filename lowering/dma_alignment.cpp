@@ -63,9 +63,10 @@ class AlignmentCheck {
       unit_ = target_.dma_alignment / bytes;
       const auto why = find_unaligned(*dma, buffer, around);
       if (!why) return;
-      unaligned_.push_back({stmt.id, bytes,
-                            fmt::format("{} of {}: {}", dma->direction == DmaDirection::get ? "get" : "put",
-                                        nest_.tensors[static_cast<std::size_t>(dma->nest_tensor)].name, *why)});
+      const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma->nest_tensor)];
+      unaligned_.push_back(
+          {stmt.id, dma->direction, tensor.tensor, bytes,
+           fmt::format("{} of {}: {}", dma->direction == DmaDirection::get ? "get" : "put", tensor.name, *why)});
     });
     return std::move(unaligned_);
   }

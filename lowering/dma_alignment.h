@@ -16,7 +16,9 @@
 namespace stowage {
 
 struct UnalignedTransfer {
-  int statement = 0;      ///< Stmt::id of the Dma
+  int statement = 0;  ///< Stmt::id of the Dma
+  DmaDirection direction = DmaDirection::get;
+  int tensor = 0;         ///< index into StageList::tensors
   int element_bytes = 1;  ///< of its tensor
   std::string reason;     ///< "get of A: 5 bytes of a row, no multiple of 4"
 };

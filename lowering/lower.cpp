@@ -13,6 +13,7 @@
 
 #include "lowering/compute_form.h"
 #include "lowering/dma_alignment.h"
+#include "lowering/ldm_room.h"
 #include "lowering/padding.h"
 #include "lowering/planner.h"
 #include "lowering/read_schedule.h"
@@ -37,11 +38,11 @@ class NestBuilder {
     add_core_grid();
     add_tensors();
     add_buffers();
-    if (nest_.ldm_bytes > target_.ldm_available()) {
-      return Decision::refuse(
-          "ldm-capacity",
-          fmt::format("the buffers need {} bytes of LDM, the target has {}", nest_.ldm_bytes, target_.ldm_available()),
-          fmt::format("{} bytes of LDM more", nest_.ldm_bytes - target_.ldm_available()));
+    const std::int64_t room = ldm_for_buffers(model_, target_);
+    if (nest_.ldm_bytes > room) {
+      return Decision::refuse("ldm-capacity",
+                              fmt::format("the buffers need {} bytes of LDM, the target has {}", nest_.ldm_bytes, room),
+                              fmt::format("{} bytes of LDM more", nest_.ldm_bytes - room));
     }
     if (auto refused = check_intermediates()) return *refused;
     nest_.body = renumbered(chain(0, {}));

@@ -18,9 +18,6 @@
 namespace stowage {
 namespace {
 
-/// Splits over the cores that are tried, from the cheapest on, where the planner's makes a transfer unaligned.
-constexpr std::size_t most_tried_splits = 1000;
-
 Planned plan_scheduled(const std::string& name, const GroupModel& model, Scheduled scheduled, const Target& target) {
   if (auto* refused = std::get_if<Decision>(&scheduled)) return std::move(*refused);
   Plan plan;

@@ -13,21 +13,25 @@
 #include "core/parallel.h"
 #include "lowering/canonical_stages.h"
 #include "lowering/cost_cache.h"
-#include "lowering/dma_alignment.h"
 #include "lowering/group_work.h"
 #include "lowering/smallest_ldm.h"
+#include "lowering/unaligned_parts.h"
 
 namespace stowage {
 namespace {
 
-/// An operator alone may be planned with transfers that the machine would refuse (plan_group.cpp); `several` operators
-/// have another way, so they may not.
-GroupCost::Answer answer_of(Planned planned, bool several, const Target& target) {
+/// An operator alone may be planned with transfers that the machine would refuse (plan_group.cpp), and so may several
+/// that would make the same ones alone.
+GroupCost::Answer answer_of(Planned planned, const Graph& graph, const FusedOperator& group, const Planner& planner,
+                            const Target& target, PlanChoices& choices) {
   if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
   const Plan& plan = std::get<Plan>(planned);
-  if (several) {
-    const auto unaligned = unaligned_transfers(plan.nest, target);
-    if (!unaligned.empty()) return {Decision::refuse("dma-alignment", unaligned.front().reason), 0};
+  if (group.operators.size() > 1) {
+    if (const auto added = added_unaligned(graph, group, plan.nest, planner, target, choices)) {
+      return {
+          Decision::refuse("dma-alignment", fmt::format("{}, which its operators alone do not make", added->reason)),
+          0};
+    }
   }
   return {Decision::allow(), plan.time.cycles};
 }
@@ -95,8 +99,13 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   std::vector<CanonicalStages> canonical(groups.size());
   std::vector<std::string> keys(groups.size());
   parallel_for(groups.size(), options_.threads, stop, [&](std::size_t i) {
-    canonical[i] = canonical_stages(group_stages(graph, groups[i]));
-    keys[i] = hash128_of(canonical[i].text + (groups[i].operators.size() > 1 ? "several operators\n" : ""));
+    StageList stages = group_stages(graph, groups[i]);
+    std::string parts;
+    if (groups[i].operators.size() > 1) {
+      parts = "several operators\n" + parts_text(graph, groups[i], stages, *target_);
+    }
+    canonical[i] = canonical_stages(std::move(stages));
+    keys[i] = hash128_of(canonical[i].text + parts);
   });
 
   // Without a build id nothing on disk can be believed.
@@ -106,13 +115,15 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   for (std::size_t i = 0; i < groups.size() && !stop.stop_requested(); ++i) {
     if (first.try_emplace(keys[i], i).second && cache.find(keys[i]) == nullptr) missing.push_back(i);
   }
+  PlanChoices own;
+  PlanChoices& choices = options_.choices != nullptr ? *options_.choices : own;
   std::vector<Answer> planned(missing.size());
   std::vector<char> done(missing.size(), 0);  // bytes, so that threads do not share one
   parallel_for(missing.size(), options_.threads, stop, [&](std::size_t m) {
     const CanonicalStages& group = canonical[missing[m]];
     PlanChoice choice = choose_plan(group, *planner_, *target_);
-    planned[m] = answer_of(plan_chosen("group", group.stages, choice.schedule, *planner_, *target_, {}),
-                           groups[missing[m]].operators.size() > 1, *target_);
+    planned[m] = answer_of(plan_chosen("group", group.stages, choice.schedule, *planner_, *target_, {}), graph,
+                           groups[missing[m]], *planner_, *target_, choices);
     if (options_.choices != nullptr) options_.choices->add(group.text, std::move(choice));
     done[m] = 1;
   });
@@ -134,10 +145,22 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
 
 std::string PlannedGroupCost::change_that_allows(const Graph& graph, const FusedOperator& group) const {
   const StageList stages = group_stages(graph, group);
-  const auto bytes = smallest_ldm(*target_, [&](const Target& target) {
-    const bool several = group.operators.size() > 1;
-    return answer_of(plan_group("group", stages, {}, *planner_, target, {}), several, target).decision.allowed;
-  });
+  const auto decision = [&](const Target& target) {
+    PlanChoices choices;
+    return answer_of(plan_group("group", stages, {}, *planner_, target, {}), graph, group, *planner_, target, choices)
+        .decision;
+  };
+  if (decision(*target_).rule == "dma-alignment") {
+    Target target = *target_;
+    while (target.dma_alignment > 1) {
+      target.dma_alignment /= 2;
+      if (decision(target)) {
+        return fmt::format("target.dma_alignment = {} (instead of {})", target.dma_alignment, target_->dma_alignment);
+      }
+    }
+    return {};
+  }
+  const auto bytes = smallest_ldm(*target_, [&](const Target& target) { return decision(target).allowed; });
   if (!bytes) return {};
   return fmt::format("target.ldm_bytes = {} ({} more)", *bytes, *bytes - target_->ldm_bytes);
 }

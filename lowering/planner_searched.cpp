@@ -27,6 +27,7 @@
 #include "core/number_text.h"
 #include "lowering/core_grids.h"
 #include "lowering/dma_alignment.h"
+#include "lowering/ldm_room.h"
 #include "lowering/planner_swtvm.h"
 #include "lowering/shared_lines.h"
 #include "lowering/swtvm.h"
@@ -77,6 +78,7 @@ class PlanSearch {
         target_(target),
         trace_(trace),
         model_(build_group_model(stages)),
+        room_(ldm_for_buffers(model_, target)),
         bounds_(model_, target) {}
 
   /// What the search fixes beside the person; nothing where no plan was found.
@@ -89,6 +91,7 @@ class PlanSearch {
       search();
     }
     if (!best_) return std::nullopt;
+    plan_published_aligned();
     const bool dearer = published_ && best_->cycles() > published_->cycles();
     const Tried& chosen = dearer ? *cheapest_ : *best_;
     tell_choice(chosen);
@@ -98,12 +101,27 @@ class PlanSearch {
  private:
   void search() {
     published_ = plan(person_);
+    published_is_unaligned_ = !published_ && met_unaligned_;
     if (person_.parallel) {
       if (published_) splits_.push_back(*published_);
     } else {
       search_grids();
     }
     climb_from_splits();
+  }
+
+  /// Where the published split makes a transfer unaligned, planner swtvm takes the first of the others that does not
+  /// (plan_group.cpp): that is the published plan then.
+  void plan_published_aligned() {
+    if (published_ || !published_is_unaligned_ || narrow_may_be_unaligned_ || person_.parallel) return;
+    std::vector<CoreGrid> grids = bounds_.grids();
+    grids.resize(std::min(grids.size(), most_tried_splits));
+    for (CoreGrid& grid : grids) {
+      Schedule fixed = person_;
+      fixed.parallel = std::move(grid.parallel);
+      published_ = plan(fixed);
+      if (published_) return;
+    }
   }
 
   // --- plans ---------------------------------------------------------------------------------------------------------
@@ -277,7 +295,7 @@ class PlanSearch {
   /// The sizes fixed as well, if they fit.
   void add_if_fitting(const Tried& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const {
     const auto bytes = buffer_bytes(model_, sizes, target_.ldm_alignment);
-    if (std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) > target_.ldm_available()) return;
+    if (std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) > room_) return;
     Schedule fixed = at.fixed;
     fixed.parallel = at.complete.parallel;
     fixed.order = person_.order;
@@ -367,28 +385,37 @@ class PlanSearch {
     }
     if (splits_.size() > told_splits) {
       tell("split", TraceOutcome::step,
-           fmt::format("{} more splits were planned, from {} to {} cycles", splits_.size() - told_splits,
+           fmt::format("{} {} planned, from {} to {} cycles", counted(splits_.size() - told_splits, "more split"),
+                       for_number(splits_.size() - told_splits, "was", "were"),
                        grouped_digits(splits_[told_splits].cycles()), grouped_digits(splits_.back().cycles())));
     }
     if (given_up_ > 0) {
       tell("split", TraceOutcome::step,
-           fmt::format("{} splits were given up with their buffers sized and their loops in order: with these none of "
-                       "them can take fewer than {} cycles",
-                       given_up_, grouped_digits(least_given_up_)));
+           fmt::format("{} {} given up with {} buffers sized and {} loops in order: with these {} take fewer than {} "
+                       "cycles",
+                       counted(given_up_, "split"), for_number(given_up_, "was", "were"),
+                       for_number(given_up_, "its", "their"), for_number(given_up_, "its", "their"),
+                       for_number(given_up_, "it cannot", "none of them can"), grouped_digits(least_given_up_)));
     }
     if (unaligned_ > 0) {
       tell("split", TraceOutcome::step,
-           fmt::format("{} splits make transfers that the DMA cannot carry out (dma-alignment)", unaligned_));
+           fmt::format("{} {} transfers that the DMA cannot carry out (dma-alignment)", counted(unaligned_, "split"),
+                       for_number(unaligned_, "makes", "make")));
     }
     const std::size_t seen = splits_.size() + given_up_ + unaligned_;
-    if (planned > seen) tell("split", TraceOutcome::step, fmt::format("{} splits have no plan", planned - seen));
+    if (planned > seen) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{} {} no plan", counted(planned - seen, "split"), for_number(planned - seen, "has", "have")));
+    }
     if (planned < splits.size()) {
       const auto least =
           std::min_element(splits.begin() + static_cast<std::ptrdiff_t>(planned), splits.end(),
                            [](const Split& a, const Split& b) { return a.grid.least_cycles < b.grid.least_cycles; });
       tell("split", TraceOutcome::step,
-           fmt::format("{} splits were not planned: none of them can take fewer than {} cycles",
-                       splits.size() - planned, grouped_digits(least->grid.least_cycles)));
+           fmt::format("{} {} not planned: {} take fewer than {} cycles", counted(splits.size() - planned, "split"),
+                       for_number(splits.size() - planned, "was", "were"),
+                       for_number(splits.size() - planned, "it cannot", "none of them can"),
+                       grouped_digits(least->grid.least_cycles)));
     }
   }
 
@@ -448,6 +475,7 @@ class PlanSearch {
   const Target& target_;
   TraceSink trace_;
   GroupModel model_;
+  std::int64_t room_;  ///< bytes of LDM for buffers
   PlanBounds bounds_;
   std::optional<Tried> published_;        ///< what planner swtvm makes of it
   std::optional<Tried> best_;             ///< of least price
@@ -455,6 +483,7 @@ class PlanSearch {
   std::vector<Tried> splits_;             ///< one for every split that was planned, best first
   bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
   bool met_unaligned_ = false;
+  bool published_is_unaligned_ = false;
   std::size_t unaligned_ = 0;        ///< splits left out for their transfers
   std::size_t given_up_ = 0;         ///< schedules that were not planned to the end
   std::int64_t least_given_up_ = 0;  ///< least bound of them

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/number_text.h"
 #include "lowering/planner_swtvm.h"
 #include "lowering/swtvm.h"
 
@@ -43,7 +44,8 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
     total *= split.parts;
   }
   if (total > cores) {
-    return refuse(fmt::format("parallel: the grid has {} parts, the target has {} cores", total, cores));
+    return refuse(
+        fmt::format("parallel: the grid has {}, the target has {}", counted(total, "part"), counted(cores, "core")));
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "core/parallel.h"
 #include "lowering/cycle_limit.h"
 #include "lowering/dma_alignment.h"
@@ -49,10 +50,10 @@ void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostic
   warning.code = "dma-alignment";
   warning.place.object = fmt::format("fused operator {}", step.group.name);
   warning.message = fmt::format(
-      "{} transfer{} of narrow elements cannot be kept to multiples of {} bytes: {} would "
-      "refuse to carry {} out; the emulation moves {} byte by byte",
-      unaligned.size(), unaligned.size() == 1 ? "" : "s", target.dma_alignment, target.name,
-      unaligned.size() == 1 ? "it" : "them", unaligned.size() == 1 ? "it" : "them");
+      "{} of narrow elements cannot be kept to multiples of {} bytes: {} would refuse to carry {} out; the emulation "
+      "moves {} byte by byte",
+      counted(unaligned.size(), "transfer"), target.dma_alignment, target.name,
+      for_number(unaligned.size(), "it", "them"), for_number(unaligned.size(), "it", "them"));
   warning.remedy =
       fmt::format("use elements of {0} bytes, or dimensions whose bytes are multiples of {0}", target.dma_alignment);
   for (const UnalignedTransfer& transfer : unaligned) warning.notes.push_back(transfer.reason);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "lowering/classification.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage {
 namespace {
@@ -38,6 +39,7 @@ class LdmManagement {
         ranges_(ranges),
         fixed_(fixed),
         target_(target),
+        room_(ldm_for_buffers(model, target)),
         trace_(trace),
         classes_(model) {}
 
@@ -63,7 +65,7 @@ class LdmManagement {
 
  private:
   [[nodiscard]] std::int64_t used() const { return total(buffer_bytes(model_, buffer_, target_.ldm_alignment)); }
-  [[nodiscard]] bool fits() const { return used() <= target_.ldm_available(); }
+  [[nodiscard]] bool fits() const { return used() <= room_; }
   [[nodiscard]] const std::string& name(int i) const { return model_.iterators[static_cast<std::size_t>(i)].name; }
   [[nodiscard]] bool is_free(int i) const {
     return !model_.pinned.contains(i) && fixed_[static_cast<std::size_t>(i)] == 0;
@@ -107,14 +109,13 @@ class LdmManagement {
     const ModelBuffer& binding = model_.buffers[static_cast<std::size_t>(largest)];
     const bool any_fixed = std::any_of(fixed_.begin(), fixed_.end(), [](std::int64_t f) { return f > 0; });
     const std::string reason = fmt::format(
-        "{} needs {} of LDM, the target has {} ({} - {} reserved); the binding buffer is {} with {} ([{}] elements)",
+        "{} needs {} of LDM, the target has {} ({} - {} {}); the binding buffer is {} with {} ([{}] elements)",
         any_fixed ? "one element of every other iterator beside the fixed sizes" : "even one element of every iterator",
-        kib_text(used()), kib_text(target_.ldm_available()), kib_text(target_.ldm_bytes),
-        kib_text(target_.ldm_reserved), binding.name, kib_text(bytes[static_cast<std::size_t>(largest)]),
-        fmt::join(buffer_extents(model_, binding, buffer_), " x "));
+        kib_text(used()), kib_text(room_), kib_text(target_.ldm_bytes), kib_text(target_.ldm_bytes - room_),
+        room_ < target_.ldm_available() ? "for parameters" : "reserved", binding.name,
+        kib_text(bytes[static_cast<std::size_t>(largest)]), fmt::join(buffer_extents(model_, binding, buffer_), " x "));
     trace_.add({"alg1", subject_, "ldm-capacity", TraceOutcome::refused, reason, {}});
-    return Decision::refuse("ldm-capacity", reason,
-                            fmt::format("{} of LDM more", kib_text(used() - target_.ldm_available())));
+    return Decision::refuse("ldm-capacity", reason, fmt::format("{} of LDM more", kib_text(used() - room_)));
   }
 
   /// size iterators by buffer size, then comp iterators by the number of tensors they affect; pinned and fixed ones
@@ -226,7 +227,7 @@ class LdmManagement {
 
   /// Of sizes that do not fit.
   [[nodiscard]] std::string overflow_text() const {
-    return fmt::format("{} needs {}, only {}", names_and_sizes(), kib_text(used()), kib_text(target_.ldm_available()));
+    return fmt::format("{} needs {}, only {}", names_and_sizes(), kib_text(used()), kib_text(room_));
   }
 
   [[nodiscard]] std::string names_and_sizes() const {
@@ -269,6 +270,7 @@ class LdmManagement {
   const std::vector<std::int64_t>& ranges_;
   const std::vector<std::int64_t>& fixed_;
   const Target& target_;
+  std::int64_t room_;  ///< bytes of LDM for buffers
   TraceSink trace_;
   Classification classes_;
   std::vector<std::int64_t> buffer_;

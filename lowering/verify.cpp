@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/storage_box.h"
+#include "lowering/ldm_room.h"
 #include "lowering/planner.h"
 #include "lowering/surroundings.h"
 #include "lowering/verify_rules.h"
@@ -253,9 +254,10 @@ std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt&
 Broken verify_structure(const LoopNest& nest) { return StructureCheck(nest).run(); }
 
 Broken verify_memory(const LoopNest& nest, const Target& target) {
-  if (nest.ldm_bytes > target.ldm_available()) {
-    return fmt::format("ldm-capacity: the buffers need {} bytes of LDM, {} has {} beside {} reserved", nest.ldm_bytes,
-                       target.name, target.ldm_available(), target.ldm_reserved);
+  if (const std::int64_t room = ldm_for_buffers(nest, target); nest.ldm_bytes > room) {
+    return fmt::format("ldm-capacity: the buffers need {} bytes of LDM, {} has {} beside {} {}", nest.ldm_bytes,
+                       target.name, room, target.ldm_bytes - room,
+                       room < target.ldm_available() ? "for parameters" : "reserved");
   }
   for (const Buffer& buffer : nest.buffers) {
     if (buffer.offset < 0 || buffer.offset + buffer.bytes() > nest.ldm_bytes) {

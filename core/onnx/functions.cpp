@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "core/number_text.h"
 #include "core/onnx/cross_check.h"
 #include "core/onnx/import_rows.h"
 #include "core/onnx/node_order.h"
@@ -262,10 +263,11 @@ class Expansion {
     const Key key = key_of(node.domain(), node.op_type());
     const std::string label = node_label(node.name(), node);
     if (node.input_size() > function.input_size() || node.output_size() > function.output_size()) {
-      return fail("wrong-operand-count", label,
-                  fmt::format("has {} operands and {} outputs; the function takes {} and gives {}", node.input_size(),
-                              node.output_size(), function.input_size(), function.output_size()),
-                  "give the call the function's operands and outputs");
+      return fail(
+          "wrong-operand-count", label,
+          fmt::format("has {} and {}; the function takes {} and gives {}", counted(node.input_size(), "operand"),
+                      counted(node.output_size(), "output"), function.input_size(), function.output_size()),
+          "give the call the function's operands and outputs");
     }
     calls_.push_back(text_of(key));
     if (std::find(calls_.begin(), calls_.end() - 1, calls_.back()) != calls_.end() - 1) {
@@ -284,9 +286,14 @@ class Expansion {
                   "compile it in parts");
     }
     const int written_for = opset_of(function, opset);
+    const auto* outer = model_.written_out_for(node);
+    const Model::WrittenOut own = outer != nullptr ? *outer : Model::WrittenOut{node.op_type(), node.name()};
     for (auto& inner : body) {
       if (of_onnx_) {
         note_opset(inner, written_for);
+        for (const auto& output : inner.output()) {
+          if (!output.empty()) model_.written_out[output] = own;
+        }
         to.Add()->Swap(&inner);
       } else {
         add(inner, written_for, to);

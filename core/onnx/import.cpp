@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 
+#include "core/number_text.h"
 #include "core/onnx/cross_check.h"
 #include "core/onnx/functions.h"
 #include "core/onnx/import_rows.h"
@@ -62,40 +63,82 @@ Result<Model> read_network(const std::string& path, Diagnostics& diagnostics, co
   return model;
 }
 
-/// How to make a network of the same meaning without an operator that is missing.
-std::string remedy_for(const onnx::NodeProto& node) {
+/// The first opset in which ONNX defines an operator by others, of those that Stowage does not have and that the ONNX
+/// with which it is built does not write out itself.
+std::optional<int> newer_function_since(const std::string& kind) {
+  static const std::map<std::string, int> since = {
+      {"AffineGrid", 20}, {"Attention", 23},      {"CenterCropPad", 18},      {"Elu", 18},
+      {"Gelu", 20},       {"Mish", 18},           {"GroupNormalization", 18}, {"RMSNormalization", 23},
+      {"Selu", 18},       {"Shrink", 18},         {"RotaryEmbedding", 23},    {"Softsign", 18},
+      {"Swish", 24},      {"ThresholdedRelu", 18}};
+  const auto found = since.find(kind);
+  return found == since.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool has_branches(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const onnx::AttributeProto& attribute) { return attribute.has_g(); });
+}
+
+/// How to make a network of the same meaning without an operator that is missing. `row` tells what of it is.
+std::string remedy_for(const Model& model, const CoverageRow& row, const onnx::NodeProto& node,
+                       const std::set<std::string>& missing) {
   if (!is_onnx_domain(node.domain())) {
     return "bring its definition along as a function of the model, or export the network with ONNX's own operators";
   }
-  const bool has_branches = std::any_of(node.attribute().begin(), node.attribute().end(),
-                                        [](const onnx::AttributeProto& attribute) { return attribute.has_g(); });
-  if (has_branches) return "export the network without control flow, for instance by tracing";
+  if (has_branches(node)) return "export the network without control flow, for instance by tracing";
+  const bool newer_functions = std::all_of(missing.begin(), missing.end(), [&](const std::string& kind) {
+    const auto since = newer_function_since(kind);
+    return since && *since <= model.opset;
+  });
+  if (!newer_functions) return "make it of other operators where the network is made, and export it again";
+  std::vector<std::string> pairs;
+  if (!missing.contains(row.operator_name)) pairs.push_back(fmt::format("(\"\", \"{}\")", row.operator_name));
+  for (const std::string& kind : missing) pairs.push_back(fmt::format("(\"\", \"{}\")", kind));
   return fmt::format(
-      "if ONNX defines it by other operators, write these out: onnx.inliner.inline_selected_functions(model, [(\"\", "
-      "\"{}\")], inline_schema_functions=True)",
-      node.op_type());
+      "newer versions of ONNX define it by other operators, write these out: onnx.inliner.inline_selected_functions("
+      "model, [{}], inline_schema_functions=True)",
+      fmt::join(pairs, ", "));
 }
 
+/// Operators as the file names them: nodes that were written out count as the one that they stand for.
 std::vector<CoverageRow> coverage_of(const Model& model) {
   const onnx::GraphProto& graph = model.proto.graph();
   const auto names = node_names(graph.node());
-  std::map<std::string, CoverageRow> rows;
+  struct Row {
+    CoverageRow row;
+    const onnx::NodeProto* first_missing = nullptr;
+    std::set<std::string> missing;  ///< operators of ONNX's own that Stowage does not have
+  };
+  std::map<std::string, Row> rows;
+  std::set<std::string> told;  // nodes that were written out
   for (int n = 0; n < graph.node_size(); ++n) {
     const onnx::NodeProto& node = graph.node(n);
     const bool own = is_onnx_domain(node.domain());
     const std::string kind = own ? node.op_type() : node.domain() + "::" + node.op_type();
-    CoverageRow& row = rows[kind];
+    const Model::WrittenOut* outer = model.written_out_for(node);
+    auto& [row, first_missing, missing] = rows[outer != nullptr ? outer->kind : kind];
     if (row.nodes.empty()) {
-      row.operator_name = kind;
-      row.reason = own ? why_unsupported(kind, model.opset_of(node))
-                       : fmt::format("belongs to the domain {}, which is not ONNX's own", node.domain());
-      row.supported = row.reason.empty();
-      if (!row.supported) row.remedy = remedy_for(node);
+      row.operator_name = outer != nullptr ? outer->kind : kind;
+      row.supported = true;
     }
-    row.nodes.push_back(names[static_cast<std::size_t>(n)]);
+    const std::string& name = outer != nullptr ? outer->node : names[static_cast<std::size_t>(n)];
+    if (outer == nullptr || told.insert(name).second) row.nodes.push_back(name);
+    const std::string reason = own ? why_unsupported(kind, model.opset_of(node))
+                                   : fmt::format("belongs to the domain {}, which is not ONNX's own", node.domain());
+    if (reason.empty()) continue;
+    missing.insert(kind);
+    if (!row.supported) continue;
+    row.supported = false;
+    first_missing = &node;
+    row.reason = outer != nullptr ? fmt::format("ONNX defines it by {}: {}", kind, reason) : reason;
   }
   std::vector<CoverageRow> sorted;
-  for (auto& [kind, row] : rows) sorted.push_back(std::move(row));
+  for (auto& [kind, found] : rows) {
+    auto& [row, first_missing, missing] = found;
+    if (!row.supported) row.remedy = remedy_for(model, row, *first_missing, missing);
+    sorted.push_back(std::move(row));
+  }
   return sorted;
 }
 
@@ -108,8 +151,7 @@ bool report_unsupported(const Model& model, Diagnostics& diagnostics) {
     Diagnostic diagnostic;
     diagnostic.code = row.operator_name.find("::") == std::string::npos ? "unsupported-operator" : "custom-domain";
     diagnostic.place = model.place(fmt::format("operator {}", row.operator_name));
-    diagnostic.message = fmt::format("is not supported ({} {}): {}", row.nodes.size(),
-                                     row.nodes.size() == 1 ? "node" : "nodes", row.reason);
+    diagnostic.message = fmt::format("is not supported ({}): {}", counted(row.nodes.size(), "node"), row.reason);
     constexpr std::size_t most_named = 20;
     const auto named = std::span(row.nodes).first(std::min(most_named, row.nodes.size()));
     diagnostic.notes.push_back(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/number_text.h"
 #include "core/onnx/node_import.h"
 #include "core/operators.h"
 
@@ -191,7 +192,7 @@ void check_form(const ImportRow& row, NodeImport& node) {
   const int operands = node.operand_count();
   if (operands < row.operands.least || operands > row.operands.most) {
     node.refuse("wrong-operand-count",
-                fmt::format("has {} operands; {} in opset {} takes {}", operands, row.name, node.opset(),
+                fmt::format("has {}; {} in opset {} takes {}", counted(operands, "operand"), row.name, node.opset(),
                             row.operands.least == row.operands.most
                                 ? std::to_string(row.operands.least)
                                 : fmt::format("{} to {}", row.operands.least, row.operands.most)));

@@ -8,55 +8,104 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
+#include "core/number_text.h"
 #include "core/onnx/readable_name.h"
+#include "core/quoting.h"
 
 namespace stowage::onnx_import {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// Reports names that are not read, each once, by what they name: "output 0 of node 3 (Relu)", counted from 0 in the
+/// file's order.
 class NameCheck {
  public:
-  explicit NameCheck(bool& good) : good_(good) {}
+  NameCheck(const Model& model, Diagnostics& diagnostics) : model_(model), diagnostics_(diagnostics) {}
 
-  void graph(const onnx::GraphProto& graph) {
-    name(graph.name());
-    for (const auto& value : graph.input()) info(value);
-    for (const auto& value : graph.output()) info(value);
-    for (const auto& tensor : graph.initializer()) name(tensor.name());
-    nodes(graph.node());
-  }
-
-  void function(const onnx::FunctionProto& function) {
-    name(function.name());
-    name(function.domain());
-    for (const auto& text : function.input()) name(text);
-    for (const auto& text : function.output()) name(text);
-    nodes(function.node());
+  /// Whether all were good.
+  bool run() {
+    graph(model_.proto.graph(), "");
+    for (int f = 0; f < model_.proto.functions_size(); ++f) function(model_.proto.functions(f), f);
+    if (wrong_.size() > most_told) {
+      diagnostics_.error("invalid-name", model_.place(),
+                         fmt::format("{} more names cannot be read", wrong_.size() - most_told), rename);
+    }
+    return wrong_.empty();
   }
 
  private:
-  void nodes(const Nodes& nodes) {
-    for (const auto& node : nodes) {
-      name(node.name());
-      name(node.op_type());
-      name(node.domain());
-      for (const auto& text : node.input()) name(text);
-      for (const auto& text : node.output()) name(text);
-      for (const auto& attribute : node.attribute()) {
-        name(attribute.name());
-        if (attribute.has_g()) graph(attribute.g());
+  static constexpr std::size_t most_told = 10;
+  static constexpr const char* rename = "rename it in the program that exported the model, and export it again";
+
+  void graph(const onnx::GraphProto& graph, const std::string& inside) {
+    name(graph.name(), "the graph" + inside);
+    for (int i = 0; i < graph.input_size(); ++i) info(graph.input(i), fmt::format("input {}{}", i, inside));
+    for (int o = 0; o < graph.output_size(); ++o) info(graph.output(o), fmt::format("output {}{}", o, inside));
+    for (int t = 0; t < graph.initializer_size(); ++t) {
+      name(graph.initializer(t).name(), fmt::format("weight {}{}", t, inside));
+    }
+    nodes(graph.node(), inside);
+  }
+
+  void function(const onnx::FunctionProto& function, int index) {
+    const std::string object = fmt::format("function {}", index);
+    name(function.name(), object);
+    name(function.domain(), "the domain of " + object);
+    for (int i = 0; i < function.input_size(); ++i) name(function.input(i), fmt::format("input {} of {}", i, object));
+    for (int o = 0; o < function.output_size(); ++o)
+      name(function.output(o), fmt::format("output {} of {}", o, object));
+    nodes(function.node(), " of " + object);
+  }
+
+  void nodes(const Nodes& nodes, const std::string& inside) {
+    for (int n = 0; n < nodes.size(); ++n) {
+      const onnx::NodeProto& node = nodes[n];
+      const std::string object = is_good(node.op_type()) ? fmt::format("node {} ({}){}", n, node.op_type(), inside)
+                                                         : fmt::format("node {}{}", n, inside);
+      name(node.name(), object);
+      name(node.op_type(), "the operator of " + object);
+      name(node.domain(), "the domain of " + object);
+      for (int i = 0; i < node.input_size(); ++i) name(node.input(i), fmt::format("operand {} of {}", i, object));
+      for (int o = 0; o < node.output_size(); ++o) name(node.output(o), fmt::format("output {} of {}", o, object));
+      for (int a = 0; a < node.attribute_size(); ++a) {
+        const auto& attribute = node.attribute(a);
+        name(attribute.name(), fmt::format("attribute {} of {}", a, object));
+        if (attribute.has_g()) graph(attribute.g(), " of " + object);
       }
     }
   }
 
-  void name(const std::string& text) { good_ = good_ && text.size() <= max_name_length && is_readable_name(text); }
-  void info(const onnx::ValueInfoProto& value) {
-    name(value.name());
-    for (const auto& dim : value.type().tensor_type().shape().dim()) name(dim.dim_param());
+  void info(const onnx::ValueInfoProto& value, const std::string& object) {
+    name(value.name(), object);
+    const auto& shape = value.type().tensor_type().shape();
+    for (int d = 0; d < shape.dim_size(); ++d) {
+      name(shape.dim(d).dim_param(), fmt::format("dimension {} of {}", d, object));
+    }
   }
-  bool& good_;
+
+  [[nodiscard]] static bool is_good(const std::string& text) {
+    return text.size() <= max_name_length && is_readable_name(text);
+  }
+
+  void name(const std::string& text, const std::string& object) {
+    if (is_good(text) || !wrong_.insert(text).second || wrong_.size() > most_told) return;
+    constexpr std::size_t most_shown = 60;
+    std::string shown = shortened(terminal_text(text), most_shown);
+    for (const auto& [from, to] : {std::pair("\n", "\\n"), std::pair("\t", "\\t")}) {
+      for (std::size_t at = 0; (at = shown.find(from, at)) != std::string::npos; at += 2) shown.replace(at, 1, to);
+    }
+    const std::string why = text.size() > max_name_length ? fmt::format("is {} long, {} are the most that are read",
+                                                                        counted(text.size(), "byte"), max_name_length)
+                                                          : "is not readable text (UTF-8 without control characters)";
+    diagnostics_.error("invalid-name", model_.place(object), fmt::format("its name '{}' {}", shown, why), rename);
+  }
+
+  const Model& model_;
+  Diagnostics& diagnostics_;
+  std::set<std::string> wrong_;
 };
 
 /// A file as protobuf reads it, piece by piece; it ends early when stopped.
@@ -107,7 +156,7 @@ bool read_file(Model& model, Diagnostics& diagnostics, const std::stop_token& st
   // An ONNX file starts with its version; bytes of another kind rarely yield a plausible one.
   const auto ir = model.proto.ir_version();
   if (ir >= 1 && ir <= 100 && (model.proto.has_graph() || !model.proto.producer_name().empty())) {
-    return fail("truncated-model", fmt::format("the file is truncated or damaged ({} bytes)", size),
+    return fail("truncated-model", fmt::format("the file is truncated or damaged ({})", counted(size, "byte")),
                 "fetch or export the model again");
   }
   return fail("not-onnx", "this is not an ONNX file", "give a model that was exported as ONNX");
@@ -136,18 +185,7 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
                 fmt::format("the network has {} nodes; at most {} are read", proto.graph().node_size(), max_nodes),
                 "compile it in parts");
   }
-  bool good_names = true;
-  NameCheck names(good_names);
-  names.graph(proto.graph());
-  for (const auto& function : proto.functions()) names.function(function);
-  if (!good_names) {
-    return fail(
-        "invalid-name",
-        fmt::format(
-            "a name in the file is not readable text (UTF-8 without control characters) or longer than {} bytes",
-            max_name_length),
-        "rename it in the program that exported the model, and export it again");
-  }
+  if (!NameCheck(model, diagnostics).run()) return Failed{};
   std::int64_t opset = proto.opset_import_size() == 0 ? 1 : 0;  // files of IR version 1 and 2 name no opset
   const auto note_opset = [&](const auto& imports) {
     for (const auto& import : imports) {
@@ -171,6 +209,13 @@ Result<Model> load_model(const std::string& path, Diagnostics& diagnostics, cons
                 "export it again with an opset that there is");
   model.opset = static_cast<int>(opset);
   return model;
+}
+
+const Model::WrittenOut* Model::written_out_for(const onnx::NodeProto& node) const {
+  for (const auto& output : node.output()) {
+    if (const auto found = written_out.find(output); found != written_out.end()) return &found->second;
+  }
+  return nullptr;
 }
 
 int Model::opset_of(const onnx::NodeProto& node) const {

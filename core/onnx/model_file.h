@@ -28,8 +28,16 @@ struct Model {
   int opset = 0;  ///< version of ONNX's own operators that the file was written for
   /// By a value that they make: the opset of nodes out of functions that were written for another one.
   std::map<std::string, int> other_opsets;
+  /// A node of the file that ONNX defines by others, and for which these stand.
+  struct WrittenOut {
+    std::string kind;
+    std::string node;
+  };
+  /// By a value that they make: which one nodes stand for.
+  std::map<std::string, WrittenOut> written_out;
 
   [[nodiscard]] int opset_of(const onnx::NodeProto& node) const;
+  [[nodiscard]] const WrittenOut* written_out_for(const onnx::NodeProto& node) const;
 
   [[nodiscard]] SourcePlace place(std::string object = {}) const {
     SourcePlace place;

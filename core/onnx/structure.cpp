@@ -44,8 +44,12 @@ class StructureCheck {
 
   void collect_outside_values() {
     std::set<std::string> inputs;
-    for (const auto& input : graph_.input()) {
-      if (input.name().empty()) fail("invalid-name", "graph", "a network input has no name", "name every input");
+    for (int i = 0; i < graph_.input_size(); ++i) {
+      const auto& input = graph_.input(i);
+      if (input.name().empty()) {
+        fail("invalid-name", fmt::format("input {}", i), "this network input has no name (inputs count from 0)",
+             "name every input where the network is made, and export it again");
+      }
       if (!inputs.insert(input.name()).second) {
         fail("duplicate-value", fmt::format("input {}", input.name()), "this name stands for two network inputs",
              "give every input a name of its own");

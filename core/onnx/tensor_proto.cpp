@@ -9,6 +9,7 @@
 #include <fstream>
 #include <limits>
 
+#include "core/number_text.h"
 #include "core/tensor_limits.h"
 
 namespace stowage::onnx_import {
@@ -87,7 +88,7 @@ class TensorReader {
   Result<Tensor> read_raw(ElementType type, const Shape& shape, std::int64_t bytes) {
     const std::string& raw = proto_.raw_data();
     if (static_cast<std::int64_t>(raw.size()) != bytes) {
-      return wrong_size(shape, fmt::format("{} bytes", raw.size()), fmt::format("{} bytes", bytes));
+      return wrong_size(shape, counted(raw.size(), "byte"), counted(bytes, "byte"));
     }
     std::vector<std::byte> content(raw.size());
     if (!raw.empty()) std::memcpy(content.data(), raw.data(), raw.size());
@@ -97,7 +98,7 @@ class TensorReader {
   template <class Stored, class Field>
   Result<Tensor> convert(ElementType type, const Shape& shape, std::int64_t count, const Field& field) {
     if (field.size() != count) {
-      return wrong_size(shape, fmt::format("{} values", field.size()), fmt::format("{} values", count));
+      return wrong_size(shape, counted(field.size(), "value"), counted(count, "value"));
     }
     std::vector<std::byte> content(static_cast<std::size_t>(count) * sizeof(Stored));
     for (std::int64_t i = 0; i < count; ++i) {
@@ -181,14 +182,15 @@ class TensorReader {
     const auto file = external_path(external->location);
     if (!file) return Failed{};
     if (external->length && *external->length != bytes) {
-      return wrong_size(shape, fmt::format("{} bytes in '{}'", *external->length, external->location),
-                        fmt::format("{} bytes", bytes));
+      return wrong_size(shape, fmt::format("{} in '{}'", counted(*external->length, "byte"), external->location),
+                        counted(bytes, "byte"));
     }
     std::error_code error;
     const auto size = static_cast<std::int64_t>(fs::file_size(*file, error));
     if (error || external->offset > size || bytes > size - external->offset) {
-      return fail("external-data", fmt::format("needs {} bytes at offset {} of '{}', which has {} bytes", bytes,
-                                               external->offset, external->location, error ? 0 : size));
+      return fail("external-data",
+                  fmt::format("needs {} at offset {} of '{}', which has {}", counted(bytes, "byte"), external->offset,
+                              external->location, counted(error ? 0 : size, "byte")));
     }
     std::vector<std::byte> content(static_cast<std::size_t>(bytes));
     std::ifstream stream(*file, std::ios::binary);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "core/operators/window.h"
 
 namespace stowage::operators {
@@ -29,7 +30,8 @@ ScalarExpr with_bias(const Definer& d, StageDraft& stage, const IndexExpr& ff, s
   if (!d.has(2)) return {};
   const int b = d.operand(2);
   if (d.shape(b) != Shape{features}) {
-    d.refuse("shape-mismatch", fmt::format("bias of shape {} for {} features", to_text(d.shape(b)), features));
+    d.refuse("shape-mismatch",
+             fmt::format("bias of shape {} for {}", to_text(d.shape(b)), counted(features, "feature")));
   }
   const ElementType type = d.type(d.operand(0));
   return scalar_accumulator(type) + stage.read(b, {ff});
@@ -44,8 +46,8 @@ OperatorDefinition conv(Definer& d) {
   const std::int64_t features = weights[0];
   const std::int64_t channels = weights[1];  // of one group
   if (in[1] % groups != 0 || in[1] / groups != channels || features % groups != 0) {
-    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {} group{}", to_text(in),
-                                           to_text(weights), groups, groups == 1 ? "" : "s"));
+    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {}", to_text(in), to_text(weights),
+                                           counted(groups, "group")));
   }
   const auto windows = forward_windows(d, tail(in), tail(weights), false);
 
@@ -111,7 +113,7 @@ std::vector<Window> transposed_windows(const Definer& d, const Shape& in, const 
     w.out = full - w.pad_begin - w.pad_end;
     if (w.out < 1) {
       d.refuse("shape-mismatch",
-               fmt::format("padding {} and {} leaves nothing of {} elements", w.pad_begin, w.pad_end, full));
+               fmt::format("padding {} and {} leaves nothing of {}", w.pad_begin, w.pad_end, counted(full, "element")));
     }
   }
   return windows;
@@ -122,8 +124,8 @@ std::vector<Window> transposed_windows(const Definer& d, const Shape& in, const 
 struct TransposedTaps {
   std::vector<IndexExpr> x_at;
   std::vector<IndexExpr> w_at;
-  bool passes_kernel = false;  ///< some w_at lie behind the kernel, where weights count as zero
-  ScalarExpr hits;             ///< null, or whether there is an i for the r of this point at all
+  bool passes_kernel = false;  ///< some w_at lie behind the kernel
+  ScalarExpr hits;             ///< null, or whether this point is such a pair: i meets r, and r is in the kernel
 
   /// Adds one dimension; `place` is o + pad_begin.
   void add(StageDraft& stage, const Window& window, const IndexExpr& place, const std::string& axis) {
@@ -134,7 +136,10 @@ struct TransposedTaps {
       const IndexExpr t = stage.reduction_axis(axis, count);
       x_at.push_back(floor_div(place, stride) - t);
       w_at.push_back(remainder(place, stride) + t * stride);
-      passes_kernel = passes_kernel || count * stride > window.kernel;
+      if (count * stride == window.kernel) return;
+      passes_kernel = true;
+      require(scalar_binary(BinaryOp::less, scalar_index(ElementType::i64, w_at.back()),
+                            scalar_integer(ElementType::i64, window.kernel)));
       return;
     }
     const IndexExpr r = stage.reduction_axis(axis, window.kernel);
@@ -142,10 +147,10 @@ struct TransposedTaps {
     x_at.push_back(floor_div(scaled, stride));
     w_at.push_back(r);
     if (stride == 1) return;
-    const ScalarExpr hit =
-        equal(scalar_index(ElementType::i64, remainder(scaled, stride)), scalar_integer(ElementType::i64, 0));
-    hits = hits ? scalar_binary(BinaryOp::logical_and, hits, hit) : hit;
+    require(equal(scalar_index(ElementType::i64, remainder(scaled, stride)), scalar_integer(ElementType::i64, 0)));
   }
+
+  void require(const ScalarExpr& hit) { hits = hits ? scalar_binary(BinaryOp::logical_and, hits, hit) : hit; }
 };
 
 OperatorDefinition conv_transpose(Definer& d) {
@@ -155,8 +160,8 @@ OperatorDefinition conv_transpose(Definer& d) {
   const Shape in = d.shape(x);
   const Shape weights = d.shape(w);
   if (in[1] % groups != 0 || weights[0] != in[1]) {
-    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {} group{}", to_text(in),
-                                           to_text(weights), groups, groups == 1 ? "" : "s"));
+    d.refuse("shape-mismatch", fmt::format("input {} and weights {} do not fit {}", to_text(in), to_text(weights),
+                                           counted(groups, "group")));
   }
   const std::int64_t channels = in[1] / groups;  // of one group
   const std::int64_t group_features = weights[1];

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "core/tensor_limits.h"
 
 namespace stowage::operators {
@@ -49,7 +50,7 @@ std::vector<int> Definer::operands() const {
 
 int Definer::axis(std::int64_t axis, int rank) const {
   if (axis < -rank || axis >= rank) {
-    refuse("bad-attribute", fmt::format("axis {} of a tensor with {} dimensions", axis, rank),
+    refuse("bad-attribute", fmt::format("axis {} of a tensor with {}", axis, counted(rank, "dimension")),
            rank == 0 ? "give it a tensor of one dimension or more"
                      : fmt::format("give an axis from -{} to {}", rank, rank - 1));
   }

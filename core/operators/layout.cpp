@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "core/operators/define.h"
 
 namespace stowage::operators {
@@ -77,7 +78,7 @@ OperatorDefinition flatten(Definer& d) {
   const int rank = static_cast<int>(shape.size());
   std::int64_t axis = int_attribute(d.attributes(), "axis", 1);
   if (axis < -rank || axis > rank) {  // the rank itself is allowed here
-    d.refuse("bad-attribute", fmt::format("axis {} of a tensor with {} dimensions", axis, rank));
+    d.refuse("bad-attribute", fmt::format("axis {} of a tensor with {}", axis, counted(rank, "dimension")));
   }
   if (axis < 0) axis += rank;
   const std::span<const std::int64_t> all(shape);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "driver/json.h"
 #include "driver/session.h"
 #include "driver/text_table.h"
@@ -82,9 +83,9 @@ void print_warnings(const ToolContext& context, const Diagnostics& diagnostics) 
   context.err << format_diagnostics(printed);
   if (shared_lines == 0) return;
   context.err << fmt::format(
-      "note: {} DMA statements put parts of one memory line from several cores, which may cost time on the machine "
+      "note: {} {} parts of one memory line from several cores, which may cost time on the machine "
       "(--json lists them)\n",
-      shared_lines);
+      counted(shared_lines, "DMA statement"), for_number(shared_lines, "puts", "put"));
 }
 
 int usage_error(const ToolContext& context, const std::string& command, const std::string& message,

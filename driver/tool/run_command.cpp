@@ -106,10 +106,10 @@ std::string counts_text(const EmulationResult& emulation) {
   const DmaTotals sum = emulated_totals(emulation);
   std::int64_t peak = 0;
   for (const std::int64_t bytes : emulation.ldm_peak_bytes) peak = std::max(peak, bytes);
-  return fmt::format(
-      "emulated: {} DMA transfers, {} operations, {} bytes, LDM peak {} bytes; {} operations fetched parameters\n",
-      grouped_digits(sum.transfers), grouped_digits(sum.operations), grouped_digits(sum.bytes), grouped_digits(peak),
-      grouped_digits(emulation.parameter_fetches));
+  return fmt::format("emulated: {}, {}, {}, LDM peak {}; {} fetched parameters\n",
+                     counted(sum.transfers, "DMA transfer"), counted(sum.operations, "operation"),
+                     counted(sum.bytes, "byte"), counted(peak, "byte"),
+                     counted(emulation.parameter_fetches, "operation"));
 }
 
 std::string verdict_of(const ValueError& error) {

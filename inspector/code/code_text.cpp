@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/number_text.h"
 #include "driver/plan_reasons.h"
 
 namespace stowage::inspector {
@@ -93,25 +94,28 @@ QString statement_tip(const LoadedPlan& plan, int index, int statement, const Lo
   QString tip = qt(describe(plan, statement_place(index, statement)));
   if (std::holds_alternative<Dma>(facts->statement->node)) {
     const DmaTotals& totals = step->plan->counts.dma.at(statement);
-    tip += format("\n{} transfers = {} operations, {} bytes in all (all cores)",
-                  count_text(totals.transfers).toStdString(), count_text(totals.operations).toStdString(),
-                  count_text(totals.bytes).toStdString());
+    tip += format("\n{} {} = {} {}, {} {} in all (all cores)", count_text(totals.transfers).toStdString(),
+                  for_number(totals.transfers, "transfer", "transfers"), count_text(totals.operations).toStdString(),
+                  for_number(totals.operations, "operation", "operations"), count_text(totals.bytes).toStdString(),
+                  for_number(totals.bytes, "byte", "bytes"));
     for (const auto& [block, operations] : totals.operations_by_block) {
-      tip += format("\n  {} operations with blocks of {}", count_text(operations).toStdString(),
-                    size_text(block, look.units()).toStdString());
+      tip += format("\n  {} {} with blocks of {}", count_text(operations).toStdString(),
+                    for_number(operations, "operation", "operations"), size_text(block, look.units()).toStdString());
     }
     tip += format("\nbandwidth = bytes / predicted time, start-up of every operation included = {}",
                   rate_text(bandwidth_of(plan, *facts, totals)).toStdString());
   }
   if (const auto work = step->plan->counts.compute.find(statement); work != step->plan->counts.compute.end()) {
-    tip += format("\n{} points on all cores, {} on the busiest", count_text(work->second.points).toStdString(),
+    tip += format("\n{} {} on all cores, {} on the busiest", count_text(work->second.points).toStdString(),
+                  for_number(work->second.points, "point", "points"),
                   count_text(work->second.points_of_busiest).toStdString());
   }
   if (const auto filled = step->plan->counts.fill.find(statement); filled != step->plan->counts.fill.end()) {
-    tip +=
-        format("\n{} elements on all cores in {} fills, {} on the busiest",
-               count_text(filled->second.elements).toStdString(), count_text(filled->second.executions).toStdString(),
-               count_text(filled->second.elements_of_busiest).toStdString());
+    tip += format("\n{} {} on all cores in {} {}, {} on the busiest", count_text(filled->second.elements).toStdString(),
+                  for_number(filled->second.elements, "element", "elements"),
+                  count_text(filled->second.executions).toStdString(),
+                  for_number(filled->second.executions, "fill", "fills"),
+                  count_text(filled->second.elements_of_busiest).toStdString());
   }
   if (facts->inclusive_cycles > 0) {
     tip += format("\n{} of the group's {} ({})", time_text(facts->inclusive_cycles, clock, look.units()).toStdString(),

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/number_text.h"
 #include "fusion/candidates.h"
 #include "fusion/group.h"
 #include "fusion/strategy.h"
@@ -171,7 +172,10 @@ Table strategies_table(const std::vector<StrategyResult>& results) {
   }
   for (const StrategyResult& result : results) {
     std::string remark = result.proved ? "proved best of all partitions into the candidates" : "";
-    if (result.unplanned > 0) remark = fmt::format("{} groups cannot be planned and do not count", result.unplanned);
+    if (result.unplanned > 0) {
+      remark = fmt::format("{} cannot be planned and {} not count", counted(result.unplanned, "group"),
+                           for_number(result.unplanned, "does", "do"));
+    }
     table.rows.push_back({{result.strategy, result.groups, result.kernels, result.cycles,
                            best > 0 ? static_cast<double>(result.cycles - best) / static_cast<double>(best) : 0.0,
                            result.bytes, static_cast<std::int64_t>(result.differences.size()), remark},

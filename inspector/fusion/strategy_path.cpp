@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/number_text.h"
 #include "fusion/group.h"
 #include "inspector/fusion/candidates.h"
 
@@ -115,7 +116,7 @@ double heading(Drawing& drawing, const LoadedPlan& plan, const Look& look, doubl
   y += title;
   const double line = QFontMetricsF(look.smallFont()).height() + 2;
   if (!record.totals.empty()) {
-    QString text = format("{} groups, ", record.totals.front().groups) +
+    QString text = format("{}, ", counted(record.totals.front().groups, "group")) +
                    full_time_text(record.totals.front().cycles, plan.program().target.clock_hz, look.units());
     if (record.search) {
       text +=
@@ -193,7 +194,7 @@ Drawing strategy_drawing(const LoadedPlan& plan, const StrategyPath& path, const
     drawing.text({margin + 12, y, width - 2 * margin, pen.row}, text, theme.muted, look.smallFont());
     y += pen.row;
   };
-  if (first > 0) note(format("… {} groups before", first));
+  if (first > 0) note(format("… {} before", counted(first, "group")));
   std::int64_t spent = 0;
   for (int i = 0; i < first; ++i) {
     if (const auto taken = path.steps[static_cast<std::size_t>(i)].chosen) spent += candidates[*taken].cycles;
@@ -245,7 +246,7 @@ Drawing strategy_drawing(const LoadedPlan& plan, const StrategyPath& path, const
   }
   y += 4;
   if (last < static_cast<int>(path.steps.size()))
-    note(format("… {} groups after", path.steps.size() - static_cast<std::size_t>(last)));
+    note(format("… {} after", counted(path.steps.size() - static_cast<std::size_t>(last), "group")));
   for (const Return& back : returns) {
     const double target = state_y[static_cast<std::size_t>(back.to)];
     if (target < 0) {  // its state is not drawn

@@ -463,7 +463,7 @@ class Replayer {
     }
     ReplayStep& step =
         add("result", "all", TraceOutcome::accepted,
-            fmt::format("All together: {} transfers, {}; the LDM holds {} of {}.", grouped_digits(facts_.dma.transfers),
+            fmt::format("All together: {}, {}; the LDM holds {} of {}.", counted(facts_.dma.transfers, "transfer"),
                         bytes_text(facts_.dma.bytes), bytes_text(nest.ldm_bytes), bytes_text(replay_.capacity)));
     step.why = fmt::format("Predicted to take {} cycles.", grouped_digits(facts_.cycles));
     finish(step, -1);

@@ -24,9 +24,6 @@ void check_groups(std::uint64_t seed, std::uint64_t rounds) {
   constexpr std::uint64_t graphs_a_program = 10;
   for (std::uint64_t first = 0; first < rounds; first += 10 * graphs_a_program) {
     Target target = testing::RandomPartition(static_cast<unsigned>(seed + first)).machine();
-    // The emitted struct holds parameters and reply words too.
-    target.ldm_reserved = 2048;
-    target.ldm_bytes += target.ldm_reserved;
     std::vector<StageList> lists;
     std::vector<std::vector<Tensor>> operands;
     std::vector<Tensor> results;

@@ -22,9 +22,6 @@ TEST_CASE("random operators on random machines: emitted, compiled and run, they 
     fixtures::OperatorDraw draw(seed + round);
     Target target = draw.machine();
     target.name = "random";
-    // The emitted struct holds parameters and reply words too.
-    target.ldm_reserved = 2048;
-    target.ldm_bytes += target.ldm_reserved;
     constexpr std::size_t operators_a_program = 12;
     std::vector<StageList> lists;
     std::vector<std::vector<Tensor>> values;

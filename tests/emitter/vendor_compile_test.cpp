@@ -54,8 +54,6 @@ TEST_CASE("random programs for random machines compile with the vendor's signatu
   for (std::uint64_t round = 0; round < rounds; ++round) {
     fixtures::OperatorDraw draw(seed + round);
     Target target = draw.machine();
-    target.ldm_reserved = 2048;
-    target.ldm_bytes += target.ldm_reserved;
     target.vector_lanes = draw.coin() ? 4 : 1;
     std::vector<StageList> lists;
     while (lists.size() < 4) {

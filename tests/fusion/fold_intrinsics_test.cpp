@@ -238,7 +238,7 @@ TEST_CASE("a Pad that a window cannot express stays") {
   CHECK(record_of({{"pads", Ints{0, 1, 1, 1, 0, 0, 1, 1}}}, "Conv", {}) ==
         "- pad [pad-place] it pads dimension 1, which no window runs along\n");
   CHECK(record_of({{"pads", Ints{0, 0, -1, 1, 0, 0, 1, 1}}}, "Conv", {}) ==
-        "- pad [pad-place] it takes 1 elements away\n");
+        "- pad [pad-place] it takes 1 element away\n");
   CHECK(record_of({{"pads", around}}, "Conv", {{"auto_pad", std::string("SAME_UPPER")}}) ==
         "- pad [auto-pad] window computes its own pads (SAME_UPPER)\n");
   CHECK(record_of({{"pads", around}}, "AveragePool", {{"ceil_mode", std::int64_t{1}}}) ==

@@ -90,7 +90,7 @@ TEST_CASE("what cannot be is refused with rule and reason", "[inspector]") {
   CHECK_FALSE(refusal(edit_of(place)).empty());
   Schedule split;
   split.parallel = {{"y", 64}};
-  CHECK(refusal(edit_of(split)).find("the target has 1 cores") != std::string::npos);
+  CHECK(refusal(edit_of(split)).find("the target has 1 core") != std::string::npos);
   PlanEdit target;
   target.target["ldm_bytes"] = "12";
   CHECK_FALSE(refusal(target).empty());

@@ -9,12 +9,15 @@
 
 #include <unistd.h>
 
+#include "core/operators.h"
 #include "core/temporary_folder.h"
 #include "fusion/candidates.h"
+#include "fusion/group.h"
 #include "fusion/siblings.h"
 #include "fusion/strategy.h"
 #include "lowering/canonical_stages.h"
 #include "lowering/cost_cache.h"
+#include "lowering/dma_alignment.h"
 #include "lowering/planned_cost.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/random_net.h"
@@ -218,6 +221,40 @@ TEST_CASE("refusals of equal groups name their own tensors") {
     REQUIRE(std::holds_alternative<Decision>(plan));
     REQUIRE(candidate.refusals.size() == 1);
     CHECK(candidate.refusals[0] == std::get<Decision>(plan));
+  }
+}
+
+TEST_CASE("a group whose operators make the same unaligned transfers alone is allowed") {
+  GraphBuilder builder("net");
+  const TensorId image = builder.add_input("image", ElementType::u8, {1, 1, 5, 5});
+  Diagnostics diagnostics;
+  const auto append = [&](const std::string& kind, TensorId operand, Attributes attributes) {
+    const auto made =
+        append_operator(builder, kind, kind, std::move(attributes), {operand}, kind + "_out", {}, {}, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(made);
+    return *made;
+  };
+  const TensorId largest =
+      append("MaxPool", image,
+             {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  builder.mark_output(append("Cast", largest, {{"to", std::string("f32")}}));
+  const Graph graph = std::move(builder).build();
+  const GraphFacts facts(graph);
+  const FusedOperator both = make_group(facts, "reduction", facts.order.front(),
+                                        {{facts.order.front(), "anchor"}, {facts.order.back(), "epilogue"}});
+  const Target target = small_target();
+  for (const char* name : {"swtvm", "searched"}) {
+    INFO(name);
+    const PlannedGroupCost cost(*find_planner(name), target);
+    CHECK_FALSE(cost.cost(graph, make_single(facts, facts.order.front())).cycles == 0);
+    const GroupCost::Answer answer = cost.cost(graph, both);
+    INFO(answer.decision.rule << ": " << answer.decision.reason);
+    CHECK(answer.decision);
+    CHECK(answer.cycles > 0);
+    const Planned plan = plan_group("both", group_stages(graph, both), {}, *find_planner(name), target, {});
+    REQUIRE(std::holds_alternative<Plan>(plan));
+    CHECK_FALSE(unaligned_transfers(std::get<Plan>(plan).nest, target).empty());
   }
 }
 

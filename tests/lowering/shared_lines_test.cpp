@@ -7,11 +7,17 @@
 #include <limits>
 #include <map>
 
+#include <random>
+
+#include <fmt/format.h>
+
+#include "core/operators.h"
 #include "lowering/core_grids.h"
 #include "lowering/planner.h"
 #include "lowering/shared_lines.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
+#include "tests/random_runs.h"
 
 using namespace stowage;
 using namespace stowage::testing;
@@ -108,4 +114,50 @@ TEST_CASE("the search takes parts that end with a line where that costs two per 
       if (shares && !cores_share_lines(model, grid.parallel, 128)) CHECK(cycles > plan.time.cycles);
     }
   }
+}
+
+TEST_CASE("the search takes no more cycles than swtvm where the published split makes transfers unaligned") {
+  const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261125);
+  const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 400);
+  std::uint64_t corners = 0;
+  std::uint64_t dearer = 0;
+  std::string examples;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    std::mt19937 random(static_cast<unsigned>(seed + round));
+    const auto between = [&](std::int64_t low, std::int64_t high) {
+      return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+    };
+    Shape shape;
+    for (std::int64_t d = between(1, 3); d > 0; --d) shape.push_back(between(1, 130));
+    const ElementType type = between(0, 1) == 0 ? ElementType::i8 : ElementType::i16;
+    GraphBuilder builder("net");
+    const TensorId a = builder.add_input("a", type, shape);
+    const TensorId b = builder.add_input("b", type, shape);
+    Diagnostics diagnostics;
+    const auto sum = append_operator(builder, "Add", "sum", {}, {a, b}, "c", {}, {}, diagnostics);
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1 " << to_text(shape));
+    REQUIRE(sum);
+    builder.mark_output(*sum);
+    const StageList stages = last_of(std::move(builder).build());
+    Target target = sunway();
+    target.launch_seconds = 0;  // would hide what differs
+    target.cores = static_cast<int>(between(1, 64));
+    Trace trace;
+    const Planned published = plan_group("sum", stages, {}, *find_planner("swtvm"), target, TraceSink(&trace));
+    const Planned searched = plan_group("sum", stages, {}, *find_planner("searched"), target, {});
+    REQUIRE(std::holds_alternative<Plan>(published));
+    REQUIRE(std::holds_alternative<Plan>(searched));
+    const bool corner = std::any_of(trace.records.begin(), trace.records.end(), [](const TraceRecord& record) {
+      return record.place == "dma-alignment" && record.outcome == TraceOutcome::refused;
+    });
+    corners += corner ? 1 : 0;
+    const std::int64_t most = std::get<Plan>(published).time.cycles;
+    const std::int64_t cycles = std::get<Plan>(searched).time.cycles;
+    if (cycles <= most) continue;
+    ++dearer;
+    examples += fmt::format("STOWAGE_SEED={}: {} cycles instead of {}\n", seed + round, cycles, most);
+  }
+  INFO("from STOWAGE_SEED=" << seed << " on, " << corners << " published splits were unaligned:\n" << examples);
+  CHECK(dearer == 0);
+  if (rounds >= 400) CHECK(corners > rounds / 4);
 }

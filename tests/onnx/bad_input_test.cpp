@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <random>
 
+#include <fmt/format.h>
+
 #include "tests/onnx/text_model.h"
 
 namespace stowage::test {
@@ -226,12 +228,28 @@ TEST_CASE("whole numbers divided by zero on import are refused", "[onnx][bad]") 
 
 TEST_CASE("names that are no text are refused", "[onnx][bad]") {
   auto model = text_model("g (float[2] x) => (float[2] y) { y = Relu(x) }");
-  model.mutable_graph()->mutable_node(0)->set_name("\xff\xfe");
-  CHECK(import_model(model).codes() == "invalid-name");
-  model.mutable_graph()->mutable_node(0)->set_name("line\nbreak");
-  CHECK(import_model(model).codes() == "invalid-name");
-  model.mutable_graph()->mutable_node(0)->set_name(std::string(100'000, 'x'));
-  CHECK(import_model(model).codes() == "invalid-name");
+  // What is wrong, where it is and which name: with codes(), the whole message.
+  const auto said = [&](std::string_view place, std::string_view message) {
+    const auto outcome = import_model(model);
+    INFO(outcome.text());
+    CHECK(outcome.codes() == "invalid-name");
+    CHECK(outcome.text().find(fmt::format("error: {}: its name {} [invalid-name]", place, message)) !=
+          std::string::npos);
+    CHECK(outcome.text().find("help: rename it") != std::string::npos);
+  };
+  auto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_name("\xff\xfe");
+  said("node 0 (Relu)", "'\\xff\\xfe' is not readable text (UTF-8 without control characters)");
+  node.set_name("line\nbreak");
+  said("node 0 (Relu)", "'line\\nbreak' is not readable text (UTF-8 without control characters)");
+  node.set_name(std::string(100'000, 'x'));
+  const auto outcome = import_model(model);
+  CHECK(outcome.text().find("is 100 000 bytes long, 2048 are the most that are read") != std::string::npos);
+  CHECK(outcome.text().size() < 1000);
+  node.set_name("good");
+  model.mutable_graph()->mutable_input(0)->set_name("a\x01");
+  node.set_input(0, "a\x01");
+  said("input 0", "'a\\u0001' is not readable text (UTF-8 without control characters)");
 }
 
 TEST_CASE("a stopped import fails and says nothing", "[onnx][bad]") {

@@ -131,6 +131,24 @@ TEST_CASE("transfers of narrow elements that cannot be aligned are told by compi
   checked(*compiled.compilation, inputs);
 }
 
+TEST_CASE("operators that make unaligned transfers alone may be fused where these are all") {
+  Net net;
+  const TensorId image = net.builder.add_input("image", ElementType::u8, {1, 1, 5, 5});
+  const TensorId largest =
+      net.append("MaxPool", "largest", {image},
+                 {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  const Graph graph = net.done(net.append("Cast", "widened", {largest}, {{"to", std::string("f32")}}));
+  const std::string planner = GENERATE("swtvm", "searched");
+  INFO(planner);
+  const Compiled compiled = compiled_for(graph, planner);
+  INFO(compiled.said);
+  REQUIRE(compiled.compilation);
+  CHECK(compiled.compilation->program.steps.size() == 1);
+  CHECK_THAT(compiled.said, Catch::StartsWith("warning: fused operator ") && Catch::Contains("[dma-alignment]") &&
+                                Catch::Contains("note: get of image"));
+  checked(*compiled.compilation, seeded_inputs(graph, 5));
+}
+
 TEST_CASE("a network whose transfers a target's dma_alignment does not allow is refused by name") {
   Net net;
   const TensorId x = net.builder.add_input("x", ElementType::f32, {37, 50});

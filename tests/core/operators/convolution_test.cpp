@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 #include <random>
 
 #include "run_operator.h"
@@ -201,6 +203,36 @@ TEST_CASE("ConvTranspose agrees with scattering on random geometries", "[ConvTra
     const Tensor x = random_floats(in, generator);
     const Tensor w = random_floats({in[1], features, g.kernel[0], g.kernel[1]}, generator);
     check_floats(run("ConvTranspose", attributes_of(g), {x, w}), out, scatter(x, w, g, out));
+  }
+}
+
+TEST_CASE("an element of a ConvTranspose that is no number reaches the outputs of its window and no others",
+          "[ConvTranspose]") {
+  std::mt19937 generator(17);
+  for (const Geometry& g :
+       {Geometry{{3, 3}, {2, 2}, {1, 1}, {0, 0, 0, 0}}, Geometry{{3, 2}, {2, 3}, {1, 1}, {1, 0, 0, 1}},
+        Geometry{{5, 3}, {3, 2}, {1, 1}, {1, 1, 1, 1}}, Geometry{{4, 4}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
+        Geometry{{3, 3}, {2, 2}, {2, 2}, {0, 0, 0, 0}}}) {
+    for (const float odd : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+      Tensor x = random_floats({1, 2, 4, 4}, generator);
+      const Tensor w = random_floats({2, 2, g.kernel[0], g.kernel[1]}, generator);
+      std::vector<float> values(static_cast<std::size_t>(x.size()));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(x.as_double(static_cast<std::int64_t>(i)));
+      values[1 * 4 + 2] = odd;
+      x = floats({1, 2, 4, 4}, values);
+      const Tensor y = run("ConvTranspose", attributes_of(g), {x, w});
+      const auto expected = scatter(x, w, g, y.shape());
+      INFO("kernel " << to_text(Shape(g.kernel)) << " strides " << to_text(Shape(g.stride)));
+      int odd_elements = 0;
+      for (std::int64_t i = 0; i < y.size(); ++i) {
+        const double wanted = expected[static_cast<std::size_t>(i)];
+        odd_elements += std::isfinite(wanted) ? 0 : 1;
+        CHECK(std::isfinite(y.as_double(i)) == std::isfinite(wanted));
+      }
+      CHECK(odd_elements > 0);
+      CHECK(odd_elements < y.size());
+    }
   }
 }
 
