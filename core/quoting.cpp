@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/quoting.h"
 
-#include <cctype>
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +41,9 @@ bool is_control(std::uint32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
 bool turns_direction(std::uint32_t c) {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
+
+/// Ends a line for some readers, though it is no control character.
+bool separates_lines(std::uint32_t c) { return c == 0x2028 || c == 0x2029; }
 
 bool is_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -96,21 +99,78 @@ std::string csv_cell(std::string_view text) {
   return quoted + "\"";
 }
 
-std::string terminal_text(std::string_view text) {
+namespace {
+
+std::string escape_of(std::uint32_t c) {
+  return c > 0xFFFF ? fmt::format("\\U{:08x}", c) : fmt::format("\\u{:04x}", c);
+}
+
+/// `text` with the escape of every character for which `is_escaped` holds, and of every byte that is no UTF-8.
+template <class IsEscaped>
+std::string with_escapes(std::string_view text, const IsEscaped& is_escaped) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
     const CodePoint c = first_of(text);
     if (c.bytes == 0) {
       result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
-    } else if (turns_direction(c.value) || (is_control(c.value) && c.value != '\n' && c.value != '\t')) {
-      result += fmt::format("\\u{:04x}", c.value);
+    } else if (is_escaped(c.value)) {
+      result += escape_of(c.value);
     } else {
       result += text.substr(0, c.bytes);
     }
     text.remove_prefix(c.bytes > 0 ? c.bytes : 1);
   }
   return result;
+}
+
+}  // namespace
+
+std::string terminal_text(std::string_view text) {
+  return with_escapes(text, [](std::uint32_t c) {
+    return turns_direction(c) || separates_lines(c) || (is_control(c) && c != '\n' && c != '\t');
+  });
+}
+
+std::string line_text(std::string_view text) {
+  return with_escapes(text, [](std::uint32_t c) { return turns_direction(c) || separates_lines(c) || is_control(c); });
+}
+
+std::string c_comment_text(std::string_view text) {
+  // C99 promises 4095 characters of a line; some stand before and behind the comment.
+  constexpr std::size_t most = 3800;
+  const std::string ascii = with_escapes(text, [](std::uint32_t c) { return c < 0x20 || c >= 0x7F || c == '\\'; });
+  std::string safe;
+  for (const char c : ascii) {
+    const char before = safe.empty() ? ' ' : safe.back();
+    const bool apart = (before == '*' && c == '/') || (before == '/' && c == '*') || (before == '?' && c == '?');
+    if (apart) safe += ' ';
+    safe += c;
+  }
+  if (safe.size() > most) safe.replace(most / 2, safe.size() - most + 5, " ... ");
+  return safe;
+}
+
+std::string markdown_text(std::string_view text) {
+  std::string marked;
+  for (const char c : text) {
+    const bool link = c == '(' && marked.ends_with(']');
+    if (c == '<' || c == '&' || c == '`' || c == '\\' || link) marked += '\\';
+    marked += c;
+  }
+  return line_text(marked);
+}
+
+std::string markdown_code(std::string_view text) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string marks(longest + 1, '`');
+  const std::string_view space = longest > 0 ? " " : "";
+  return fmt::format("{0}{1}{2}{1}{0}", marks, space, line_text(text));
 }
 
 std::string shortened(std::string_view name, std::size_t most) {

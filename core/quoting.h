@@ -28,6 +28,20 @@ std::string csv_cell(std::string_view text);
 /// "\xff" byte by byte.
 std::string terminal_text(std::string_view text);
 
+/// The same on one line: line feeds and tabulators are escaped too, and the separators U+2028 and U+2029.
+std::string line_text(std::string_view text);
+
+/// Inside a comment of emitted C: nothing that ends it, opens another, joins lines or is a trigraph, and all that is
+/// not printable ASCII as "\u202e" (what is no UTF-8 as "\xff"), the backslash as "\u005c". No longer than a line may
+/// be that every C compiler must read.
+std::string c_comment_text(std::string_view text);
+
+/// Text in Markdown, outside of code: line_text() that holds no markup of HTML, code or links.
+std::string markdown_text(std::string_view text);
+
+/// A span of code in Markdown.
+std::string markdown_code(std::string_view text);
+
 /// At most `most` characters of a long name: its beginning and its end with "…" between. Counts code points.
 std::string shortened(std::string_view name, std::size_t most);
 

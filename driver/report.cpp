@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/quoting.h"
 #include "driver/details.h"
 #include "driver/nest_rows.h"
 #include "driver/text_table.h"
@@ -19,15 +20,15 @@ std::string members_text(const Graph& graph, const FusedOperator& group) {
   for (std::size_t i = 0; i < group.operators.size(); ++i) {
     const Operator& op = graph.op(group.operators[i]);
     members.push_back(i < group.roles.size() && !group.roles[i].empty()
-                          ? fmt::format("{} ({}, {})", op.name, op.kind, group.roles[i])
-                          : fmt::format("{} ({})", op.name, op.kind));
+                          ? fmt::format("{} ({}, {})", markdown_text(op.name), op.kind, group.roles[i])
+                          : fmt::format("{} ({})", markdown_text(op.name), op.kind));
   }
   return fmt::format("{}", fmt::join(members, ", "));
 }
 
 std::string tensor_text(const Graph& graph, TensorId id) {
   const GraphTensor& tensor = graph.tensor(id);
-  return fmt::format("{} {}{}", tensor.name, name_of(tensor.type), to_text(tensor.shape));
+  return fmt::format("{} {}{}", markdown_text(tensor.name), name_of(tensor.type), to_text(tensor.shape));
 }
 
 std::string split_text(const LoopNest& nest) {
@@ -89,7 +90,7 @@ std::string time_table(const Plan& plan) {
 std::string summary_text(const Compilation& compilation) {
   const Program& program = compilation.program;
   const ProgramTotals totals = totals_of(program);
-  TextTable sums({compilation.network, ">" + program.target.name});
+  TextTable sums({markdown_text(compilation.network), ">" + markdown_text(program.target.name)});
   sums.add({"fusion, planner", fmt::format("{}, {}", program.fusion, program.planner)});
   std::string meanings;  // sentences below the table
   if (compilation.fusion.search) {
@@ -127,18 +128,20 @@ std::string summary_text(const Compilation& compilation) {
     const auto& [group, plan] = program.steps[i];
     const std::string members = std::to_string(group.operators.size());
     if (!plan) {
-      steps.add({std::to_string(i), group.name, group.template_name, members, "", "", "", "", "", ""});
+      steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members, "", "", "",
+                 "", "", ""});
       continue;
     }
     const DmaTotals dma = dma_totals(plan->counts);
     const double share =
         totals.cycles > 0 ? 100.0 * static_cast<double>(plan->time.cycles) / static_cast<double>(totals.cycles) : 0;
-    steps.add({std::to_string(i), group.name, group.template_name, members, grouped_digits(dma.transfers),
-               grouped_digits(dma.operations), grouped_digits(dma.bytes), grouped_digits(plan->nest.ldm_bytes),
-               grouped_digits(plan->time.cycles), fmt::format("{:.1f} %", share)});
+    steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members,
+               grouped_digits(dma.transfers), grouped_digits(dma.operations), grouped_digits(dma.bytes),
+               grouped_digits(plan->nest.ldm_bytes), grouped_digits(plan->time.cycles),
+               fmt::format("{:.1f} %", share)});
   }
   std::string limits;
-  for (const SearchLimit& limit : compilation.fusion.limits) limits += text_of(limit) + "\n\n";
+  for (const SearchLimit& limit : compilation.fusion.limits) limits += markdown_text(text_of(limit)) + "\n\n";
   if (!meanings.empty()) meanings = "\n" + meanings;
   return sums.text() + meanings + "\n" + limits + steps.text();
 }
@@ -146,17 +149,17 @@ std::string summary_text(const Compilation& compilation) {
 std::string step_text(const Program& program, std::size_t step) {
   const auto& [group, plan] = program.steps[step];
   const Graph& graph = program.fused.graph;
-  std::string text = fmt::format("## {}\n\n", group.name);
-  text += fmt::format("Template {}: {}.\n\n", group.template_name, members_text(graph, group));
+  std::string text = fmt::format("## {}\n\n", markdown_text(group.name));
+  text += fmt::format("Template {}: {}.\n\n", markdown_text(group.template_name), members_text(graph, group));
   for (const TensorId input : group.inputs) {
     text += fmt::format("- {} {}\n", graph.tensor(input).constant ? "parameter" : "input", tensor_text(graph, input));
   }
   text += fmt::format("- output {}\n", tensor_text(graph, group.output));
   for (const TensorStack& stack : group.stacks) {
     std::vector<std::string> parts;
-    for (const TensorId part : stack.parts) parts.push_back(graph.tensor(part).name);
-    text += fmt::format("- {} is {}, one behind the other along dimension {}\n", graph.tensor(stack.whole).name,
-                        fmt::join(parts, ", "), stack.axis);
+    for (const TensorId part : stack.parts) parts.push_back(markdown_text(graph.tensor(part).name));
+    text += fmt::format("- {} is {}, one behind the other along dimension {}\n",
+                        markdown_text(graph.tensor(stack.whole).name), fmt::join(parts, ", "), stack.axis);
   }
   text += "\n";
   if (!plan) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
@@ -181,7 +184,8 @@ std::string views_text(const Compilation& compilation) {
     const bool is_view = record.outcome == TraceOutcome::accepted;
     ++all;
     if (is_view) ++views;
-    table.add({record.subject, op ? graph.op(*op).kind : "", is_view ? "view" : "copy", record.message});
+    table.add({markdown_text(record.subject), op ? graph.op(*op).kind : "", is_view ? "view" : "copy",
+               markdown_text(record.message)});
   }
   if (all == 0) return "";
   return fmt::format("{} of {} operators that might be views are: nothing is launched for them.\n\n{}", views, all,
@@ -194,7 +198,8 @@ std::string siblings_text(const Trace& trace) {
   for (const TraceRecord& record : trace.records) {
     if (record.algorithm != "siblings") continue;
     any = true;
-    table.add({record.subject, record.outcome == TraceOutcome::accepted ? "placed" : "apart", record.message});
+    table.add({markdown_text(record.subject), record.outcome == TraceOutcome::accepted ? "placed" : "apart",
+               markdown_text(record.message)});
   }
   if (!any) return "";
   return "Alike operators that read one tensor. Where their results lie side by side, they may be one operator.\n\n" +
@@ -202,8 +207,8 @@ std::string siblings_text(const Trace& trace) {
 }
 
 std::string report_markdown(const Compilation& compilation) {
-  std::string text = fmt::format("`{}`\n\n# {} on {}\n\n", reproducer_line(compilation), compilation.network,
-                                 compilation.program.target.name);
+  std::string text = fmt::format("{}\n\n# {} on {}\n\n", markdown_code(reproducer_line(compilation)),
+                                 markdown_text(compilation.network), markdown_text(compilation.program.target.name));
   text +=
       "Counts are sums over all cores. A transfer is one filling or emptying of an LDM buffer; an operation is one\n"
       "Athread call. Fetching a kernel's parameters is not counted.\n\n";

@@ -11,10 +11,10 @@
 
 #include "core/npy.h"
 #include "core/operators.h"
+#include "core/quoting.h"
 #include "driver/files.h"
 #include "driver/model_hash.h"
 #include "driver/schedule_toml.h"
-#include "emitter/c_writer.h"
 #include "fusion/fold_intrinsics.h"
 #include "fusion/record_as_planned.h"
 #include "fusion/strategy.h"
@@ -348,7 +348,7 @@ EmittedProgram emit_signed(const Compilation& compilation) {
   for (EmittedFile& file : emitted.files) {
     const bool makefile = file.path == "Makefile";
     if (!makefile && file.path != "main.c") continue;
-    const std::string text = comment_text(line);
+    const std::string text = c_comment_text(line);
     file.text = fmt::format(fmt::runtime(makefile ? "# {}\n{}" : "/* {} */\n{}"), text, file.text);
     for (LineOrigin& origin : file.origins) ++origin.line;
   }

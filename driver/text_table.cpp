@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/quoting.h"
 
 namespace stowage {
 
@@ -17,21 +18,27 @@ std::size_t width_of(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+/// On one line, and without a bar that would end the cell in Markdown.
+std::string cell_text(const std::string& text) {
+  std::string cell = line_text(text);
+  for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) cell.insert(at, "\\");
+  return cell;
+}
+
 }  // namespace
 
 TextTable::TextTable(std::vector<std::string> headings) {
   for (std::string& heading : headings) {
     right_.push_back(heading.starts_with('>'));
     if (right_.back()) heading.erase(0, 1);
+    heading = cell_text(heading);
   }
   rows_.push_back(std::move(headings));
 }
 
 void TextTable::add(std::vector<std::string> cells) {
   check(cells.size() == right_.size(), "a row has another number of cells than its table");
-  for (std::string& cell : cells) {  // a bar would end the cell in Markdown
-    for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) cell.insert(at, "\\");
-  }
+  for (std::string& cell : cells) cell = cell_text(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/quoting.h"
 
 namespace stowage {
 namespace {
@@ -35,7 +36,8 @@ void for_each_word(std::string_view line, const Visit& visit) {
   }
 }
 
-/// C99 and gnu99, what the headers of a kernel define, macros of the platform, and what every kernel declares.
+/// What a name of two or three letters and a suffix could be by chance, and what every kernel declares. A name that
+/// comes with a model needs no list: its prefix keeps it apart from every name of C, of a library or of a compiler.
 bool is_reserved(std::string_view name) {
   static constexpr auto words = [] {
     auto sorted = std::to_array<std::string_view>(
@@ -55,19 +57,24 @@ bool is_reserved(std::string_view name) {
 
 }  // namespace
 
-std::string c_identifier(std::string_view text) {
-  std::string name;
-  for (const char c : text) name += is_identifier_char(c) ? c : '_';
-  if (name.empty() || is_digit(name[0])) name.insert(0, "t");
+std::string c_name(std::string_view text, std::size_t most) {
+  constexpr std::string_view between = "__";
+  std::string name = identifier_of(text);
+  if (name.size() > most) {
+    const std::size_t kept = most - between.size();
+    name = name.substr(0, kept - kept / 2) + std::string(between) + name.substr(name.size() - kept / 2);
+  }
   return name;
 }
 
-std::string IdentifierPool::take(std::string_view wanted) {
-  const std::string base = c_identifier(wanted);
-  std::string name = base;
-  for (int number = 2; is_reserved(name) || !taken_.insert(name).second; ++number)
-    name = fmt::format("{}_{}", base, number);
+std::string IdentifierPool::take(const std::string& wanted) {
+  std::string name = names_.take(wanted);
+  while (is_reserved(name)) name = names_.take(wanted);
   return name;
+}
+
+std::string IdentifierPool::take_of_model(std::string_view wanted) {
+  return take(std::string(model_prefix) + c_name(wanted));
 }
 
 void CWriter::line(std::string text, int statement) {
@@ -78,7 +85,7 @@ void CWriter::define(std::string name, std::string text) {
   lines_.push_back({std::move(text), depth_, -1, written_for_, std::move(name)});
 }
 
-void CWriter::comment(std::string_view text) { line(fmt::format("/* {} */", comment_text(text))); }
+void CWriter::comment(std::string_view text) { line(fmt::format("/* {} */", c_comment_text(text))); }
 
 void CWriter::open(std::string text, int statement) {
   line(std::move(text), statement);
@@ -132,19 +139,6 @@ std::string to_text(const std::vector<CLine>& lines) {
     text += '\n';
   }
   return text;
-}
-
-std::string comment_text(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    const bool opens_or_closes =
-        !safe.empty() && ((safe.back() == '*' && c == '/') || (safe.back() == '/' && c == '*'));
-    if (opens_or_closes) safe += ' ';
-    safe += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
-  }
-  // "?" before the closing mark could begin a trigraph; a backslash could join lines.
-  std::replace(safe.begin(), safe.end(), '\\', '/');
-  return safe;
 }
 
 }  // namespace stowage

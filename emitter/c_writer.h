@@ -3,26 +3,35 @@
 // emitted code compiles without "unused variable").
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/identifiers.h"
+
 namespace stowage {
 
-/// Gives out C identifiers: each once, none of C's own words.
+/// In front of every identifier in emitted code that is made of a name from the model. No name of C, of its library, of
+/// Athread, of a compiler or of this emitter begins so, and none is reserved that does.
+constexpr std::string_view model_prefix = "t_";
+
+/// `text` as a part of an identifier or of a file's name: at most `most` characters, of a longer one the beginning and
+/// the end. C promises that the first 63 characters of a name count, and there are prefixes and numbers besides.
+std::string c_name(std::string_view text, std::size_t most = 44);
+
+/// Gives out C identifiers, each once.
 class IdentifierPool {
  public:
-  /// `wanted` made a valid identifier and, if it is taken, numbered: "x", "x_2", "x_3" …
-  std::string take(std::string_view wanted);
+  /// A name of our own, made of the names that the operators' definitions give their axes. If it is taken or one of C's
+  /// words it is numbered: "x", "x_2", "x_3" …
+  std::string take(const std::string& wanted);
+  /// A name that came with the model, or is made of one: model_prefix and what of it an identifier can hold.
+  std::string take_of_model(std::string_view wanted);
 
  private:
-  std::set<std::string, std::less<>> taken_;
+  UniqueNames names_;
 };
-
-/// `text` with every character that an identifier cannot hold replaced by '_'.
-std::string c_identifier(std::string_view text);
 
 struct CLine {
   std::string text;  ///< without indentation
@@ -59,8 +68,5 @@ class CWriter {
 
 /// Text of lines, two blanks a level.
 std::string to_text(const std::vector<CLine>& lines);
-
-/// `text` as the inside of a C comment: nothing that would end it or open another, no control characters.
-std::string comment_text(std::string_view text);
 
 }  // namespace stowage

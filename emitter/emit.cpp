@@ -15,6 +15,7 @@
 
 #include "core/check.h"
 #include "core/parallel.h"
+#include "core/quoting.h"
 #include "core/storage_box.h"
 #include "emitter/kernel.h"
 #include "emitter_templates.h"
@@ -57,6 +58,13 @@ struct KernelHash {
 KernelHash hash_of_kernel(const LoopNest& nest, const Target& target) {
   const std::string canonical = canonical_kernel(nest, target);
   return {XXH64(canonical.data(), canonical.size(), 0), XXH3_128bits(canonical.data(), canonical.size())};
+}
+
+/// What a kernel's name begins with; its hash follows. File scope leaves no name that begins with '_'.
+std::string kernel_prefix(const std::string& nest) {
+  const std::string name = c_name(nest, 32);
+  const std::size_t begin = name.find_first_not_of('_');
+  return begin == std::string::npos ? "kernel" : identifier_of(name.substr(begin));
 }
 
 class ProgramEmitter {
@@ -106,16 +114,16 @@ class ProgramEmitter {
       const LoopNest& nest = program_.steps[s].plan->nest;
       Layer layer;
       layer.step = static_cast<int>(s);
-      layer.function = functions.take("layer_" + nest.name);
+      layer.function = functions.take("layer_" + c_name(nest.name));
       IdentifierPool names;
-      for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take(tensor.name));
+      for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take_of_model(tensor.name));
 
       const KernelHash& hash = hashes[s];
       const auto [found, is_new] =
           known.emplace(std::pair(hash.text.high64, hash.text.low64), static_cast<int>(kernels_.size()));
       layer.kernel = found->second;
       if (is_new) {
-        const std::string prefix = c_identifier(nest.name).substr(0, 32);
+        const std::string prefix = kernel_prefix(nest.name);
         kernels_.push_back({kernel_names.take(fmt::format("{}_{:08x}", prefix, hash.name >> 32)), layer.step, {}, {}});
       }
       kernels_[static_cast<std::size_t>(layer.kernel)].users.push_back({layer.function, layer.tensors});
@@ -208,7 +216,7 @@ class ProgramEmitter {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const GraphTensor& tensor = graph().tensor(tensors[i]);
       out.line(fmt::format("{}(\"{}_{}.bin\", {}, {});  /* {}: {}{} */", function, name, i, address(tensors[i]),
-                           bytes_of(tensors[i]), comment_text(tensor.name), name_of(tensor.type),
+                           bytes_of(tensors[i]), c_comment_text(tensor.name), name_of(tensor.type),
                            to_text(tensor.shape)));
     }
   }
@@ -319,7 +327,7 @@ class ProgramEmitter {
     // What the program itself and its stacks need comes on top.
     const std::int64_t share = std::max<std::int64_t>(1024, memory / mebibyte + 512);
     std::string text(emitter_templates("Makefile"));
-    text = replaced(std::move(text), "@PROGRAM@", c_identifier(graph().name()) + "_sw");
+    text = replaced(std::move(text), "@PROGRAM@", c_name(graph().name()) + "_sw");
     text = replaced(std::move(text), "@OBJECTS@", fmt::format("{}", fmt::join(objects, " \\\n")));
     text = replaced(std::move(text), "@SIMD@", program_.target.vector_lanes > 1 ? " -msimd" : "");
     text = replaced(std::move(text), "@CORES@", std::to_string(threads_of_launch(program_.target)));

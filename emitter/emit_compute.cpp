@@ -31,7 +31,7 @@ ComputeWriter::ComputeWriter(KernelContext& context, const Stmt& statement, cons
     const Range& range = compute_.box[i];
     LocalAxis axis;
     axis.variable = VarId(k_.nest.variables.size() + i);
-    const std::string base = k_.canonical ? fmt::format("axis{}", i) : c_identifier(stage_.axes[i].name);
+    const std::string base = k_.canonical ? fmt::format("axis{}", i) : c_name(stage_.axes[i].name);
     axis.name = local.take(base + "i");
     axis.max_extent = range.max_extent;
     if (range.extent.is_constant()) {

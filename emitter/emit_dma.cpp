@@ -271,7 +271,9 @@ void name_dma(KernelContext& k) {
         const auto* wait = std::get_if<Wait>(&later->node);
         return wait != nullptr && wait->dma == id;
       });
-      const std::string& tensor = k.tensors[at(dma->nest_tensor)];
+      // Our own words are in front, so the tensor's prefix need not be.
+      const std::string tensor =
+          k.canonical ? k.tensors[at(dma->nest_tensor)] : c_name(k.nest.tensors[at(dma->nest_tensor)].name);
       DmaNames names;
       names.reply = "reply_" + tensor;
       names.wait_elsewhere = !waited_here;
@@ -287,7 +289,7 @@ void name_dma(KernelContext& k) {
 }
 
 std::string region_text(KernelContext& k, const Dma& dma) {
-  std::string text = k.tensors[at(dma.nest_tensor)];
+  std::string text = k.nest.tensors[at(dma.nest_tensor)].name;
   for (const Range& range : dma.region) {
     text += fmt::format("[{} .. +{}]", k.index(range.start), k.index(range.extent));
   }

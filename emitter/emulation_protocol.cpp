@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/quoting.h"
+
 namespace stowage {
 namespace {
 
@@ -20,11 +22,7 @@ std::string_view name_of(EmulationLevel level) {
 }
 
 /// Names end a line of the configuration, so they must not.
-std::string one_line(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  return name.empty() ? "-" : name;
-}
+std::string one_line(std::string_view name) { return name.empty() ? "-" : line_text(name); }
 
 std::optional<EmulationProblem> parse_problem(bool error, const std::string& rest) {
   std::vector<std::string> fields;

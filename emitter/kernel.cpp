@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "core/quoting.h"
 #include "emitter/kernel_context.h"
 #include "lowering/ldm_room.h"
 
@@ -119,7 +120,7 @@ void emit_member(const KernelContext& k, CWriter& out, std::size_t b) {
   check(buffer.slots == 1, "buffers of several slots are not emitted yet");
   std::string line = fmt::format("{} {}{};", c_name_of(buffer.type), k.buffers[b], dimensions(buffer.extents));
   if (!k.canonical) {
-    line += fmt::format("  /* {}: {} bytes at {} */", comment_text(k.nest.stages.tensors[at(buffer.tensor)].name),
+    line += fmt::format("  /* {}: {} bytes at {} */", c_comment_text(k.nest.stages.tensors[at(buffer.tensor)].name),
                         buffer.bytes(), buffer.offset);
   }
   out.line(std::move(line));
@@ -193,7 +194,7 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
 
 void emit_header(KernelContext& k, CWriter& out, const std::string& name, const std::vector<KernelUser>& users) {
   const auto line = [&](std::string_view text) {
-    out.line(text.empty() ? " *" : fmt::format(" * {}", comment_text(text)));
+    out.line(text.empty() ? " *" : fmt::format(" * {}", c_comment_text(text)));
   };
   out.line("/*");
   line(fmt::format("{}: compute-core function of layer {}", name, users.empty() ? k.nest.name : users.front().layer));
@@ -233,7 +234,7 @@ void emit_header(KernelContext& k, CWriter& out, const std::string& name, const 
         collect(guard->body);
       } else if (const auto* dma = std::get_if<Dma>(&stmt->node)) {
         transfers.push_back(fmt::format("{} {} {}", dma->direction == DmaDirection::get ? "get" : "put",
-                                        k.tensors[at(dma->nest_tensor)],
+                                        k.nest.tensors[at(dma->nest_tensor)].name,
                                         inside.empty() ? "outside all loops" : "inside " + inside.back()));
       }
     }

@@ -8,11 +8,30 @@
 #include "core/check.h"
 
 namespace stowage {
+namespace {
+
+/// True of names that the lowering makes of an axis alone, like "y_at": those are ours. What it makes of a tensor's or
+/// an operator's name is the model's.
+bool is_of_axis(const LoopNest& nest, std::string_view name) {
+  const auto made_of = [&](std::string_view axis) {
+    if (!name.starts_with(axis)) return false;
+    std::string_view rest = name.substr(axis.size());
+    const std::size_t number = rest.rfind('_') + 1;  // of names that were wanted more than once
+    const bool numbered = number > 0 && rest.find_first_not_of("0123456789", number) == std::string_view::npos;
+    if (numbered) rest = rest.substr(0, number - 1);
+    return rest.empty() || rest == "o" || rest == "_at" || rest == "_n" || rest == "_core";
+  };
+  return std::any_of(nest.stages.stages.begin(), nest.stages.stages.end(), [&](const Stage& stage) {
+    return std::any_of(stage.axes.begin(), stage.axes.end(), [&](const Axis& axis) { return made_of(axis.name); });
+  });
+}
+
+}  // namespace
 
 KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target, bool is_canonical)
     : nest(loop_nest), target(its_target), canonical(is_canonical) {
   const auto name = [&](IdentifierPool& from, const std::string& given, std::string_view kind, std::size_t i) {
-    return from.take(canonical ? fmt::format("{}{}", kind, i) : given);
+    return canonical ? from.take(fmt::format("{}{}", kind, i)) : from.take_of_model(given);
   };
   std::size_t rank = 0;
   for (const Buffer& buffer : nest.buffers) rank = std::max(rank, buffer.extents.size());
@@ -23,7 +42,9 @@ KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target
   for (std::size_t i = 0; i < nest.tensors.size(); ++i)
     tensors.push_back(name(pool, nest.tensors[i].name, "tensor", i));
   for (std::size_t i = 0; i < nest.variables.size(); ++i) {
-    variables.push_back(name(pool, nest.variables[i].name, "variable", i));
+    const std::string& given = nest.variables[i].name;
+    const bool own = !canonical && is_of_axis(nest, given);
+    variables.push_back(own ? pool.take(given) : name(pool, given, "variable", i));
   }
   IdentifierPool members;
   for (std::size_t i = 0; i < nest.buffers.size(); ++i) {
@@ -47,7 +68,8 @@ std::string KernelContext::table(const std::shared_ptr<const IndexTable>& wanted
     }
   }
   tables.push_back(wanted);
-  table_names.push_back(pool.take(canonical ? fmt::format("table{}", tables.size() - 1) : wanted->name));
+  table_names.push_back(canonical ? pool.take(fmt::format("table{}", tables.size() - 1))
+                                  : pool.take_of_model(wanted->name));
   return table_names.back();
 }
 

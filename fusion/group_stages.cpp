@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <set>
 
-#include <fmt/format.h>
-
+#include "core/identifiers.h"
 #include "core/operators.h"
 #include "core/storage_box.h"
 #include "fusion/fused_graph.h"
@@ -15,36 +12,6 @@
 
 namespace stowage {
 namespace {
-
-constexpr std::string_view c_keywords[] = {"auto",    "break",  "case",     "char",   "const",  "continue", "default",
-                                           "do",      "double", "else",     "enum",   "float",  "for",      "goto",
-                                           "if",      "inline", "int",      "long",   "main",   "register", "restrict",
-                                           "return",  "short",  "signed",   "sizeof", "static", "struct",   "switch",
-                                           "typedef", "union",  "unsigned", "void",   "extern", "volatile", "while"};
-
-/// A valid C identifier that reads like the name.
-std::string c_identifier(const std::string& name) {
-  std::string identifier;
-  for (const char c : name) identifier += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  if (identifier.empty() || std::isdigit(static_cast<unsigned char>(identifier[0])) != 0) {
-    identifier = "t" + (identifier.empty() ? "" : "_" + identifier);
-  }
-  if (std::find(std::begin(c_keywords), std::end(c_keywords), identifier) != std::end(c_keywords)) identifier += "_";
-  return identifier;
-}
-
-/// Hands out each name once, with "_2", "_3" … behind further ones.
-class UniqueNames {
- public:
-  std::string take(const std::string& wanted) {
-    std::string name = wanted;
-    for (int number = 2; !taken_.insert(name).second; ++number) name = fmt::format("{}_{}", wanted, number);
-    return name;
-  }
-
- private:
-  std::set<std::string> taken_;
-};
 
 /// Puts the definitions of a group's operators into one list, over one table of tensors.
 class Joiner {
@@ -70,7 +37,7 @@ class Joiner {
     const GraphTensor& tensor = graph_.tensor(id);
     by_source_[id] = static_cast<int>(list_.tensors.size());
     list_.tensors.push_back(
-        {tensor_names_.take(c_identifier(tensor.name)), tensor.type, tensor.shape, role, tensor.constant, id});
+        {tensor_names_.take(identifier_of(tensor.name)), tensor.type, tensor.shape, role, tensor.constant, id});
     if (role == TensorRole::intermediate || !tensor.inside || is_dense(tensor.shape, tensor.inside->strides)) return;
     list_.tensors.back().strides = settled_strides(tensor.shape, tensor.inside->strides);
   }
@@ -85,7 +52,7 @@ class Joiner {
       }
       number.push_back(static_cast<int>(list_.tensors.size()));
       list_.tensors.push_back(tensor);
-      list_.tensors.back().name = tensor_names_.take(c_identifier(tensor.name));
+      list_.tensors.back().name = tensor_names_.take(identifier_of(tensor.name));
     }
     std::map<std::string, std::string> axis_names;  // the definition's → the group's
     for (Stage stage : definition.list.stages) {
@@ -93,7 +60,7 @@ class Joiner {
       for (Access& access : stage.reads) access.tensor = number[static_cast<std::size_t>(access.tensor)];
       const std::string name =
           definition.list.stages.size() == 1 ? graph_.op(op).name : graph_.op(op).name + "_" + stage.name;
-      stage.name = stage_names_.take(c_identifier(name));
+      stage.name = stage_names_.take(identifier_of(name));
       name_axes(stage, axis_names);
       axes_of_output_[stage.output] = stage.axes;
       list_.stages.push_back(std::move(stage));

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/identifiers.h"
 #include "lowering/compute_form.h"
 #include "lowering/dma_alignment.h"
 #include "lowering/ldm_room.h"
@@ -27,7 +28,7 @@ class NestBuilder {
  public:
   NestBuilder(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target)
       : schedule_(schedule), target_(target), model_(model) {
-    nest_.name = identifier(name);
+    nest_.name = identifier_of(name);
     nest_.stages = *model.list;
   }
 
@@ -52,21 +53,8 @@ class NestBuilder {
  private:
   // --- names and variables -------------------------------------------------------------------------------------------
 
-  static std::string identifier(const std::string& name) {
-    std::string valid;
-    for (const char c : name) valid += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-    if (valid.empty() || std::isdigit(static_cast<unsigned char>(valid.front())) != 0) valid = "t_" + valid;
-    return valid;
-  }
-
-  std::string unique_name(const std::string& wanted) {
-    std::string name = wanted;
-    for (int number = 2; !names_.insert(name).second; ++number) name = fmt::format("{}_{}", wanted, number);
-    return name;
-  }
-
   VarId add_variable(const std::string& wanted, NestVariable::Kind kind, Interval range) {
-    nest_.variables.push_back({unique_name(wanted), kind, range});
+    nest_.variables.push_back({names_.take(identifier_of(wanted)), kind, range});
     bound_at_.push_back(open_.empty() ? 0 : open_.size() - 1);
     return VarId(nest_.variables.size() - 1);
   }
@@ -152,7 +140,7 @@ class NestBuilder {
       });
       if (tensor.role != TensorRole::output && !is_read) continue;
       nest_tensor_[static_cast<int>(t)] = static_cast<int>(nest_.tensors.size());
-      nest_.tensors.push_back({unique_name(identifier(tensor.name)), static_cast<int>(t),
+      nest_.tensors.push_back({names_.take(identifier_of(tensor.name)), static_cast<int>(t),
                                tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides,
                                tensor.role == TensorRole::output});
     }
@@ -162,7 +150,7 @@ class NestBuilder {
     std::int64_t offset = 0;
     for (const ModelBuffer& model_buffer : model_.buffers) {
       Buffer buffer;
-      buffer.name = unique_name(identifier(model_buffer.name) + "_ldm");
+      buffer.name = names_.take(identifier_of(model_buffer.name) + "_ldm");
       buffer.tensor = model_buffer.tensor;
       buffer.type = nest_.stages.tensors[static_cast<std::size_t>(model_buffer.tensor)].type;
       buffer.extents = buffer_extents(model_, model_buffer, read_.sizes);
@@ -566,7 +554,7 @@ class NestBuilder {
   LoopNest nest_;
   std::vector<Block*> open_;           ///< blocks under construction, outermost first
   std::vector<std::size_t> bound_at_;  ///< by variable: the block, among those, that it is bound in
-  std::set<std::string> names_;
+  UniqueNames names_;
   int next_id_ = 0;
 
   ReadSchedule read_;

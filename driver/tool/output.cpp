@@ -117,7 +117,8 @@ std::map<std::string, std::string> named_values(const std::vector<std::string>& 
   for (const std::string& argument : arguments) {
     SourcePlace place;
     place.file = option + " " + argument;
-    const auto equals = argument.find('=');
+    // A size holds no '=', so all before the last one is the dimension's name. A path may hold one.
+    const auto equals = option == "--dim" ? argument.rfind('=') : argument.find('=');
     if (equals == std::string::npos || equals == 0) {
       diagnostics.error("wrong-option", place, "NAME=VALUE was wanted");
     } else if (!values.emplace(argument.substr(0, equals), argument.substr(equals + 1)).second) {

@@ -14,52 +14,29 @@
 #include "driver/page/report_page.h"
 #include "driver/plan_file.h"
 #include "driver/plan_tables.h"
+#include "driver/report.h"
 #include "emitter/draw_graph.h"
 #include "emitter/graph_picture.h"
 #include "emitter/graphviz.h"
+#include "tests/driver/hostile_names.h"
 #include "tests/driver/malformed.h"
 #include "tests/driver/tool_runner.h"
+#include "tests/emitter/vendor_compile.h"
 
 namespace stowage::test {
 namespace {
 
 constexpr int names_at_once = 25;
 
-/// Known attacks, then random sentences of what has a meaning somewhere.
+/// What no file of a model may hold besides what it may, then random sentences of what has a meaning somewhere.
 std::vector<std::string> hostile_names(int count) {
-  std::vector<std::string> names = {
-      "<lambda>_1",
-      "<b>bold</b>",
-      "<>, URL=\"javascript:alert(1)\", tooltip=<x>",
-      "\" URL=\"javascript:alert(1)\"",
-      "x\"]; evil [URL=\"javascript:alert(1)",
-      "<script>alert(1)</script>",
-      "</svg><img src=x onerror=alert(1)>",
-      "]]>-->",
-      "&lt;b&gt; &amp;amp; &#106;",
-      "=HYPERLINK(\"http://evil\")",
-      "+1+cmd|' /C calc'!A0",
-      "-2+3",
-      "@SUM(A1)",
-      "\tx",
-      "a,b\"c",
-      "\\N \\G \\E \\T \\L \\n \\\\",
-      "ends in \\",
-      "\x1b[2J\x1b[31mred\x07",
-      "two\nlines\r\n",
-      "\u202egnp.exe",
-      "\u009b31m",
-      "\uffff\ufffe",
-      "graph",
-      "legend",
-      "node",
-      "group0:s",
-      "//comment",
-      "/*",
-      "#hash",
-      std::string(20'000, '<'),
-      std::string(40'000, 'x'),
-  };
+  std::vector<std::string> names = markup_names();
+  for (const char* control :
+       {"\tx", "\x1b[2J\x1b[31mred\x07", "two\nlines\r\n", "*/\nint evil = 1;", "ends in \\\nnext"}) {
+    names.emplace_back(control);
+  }
+  names.emplace_back(20'000, '<');
+  names.emplace_back(40'000, 'x');
   const std::vector<std::string> parts = {
       "<",   ">",    "\"",      "'",           "&",    "&lt;",   "\\", "\\N", "]",    "[",    "{",   "}",
       ";",   "=",    "+",       "-",           "@",    ",",      ":",  "|",   "--",   "->",   "/",   "*/",
@@ -204,12 +181,13 @@ void check_harmless(const std::string& markup) {
   }
 }
 
-TEST_CASE("hostile names stay names in pictures, pages and tables") {
+TEST_CASE("hostile names stay names in pictures, pages, tables, reports and comments of C") {
   const std::vector<std::string> names = hostile_names(300);
   const std::set<std::string> allowed = {"label",     "labelloc",  "fontname", "fontsize",     "bgcolor", "pad",
                                          "rankdir",   "ranksep",   "nodesep",  "shape",        "style",   "color",
                                          "fillcolor", "fontcolor", "margin",   "height",       "tooltip", "edgetooltip",
                                          "penwidth",  "arrowsize", "class",    "labeltooltip", "weight"};
+  std::vector<EmittedProgram> programs;
   for (std::size_t first = 0; first < names.size(); first += names_at_once) {
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), first + names_at_once));
     const std::vector<std::string> some(names.begin() + static_cast<std::ptrdiff_t>(first), end);
@@ -221,6 +199,13 @@ TEST_CASE("hostile names stay names in pictures, pages and tables") {
     const auto compilation = compile_graph(named(some), request, diagnostics);
     REQUIRE(compilation);
     const Program& program = compilation->program;
+    programs.push_back(compilation->emitted);
+    const std::string report = report_markdown(*compilation);
+    const auto steers = [](char c) { return (c >= 0 && c < 0x20 && c != '\n') || c == 0x7F; };
+    const auto steering = std::find_if(report.begin(), report.end(), steers);
+    INFO(terminal_text(std::string(steering - std::min<std::ptrdiff_t>(steering - report.begin(), 100), steering)));
+    CHECK(steering == report.end());
+    CHECK(report.find("\u202e") == std::string::npos);
 
     const std::vector<DotGraph> pictures = {graph_picture(program.fused.graph), fused_picture(program),
                                             strategy_picture(program.fused.graph, compilation->fusion)};
@@ -261,6 +246,16 @@ TEST_CASE("hostile names stay names in pictures, pages and tables") {
       CHECK_FALSE(quoted);
     }
   }
+  std::vector<const EmittedProgram*> all;
+  for (const EmittedProgram& program : programs) {
+    all.push_back(&program);
+    for (const EmittedFile& file : program.files) {
+      INFO(file.path);
+      CHECK(std::none_of(file.text.begin(), file.text.end(),
+                         [](char c) { return c != '\n' && c != '\t' && (c < 0x20 || c == 0x7F); }));
+    }
+  }
+  CHECK(complaints_of_vendor_headers(all) == "");
 }
 
 TEST_CASE("characters that XML does not have are left out of every page and picture") {
@@ -345,6 +340,15 @@ TEST_CASE("text in every language") {
   CHECK(csv_cell("+3") == "+3");
   CHECK(csv_cell("-2+3") == "'-2+3");
   CHECK(csv_cell("a\"b") == "\"a\"\"b\"");
+  CHECK(line_text("a\tb\n\u2028\u202e\u0085\xff é") == "a\\u0009b\\u000a\\u2028\\u202e\\u0085\\xff é");
+  CHECK(c_comment_text("*/ /* /*/ **//") == "* / / * / * / ** //");
+  CHECK(c_comment_text("?\?/ ends in \\") == "? ?/ ends in \\u005c");
+  CHECK(c_comment_text("a\nb\tc\u202e\u2029é名\U0001f600\x80") ==
+        "a\\u000ab\\u0009c\\u202e\\u2029\\u00e9\\u540d\\U0001f600\\x80");
+  CHECK(c_comment_text("//x (" + std::string(9000, 'a') + ")").size() == 3800);
+  CHECK(markdown_text("<script> [x](y) `z` \\ a_b\n\u202e") == "\\<script> [x]\\(y) \\`z\\` \\\\ a_b\\u000a\\u202e");
+  CHECK(markdown_code("a") == "`a`");
+  CHECK(markdown_code("a``b\n") == "``` a``b\\u000a ```");
   CHECK(terminal_text("a\tb\n\x1b[0m\xff\u0085é") == "a\tb\n\\u001b[0m\\xff\\u0085é");
 }
 

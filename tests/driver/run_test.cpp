@@ -164,7 +164,7 @@ TEST_CASE("the sanitizer finds a read before its wait in a source that was edite
   CHECK(run.code == 1);
   INFO(run.err);
   CHECK(run.err.find(kernel.filename().string() + ":") != std::string::npos);
-  CHECK(run.err.find("ldm->v1_ldm[") != std::string::npos);
+  CHECK(run.err.find("ldm->t_v1_ldm[") != std::string::npos);
 }
 
 TEST_CASE("damaged folders are refused by name of the file") {

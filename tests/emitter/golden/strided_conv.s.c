@@ -7,9 +7,9 @@
  *   conv: Y[n<1, ff<20, yy<19, xx<19] = sum_{rc<3, ry<7, rx<7} (X[n, rc, 2*yy + ry - 3, 2*xx + rx - 3 else 0] * W[ff, rc, ry, rx])
  *
  * cores    60: ff in 20 parts, yy in 3 parts
- * buffers  X_ldm of X: [1,3,19,43], 9804 bytes at 0
- *          W_ldm of W: [1,3,7,7], 588 bytes at 9824
- *          Y_ldm of Y: [1,1,7,19], 532 bytes at 10432
+ * buffers  t_X_ldm of X: [1,3,19,43], 9804 bytes at 0
+ *          t_W_ldm of W: [1,3,7,7], 588 bytes at 9824
+ *          t_Y_ldm of Y: [1,1,7,19], 532 bytes at 10432
  * LDM      10976 bytes of buffers
  * loops    none
  * DMA      get X outside all loops
@@ -27,17 +27,17 @@
 #include "sw_rt.h"
 
 struct conv_a8e04aca_ldm {
-  float X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
+  float t_X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
   char gap0_[20];
-  float W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
+  float t_W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
   char gap1_[20];
-  float Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
+  float t_Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
   struct conv_a8e04aca_para para;
   volatile unsigned reply_para, reply_X, reply_W, reply_Y;
 };
-SW_CHECK(conv_a8e04aca_X_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, X_ldm) == 0);
-SW_CHECK(conv_a8e04aca_W_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, W_ldm) == 9824);
-SW_CHECK(conv_a8e04aca_Y_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, Y_ldm) == 10432);
+SW_CHECK(conv_a8e04aca_t_X_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, t_X_ldm) == 0);
+SW_CHECK(conv_a8e04aca_t_W_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, t_W_ldm) == 9824);
+SW_CHECK(conv_a8e04aca_t_Y_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, t_Y_ldm) == 10432);
 SW_CHECK(conv_a8e04aca_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
 SW_CHECK(conv_a8e04aca_all_fits, sizeof(struct conv_a8e04aca_ldm) <= SW_ARENA_BYTES);
 
@@ -50,50 +50,50 @@ void conv_a8e04aca(void *arg) {
   ldm->reply_para = 0;
   athread_get(PE_MODE, arg, &ldm->para, sizeof ldm->para, (void *)&ldm->reply_para, 0, 0, 0);
   dma_wait(&ldm->reply_para, 1);
-  float *X = ldm->para.X;
-  float *W = ldm->para.W;
-  float *Y = ldm->para.Y;
+  float *t_X = ldm->para.t_X;
+  float *t_W = ldm->para.t_W;
+  float *t_Y = ldm->para.t_Y;
 
   const int ff_core = core / 3;
   const int yy_core = core % 3;
   int issued_X = 0;
   const int yy_at = 7 * yy_core;
   const int yy_n = sw_min(7, 19 - 7 * yy_core);
-  const int X_2_at = sw_max(2 * yy_at - 3, 0);
-  const int X_2_n = sw_min(2 * yy_at + 2 * yy_n + 1, 36) + 1 - sw_max(2 * yy_at - 3, 0);
+  const int t_X_2_at = sw_max(2 * yy_at - 3, 0);
+  const int t_X_2_n = sw_min(2 * yy_at + 2 * yy_n + 1, 36) + 1 - sw_max(2 * yy_at - 3, 0);
   /* padding of X */
   for (int i1 = 0; i1 < 3; i1++) {
-    for (int i = 0; i < 43 * sw_max(0, 3 - 2 * yy_at); i++) ((float *)ldm->X_ldm)[817 * i1 + i] = 0.0f;
-    for (int i = 43 * sw_min(19, 40 - 2 * yy_at); i < 817; i++) ((float *)ldm->X_ldm)[817 * i1 + i] = 0.0f;
+    for (int i = 0; i < 43 * sw_max(0, 3 - 2 * yy_at); i++) ((float *)ldm->t_X_ldm)[817 * i1 + i] = 0.0f;
+    for (int i = 43 * sw_min(19, 40 - 2 * yy_at); i < 817; i++) ((float *)ldm->t_X_ldm)[817 * i1 + i] = 0.0f;
     for (int i2 = sw_max(0, 3 - 2 * yy_at); i2 < sw_min(19, 40 - 2 * yy_at); i2++) {
-      for (int i = 0; i < 3; i++) ((float *)ldm->X_ldm)[817 * i1 + 43 * i2 + i] = 0.0f;
-      for (int i = 40; i < 43; i++) ((float *)ldm->X_ldm)[817 * i1 + 43 * i2 + i] = 0.0f;
+      for (int i = 0; i < 3; i++) ((float *)ldm->t_X_ldm)[817 * i1 + 43 * i2 + i] = 0.0f;
+      for (int i = 40; i < 43; i++) ((float *)ldm->t_X_ldm)[817 * i1 + 43 * i2 + i] = 0.0f;
     }
   }
-  /* get X[0 .. +1][0 .. +3][X_2_at .. +X_2_n][0 .. +37]: X before the first loop */
+  /* get X[0 .. +1][0 .. +3][t_X_2_at .. +t_X_2_n][0 .. +37]: X before the first loop */
   ldm->reply_X = 0;
   issued_X = 0;
-  if (X_2_n > 0) {
-    issued_X = 3 * X_2_n;
+  if (t_X_2_n > 0) {
+    issued_X = 3 * t_X_2_n;
     for (int i1_ = 0; i1_ < 3; i1_++) {
-      for (int i2_ = 0; i2_ < X_2_n; i2_++) {
-        athread_get(PE_MODE, X + 37 * X_2_at + 1369 * i1_ + 37 * i2_, &ldm->X_ldm[0][i1_][X_2_at + i2_ + 3 - 2 * yy_at][3], 148, (void *)&ldm->reply_X, 0, 0, 0);
+      for (int i2_ = 0; i2_ < t_X_2_n; i2_++) {
+        athread_get(PE_MODE, t_X + 37 * t_X_2_at + 1369 * i1_ + 37 * i2_, &ldm->t_X_ldm[0][i1_][t_X_2_at + i2_ + 3 - 2 * yy_at][3], 148, (void *)&ldm->reply_X, 0, 0, 0);
       }
     }
   }
   /* get W[ff_core .. +1][0 .. +3][0 .. +7][0 .. +7]: W before the first loop */
   ldm->reply_W = 0;
-  athread_get(PE_MODE, W + 147 * ff_core, ldm->W_ldm, 588, (void *)&ldm->reply_W, 0, 0, 0);
+  athread_get(PE_MODE, t_W + 147 * ff_core, ldm->t_W_ldm, 588, (void *)&ldm->reply_W, 0, 0, 0);
   dma_wait(&ldm->reply_X, issued_X);
   dma_wait(&ldm->reply_W, 1);
   /* initialisation of Y */
-  for (int i = 0; i < 133; i++) ((float *)ldm->Y_ldm)[i] = 0.0f;
+  for (int i = 0; i < 133; i++) ((float *)ldm->t_Y_ldm)[i] = 0.0f;
   for (int yyi = 0; yyi < yy_n; yyi++) {
     for (int rci = 0; rci < 3; rci++) {
       for (int ryi = 0; ryi < 7; ryi++) {
         for (int rxi = 0; rxi < 7; rxi++) {
           for (int xxi = 0; xxi < 19; xxi++) {
-            ldm->Y_ldm[0][0][yyi][xxi] += ldm->X_ldm[0][rci][2 * yyi + ryi][2 * xxi + rxi] * ldm->W_ldm[0][rci][ryi][rxi];
+            ldm->t_Y_ldm[0][0][yyi][xxi] += ldm->t_X_ldm[0][rci][2 * yyi + ryi][2 * xxi + rxi] * ldm->t_W_ldm[0][rci][ryi][rxi];
           }
         }
       }
@@ -101,6 +101,6 @@ void conv_a8e04aca(void *arg) {
   }
   /* put Y[0 .. +1][ff_core .. +1][yy_at .. +yy_n][0 .. +19]: Y after the last loop */
   ldm->reply_Y = 0;
-  athread_put(PE_MODE, ldm->Y_ldm, Y + 361 * ff_core + 19 * yy_at, 76 * yy_n, (void *)&ldm->reply_Y, 0, 0);
+  athread_put(PE_MODE, ldm->t_Y_ldm, t_Y + 361 * ff_core + 19 * yy_at, 76 * yy_n, (void *)&ldm->reply_Y, 0, 0);
   dma_wait(&ldm->reply_Y, 1);
 }

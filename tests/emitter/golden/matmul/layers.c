@@ -6,11 +6,11 @@
 extern void SLAVE_FUN(matmul_1addd238)(void *);
 
 /* matmul: matmul (single) */
-void layer_matmul(float *A, float *B, float *C) {
+void layer_matmul(float *t_A, float *t_B, float *t_C) {
   static struct matmul_1addd238_para para;
-  para.A = A;
-  para.B = B;
-  para.C = C;
+  para.t_A = t_A;
+  para.t_B = t_B;
+  para.t_C = t_C;
   athread_spawn(matmul_1addd238, &para);
   athread_join();
 }

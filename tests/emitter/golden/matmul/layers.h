@@ -4,6 +4,6 @@
 
 #include <stdint.h>
 
-void layer_matmul(float *A, float *B, float *C);
+void layer_matmul(float *t_A, float *t_B, float *t_C);
 
 #endif

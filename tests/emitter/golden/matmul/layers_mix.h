@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 struct matmul_1addd238_para {
-  float *A;
-  float *B;
-  float *C;
+  float *t_A;
+  float *t_B;
+  float *t_C;
 };
 
 #endif
