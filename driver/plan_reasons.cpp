@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "driver/json.h"
 #include "lowering/ldm_room.h"
 #include "lowering/swtvm.h"
 
@@ -67,6 +68,11 @@ std::string value_of(const TraceRecord& record, std::string_view name) {
 std::int64_t number_of(const TraceRecord& record, std::string_view name) {
   const std::string value = value_of(record, name);
   return value.empty() ? 0 : std::stoll(value);
+}
+
+/// As far as they can be counted: a trace may say any number of turns.
+std::int64_t operations_of(std::int64_t turns, std::int64_t each) {
+  return each > 0 && turns > most_cycles / each ? most_cycles : turns * each;
 }
 
 /// The records that led to a schedule: of planners that try several, those of the run that gave it.
@@ -418,13 +424,15 @@ bool follow(LoopRound& round, const GroupModel& model, const std::vector<std::in
     std::vector<std::string> tensors;
     for (const ModelBuffer& buffer : model.buffers) {
       if (buffer.kind == ModelBuffer::Kind::intermediate) {
-        candidate.operations +=
-            number_of(record, "computations " + buffer.name) * stage_operations(model, buffer.stage, sizes);
+        candidate.operations += operations_of(number_of(record, "computations " + buffer.name),
+                                              stage_operations(model, buffer.stage, sizes));
       } else if (!value_of(record, "transfers " + buffer.name).empty()) {
         tensors.push_back(buffer.name);
         candidate.transfers.push_back(number_of(record, "transfers " + buffer.name));
       }
     }
+    // All candidates count the same tensors; in a trace that was damaged one may not, and is none.
+    if (!round.candidates.empty() && tensors != round.tensors) return false;
     round.tensors = std::move(tensors);
     round.candidates.push_back(std::move(candidate));
     return false;

@@ -152,8 +152,21 @@ int dma_of(const LoopNest& nest, int statement) {
   return std::holds_alternative<Dma>(stmt->node) ? stmt->id : -1;
 }
 
-std::vector<StatementCount> statement_counts(const Program& program, const EmittedProgram& emitted,
-                                             const Launches& launches, const EmulationRun& run) {
+/// DMA that nobody can count: its line belongs to a statement that transfers nothing.
+void report_misplaced(const std::set<std::pair<std::string, int>>& lines, Diagnostics& diagnostics) {
+  for (const auto& [file, number] : lines) {
+    SourcePlace place;
+    place.file = file;
+    place.line = number;
+    diagnostics.error("emulation-misplaced-dma", place,
+                      "DMA in the line of a statement that transfers nothing: it cannot be said whose it is",
+                      "put its calls and its wait into lines of their own");
+  }
+}
+
+Result<std::vector<StatementCount>> statement_counts(const Program& program, const EmittedProgram& emitted,
+                                                     const Launches& launches, const EmulationRun& run,
+                                                     bool changed_sources, Diagnostics& diagnostics) {
   std::map<std::pair<std::string, int>, int> statement_at;
   for (const EmittedFile& file : emitted.files)
     for (const LineOrigin& origin : file.origins) statement_at[{file.path, origin.line}] = origin.statement;
@@ -163,15 +176,24 @@ std::vector<StatementCount> statement_counts(const Program& program, const Emitt
       if (std::holds_alternative<Dma>(stmt.node)) counts[{step, stmt.id}] = {step, stmt.id, 0, 0, 0};
     });
   }
+  std::set<std::pair<std::string, int>> misplaced;
   for (const LineCount& line : run.counts) {
     const int step = launches.step_of.at(at(line.launch));
     const auto statement = statement_at.find({line.file, line.line});
     if (statement == statement_at.end()) continue;  // the fetch of the parameters
     const auto count = counts.find({step, dma_of(program.steps[at(step)].plan->nest, statement->second)});
-    check(count != counts.end(), "DMA in a line that belongs to no DMA statement");
+    if (count == counts.end()) {
+      check(changed_sources, "DMA in a line that belongs to no DMA statement");
+      misplaced.emplace(line.file, line.line);
+      continue;
+    }
     count->second.transfers += line.waits;
     count->second.operations += line.operations;
     count->second.bytes += line.bytes;
+  }
+  if (!misplaced.empty()) {
+    report_misplaced(misplaced, diagnostics);
+    return Failed{};
   }
   std::vector<StatementCount> result;
   for (const auto& [key, count] : counts) result.push_back(count);
@@ -217,7 +239,9 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
   EmulationResult result;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
     result.outputs.push_back(tensor_of(graph, graph.outputs()[i], std::move(run->results[i])));
-  result.counts = statement_counts(program, emitted, launches, *run);
+  auto counts = statement_counts(program, emitted, launches, *run, options.changed_sources, diagnostics);
+  if (!counts) return Failed{};
+  result.counts = *std::move(counts);
   result.ldm_peak_bytes = peaks_by_step(program, launches, *run);
   result.parameter_fetches = run->parameter_fetches;
   result.build_seconds = run->build_seconds;

@@ -26,6 +26,7 @@ struct EmulationOptions {
   std::string compiler;               ///< empty: $CC, cc, gcc or clang, whichever is found first
   int workers = 0;                    ///< host threads; 0: one a host core
   std::uint64_t seed = 0;             ///< order of cores in strict
+  bool changed_sources = false;       ///< by hand, since they were emitted: what is wrong with them is no fault of ours
   bool keep_outputs_of_steps = true;  ///< hand every step's output to on_output before its memory is reused
   std::chrono::milliseconds time_limit = usual_emulation_time;  ///< of the program's run, after which it is ended
 };

@@ -408,8 +408,8 @@ std::optional<std::string> broken_stacks(const Graph& graph, const FusedOperator
     const StageTensor& tensor = list.tensors[t];
     if (!parts[t] || tensor.role == TensorRole::intermediate) continue;
     ++wanted;
-    const auto stack = std::find_if(group.stacks.begin(), group.stacks.end(), [&](const TensorStack& row) {
-      return row.parts == parts[t]->tensors && row.axis == parts[t]->axis;
+    const auto stack = std::find_if(group.stacks.begin(), group.stacks.end(), [&held = *parts[t]](const auto& row) {
+      return row.parts == held.tensors && row.axis == held.axis;
     });
     if (stack == group.stacks.end()) return fmt::format("no stack holds {}", tensor.name);
     const GraphTensor& whole = graph.tensor(stack->whole);

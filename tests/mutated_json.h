@@ -19,6 +19,7 @@ class JsonMutator {
   JsonMutator(const std::string& text, std::vector<std::string> places, std::uint64_t seed)
       : text_(text), file_(nlohmann::ordered_json::parse(text)), places_(std::move(places)), random_(seed) {
     collect_words(file_);
+    if (words_.empty()) words_.emplace_back();
   }
 
   /// The file with one to three mistakes.
@@ -118,7 +119,8 @@ class JsonMutator {
     } else if (place->is_string()) {
       *place = words_[below(words_.size())];
     } else if (place->is_number_integer()) {
-      *place = place->get<std::int64_t>() + static_cast<std::int64_t>(below(5)) - 2;
+      *place =
+          static_cast<std::int64_t>(place->get<std::uint64_t>() + below(5) - 2);  // it may be at an end of the range
     } else {
       *place = another_value();
     }

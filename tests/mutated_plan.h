@@ -13,7 +13,8 @@
 
 namespace stowage::test {
 
-inline void write_varied_plan(const std::filesystem::path& folder) {
+/// With the published planner for a small LDM, in which there are loops whose order it chose and told.
+inline void write_varied_plan(const std::filesystem::path& folder, const std::string& planner = default_planner()) {
   GraphBuilder builder("varied");
   Diagnostics diagnostics;
   const auto append = [&](const char* kind, const std::string& name, Attributes attributes,
@@ -42,6 +43,8 @@ inline void write_varied_plan(const std::filesystem::path& folder) {
   CompileRequest request;
   request.command_line = "stowage compile varied.onnx";
   request.model = "varied.onnx";
+  request.planner = planner;
+  if (planner == "swtvm") request.settings = {"target.cores=2", "target.ldm_bytes=3072", "target.ldm_reserved=1024"};
   const auto compilation = compile_graph(std::move(builder).build(), request, diagnostics);
   if (!compilation || !write_compilation(*compilation, folder, true, diagnostics)) {
     throw std::runtime_error(format_diagnostics(diagnostics));

@@ -265,16 +265,17 @@ int run_command(const RunOptions& options, ToolContext& context) {
   const Graph& graph = compilation->program.fused.graph;
   std::optional<CheckResult> check;
   EmulationResult emulation;
+  EmulationOptions settings = emulation_options(options);
+  settings.changed_sources = !compilation->changed_sources.empty();
   {
     ProgressLine progress(context);
     if (options.check) {
       if (options.op.empty()) read_model_again(*compilation, options.folder);
-      auto result = run_and_check(*compilation, values, emulation_options(options), diagnostics, stop, progress.sink());
+      auto result = run_and_check(*compilation, values, settings, diagnostics, stop, progress.sink());
       if (!result) return failed(context, diagnostics);
       check = *std::move(result);
       emulation = check->emulation;
     } else {
-      EmulationOptions settings = emulation_options(options);
       settings.keep_outputs_of_steps = false;
       const EmulatedProgram emulated = to_emulate(*compilation, settings);
       auto result = emulate(emulated.program, emulated.emitted, values, settings, {}, diagnostics, stop);

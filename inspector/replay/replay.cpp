@@ -88,7 +88,7 @@ class Replayer {
         follow(record);
       }
     }
-    if (!places.empty()) insert_transfers(places);
+    if (!places.empty() && !state_.sizes.empty()) insert_transfers(places);
     arrive(records);
   }
 
@@ -111,6 +111,8 @@ class Replayer {
       whole_loops();
     }
     if (record.algorithm == "alg1") follow_sizes(record);
+    // Where a trace was damaged the first sizes may be missing, and without any there is nothing to show.
+    if (state_.sizes.empty() && (record.algorithm == "alg1" || record.algorithm == "alg2")) return;
     if (record.algorithm == "alg2") follow_order(record);
     if (record.algorithm == "alg3") follow_place(record);
     // The end of algorithm 1 is a choice like the others.
@@ -142,6 +144,9 @@ class Replayer {
     }
     state_.sizes = sizes;
     state_.loops = outer_loops(model_, state_.ranges, {sizes, whole_});
+    order_started_ = false;  // other loops, of which none has a place
+    state_.ordering = false;
+    state_.open = 0;
     if (value_of(record, "step") == "classify") classify(classes);
     classes_ = classes;
   }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tool as a process: Ctrl-C, being killed, and silence in a pipe.
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -96,37 +93,6 @@ TEST_CASE("killed while it writes, the tool leaves no output under the wanted na
     }
     fs::remove_all("out");
   }
-}
-
-/// Temporary files go to a folder of the test's while it lives.
-class TemporariesIn {
- public:
-  explicit TemporariesIn(const fs::path& folder) {
-    fs::create_directory(folder);
-    ::setenv("TMPDIR", fs::absolute(folder).c_str(), 1);
-  }
-  ~TemporariesIn() { ::unsetenv("TMPDIR"); }
-  TemporariesIn(const TemporariesIn&) = delete;
-  TemporariesIn& operator=(const TemporariesIn&) = delete;
-};
-
-/// Processes whose program lies below `folder`.
-int running_from(const fs::path& folder) {
-  int count = 0;
-  const std::string start = fs::canonical(folder).string() + "/";
-  for (const auto& process : fs::directory_iterator("/proc")) {
-    std::error_code none;
-    if (fs::read_symlink(process.path() / "exe", none).string().starts_with(start)) ++count;
-  }
-  return count;
-}
-
-bool comes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 3000; ++i) {
-    if (condition()) return true;
-    sleep_milliseconds(10);
-  }
-  return false;
 }
 
 TEST_CASE("killed while it runs, the tool leaves no process, and the next run removes its temporary folder") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that are killed while they write, and two that write to one place: nothing is mixed, lost, or left behind.
+// Processes that are killed while they write or run, and two that write to one place: nothing is mixed, lost, or left
+// behind.
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -8,6 +9,7 @@
 
 #include "tests/driver/tool_process.h"
 #include "tests/driver/tool_runner.h"
+#include "tests/random_runs.h"
 
 namespace stowage::test {
 namespace {
@@ -17,9 +19,10 @@ namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
 /// Kills the command at moments spread over the time that it takes when it is left alone; `between` looks around.
+/// STOWAGE_MOMENTS says at how many.
 template <class Between>
 void kill_at_moments(const Arguments& command, const Between& between) {
-  constexpr int moments = 10;
+  const auto moments = static_cast<int>(number_from("STOWAGE_MOMENTS", 10));
   const auto begun = std::chrono::steady_clock::now();
   REQUIRE(wait_for(start(command)) == 0);
   const std::chrono::duration<double, std::milli> whole = std::chrono::steady_clock::now() - begun;
@@ -125,6 +128,70 @@ TEST_CASE("what a killed compile command left is hidden, and the next one remove
   REQUIRE(run_stowage({"network", "vector", "-o", "vector.onnx"}).code == 0);
   CHECK(run_stowage({"compile", "vector.onnx", "-o", "made"}).code == 0);
   CHECK(entries() == Arguments{"made", "model.onnx", "vector.onnx"});
+}
+
+/// A plan that runs in a moment; the emulation's runtime is built.
+void compile_lenet() {
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "--planner", "swtvm", "-o", "plan"}).code == 0);
+  REQUIRE(run_stowage({"run", "plan"}).code == 0);
+}
+
+TEST_CASE("what a killed run command left is removed by the next one, and nothing of it goes on running") {
+  const Workplace here;
+  compile_lenet();
+  const auto plan = files_below("plan");
+  const Arguments command = {"run", "plan", "--check", "--save-outputs", "out"};
+  REQUIRE(run_stowage(command).code == 0);
+  const auto outputs = files_below("out");
+  fs::remove_all("out");
+  const TemporariesIn temporaries("tmp");
+  bool left = false;
+  kill_at_moments(command, [&] {
+    // What the compiler had started itself goes on to its end.
+    CHECK(comes_true([] { return running_from("tmp") + working_in("tmp") == 0; }));
+    CHECK((files_below("plan") == plan));
+    for (const std::string& name : entries()) {
+      CHECK((name == "lenet.onnx" || name == "out" || name == "plan" || name == "tmp" || name.starts_with(".out.")));
+    }
+    if (fs::exists("out")) CHECK((files_below("out") == outputs));
+    fs::remove_all("out");
+    // Each removes what the one before has left.
+    CHECK(std::distance(fs::directory_iterator("tmp"), fs::directory_iterator()) <= 1);
+    left = left || !fs::is_empty("tmp");
+  });
+  CHECK(left);
+  REQUIRE(run_stowage(command).code == 0);
+  CHECK((files_below("out") == outputs));
+  CHECK(fs::is_empty("tmp"));
+  CHECK(entries() == Arguments{"lenet.onnx", "out", "plan", "tmp"});
+}
+
+TEST_CASE("two runs of one plan folder at the same time do not disturb each other") {
+  const Workplace here;
+  compile_lenet();
+  const auto plan = files_below("plan");
+  const TemporariesIn temporaries("tmp");
+  for (int i = 0; i < 3; ++i) {
+    const pid_t one = start({"run", "plan", "--check", "--save-outputs", "one"}, "one-");
+    const pid_t two = start({"run", "plan", "--check", "--save-outputs", "two"}, "two-");
+    CHECK(wait_for(one) == 0);
+    CHECK(wait_for(two) == 0);
+    INFO(read_text("one-err.txt") << read_text("two-err.txt"));
+    CHECK((files_below("one") == files_below("two")));
+    CHECK((files_below("plan") == plan));
+    CHECK(fs::is_empty("tmp"));
+    fs::remove_all("one");
+    fs::remove_all("two");
+  }
+  // To one place: the second says that the first was there.
+  const pid_t one = start({"run", "plan", "--save-outputs", "out"}, "one-");
+  const pid_t two = start({"run", "plan", "--save-outputs", "out"}, "two-");
+  const int code_of_one = wait_for(one);
+  CHECK(code_of_one + wait_for(two) == 1);
+  CHECK(read_text(code_of_one == 1 ? "one-err.txt" : "two-err.txt").find("[output-exists]") != std::string::npos);
+  CHECK(fs::is_empty("tmp"));
+  CHECK(entries() == Arguments{"lenet.onnx", "out", "plan", "tmp"});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stowage run` and `stowage explain`: a compiled folder is read back, emulated and held against the reference.
+#include <algorithm>
 #include <filesystem>
 
 #include <catch2/catch.hpp>
@@ -128,14 +129,20 @@ TEST_CASE("inputs come from files and outputs go to files") {
   CHECK(run_stowage({"run", "vector", "--save-outputs", "out"}).code == 1);  // exists
 }
 
-TEST_CASE("sources changed by hand are used, said, and their difference found") {
-  const Workplace here;
-  compile_network("vector");
+/// The file of the network vector's only kernel.
+fs::path vector_kernel() {
   fs::path kernel;
   for (const auto& entry : fs::directory_iterator("vector/src")) {
     if (entry.path().filename().string().starts_with("vector_")) kernel = entry.path();
   }
   REQUIRE_FALSE(kernel.empty());
+  return kernel;
+}
+
+TEST_CASE("sources changed by hand are used, said, and their difference found") {
+  const Workplace here;
+  compile_network("vector");
+  const fs::path kernel = vector_kernel();
   replace_in_file(kernel, "] * ldm->", "] + ldm->");
   replace_in_file(kernel, "const int core =", "/* mine */\n  const int core =");
   const ToolRun run = run_stowage({"run", "vector", "--check", "--changed-sources"});
@@ -148,14 +155,32 @@ TEST_CASE("sources changed by hand are used, said, and their difference found") 
   CHECK(run.out.find("emulated ones, statement by statement") != std::string::npos);
 }
 
+TEST_CASE("DMA that was put by hand into the line of another statement is named with its line") {
+  const Workplace here;
+  compile_network("vector");
+  const fs::path kernel = vector_kernel();
+  // The line of the computation stays as it is, and waits.
+  replace_in_file(kernel, "\nstruct ", "\n#define for dma_wait(&ldm->reply_v1, 1); for\nstruct ");
+  for (const std::string level : {"count", "check"}) {
+    const ToolRun run = run_stowage({"run", "vector", "--changed-sources", "--level", level});
+    INFO(run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.find("internal") == std::string::npos);
+    const std::string text = read_text(kernel);
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("  for (")), '\n');
+    CHECK(run.err.find(kernel.filename().string() + ":" + std::to_string(line) +
+                       ": error: DMA in the line of a statement that transfers nothing") != std::string::npos);
+    CHECK(run.err.find("[emulation-misplaced-dma]") != std::string::npos);
+    CHECK(run.err.find("help: put its calls and its wait into lines of their own") != std::string::npos);
+  }
+}
+
 TEST_CASE("the sanitizer finds a read before its wait in a source that was edited, with its line") {
   const Workplace here;
   compile_network("vector");
   CHECK(run_stowage({"run", "vector", "--sanitize", "--check"}).code == 0);
-  fs::path kernel;
-  for (const auto& entry : fs::directory_iterator("vector/src")) {
-    if (entry.path().filename().string().starts_with("vector_")) kernel = entry.path();
-  }
+  const fs::path kernel = vector_kernel();
   // The wait for v1 comes after the loop that reads it.
   replace_in_file(kernel, "  dma_wait(&ldm->reply_v1, 1);\n", "");
   replace_in_file(kernel, "  dma_wait(&ldm->reply_v, 1);\n",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -17,6 +18,21 @@
 namespace stowage::test {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Processes of which a link below /proc leads to `folder` or below it.
+int linked_to(const fs::path& folder, const char* link) {
+  int count = 0;
+  const std::string start = fs::canonical(folder).string() + "/";
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    std::error_code none;
+    if ((fs::read_symlink(process.path() / link, none).string() + "/").starts_with(start)) ++count;
+  }
+  return count;
+}
+
+}  // namespace
 
 pid_t start(std::vector<std::string> arguments, const std::string& name) {
   arguments.insert(arguments.begin(), test::build_folder().string() + "/driver/stowage");
@@ -54,5 +70,24 @@ std::vector<std::string> entries() {
 }
 
 void sleep_milliseconds(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 3000; ++i) {
+    if (condition()) return true;
+    sleep_milliseconds(10);
+  }
+  return false;
+}
+
+int running_from(const fs::path& folder) { return linked_to(folder, "exe"); }
+
+int working_in(const fs::path& folder) { return linked_to(folder, "cwd"); }
+
+TemporariesIn::TemporariesIn(const fs::path& folder) {
+  fs::create_directory(folder);
+  ::setenv("TMPDIR", fs::absolute(folder).c_str(), 1);
+}
+
+TemporariesIn::~TemporariesIn() { ::unsetenv("TMPDIR"); }
 
 }  // namespace stowage::test

@@ -15,9 +15,14 @@ done
 cmake --preset fuzz >/dev/null || exit 1
 cmake --build --preset fuzz -j "$(nproc)" --target "${names[@]/#/fuzz_}" || exit 1
 
-# Seeds: what the samples and the ONNX project's tests hold.
+# Seeds: what the samples, the documentation and the ONNX project's tests hold.
 seeds() {
   case "$1" in
+    nest) awk '/^nest /{inside=1} inside{print} /^}/{if (inside) exit}' docs/ir.md >build/fuzz/whole.nest && echo build/fuzz/whole.nest ;;
+    npy)
+      printf '\x93NUMPY\x01\x00\x76\x00%-117s\n\x00\x00\x80\x3f\x00\x00\x00\x40' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }" >build/fuzz/whole.npy && echo build/fuzz/whole.npy
+      ;;
     target) ls samples/targets/*.toml ;;
     template) ls fusion/templates/*.toml ;;
     batch) ls samples/batch/*.toml ;;
@@ -28,12 +33,14 @@ seeds() {
 }
 
 run_one() {
-  local name="$1" corpus="build/fuzz/corpus/$1" n=0
+  local name="$1" corpus="build/fuzz/corpus/$1" n=0 own=()
+  # Their inputs are whole files from the first one on.
+  case "$name" in plan | trace) own=(-len_control=0) ;; esac
   mkdir -p "$corpus" build/fuzz/findings
   while read -r seed; do cp "$seed" "$corpus/seed_$((n++))"; done < <(seeds "$name")
   local log="build/fuzz/findings/$name.log"
   if LSAN_OPTIONS=suppressions=tests/suppressions/lsan.txt "build/fuzz/tests/fuzz/fuzz_$name" "$corpus" \
-    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=262144 -print_final_stats=1 \
+    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=262144 -print_final_stats=1 "${own[@]}" \
     -artifact_prefix="build/fuzz/findings/$name-" >"$log" 2>&1 </dev/null; then
     echo "$name: nothing found, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
   else

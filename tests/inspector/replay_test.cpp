@@ -47,6 +47,41 @@ std::string nest_text(const ReplayStep& step) {
   return text;
 }
 
+/// The matmul with other records.
+Replay replay_of(const std::vector<TraceRecord>& records) {
+  LoadedPlan plan = *sample_plan("matmul");
+  plan.compilation.trace.records = records;
+  return make_replay(plan, 0);
+}
+
+TEST_CASE("a damaged trace without sizes is replayed as far as it goes", "[inspector][replay][damaged]") {
+  std::vector<TraceRecord> records = sample_plan("matmul")->compilation.trace.records;
+  for (TraceRecord& record : records) {
+    if (record.algorithm != "alg1") continue;
+    std::erase_if(record.values, [](const auto& value) { return value.first == "buffer y"; });
+  }
+  const Replay replay = replay_of(records);
+  for (const char* algorithm : {"alg1", "alg2", "alg3"}) CHECK(steps_of(replay, algorithm).empty());
+  CHECK_FALSE(steps_of(replay, "result").empty());
+}
+
+TEST_CASE("sizes that a damaged trace has behind an order begin it anew", "[inspector][replay][damaged]") {
+  std::vector<TraceRecord> records = sample_plan("matmul")->compilation.trace.records;
+  const auto last = std::find_if(records.rbegin(), records.rend(), [](const auto& r) { return r.algorithm == "alg1"; });
+  REQUIRE(last != records.rend());
+  TraceRecord again = *last;
+  for (auto& [name, value] : again.values) {
+    if (name == "class x" || name == "class y") value = "whole";
+  }
+  const auto first = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.algorithm == "alg2"; });
+  REQUIRE(first != records.end());
+  records.insert(first + 1, again);  // all three loops are open, and two of them are none any more
+  const Replay replay = replay_of(records);
+  const ReplayStep& sizes = *steps_of(replay, "alg1").back();
+  CHECK(nest_text(sizes).find("place open") == std::string::npos);
+  CHECK(nest_text(sizes).find("for yo") == std::string::npos);
+}
+
 TEST_CASE("the papers' matmul is replayed with its known numbers", "[inspector][replay]") {
   const Replay replay = make_replay(*sample_plan("matmul"), 0);
   CHECK(replay.capacity == 65536);
