@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <vector>
@@ -18,8 +19,16 @@ namespace {
 
 constexpr std::string_view format_line = "stowage-folder 1 ";
 
-std::string_view name_of(FolderContent content) { return content == FolderContent::plan ? "plan" : "outputs"; }
-std::string_view in_words(FolderContent content) { return content == FolderContent::plan ? "a plan" : "outputs"; }
+struct ContentRow {
+  FolderContent content;
+  std::string_view name;  ///< in the marker
+  std::string_view in_words;
+};
+constexpr ContentRow contents[] = {{FolderContent::plan, "plan", "a plan"},
+                                   {FolderContent::outputs, "outputs", "outputs"},
+                                   {FolderContent::passes, "passes", "nests after each pass"}};
+
+const ContentRow& row_of(FolderContent content) { return contents[static_cast<std::size_t>(content)]; }
 
 struct Marker {
   FolderContent content{};
@@ -35,14 +44,11 @@ std::optional<Marker> read_marker(const fs::path& folder) {
   std::string line;
   if (!std::getline(lines, line) || !line.starts_with(format_line)) return std::nullopt;
   const std::string content = line.substr(format_line.size());
+  const auto* const row =
+      std::find_if(std::begin(contents), std::end(contents), [&](const ContentRow& r) { return r.name == content; });
+  if (row == std::end(contents)) return std::nullopt;
   Marker marker;
-  if (content == name_of(FolderContent::plan)) {
-    marker.content = FolderContent::plan;
-  } else if (content == name_of(FolderContent::outputs)) {
-    marker.content = FolderContent::outputs;
-  } else {
-    return std::nullopt;
-  }
+  marker.content = row->content;
   while (std::getline(lines, line)) marker.files.insert(line);
   marker.files.emplace(folder_marker);
   return marker;
@@ -131,7 +137,7 @@ std::string marker_text(const fs::path& folder, FolderContent content) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file()) files.insert(entry.path().lexically_relative(folder).generic_string());
   }
-  std::string text = fmt::format("{}{}\n", format_line, name_of(content));
+  std::string text = fmt::format("{}{}\n", format_line, row_of(content).name);
   for (const std::string& file : files) text += file + '\n';
   return text;
 }
@@ -188,7 +194,8 @@ bool may_write_folder(const fs::path& wanted, FolderContent content, bool force,
                   "choose another place, or move or delete this yourself");
   }
   if (marker && marker->content != content) {
-    return refuse("foreign-folder", fmt::format("holds {}, not {}", in_words(marker->content), in_words(content)),
+    return refuse("foreign-folder",
+                  fmt::format("holds {}, not {}", row_of(marker->content).in_words, row_of(content).in_words),
                   "choose another place, or delete it yourself");
   }
   return true;

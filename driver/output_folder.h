@@ -12,7 +12,7 @@
 
 namespace stowage {
 
-enum class FolderContent { plan, outputs };
+enum class FolderContent { plan, outputs, passes };
 
 /// Name of the file that says what a folder of ours holds (docs/plan-format.md).
 inline constexpr std::string_view folder_marker = ".stowage";

@@ -207,35 +207,4 @@ const UnalignedTransfer* find_refused(const std::vector<UnalignedTransfer>& unal
   return wide == unaligned.end() ? nullptr : &*wide;
 }
 
-namespace {
-
-Block with_units(const Block& block, const std::vector<UnalignedTransfer>& unaligned, const LoopNest& nest,
-                 const Target& target) {
-  Block result;
-  for (const StmtPtr& stmt : block) {
-    auto copy = std::make_shared<Stmt>(*stmt);
-    if (auto* loop = std::get_if<Loop>(&copy->node)) loop->body = with_units(loop->body, unaligned, nest, target);
-    if (auto* guard = std::get_if<Guard>(&copy->node)) guard->body = with_units(guard->body, unaligned, nest, target);
-    if (auto* dma = std::get_if<Dma>(&copy->node)) {
-      const int bytes = byte_size(nest.buffers[static_cast<std::size_t>(dma->buffer)].type);
-      const bool aligned = std::none_of(unaligned.begin(), unaligned.end(),
-                                        [&](const UnalignedTransfer& t) { return t.statement == stmt->id; });
-      if (bytes < target.dma_alignment && aligned) dma->unit_bytes = target.dma_alignment;
-    }
-    result.push_back(std::move(copy));
-  }
-  return result;
-}
-
-}  // namespace
-
-LoopNest with_units(LoopNest nest, const Target& target) {
-  const bool wide = std::all_of(nest.buffers.begin(), nest.buffers.end(),
-                                [&](const Buffer& buffer) { return byte_size(buffer.type) >= target.dma_alignment; });
-  if (wide) return nest;
-  const auto unaligned = unaligned_transfers(nest, target);
-  nest.body = with_units(nest.body, unaligned, nest, target);
-  return nest;
-}
-
 }  // namespace stowage

@@ -30,7 +30,4 @@ std::vector<UnalignedTransfer> unaligned_transfers(const LoopNest& nest, const T
 /// there is moves between two units. Narrower ones are planned, with a warning, where no plan aligns them.
 const UnalignedTransfer* find_refused(const std::vector<UnalignedTransfer>& unaligned);
 
-/// The nest with the unit of every transfer of narrower elements that is aligned; the others move byte by byte.
-LoopNest with_units(LoopNest nest, const Target& target);
-
 }  // namespace stowage

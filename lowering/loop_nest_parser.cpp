@@ -40,6 +40,8 @@ class NestParser {
     return std::move(nest_);
   }
 
+  [[nodiscard]] const UnknownValues& unknown() const { return stage_list_.unknown(); }
+
  private:
   // Header.
 
@@ -383,8 +385,12 @@ class NestParser {
 }  // namespace
 
 Result<LoopNest> parse_loop_nest(std::string_view text, Diagnostics& diagnostics,
-                                 const std::map<std::string, Tensor>& constants, const std::string& file) {
-  return NestParser(text, file, constants, diagnostics).run();
+                                 const std::map<std::string, Tensor>& constants, const std::string& file,
+                                 UnknownValues* unknown) {
+  NestParser parser(text, file, constants, diagnostics);
+  auto nest = parser.run();
+  if (unknown != nullptr) *unknown = parser.unknown();
+  return nest;
 }
 
 }  // namespace stowage

@@ -10,6 +10,7 @@
 #include "core/overloaded.h"
 #include "core/text_cursor.h"
 #include "lowering/loop_nest.h"
+#include "lowering/loop_nest_parser.h"
 
 namespace stowage {
 namespace {
@@ -98,8 +99,9 @@ class Tables {
 
 class Printer {
  public:
-  explicit Printer(const LoopNest& nest)
+  explicit Printer(const LoopNest& nest, const UnknownValues& unknown = {})
       : nest_(nest),
+        unknown_(unknown),
         variables_(names_in(nest.variables, [](const NestVariable& v) { return v.name; })),
         stage_tensors_(names_in(nest.stages.tensors, [](const StageTensor& t) { return t.name; })),
         stages_(names_in(nest.stages.stages, [](const Stage& s) { return s.name; })),
@@ -212,7 +214,9 @@ class Printer {
     std::string written = fmt::format("{} {} {}{}", roles[static_cast<std::size_t>(tensor.role)], stage_tensors_[index],
                                       name_of(tensor.type), to_text(tensor.shape));
     if (tensor.source) written += fmt::format(" source {}", tensor.source->value);
-    if (tensor.value) {
+    if (const auto hash = unknown_.find(index); hash != unknown_.end()) {
+      written += fmt::format(" hash {}", quoted(hash->second));
+    } else if (tensor.value) {
       written +=
           " " + value_text(*tensor.value, tensor.source ? most_inline_elements : most_inline_elements_of_definition);
     }
@@ -349,6 +353,7 @@ class Printer {
   }
 
   const LoopNest& nest_;
+  UnknownValues unknown_;
   std::vector<std::string> variables_, stage_tensors_, stages_, tensors_, buffers_;
   std::vector<std::vector<std::string>> axes_;  ///< by stage
   Tables tables_;
@@ -358,6 +363,8 @@ class Printer {
 }  // namespace
 
 SpannedText to_spanned_text(const LoopNest& nest) { return Printer(nest).run(); }
+
+std::string to_text(const LoopNest& nest, const UnknownValues& unknown) { return Printer(nest, unknown).run().text; }
 
 std::string to_text(const LoopNest& nest) { return to_spanned_text(nest).text; }
 

@@ -102,6 +102,7 @@ Tensor StageListParser::constant(const Token& where, const StageTensor& tensor) 
   if (bytes > most_zero_bytes || (zero_bytes_ += bytes) > most_zero_bytes) {
     cursor_.fail(where, "too-large", "the constants of this nest are too large to be made up as zeros");
   }
+  unknown_.emplace(list_.tensors.size(), wanted);
   return Tensor(tensor.type, tensor.shape, std::vector<std::byte>(static_cast<std::size_t>(bytes)));
 }
 

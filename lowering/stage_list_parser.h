@@ -72,6 +72,8 @@ class StageListParser {
   void recover();
 
   [[nodiscard]] StageList take() { return std::move(list_); }
+  /// Hashes of the constants that zeros stand for, by tensor.
+  [[nodiscard]] const std::map<std::size_t, std::string>& unknown() const { return unknown_; }
   [[nodiscard]] const std::map<std::string, int>& tensors() const { return tensors_; }
   [[nodiscard]] const std::map<std::string, int>& stages() const { return stages_; }
   [[nodiscard]] const std::map<std::string, std::shared_ptr<const IndexTable>>& tables() const { return tables_; }
@@ -97,6 +99,7 @@ class StageListParser {
   std::map<std::string, int> tensors_, stages_;
   std::map<std::string, std::shared_ptr<const IndexTable>> tables_;
   std::vector<std::map<std::string, VarId>> axes_;  ///< by stage
+  std::map<std::size_t, std::string> unknown_;
   std::int64_t zero_bytes_ = 0;
   bool in_stage_ = false;
 };

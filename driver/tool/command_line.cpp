@@ -17,7 +17,7 @@
 #include "driver/tool/commands.h"
 #include "driver/tool/terminal_stream.h"
 #include "fusion/strategy.h"
-#include "lowering/planner.h"
+#include "lowering/passes.h"
 
 namespace stowage {
 
@@ -35,6 +35,7 @@ struct Options {
   NetworkCommandOptions network;
   TemplatesOptions templates;
   CoverageOptions coverage;
+  PassOptions pass;
   bool json = false;
 };
 
@@ -104,7 +105,10 @@ void declare_compile(CLI::App& app, Options& all) {
   CLI::Option* output =
       app.add_option("-o", options.output, "folder for plan, trace, report and sources; without it nothing is written")
           ->type_name("DIR");
-  app.add_flag("--force", options.force, "replace DIR if it exists")->needs(output);
+  CLI::Option* dump = app.add_option("--dump-passes", options.dump_passes,
+                                     "folder for the nests after each pass of lowering (stowage passes)")
+                          ->type_name("DIR");
+  app.add_flag("--force", options.force, "replace DIR if it exists");
   add_list(app, "--dim", options.dimensions, "N=SIZE", "fix a dynamic dimension");
   add_list(app, "--bind", options.bindings, "INPUT=FILE.npy", "make an input a constant");
   app.add_option("--schedule", options.schedule, "schedules of fused operators, in whole or in part")
@@ -114,7 +118,9 @@ void declare_compile(CLI::App& app, Options& all) {
       ->check(CLI::Range(0, 4096))
       ->type_name("N");
   add_cost_cache(app, options.cost_cache);
-  app.add_flag("--print-config", options.print_config, "print the target in use and stop")->excludes(output);
+  app.add_flag("--print-config", options.print_config, "print the target in use and stop")
+      ->excludes(output)
+      ->excludes(dump);
 }
 
 void declare_run(CLI::App& app, Options& all) {
@@ -237,6 +243,24 @@ void declare_coverage(CLI::App& app, Options& all) {
   add_list(app, "--bind", options.bindings, "INPUT=FILE.npy", "make an input a constant");
 }
 
+void declare_pass(CLI::App& app, Options& all) {
+  PassOptions& options = all.pass;
+  std::vector<std::string> names;
+  for (const Pass& pass : nest_passes) names.emplace_back(pass.name);
+  app.add_option("NAME", options.name, fmt::format("{}", fmt::join(names, ", ")))
+      ->required()
+      ->check(one_of(names))
+      ->type_name("");
+  app.add_option("FILE.nest", options.file, "the text of a nest, as compile --dump-passes writes it")
+      ->required()
+      ->type_name("");
+  app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")->type_name("T");
+  add_list(app, "--set", options.settings, "TABLE.KEY=VALUE", "change one value of the target, in TOML syntax");
+  CLI::Option* output =
+      app.add_option("-o", options.output, "write the nest to a file instead of printing it")->type_name("FILE");
+  app.add_flag("--force", options.force, "replace the file if it exists")->needs(output);
+}
+
 void declare_templates(CLI::App& app, Options& all) {
   TemplatesOptions& options = all.templates;
   CLI::Option* name =
@@ -301,6 +325,10 @@ constexpr CommandRow commands[] = {
      [](const Options&, ToolContext& c) { return ops_command(c); }},
     {"passes", "what happens to a network, in order", "  stowage passes", declare_nothing,
      [](const Options&, ToolContext& c) { return passes_command(c); }},
+    {"pass", "run one pass of lowering on the text of a nest",
+     "  stowage pass clip-and-pad nests/01_pool1/1_build.nest\n"
+     "  stowage pass dma-units half.nest --set target.dma_alignment=8 -o aligned.nest",
+     declare_pass, [](const Options& o, ToolContext& c) { return pass_command(o.pass, c); }},
 };
 
 std::vector<std::string> option_names(const CLI::App& app) {

@@ -12,6 +12,7 @@
 #include "driver/fusion_file.h"
 #include "driver/json.h"
 #include "driver/output_folder.h"
+#include "driver/pass_dump.h"
 #include "driver/plan_file.h"
 #include "driver/report.h"
 #include "driver/schedule_toml.h"
@@ -94,6 +95,32 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   return json;
 }
 
+/// True if one of the folders is the other or lies in it.
+bool overlap(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto inside = [](const std::filesystem::path& inner, const std::filesystem::path& outer) {
+    const auto path = without_slash(inner).lexically_relative(without_slash(outer));
+    return !path.empty() && *path.begin() != "..";
+  };
+  return inside(a, b) || inside(b, a);
+}
+
+bool may_write_outputs(const CompileOptions& options, std::span<const std::filesystem::path> inputs,
+                       Diagnostics& diagnostics) {
+  if (!options.output.empty() &&
+      !may_write_folder(options.output, FolderContent::plan, options.force, inputs, diagnostics)) {
+    return false;
+  }
+  if (options.dump_passes.empty()) return true;
+  if (!options.output.empty() && overlap(options.output, options.dump_passes)) {
+    SourcePlace place;
+    place.file = options.dump_passes;
+    diagnostics.error("output-in-use", place, fmt::format("the plan's folder is '{}'", options.output),
+                      "choose a folder of its own for --dump-passes");
+    return false;
+  }
+  return may_write_folder(options.dump_passes, FolderContent::passes, options.force, inputs, diagnostics);
+}
+
 }  // namespace
 
 std::string cost_cache_of(const std::optional<std::string>& option, Diagnostics& diagnostics) {
@@ -138,17 +165,16 @@ std::vector<std::filesystem::path> files_read(const CompileRequest& request) {
 }
 
 int compile_command(const CompileOptions& options, ToolContext& context) {
+  if (options.force && options.output.empty() && options.dump_passes.empty()) {
+    return usage_error(context, "compile", "--force has no meaning without -o");
+  }
   Diagnostics diagnostics;
   const auto request = request_of(options, diagnostics);
   if (!request) return failed(context, diagnostics);
   if (options.print_config) return print_config(*request, context);
-  if (!options.output.empty()) {
-    std::vector<std::filesystem::path> inputs = files_read(*request);
-    inputs.emplace_back(options.schedule);
-    if (!may_write_folder(options.output, FolderContent::plan, options.force, inputs, diagnostics)) {
-      return failed(context, diagnostics);
-    }
-  }
+  std::vector<std::filesystem::path> inputs = files_read(*request);
+  inputs.emplace_back(options.schedule);
+  if (!may_write_outputs(options, inputs, diagnostics)) return failed(context, diagnostics);
 
   const std::stop_token stop = context.interrupt.token();
   const auto compilation = [&] {
@@ -156,6 +182,12 @@ int compile_command(const CompileOptions& options, ToolContext& context) {
     return compile(*request, diagnostics, stop, progress.sink());
   }();
   if (!compilation) return failed(context, diagnostics);
+  if (!options.dump_passes.empty()) {
+    const Interrupt::Hold hold = context.interrupt.hold();
+    if (!write_pass_dump(compilation->program, options.dump_passes, options.force, diagnostics, stop)) {
+      return failed(context, diagnostics);
+    }
+  }
   if (!options.output.empty()) {
     const Interrupt::Hold hold = context.interrupt.hold();
     if (!write_compilation(*compilation, options.output, options.force, diagnostics, stop)) {
@@ -170,6 +202,10 @@ int compile_command(const CompileOptions& options, ToolContext& context) {
   context.out << reproducer_line(*compilation) << "\n\n" << summary_text(*compilation);
   if (!options.output.empty()) {
     context.out << fmt::format("\nwritten to {}: plan.json, trace.json, report.md, src/\n", options.output);
+  }
+  if (!options.dump_passes.empty()) {
+    context.out << fmt::format("\nwritten to {}: the nest of every kernel after each pass that changed it\n",
+                               options.dump_passes);
   }
   return exit_done;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is: targets, templates, operators, passes, sample networks, and what of a model is supported.
+// What there is: targets, templates, operators, sample networks, and what of a model is supported.
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -17,31 +17,8 @@
 #include "driver/session.h"
 #include "driver/text_table.h"
 #include "driver/tool/commands.h"
-#include "fusion/strategy.h"
-#include "lowering/planner.h"
 
 namespace stowage {
-
-namespace {
-
-struct PassRow {
-  const char* name;
-  const char* summary;
-};
-
-/// The way through, in order; docs/architecture.md tells more.
-constexpr PassRow way_through[] = {
-    {"import", "read and check the ONNX model, fix dynamic dimensions, inference form, fold constants"},
-    {"fuse", "fold parameters, match templates and choose groups (--fusion)"},
-    {"plan", "split over the cores, size buffers, order loops, place DMA (--planner)"},
-    {"lower", "loop nests with LDM buffers and DMA from schedules"},
-    {"count", "predict transfers, operations, bytes and points in closed form"},
-    {"time", "cycles from counts and the target's table"},
-    {"memory", "places of tensors in main memory, shared where lifetimes allow"},
-    {"emit", "Athread C, parameters and Makefile"},
-};
-
-}  // namespace
 
 int targets_command(ToolContext& context) {
   std::vector<std::vector<std::string>> rows;
@@ -63,17 +40,6 @@ int ops_command(ToolContext& context) {
                     fmt::format("{}", fmt::join(attributes, ", ")), std::string(row.summary)});
   }
   return print_rows(context, "ops", {"name", "operands", "attributes", "summary"}, rows, "ops");
-}
-
-int passes_command(ToolContext& context) {
-  std::vector<std::vector<std::string>> rows;
-  for (const PassRow& row : way_through) {
-    std::string choices;
-    if (std::string_view(row.name) == "fuse") choices = fmt::format("{}", fmt::join(strategy_names(), ", "));
-    if (std::string_view(row.name) == "plan") choices = fmt::format("{}", fmt::join(planner_names(), ", "));
-    rows.push_back({row.name, choices, row.summary});
-  }
-  return print_rows(context, "passes", {"name", "choices", "summary"}, rows, "passes");
 }
 
 int networks_command(ToolContext& context) {

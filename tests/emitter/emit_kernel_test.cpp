@@ -14,6 +14,7 @@
 #include "core/evaluate.h"
 #include "core/operators.h"
 #include "emitted_program.h"
+#include "lowering/rewrite.h"
 #include "tests/places.h"
 
 using namespace stowage;
@@ -40,25 +41,17 @@ TensorId append(GraphBuilder& builder, const std::string& kind, const std::strin
 
 /// Gives every sum of products the form of register blocks along the last axis, whatever the planner chose.
 void force_register_blocks(Program& program) {
-  const std::function<Block(const Block&, const StageList&)> changed = [&](const Block& block, const StageList& list) {
-    Block result;
-    for (const StmtPtr& stmt : block) {
-      Stmt copy = *stmt;
-      if (auto* loop = std::get_if<Loop>(&copy.node)) loop->body = changed(loop->body, list);
-      if (auto* guard = std::get_if<Guard>(&copy.node)) guard->body = changed(guard->body, list);
-      if (auto* compute = std::get_if<Compute>(&copy.node);
-          compute != nullptr && compute->part == Compute::Part::update) {
-        const int spatial = list.stages[static_cast<std::size_t>(compute->stage)].spatial;
-        compute->form = ComputeForm::register_block;
-        compute->lane_axis = spatial - 1;
-        compute->block_axis = spatial > 2 ? 1 : 0;  // output channels of a convolution, rows of a product
-      }
-      result.push_back(std::make_shared<const Stmt>(std::move(copy)));
-    }
-    return result;
-  };
   for (ProgramStep& step : program.steps) {
-    if (step.plan) step.plan->nest.body = changed(step.plan->nest.body, step.plan->nest.stages);
+    if (!step.plan) continue;
+    LoopNest& nest = step.plan->nest;
+    nest.body = edited<Compute>(nest.body, [&](const Stmt&, Compute& compute) {
+      if (compute.part != Compute::Part::update) return false;
+      const int spatial = nest.stages.stages[static_cast<std::size_t>(compute.stage)].spatial;
+      compute.form = ComputeForm::register_block;
+      compute.lane_axis = spatial - 1;
+      compute.block_axis = spatial > 2 ? 1 : 0;  // output channels of a convolution, rows of a product
+      return true;
+    });
   }
 }
 

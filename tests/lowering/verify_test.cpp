@@ -5,6 +5,8 @@
 
 #include "fixtures.h"
 #include "lowering/planner.h"
+#include "lowering/renumber.h"
+#include "lowering/rewrite.h"
 
 namespace stowage {
 namespace {
@@ -17,29 +19,19 @@ Target machine() {
 
 std::string verdict(const LoopNest& nest) { return verify(nest, machine()).value_or("sound"); }
 
-/// The nest with every statement passed through `change`; a nullopt removes it.
-Block changed(const Block& block, const std::function<std::optional<Stmt>(Stmt)>& change) {
-  Block result;
-  for (const StmtPtr& s : block) {
-    Stmt copy = *s;
-    if (auto* loop = std::get_if<Loop>(&copy.node)) loop->body = changed(loop->body, change);
-    if (auto* guard = std::get_if<Guard>(&copy.node)) guard->body = changed(guard->body, change);
-    if (auto kept = change(std::move(copy))) result.push_back(std::make_shared<const Stmt>(std::move(*kept)));
-  }
-  return result;
-}
-
 template <class Node>
 LoopNest with(LoopNest nest, int statement, const std::function<void(Node&)>& edit) {
-  nest.body = changed(nest.body, [&](Stmt s) {
-    if (s.id == statement) edit(std::get<Node>(s.node));
-    return std::optional<Stmt>(std::move(s));
+  nest.body = edited<Node>(nest.body, [&](const Stmt& s, Node& node) {
+    if (s.id != statement) return false;
+    edit(node);
+    return true;
   });
   return nest;
 }
 
 LoopNest without(LoopNest nest, int statement) {
-  nest.body = changed(nest.body, [&](Stmt s) { return s.id == statement ? std::nullopt : std::optional<Stmt>(s); });
+  nest.body =
+      rewritten(nest.body, [&](const Stmt& s) { return s.id == statement ? Replacement(Block{}) : Replacement(); });
   return nest;
 }
 
@@ -190,20 +182,9 @@ TEST_CASE("read-before-there: a reduction needs its start, every time", "[verify
                  Catch::EndsWith("buffer CC is accumulated into, but nothing was put there"));
   // Before the loop over yo it is there for the first tile only.
   LoopNest nest = fixtures::paper_matmul();
-  const StmtPtr fill = std::make_shared<const Stmt>(Stmt{-1, Fill{0, 0.0}, {}});
   nest = without(nest, 2);
-  nest.body.insert(nest.body.begin(), std::make_shared<const Stmt>(Stmt{0, Fill{0, 0.0}, {}}));
-  int id = 0;
-  std::function<Block(const Block&, const std::map<int, int>&)> renumbered;
-  std::map<int, int> number;
-  visit_statements(nest.body, [&](const Stmt& s) {
-    if (!std::holds_alternative<Fill>(s.node)) number[s.id] = ++id;
-  });
-  nest.body = changed(nest.body, [&](Stmt s) {
-    if (!std::holds_alternative<Fill>(s.node)) s.id = number.at(s.id);
-    if (auto* wait = std::get_if<Wait>(&s.node)) wait->dma = number.at(wait->dma);
-    return std::optional<Stmt>(std::move(s));
-  });
+  nest.body.insert(nest.body.begin(), std::make_shared<const Stmt>(Stmt{-1, Fill{0, 0.0}, {}}));
+  nest.body = renumbered(nest.body);
   CHECK_THAT(verdict(nest), Catch::StartsWith("read-before-there: statement 8") &&
                                 Catch::EndsWith("buffer CC is accumulated into, but nothing was put there"));
 }

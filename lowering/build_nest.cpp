@@ -12,13 +12,12 @@
 #include <fmt/format.h>
 
 #include "core/identifiers.h"
-#include "lowering/compute_form.h"
-#include "lowering/dma_alignment.h"
 #include "lowering/ldm_room.h"
 #include "lowering/padding.h"
-#include "lowering/planner.h"
+#include "lowering/passes.h"
 #include "lowering/read_schedule.h"
 #include "lowering/renumber.h"
+#include "lowering/rewrite.h"
 #include "lowering/tile_boxes.h"
 
 namespace stowage {
@@ -47,7 +46,7 @@ class NestBuilder {
     }
     if (auto refused = check_intermediates()) return *refused;
     nest_.body = renumbered(chain(0, {}));
-    return with_units(std::move(nest_), target_);
+    return std::move(nest_);
   }
 
  private:
@@ -55,28 +54,7 @@ class NestBuilder {
 
   VarId add_variable(const std::string& wanted, NestVariable::Kind kind, Interval range) {
     nest_.variables.push_back({names_.take(identifier_of(wanted)), kind, range});
-    bound_at_.push_back(open_.empty() ? 0 : open_.size() - 1);
     return VarId(nest_.variables.size() - 1);
-  }
-
-  /// A block under construction, inside those that were opened before it.
-  class OpenBlock {
-   public:
-    OpenBlock(std::vector<Block*>& open, Block& block) : open_(open) { open_.push_back(&block); }
-    ~OpenBlock() { open_.pop_back(); }
-    OpenBlock(const OpenBlock&) = delete;
-    OpenBlock& operator=(const OpenBlock&) = delete;
-
-   private:
-    std::vector<Block*>& open_;
-  };
-
-  /// The outermost block under construction in which an expression has a value.
-  [[nodiscard]] std::size_t outermost_block(const IndexExpr& e) const {
-    if (!tensor_values_of(e).empty()) return open_.size() - 1;
-    std::size_t outermost = 0;
-    for (const VarId v : variables_of(e)) outermost = std::max(outermost, bound_at_[v.index()]);
-    return outermost;
   }
 
   [[nodiscard]] Interval range_of(const IndexExpr& e) const {
@@ -93,11 +71,7 @@ class NestBuilder {
 
   /// Binds a name to an expression unless it is as simple as a name already.
   IndexExpr bind(Block& block, const std::string& wanted, const IndexExpr& value, std::optional<Interval> known = {}) {
-    if (value.is_constant()) return value;
-    if (value.terms().size() == 1 && value.constant() == 0 && value.terms()[0].coefficient == 1 &&
-        value.terms()[0].atom.kind == IndexAtom::Kind::variable) {
-      return value;
-    }
+    if (needs_no_name(value)) return value;
     const VarId variable = add_variable(wanted, NestVariable::Kind::let, known ? *known : range_of(value));
     block.push_back(statement(Let{variable, value}));
     return variable;
@@ -241,7 +215,6 @@ class NestBuilder {
   /// The block at `depth` of the main chain, with everything below.
   Block chain(int depth, const std::set<int>& fixed) {
     Block block;
-    const OpenBlock open(open_, block);
     if (depth == 0) {
       for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
         if (read_.whole[i]) bind_tile(block, static_cast<int>(i), 0);
@@ -276,7 +249,6 @@ class NestBuilder {
     const IndexExpr trips = trips_of(loop);
     const std::int64_t most = std::max<std::int64_t>(1, range_of(trips).high);
     Block body;
-    const OpenBlock open(open_, body);
     const VarId variable = add_variable(loop.name, NestVariable::Kind::loop, {0, most - 1});
     const int id = next_id_++;
     Loop made{variable, trips, model_.iterators[static_cast<std::size_t>(loop.iterator)].name, {}};
@@ -333,53 +305,25 @@ class NestBuilder {
     }
   }
 
-  /// Starts the transfer of a buffer's box; returns the statement's id.
+  /// Starts the transfer of a buffer's whole box, which may reach outside of the tensor; returns the statement's id.
   int get(Block& block, const ModelBuffer& buffer, const std::set<int>& fixed) {
     const int number = index_of(buffer);
     Buffer& ldm = nest_.buffers[static_cast<std::size_t>(number)];
-    const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(buffer.stage)];
     Dma dma;
     dma.direction = DmaDirection::get;
     dma.nest_tensor = nest_tensor_.at(buffer.tensor);
     dma.buffer = number;
-    std::vector<Border> borders;
     for (std::size_t d = 0; d < buffer.index.size(); ++d) {
       const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
         return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
       });
       ldm.origin[d] = box.low;
-      Span clipped = box;
-      const std::int64_t last = tensor.shape[d] - 1;
-      // Without padding the access promises to stay inside, but the hull of a table or a remainder may be wider.
-      const Interval reach = whole_bounds(stage, buffer.index[d]);
-      if (buffer.padding) borders.push_back(border_of(box, reach, last));
-      if (reach.low < 0 && buffer.padding) clipped.low = maximum(clipped.low, 0);
-      if (reach.high > last && buffer.padding) clipped.high = minimum(clipped.high, last);
-      const IndexExpr extent = clipped.high - clipped.low + 1;
-      const std::int64_t most = std::min({ldm.extents[d], last + 1, std::max<std::int64_t>(1, range_of(extent).high)});
-      Range range{bind(block, fmt::format("{}_{}_at", buffer.name, d), clipped.low), extent, most};
-      // With the start bound to a name, the extent is written with that name.
-      if (!extent.is_constant()) {
-        range.extent = bind(block, fmt::format("{}_{}_n", buffer.name, d), extent, narrowed(extent, most));
-      }
-      dma.region.push_back(std::move(range));
+      const IndexExpr extent = box.high - box.low + 1;
+      const std::int64_t most = std::min(ldm.extents[d], std::max<std::int64_t>(1, range_of(extent).high));
+      dma.region.push_back({box.low, extent, most});
     }
-    fill_at_once(number, borders);
     block.push_back(statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer))));
     return block.back()->id;
-  }
-
-  /// Fills the padding along each dimension in the outermost block in which it is known where it lies: nothing inside
-  /// overwrites it, as transfers end where the tensor does.
-  void fill_at_once(int number, const std::vector<Border>& borders) {
-    std::map<std::size_t, std::vector<Border>> by_block;
-    for (std::size_t d = 0; d < borders.size(); ++d) {
-      std::size_t known = 0;
-      for (const IndexExpr& e : borders[d].outside) known = std::max(known, outermost_block(e));
-      by_block.try_emplace(known, borders.size()).first->second[d] = borders[d];
-    }
-    for (const auto& [known, here] : by_block) fill_outside(*open_[known], number, here);
   }
 
   /// Fills what of a buffer lies outside of its tensor.
@@ -409,7 +353,6 @@ class NestBuilder {
     const std::function<Block(std::size_t, const std::set<int>&)> inner = [&](std::size_t depth,
                                                                               const std::set<int>& inside) {
       Block body;
-      const OpenBlock open(open_, body);
       if (depth > 0) {
         const int loop = own[depth - 1];
         load(body, inside, [&](const ModelBuffer& b, int place) {
@@ -476,7 +419,6 @@ class NestBuilder {
     if (s.finish) {
       Compute finish = compute_frame(stage, Compute::Part::finish);
       finish.box = box_.at(stage);
-      choose_form(nest_, finish, target_);
       block.push_back(statement(std::move(finish)));
     }
     pad_stage(block, stage, fixed);
@@ -505,7 +447,6 @@ class NestBuilder {
       check(tiles_[i].whole || fixed.contains(iterator), "a reduction is computed outside of its loop");
       made.box.push_back({tiles_[i].start, tiles_[i].extent, read_.sizes[i]});
     }
-    choose_form(nest_, made, target_);
     return statement(std::move(made));
   }
 
@@ -552,8 +493,6 @@ class NestBuilder {
   const Target& target_;
   const GroupModel& model_;
   LoopNest nest_;
-  std::vector<Block*> open_;           ///< blocks under construction, outermost first
-  std::vector<std::size_t> bound_at_;  ///< by variable: the block, among those, that it is bound in
   UniqueNames names_;
   int next_id_ = 0;
 
@@ -566,11 +505,7 @@ class NestBuilder {
 
 }  // namespace
 
-Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target) {
-  return lower(name, build_group_model(stages), schedule, target);
-}
-
-Lowered lower(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target) {
+Lowered build_nest(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target) {
   return NestBuilder(name, model, schedule, target).build();
 }
 

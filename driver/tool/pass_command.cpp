@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes of lowering: which there are, and one of them run on the text of a nest.
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.h"
+#include "driver/files.h"
+#include "driver/json.h"
+#include "driver/session.h"
+#include "driver/text_table.h"
+#include "driver/tool/commands.h"
+#include "fusion/strategy.h"
+#include "lowering/loop_nest_parser.h"
+#include "lowering/passes.h"
+#include "lowering/verify_rules.h"
+
+namespace stowage {
+
+namespace {
+
+/// The way of a network, in order; lowering is the part of it that is a list of passes.
+struct StepRow {
+  const char* name;
+  const char* summary;
+};
+constexpr StepRow way_through[] = {
+    {"import", "read and check the ONNX model, fix dynamic dimensions, inference form, fold constants"},
+    {"fuse", "fold parameters, match templates and choose groups (--fusion)"},
+    {"plan", "split over the cores, size buffers, order loops, place DMA (--planner)"},
+    {"lower", "loop nests with LDM buffers and DMA from schedules, by the passes below"},
+    {"count", "predict transfers, operations, bytes and points in closed form"},
+    {"time", "cycles from counts and the target's table"},
+    {"memory", "places of tensors in main memory, shared where lifetimes allow"},
+    {"emit", "Athread C, parameters and Makefile"},
+};
+
+std::string choices_of(std::string_view step) {
+  if (step == "fuse") return fmt::format("{}", fmt::join(strategy_names(), ", "));
+  if (step == "plan") return fmt::format("{}", fmt::join(planner_names(), ", "));
+  return {};
+}
+
+bool report_unsound(const std::string& file, const std::string& rule, const std::string& remedy,
+                    Diagnostics& diagnostics) {
+  SourcePlace place;
+  place.file = file;
+  diagnostics.error("unsound-nest", std::move(place), rule, remedy);
+  return false;
+}
+
+/// A pass counts on names that mean something; those that do not mend a nest also on one that is sound.
+bool may_run(const Pass& pass, const LoopNest& nest, const Target& target, const std::string& file,
+             Diagnostics& diagnostics) {
+  const auto broken = pass.mends ? verify_structure(nest) : verify(nest, target);
+  if (!broken) return true;
+  std::vector<std::string_view> mending;
+  for (const Pass& other : nest_passes) {
+    if (other.mends) mending.push_back(other.name);
+  }
+  return report_unsound(file, *broken,
+                        pass.mends ? "docs/ir.md tells what a nest keeps to"
+                                   : fmt::format("of a nest as it is built, {} comes first; docs/ir.md tells what a "
+                                                 "nest keeps to",
+                                                 fmt::join(mending, " and ")),
+                        diagnostics);
+}
+
+Result<std::string> run_pass(const Pass& pass, const std::string& file, const Target& target,
+                             Diagnostics& diagnostics) {
+  const auto text = read_text_file(file, diagnostics);
+  if (!text) return Failed{};
+  UnknownValues unknown;
+  auto nest = parse_loop_nest(*text, diagnostics, {}, file, &unknown);
+  if (!nest || !may_run(pass, *nest, target, file, diagnostics)) return Failed{};
+  const LoopNest after = pass.run(*std::move(nest), target);
+  if (const auto broken = verify(after, target)) {
+    report_unsound(file, fmt::format("after {}: {}", pass.name, *broken), "docs/ir.md tells what a nest keeps to",
+                   diagnostics);
+    return Failed{};
+  }
+  return to_text(after, unknown);
+}
+
+}  // namespace
+
+int passes_command(ToolContext& context) {
+  if (context.json) {
+    Json steps = Json::array();
+    for (const StepRow& row : way_through) {
+      steps.push_back({{"name", row.name}, {"choices", choices_of(row.name)}, {"summary", row.summary}});
+    }
+    Json passes = Json::array();
+    const auto add = [&](std::string_view name, std::string_view summary) {
+      passes.push_back({{"number", pass_number(name)}, {"name", name}, {"summary", summary}});
+    };
+    add(build_name, build_summary);
+    for (const Pass& pass : nest_passes) add(pass.name, pass.summary);
+    context.out << dumped(Json{{"stowage", stowage_version()}, {"steps", steps}, {"passes", passes}}, 1);
+    return exit_done;
+  }
+  TextTable steps({"step", "choices", "what it does"});
+  for (const StepRow& row : way_through) steps.add({row.name, choices_of(row.name), row.summary});
+  TextTable passes({">number", "pass of lower", "what it does"});
+  const auto add = [&](std::string_view name, std::string_view summary) {
+    passes.add({std::to_string(pass_number(name)), std::string(name), std::string(summary)});
+  };
+  add(build_name, build_summary);
+  for (const Pass& pass : nest_passes) add(pass.name, pass.summary);
+  context.out << fmt::format("stowage {} | stowage passes\n\n{}\n{}", stowage_version(), steps.text(), passes.text());
+  return exit_done;
+}
+
+int pass_command(const PassOptions& options, ToolContext& context) {
+  Diagnostics diagnostics;
+  const Pass* const pass = find_pass(options.name);
+  check(pass != nullptr, "the name of a pass was not checked");
+  CompileRequest request;
+  request.target = options.target;
+  request.settings = options.settings;
+  const auto target = target_of(request, diagnostics);
+  if (!target || (!options.output.empty() && !may_write_file(options.output, options.force, diagnostics))) {
+    return failed(context, diagnostics);
+  }
+  const auto text = run_pass(*pass, options.file, *target, diagnostics);
+  if (!text) return failed(context, diagnostics);
+  if (!options.output.empty()) {
+    const Existing existing = options.force ? Existing::replace : Existing::keep;
+    const Interrupt::Hold hold = context.interrupt.hold();
+    if (!write_file_whole(options.output, *text, existing, diagnostics)) return failed(context, diagnostics);
+  }
+  if (context.json) {
+    context.out << dumped(Json{{"stowage", stowage_version()}, {"pass", pass->name}, {"nest", *text}}, 1);
+  } else if (options.output.empty()) {
+    context.out << *text;
+  } else {
+    context.out << fmt::format("written to {}\n", options.output);
+  }
+  return exit_done;
+}
+
+}  // namespace stowage

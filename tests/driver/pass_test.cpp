@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stowage passes`, `stowage pass` and `compile --dump-passes`.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+void dump(const std::string& network, const std::string& folder) {
+  REQUIRE(run_stowage({"network", network, "-o", network + ".onnx"}).code == 0);
+  const ToolRun run = run_stowage({"compile", network + ".onnx", "-o", "plan", "--dump-passes", folder});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(run.out.find("written to " + folder + ": the nest of every kernel after each pass that changed it\n") !=
+        std::string::npos);
+}
+
+/// Names of what is in a folder, sorted.
+std::vector<std::string> entries_of(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST_CASE("passes lists what is run, build first") {
+  const ToolRun text = run_stowage({"passes"});
+  CHECK(text.code == 0);
+  CHECK(text.out == golden("passes.txt", text.out));
+  const auto json = nlohmann::json::parse(run_stowage({"passes", "--json"}).out);
+  int number = 0;
+  for (const auto& row : json.at("passes")) {
+    CHECK(row.at("number") == ++number);
+    CHECK(text.out.find(fmt::format("| {} ", row.at("name").get<std::string>())) != std::string::npos);
+  }
+  CHECK(json.at("passes")[0].at("name") == "build");
+  CHECK(json.at("steps")[0].at("name") == "import");
+}
+
+TEST_CASE("dumped nests lead from build to the plan, each by the pass in its name") {
+  const Workplace here;
+  dump("lenet", "nests");
+  std::map<std::string, int> numbers;
+  const auto listed = nlohmann::json::parse(run_stowage({"passes", "--json"}).out);
+  for (const auto& row : listed.at("passes")) {
+    numbers[row.at("name")] = row.at("number");
+  }
+  std::size_t kernels = 0;
+  std::size_t step = 0;
+  const auto plan = nlohmann::json::parse(read_text("plan/plan.json"));
+  for (const auto& planned : plan.at("steps")) {
+    ++step;
+    if (!planned.contains("nest")) continue;
+    const fs::path folder = fmt::format("nests/{:02}_{}", step, planned.at("name").get<std::string>());
+    INFO(folder);
+    REQUIRE(fs::is_directory(folder));
+    const std::vector<std::string> files = entries_of(folder);
+    REQUIRE(files.size() > 1);
+    CHECK(files.front() == "1_build.nest");
+    for (std::size_t f = 1; f < files.size(); ++f) {
+      INFO(files[f]);
+      const std::string pass = files[f].substr(2, files[f].size() - 2 - std::string(".nest").size());
+      CHECK(files[f].front() - '0' == numbers.at(pass));
+      const ToolRun run = run_stowage({"pass", pass, (folder / files[f - 1]).string()});
+      INFO(run.err);
+      CHECK(run.code == 0);
+      CHECK(run.out == read_text(folder / files[f]));
+    }
+    std::string last;
+    for (const auto& line : planned.at("nest")) last += line.get<std::string>() + "\n";
+    CHECK(read_text(folder / files.back()) == last);
+    ++kernels;
+  }
+  CHECK(kernels > 3);
+  CHECK(entries_of("nests").size() == kernels + 1);  // and the marker
+}
+
+TEST_CASE("a pass writes its nest to a file, and not over another one") {
+  const Workplace here;
+  dump("matmul", "nests");
+  const std::string built = "nests/01_matmul/1_build.nest";
+  const ToolRun printed = run_stowage({"pass", "clip-and-pad", built});
+  REQUIRE(printed.code == 0);
+  const ToolRun written = run_stowage({"pass", "clip-and-pad", built, "-o", "after.nest"});
+  CHECK(written.out == "written to after.nest\n");
+  CHECK(read_text("after.nest") == printed.out);
+  const ToolRun again = run_stowage({"pass", "clip-and-pad", built, "-o", "after.nest"});
+  CHECK(again.code == 1);
+  CHECK(again.err ==
+        "after.nest: error: the file exists already [output-exists]\n  help: give --force to replace it\n");
+  CHECK(run_stowage({"pass", "clip-and-pad", built, "-o", "after.nest", "--force"}).code == 0);
+  const auto json = nlohmann::json::parse(run_stowage({"pass", "clip-and-pad", built, "--json"}).out);
+  CHECK(json.at("pass") == "clip-and-pad");
+  CHECK(json.at("nest") == printed.out);
+  // The target decides: without lanes there are no forms.
+  const ToolRun forms = run_stowage({"pass", "choose-forms", "after.nest"});
+  const ToolRun none = run_stowage({"pass", "choose-forms", "after.nest", "--set", "target.vector_lanes=1"});
+  INFO(none.err);
+  CHECK(forms.out.find(" as register_block") != std::string::npos);
+  CHECK(none.code == 0);
+  CHECK(none.out == printed.out);
+}
+
+TEST_CASE("mistakes in a pass's name, text or nest say where and what to do") {
+  const Workplace here;
+  dump("matmul", "nests");
+  const std::string built = "nests/01_matmul/1_build.nest";
+  const ToolRun name = run_stowage({"pass", "clip-and-pat", built});
+  CHECK(name.code == 2);
+  CHECK(name.err ==
+        "error: NAME: there is no 'clip-and-pat', did you mean 'clip-and-pad'? [usage]\nsee 'stowage pass --help'\n");
+  const ToolRun builder = run_stowage({"pass", "build", built});
+  CHECK(builder.code == 2);
+  CHECK(builder.err.find("known are: clip-and-pad, choose-forms, dma-units") != std::string::npos);
+  const ToolRun missing = run_stowage({"pass", "choose-forms", "no.nest"});
+  CHECK(missing.code == 1);
+  CHECK(missing.err.find("no.nest: error: ") == 0);
+
+  const std::string text = read_text(built);
+  const auto with = [&](const std::string& what, const std::string& instead) {
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    write_text("bad.nest", std::string(text).replace(at, what.size(), instead));
+    return run_stowage({"pass", "clip-and-pad", "bad.nest"});
+  };
+  const ToolRun syntax = with("wait ", "weit ");
+  CHECK(syntax.code == 1);
+  CHECK(syntax.out.empty());
+  CHECK(syntax.err.find("bad.nest:") == 0);
+  CHECK(syntax.err.find("a statement begins with for, let, if, get, put, wait, fill, compute or barrier") !=
+        std::string::npos);
+  const ToolRun unknown = with("-> A_ldm", "-> A_lmd");
+  CHECK(unknown.code == 1);
+  CHECK(unknown.err.find("did you mean 'A_ldm'?") != std::string::npos);
+  // A number that means nothing; a nest that is sound no longer once the pass is through.
+  const ToolRun wait = with("wait ", "wait 9");
+  CHECK(wait.code == 1);
+  CHECK(wait.err.find("bad.nest: error: structure: statement ") == 0);
+  CHECK(wait.err.find("is no transfer [unsound-nest]\n  help: docs/ir.md tells what a nest keeps to\n") !=
+        std::string::npos);
+  const ToolRun unsound = with("fill ", "barrier //");
+  CHECK(unsound.code == 1);
+  CHECK(unsound.out.empty());
+  CHECK(unsound.err.find("bad.nest: error: after clip-and-pad: read-before-there: statement ") == 0);
+}
+
+TEST_CASE("a pass that counts on a sound nest refuses one that is as it was built") {
+  const Workplace here;
+  dump("cifarnet", "nests");
+  std::string file;
+  for (const auto& [path, text] : files_below("nests")) {
+    if (path.ends_with("1_build.nest") && text.find(", -2:34] -> data_ldm") != std::string::npos) {
+      file = "nests/" + path;
+    }
+  }
+  INFO("the window of the first convolution reaches outside");
+  REQUIRE_FALSE(file.empty());
+  const ToolRun refused = run_stowage({"pass", "choose-forms", file});
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("transfer-in-tensor: statement ") != std::string::npos);
+  CHECK(refused.err.find("[unsound-nest]\n  help: of a nest as it is built, clip-and-pad comes first; docs/ir.md tells "
+                         "what a nest keeps to\n") != std::string::npos);
+  CHECK(run_stowage({"pass", "clip-and-pad", file}).code == 0);
+}
+
+TEST_CASE("the folder of dumped passes keeps to the rules of output folders") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "vector", "-o", "v.onnx"}).code == 0);
+  const auto compiled = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"compile", "v.onnx"});
+    return run_stowage(options);
+  };
+  REQUIRE(compiled({"--dump-passes", "nests"}).code == 0);
+  CHECK(read_text("nests/.stowage").find("stowage-folder 1 passes\n01_") == 0);
+  const ToolRun exists = compiled({"--dump-passes", "nests"});
+  CHECK(exists.code == 1);
+  CHECK(exists.err.find("nests: error: the output folder exists already [output-exists]") == 0);
+  CHECK(compiled({"--dump-passes", "nests", "--force"}).code == 0);
+  write_text("nests/mine.txt", "work");
+  const ToolRun foreign = compiled({"--dump-passes", "nests", "--force"});
+  CHECK(foreign.code == 1);
+  CHECK(foreign.err.find("[foreign-folder]") != std::string::npos);
+  CHECK(read_text("nests/mine.txt") == "work");
+  fs::remove("nests/mine.txt");
+  // A plan does not replace nests, nor the other way round, and neither lies in the other.
+  const ToolRun other = compiled({"-o", "nests", "--force"});
+  CHECK(other.err.find("holds nests after each pass, not a plan") != std::string::npos);
+  REQUIRE(compiled({"-o", "plan"}).code == 0);
+  CHECK(compiled({"--dump-passes", "plan", "--force"}).err.find("holds a plan, not nests after each pass") !=
+        std::string::npos);
+  for (const std::string inside : {"new", "new/nests", "./new/", "."}) {
+    INFO(inside);
+    const ToolRun both = compiled({"-o", "new", "--dump-passes", inside});
+    CHECK(both.code == 1);
+    CHECK(both.err.find("error: the plan's folder is 'new' [output-in-use]") != std::string::npos);
+  }
+  CHECK_FALSE(fs::exists("new"));
+  const ToolRun config = compiled({"--print-config", "--dump-passes", "x"});
+  CHECK(config.code == 2);
+}
+
+}  // namespace
+}  // namespace stowage::test
