@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "lowering/planner.h"
+#include "lowering/cost_table.h"
 
 namespace stowage {
 
@@ -37,7 +37,8 @@ class NestLines {
 
 class RowCollector {
  public:
-  RowCollector(const Plan& plan, const Target& target) : plan_(plan), target_(target), lines_(plan.nest) {}
+  RowCollector(const Plan& plan, const Target& target)
+      : plan_(plan), target_(target), lines_(plan.nest), cycles_(cycles_by_statement(plan, target)) {}
 
   std::vector<NestRow> run() && {
     block(plan_.nest.body, 0, "");
@@ -67,6 +68,7 @@ class RowCollector {
 
   void describe(const Stmt& statement, NestRow& row) const {
     using Kind = NestRow::Kind;
+    if (const auto cost = cycles_.find(statement.id); cost != cycles_.end()) row.cycles = cost->second;
     if (std::holds_alternative<Loop>(statement.node)) row.kind = Kind::loop;
     if (const auto* wait = std::get_if<Wait>(&statement.node)) {
       row.kind = Kind::wait;
@@ -75,13 +77,11 @@ class RowCollector {
     }
     if (std::holds_alternative<Fill>(statement.node)) {
       row.kind = Kind::fill;
-      row.cycles = cycles_of_statement(plan_, target_, statement.id);
       const auto filled = plan_.counts.fill.find(statement.id);
       if (filled != plan_.counts.fill.end()) row.points = filled->second.elements;
     }
     if (std::holds_alternative<Compute>(statement.node)) {
       row.kind = Kind::compute;
-      row.cycles = cycles_of_statement(plan_, target_, statement.id);
       const auto work = plan_.counts.compute.find(statement.id);
       if (work != plan_.counts.compute.end()) row.points = work->second.points;
     }
@@ -106,7 +106,6 @@ class RowCollector {
       row.smallest_block = totals.operations_by_block.begin()->first;
       row.largest_block = totals.operations_by_block.rbegin()->first;
     }
-    row.cycles = cycles_of_statement(plan_, target_, id);
     if (row.cycles > 0) {
       row.bytes_per_second = static_cast<double>(row.bytes) * target_.clock_hz / static_cast<double>(row.cycles);
     }
@@ -115,6 +114,7 @@ class RowCollector {
   const Plan& plan_;
   const Target& target_;
   NestLines lines_;
+  std::map<int, std::int64_t> cycles_;
   std::vector<NestRow> rows_;
 };
 
@@ -122,20 +122,12 @@ class RowCollector {
 
 std::vector<NestRow> nest_rows(const Plan& plan, const Target& target) { return RowCollector(plan, target).run(); }
 
-std::int64_t cycles_of_statement(const Plan& plan, const Target& target, int statement) {
-  // The estimate of a nest in which nothing else counts, less what a nest costs that does nothing: so lines and terms
-  // come from one model.
-  NestCounts alone;
-  const auto dma = plan.counts.dma.find(statement);
-  if (dma != plan.counts.dma.end()) alone.dma.insert(*dma);
-  const auto busiest = plan.counts.dma_of_busiest_core.find(statement);
-  if (busiest != plan.counts.dma_of_busiest_core.end()) alone.dma_of_busiest_core.insert(*busiest);
-  const auto work = plan.counts.compute.find(statement);
-  if (work != plan.counts.compute.end()) alone.compute.insert(*work);
-  const auto filled = plan.counts.fill.find(statement);
-  if (filled != plan.counts.fill.end()) alone.fill.insert(*filled);
-  if (alone.dma.empty() && alone.compute.empty() && alone.fill.empty()) return 0;
-  return estimate_time(plan.nest, alone, target).cycles - estimate_time(plan.nest, {}, target).cycles;
+std::map<int, std::int64_t> cycles_by_statement(const Plan& plan, const Target& target) {
+  std::map<int, std::int64_t> cycles;
+  for (const Cost& cost : cost_table(plan.nest, plan.counts, target)) {
+    if (cost.statement) cycles[*cost.statement] = cycles_of(cost.formula);
+  }
+  return cycles;
 }
 
 std::string block_text(const NestRow& row) {

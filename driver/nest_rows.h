@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,8 @@ struct NestRow {
 /// The body of a nest in program order.
 std::vector<NestRow> nest_rows(const Plan& plan, const Target& target);
 
-/// What the time model counts for one statement alone; 0 for one that costs nothing.
-std::int64_t cycles_of_statement(const Plan& plan, const Target& target, int statement);
+/// What each statement costs by itself (lowering/cost_table.h), by its id; what costs nothing is not there.
+std::map<int, std::int64_t> cycles_by_statement(const Plan& plan, const Target& target);
 
 /// "256 B", or "4 to 256 B" where blocks differ.
 std::string block_text(const NestRow& row);

@@ -96,8 +96,10 @@ Json to_json(const Plan& plan) {
   json["cycles"] = plan.time.cycles;
   json["time"] = Json::array();
   for (const TimeTerm& term : plan.time.terms) {
-    json["time"].push_back(
-        {{"term", term.name}, {"cycles", term.cycles}, {"formula", term.formula}, {"source", term.source}});
+    json["time"].push_back({{"term", name_of(term.cost)},
+                            {"cycles", term.cycles},
+                            {"formula", formula_text(term.cost)},
+                            {"source", source_of(term.cost)}});
   }
   return json;
 }

@@ -79,7 +79,7 @@ std::string dma_table(const Plan& plan, const Target& target) {
 std::string time_table(const Plan& plan) {
   TextTable table({"time", ">cycles", "formula", "source"});
   for (const TimeTerm& term : plan.time.terms) {
-    table.add({term.name, grouped_digits(term.cycles), term.formula, term.source});
+    table.add({name_of(term.cost), grouped_digits(term.cycles), formula_text(term.cost), source_of(term.cost)});
   }
   table.add({"all", grouped_digits(plan.time.cycles), seconds_text(plan.time.seconds), ""});
   return table.text();

@@ -6,7 +6,7 @@
 
 #include "lowering/compute_form.h"
 #include "lowering/cycle_limit.h"
-#include "lowering/planner.h"
+#include "lowering/rates.h"
 
 namespace stowage {
 namespace {
@@ -170,7 +170,7 @@ class LeastCost {
                                  byte_size(tensor.type);
       bytes += moved;
       if (tiling != nullptr) transfers += again * fillings(of_buffer_[b], tiling->extents[b], choice);
-      if (moved > 0) cycles += static_cast<double>(moved) / best_bandwidth(block) * target_.clock_hz;
+      if (moved > 0) cycles += static_cast<double>(moved) / best_dma_bandwidth(target_, block) * target_.clock_hz;
     }
     std::int64_t cores = 1;
     for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
@@ -398,15 +398,6 @@ class LeastCost {
     return run;
   }
 
-  /// The bandwidth table of a target need not rise with the block.
-  [[nodiscard]] double best_bandwidth(std::int64_t block_bytes) const {
-    double best = dma_bandwidth(target_, block_bytes);
-    for (const auto& point : target_.dma_bandwidth) {
-      if (point.block_bytes <= block_bytes) best = std::max(best, point.bytes_per_second);
-    }
-    return best;
-  }
-
   [[nodiscard]] double compute_cycles(std::size_t s, const std::vector<std::size_t>& choice) const {
     const Stage& stage = model_.list->stages[s];
     std::int64_t points = 1;
@@ -428,8 +419,7 @@ class LeastCost {
     const std::int64_t shortest = shortest_vector_loop(target_);
     const bool long_enough = lane >= shortest || lane_of_buffer(s, choice) >= shortest;
     const auto rate = [&](Compute::Part part) {
-      return long_enough && may_run_along_lane(stage, part) ? target_.vector_flops_per_cycle
-                                                            : target_.scalar_flops_per_cycle;
+      return operations_per_cycle(target_, long_enough && may_run_along_lane(stage, part));
     };
     std::int64_t updates = points;
     for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {

@@ -12,22 +12,9 @@
 #include "lowering/counts.h"
 #include "lowering/loop_nest.h"
 #include "lowering/schedule.h"
+#include "lowering/time_model.h"
 
 namespace stowage {
-
-/// One term of the time estimate, with its formula and where its numbers come from.
-struct TimeTerm {
-  std::string name;  ///< "dma get", "dma put", "compute", "launch"
-  std::int64_t cycles = 0;
-  std::string formula;  ///< with the numbers put in
-  std::string source;
-};
-
-struct TimeEstimate {
-  std::vector<TimeTerm> terms;
-  std::int64_t cycles = 0;  ///< the sum: nothing overlaps in this first model
-  double seconds = 0;
-};
 
 struct Plan {
   Schedule schedule;  ///< complete

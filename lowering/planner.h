@@ -66,13 +66,6 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
 Planned plan_chosen(const std::string& name, const StageList& stages, const Schedule& chosen, const Planner& planner,
                     const Target& target, TraceSink trace);
 
-/// Cycles of a nest on a target, term by term.
-TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target);
-
-/// Bytes per second that the target's cores together reach with DMA blocks of a size: linear between measured points,
-/// constant beyond the last, proportional below the first.
-double dma_bandwidth(const Target& target, std::int64_t block_bytes);
-
 /// Iterators of a group as schedules name them, spatial ones first, with their ranges.
 struct GroupIterator {
   std::string name;

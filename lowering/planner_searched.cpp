@@ -437,18 +437,10 @@ class PlanSearch {
 
   /// The term that tells most between two plans of a group.
   [[nodiscard]] static std::string telling_term(const TimeEstimate& before, const TimeEstimate& after) {
-    const TimeTerm* telling = nullptr;
-    std::int64_t largest = 0;
-    for (const TimeTerm& term : after.terms) {
-      std::int64_t change = term.cycles;
-      for (const TimeTerm& old : before.terms) change -= old.name == term.name ? old.cycles : 0;
-      if (std::abs(change) <= std::abs(largest)) continue;
-      largest = change;
-      telling = &term;
-    }
-    if (telling == nullptr) return "";
-    return fmt::format("; \"{}\" {} by {}", telling->name, largest < 0 ? "falls" : "grows",
-                       grouped_digits(std::abs(largest)));
+    const TermChange telling = largest_change(before, after);
+    if (telling.term == nullptr) return "";
+    return fmt::format("; \"{}\" {} by {}", name_of(telling.term->cost), telling.cycles < 0 ? "falls" : "grows",
+                       grouped_digits(std::abs(telling.cycles)));
   }
 
   void tell_choice(const Tried& best) const {

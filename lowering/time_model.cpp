@@ -1,131 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first time model: closed-form cycles of a nest, term by term, nothing overlapping.
-//
-//   launch   spawn and join
-//   dma      bytes of all cores at the bandwidth that the whole core group reaches with blocks of that size, plus the
-//            start-up of every transfer of the core that moves most
-//   compute  operations of the busiest core at the rate of the emitted inner-loop form
-//   fill     elements that the busiest core sets to padding or to what a reduction starts from, one store a cycle
-#include <algorithm>
-#include <cmath>
+#include "lowering/time_model.h"
 
-#include <fmt/format.h>
-
-#include "lowering/compute_form.h"
-#include "lowering/planner.h"
+#include <cstdlib>
+#include <utility>
+#include <variant>
 
 namespace stowage {
-
-double dma_bandwidth(const Target& target, std::int64_t block_bytes) {
-  const auto& points = target.dma_bandwidth;
-  check(!points.empty(), "target without a bandwidth table");
-  const double block = static_cast<double>(block_bytes);
-  if (block_bytes <= points.front().block_bytes) {
-    return points.front().bytes_per_second * block / static_cast<double>(points.front().block_bytes);
-  }
-  for (std::size_t i = 1; i < points.size(); ++i) {
-    if (block_bytes > points[i].block_bytes) continue;
-    const double from = static_cast<double>(points[i - 1].block_bytes);
-    const double to = static_cast<double>(points[i].block_bytes);
-    const double share = (block - from) / (to - from);
-    return points[i - 1].bytes_per_second + share * (points[i].bytes_per_second - points[i - 1].bytes_per_second);
-  }
-  return points.back().bytes_per_second;
-}
-
 namespace {
 
-/// Whole cycles, at most 2^50: terms may be added up without overflow, and a plan of so many is refused anyway.
-std::int64_t whole_cycles(double cycles) {
-  return std::llround(std::ceil(std::min(cycles, static_cast<double>(std::int64_t{1} << 50))));
+/// Whether costs are told as one term: all but computations.
+bool joins(const CostFormula& term, const CostFormula& cost) {
+  return kind_of(term) == kind_of(cost) && kind_of(cost) != CostKind::compute;
 }
 
-std::int64_t to_cycles(double seconds, const Target& target) { return whole_cycles(seconds * target.clock_hz); }
-
-TimeTerm dma_term(const LoopNest& nest, const NestCounts& counts, const Target& target, DmaDirection direction) {
-  TimeTerm term;
-  term.name = direction == DmaDirection::get ? "dma get" : "dma put";
-  double seconds = 0;
-  std::int64_t bytes = 0;
-  std::int64_t startups = 0;
-  for (const auto& [id, totals] : counts.dma) {
-    const auto& dma = std::get<Dma>(find_statement(nest, id)->node);
-    if (dma.direction != direction) continue;
-    for (const auto& [block, moved] : totals.bytes_by_block) {
-      seconds += static_cast<double>(moved) / dma_bandwidth(target, block);
-      bytes += moved;
-    }
-    const auto busiest = counts.dma_of_busiest_core.find(id);
-    if (busiest != counts.dma_of_busiest_core.end()) startups += busiest->second.transfers;
+void join(CostFormula& term, const CostFormula& cost) {
+  if (auto* transfers = std::get_if<TransferCost>(&term)) {
+    const auto& more = std::get<TransferCost>(cost);
+    transfers->moved.insert(transfers->moved.end(), more.moved.begin(), more.moved.end());
+    transfers->transfers_of_busiest += more.transfers_of_busiest;
   }
-  const std::int64_t startup_cycles =
-      whole_cycles(std::round(static_cast<double>(startups) * target.dma_startup_cycles));
-  term.cycles = to_cycles(seconds, target) + startup_cycles;
-  term.formula =
-      fmt::format("{} bytes / {:.2f} GB/s + {} transfers of the busiest core * {} cycles", bytes,
-                  seconds > 0 ? static_cast<double>(bytes) / seconds / 1e9 : 0.0, startups, target.dma_startup_cycles);
-  term.source = "target: dma_bandwidth by block size, dma_startup_cycles";
-  return term;
-}
-
-std::string_view form_name(ComputeForm form) {
-  switch (form) {
-    case ComputeForm::scalar: return "scalar";
-    case ComputeForm::vector: return "vector";
-    case ComputeForm::register_block: return "register block";
+  if (auto* fills = std::get_if<FillCost>(&term)) {
+    fills->elements_of_busiest += std::get<FillCost>(cost).elements_of_busiest;
   }
-  fail_check("unknown compute form");
-}
-
-TimeTerm compute_term(const LoopNest& nest, const Target& target, int id, const ComputeTotals& totals) {
-  const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
-  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
-  const bool finish = compute.part == Compute::Part::finish;
-  const std::int64_t operations = operations_of(stage, compute.part);
-  const bool vectorised = compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute);
-  const double rate = vectorised ? target.vector_flops_per_cycle : target.scalar_flops_per_cycle;
-  TimeTerm term;
-  term.name = fmt::format("compute {}{}", stage.name, finish ? " finish" : "");
-  term.cycles = whole_cycles(static_cast<double>(totals.points_of_busiest) * static_cast<double>(operations) / rate);
-  term.formula = fmt::format("{} points of the busiest core * {} operations / {} per cycle ({}{})",
-                             totals.points_of_busiest, operations, rate, form_name(compute.form),
-                             compute.form != ComputeForm::scalar && !vectorised ? ", strided: scalar rate" : "");
-  term.source = vectorised ? "target: vector_flops_per_cycle" : "target: scalar_flops_per_cycle";
-  return term;
-}
-
-constexpr int fill_elements_per_cycle = 1;
-
-TimeTerm fill_term(const NestCounts& counts) {
-  std::int64_t elements = 0;
-  for (const auto& [id, totals] : counts.fill) elements += totals.elements_of_busiest;
-  TimeTerm term;
-  term.name = "fill";
-  term.cycles = elements / fill_elements_per_cycle;
-  term.formula = fmt::format("{} elements of the busiest core / {} per cycle", elements, fill_elements_per_cycle);
-  term.source = "emitted code: one store an element, which a core can do every cycle";
-  return term;
 }
 
 }  // namespace
 
 TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target) {
   TimeEstimate estimate;
-  TimeTerm launch;
-  launch.name = "launch";
-  launch.cycles = to_cycles(target.launch_seconds, target);
-  launch.formula = fmt::format("{} us * {} MHz", target.launch_seconds * 1e6, target.clock_hz / 1e6);
-  launch.source = "target: launch_seconds";
-  estimate.terms.push_back(std::move(launch));
-  estimate.terms.push_back(dma_term(nest, counts, target, DmaDirection::get));
-  for (const auto& [id, totals] : counts.compute) {
-    estimate.terms.push_back(compute_term(nest, target, id, totals));
+  for (Cost& cost : cost_table(nest, counts, target)) {
+    if (!estimate.terms.empty() && joins(estimate.terms.back().cost, cost.formula)) {
+      join(estimate.terms.back().cost, cost.formula);
+    } else {
+      estimate.terms.push_back({std::move(cost.formula), 0});
+    }
   }
-  if (!counts.fill.empty()) estimate.terms.push_back(fill_term(counts));
-  estimate.terms.push_back(dma_term(nest, counts, target, DmaDirection::put));
-  for (const TimeTerm& term : estimate.terms) estimate.cycles += term.cycles;
+  for (TimeTerm& term : estimate.terms) {
+    term.cycles = cycles_of(term.cost);
+    estimate.cycles += term.cycles;
+  }
   estimate.seconds = static_cast<double>(estimate.cycles) / target.clock_hz;
   return estimate;
+}
+
+bool same_term(const CostFormula& a, const CostFormula& b) {
+  if (kind_of(a) != kind_of(b)) return false;
+  const auto* computation = std::get_if<ComputeCost>(&a);
+  if (computation == nullptr) return true;
+  const auto& other = std::get<ComputeCost>(b);
+  const auto finish = Compute::Part::finish;
+  return computation->stage == other.stage && (computation->part == finish) == (other.part == finish);
+}
+
+std::int64_t cycles_of_term(const TimeEstimate& time, const CostFormula& term) {
+  std::int64_t cycles = 0;
+  for (const TimeTerm& other : time.terms) cycles += same_term(other.cost, term) ? other.cycles : 0;
+  return cycles;
+}
+
+std::map<CostKind, std::int64_t> cycles_by_kind(const TimeEstimate& time) {
+  std::map<CostKind, std::int64_t> cycles;
+  for (const TimeTerm& term : time.terms) cycles[kind_of(term.cost)] += term.cycles;
+  return cycles;
+}
+
+TermChange largest_change(const TimeEstimate& before, const TimeEstimate& after) {
+  TermChange largest;
+  for (const TimeTerm& term : after.terms) {
+    const std::int64_t change = term.cycles - cycles_of_term(before, term.cost);
+    if (std::abs(change) > std::abs(largest.cycles)) largest = {&term, change};
+  }
+  return largest;
 }
 
 }  // namespace stowage

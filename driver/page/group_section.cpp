@@ -128,7 +128,8 @@ std::string term_table(const TimeEstimate& time) {
         time.cycles > 0 ? 100.0 * static_cast<double>(term.cycles) / static_cast<double>(time.cycles) : 0;
     html += fmt::format(
         "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{:.1f} %</td><td>{}</td><td>{}</td></tr>\n",
-        escaped(term.name), grouped_digits(term.cycles), share, escaped(term.formula), escaped(term.source));
+        escaped(name_of(term.cost)), grouped_digits(term.cycles), share, escaped(formula_text(term.cost)),
+        escaped(source_of(term.cost)));
   }
   return html +
          fmt::format(

@@ -18,10 +18,9 @@ struct TimeShares {
   std::int64_t compute = 0;
   std::int64_t put = 0;
   std::int64_t fill = 0;
-  std::int64_t rest = 0;  ///< terms of other names
 
   void add(const TimeEstimate& time);
-  [[nodiscard]] std::int64_t sum() const { return launch + get + compute + put + fill + rest; }
+  [[nodiscard]] std::int64_t sum() const { return launch + get + compute + put + fill; }
 };
 
 /// A bar of the shares; `whole` cycles are its full width.

@@ -55,9 +55,9 @@ std::string time_part(const Program& program) {
   };
   return fmt::format(
       "<h2 id=\"time\">Where the time goes</h2>\n{}{}<p>Fetching {:.1f} %, computing {:.1f} %, writing back {:.1f} %, "
-      "filling {:.1f} %, launching {:.1f} %{}. Nothing overlaps in this time model.</p>\n",
+      "filling {:.1f} %, launching {:.1f} %. Nothing overlaps in this time model.</p>\n",
       time_bar(all, all.sum(), "bar tall"), time_key(), percent(all.get), percent(all.compute), percent(all.put),
-      percent(all.fill), percent(all.launch), all.rest > 0 ? fmt::format(", other {:.1f} %", percent(all.rest)) : "");
+      percent(all.fill), percent(all.launch));
 }
 
 /// What a network of very many fused operators leaves out, and how to get it; "" of a page that is whole.
@@ -234,14 +234,14 @@ struct PictureMaker {
 }  // namespace
 
 void TimeShares::add(const TimeEstimate& time) {
-  for (const TimeTerm& term : time.terms) {
-    std::int64_t& part = term.name == "launch"              ? launch
-                         : term.name == "dma get"           ? get
-                         : term.name == "dma put"           ? put
-                         : term.name == "fill"              ? fill
-                         : term.name.starts_with("compute") ? compute
-                                                            : rest;
-    part += term.cycles;
+  for (const auto& [kind, cycles] : cycles_by_kind(time)) {
+    switch (kind) {
+      case CostKind::launch: launch += cycles; break;
+      case CostKind::get: get += cycles; break;
+      case CostKind::compute: compute += cycles; break;
+      case CostKind::fill: fill += cycles; break;
+      case CostKind::put: put += cycles; break;
+    }
   }
 }
 
@@ -258,7 +258,6 @@ std::string time_bar(const TimeShares& shares, std::int64_t whole, const std::st
   part("compute", "compute", shares.compute);
   part("put", "DMA put", shares.put);
   part("filling", "fill", shares.fill);
-  part("rest", "other", shares.rest);
   return html + "</span>";
 }
 

@@ -17,11 +17,15 @@ namespace {
 constexpr double margin = 14;
 
 /// Colour of a term by what it spends its time on.
-int category_of(const std::string& term) {
-  if (term == "dma get") return 5;
-  if (term == "dma put") return 1;
-  if (term == "fill") return 3;
-  return term == "launch" ? 7 : 2;
+int category_of(CostKind kind) {
+  switch (kind) {
+    case CostKind::launch: return 7;
+    case CostKind::get: return 5;
+    case CostKind::compute: return 2;
+    case CostKind::fill: return 3;
+    case CostKind::put: return 1;
+  }
+  return 2;
 }
 
 struct Bar {
@@ -98,61 +102,71 @@ double add_heading(Drawing& drawing, const Look& look, double y, double width, c
   return height + 2;
 }
 
-std::map<std::string, std::int64_t> summed_terms(const LoadedPlan& plan) {
-  std::map<std::string, std::int64_t> sums;
+/// What one bar of the time shows.
+struct TermBar {
+  QString name;
+  CostKind kind = CostKind::compute;
+  std::int64_t cycles = 0;
+  QString remark;
+  std::optional<std::int64_t> before;  ///< the baseline's
+};
+
+std::map<CostKind, std::int64_t> cycles_by_kind(const LoadedPlan& plan) {
+  std::map<CostKind, std::int64_t> sums;
   for (const StepFacts& each : plan.steps) {
     if (each.plan == nullptr) continue;
-    for (const TimeTerm& term : each.plan->time.terms) {
-      sums[term.name.starts_with("compute") ? "compute" : term.name] += term.cycles;
-    }
+    for (const auto& [kind, cycles] : stowage::cycles_by_kind(each.plan->time)) sums[kind] += cycles;
   }
   return sums;
 }
 
-/// Terms of what a step is compared with, all of the network without a step; nothing where there is no one thing.
-std::optional<std::map<std::string, std::int64_t>> baseline_terms(const PlanComparison* comparison, int index,
-                                                                  bool network) {
-  if (comparison == nullptr) return std::nullopt;
-  if (network) return summed_terms(*comparison->baseline);
-  const StepFacts* before = comparison->baseline->step(comparison->baseline_step(index));
-  if (before == nullptr || before->plan == nullptr) return std::nullopt;
-  std::map<std::string, std::int64_t> terms;
-  for (const TimeTerm& term : before->plan->time.terms) terms[term.name] += term.cycles;
+/// The terms of a step; `before` is the same group's plan in the baseline, if there is one.
+std::vector<TermBar> terms_of(const Plan& plan, const Plan* before) {
+  std::vector<TermBar> terms;
+  for (const TimeTerm& term : plan.time.terms) {
+    const QString remark =
+        qt(formula_text(term.cost)) + QStringLiteral("    [") + qt(source_of(term.cost)) + QStringLiteral("]");
+    terms.push_back({qt(name_of(term.cost)), kind_of(term.cost), term.cycles, remark, std::nullopt});
+    if (before != nullptr) terms.back().before = cycles_of_term(before->time, term.cost);
+  }
   return terms;
 }
 
-std::vector<Bar> term_bars(const LoadedPlan& plan, const StepFacts* step, const Look& look,
-                           const std::optional<std::map<std::string, std::int64_t>>& before) {
+/// The kinds of term of a network.
+std::vector<TermBar> terms_of(const LoadedPlan& plan, const LoadedPlan* before) {
+  const std::map<CostKind, std::int64_t> then =
+      before != nullptr ? cycles_by_kind(*before) : std::map<CostKind, std::int64_t>();
+  std::vector<TermBar> terms;
+  for (const auto& [kind, cycles] : cycles_by_kind(plan)) {
+    terms.push_back({QString::fromUtf8(name_of(kind).data(), static_cast<qsizetype>(name_of(kind).size())),
+                     kind,
+                     cycles,
+                     {},
+                     std::nullopt});
+    const auto found = then.find(kind);
+    if (before != nullptr) terms.back().before = found != then.end() ? found->second : 0;
+  }
+  return terms;
+}
+
+/// `then` is what all of the baseline takes, on whose scale the bars are drawn too.
+std::vector<Bar> term_bars(const std::vector<TermBar>& terms, std::int64_t cycles, std::optional<std::int64_t> then,
+                           double clock, const Look& look) {
   std::vector<Bar> bars;
-  const double clock = plan.program().target.clock_hz;
-  std::int64_t whole = std::max<std::int64_t>(1, step != nullptr ? step->cycles : plan.totals.cycles);
-  const std::int64_t now = whole;
-  if (before) {
-    std::int64_t then = 0;
-    for (const auto& [name, cycles] : *before) then += cycles;
-    whole = std::max(whole, then);  // one scale for both
-  }
-  const auto add = [&](const std::string& name, std::int64_t cycles, const QString& remark) {
-    std::array<QString, 3> numbers = {time_text(cycles, clock, look.units()),
-                                      percent_text(static_cast<double>(cycles) / static_cast<double>(now)),
-                                      {}};
+  const auto now = static_cast<double>(std::max<std::int64_t>(1, cycles));
+  const double whole = std::max(now, static_cast<double>(then.value_or(0)));  // one scale for both
+  for (const TermBar& term : terms) {
+    const auto size = static_cast<double>(term.cycles);
+    std::array<QString, 3> numbers = {time_text(term.cycles, clock, look.units()), percent_text(size / now), {}};
     std::optional<double> line;
-    if (before) {
-      const auto found = before->find(name);
-      const std::int64_t then = found != before->end() ? found->second : 0;
-      numbers[2] = change_text(cycles - then, time_text(std::abs(cycles - then), clock, look.units()));
-      line = static_cast<double>(then) / static_cast<double>(whole);
+    if (term.before) {
+      const std::int64_t change = term.cycles - *term.before;
+      numbers[2] = change_text(change, time_text(std::abs(change), clock, look.units()));
+      line = static_cast<double>(*term.before) / whole;
     }
-    bars.push_back({qt(name), std::move(numbers), remark, static_cast<double>(cycles) / static_cast<double>(whole),
-                    category_of(name), std::nullopt, line});
-  };
-  if (step != nullptr) {
-    for (const TimeTerm& term : step->plan->time.terms) {
-      add(term.name, term.cycles, qt(term.formula) + QStringLiteral("    [") + qt(term.source) + QStringLiteral("]"));
-    }
-    return bars;
+    bars.push_back(
+        {term.name, std::move(numbers), term.remark, size / whole, category_of(term.kind), std::nullopt, line});
   }
-  for (const auto& [name, cycles] : summed_terms(plan)) add(name, cycles, {});
   return bars;
 }
 
@@ -233,12 +247,21 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
   y += add_heading(drawing, look, y, width,
                    format("Time of {}: {} cycles, {}", name.toStdString(), count_text(cycles).toStdString(),
                           seconds_text(cycles, clock).toStdString()));
-  const auto then = baseline_terms(comparison, index, step == nullptr);
-  y += add_bars(drawing, look, y, width, term_bars(plan, step, look, then)) + 8;
+  const LoadedPlan* baseline = comparison != nullptr ? comparison->baseline.get() : nullptr;
+  const StepFacts* before = baseline != nullptr ? baseline->step(comparison->baseline_step(index)) : nullptr;
+  std::optional<std::int64_t> then;  // what is compared with, where there is one thing
+  std::vector<TermBar> terms;
+  if (step == nullptr) {
+    terms = terms_of(plan, baseline);
+    if (baseline != nullptr) then = baseline->totals.cycles;
+  } else {
+    const Plan* plan_before = before != nullptr ? before->plan : nullptr;
+    terms = terms_of(*step->plan, plan_before);
+    if (plan_before != nullptr) then = plan_before->time.cycles;
+  }
+  y += add_bars(drawing, look, y, width, term_bars(terms, cycles, then, clock, look)) + 8;
   if (step != nullptr) {
     y += add_heading(drawing, look, y, width, QStringLiteral("Bytes moved per tensor, all cores"));
-    const StepFacts* before =
-        comparison != nullptr ? comparison->baseline->step(comparison->baseline_step(index)) : nullptr;
     y += add_bars(drawing, look, y, width, tensor_bars(index, *step, before, look));
   }
   if (comparison != nullptr) {

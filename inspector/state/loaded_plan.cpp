@@ -2,6 +2,7 @@
 #include "inspector/state/loaded_plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -44,10 +45,11 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, std::s
     facts.statements[static_cast<std::size_t>(span.statement)].text_line =
         static_cast<int>(std::count(begin, begin + static_cast<std::ptrdiff_t>(span.begin), '\n'));
   }
+  const std::map<int, std::int64_t> cycles = cycles_by_statement(plan, program.target);
   for (std::size_t id = facts.statements.size(); id-- > 0;) {
     StatementFacts& statement = facts.statements[id];
     if (statement.statement == nullptr) continue;
-    statement.own_cycles = cycles_of_statement(plan, program.target, static_cast<int>(id));
+    if (const auto cost = cycles.find(static_cast<int>(id)); cost != cycles.end()) statement.own_cycles = cost->second;
     if (const auto dma = plan.counts.dma.find(static_cast<int>(id)); dma != plan.counts.dma.end()) {
       statement.own_transfers = dma->second.transfers;
     }

@@ -43,13 +43,6 @@ PlanPtr alone(const Program& program, std::vector<ProgramStep> steps, const std:
   return make_loaded_plan(std::move(compilation), "what if", "", {});
 }
 
-std::int64_t cycles_of(const Plan& plan, const std::string& term) {
-  for (const TimeTerm& entry : plan.time.terms) {
-    if (entry.name == term) return entry.cycles;
-  }
-  return 0;
-}
-
 std::string sentence(const GroupNumbers& before, const GroupNumbers& after, const std::string& why) {
   std::string text = fmt::format("{}: {}.", speed_text(before.seconds, after.seconds), why);
   text[0] = static_cast<char>(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
@@ -214,18 +207,11 @@ std::string verdict(const Plan& before, const Target& target_before, const Plan&
   if (words.empty()) words.push_back("the same schedule on another target");
   std::string text = sentence(a, b, fmt::format("{}", fmt::join(words, "; ")));
 
-  const TimeTerm* telling = nullptr;
-  std::int64_t largest = 0;
-  for (const TimeTerm& term : after.time.terms) {
-    const std::int64_t change = term.cycles - cycles_of(before, term.name);
-    if (std::abs(change) > std::abs(largest)) {
-      largest = change;
-      telling = &term;
-    }
-  }
-  if (telling != nullptr && a.cycles != b.cycles) {
-    text += fmt::format(" The term \"{}\" {} by {}", telling->name, largest > 0 ? "grows" : "falls",
-                        full_time_text(std::abs(largest), target_after.clock_hz, units).toStdString());
+  const TermChange telling = largest_change(before.time, after.time);
+  if (telling.term != nullptr && a.cycles != b.cycles) {
+    text +=
+        fmt::format(" The term \"{}\" {} by {}", name_of(telling.term->cost), telling.cycles > 0 ? "grows" : "falls",
+                    full_time_text(std::abs(telling.cycles), target_after.clock_hz, units).toStdString());
     if (a.bytes != b.bytes) {
       text += fmt::format(", DMA moves {} {}", size_text(std::abs(b.bytes - a.bytes), units).toStdString(),
                           b.bytes > a.bytes ? "more" : "less");

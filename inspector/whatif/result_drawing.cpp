@@ -313,21 +313,21 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   const auto time = [&](std::int64_t cycles) { return time_text(cycles, target.clock_hz, look.units()); };
   const QString unit = look.units().time == TimeUnit::cycles ? QStringLiteral("cycles") : QStringLiteral("time");
   sheet.numbers(unit, a.cycles, b.cycles, time);
-  const auto term_of = [](const std::vector<const Plan*>& plans, const std::string& term) {
+  const auto term_of = [](const std::vector<const Plan*>& plans, const CostFormula& term) {
     std::int64_t cycles = 0;
-    for (const Plan* plan : plans) {
-      for (const TimeTerm& other : plan->time.terms) cycles += other.name == term ? other.cycles : 0;
-    }
+    for (const Plan* plan : plans) cycles += cycles_of_term(plan->time, term);
     return cycles;
   };
-  std::vector<std::string> terms;
+  std::vector<const CostFormula*> terms;
   for (const Plan* plan : edited) {
     for (const TimeTerm& term : plan->time.terms) {
-      if (std::find(terms.begin(), terms.end(), term.name) == terms.end()) terms.push_back(term.name);
+      const auto is_same = [&](const CostFormula* other) { return same_term(*other, term.cost); };
+      if (std::none_of(terms.begin(), terms.end(), is_same)) terms.push_back(&term.cost);
     }
   }
-  for (const std::string& term : terms) {
-    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(term), term_of(planned, term), term_of(edited, term), time);
+  for (const CostFormula* term : terms) {
+    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(name_of(*term)), term_of(planned, *term), term_of(edited, *term),
+                  time);
   }
   if (regrouped) regrouped_kernels(sheet, input, look, time);
   sheet.endTable();

@@ -298,7 +298,7 @@ TEST_CASE("rows of a nest add up to its plan") {
     NestRow sum;
     std::int64_t launch = 0;
     for (const TimeTerm& term : step.plan->time.terms) {
-      if (term.name == "launch") launch = term.cycles;
+      if (kind_of(term.cost) == CostKind::launch) launch = term.cycles;
     }
     for (const NestRow& row : nest_rows(*step.plan, compilation.program.target)) {
       sum.transfers += row.transfers;

@@ -25,9 +25,9 @@ TEST_CASE("the terms of a group's time stand with formula and source", "[inspect
   }
   text = text.simplified();
   for (const TimeTerm& term : plan->steps[0].plan->time.terms) {
-    CHECK(text.contains(qt(term.name)));
-    CHECK(text.contains(qt(term.formula).simplified()));
-    CHECK(text.contains(qt(term.source)));
+    CHECK(text.contains(qt(name_of(term.cost))));
+    CHECK(text.contains(qt(formula_text(term.cost)).simplified()));
+    CHECK(text.contains(qt(source_of(term.cost))));
   }
   // A and B are read once, and A again for every tile of y.
   CHECK(text.contains(QStringLiteral("moved 8.00 times its 4.00 KiB")));

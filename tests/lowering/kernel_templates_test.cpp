@@ -217,7 +217,8 @@ TEST_CASE("an activation behind a group of kernels adds its own operations and n
     CHECK(with.schedule.order->size() == without.schedule.order->size());
     CHECK(with.nest.ldm_bytes == without.nest.ldm_bytes);
     std::int64_t activation = 0;
-    for (const TimeTerm& term : with.time.terms) activation += term.name == "compute activation" ? term.cycles : 0;
+    for (const TimeTerm& term : with.time.terms)
+      activation += name_of(term.cost) == "compute activation" ? term.cycles : 0;
     CHECK(activation > 0);
     CHECK(with.time.cycles == without.time.cycles + activation);
   }

@@ -118,9 +118,9 @@ TEST_CASE("filling costs what it costs: a term of the time model") {
   REQUIRE(elements > 0);
   std::int64_t cycles = 0;
   for (const TimeTerm& term : plan.time.terms) {
-    if (term.name != "fill") continue;
+    if (kind_of(term.cost) != CostKind::fill) continue;
     cycles += term.cycles;
-    CHECK(term.formula == std::to_string(elements) + " elements of the busiest core / 1 per cycle");
+    CHECK(formula_text(term.cost) == std::to_string(elements) + " elements of the busiest core / 1 per cycle");
   }
   CHECK(cycles == elements);
 }

@@ -148,7 +148,8 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
         const auto read = read_schedule(group.name, model, held->schedule);
         const std::int64_t least = bounds.least_cycles(std::get<ReadSchedule>(read));
         std::string terms;
-        for (const TimeTerm& term : held->time.terms) terms += term.name + ": " + term.formula + "\n";
+        for (const TimeTerm& term : held->time.terms)
+          terms += name_of(term.cost) + ": " + formula_text(term.cost) + "\n";
         INFO(terms << to_text(held->nest));
         REQUIRE(least <= held->time.cycles);
         tight += 2 * least > held->time.cycles ? 1 : 0;
@@ -165,7 +166,8 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
         for (const ParallelSplit& split : grid.parallel) {
           terms += split.iterator + " into " + std::to_string(split.parts) + "\n";
         }
-        for (const TimeTerm& term : held->time.terms) terms += term.name + ": " + term.formula + "\n";
+        for (const TimeTerm& term : held->time.terms)
+          terms += name_of(term.cost) + ": " + formula_text(term.cost) + "\n";
         INFO(terms);
         REQUIRE(grid.least_cycles <= held->time.cycles);
       }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of costs against figures worked out by hand for the nest of swTVM section 5.2, and the sum over it.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "fixtures.h"
+#include "lowering/counts.h"
+#include "lowering/rates.h"
+#include "lowering/time_model.h"
+
+namespace stowage {
+namespace {
+
+/// Round numbers: a block of 512 bytes moves at 512 bytes a cycle, one of 256 bytes at 256.
+Target round_target() {
+  Target target;
+  target.cores = 1;
+  target.clock_hz = 1e9;
+  target.launch_seconds = 3e-6;
+  target.dma_startup_cycles = 10;
+  target.dma_bandwidth = {{256, 256e9}, {512, 512e9}};
+  target.vector_flops_per_cycle = 8;
+  target.scalar_flops_per_cycle = 1;
+  return target;
+}
+
+struct Row {
+  CostKind kind;
+  std::int64_t cycles;
+  std::int64_t bytes;
+  friend bool operator==(const Row&, const Row&) = default;
+};
+
+std::vector<Row> rows_of(const CostTable& table) {
+  std::vector<Row> rows;
+  for (const Cost& cost : table) {
+    rows.push_back({kind_of(cost.formula), cycles_of(cost.formula), bytes_of(cost.formula)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("every statement that costs something has its row in the table, with the cost worked out by hand") {
+  const LoopNest nest = fixtures::paper_matmul();
+  INFO(to_text(nest));
+  const CostTable table = cost_table(nest, predict_counts(nest), round_target());
+  // 8 trips of yo, 16 of ko in each. A: 128 transfers of 64 elements; B: 128 of 64 rows of 128 elements; C: 8 of 128.
+  const std::int64_t loops = std::int64_t{8} * 16;
+  const std::vector<Row> expected = {
+      {CostKind::launch, 3000, 0},
+      {CostKind::get, loops * (1 + 10), loops * 256},
+      {CostKind::get, loops * (64 + 10), loops * 64 * 512},
+      {CostKind::compute, loops * 64 * 128 * 2 / 8, 0},  // in a register block
+      {CostKind::fill, std::int64_t{8} * 128, 0},
+      {CostKind::put, 8 * (1 + 10), std::int64_t{8} * 512},
+  };
+  const std::vector<Row> rows = rows_of(table);
+  REQUIRE(rows.size() == expected.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    INFO("row " << i << ": " << rows[i].cycles << " cycles, " << rows[i].bytes << " bytes");
+    CHECK(rows[i] == expected[i]);
+  }
+  std::vector<int> statements;
+  for (const Cost& cost : table) {
+    CHECK(cost.statement.has_value() == (kind_of(cost.formula) != CostKind::launch));
+    if (cost.statement) statements.push_back(*cost.statement);
+  }
+  std::sort(statements.begin(), statements.end());
+  CHECK(std::adjacent_find(statements.begin(), statements.end()) == statements.end());
+}
+
+TEST_CASE("the estimate is the sum over the table, gets and puts told as one term each") {
+  const LoopNest nest = fixtures::paper_matmul();
+  const NestCounts counts = predict_counts(nest);
+  const TimeEstimate time = estimate_time(nest, counts, round_target());
+  std::int64_t sum = 0;
+  for (const Cost& cost : cost_table(nest, counts, round_target())) sum += cycles_of(cost.formula);
+  CHECK(time.cycles == sum);  // nothing is rounded here
+  std::string names;
+  for (const TimeTerm& term : time.terms) names += name_of(term.cost) + "; ";
+  CHECK(names == "launch; dma get; compute matmul; fill; dma put; ");
+  const auto kinds = cycles_by_kind(time);
+  CHECK(kinds.at(CostKind::get) == 128 * 11 + 128 * 74);
+  CHECK(formula_text(time.terms[1].cost) ==
+        "4227072 bytes / 508.06 GB/s + 256 transfers of the busiest core * 10 cycles");
+}
+
+TEST_CASE("what differs most between two estimates is named, with the direction in which it went") {
+  const LoopNest nest = fixtures::paper_matmul();
+  const NestCounts counts = predict_counts(nest);
+  Target slower = round_target();
+  for (auto& point : slower.dma_bandwidth) point.bytes_per_second /= 2;
+  const TimeEstimate before = estimate_time(nest, counts, round_target());
+  const TimeEstimate after = estimate_time(nest, counts, slower);
+  const TermChange change = largest_change(before, after);
+  REQUIRE(change.term != nullptr);
+  CHECK(name_of(change.term->cost) == "dma get");
+  CHECK(change.cycles == 128 + 128 * 64);
+  CHECK(largest_change(after, before).cycles == -change.cycles);
+  CHECK(largest_change(before, before).term == nullptr);
+}
+
+TEST_CASE("the best bandwidth up to a block is that of a smaller one where the curve falls") {
+  Target target = round_target();
+  target.dma_bandwidth = {{128, 40e9}, {256, 20e9}, {512, 30e9}};
+  CHECK(dma_bandwidth(target, 64) == 20e9);
+  CHECK(dma_bandwidth(target, 192) == 30e9);
+  CHECK(dma_bandwidth(target, 4096) == 30e9);
+  CHECK(best_dma_bandwidth(target, 64) == 20e9);
+  CHECK(best_dma_bandwidth(target, 256) == 40e9);
+  CHECK(best_dma_bandwidth(target, 4096) == 40e9);
+}
+
+}  // namespace stowage
