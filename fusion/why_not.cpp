@@ -144,6 +144,21 @@ FusedOperator group_of(const GraphFacts& facts, const CandidateRecord& candidate
   return make_group(facts, name, candidate.operators.back(), members);
 }
 
+/// Whether all but the last are read inside the group, so that lowering can be asked about it without roles. Siblings
+/// are not so, nor may be what stands in a record that was damaged.
+bool can_be_planned(const GraphFacts& facts, const CandidateRecord& candidate) {
+  const std::vector<OpId>& operators = candidate.operators;
+  for (std::size_t i = 0; i + 1 < operators.size(); ++i) {
+    const auto& consumers = facts.graph.tensor(facts.graph.op(operators[i]).output).consumers;
+    const bool is_read = std::any_of(consumers.begin(), consumers.end(), [&](OpId reader) {
+      return std::find(operators.begin() + static_cast<std::ptrdiff_t>(i) + 1, operators.end(), reader) !=
+             operators.end();
+    });
+    if (!is_read) return false;
+  }
+  return true;
+}
+
 struct Change {
   std::string flip;
   std::string none;  ///< where there is none: what was tried
@@ -198,11 +213,12 @@ WhyNot why_not(const GraphFacts& facts, std::span<const FusionTemplate> template
     answer.group = candidate.operators;
     answer.other_candidates = found - 1;
     answer.refusals = candidate.refusals;
-    if (fate == CandidateFate::outbid && cost != nullptr) {
-      answer.plan_text = cost->plan_text(facts.graph, group_of(facts, candidate));
+    const GroupCost* const planning = can_be_planned(facts, candidate) ? cost : nullptr;
+    if (fate == CandidateFate::outbid && planning != nullptr) {
+      answer.plan_text = planning->plan_text(facts.graph, group_of(facts, candidate));
     }
     if (fate != CandidateFate::refused || candidate.refusals.empty()) return answer;
-    Change change = change_of(facts, templates, candidate, cost);
+    Change change = change_of(facts, templates, candidate, planning);
     answer.flip = std::move(change.flip);
     if (answer.flip.empty()) answer.no_flip = std::move(change.none);
     return answer;

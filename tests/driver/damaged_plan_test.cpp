@@ -211,6 +211,23 @@ TEST_CASE("a loop that counts other tensors than those beside it is no candidate
   CHECK(tried > 10);
 }
 
+TEST_CASE("why siblings that a trace calls outbid are not fused is answered without a plan of them", "[damaged]") {
+  const Workplace here;
+  write_varied_plan("plan");
+  auto trace = nlohmann::ordered_json::parse(read_text("plan/trace.json"));
+  int called = 0;
+  for (auto& candidate : trace.at("fusion").at("candidates")) {
+    if (candidate.at("fate") != "chosen" || candidate.at("operators").size() < 4) continue;
+    candidate["fate"] = "outbid";
+    ++called;
+  }
+  REQUIRE(called > 0);
+  write_text("plan/trace.json", trace.dump());
+  const ToolRun run = run_stowage({"explain", "plan", "--why-not", "query,key"});
+  INFO(run.err);
+  CHECK(run.code == 0);
+}
+
 TEST_CASE("a trace with more operations than can be counted is read", "[damaged]") {
   const Workplace here;
   write_varied_plan("plan");
