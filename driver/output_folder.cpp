@@ -24,6 +24,7 @@ struct ContentRow {
   std::string_view name;  ///< in the marker
   std::string_view in_words;
 };
+/// In the order of FolderContent.
 constexpr ContentRow contents[] = {{FolderContent::plan, "plan", "a plan"},
                                    {FolderContent::outputs, "outputs", "outputs"},
                                    {FolderContent::passes, "passes", "nests after each pass"}};

@@ -67,7 +67,7 @@ std::int64_t span_of(const IndexExpr& index, const std::function<std::int64_t(Va
         const auto& values = atom.table->values;
         const auto window = static_cast<std::size_t>(
             std::clamp<std::int64_t>(argument_span(0), 1, static_cast<std::int64_t>(values.size())));
-        // The symbolic hull uses running minima and maxima (see lower.cpp), so the span does too.
+        // The symbolic hull uses running minima and maxima (tile_boxes.cpp), so the span does too.
         std::vector<std::int64_t> low(values);
         std::vector<std::int64_t> high(values);
         for (std::size_t k = values.size() - 1; k-- > 0;) low[k] = std::min(low[k], low[k + 1]);

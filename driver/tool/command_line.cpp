@@ -15,6 +15,7 @@
 #include "driver/plan_tables.h"
 #include "driver/session.h"
 #include "driver/tool/commands.h"
+#include "driver/tool/pass_command.h"
 #include "driver/tool/terminal_stream.h"
 #include "fusion/strategy.h"
 #include "lowering/passes.h"

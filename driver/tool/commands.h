@@ -137,17 +137,6 @@ struct TemplatesOptions {
 };
 int templates_command(const TemplatesOptions& options, ToolContext& context);
 int ops_command(ToolContext& context);
-int passes_command(ToolContext& context);
-
-struct PassOptions {
-  std::string name;
-  std::string file;
-  std::string target = "sw26010";
-  std::vector<std::string> settings;
-  std::string output;  ///< empty: the nest is printed
-  bool force = false;
-};
-int pass_command(const PassOptions& options, ToolContext& context);
 int networks_command(ToolContext& context);
 
 /// Parses arguments (without the program's name) and runs the command. Faults of ours are reported with exit code 3, an

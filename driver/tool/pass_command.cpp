@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes of lowering: which there are, and one of them run on the text of a nest.
+#include "driver/tool/pass_command.h"
+
 #include <ostream>
 
 #include <fmt/format.h>
@@ -10,7 +12,6 @@
 #include "driver/json.h"
 #include "driver/session.h"
 #include "driver/text_table.h"
-#include "driver/tool/commands.h"
 #include "fusion/strategy.h"
 #include "lowering/loop_nest_parser.h"
 #include "lowering/passes.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <random>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -10,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/driver/tool_runner.h"
+#include "tests/random_runs.h"
 
 namespace stowage::test {
 namespace {
@@ -171,6 +174,58 @@ TEST_CASE("a pass that counts on a sound nest refuses one that is as it was buil
   CHECK(refused.err.find("[unsound-nest]\n  help: of a nest as it is built, clip-and-pad comes first; docs/ir.md tells "
                          "what a nest keeps to\n") != std::string::npos);
   CHECK(run_stowage({"pass", "clip-and-pad", file}).code == 0);
+}
+
+/// A number, a line or a name of a text, changed at random.
+std::string damaged(const std::string& text, std::mt19937& random) {
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::string& line = lines[below(lines.size())];
+  switch (below(4)) {
+    case 0: line = lines[below(lines.size())]; break;
+    case 1: line.clear(); break;
+    case 2: std::swap(line, lines[below(lines.size())]); break;
+    default: {
+      static constexpr const char* numbers[] = {"0", "1", "2", "-1", "7", "64", "65", "1000000007"};
+      const std::size_t from = line.find_first_of("0123456789", below(line.size() + 1));
+      if (from == std::string::npos) break;
+      const std::size_t to = std::min(line.size(), line.find_first_not_of("0123456789", from));
+      line.replace(from, to - from, numbers[below(std::size(numbers))]);
+    }
+  }
+  std::string result;
+  for (const std::string& kept : lines) result += kept + "\n";
+  return result;
+}
+
+TEST_CASE("a damaged nest is a diagnostic or a sound nest for every pass, never a fault") {
+  const Workplace here;
+  dump("cifarnet", "nests");
+  std::vector<std::string> texts;
+  for (const auto& [path, text] : files_below("nests")) {
+    if (path.ends_with(".nest")) texts.push_back(text);
+  }
+  const std::uint64_t seed = number_from("STOWAGE_SEED", 1);
+  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 400);
+  std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+  const std::vector<std::string> passes = {"clip-and-pad", "choose-forms", "dma-units"};
+  std::map<int, int> codes;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    std::string text = texts[random() % texts.size()];
+    for (std::size_t times = 1 + random() % 2; times > 0; --times) text = damaged(text, random);
+    write_text("damaged.nest", text);
+    const ToolRun run = run_stowage({"pass", passes[random() % passes.size()], "damaged.nest"});
+    INFO("seed " << seed << ", round " << round << "\n" << run.err << text);
+    CHECK((run.code == 0 || run.code == 1));
+    CHECK(run.err.empty() == (run.code == 0));
+    if (run.code == 0) CHECK(run.out.starts_with("nest "));
+    ++codes[run.code];
+  }
+  // Both occur, or nothing was tried.
+  CHECK(codes[0] > 0);
+  CHECK(codes[1] > 0);
 }
 
 TEST_CASE("the folder of dumped passes keeps to the rules of output folders") {
