@@ -2,7 +2,9 @@
 // The passes of lowering: which there are, and one of them run on the text of a nest.
 #include "driver/tool/pass_command.h"
 
+#include <filesystem>
 #include <ostream>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -121,7 +123,9 @@ int pass_command(const PassOptions& options, ToolContext& context) {
   request.target = options.target;
   request.settings = options.settings;
   const auto target = target_of(request, diagnostics);
-  if (!target || (!options.output.empty() && !may_write_file(options.output, options.force, diagnostics))) {
+  const std::filesystem::path input = options.file;
+  if (!target ||
+      (!options.output.empty() && !may_write_file(options.output, options.force, std::span(&input, 1), diagnostics))) {
     return failed(context, diagnostics);
   }
   const auto text = run_pass(*pass, options.file, *target, diagnostics);
