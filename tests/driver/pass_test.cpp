@@ -102,6 +102,9 @@ TEST_CASE("a pass writes its nest to a file, and not over another one") {
   CHECK(again.err ==
         "after.nest: error: the file exists already [output-exists]\n  help: give --force to replace it\n");
   CHECK(run_stowage({"pass", "clip-and-pad", built, "-o", "after.nest", "--force"}).code == 0);
+  const ToolRun itself = run_stowage({"pass", "clip-and-pad", built, "-o", built, "--force"});
+  CHECK(itself.code == 1);
+  CHECK(itself.err.find("[output-in-use]") != std::string::npos);
   const auto json = nlohmann::json::parse(run_stowage({"pass", "clip-and-pad", built, "--json"}).out);
   CHECK(json.at("pass") == "clip-and-pad");
   CHECK(json.at("nest") == printed.out);
