@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include <fmt/format.h>
-
 #include "lowering/renumber.h"
 
 namespace stowage {
@@ -109,24 +107,21 @@ StmtPtr NestRewriter::made(Stmt::Node node, std::string note) {
 
 VarId NestRewriter::add_let(const std::string& wanted, const IndexExpr& value, Interval range) {
   const VarId variable(nest_.variables.size());
-  nest_.variables.push_back({fresh_name(wanted), NestVariable::Kind::let, range});
+  nest_.variables.push_back({names().take(wanted), NestVariable::Kind::let, range});
   bound_at_.push_back(innermost());
   new_variables_.push_back({variable, latest_});
   put(made(Let{variable, value}));
   return variable;
 }
 
-bool NestRewriter::is_taken(const std::string& name) const {
-  const auto has = [&](const auto& list) {
-    return std::any_of(list.begin(), list.end(), [&](const auto& entry) { return entry.name == name; });
-  };
-  return has(nest_.variables) || has(nest_.tensors) || has(nest_.buffers);
-}
-
-std::string NestRewriter::fresh_name(const std::string& wanted) const {
-  std::string name = wanted;
-  for (int number = 2; is_taken(name); ++number) name = fmt::format("{}_{}", wanted, number);
-  return name;
+UniqueNames& NestRewriter::names() {
+  if (!names_) {
+    names_.emplace();
+    for (const NestVariable& v : nest_.variables) names_->take(v.name);
+    for (const NestTensor& t : nest_.tensors) names_->take(t.name);
+    for (const Buffer& b : nest_.buffers) names_->take(b.name);
+  }
+  return *names_;
 }
 
 std::vector<std::size_t> NestRewriter::places_of_variables() const {

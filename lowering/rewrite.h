@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/identifiers.h"
 #include "lowering/loop_nest.h"
 
 namespace stowage {
@@ -82,8 +83,7 @@ class NestRewriter {
 
   Block walked(const Block& block);
   void bind(VarId variable, std::size_t block);
-  [[nodiscard]] std::string fresh_name(const std::string& wanted) const;
-  [[nodiscard]] bool is_taken(const std::string& name) const;
+  UniqueNames& names();
   [[nodiscard]] std::vector<std::size_t> places_of_variables() const;
 
   LoopNest nest_;
@@ -91,6 +91,7 @@ class NestRewriter {
   std::vector<std::size_t> bound_at_;  ///< by variable: the open block that it has its value in
   std::size_t latest_ = 0;             ///< so many variables, by number, have been met
   std::vector<NewVariable> new_variables_;
+  std::optional<UniqueNames> names_;  ///< of the nest; nothing until a new one is wanted
   int first_new_id_ = 0;
   int next_id_ = 0;
 };

@@ -52,7 +52,7 @@ TEST_CASE("passes lists what is run, build first") {
 
 TEST_CASE("dumped nests lead from build to the plan, each by the pass in its name") {
   const Workplace here;
-  dump("lenet", "nests");
+  dump(GENERATE("lenet", "cifarnet"), "nests");  // without padding, and with
   std::map<std::string, int> numbers;
   const auto listed = nlohmann::json::parse(run_stowage({"passes", "--json"}).out);
   for (const auto& row : listed.at("passes")) {
