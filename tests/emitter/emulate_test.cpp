@@ -212,7 +212,7 @@ TEST_CASE("faults injected into an emitted kernel are reported with their line")
     EmittedProgram emitted = emit_athread(network.program);
     const Injection place = inject(network.program, emitted, is_put, "athread_put", [](std::string& line) {
       const std::size_t target = line.find(", ", line.find("PE_MODE, ") + 9) + 2;
-      line.replace(target, line.find(", ", target) - target, "MatMul_out");
+      line.replace(target, line.find(", ", target) - target, "t_MatMul_out");
     });
     check_caught(network.program, emitted, network.inputs, check, "emulation-write-conflict", place);
   }

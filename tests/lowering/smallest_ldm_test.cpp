@@ -106,7 +106,7 @@ TEST_CASE("why not names the change that lifts a refusal of lowering, and what t
   };
   CHECK(answer(network(4, 8, 3), target_with({})) ==
         "second + pool: they are together in second + pool (convolution_pool, 35646 cycles)\n");
-  CHECK(answer(network(4, 8, 3), target_with({"ldm_bytes=128", "ldm_reserved=0"})) == R"(second + pool: outbid
+  CHECK(answer(network(4, 8, 3), target_with({"ldm_bytes=168", "ldm_reserved=0"})) == R"(second + pool: outbid
   second + pool (convolution_pool, 974526 cycles) would be allowed; strategy exact chose instead:
     second (convolution, 65105 cycles)
     pool (single, 37170 cycles)
