@@ -169,7 +169,11 @@ std::string markdown_code(std::string_view text) {
     longest = std::max(longest, run);
   }
   const std::string marks(longest + 1, '`');
-  const std::string_view space = longest > 0 ? " " : "";
+  if (text.empty()) return "` `";
+  // Readers take a space away at both ends, if there is one, and something else between.
+  const bool spaces =
+      text.starts_with(' ') && text.ends_with(' ') && text.find_first_not_of(' ') != std::string_view::npos;
+  const std::string_view space = longest > 0 || spaces ? " " : "";
   return fmt::format("{0}{1}{2}{1}{0}", marks, space, line_text(text));
 }
 

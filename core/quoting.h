@@ -9,9 +9,8 @@
 
 namespace stowage {
 
-/// In XML and HTML, as text and as an attribute's value in double quotes, and in the HTML-like labels of Graphviz: &,
-/// <,
-/// >, " and ' become entities, characters that XML does not allow are left out.
+/// In XML and HTML, as text and as an attribute's value in double quotes, and in the HTML-like labels of Graphviz: the
+/// five characters of markup become entities, characters that XML does not allow are left out.
 std::string escaped(std::string_view text);
 
 /// A string of Graphviz in double quotes, which is shown as the text is: nothing in it is an entity, an escape like \N,
@@ -22,13 +21,12 @@ std::string dot_string(std::string_view text);
 /// tabulator or a carriage return, and is no number) gets a ' in front.
 std::string csv_cell(std::string_view text);
 
-/// On a terminal: control characters, also those of Unicode that turn the direction of text, become "\u001b" or
-/// "\u202e" (in a string of JSON they are the same character still); line feeds and tabulators stay. What is no UTF-8
-/// becomes
-/// "\xff" byte by byte.
+/// On a terminal: control characters, also those of Unicode that turn the direction of text or separate lines, become
+/// "\u001b" or "\u202e" (in a string of JSON they are the same character still); line feeds and tabulators stay. What
+/// is no UTF-8 becomes "\xff" byte by byte.
 std::string terminal_text(std::string_view text);
 
-/// The same on one line: line feeds and tabulators are escaped too, and the separators U+2028 and U+2029.
+/// The same on one line: line feeds and tabulators are escaped too.
 std::string line_text(std::string_view text);
 
 /// Inside a comment of emitted C: nothing that ends it, opens another, joins lines or is a trigraph, and all that is

@@ -21,6 +21,8 @@ class ClipAndPad final : public NestRewriter {
   explicit ClipAndPad(LoopNest before) : NestRewriter(std::move(before)) {
     visit_statements(nest().body, [&](const Stmt& s) {
       if (const auto* compute = std::get_if<Compute>(&s.node)) note_reads(*compute);
+      const auto* fill = std::get_if<Fill>(&s.node);
+      if (fill != nullptr && fill->around) filled_.insert(fill->buffer);
     });
   }
 
@@ -54,7 +56,9 @@ class ClipAndPad final : public NestRewriter {
 
   void visit(const StmtPtr& statement) override {
     const auto* dma = std::get_if<Dma>(&statement->node);
-    if (dma == nullptr || dma->direction != DmaDirection::get || !moves_whole_box(*dma)) return put(statement);
+    // Of a buffer with padding gets end where the tensor does already, though they may begin where their box does.
+    const bool done = dma != nullptr && (filled_.contains(dma->buffer) || !moves_whole_box(*dma));
+    if (dma == nullptr || dma->direction != DmaDirection::get || done) return put(statement);
     const auto found = served_.find(dma->buffer);
     const Served* padded = found != served_.end() && found->second.padding ? &found->second : nullptr;
     Dma clipped = *dma;
@@ -156,6 +160,7 @@ class ClipAndPad final : public NestRewriter {
   }
 
   std::map<int, Served> served_;  ///< by buffer
+  std::set<int> filled_;          ///< buffers whose padding is filled in the nest as it was
 };
 
 }  // namespace

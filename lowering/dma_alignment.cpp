@@ -193,12 +193,13 @@ class AlignmentCheck {
 
 }  // namespace
 
+bool has_narrow_elements(const LoopNest& nest, const Target& target) {
+  return std::any_of(nest.buffers.begin(), nest.buffers.end(),
+                     [&](const Buffer& buffer) { return byte_size(buffer.type) % target.dma_alignment != 0; });
+}
+
 std::vector<UnalignedTransfer> unaligned_transfers(const LoopNest& nest, const Target& target) {
-  const bool wide = std::all_of(nest.buffers.begin(), nest.buffers.end(), [&](const Buffer& buffer) {
-    return byte_size(buffer.type) % target.dma_alignment == 0;
-  });
-  if (wide) return {};
-  return AlignmentCheck(nest, target).run();
+  return has_narrow_elements(nest, target) ? AlignmentCheck(nest, target).run() : std::vector<UnalignedTransfer>();
 }
 
 const UnalignedTransfer* find_refused(const std::vector<UnalignedTransfer>& unaligned) {

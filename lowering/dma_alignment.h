@@ -23,6 +23,9 @@ struct UnalignedTransfer {
   std::string reason;     ///< "get of A: 5 bytes of a row, no multiple of 4"
 };
 
+/// Whether transfers of some buffer's elements could begin or end between two units at all.
+bool has_narrow_elements(const LoopNest& nest, const Target& target);
+
 /// In program order; empty for a nest that the machine carries out. What could not be shown counts as unaligned.
 std::vector<UnalignedTransfer> unaligned_transfers(const LoopNest& nest, const Target& target);
 

@@ -1,24 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "lowering/dma_alignment.h"
 #include "lowering/passes.h"
 #include "lowering/rewrite.h"
 
 namespace stowage {
+namespace {
+
+bool has_units(const LoopNest& nest) {
+  bool found = false;
+  visit_statements(nest.body, [&](const Stmt& stmt) {
+    const auto* dma = std::get_if<Dma>(&stmt.node);
+    found = found || (dma != nullptr && dma->unit_bytes != 1);
+  });
+  return found;
+}
+
+}  // namespace
 
 LoopNest set_dma_units(LoopNest nest, const Target& target) {
-  const bool wide = std::all_of(nest.buffers.begin(), nest.buffers.end(),
-                                [&](const Buffer& buffer) { return byte_size(buffer.type) >= target.dma_alignment; });
-  if (wide) return nest;
+  if (!has_narrow_elements(nest, target) && !has_units(nest)) return nest;  // by far the most are so
   const auto unaligned = unaligned_transfers(nest, target);
   nest.body = edited<Dma>(nest.body, [&](const Stmt& stmt, Dma& dma) {
     const int bytes = byte_size(nest.buffers[static_cast<std::size_t>(dma.buffer)].type);
     const bool aligned = std::none_of(unaligned.begin(), unaligned.end(),
                                       [&](const UnalignedTransfer& t) { return t.statement == stmt.id; });
-    if (bytes >= target.dma_alignment || !aligned) return false;
-    dma.unit_bytes = target.dma_alignment;
-    return true;
+    const int before =
+        std::exchange(dma.unit_bytes, bytes < target.dma_alignment && aligned ? target.dma_alignment : 1);
+    return dma.unit_bytes != before;
   });
   return nest;
 }

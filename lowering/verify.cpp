@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/storage_box.h"
+#include "lowering/dma_alignment.h"
 #include "lowering/ldm_room.h"
 #include "lowering/planner.h"
 #include "lowering/surroundings.h"
@@ -285,10 +286,31 @@ Broken verify_memory(const LoopNest& nest, const Target& target) {
   return std::nullopt;
 }
 
+Broken verify_units(const LoopNest& nest, const Target& target) {
+  const auto unaligned = unaligned_transfers(nest, target);
+  Broken broken;
+  visit_statements(nest.body, [&](const Stmt& stmt) {
+    const auto* dma = std::get_if<Dma>(&stmt.node);
+    if (broken || dma == nullptr || dma->unit_bytes == 1) return;
+    const int bytes = byte_size(nest.buffers[static_cast<std::size_t>(dma->buffer)].type);
+    if (dma->unit_bytes != target.dma_alignment || bytes >= target.dma_alignment) {
+      broken = broken_rule(nest, "dma-unit", stmt,
+                           fmt::format("moves units of {} bytes, where {} moves {} of elements of {}", dma->unit_bytes,
+                                       target.name, std::max(1, target.dma_alignment), bytes));
+      return;
+    }
+    const auto found = std::find_if(unaligned.begin(), unaligned.end(),
+                                    [&](const UnalignedTransfer& transfer) { return transfer.statement == stmt.id; });
+    if (found != unaligned.end()) broken = broken_rule(nest, "dma-unit", stmt, "is not aligned: " + found->reason);
+  });
+  return broken;
+}
+
 std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_structure(nest)) return broken;
   if (auto broken = verify_memory(nest, target)) return broken;
   if (auto broken = verify_bounds(nest)) return broken;
+  if (auto broken = verify_units(nest, target)) return broken;
   if (auto broken = verify_flow(nest)) return broken;
   if (auto broken = verify_padding(nest)) return broken;
   return verify_writes(nest);

@@ -23,6 +23,8 @@ Broken verify_structure(const LoopNest& nest);
 Broken verify_memory(const LoopNest& nest, const Target& target);
 /// Ranges of variables, transfers inside tensors and buffers, computations inside stages and buffers.
 Broken verify_bounds(const LoopNest& nest);
+/// Transfers move single bytes, or the target's units where they are narrower than these and aligned.
+Broken verify_units(const LoopNest& nest, const Target& target);
 /// Every transfer awaited exactly once on every path, buffers untouched in flight, nothing read before it is there.
 Broken verify_flow(const LoopNest& nest);
 /// What is read outside of a tensor was filled with the value that is to be there, and not overwritten since.

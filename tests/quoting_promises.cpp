@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/quoting_promises.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -139,7 +140,7 @@ bool looks_like_a_formula(const std::string& cell) {
 bool steers_a_terminal(std::uint32_t c) {
   if (c == '\n' || c == '\t') return false;
   return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x061C || c == 0x200E || c == 0x200F ||
-         (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
 /// A word of a POSIX shell, of plain characters, single quotes, and a quote behind a backslash.
@@ -174,6 +175,74 @@ std::string broken_terminal_text(std::string_view text) {
   return {};
 }
 
+std::string broken_line_text(std::string_view text) {
+  const std::string line = line_text(text);
+  for (const auto& [c, bytes] : characters_of(line)) {
+    if (!c) return "line_text is UTF-8";
+    if (steers_a_terminal(*c) || *c == '\n' || *c == '\t') return "line_text is one line that steers nothing";
+  }
+  if (line_text(line) != line) return "line_text of line_text is the same";
+  return {};
+}
+
+std::string broken_c_comment(std::string_view text) {
+  constexpr std::size_t longest = 3800;
+  const std::string comment = c_comment_text(text);
+  if (comment.size() > longest) return "c_comment_text fits a line";
+  for (const char c : comment) {
+    if (c < 0x20 || c > 0x7E) return "c_comment_text is printable ASCII";
+  }
+  for (const char* const never : {"*/", "/*", "??"}) {
+    if (comment.find(never) != std::string::npos) return "c_comment_text neither ends, opens nor translates anything";
+  }
+  if (comment.ends_with('\\')) return "c_comment_text joins no lines";
+  return {};
+}
+
+/// Markdown's text (CommonMark) with its escapes undone; nothing where it holds markup of HTML, code or links.
+std::optional<std::string> read_markdown(std::string_view text) {
+  std::string read;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool link = text[at] == '(' && at > 0 && text[at - 1] == ']';
+    if (link || std::string_view("<&`").find(text[at]) != std::string_view::npos) return std::nullopt;
+    constexpr std::string_view punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+    const bool escapes =
+        text[at] == '\\' && at + 1 < text.size() && punctuation.find(text[at + 1]) != std::string::npos;
+    if (escapes) ++at;
+    read += text[at];
+  }
+  return read;
+}
+
+/// What a span of code shows (CommonMark 6.1); nothing where it is none.
+std::optional<std::string> read_markdown_code(std::string_view text) {
+  const std::size_t marks = std::min(text.find_first_not_of('`'), text.size());
+  if (marks == 0 || marks == text.size()) return std::nullopt;
+  std::string_view inside = text.substr(marks);
+  for (std::size_t at = 0; at < inside.size();) {
+    const std::size_t run = std::min(inside.find_first_not_of('`', at), inside.size()) - at;
+    if (run == marks) {
+      if (at + run != inside.size()) return std::nullopt;
+      inside = inside.substr(0, at);
+      const bool framed = inside.starts_with(' ') && inside.ends_with(' ') && inside.size() > 1;
+      if (framed && inside.find_first_not_of(' ') != std::string_view::npos) {
+        inside = inside.substr(1, inside.size() - 2);
+      }
+      return std::string(inside);
+    }
+    at += std::max<std::size_t>(run, 1);
+  }
+  return std::nullopt;
+}
+
+std::string broken_markdown(std::string_view text) {
+  const std::string line = line_text(text);
+  if (read_markdown(markdown_text(text)) != line) return "markdown_text is read as the line";
+  const auto code = read_markdown_code(markdown_code(text));
+  if (code != line && !(text.empty() && code == " ")) return "markdown_code is read as the line";
+  return {};
+}
+
 std::string broken_shortening(std::string_view text) {
   for (const std::size_t most : {3U, 4U, 17U}) {
     const auto characters = characters_of(text);
@@ -205,8 +274,11 @@ std::string broken_promise_of_quoting(std::string_view text) {
   if (looks_like_a_formula(cell)) return "csv_cell is no formula";
   if (read_shell(shell_quoted(std::string(text))) != text && text.find('\0') == std::string_view::npos)
     return "shell_quoted is read as the text";
-  std::string broken = broken_terminal_text(text);
-  return broken.empty() ? broken_shortening(text) : broken;
+  for (const auto& broken_by :
+       {broken_terminal_text, broken_line_text, broken_c_comment, broken_markdown, broken_shortening}) {
+    if (std::string broken = broken_by(text); !broken.empty()) return broken;
+  }
+  return {};
 }
 
 }  // namespace stowage::test

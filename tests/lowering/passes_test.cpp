@@ -178,6 +178,17 @@ TEST_CASE("clip-and-pad: what does not reach outside stays, under names", "[pass
   CHECK(to_text(clip_and_pad(parsed(once), machine())) == once);
 }
 
+TEST_CASE("clip-and-pad: a get that begins where its box does is clipped once, too", "[passes]") {
+  // Each tile wants two elements behind it, the last one behind the tensor: the start stays where the box begins.
+  std::string behind = replaced(window, "#0 = X[x + k - 1] else -1", "#0 = X[x + k] else -1");
+  behind = replaced(behind, "24 bytes = X[4*xo - 1]", "24 bytes = X[4*xo]");
+  behind = replaced(behind, "get X[4*xo - 1:4*xo + 5]", "get X[4*xo:4*xo + 6]");
+  const std::string once = to_text(clip_and_pad(parsed(behind), machine()));
+  INFO(once);
+  CHECK(once.find("fill X_ldm around") != std::string::npos);
+  CHECK(to_text(clip_and_pad(parsed(once), machine())) == once);
+}
+
 TEST_CASE("choose-forms: a long last axis is a vector loop, a product of two reads a register block", "[passes]") {
   const std::string matmul = to_text(fixtures::paper_matmul());
   const std::string plain = replaced(matmul, " as vector lane y", "");
@@ -189,8 +200,8 @@ TEST_CASE("choose-forms: a long last axis is a vector loop, a product of two rea
   CHECK(after("choose-forms", matmul, scalar) == plain.substr(plain.find("  body {")));
 }
 
-TEST_CASE("dma-units: an aligned transfer of narrow elements moves whole units, another one bytes", "[passes]") {
-  const std::string copy = R"(nest copy {
+/// Four tiles of sixteen bytes.
+const std::string copy = R"(nest copy {
   input X u8[64]
   output Y u8[64]
   stage copy {
@@ -214,11 +225,30 @@ TEST_CASE("dma-units: an aligned transfer of narrow elements moves whole units, 
   }
 }
 )";
+
+TEST_CASE("dma-units: an aligned transfer of narrow elements moves whole units, another one bytes", "[passes]") {
   const std::string body = copy.substr(copy.find("  body {"));
   CHECK(after("dma-units", copy) == replaced(replaced(body, "-> X_ldm", "-> X_ldm by 4 bytes"), "Y[16*xo:16*xo + 16]",
                                              "Y[16*xo:16*xo + 16] by 4 bytes"));
   CHECK(after("dma-units", copy, machine(1)) == body);
   CHECK(after("dma-units", copy, machine(32)) == body);  // tiles begin between two units
+  // What was there before tells nothing.
+  const std::string units = to_text(set_dma_units(parsed(copy), machine()));
+  CHECK(to_text(set_dma_units(parsed(units), machine(1))) == copy);
+  CHECK(to_text(set_dma_units(parsed(units), machine(32))) == copy);
+}
+
+TEST_CASE("units that the target does not move, or that a transfer does not keep to, are unsound", "[passes]") {
+  const std::string of_bytes = to_text(set_dma_units(parsed(copy), machine()));
+  const auto verdict = [](const std::string& text, const Target& target) {
+    return verify(parsed(text), target).value_or("sound");
+  };
+  CHECK(verdict(of_bytes, machine()) == "sound");
+  CHECK(verdict(replaced(of_bytes, "X_ldm by 4 bytes", "X_ldm by 4096 bytes"), machine()).starts_with("dma-unit: "));
+  CHECK(verdict(of_bytes, machine(8)).starts_with("dma-unit: "));
+  CHECK(verdict(of_bytes, machine(1)).starts_with("dma-unit: "));
+  const std::string unaligned = replaced(copy, "Y[16*xo:16*xo + 16]\n", "Y[16*xo:16*xo + 15] by 4 bytes\n");
+  CHECK(verdict(unaligned, machine()).starts_with("dma-unit: "));
 }
 
 TEST_CASE("the table names passes that there are, in the order of their numbers", "[passes]") {
