@@ -179,6 +179,32 @@ TEST_CASE("a pass that counts on a sound nest refuses one that is as it was buil
   CHECK(run_stowage({"pass", "clip-and-pad", file}).code == 0);
 }
 
+TEST_CASE("a nest that does not fit the target is told to be run for its own") {
+  const Workplace here;
+  dump("matmul", "nests");
+  const std::string file = "nests/" + entries_of("nests").at(1) + "/1_build.nest";
+  for (const auto& [setting, rule] :
+       {std::pair("target.cores=4", "core-grid: "), std::pair("target.ldm_bytes=16384", "ldm-capacity: ")}) {
+    for (const std::string pass : {"choose-forms", "clip-and-pad"}) {
+      INFO(setting << ", " << pass);
+      const ToolRun refused = run_stowage({"pass", pass, file, "--set", setting});
+      INFO(refused.err);
+      CHECK(refused.code == 1);
+      CHECK(refused.err.find(rule) != std::string::npos);
+      CHECK(refused.err.find("[unsound-nest]\n  help: give the --target and --set that the nest was made for; "
+                             "docs/ir.md tells what a nest keeps to\n") != std::string::npos);
+    }
+  }
+  // What neither another target nor another pass can mend.
+  std::string text = read_text(file);
+  const std::size_t last_wait = text.rfind("wait ");
+  REQUIRE(last_wait != std::string::npos);
+  text.replace(last_wait, text.find('\n', last_wait) - last_wait, "barrier");
+  write_text("bad.nest", text);
+  const ToolRun broken = run_stowage({"pass", "choose-forms", "bad.nest"});
+  CHECK(broken.err.find("[unsound-nest]\n  help: docs/ir.md tells what a nest keeps to\n") != std::string::npos);
+}
+
 /// A number, a line or a name of a text, changed at random.
 std::string damaged(const std::string& text, std::mt19937& random) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
