@@ -257,6 +257,21 @@ TEST_CASE("a damaged nest is a diagnostic or a sound nest for every pass, never 
   CHECK(codes[1] > 0);
 }
 
+TEST_CASE("dumped passes do not go into the plan's folder by way of a link") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "vector", "-o", "v.onnx"}).code == 0);
+  fs::create_directory("real");
+  fs::create_directory_symlink("real", "link");
+  for (const std::string dump_folder : {"link/plan", "link/plan/nests", "link"}) {
+    INFO(dump_folder);
+    const ToolRun both = run_stowage({"compile", "v.onnx", "-o", "real/plan", "--dump-passes", dump_folder, "--force"});
+    CHECK(both.code == 1);
+    CHECK(both.err.find("error: the plan's folder is 'real/plan' [output-in-use]") != std::string::npos);
+  }
+  CHECK(fs::is_empty("real"));
+  CHECK(run_stowage({"compile", "v.onnx", "-o", "real/plan", "--dump-passes", "link/nests"}).code == 0);
+}
+
 TEST_CASE("the folder of dumped passes keeps to the rules of output folders") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "vector", "-o", "v.onnx"}).code == 0);
