@@ -327,7 +327,7 @@ constexpr CommandRow commands[] = {
     {"passes", "what happens to a network, in order", "  stowage passes", declare_nothing,
      [](const Options&, ToolContext& c) { return passes_command(c); }},
     {"pass", "run one pass of lowering on the text of a nest",
-     "  stowage pass clip-and-pad nests/01_pool1/1_build.nest\n"
+     "  stowage pass clip-and-pad nests/00_pool1/1_build.nest\n"
      "  stowage pass dma-units half.nest --set target.dma_alignment=8 -o aligned.nest",
      declare_pass, [](const Options& o, ToolContext& c) { return pass_command(o.pass, c); }},
 };
