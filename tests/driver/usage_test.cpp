@@ -83,6 +83,24 @@ TEST_CASE("what would be ignored is refused") {
   CHECK(mistake({"templates", "--rules", "--templates", "x.toml"}) == "error: --templates does not go with --rules");
 }
 
+TEST_CASE("what is no number of seconds is told what is wanted") {
+  const auto mistake = [](const std::vector<std::string>& arguments) {
+    const ToolRun run = run_stowage(arguments);
+    CHECK(run.code == 2);
+    return run.err.substr(0, run.err.find(" [usage]\n"));
+  };
+  for (const std::string text : {"abc", "nan", "inf", "-1", "1s", "86401"}) {
+    INFO(text);
+    const std::string expected = "error: --layout-timeout: '" + text + "' is no number of seconds from 0 to 86400";
+    CHECK(mistake({"graph", "x", "-o", "x.svg", "--layout-timeout=" + text}) == expected);
+    CHECK(mistake({"report", "x", "-o", "x.html", "--layout-timeout=" + text}) == expected);
+  }
+  for (const std::string text : {"abc", "nan", "0", "2e9"}) {
+    CHECK(mistake({"run", "x", "--time-limit=" + text}) ==
+          "error: --time-limit: '" + text + "' is no number of seconds from 0.001 to 1000000000");
+  }
+}
+
 TEST_CASE("mistakes on the command line come as JSON where that was asked for") {
   const ToolRun run = run_stowage({"compile", "x.onnx", "--tagret", "sw26010", "--json"});
   CHECK(run.code == 2);
