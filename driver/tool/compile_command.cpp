@@ -171,7 +171,8 @@ std::vector<std::filesystem::path> files_read(const CompileRequest& request) {
 
 int compile_command(const CompileOptions& options, ToolContext& context) {
   if (options.force && options.output.empty() && options.dump_passes.empty()) {
-    return usage_error(context, "compile", "--force has no meaning without -o");
+    return usage_error(context, "compile", "--force has no meaning without -o or --dump-passes",
+                       "name a folder to write to, or leave --force out");
   }
   Diagnostics diagnostics;
   const auto request = request_of(options, diagnostics);

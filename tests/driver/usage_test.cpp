@@ -61,7 +61,10 @@ TEST_CASE("what would be ignored is refused") {
     CHECK(run.out.empty());
     return run.err.substr(0, run.err.find(" [usage]\n"));
   };
-  CHECK(mistake({"compile", "x.onnx", "--force"}) == "error: --force has no meaning without -o");
+  CHECK(mistake({"compile", "x.onnx", "--force"}) == "error: --force has no meaning without -o or --dump-passes");
+  CHECK(run_stowage({"compile", "x.onnx", "--force"})
+            .err.find("[usage]\n  help: name a folder to write to, or leave "
+                      "--force out\n") != std::string::npos);
   CHECK(mistake({"compile", "x.onnx", "-o", "x", "--print-config"}) == "error: -o does not go with --print-config");
   CHECK(mistake({"run", "x", "--force"}) == "error: --force has no meaning without --save-outputs");
   CHECK(mistake({"explain", "x", "--why-not", "a,b", "--op", "a"}) == "error: --op does not go with --why-not");
