@@ -1,49 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/hidden_temporary.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdint>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/temporary_name.h"
 
 namespace stowage {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::size_t digits = 16;
-constexpr std::string_view stepped_aside = ".old";
-
-/// Long names are cut, so that the temporary's is no longer than a name may be.
-std::string prefix_of(const fs::path& wanted) {
-  constexpr std::size_t kept = 200;
-  return "." + wanted.filename().string().substr(0, kept) + ".stowage-";
-}
-
-std::string random_digits() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random()));
-}
-
-bool is_temporary(std::string_view name, std::string_view prefix) {
-  if (!name.starts_with(prefix)) return false;
-  name.remove_prefix(prefix.size());
-  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (name.size() < digits || !std::all_of(name.begin(), name.begin() + digits, is_digit)) return false;
-  name.remove_prefix(digits);
-  return name.empty() || name == stepped_aside;
-}
 
 enum class Lock { held, taken, impossible };
 
@@ -61,12 +36,13 @@ bool is_at(const fs::path& path, int descriptor) {
 }
 
 void remove_left_behind(const fs::path& wanted) {
-  const std::string prefix = prefix_of(wanted);
+  const std::string name = wanted.filename().string();
   std::error_code failure;
   std::vector<fs::path> left;
   for (fs::directory_iterator entry(wanted.parent_path(), failure), end; !failure && entry != end;
        entry.increment(failure)) {
-    if (is_temporary(entry->path().filename().string(), prefix)) left.push_back(entry->path());
+    const std::string temporary = entry->path().filename().string();
+    if (!name.empty() && name_behind_temporary(temporary) == cut_name(name)) left.push_back(entry->path());
   }
   for (const fs::path& path : left) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -108,7 +84,7 @@ HiddenTemporary::HiddenTemporary(const fs::path& wanted, Kind kind) : wanted_(fs
 
 /// True where it is made or cannot be; false where another name is to be tried.
 bool HiddenTemporary::make(Kind kind) {
-  const fs::path path = wanted_.parent_path() / (prefix_of(wanted_) + random_digits());
+  const fs::path path = wanted_.parent_path() / temporary_name(wanted_.filename().string());
   const bool made = kind == Kind::folder && ::mkdir(path.c_str(), 0777) == 0;
   int descriptor = -1;
   if (kind == Kind::file) {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <numeric>
 
+#include <fmt/format.h>
+
 namespace stowage {
 
 std::optional<std::size_t> parse_details(std::string_view text) {
@@ -28,6 +30,10 @@ std::vector<bool> steps_in_full(const Program& program, std::size_t most) {
   std::stable_sort(by_time.begin(), by_time.end(), [&](std::size_t a, std::size_t b) { return cycles(a) > cycles(b); });
   for (std::size_t i = 0; i < most; ++i) in_full[by_time[i]] = true;
   return in_full;
+}
+
+std::string slowest_text(std::size_t count) {
+  return count == 1 ? "one that takes the most time" : fmt::format("{} that take the most time", count);
 }
 
 }  // namespace stowage

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,5 +23,8 @@ std::optional<std::size_t> parse_details(std::string_view text);
 
 /// By step: the `most` that take the most cycles, of equal ones the first.
 std::vector<bool> steps_in_full(const Program& program, std::size_t most);
+
+/// "3 that take the most time", "one that takes the most time".
+std::string slowest_text(std::size_t count);
 
 }  // namespace stowage

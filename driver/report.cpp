@@ -220,10 +220,8 @@ std::string report_markdown(const Compilation& compilation) {
   const Program& program = compilation.program;
   const std::vector<bool> in_full = steps_in_full(program, usual_details);
   if (program.steps.size() > usual_details) {
-    text += fmt::format(
-        "\nOf {} fused operators the {} that take the most time follow. `stowage explain DIR --op NAME` prints any "
-        "other.\n",
-        program.steps.size(), usual_details);
+    text += fmt::format("\nOf {} fused operators the {} follow. `stowage explain DIR --op NAME` prints any other.\n",
+                        program.steps.size(), slowest_text(usual_details));
   }
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     if (in_full[i]) text += "\n" + step_text(program, i);

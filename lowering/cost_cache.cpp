@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "core/file_writer.h"
+#include "core/temporary_name.h"
 
 namespace stowage {
 namespace {
@@ -89,7 +90,24 @@ Records read_records(const fs::path& file) {
   return records;
 }
 
+/// "KEY.costs", with the hash of the conditions.
+bool is_costs(std::string_view name) {
+  return name.ends_with(suffix) && is_hexadecimal(name.substr(0, name.size() - suffix.size()), key_digits);
+}
+
+/// What killed processes may have left: "KEY.costs.PID.tmp" earlier ones.
+bool is_temporary(std::string_view name) {
+  if (is_costs(name_behind_temporary(name))) return true;
+  constexpr std::string_view ending = ".tmp";
+  constexpr std::size_t before = key_digits + suffix.size();
+  if (!name.ends_with(ending) || !is_costs(name.substr(0, before)) || name.size() < before + 2 + ending.size())
+    return false;
+  const std::string_view pid = name.substr(before, name.size() - ending.size() - before);
+  return pid[0] == '.' && pid.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
 /// Removes the files that were not used longest, and what killed processes left of files that nobody writes any more.
+/// The folder may be one in which others keep files: theirs stay.
 void tidy(const fs::path& folder) {
   using Entry = std::pair<fs::file_time_type, fs::path>;
   std::vector<Entry> files;
@@ -100,9 +118,8 @@ void tidy(const fs::path& folder) {
     const fs::file_time_type time = fs::last_write_time(entry->path(), gone);
     if (gone) continue;
     const std::string name = entry->path().filename().string();
-    if (name.ends_with(suffix)) files.emplace_back(time, entry->path());
-    const bool temporary = !name.ends_with(suffix) && name.find(suffix) != std::string::npos;
-    if (temporary && time < hour_ago) fs::remove(entry->path(), gone);
+    if (is_costs(name)) files.emplace_back(time, entry->path());
+    if (is_temporary(name) && time < hour_ago) fs::remove(entry->path(), gone);
   }
   if (files.size() <= most_files) return;
   std::sort(files.begin(), files.end());

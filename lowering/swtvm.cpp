@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/number_text.h"
 #include "lowering/classification.h"
 #include "lowering/ldm_room.h"
 
@@ -15,7 +16,9 @@ namespace {
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-std::string kib_text(std::int64_t bytes) {
+/// "63.96 KiB", "96 bytes".
+std::string size_text(std::int64_t bytes) {
+  if (bytes < 1024) return counted(bytes, "byte");
   std::string text = fmt::format("{:.2f}", static_cast<double>(bytes) / 1024.0);
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();
@@ -111,11 +114,12 @@ class LdmManagement {
     const std::string reason = fmt::format(
         "{} needs {} of LDM, the target has {} ({} - {} {}); the binding buffer is {} with {} ([{}] elements)",
         any_fixed ? "one element of every other iterator beside the fixed sizes" : "even one element of every iterator",
-        kib_text(used()), kib_text(room_), kib_text(target_.ldm_bytes), kib_text(target_.ldm_bytes - room_),
+        size_text(used()), size_text(room_), size_text(target_.ldm_bytes), size_text(target_.ldm_bytes - room_),
         room_ < target_.ldm_available() ? "for parameters" : "reserved", binding.name,
-        kib_text(bytes[static_cast<std::size_t>(largest)]), fmt::join(buffer_extents(model_, binding, buffer_), " x "));
+        size_text(bytes[static_cast<std::size_t>(largest)]),
+        fmt::join(buffer_extents(model_, binding, buffer_), " x "));
     trace_.add({"alg1", subject_, "ldm-capacity", TraceOutcome::refused, reason, {}});
-    return Decision::refuse("ldm-capacity", reason, fmt::format("{} of LDM more", kib_text(used() - room_)));
+    return Decision::refuse("ldm-capacity", reason, fmt::format("{} of LDM more", size_text(used() - room_)));
   }
 
   /// size iterators by buffer size, then comp iterators by the number of tensors they affect; pinned and fixed ones
@@ -222,12 +226,12 @@ class LdmManagement {
   }
 
   [[nodiscard]] std::string sizes_text() const {
-    return fmt::format("{} takes {}", names_and_sizes(), kib_text(used()));
+    return fmt::format("{} takes {}", names_and_sizes(), size_text(used()));
   }
 
   /// Of sizes that do not fit.
   [[nodiscard]] std::string overflow_text() const {
-    return fmt::format("{} needs {}, only {}", names_and_sizes(), kib_text(used()), kib_text(room_));
+    return fmt::format("{} needs {}, only {}", names_and_sizes(), size_text(used()), size_text(room_));
   }
 
   [[nodiscard]] std::string names_and_sizes() const {

@@ -287,7 +287,8 @@ class Expansion {
     }
     const int written_for = opset_of(function, opset);
     const auto* outer = model_.written_out_for(node);
-    const Model::WrittenOut own = outer != nullptr ? *outer : Model::WrittenOut{node.op_type(), node.name()};
+    const Model::WrittenOut own =
+        outer != nullptr ? *outer : Model::WrittenOut{node.op_type(), node.name(), ++written_out_};
     for (auto& inner : body) {
       if (of_onnx_) {
         note_opset(inner, written_for);
@@ -322,6 +323,7 @@ class Expansion {
   std::vector<std::string> calls_;  ///< functions that are being written out
   std::map<std::string, onnx::TypeProto> types_;
   int nodes_left_ = max_nodes;
+  int written_out_ = 0;
   bool of_onnx_ = false;  ///< the model's own functions are done
   bool good_ = true;
 };

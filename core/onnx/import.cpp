@@ -111,19 +111,23 @@ std::vector<CoverageRow> coverage_of(const Model& model) {
     std::set<std::string> missing;  ///< operators of ONNX's own that Stowage does not have
   };
   std::map<std::string, Row> rows;
-  std::set<std::string> told;  // nodes that were written out
+  std::set<int> told;  // calls that were written out
   for (int n = 0; n < graph.node_size(); ++n) {
     const onnx::NodeProto& node = graph.node(n);
     const bool own = is_onnx_domain(node.domain());
     const std::string kind = own ? node.op_type() : node.domain() + "::" + node.op_type();
     const Model::WrittenOut* outer = model.written_out_for(node);
-    auto& [row, first_missing, missing] = rows[outer != nullptr ? outer->kind : kind];
-    if (row.nodes.empty()) {
-      row.operator_name = outer != nullptr ? outer->kind : kind;
+    const auto [at, is_new] = rows.try_emplace(outer != nullptr ? outer->kind : kind);
+    auto& [row, first_missing, missing] = at->second;
+    if (is_new) {
+      row.operator_name = at->first;
       row.supported = true;
     }
-    const std::string& name = outer != nullptr ? outer->node : names[static_cast<std::size_t>(n)];
-    if (outer == nullptr || told.insert(name).second) row.nodes.push_back(name);
+    if (outer == nullptr) {
+      row.nodes.push_back(names[static_cast<std::size_t>(n)]);
+    } else if (told.insert(outer->call).second) {
+      row.nodes.push_back(outer->node);
+    }
     const std::string reason = own ? why_unsupported(kind, model.opset_of(node))
                                    : fmt::format("belongs to the domain {}, which is not ONNX's own", node.domain());
     if (reason.empty()) continue;

@@ -32,6 +32,7 @@ struct Model {
   struct WrittenOut {
     std::string kind;
     std::string node;
+    int call = 0;  ///< tells nodes of one name apart
   };
   /// By a value that they make: which one nodes stand for.
   std::map<std::string, WrittenOut> written_out;

@@ -64,11 +64,10 @@ std::string time_part(const Program& program) {
 std::string cut_part(const PageScope& scope) {
   if (scope.is_whole()) return "";
   return fmt::format(
-      "<p class=\"cut\">Of {} fused operators this page tells in full the {} that take the most time; the others have "
-      "their row in the table of fused operators. <code>stowage report DIR -o FILE.html --details all</code> tells "
-      "all, "
+      "<p class=\"cut\">Of {} fused operators this page tells in full the {}; the others have their row in the table "
+      "of fused operators. <code>stowage report DIR -o FILE.html --details all</code> tells all, "
       "<code>stowage explain DIR --op NAME</code> one of them.</p>\n",
-      scope.program().steps.size(), scope.count());
+      scope.program().steps.size(), slowest_text(scope.count()));
 }
 
 /// A row of a fused operator that is not told in full: many thousands of them are still a page to mail.

@@ -95,13 +95,18 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   return json;
 }
 
-/// True if one of the folders is the other or lies in it.
+/// True if one of the folders is the other or lies in it, by whatever links.
 bool overlap(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto real = [](const std::filesystem::path& folder) {
+    std::error_code failure;
+    const auto path = std::filesystem::weakly_canonical(without_slash(folder), failure);
+    return failure ? without_slash(folder) : path;
+  };
   const auto inside = [](const std::filesystem::path& inner, const std::filesystem::path& outer) {
-    const auto path = without_slash(inner).lexically_relative(without_slash(outer));
+    const auto path = inner.lexically_relative(outer);
     return !path.empty() && *path.begin() != "..";
   };
-  return inside(a, b) || inside(b, a);
+  return inside(real(a), real(b)) || inside(real(b), real(a));
 }
 
 bool may_write_outputs(const CompileOptions& options, std::span<const std::filesystem::path> inputs,
@@ -166,7 +171,8 @@ std::vector<std::filesystem::path> files_read(const CompileRequest& request) {
 
 int compile_command(const CompileOptions& options, ToolContext& context) {
   if (options.force && options.output.empty() && options.dump_passes.empty()) {
-    return usage_error(context, "compile", "--force has no meaning without -o");
+    return usage_error(context, "compile", "--force has no meaning without -o or --dump-passes",
+                       "name a folder to write to, or leave --force out");
   }
   Diagnostics diagnostics;
   const auto request = request_of(options, diagnostics);

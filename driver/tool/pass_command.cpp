@@ -2,7 +2,9 @@
 // The passes of lowering: which there are, and one of them run on the text of a nest.
 #include "driver/tool/pass_command.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <ostream>
 #include <span>
 
@@ -45,6 +47,23 @@ std::string choices_of(std::string_view step) {
   return {};
 }
 
+constexpr std::string_view what_to_read = "docs/ir.md tells what a nest keeps to";
+
+/// For a nest that breaks a rule. Where it goes in, the passes that take nests as they are built may mend it.
+std::string remedy_for(std::string_view broken, bool goes_in) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> rules) {
+    return std::find(rules.begin(), rules.end(), broken.substr(0, broken.find(':'))) != rules.end();
+  };
+  if (is_one_of({"core-grid", "ldm-capacity", "ldm-alignment", "dma-unit"}))
+    return fmt::format("give the --target and --set that the nest was made for; {}", what_to_read);
+  if (!goes_in || !is_one_of({"transfer-in-tensor", "padding-is-there"})) return std::string(what_to_read);
+  std::vector<std::string_view> mending;
+  for (const Pass& other : nest_passes) {
+    if (other.mends) mending.push_back(other.name);
+  }
+  return fmt::format("of a nest as it is built, {} comes first; {}", fmt::join(mending, " and "), what_to_read);
+}
+
 bool report_unsound(const std::string& file, const std::string& rule, const std::string& remedy,
                     Diagnostics& diagnostics) {
   SourcePlace place;
@@ -58,16 +77,8 @@ bool may_run(const Pass& pass, const LoopNest& nest, const Target& target, const
              Diagnostics& diagnostics) {
   const auto broken = pass.mends ? verify_structure(nest) : verify(nest, target);
   if (!broken) return true;
-  std::vector<std::string_view> mending;
-  for (const Pass& other : nest_passes) {
-    if (other.mends) mending.push_back(other.name);
-  }
-  return report_unsound(file, *broken,
-                        pass.mends ? "docs/ir.md tells what a nest keeps to"
-                                   : fmt::format("of a nest as it is built, {} comes first; docs/ir.md tells what a "
-                                                 "nest keeps to",
-                                                 fmt::join(mending, " and ")),
-                        diagnostics);
+  const std::string remedy = pass.mends ? std::string(what_to_read) : remedy_for(*broken, /*goes_in=*/true);
+  return report_unsound(file, *broken, remedy, diagnostics);
 }
 
 Result<std::string> run_pass(const Pass& pass, const std::string& file, const Target& target,
@@ -79,7 +90,7 @@ Result<std::string> run_pass(const Pass& pass, const std::string& file, const Ta
   if (!nest || !may_run(pass, *nest, target, file, diagnostics)) return Failed{};
   const LoopNest after = pass.run(*std::move(nest), target);
   if (const auto broken = verify(after, target)) {
-    report_unsound(file, fmt::format("after {}: {}", pass.name, *broken), "docs/ir.md tells what a nest keeps to",
+    report_unsound(file, fmt::format("after {}: {}", pass.name, *broken), remedy_for(*broken, /*goes_in=*/false),
                    diagnostics);
     return Failed{};
   }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
+#include "driver/details.h"
 #include "driver/files.h"
 #include "driver/json.h"
 #include "driver/page/report_page.h"
@@ -83,10 +85,8 @@ int report_command(const ReportOptions& options, ToolContext& context) {
     if (picture.svg.empty()) context.err << fmt::format("note: {}: {}\n", picture.title, picture.missing);
   }
   if (!is_table && fused_operators > details) {
-    context.err << fmt::format(
-        "note: of {} fused operators the {} that take the most time are told in full; --details all "
-        "tells all\n",
-        fused_operators, details);
+    context.err << fmt::format("note: of {} fused operators the {} {} told in full; --details all tells all\n",
+                               fused_operators, slowest_text(details), for_number(details, "is", "are"));
   }
   context.out << fmt::format("written to {}\n", options.output);
   return exit_done;

@@ -222,8 +222,10 @@ bool may_compile(const Compilation& compilation, const RunOptions& options, Diag
   if (compilation.changed_sources.empty() || options.changed_sources || !options.op.empty()) return true;
   diagnostics = {};
   for (const std::string& path : compilation.changed_sources) {
-    diagnostics.error("source-changed", {path}, "differs from what the plan emits; nothing was compiled",
-                      "read it, then give --changed-sources to compile and run it");
+    diagnostics.error("source-changed", {path},
+                      "differs from what the plan emits: it was changed, or another version of Stowage wrote it; "
+                      "nothing was compiled",
+                      "compile the model again, or read it and give --changed-sources to run it as it is");
   }
   return false;
 }

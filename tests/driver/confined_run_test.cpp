@@ -62,8 +62,10 @@ TEST_CASE("changed sources are not compiled unless --changed-sources is given, a
   CHECK(run.out == "");
   for (const char* file : {"plan/src/main.c", "plan/src/sw_rt.h"}) {
     CHECK(holds(run.err, std::string(file) +
-                             ": error: differs from what the plan emits; nothing was compiled [source-changed]\n"
-                             "  help: read it, then give --changed-sources to compile and run it\n"));
+                             ": error: differs from what the plan emits: it was changed, or another version of "
+                             "Stowage wrote it; nothing was compiled [source-changed]\n"
+                             "  help: compile the model again, or read it and give --changed-sources to run it as it "
+                             "is\n"));
   }
   CHECK_FALSE(holds(run.err, "#error"));
   const ToolRun json = run_stowage({"run", "plan", "--json"});

@@ -62,9 +62,9 @@ TEST_CASE("dumped nests lead from build to the plan, each by the pass in its nam
   std::size_t step = 0;
   const auto plan = nlohmann::json::parse(read_text("plan/plan.json"));
   for (const auto& planned : plan.at("steps")) {
-    ++step;
+    const std::size_t number = step++;  // as the table of compile counts
     if (!planned.contains("nest")) continue;
-    const fs::path folder = fmt::format("nests/{:02}_{}", step, planned.at("name").get<std::string>());
+    const fs::path folder = fmt::format("nests/{:02}_{}", number, planned.at("name").get<std::string>());
     INFO(folder);
     REQUIRE(fs::is_directory(folder));
     const std::vector<std::string> files = entries_of(folder);
@@ -91,7 +91,7 @@ TEST_CASE("dumped nests lead from build to the plan, each by the pass in its nam
 TEST_CASE("a pass writes its nest to a file, and not over another one") {
   const Workplace here;
   dump("matmul", "nests");
-  const std::string built = "nests/01_matmul/1_build.nest";
+  const std::string built = "nests/00_matmul/1_build.nest";
   const ToolRun printed = run_stowage({"pass", "clip-and-pad", built});
   REQUIRE(printed.code == 0);
   const ToolRun written = run_stowage({"pass", "clip-and-pad", built, "-o", "after.nest"});
@@ -120,7 +120,7 @@ TEST_CASE("a pass writes its nest to a file, and not over another one") {
 TEST_CASE("mistakes in a pass's name, text or nest say where and what to do") {
   const Workplace here;
   dump("matmul", "nests");
-  const std::string built = "nests/01_matmul/1_build.nest";
+  const std::string built = "nests/00_matmul/1_build.nest";
   const ToolRun name = run_stowage({"pass", "clip-and-pat", built});
   CHECK(name.code == 2);
   CHECK(name.err ==
@@ -179,6 +179,32 @@ TEST_CASE("a pass that counts on a sound nest refuses one that is as it was buil
   CHECK(run_stowage({"pass", "clip-and-pad", file}).code == 0);
 }
 
+TEST_CASE("a nest that does not fit the target is told to be run for its own") {
+  const Workplace here;
+  dump("matmul", "nests");
+  const std::string file = "nests/" + entries_of("nests").at(1) + "/1_build.nest";
+  for (const auto& [setting, rule] :
+       {std::pair("target.cores=4", "core-grid: "), std::pair("target.ldm_bytes=16384", "ldm-capacity: ")}) {
+    for (const std::string pass : {"choose-forms", "clip-and-pad"}) {
+      INFO(setting << ", " << pass);
+      const ToolRun refused = run_stowage({"pass", pass, file, "--set", setting});
+      INFO(refused.err);
+      CHECK(refused.code == 1);
+      CHECK(refused.err.find(rule) != std::string::npos);
+      CHECK(refused.err.find("[unsound-nest]\n  help: give the --target and --set that the nest was made for; "
+                             "docs/ir.md tells what a nest keeps to\n") != std::string::npos);
+    }
+  }
+  // What neither another target nor another pass can mend.
+  std::string text = read_text(file);
+  const std::size_t last_wait = text.rfind("wait ");
+  REQUIRE(last_wait != std::string::npos);
+  text.replace(last_wait, text.find('\n', last_wait) - last_wait, "barrier");
+  write_text("bad.nest", text);
+  const ToolRun broken = run_stowage({"pass", "choose-forms", "bad.nest"});
+  CHECK(broken.err.find("[unsound-nest]\n  help: docs/ir.md tells what a nest keeps to\n") != std::string::npos);
+}
+
 /// A number, a line or a name of a text, changed at random.
 std::string damaged(const std::string& text, std::mt19937& random) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
@@ -231,6 +257,21 @@ TEST_CASE("a damaged nest is a diagnostic or a sound nest for every pass, never 
   CHECK(codes[1] > 0);
 }
 
+TEST_CASE("dumped passes do not go into the plan's folder by way of a link") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "vector", "-o", "v.onnx"}).code == 0);
+  fs::create_directory("real");
+  fs::create_directory_symlink("real", "link");
+  for (const std::string dump_folder : {"link/plan", "link/plan/nests", "link"}) {
+    INFO(dump_folder);
+    const ToolRun both = run_stowage({"compile", "v.onnx", "-o", "real/plan", "--dump-passes", dump_folder, "--force"});
+    CHECK(both.code == 1);
+    CHECK(both.err.find("error: the plan's folder is 'real/plan' [output-in-use]") != std::string::npos);
+  }
+  CHECK(fs::is_empty("real"));
+  CHECK(run_stowage({"compile", "v.onnx", "-o", "real/plan", "--dump-passes", "link/nests"}).code == 0);
+}
+
 TEST_CASE("the folder of dumped passes keeps to the rules of output folders") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "vector", "-o", "v.onnx"}).code == 0);
@@ -239,7 +280,7 @@ TEST_CASE("the folder of dumped passes keeps to the rules of output folders") {
     return run_stowage(options);
   };
   REQUIRE(compiled({"--dump-passes", "nests"}).code == 0);
-  CHECK(read_text("nests/.stowage").find("stowage-folder 1 passes\n01_") == 0);
+  CHECK(read_text("nests/.stowage").find("stowage-folder 1 passes\n00_") == 0);
   const ToolRun exists = compiled({"--dump-passes", "nests"});
   CHECK(exists.code == 1);
   CHECK(exists.err.find("nests: error: the output folder exists already [output-exists]") == 0);

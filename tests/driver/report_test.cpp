@@ -268,6 +268,9 @@ TEST_CASE("a network of very many fused operators has a page to mail, which says
   CHECK(run.err.find("note: of 600 fused operators the 3 that take the most time are told in full; --details all tells "
                      "all\n") != std::string::npos);
   CHECK(times_in(read_text("few.html"), section) == 3);
+  CHECK(run_stowage({"report", "chain", "-o", "one.html", "--details", "1"})
+            .err.find("note: of 600 fused operators the one that takes the most time is told in full; --details all "
+                      "tells all\n") != std::string::npos);
   const auto json =
       nlohmann::json::parse(run_stowage({"report", "chain", "-o", "all.html", "--details", "all", "--json"}).out);
   CHECK(json.at("fused_operators") == 600);

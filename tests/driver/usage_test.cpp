@@ -61,7 +61,10 @@ TEST_CASE("what would be ignored is refused") {
     CHECK(run.out.empty());
     return run.err.substr(0, run.err.find(" [usage]\n"));
   };
-  CHECK(mistake({"compile", "x.onnx", "--force"}) == "error: --force has no meaning without -o");
+  CHECK(mistake({"compile", "x.onnx", "--force"}) == "error: --force has no meaning without -o or --dump-passes");
+  CHECK(run_stowage({"compile", "x.onnx", "--force"})
+            .err.find("[usage]\n  help: name a folder to write to, or leave "
+                      "--force out\n") != std::string::npos);
   CHECK(mistake({"compile", "x.onnx", "-o", "x", "--print-config"}) == "error: -o does not go with --print-config");
   CHECK(mistake({"run", "x", "--force"}) == "error: --force has no meaning without --save-outputs");
   CHECK(mistake({"explain", "x", "--why-not", "a,b", "--op", "a"}) == "error: --op does not go with --why-not");
@@ -81,6 +84,24 @@ TEST_CASE("what would be ignored is refused") {
   CHECK(mistake({"compile", ""}) == "error: the value of MODEL.onnx is empty");
   CHECK(mistake({"templates", "--rules", "matmul"}) == "error: NAME does not go with --rules");
   CHECK(mistake({"templates", "--rules", "--templates", "x.toml"}) == "error: --templates does not go with --rules");
+}
+
+TEST_CASE("what is no number of seconds is told what is wanted") {
+  const auto mistake = [](const std::vector<std::string>& arguments) {
+    const ToolRun run = run_stowage(arguments);
+    CHECK(run.code == 2);
+    return run.err.substr(0, run.err.find(" [usage]\n"));
+  };
+  for (const std::string text : {"abc", "nan", "inf", "-1", "1s", "86401"}) {
+    INFO(text);
+    const std::string expected = "error: --layout-timeout: '" + text + "' is no number of seconds from 0 to 86400";
+    CHECK(mistake({"graph", "x", "-o", "x.svg", "--layout-timeout=" + text}) == expected);
+    CHECK(mistake({"report", "x", "-o", "x.html", "--layout-timeout=" + text}) == expected);
+  }
+  for (const std::string text : {"abc", "nan", "0", "2e9"}) {
+    CHECK(mistake({"run", "x", "--time-limit=" + text}) ==
+          "error: --time-limit: '" + text + "' is no number of seconds from 0.001 to 1000000000");
+  }
 }
 
 TEST_CASE("mistakes on the command line come as JSON where that was asked for") {

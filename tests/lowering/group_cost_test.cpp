@@ -2,6 +2,7 @@
 // The cost of groups: equal ones are planned once, threads and the cache on disk change nothing, damage is noticed.
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -351,6 +352,54 @@ TEST_CASE("what a killed process left of a cache of costs goes with the next one
   costs.add(hash128_of("a"), {Decision::allow(), 12});
   costs.save();
   CHECK_FALSE(std::filesystem::exists(left));
+}
+
+TEST_CASE("a folder of costs is tidied of our own files only") {
+  const TemporaryFolder folder;
+  const std::string ours = hash128_of("same") + ".costs";
+  const auto write = [&](const std::string& name, int hours_old) {
+    std::ofstream(folder.path() / name) << "text";
+    fs::last_write_time(folder.path() / name, fs::file_time_type::clock::now() - std::chrono::hours(hours_old));
+  };
+  const std::vector<std::string> of_others = {"thesis.costs.txt",
+                                              "my.costs.bak",
+                                              "my.costs",
+                                              ".costs",
+                                              "." + ours + ".stowage-notes",
+                                              ".my.costs.stowage-0123456789abcdef",
+                                              ours + ".stowage-0123456789abcdef",
+                                              ours + ".bak",
+                                              ours + ".tmp",
+                                              ours + ".mine.tmp",
+                                              hash128_of("x").substr(1) + ".costs"};
+  for (const std::string& name : of_others) write(name, 200);
+  const std::string other = hash128_of("other") + ".costs";
+  const std::vector<std::string> left = {other + ".1234.tmp", "." + other + ".stowage-0123456789abcdef"};
+  for (const std::string& name : left) write(name, 2);
+  const std::string fresh = "." + other + ".stowage-fedcba9876543210";
+  write(fresh, 0);
+  constexpr int conditions = 70;  // more than are kept
+  for (int i = 0; i < conditions; ++i) write(hash128_of(std::to_string(i)) + ".costs", 1 + i);
+  CostCache costs(folder.path(), "same");
+  costs.add(hash128_of("a"), {Decision::allow(), 12});
+  costs.save();
+
+  const auto is_there = [&](const std::string& name) { return fs::exists(folder.path() / name); };
+  for (const std::string& name : of_others) {
+    INFO(name);
+    CHECK(is_there(name));
+  }
+  for (const std::string& name : left) {
+    INFO(name);
+    CHECK_FALSE(is_there(name));
+  }
+  CHECK(is_there(fresh));
+  CHECK(is_there(ours));
+  int kept = 0;
+  for (int i = 0; i < conditions; ++i) kept += is_there(hash128_of(std::to_string(i)) + ".costs") ? 1 : 0;
+  CHECK(kept == 63);
+  CHECK(is_there(hash128_of("0") + ".costs"));
+  CHECK_FALSE(is_there(hash128_of("69") + ".costs"));
 }
 
 TEST_CASE("this program has a build id") { CHECK(build_id().size() >= 16); }

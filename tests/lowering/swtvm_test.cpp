@@ -93,7 +93,7 @@ TEST_CASE("matmul on one core: classes, sizes on the way and the refused 65 KiB"
   const Planning planning = plan(matmul_stages(1, 1024, 1024), one_core());
   CHECK(messages(planning.trace, "alg1") == Lines{
                                                 "iterators classified: x num, y size, k comp",
-                                                "y starts at min(range 1024, 64): x=1, y=64, k=1 takes 0.53 KiB",
+                                                "y starts at min(range 1024, 64): x=1, y=64, k=1 takes 544 bytes",
                                                 "k starts at min(range 1024, 64): x=1, y=64, k=64 takes 16.5 KiB",
                                                 "iterators classified again: x num, y size, k comp",
                                                 "y expanded: x=1, y=128, k=64 takes 32.75 KiB",
@@ -191,8 +191,7 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
                 s.buffer = {{"y", 1024}, {"k", 1024}};
               })) ==
       "one element of every other iterator beside the fixed sizes needs 4104 KiB of LDM, the target has 63.96 KiB (64 "
-      "KiB - "
-      "0.04 KiB for parameters); the binding buffer is B with 4096 KiB ([1024 x 1024] elements)");
+      "KiB - 40 bytes for parameters); the binding buffer is B with 4096 KiB ([1024 x 1024] elements)");
   CHECK(refusal(stages, one_core(), with([](Schedule& s) {
                   s.slots = {{"B", 2}};
                 })) == "slots: B asks for 2 slots; every buffer has one");
@@ -202,6 +201,6 @@ TEST_CASE("all ones that do not fit refuse the group and name the binding buffer
   Target target = one_core();
   target.ldm_bytes = 64;
   CHECK(refusal(matmul_stages(1, 1024, 1024), target, {}) ==
-        "even one element of every iterator needs 0.09 KiB of LDM, the target has 0.02 KiB (0.06 KiB - 0.04 KiB "
-        "for parameters); the binding buffer is A with 0.03 KiB ([1 x 1] elements)");
+        "even one element of every iterator needs 96 bytes of LDM, the target has 24 bytes (64 bytes - 40 bytes "
+        "for parameters); the binding buffer is A with 32 bytes ([1 x 1] elements)");
 }

@@ -139,6 +139,29 @@ TEST_CASE("functions that cannot be written out are refused", "[onnx][functions]
   CHECK(missing.text().find("bring its definition along as a function of the model") != std::string::npos);
 }
 
+TEST_CASE("written-out nodes of one name are told for each of them", "[onnx][functions]") {
+  auto model = text_model(
+      "g (float[1,2,2,1] x) => (float[1,2,2,1] y) { a = MeanVarianceNormalization(x) b = Celu(a) y = Celu(b) }", 14);
+  for (auto& node : *model.mutable_graph()->mutable_node()) node.set_name("n");
+  const auto outcome = import_model(model);
+  INFO(outcome.text());
+  CHECK(outcome.codes() == "unsupported-operator");
+  CHECK(outcome.text().find("operator Celu: is not supported (2 nodes): ONNX defines it by Elu: ") !=
+        std::string::npos);
+  CHECK(outcome.text().find("used by n, n\n") != std::string::npos);
+  const TemporaryFolder folder;
+  Diagnostics diagnostics;
+  const auto rows = onnx_coverage(folder.write("m.onnx", model.SerializeAsString()), diagnostics);
+  REQUIRE(rows);
+  REQUIRE(rows->size() == 2);
+  CHECK((*rows)[0].operator_name == "Celu");
+  CHECK((*rows)[0].nodes == std::vector<std::string>{"n", "n"});
+  CHECK_FALSE((*rows)[0].supported);
+  CHECK((*rows)[1].operator_name == "MeanVarianceNormalization");
+  CHECK((*rows)[1].nodes == std::vector<std::string>{"n"});
+  CHECK((*rows)[1].supported);
+}
+
 TEST_CASE("operators that ONNX defines by others are written out where Stowage has none", "[onnx][functions]") {
   const auto is_near = [](const std::vector<float>& a, const std::vector<float>& b) {
     REQUIRE(a.size() == b.size());
