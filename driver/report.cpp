@@ -8,6 +8,7 @@
 #include "driver/details.h"
 #include "driver/nest_rows.h"
 #include "driver/text_table.h"
+#include "lowering/ldm_room.h"
 #include "lowering/planner.h"
 
 namespace stowage {
@@ -113,8 +114,8 @@ std::string summary_text(const Compilation& compilation) {
   sums.add({"DMA transfers", grouped_digits(totals.dma.transfers)});
   sums.add({"DMA operations", grouped_digits(totals.dma.operations)});
   sums.add({"DMA bytes", grouped_digits(totals.dma.bytes)});
-  sums.add({"LDM peak", fmt::format("{} of {}", grouped_digits(totals.ldm_peak_bytes),
-                                    grouped_digits(program.target.ldm_available()))});
+  sums.add({"LDM peak",
+            fmt::format("{} of {}", grouped_digits(totals.ldm_peak_bytes), grouped_digits(ldm_for_buffers(program)))});
   sums.add({"time", fmt::format("{} cycles, {}", grouped_digits(totals.cycles), seconds_text(totals.seconds))});
   for (const OtherPlan& other : compilation.others) {
     const OtherPlanText text = text_of(other, program.target, program.fusion);
@@ -168,7 +169,7 @@ std::string step_text(const Program& program, std::size_t step) {
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
   text += buffer_table(plan->nest);
   text += fmt::format("\nLDM: {} of {} bytes.\n\n", grouped_digits(plan->nest.ldm_bytes),
-                      grouped_digits(program.target.ldm_available()));
+                      grouped_digits(ldm_for_buffers(plan->nest, program.target)));
   text += dma_table(*plan, program.target) + "\n" + time_table(*plan);
   return text;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/operators.h"
+#include "core/same_padding.h"
 #include "core/storage_box.h"
 #include "fusion/group.h"
 
@@ -143,7 +144,7 @@ class Stacker {
                            exact_text(a.body) == exact_text(b.body) && exact_text(a.finish) == exact_text(b.finish);
     return same_form &&
            std::equal(a.reads.begin(), a.reads.end(), b.reads.begin(), [](const Access& x, const Access& y) {
-             return x.tensor == y.tensor && x.index == y.index && x.padding == y.padding;
+             return x.tensor == y.tensor && x.index == y.index && same_padding(x.padding, y.padding);
            });
   }
 

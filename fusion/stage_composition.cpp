@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/same_padding.h"
 #include "fusion/operator_facts.h"
 
 namespace stowage {
@@ -103,7 +104,7 @@ Stage with_tidy_reads(Stage stage) {
     if (!used[r]) continue;
     const auto equal = std::find_if(kept.begin(), kept.end(), [&](const Access& access) {
       return access.tensor == stage.reads[r].tensor && access.index == stage.reads[r].index &&
-             access.padding == stage.reads[r].padding;
+             same_padding(access.padding, stage.reads[r].padding);
     });
     number[r] = static_cast<int>(equal - kept.begin());
     if (equal == kept.end()) kept.push_back(stage.reads[r]);

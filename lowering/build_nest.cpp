@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/identifiers.h"
+#include "core/same_padding.h"
 #include "lowering/ldm_room.h"
 #include "lowering/padding.h"
 #include "lowering/passes.h"
@@ -147,7 +148,7 @@ class NestBuilder {
       if (buffer.kind != ModelBuffer::Kind::intermediate || !buffer.padding) continue;
       for (const auto& [reader, read] : buffer.reads) {
         const auto& padding = access_of(reader, read).padding;
-        if (!padding || *padding == *buffer.padding) continue;
+        if (!padding || same_padding(padding, buffer.padding)) continue;
         return Decision::refuse("padded-intermediate", fmt::format("outside of {} one reader sees {}, another one {}",
                                                                    buffer.name, *buffer.padding, *padding));
       }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/same_padding.h"
 #include "lowering/padding.h"
 #include "lowering/passes.h"
 #include "lowering/rewrite.h"
@@ -41,7 +42,7 @@ class ClipAndPad final : public NestRewriter {
       const auto [entry, first] = served_.try_emplace(*compute.read_buffers[r], Served{access.padding, {}});
       Served& served = entry->second;
       // Where accesses want different things there, no fill serves them all; the verifier will say so.
-      if (served.padding != access.padding) served.padding.reset();
+      if (!same_padding(served.padding, access.padding)) served.padding.reset();
       if (!served.padding) continue;
       for (std::size_t d = 0; d < access.index.size(); ++d) {
         const Interval reach = whole_bounds(stage, access.index[d]);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/same_padding.h"
 
 namespace stowage {
 
@@ -338,7 +339,7 @@ class ModelBuilder {
       // One stage reading the same element twice needs one buffer.
       const auto same = std::find_if(model_.buffers.begin(), model_.buffers.end(), [&](const ModelBuffer& b) {
         return b.kind == ModelBuffer::Kind::input && b.tensor == access.tensor && b.stage == s &&
-               b.index == access.index && b.padding == access.padding;
+               b.index == access.index && same_padding(b.padding, access.padding);
       });
       if (same != model_.buffers.end()) {
         same->reads.push_back(key);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "lowering/plan.h"
+
 namespace stowage {
 namespace {
 
@@ -46,6 +48,14 @@ std::int64_t ldm_for_buffers(const LoopNest& nest, const Target& target) {
   std::size_t transfers = 0;
   visit_statements(nest.body, [&](const Stmt& stmt) { transfers += std::holds_alternative<Dma>(stmt.node) ? 1 : 0; });
   return room_beside(parameter_bytes(nest.tensors.size(), transfers, target), target);
+}
+
+std::int64_t ldm_for_buffers(const Program& program) {
+  std::int64_t least = program.target.ldm_available();
+  for (const ProgramStep& step : program.steps) {
+    if (step.plan) least = std::min(least, ldm_for_buffers(step.plan->nest, program.target));
+  }
+  return least;
 }
 
 }  // namespace stowage

@@ -13,6 +13,8 @@
 
 namespace stowage {
 
+struct Program;
+
 /// Of the parameter struct, which is fetched by DMA as a whole: in bytes, at least that of an address.
 int alignment_of_parameters(const Target& target);
 
@@ -22,5 +24,9 @@ std::int64_t parameter_bytes(std::size_t tensors, std::size_t transfers, const T
 /// Bytes that buffers may take. That of a group is the same for all its nests: one transfer a buffer.
 std::int64_t ldm_for_buffers(const GroupModel& model, const Target& target);
 std::int64_t ldm_for_buffers(const LoopNest& nest, const Target& target);
+
+/// The least that a kernel of a program has: what all of them may take. Of a program without kernels, all that is not
+/// reserved.
+std::int64_t ldm_for_buffers(const Program& program);
 
 }  // namespace stowage

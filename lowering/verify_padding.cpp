@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/same_padding.h"
 #include "lowering/compute_hull.h"
 #include "lowering/prover.h"
 #include "lowering/verify_rules.h"
@@ -86,7 +87,7 @@ class PaddingCheck {
   /// A further fill around a box with the same value leaves the padding that is there, and adds to it.
   void forget_overwritten(const Fill& fill) {
     std::erase_if(filled_, [&](const Filled& filled) {
-      const bool adds = fill.around && filled.buffer == fill.buffer && filled.value == fill.value;
+      const bool adds = fill.around && filled.buffer == fill.buffer && same_padding(filled.value, fill.value);
       return overlap(filled.buffer, fill.buffer) && !adds;
     });
   }
@@ -147,7 +148,7 @@ class PaddingCheck {
           std::vector<IndexExpr> there = conditions;
           there.push_back(inside * -1);
           const bool is_filled = std::any_of(filled_.begin(), filled_.end(), [&](const Filled& filled) {
-            return filled.buffer == source && filled.value == *access.padding &&
+            return filled.buffer == source && same_padding(filled.value, access.padding) &&
                    covers(filled, d, before, shape[d], there, around) && is_executed(filled, there, around);
           });
           if (is_filled) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv and ConvTranspose, of one to three spatial dimensions.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -124,8 +125,8 @@ std::vector<Window> transposed_windows(const Definer& d, const Shape& in, const 
 struct TransposedTaps {
   std::vector<IndexExpr> x_at;
   std::vector<IndexExpr> w_at;
-  bool passes_kernel = false;  ///< some w_at lie behind the kernel
-  ScalarExpr hits;             ///< null, or whether this point is such a pair: i meets r, and r is in the kernel
+  std::optional<IndexExpr> past_kernel;  ///< not negative where a w_at lies behind the kernel; absent if none does
+  ScalarExpr hits;                       ///< null, or whether this point is such a pair: i meets r
 
   /// Adds one dimension; `place` is o + pad_begin.
   void add(StageDraft& stage, const Window& window, const IndexExpr& place, const std::string& axis) {
@@ -137,9 +138,9 @@ struct TransposedTaps {
       x_at.push_back(floor_div(place, stride) - t);
       w_at.push_back(remainder(place, stride) + t * stride);
       if (count * stride == window.kernel) return;
-      passes_kernel = true;
-      require(scalar_binary(BinaryOp::less, scalar_index(ElementType::i64, w_at.back()),
-                            scalar_integer(ElementType::i64, window.kernel)));
+      // One test for all dimensions: it is made at every point, and an index costs less than a comparison.
+      const IndexExpr past = w_at.back() - window.kernel;
+      past_kernel = past_kernel ? maximum(*past_kernel, past) : past;
       return;
     }
     const IndexExpr r = stage.reduction_axis(axis, window.kernel);
@@ -186,8 +187,12 @@ OperatorDefinition conv_transpose(Definer& d) {
   }
   x_at.insert(x_at.end(), taps.x_at.begin(), taps.x_at.end());
   w_at.insert(w_at.end(), taps.w_at.begin(), taps.w_at.end());
+  if (taps.past_kernel) {
+    taps.require(scalar_binary(BinaryOp::less, scalar_index(ElementType::i64, *taps.past_kernel),
+                               scalar_integer(ElementType::i64, 0)));
+  }
   const ScalarExpr input = stage.read(x, std::move(x_at), 0.0);
-  const ScalarExpr weight = stage.read(w, std::move(w_at), taps.passes_kernel ? std::optional(0.0) : std::nullopt);
+  const ScalarExpr weight = stage.read(w, std::move(w_at), taps.past_kernel ? std::optional(0.0) : std::nullopt);
   const ScalarExpr product = input * weight;
   stage.output(Reduction::sum,
                taps.hits ? scalar_select(taps.hits, product, scalar_constant(product->type, 0)) : product,

@@ -11,6 +11,7 @@
 #include "core/number_text.h"
 #include "core/quoting.h"
 #include "driver/page/page_parts.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage {
 
@@ -178,6 +179,7 @@ std::string ldm_bar(const LoopNest& nest, const Target& target) {
   constexpr double top = 16;
   const double scale = (width - 2 * left) / static_cast<double>(std::max<std::int64_t>(1, target.ldm_bytes));
   const auto x = [&](std::int64_t address) { return left + scale * static_cast<double>(address); };
+  const std::int64_t room = ldm_for_buffers(nest, target);
 
   // Buffers that lie over others have a lane below.
   std::vector<std::int64_t> lane_ends;
@@ -200,8 +202,8 @@ std::string ldm_bar(const LoopNest& nest, const Target& target) {
   static constexpr std::array<std::string_view, 4> roles = {"input", "constant", "intermediate", "output"};
   std::string svg = open_chart(width, bottom + 18, "the scratchpad of one core");
   svg += fmt::format(R"(<rect x="{:.1f}" y="{}" width="{:.1f}" height="{}" class="reserved"><title>{}</title></rect>)",
-                     x(target.ldm_available()), top, x(target.ldm_bytes) - x(target.ldm_available()), bottom - top,
-                     fmt::format("{} bytes reserved for stack and reply words", target.ldm_reserved));
+                     x(room), top, x(target.ldm_bytes) - x(room), bottom - top,
+                     fmt::format("{} bytes for parameters, reply words and stack", target.ldm_bytes - room));
   for (std::size_t i = 0; i < nest.buffers.size(); ++i) {
     const Buffer& buffer = nest.buffers[i];
     const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
@@ -222,10 +224,9 @@ std::string ldm_bar(const LoopNest& nest, const Target& target) {
   }
   svg += fmt::format(R"(<rect x="{}" y="{}" width="{:.1f}" height="{:.1f}" class="frame"/>)", left, top,
                      width - 2 * left, bottom - top);
-  const double limit = x(target.ldm_available());
+  const double limit = x(room);
   svg += line_at(limit, top - 4, limit, bottom + 4, "capacity");
-  svg += text_at(limit - 4, top - 5, fmt::format("buffers end at {}", bytes_text(target.ldm_available())),
-                 R"(text-anchor="end")");
+  svg += text_at(limit - 4, top - 5, fmt::format("buffers end at {}", bytes_text(room)), R"(text-anchor="end")");
   svg += text_at(left, bottom + 14, "0", R"(class="soft")");
   svg += text_at(width - left, bottom + 14, bytes_text(target.ldm_bytes), R"(text-anchor="end" class="soft")");
   const double used = x(nest.ldm_bytes);

@@ -9,6 +9,7 @@
 #include "emitter/draw_graph.h"
 #include "emitter/graph_picture.h"
 #include "emitter/graphviz.h"
+#include "lowering/ldm_room.h"
 #include "report_page_text.h"
 
 namespace stowage {
@@ -26,8 +27,7 @@ std::string tiles(const Program& program) {
   const ProgramTotals totals = totals_of(program);
   const double peak = program.target.cores * program.target.vector_flops_per_cycle * program.target.clock_hz;
   const double rate = totals.seconds > 0 ? static_cast<double>(totals.flops) / totals.seconds : 0;
-  const double ldm =
-      100.0 * static_cast<double>(totals.ldm_peak_bytes) / static_cast<double>(program.target.ldm_available());
+  const double ldm = 100.0 * static_cast<double>(totals.ldm_peak_bytes) / static_cast<double>(ldm_for_buffers(program));
   std::string html = "<dl class=\"tiles\">\n";
   html += tile("predicted time", seconds_text(totals.seconds), grouped_digits(totals.cycles) + " cycles");
   html += tile("DMA bytes", bytes_text(totals.dma.bytes), grouped_digits(totals.dma.bytes));

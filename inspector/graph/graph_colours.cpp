@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "emitter/template_palette.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage::inspector {
 
@@ -25,7 +26,7 @@ std::int64_t value_of(const StepFacts& step, GraphMetric metric) {
 }
 
 std::int64_t top_of(const LoadedPlan& plan, GraphMetric metric) {
-  if (metric == GraphMetric::ldm) return plan.program().target.ldm_available();
+  if (metric == GraphMetric::ldm) return ldm_for_buffers(plan.program());
   std::int64_t top = 0;
   for (const StepFacts& step : plan.steps) top = std::max(top, value_of(step, metric));
   return top;

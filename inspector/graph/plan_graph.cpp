@@ -11,6 +11,7 @@
 #include "inspector/graph/fold_layout.h"
 #include "inspector/look/look.h"
 #include "inspector/state/background.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage::inspector {
 
@@ -151,7 +152,8 @@ class Sketcher {
       node.tip += QStringLiteral("\ntime ") + time + QStringLiteral(", ") + percent_text(share) +
                   QStringLiteral(" of the network\nDMA ") + size_text(step.dma.bytes, wish_.units) +
                   QStringLiteral(" over all cores\nLDM peak ") + size_text(step.plan->nest.ldm_bytes, wish_.units) +
-                  QStringLiteral(" of ") + size_text(plan_.program().target.ldm_available(), wish_.units);
+                  QStringLiteral(" of ") +
+                  size_text(ldm_for_buffers(step.plan->nest, plan_.program().target), wish_.units);
     }
     QStringList kinds;
     for (const OpId op : group.operators) {

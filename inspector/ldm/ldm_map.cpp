@@ -7,6 +7,7 @@
 
 #include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage::inspector {
 
@@ -156,7 +157,7 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
   const double row = small.height() + 4;
   const double width = std::max(room.width(), 420.0);
 
-  const std::int64_t available = target.ldm_available();
+  const std::int64_t available = ldm_for_buffers(nest, target);
   double y =
       add_title(drawing, look, width, format("LDM of one core: {}", step->step->group.name),
                 format("peak {} of {} ({:.0f} %), free {}", size_text(nest.ldm_bytes, look.units()).toStdString(),
@@ -165,7 +166,7 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
                        size_text(available - nest.ldm_bytes, look.units()).toStdString()));
   std::vector<LegendEntry> legend = state_legend(theme);
   legend.push_back({QStringLiteral("free"), theme.base});
-  if (target.ldm_reserved > 0) {
+  if (available < target.ldm_bytes) {
     legend.push_back({QStringLiteral("reserved (stack, replies)"), theme.raised, Qt::DiagCrossPattern});
   }
   y += add_legend(drawing, {margin, y}, width - margin, legend, theme.text, theme.line, look.smallFont()) + 6;
@@ -212,12 +213,12 @@ Drawing ldm_map(const LoadedPlan& plan, int index, const Look& look, QSizeF room
 
   drawing.rect(area, theme.base, theme.line);
   add_addresses(drawing, area, axis, look, 2);
-  if (target.ldm_reserved > 0) {
+  if (available < target.ldm_bytes) {
     const double edge = axis.y(static_cast<double>(available));
     Mark& reserved = drawing.rect({area.left(), area.top(), area.width(), edge - area.top()}, theme.raised, theme.line);
     reserved.pattern = Qt::DiagCrossPattern;
-    reserved.tip = format("{} are reserved for the stack and reply words; buffers use {}",
-                          size_text(target.ldm_reserved, look.units()).toStdString(),
+    reserved.tip = format("{} are left to parameters, reply words and the stack; buffers use {}",
+                          size_text(target.ldm_bytes - available, look.units()).toStdString(),
                           size_text(available, look.units()).toStdString());
   }
   for (const Bracket& bracket : timeline.brackets) {
@@ -314,12 +315,13 @@ Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {
   Drawing drawing;
   const Theme& theme = look.theme();
   const Target& target = plan.program().target;
+  const std::int64_t least_room = ldm_for_buffers(plan.program());
   const QFontMetricsF small(look.smallFont());
   const double width = std::max(room.width(), 360.0);
   const double y = add_title(drawing, look, width, QStringLiteral("LDM peak of every group"),
                              format("highest {} of {}; click a group to see its buffers",
                                     size_text(plan.totals.ldm_peak_bytes, look.units()).toStdString(),
-                                    size_text(target.ldm_available(), look.units()).toStdString()));
+                                    size_text(least_room, look.units()).toStdString()));
   const double left = margin + size_room(target.ldm_bytes, look) + 8;
   Frame frame;
   const double top_edge = y + small.height() + 6;  // the capacity's name stands above its line
@@ -339,13 +341,13 @@ Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {
     bar.place = step_place(static_cast<int>(i));
     bar.tip = format("{}\npeak {} of {}", step.step->group.name,
                      size_text(step.plan->nest.ldm_bytes, look.units()).toStdString(),
-                     size_text(target.ldm_available(), look.units()).toStdString());
+                     size_text(ldm_for_buffers(step.plan->nest, target), look.units()).toStdString());
   }
-  const double capacity = frame.y(static_cast<double>(target.ldm_available()));
+  const double capacity = frame.y(static_cast<double>(least_room));
   drawing.line({frame.area.left(), capacity}, {frame.area.right(), capacity}, theme.error, 2);
   drawing.text({frame.area.right() - 200, capacity - small.height() - 2, 196, small.height()},
-               format("capacity {}", size_text(target.ldm_available(), look.units()).toStdString()), theme.error,
-               look.smallFont(), Qt::AlignRight | Qt::AlignVCenter);
+               format("capacity {}", size_text(least_room, look.units()).toStdString()), theme.error, look.smallFont(),
+               Qt::AlignRight | Qt::AlignVCenter);
   drawing.text({frame.area.left(), frame.area.bottom() + 4, frame.area.width(), small.height()},
                QStringLiteral("groups in order of execution →"), theme.muted, look.smallFont(),
                Qt::AlignHCenter | Qt::AlignVCenter);

@@ -16,6 +16,7 @@
 #include "inspector/replay/fusion_steps.h"
 #include "inspector/replay/nest_so_far.h"
 #include "inspector/state/background.h"
+#include "lowering/ldm_room.h"
 #include "lowering/planner.h"
 
 namespace stowage::inspector {
@@ -543,7 +544,8 @@ Replay make_replay(const LoadedPlan& plan, int step) {
   const StepFacts* facts = plan.step(step);
   if (facts == nullptr) return replay;
   replay.subject = facts->step->group.name;
-  replay.capacity = plan.program().target.ldm_available();
+  const Target& target = plan.program().target;
+  replay.capacity = facts->plan == nullptr ? target.ldm_available() : ldm_for_buffers(facts->plan->nest, target);
   replay.alignment = plan.program().target.ldm_alignment;
   replay.steps = fusion_steps(plan, step);
   if (facts->plan == nullptr) return replay;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "inspector/tables/table.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage::inspector {
 
@@ -68,10 +69,11 @@ Table groups_table(const LoadedPlan& plan) {
                  static_cast<std::int64_t>(group.operators.size())};
     if (step.plan != nullptr) {
       const std::int64_t ldm = step.plan->nest.ldm_bytes;
-      row.cells.insert(row.cells.end(),
-                       {step.cycles, share_of(step.cycles, plan.totals.cycles), step.dma.bytes, step.dma.transfers,
-                        step.dma.operations, ldm, share_of(ldm, plan.program().target.ldm_available()), step.flops,
-                        share_of(step.flops, step.dma.bytes), static_cast<std::int64_t>(step.plan->nest.cores_used())});
+      row.cells.insert(
+          row.cells.end(),
+          {step.cycles, share_of(step.cycles, plan.totals.cycles), step.dma.bytes, step.dma.transfers,
+           step.dma.operations, ldm, share_of(ldm, ldm_for_buffers(step.plan->nest, plan.program().target)), step.flops,
+           share_of(step.flops, step.dma.bytes), static_cast<std::int64_t>(step.plan->nest.cores_used())});
     }
     row.cells.resize(table.columns.size());
     table.rows.push_back(std::move(row));
@@ -137,13 +139,14 @@ Table buffers_table(const LoadedPlan& plan) {
     const StepFacts& step = plan.steps[i];
     if (step.plan == nullptr) continue;
     const LoopNest& nest = step.plan->nest;
+    const std::int64_t room = ldm_for_buffers(nest, plan.program().target);
     for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
       const Buffer& buffer = nest.buffers[b];
       const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
       table.rows.push_back(
           {{step.step->group.name, buffer.name, tensor.name, roles[static_cast<std::size_t>(tensor.role)],
             extents_text(buffer.extents), static_cast<std::int64_t>(buffer.slots), buffer.offset, buffer.bytes(),
-            share_of(buffer.bytes(), plan.program().target.ldm_available())},
+            share_of(buffer.bytes(), room)},
            buffer_place(static_cast<int>(i), static_cast<int>(b)),
            tensor.name});
     }

@@ -12,6 +12,7 @@
 #include "fusion/group.h"
 #include "inspector/draw/wrapped_text.h"
 #include "inspector/ldm/buffer_states.h"
+#include "lowering/ldm_room.h"
 
 namespace stowage::inspector {
 
@@ -106,16 +107,16 @@ class Sheet {
     const QFontMetricsF small(look_.smallFont());
     const double label = small.horizontalAdvance(QStringLiteral("edited ")) + 10;
     const double height = small.height() + 8;
+    const std::int64_t room = ldm_for_buffers(plan.nest, target);
     const QRectF area(margin + label, y, width_ - 2 * margin - label, height);
     const auto x = [&](std::int64_t bytes) {
       return area.left() + area.width() * static_cast<double>(bytes) / static_cast<double>(scale);
     };
     drawing.text({margin, y, label, height}, name, theme.muted, look_.smallFont());
     drawing.rect({area.left(), y, x(target.ldm_bytes) - area.left(), height}, theme.base, theme.line);
-    Mark& reserved = drawing.rect(
-        {x(target.ldm_available()), y, x(target.ldm_bytes) - x(target.ldm_available()), height}, theme.raised);
+    Mark& reserved = drawing.rect({x(room), y, x(target.ldm_bytes) - x(room), height}, theme.raised);
     reserved.pattern = Qt::DiagCrossPattern;
-    reserved.tip = format("reserved: {}", size_text(target.ldm_reserved, look_.units()).toStdString());
+    reserved.tip = format("reserved: {}", size_text(target.ldm_bytes - room, look_.units()).toStdString());
     for (std::size_t b = 0; b < plan.nest.buffers.size(); ++b) {
       const Buffer& buffer = plan.nest.buffers[b];
       const QString tensor = qt(tensor_of_buffer(plan.nest, static_cast<int>(b)));
@@ -128,7 +129,7 @@ class Sheet {
         drawing.text(part.adjusted(3, 0, -2, 0), tensor, theme.on(fill), look_.smallFont());
       }
     }
-    drawing.line({x(target.ldm_available()), y - 2}, {x(target.ldm_available()), y + height + 2}, theme.error, 2);
+    drawing.line({x(room), y - 2}, {x(room), y + height + 2}, theme.error, 2);
     y += height + 5;
   }
 

@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "core/number_text.h"
 #include "core/operators.h"
 #include "core/quoting.h"
 #include "driver/nest_rows.h"
@@ -17,6 +18,7 @@
 #include "driver/plan_file.h"
 #include "driver/report.h"
 #include "emitter/graphviz.h"
+#include "lowering/ldm_room.h"
 #include "tests/driver/dense_net.h"
 #include "tests/driver/malformed.h"
 #include "tests/driver/tool_runner.h"
@@ -56,6 +58,25 @@ TEST_CASE("the page of a tiny network") {
   const std::string page = report_page(compilation, {{"A picture", "", "Not drawn: no reason"}});
   CHECK(page == golden("report-matmul.html", page));
   CHECK(malformed(page).empty());
+}
+
+TEST_CASE(
+    "the room for buffers is told as the planner has it, parameters taken off where nothing is reserved for them") {
+  testing::Net net("rows");
+  const Graph graph = net.done({net.op("Relu", "positive", {net.input("x", {64, 100})})});
+  CompileRequest request;
+  request.settings = {"target.ldm_reserved=0"};
+  Diagnostics diagnostics;
+  const auto compilation = compile_graph(graph, request, diagnostics);
+  REQUIRE(compilation);
+  const Program& program = compilation->program;
+  const std::int64_t room = ldm_for_buffers(program.steps.at(0).plan->nest, program.target);
+  REQUIRE(room < program.target.ldm_available());
+  const std::string told = "of " + grouped_digits(room);
+  CHECK_THAT(step_text(program, 0), Catch::Contains(told + " bytes"));
+  CHECK_THAT(report_markdown(*compilation), Catch::Contains("LDM peak") && Catch::Contains(told));
+  const std::string page = report_page(*compilation, {});
+  CHECK_THAT(page, Catch::Contains(std::to_string(program.target.ldm_bytes - room) + " bytes for parameters"));
 }
 
 TEST_CASE("report writes a page that needs nothing from elsewhere") {

@@ -16,6 +16,7 @@
 #include "fusion/group.h"
 #include "fusion/siblings.h"
 #include "fusion/strategy.h"
+#include "fusion/why_not.h"
 #include "lowering/canonical_stages.h"
 #include "lowering/cost_cache.h"
 #include "lowering/dma_alignment.h"
@@ -113,6 +114,39 @@ fs::path only_file(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   REQUIRE(files.size() == 1);
   return files[0];
+}
+
+/// Costs of which no change of the target lifts a refusal.
+class NoChange : public GroupCost {
+ public:
+  explicit NoChange(const GroupCost& costs) : costs_(&costs) {}
+  [[nodiscard]] Answer cost(const Graph& graph, const FusedOperator& group) const override {
+    return costs_->cost(graph, group);
+  }
+  [[nodiscard]] std::string change_that_allows(const Graph&, const FusedOperator&) const override { return {}; }
+
+ private:
+  const GroupCost* costs_;
+};
+
+/// A padded 3 x 3 maximum, then operators of one operand; a Cast is to f32.
+Graph pooled_chain(ElementType type, const Shape& shape, const std::vector<std::string>& kinds) {
+  GraphBuilder builder("net");
+  TensorId last = builder.add_input("image", type, shape);
+  const auto append = [&](const std::string& kind, const Attributes& attributes) {
+    Diagnostics diagnostics;
+    const auto made = append_operator(builder, kind, kind, attributes, {last}, kind + "_out", {}, {}, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(made);
+    last = *made;
+  };
+  append("MaxPool",
+         {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  for (const std::string& kind : kinds) {
+    append(kind, kind == "Cast" ? Attributes{{"to", std::string("f32")}} : Attributes{});
+  }
+  builder.mark_output(last);
+  return std::move(builder).build();
 }
 
 }  // namespace
@@ -226,21 +260,7 @@ TEST_CASE("refusals of equal groups name their own tensors") {
 }
 
 TEST_CASE("a group whose operators make the same unaligned transfers alone is allowed") {
-  GraphBuilder builder("net");
-  const TensorId image = builder.add_input("image", ElementType::u8, {1, 1, 5, 5});
-  Diagnostics diagnostics;
-  const auto append = [&](const std::string& kind, TensorId operand, Attributes attributes) {
-    const auto made =
-        append_operator(builder, kind, kind, std::move(attributes), {operand}, kind + "_out", {}, {}, diagnostics);
-    INFO(format_diagnostics(diagnostics));
-    REQUIRE(made);
-    return *made;
-  };
-  const TensorId largest =
-      append("MaxPool", image,
-             {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
-  builder.mark_output(append("Cast", largest, {{"to", std::string("f32")}}));
-  const Graph graph = std::move(builder).build();
+  const Graph graph = pooled_chain(ElementType::u8, {1, 1, 5, 5}, {"Cast"});
   const GraphFacts facts(graph);
   const FusedOperator both = make_group(facts, "reduction", facts.order.front(),
                                         {{facts.order.front(), "anchor"}, {facts.order.back(), "epilogue"}});
@@ -256,6 +276,31 @@ TEST_CASE("a group whose operators make the same unaligned transfers alone is al
     const Planned plan = plan_group("both", group_stages(graph, both), {}, *find_planner(name), target, {});
     REQUIRE(std::holds_alternative<Plan>(plan));
     CHECK_FALSE(unaligned_transfers(std::get<Plan>(plan).nest, target).empty());
+  }
+}
+
+TEST_CASE(
+    "a group that makes unaligned transfers which its operators alone do not make is refused, and why not says so") {
+  const Graph graph = pooled_chain(ElementType::i8, {1, 2, 1, 2}, {"Relu"});
+  const GraphFacts facts(graph);
+  const OpId pool = facts.order[0];
+  const OpId relu = facts.order[1];
+  const FusedOperator both = make_group(facts, "reduction", pool, {{pool, "anchor"}, {relu, "epilogue"}});
+  const Target target = small_target();
+  for (const char* name : {"swtvm", "searched"}) {
+    INFO(name);
+    const PlannedGroupCost cost(*find_planner(name), target);
+    const GroupCost::Answer answer = cost.cost(graph, both);
+    CHECK(answer.decision.rule == "dma-alignment");
+    CHECK_THAT(answer.decision.reason, Catch::EndsWith(", which its operators alone do not make"));
+    const Fusion fusion = fuse_graph(graph, built_in_templates(), &cost, *find_strategy("exact"), {});
+    const auto why = [&](const GroupCost& asked) {
+      return to_text(why_not(facts, built_in_templates(), fusion.record, {pool, relu}, &asked), graph, fusion.record);
+    };
+    CHECK_THAT(why(cost), Catch::StartsWith("MaxPool + Relu: refused\n") && Catch::Contains("dma-alignment") &&
+                              Catch::Contains(answer.decision.reason) &&
+                              Catch::EndsWith("what would change it: target.dma_alignment = 1 (instead of 4)\n"));
+    CHECK_THAT(why(NoChange(cost)), Catch::EndsWith("no smaller dma_alignment\n"));
   }
 }
 

@@ -2,8 +2,10 @@
 // Padding: where it is written, how much of it, what it costs, and that the verifier misses none of it.
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <map>
 
+#include "core/same_padding.h"
 #include "lowering/loop_nest_parser.h"
 #include "lowering/planner.h"
 #include "tests/fusion/random_net.h"
@@ -151,4 +153,35 @@ TEST_CASE("the verifier misses padding that is not there, is overwritten, or has
   // Not where the last tile needs it, or as the first tile needs it only.
   CHECK_THAT(verdict_with("yy_at - 7) > 0", "yy_at - 8) > 0"), Contains("reads behind dimension 2"));
   CHECK_THAT(verdict_with("max(0, 1 - yy_at):min(6, 13 - yy_at) <= 6", "1:6"), Contains("overwrites padding"));
+}
+
+TEST_CASE("NaN is padding like any other number, and so is -0") {
+  const double value = GENERATE(std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::quiet_NaN(),
+                                -std::numeric_limits<double>::infinity(), -0.0, 1.5);
+  const std::string planner = GENERATE("swtvm", "searched");
+  INFO(value << " " << planner);
+  Net net;
+  const TensorId padded = net.op("Pad", "padded", {net.input("x", {5, 60})},
+                                 {{"pads", std::vector<std::int64_t>{1, 2, 1, 2}}, {"value", value}});
+  const Graph graph = net.done({padded});
+  const GraphFacts facts(graph);
+  const FusedOperator group = make_group(facts, "single", facts.order.back(), {{facts.order.back(), "anchor"}});
+  const Planned planned = plan_group("padded", group_stages(graph, group), {}, *find_planner(planner), one_core(), {});
+  REQUIRE(std::holds_alternative<Plan>(planned));
+  const std::string text = to_text(std::get<Plan>(planned).nest);
+  CHECK(verdict_on(text) == "sound");
+  Diagnostics diagnostics;
+  const auto parsed = parse_loop_nest(text, diagnostics, {});
+  REQUIRE(parsed);
+  CHECK(to_text(*parsed) == text);
+}
+
+TEST_CASE("two paddings are the same if no reader can tell: both NaN, or the same bits, which 0 and -0 are not") {
+  const auto nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(same_padding(nan, -nan));
+  CHECK(same_padding(-0.0, -0.0));
+  CHECK(same_padding({}, {}));
+  CHECK_FALSE(same_padding(0.0, -0.0));
+  CHECK_FALSE(same_padding(nan, 0.0));
+  CHECK_FALSE(same_padding(nan, {}));
 }
