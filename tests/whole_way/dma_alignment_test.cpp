@@ -99,10 +99,11 @@ TEST_CASE("a bool tensor does not loosen the alignment of others") {
   REQUIRE(compiled.compilation);
   EmittedProgram shifted = compiled.compilation->emitted;
   bool found = false;
+  const std::string aligned = "athread_get(PE_MODE, t_a + ";
   for (EmittedFile& file : shifted.files) {
-    const std::size_t at = file.text.find("athread_get(PE_MODE, a + ");
+    const std::size_t at = file.text.find(aligned);
     if (at == std::string::npos) continue;
-    file.text.replace(at, 25, "athread_get(PE_MODE, (char *)a + 2 + ");
+    file.text.replace(at, aligned.size(), "athread_get(PE_MODE, (char *)t_a + 2 + ");
     found = true;
   }
   REQUIRE(found);
