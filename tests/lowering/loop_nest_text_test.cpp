@@ -7,6 +7,7 @@
 #include "lowering/counts.h"
 #include "lowering/loop_nest_parser.h"
 #include "lowering/planner.h"
+#include "parsed_nest.h"
 
 namespace stowage {
 namespace {
@@ -46,14 +47,6 @@ const std::string matmul_text = R"(nest matmul {
   }
 }
 )";
-
-LoopNest parsed(const std::string& text) {
-  Diagnostics diagnostics;
-  auto nest = parse_loop_nest(text, diagnostics);
-  INFO(text << format_diagnostics(diagnostics));
-  REQUIRE(nest);
-  return *std::move(nest);
-}
 
 std::string errors_of(const std::string& text) {
   Diagnostics diagnostics;

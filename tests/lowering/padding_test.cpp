@@ -6,10 +6,10 @@
 #include <map>
 
 #include "core/same_padding.h"
-#include "lowering/loop_nest_parser.h"
 #include "lowering/planner.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
+#include "tests/lowering/parsed_nest.h"
 
 using namespace stowage;
 using namespace stowage::testing;
@@ -90,13 +90,7 @@ class FillWalk {
 };
 
 /// The verdict on the text of a nest.
-std::string verdict_on(const std::string& text) {
-  Diagnostics diagnostics;
-  const auto parsed = parse_loop_nest(text, diagnostics, {});
-  INFO(format_diagnostics(diagnostics) << text);
-  REQUIRE(parsed);
-  return verify(*parsed, one_core()).value_or("sound");
-}
+std::string verdict_on(const std::string& text) { return verify(parsed(text), one_core()).value_or("sound"); }
 
 }  // namespace
 
@@ -170,10 +164,7 @@ TEST_CASE("NaN is padding like any other number, and so is -0") {
   REQUIRE(std::holds_alternative<Plan>(planned));
   const std::string text = to_text(std::get<Plan>(planned).nest);
   CHECK(verdict_on(text) == "sound");
-  Diagnostics diagnostics;
-  const auto parsed = parse_loop_nest(text, diagnostics, {});
-  REQUIRE(parsed);
-  CHECK(to_text(*parsed) == text);
+  CHECK(to_text(parsed(text)) == text);
 }
 
 TEST_CASE("two paddings are the same if no reader can tell: both NaN, or the same bits, which 0 and -0 are not") {

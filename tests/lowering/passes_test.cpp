@@ -7,6 +7,7 @@
 #include "lowering/passes.h"
 #include "lowering/renumber.h"
 #include "lowering/rewrite.h"
+#include "parsed_nest.h"
 
 namespace stowage {
 namespace {
@@ -16,14 +17,6 @@ Target machine(int alignment = 4) {
   target.name = "machine";
   target.dma_alignment = alignment;
   return target;
-}
-
-LoopNest parsed(const std::string& text) {
-  Diagnostics diagnostics;
-  auto nest = parse_loop_nest(text, diagnostics);
-  INFO(text << format_diagnostics(diagnostics));
-  REQUIRE(nest);
-  return *std::move(nest);
 }
 
 /// The nest's body after a pass, from "variables" on.
