@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names as identifiers of C, in ASCII. The IR's identifiers are made here; those of emitted sources besides belong to
-// somebody, which emitter/c_writer.h sees to.
+// somebody, which emitter/athread/c_writer.h sees to.
 #pragma once
 
 #include <map>

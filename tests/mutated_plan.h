@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/operators.h"
-#include "driver/plan_file.h"
+#include "driver/store/plan_file.h"
 
 namespace stowage::test {
 

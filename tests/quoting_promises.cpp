@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/quoting.h"
-#include "driver/shell_text.h"
+#include "driver/text/shell_text.h"
 
 namespace stowage::test {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/onnx/model_writer.h"
-#include "driver/networks.h"
+#include "driver/networks/networks.h"
 
 namespace stowage {
 

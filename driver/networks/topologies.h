@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function a sample network; driver/networks.cpp lists them. docs/networks.md describes each.
+// One function a sample network; driver/networks/networks.cpp lists them. docs/networks.md describes each.
 #pragma once
 
 namespace stowage {

@@ -11,7 +11,7 @@
 #include "core/number_text.h"
 #include "core/quoting.h"
 #include "driver/page/page_parts.h"
-#include "lowering/ldm_room.h"
+#include "lowering/model/ldm_room.h"
 
 namespace stowage {
 

@@ -8,7 +8,7 @@
 #include "core/number_text.h"
 #include "core/quoting.h"
 #include "driver/page/page_parts.h"
-#include "fusion/group.h"
+#include "fusion/groups/group.h"
 
 namespace stowage {
 

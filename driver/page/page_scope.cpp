@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "driver/details.h"
+#include "driver/report/details.h"
 
 namespace stowage {
 

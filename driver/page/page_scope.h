@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/trace.h"
-#include "driver/session.h"
+#include "driver/session/session.h"
 
 namespace stowage {
 

@@ -6,10 +6,10 @@
 #include "core/number_text.h"
 #include "core/quoting.h"
 #include "driver/page/page_parts.h"
-#include "emitter/draw_graph.h"
-#include "emitter/graph_picture.h"
-#include "emitter/graphviz.h"
-#include "lowering/ldm_room.h"
+#include "emitter/pictures/draw_graph.h"
+#include "emitter/pictures/graph_picture.h"
+#include "emitter/pictures/graphviz.h"
+#include "lowering/model/ldm_room.h"
 #include "report_page_text.h"
 
 namespace stowage {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/details.h"
-#include "driver/session.h"
+#include "driver/session/session.h"
+#include "driver/report/details.h"
 
 namespace stowage {
 

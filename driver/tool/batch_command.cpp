@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "driver/batch.h"
-#include "driver/files.h"
+#include "driver/batch/batch.h"
+#include "driver/files/files.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

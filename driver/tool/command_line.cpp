@@ -10,15 +10,16 @@
 #include <CLI/CLI.hpp>
 
 #include "core/out_of_memory.h"
-#include "driver/details.h"
-#include "driver/networks.h"
-#include "driver/plan_tables.h"
-#include "driver/session.h"
+#include "driver/networks/networks.h"
+#include "driver/report/plan_tables.h"
+#include "driver/session/session.h"
+#include "driver/report/details.h"
 #include "driver/tool/commands.h"
 #include "driver/tool/pass_command.h"
 #include "driver/tool/terminal_stream.h"
-#include "fusion/strategy.h"
-#include "lowering/passes.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/nest/passes.h"
+#include "lowering/program/planners.h"
 
 namespace stowage {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/session.h"
+#include "driver/session/session.h"
 #include "driver/tool/tool_context.h"
-#include "emitter/emulate.h"
-#include "emitter/graphviz.h"
+#include "emitter/emulation/emulate.h"
+#include "emitter/pictures/graphviz.h"
 
 namespace stowage {
 

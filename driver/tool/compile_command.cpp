@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "driver/fusion_file.h"
-#include "driver/json.h"
-#include "driver/output_folder.h"
-#include "driver/pass_dump.h"
-#include "driver/plan_file.h"
-#include "driver/report.h"
-#include "driver/schedule_toml.h"
+#include "driver/files/output_folder.h"
+#include "driver/json/json.h"
+#include "driver/report/report.h"
+#include "driver/session/schedule_toml.h"
+#include "driver/store/fusion_file.h"
+#include "driver/store/pass_dump.h"
+#include "driver/store/plan_file.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

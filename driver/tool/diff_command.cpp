@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "driver/json.h"
-#include "driver/plan_diff.h"
-#include "driver/plan_file.h"
+#include "driver/diff/plan_diff.h"
+#include "driver/json/json.h"
+#include "driver/store/plan_file.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "driver/json.h"
-#include "driver/plan_file.h"
-#include "driver/report.h"
+#include "driver/json/json.h"
+#include "driver/report/report.h"
+#include "driver/store/plan_file.h"
 #include "driver/tool/commands.h"
-#include "fusion/why_not.h"
-#include "lowering/planned_cost.h"
+#include "fusion/explain/why_not.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
 
 namespace stowage {
 

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "core/quoting.h"
-#include "driver/files.h"
-#include "driver/json.h"
-#include "driver/plan_file.h"
+#include "driver/files/files.h"
+#include "driver/json/json.h"
+#include "driver/store/plan_file.h"
 #include "driver/tool/commands.h"
-#include "emitter/draw_graph.h"
-#include "emitter/graph_picture.h"
+#include "emitter/pictures/draw_graph.h"
+#include "emitter/pictures/graph_picture.h"
 
 namespace stowage {
 

@@ -11,11 +11,11 @@
 #include "core/onnx/import.h"
 #include "core/operators.h"
 #include "core/target.h"
-#include "driver/files.h"
-#include "driver/json.h"
-#include "driver/networks.h"
-#include "driver/session.h"
-#include "driver/text_table.h"
+#include "driver/files/files.h"
+#include "driver/json/json.h"
+#include "driver/networks/networks.h"
+#include "driver/session/session.h"
+#include "driver/text/text_table.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

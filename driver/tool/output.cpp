@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "core/number_text.h"
-#include "driver/json.h"
-#include "driver/session.h"
-#include "driver/text_table.h"
+#include "driver/json/json.h"
+#include "driver/session/session.h"
+#include "driver/text/text_table.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

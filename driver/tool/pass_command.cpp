@@ -12,14 +12,16 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
-#include "driver/files.h"
-#include "driver/json.h"
-#include "driver/session.h"
-#include "driver/text_table.h"
-#include "fusion/strategy.h"
-#include "lowering/loop_nest_parser.h"
-#include "lowering/passes.h"
-#include "lowering/verify_rules.h"
+#include "driver/files/files.h"
+#include "driver/json/json.h"
+#include "driver/session/session.h"
+#include "driver/text/text_table.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/ir/loop_nest_parser.h"
+#include "lowering/nest/passes.h"
+#include "lowering/program/planners.h"
+#include "lowering/verify/verify.h"
+#include "lowering/verify/verify_rules.h"
 
 namespace stowage {
 

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "core/number_text.h"
-#include "driver/details.h"
-#include "driver/files.h"
-#include "driver/json.h"
+#include "driver/files/files.h"
+#include "driver/json/json.h"
 #include "driver/page/report_page.h"
-#include "driver/plan_file.h"
-#include "driver/plan_tables.h"
+#include "driver/report/plan_tables.h"
+#include "driver/store/plan_file.h"
+#include "driver/report/details.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

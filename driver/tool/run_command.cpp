@@ -10,12 +10,12 @@
 
 #include "core/npy.h"
 #include "core/number_text.h"
-#include "driver/check_run.h"
-#include "driver/files.h"
-#include "driver/inputs.h"
-#include "driver/json.h"
-#include "driver/plan_file.h"
-#include "driver/text_table.h"
+#include "driver/files/files.h"
+#include "driver/json/json.h"
+#include "driver/run/check_run.h"
+#include "driver/run/inputs.h"
+#include "driver/store/plan_file.h"
+#include "driver/text/text_table.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "driver/json.h"
-#include "driver/session.h"
-#include "driver/text_table.h"
+#include "driver/json/json.h"
+#include "driver/session/session.h"
+#include "driver/text/text_table.h"
 #include "driver/tool/commands.h"
-#include "fusion/legality.h"
-#include "fusion/pattern.h"
+#include "fusion/rules/legality.h"
+#include "fusion/templates/pattern.h"
 
 namespace stowage {
 

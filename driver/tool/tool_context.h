@@ -10,7 +10,7 @@
 
 #include "core/diagnostics.h"
 #include "core/progress.h"
-#include "driver/shell_text.h"
+#include "driver/text/shell_text.h"
 #include "driver/tool/interrupt.h"
 
 namespace stowage {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/number_text.h"
-#include "driver/plan_reasons.h"
+#include "driver/report/plan_reasons.h"
 
 namespace stowage::inspector {
 

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
-#include "fusion/group.h"
+#include "fusion/groups/group.h"
 
 namespace stowage::inspector {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The candidate groups of a plan's fusion as a table, and the questions that one asks about them. Everything comes from
-// the record that the compilation kept (fusion/fusion_record.h).
+// the record that the compilation kept (fusion/groups/fusion_record.h).
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "fusion/fusion_record.h"
+#include "fusion/groups/fusion_record.h"
 #include "inspector/tables/table.h"
 
 namespace stowage::inspector {

@@ -9,12 +9,14 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
-#include "fusion/candidates.h"
-#include "fusion/group.h"
-#include "fusion/strategy.h"
+#include "fusion/groups/group.h"
+#include "fusion/strategies/candidates.h"
+#include "fusion/strategies/strategy.h"
 #include "inspector/fusion/candidates.h"
 #include "inspector/state/background.h"
-#include "lowering/planned_cost.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
 
 namespace stowage::inspector {
 

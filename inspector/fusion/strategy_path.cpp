@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/number_text.h"
-#include "fusion/group.h"
+#include "fusion/groups/group.h"
 #include "inspector/fusion/candidates.h"
 
 namespace stowage::inspector {

@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "fusion/why_not.h"
+#include "fusion/explain/why_not.h"
 #include "inspector/state/background.h"
-#include "lowering/planned_cost.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
 
 namespace stowage::inspector {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Why are these operators not one group?", asked of a plan: the answer of fusion/why_not.h in the words in which
-// `stowage explain --why-not` gives it.
+// "Why are these operators not one group?", asked of a plan: the answer of fusion/explain/why_not.h in the words in
+// which `stowage explain --why-not` gives it.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "fusion/operator_facts.h"
-#include "fusion/template.h"
+#include "fusion/facts/operator_facts.h"
+#include "fusion/templates/template.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {

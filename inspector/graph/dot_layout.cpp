@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
-#include "driver/session.h"
-#include "emitter/graphviz.h"
+#include "driver/session/session.h"
+#include "emitter/pictures/graphviz.h"
 #include "inspector/state/background.h"
 #include "inspector/state/files.h"
 

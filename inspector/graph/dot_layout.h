@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/diagnostics.h"
-#include "emitter/layered_layout.h"
+#include "emitter/pictures/layered_layout.h"
 
 namespace stowage::inspector {
 

@@ -3,7 +3,7 @@
 // next. Where a layout came from does not matter. It is cut where few edges pass; those run on through the gutter.
 #pragma once
 
-#include "emitter/layered_layout.h"
+#include "emitter/pictures/layered_layout.h"
 
 namespace stowage::inspector {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "emitter/template_palette.h"
-#include "lowering/ldm_room.h"
+#include "emitter/pictures/template_palette.h"
+#include "lowering/model/ldm_room.h"
 
 namespace stowage::inspector {
 

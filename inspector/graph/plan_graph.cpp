@@ -7,11 +7,11 @@
 #include <map>
 
 #include "core/number_text.h"
-#include "emitter/dot_graph.h"
+#include "emitter/pictures/dot_graph.h"
 #include "inspector/graph/fold_layout.h"
 #include "inspector/look/look.h"
 #include "inspector/state/background.h"
-#include "lowering/ldm_room.h"
+#include "lowering/model/ldm_room.h"
 
 namespace stowage::inspector {
 

@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "emitter/layered_layout.h"
+#include "emitter/pictures/layered_layout.h"
 #include "inspector/look/look.h"
 #include "inspector/state/loaded_plan.h"
 

@@ -7,7 +7,7 @@
 
 #include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"
-#include "lowering/ldm_room.h"
+#include "lowering/model/ldm_room.h"
 
 namespace stowage::inspector {
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-#include "driver/text_table.h"
+#include "driver/text/text_table.h"
 
 /// The resources of a static library come with it only if they are asked for, outside of any namespace.
 static void use_resources() { Q_INIT_RESOURCE(inspector); }

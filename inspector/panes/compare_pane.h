@@ -8,7 +8,7 @@
 #include <QTabWidget>
 #include <QToolButton>
 
-#include "driver/plan_diff.h"
+#include "driver/diff/plan_diff.h"
 #include "inspector/code/code_view.h"
 #include "inspector/panes/pane.h"
 #include "inspector/tables/filter_line.h"

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "emitter/graphviz.h"
+#include "emitter/pictures/graphviz.h"
 #include "inspector/graph/dot_layout.h"
 #include "inspector/tables/filter_line.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lowering/group_model.h"
+#include "lowering/model/group_model.h"
 
 namespace stowage::inspector {
 

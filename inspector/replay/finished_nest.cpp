@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "core/overloaded.h"
-#include "driver/plan_reasons.h"
+#include "driver/report/plan_reasons.h"
 #include "inspector/replay/nest_so_far.h"
 
 namespace stowage::inspector {

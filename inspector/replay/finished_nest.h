@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "inspector/replay/replay.h"
-#include "lowering/group_model.h"
+#include "lowering/model/group_model.h"
 
 namespace stowage::inspector {
 

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
-#include "fusion/fusion_record.h"
-#include "fusion/group.h"
+#include "fusion/groups/fusion_record.h"
+#include "fusion/groups/group.h"
 
 namespace stowage::inspector {
 

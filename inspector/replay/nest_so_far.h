@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "inspector/replay/replay.h"
-#include "lowering/group_model.h"
-#include "lowering/schedule.h"
-#include "lowering/swtvm.h"
+#include "lowering/model/group_model.h"
+#include "lowering/model/schedule.h"
+#include "lowering/swtvm/swtvm.h"
 
 namespace stowage::inspector {
 

@@ -9,15 +9,17 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
-#include "driver/nest_rows.h"
-#include "driver/plan_reasons.h"
+#include "driver/report/nest_rows.h"
+#include "driver/report/plan_reasons.h"
 #include "inspector/replay/classification_steps.h"
 #include "inspector/replay/finished_nest.h"
 #include "inspector/replay/fusion_steps.h"
 #include "inspector/replay/nest_so_far.h"
 #include "inspector/state/background.h"
-#include "lowering/ldm_room.h"
-#include "lowering/planner.h"
+#include "lowering/model/ldm_room.h"
+#include "lowering/model/planner.h"
+#include "lowering/program/planners.h"
+#include "lowering/program/program.h"
 
 namespace stowage::inspector {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/plan_reasons.h"
+#include "driver/report/plan_reasons.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {

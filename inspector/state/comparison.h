@@ -3,7 +3,7 @@
 // for.
 #pragma once
 
-#include "driver/plan_diff.h"
+#include "driver/diff/plan_diff.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {

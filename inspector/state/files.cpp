@@ -5,7 +5,7 @@
 #include <QDir>
 #include <QFileInfo>
 
-#include "driver/files.h"
+#include "driver/files/files.h"
 #include "inspector/state/background.h"
 
 namespace stowage::inspector {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/temporary_folder.h"
-#include "driver/batch.h"
-#include "driver/networks.h"
-#include "driver/plan_file.h"
+#include "driver/batch/batch.h"
+#include "driver/networks/networks.h"
+#include "driver/store/plan_file.h"
 #include "inspector/state/background.h"
 
 namespace stowage::inspector {

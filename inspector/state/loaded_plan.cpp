@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/parallel.h"
-#include "driver/nest_rows.h"
+#include "driver/report/nest_rows.h"
 
 namespace stowage::inspector {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/session.h"
+#include "driver/session/session.h"
 #include "inspector/state/place.h"
 
 namespace stowage::inspector {

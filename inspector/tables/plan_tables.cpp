@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "inspector/tables/table.h"
-#include "lowering/ldm_room.h"
+#include "lowering/model/ldm_room.h"
 
 namespace stowage::inspector {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/quoting.h"
-#include "driver/text_table.h"
+#include "driver/text/text_table.h"
 
 namespace stowage::inspector {
 

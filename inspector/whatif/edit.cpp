@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "core/toml_reader.h"
-#include "lowering/group_model.h"
-#include "lowering/swtvm.h"
+#include "lowering/model/group_model.h"
+#include "lowering/swtvm/swtvm.h"
 
 namespace stowage::inspector {
 

@@ -12,7 +12,7 @@
 #include "core/diagnostics.h"
 #include "core/stage.h"
 #include "core/target.h"
-#include "lowering/schedule.h"
+#include "lowering/model/schedule.h"
 
 namespace stowage::inspector {
 

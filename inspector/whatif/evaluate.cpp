@@ -7,11 +7,16 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
-#include "driver/text_table.h"
-#include "fusion/group.h"
+#include "driver/text/text_table.h"
+#include "fusion/groups/group.h"
+#include "fusion/groups/group_cost.h"
 #include "inspector/state/background.h"
-#include "lowering/planned_cost.h"
-#include "lowering/planner.h"
+#include "lowering/model/planner.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
+#include "lowering/program/program.h"
+#include "lowering/verify/verify.h"
 
 namespace stowage::inspector {
 

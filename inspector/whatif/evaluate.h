@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "driver/plan_diff.h"
-#include "fusion/group_cost.h"
+#include "core/decision.h"
+#include "driver/diff/plan_diff.h"
 #include "inspector/look/look.h"
 #include "inspector/state/loaded_plan.h"
 #include "inspector/whatif/edit.h"

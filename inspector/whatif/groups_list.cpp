@@ -5,7 +5,7 @@
 #include <QScrollBar>
 #include <algorithm>
 
-#include "fusion/group.h"
+#include "fusion/groups/group.h"
 
 namespace stowage::inspector {
 

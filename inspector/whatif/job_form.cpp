@@ -9,9 +9,9 @@
 
 #include "core/target_settings.h"
 #include "core/toml_reader.h"
-#include "driver/files.h"
-#include "driver/schedule_toml.h"
-#include "driver/shell_text.h"
+#include "driver/files/files.h"
+#include "driver/session/schedule_toml.h"
+#include "driver/text/shell_text.h"
 #include "inspector/state/background.h"
 
 namespace stowage::inspector {

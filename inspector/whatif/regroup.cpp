@@ -7,13 +7,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "fusion/fixed_groups.h"
-#include "fusion/group.h"
-#include "fusion/lattice.h"
-#include "fusion/strategy.h"
+#include "fusion/groups/group.h"
+#include "fusion/groups/group_cost.h"
+#include "fusion/strategies/fixed_groups.h"
+#include "fusion/strategies/lattice.h"
+#include "fusion/strategies/strategy.h"
 #include "inspector/state/background.h"
 #include "inspector/whatif/evaluate.h"
-#include "lowering/planned_cost.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
 
 namespace stowage::inspector {
 

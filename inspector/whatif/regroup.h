@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fusion/candidates.h"
+#include "fusion/strategies/candidates.h"
 #include "inspector/state/loaded_plan.h"
 #include "inspector/whatif/edit.h"
 

@@ -9,10 +9,10 @@
 
 #include <fmt/ranges.h>
 
-#include "fusion/group.h"
+#include "fusion/groups/group.h"
 #include "inspector/draw/wrapped_text.h"
 #include "inspector/ldm/buffer_states.h"
-#include "lowering/ldm_room.h"
+#include "lowering/model/ldm_room.h"
 
 namespace stowage::inspector {
 

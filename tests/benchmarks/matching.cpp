@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/operators.h"
-#include "fusion/match.h"
+#include "fusion/match/match.h"
 
 namespace stowage {
 namespace {

@@ -16,12 +16,13 @@
 
 #include "core/temporary_folder.h"
 #include "driver/page/report_page.h"
-#include "driver/plan_file.h"
-#include "driver/report.h"
-#include "fusion/fold_intrinsics.h"
-#include "fusion/strategy.h"
-#include "fusion/views.h"
-#include "lowering/planned_cost.h"
+#include "driver/report/report.h"
+#include "driver/store/plan_file.h"
+#include "fusion/facts/views.h"
+#include "fusion/fold/fold_intrinsics.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
 #include "tests/fusion/net.h"
 
 namespace stowage {

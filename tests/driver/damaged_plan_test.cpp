@@ -8,9 +8,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "driver/json.h"
+#include "driver/json/json.h"
 #include "driver/page/report_page.h"
-#include "driver/plan_reasons.h"
+#include "driver/report/plan_reasons.h"
 #include "tests/damaged_rounds.h"
 #include "tests/driver/tool_runner.h"
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/operators.h"
-#include "driver/plan_diff.h"
-#include "driver/plan_file.h"
+#include "driver/diff/plan_diff.h"
+#include "driver/store/plan_file.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {

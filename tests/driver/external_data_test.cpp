@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "driver/model_hash.h"
-#include "driver/plan_file.h"
+#include "driver/session/model_hash.h"
+#include "driver/store/plan_file.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {

@@ -2,8 +2,8 @@
 // A full disk, and devices in place of files: every command that writes says so, fails, and leaves nothing half made.
 #include <catch2/catch.hpp>
 
-#include "emitter/graphviz.h"
-#include "emitter/process.h"
+#include "emitter/pictures/graphviz.h"
+#include "emitter/process/process.h"
 #include "tests/disk_limit.h"
 #include "tests/driver/tool_runner.h"
 #include "tests/places.h"

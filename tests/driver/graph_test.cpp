@@ -7,9 +7,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "driver/plan_file.h"
-#include "emitter/draw_graph.h"
-#include "emitter/graphviz.h"
+#include "driver/store/plan_file.h"
+#include "emitter/pictures/draw_graph.h"
+#include "emitter/pictures/graphviz.h"
 #include "tests/driver/dense_net.h"
 #include "tests/driver/tool_runner.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/json_rows.h"
+#include "driver/json/json_rows.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -11,13 +11,15 @@
 
 #include "core/number_text.h"
 #include "core/onnx/import.h"
-#include "driver/networks.h"
-#include "driver/session.h"
-#include "fusion/candidates.h"
-#include "fusion/fold_intrinsics.h"
-#include "fusion/strategy.h"
-#include "fusion/views.h"
-#include "lowering/planned_cost.h"
+#include "driver/networks/networks.h"
+#include "driver/session/session.h"
+#include "fusion/facts/views.h"
+#include "fusion/fold/fold_intrinsics.h"
+#include "fusion/strategies/candidates.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
+#include "lowering/program/program.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/npy.h"
-#include "driver/check_run.h"
-#include "lowering/planner.h"
+#include "driver/run/check_run.h"
+#include "lowering/program/planners.h"
 #include "tests/driver/tool_runner.h"
 
 namespace stowage::test {

@@ -9,8 +9,8 @@
 #include <stop_token>
 
 #include "core/operators.h"
-#include "driver/plan_file.h"
-#include "driver/report.h"
+#include "driver/report/report.h"
+#include "driver/store/plan_file.h"
 #include "driver/tool/tool_context.h"
 #include "tests/driver/tool_runner.h"
 

@@ -14,7 +14,7 @@
 #include "core/evaluate.h"
 #include "core/operators.h"
 #include "emitted_program.h"
-#include "lowering/rewrite.h"
+#include "lowering/ir/rewrite.h"
 #include "tests/places.h"
 
 using namespace stowage;

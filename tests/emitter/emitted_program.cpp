@@ -16,8 +16,10 @@
 #include "core/evaluate.h"
 #include "core/operators.h"
 #include "core/temporary_folder.h"
-#include "fusion/views.h"
-#include "lowering/planner_swtvm.h"
+#include "fusion/facts/views.h"
+#include "lowering/nest/lower.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/swtvm/planner_swtvm.h"
 #include "tests/emitter/vendor_compile.h"
 #include "tests/places.h"
 

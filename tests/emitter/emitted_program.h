@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "emitter/emit.h"
-#include "lowering/planner.h"
+#include "emitter/athread/emit.h"
+#include "lowering/program/program.h"
 
 namespace stowage::fixtures {
 

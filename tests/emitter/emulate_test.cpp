@@ -6,10 +6,11 @@
 
 #include "core/evaluate.h"
 #include "core/operators.h"
-#include "emitter/emulate.h"
-#include "fusion/strategy.h"
-#include "fusion/views.h"
-#include "lowering/planner.h"
+#include "emitter/emulation/emulate.h"
+#include "fusion/facts/views.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/program/planners.h"
+#include "lowering/program/program.h"
 
 namespace stowage {
 namespace {

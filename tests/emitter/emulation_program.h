@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "emitter/emulated_sources.h"
+#include "emitter/emulation/emulated_sources.h"
 
 namespace stowage::test {
 

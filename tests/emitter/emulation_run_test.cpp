@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "core/temporary_folder.h"
-#include "emitter/emulation_runtime.h"
-#include "emitter/process.h"
+#include "emitter/emulation/emulation_runtime.h"
+#include "emitter/process/process.h"
 #include "emulation_program.h"
 
 namespace stowage {

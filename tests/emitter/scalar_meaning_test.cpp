@@ -11,9 +11,9 @@
 #include "core/element_dispatch.h"
 #include "core/evaluate.h"
 #include "core/temporary_folder.h"
-#include "emitter/c_expr.h"
-#include "emitter/process.h"
-#include "lowering/scalar_program.h"
+#include "emitter/athread/c_expr.h"
+#include "emitter/process/process.h"
+#include "lowering/interpret/scalar_program.h"
 #include "tests/emitter/emitted_program.h"
 #include "tests/emitter/scalar_draw.h"
 #include "tests/places.h"
@@ -173,7 +173,7 @@ Bytes compiled(const std::vector<Case>& cases, const std::vector<Tensor>& inputs
       read, calls);
   write_bytes(folder.path() / "drawn.c", source.data(), source.size());
   write_bytes(folder.path() / "in.bin", data.data(), data.size());
-  const std::string include = (test::source_folder() / "emitter/templates").string();
+  const std::string include = (test::source_folder() / "emitter/athread/templates").string();
   // A fused multiply-add is the one liberty that emulation leaves to the compiler.
   const ProcessResult built = run_process({compiler, "-std=gnu99", "-O3", "-march=native", "-ffp-contract=off", "-I",
                                            include, "drawn.c", "-lm", "-o", "drawn"},

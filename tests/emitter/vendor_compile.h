@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emitter/emit.h"
+#include "emitter/athread/emit.h"
 
 namespace stowage::test {
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <vector>
 
-#include "fusion/candidates.h"
-#include "fusion/strategy.h"
+#include "fusion/strategies/candidates.h"
+#include "fusion/strategies/strategy.h"
 
 namespace stowage::testing {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "fusion/constraints.h"
+#include "fusion/templates/constraints.h"
 #include "tests/fusion/net.h"
 #include "tests/places.h"
 

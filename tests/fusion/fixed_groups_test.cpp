@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "fusion/fixed_groups.h"
-#include "fusion/group.h"
-#include "fusion/strategies.h"
+#include "fusion/groups/group.h"
+#include "fusion/strategies/fixed_groups.h"
+#include "fusion/strategies/strategies.h"
 #include "tests/fusion/brute_force.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/wired_net.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intrinsic fusion: the folded graph's text, its values against the unfolded graph's, and every refusal.
-#include "fusion/fold_intrinsics.h"
+#include "fusion/fold/fold_intrinsics.h"
 
 #include <catch2/catch.hpp>
 
-#include "fusion/parameters.h"
+#include "fusion/facts/parameters.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/run_graph.h"
 

@@ -2,8 +2,9 @@
 // Strategies on small graphs: what they make, and what they say about it.
 #include <catch2/catch.hpp>
 
-#include "fusion/fused_graph.h"
-#include "fusion/strategy.h"
+#include "fusion/groups/fused_graph.h"
+#include "fusion/groups/group_cost.h"
+#include "fusion/strategies/strategy.h"
 #include "tests/fusion/net.h"
 
 using namespace stowage;

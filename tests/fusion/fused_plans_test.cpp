@@ -4,9 +4,13 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "fusion/fold_intrinsics.h"
-#include "fusion/strategy.h"
-#include "lowering/planned_cost.h"
+#include "fusion/fold/fold_intrinsics.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/interpret/interpret.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
+#include "lowering/verify/verify.h"
 #include "tests/fusion/random_net.h"
 
 using namespace stowage;

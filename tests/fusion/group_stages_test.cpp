@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "fusion/fold_intrinsics.h"
-#include "fusion/group.h"
-#include "fusion/stage_composition.h"
-#include "fusion/strategy.h"
+#include "fusion/fold/fold_intrinsics.h"
+#include "fusion/groups/group.h"
+#include "fusion/groups/stage_composition.h"
+#include "fusion/strategies/strategy.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/run_graph.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fusion/match.h"
+#include "fusion/match/match.h"
 
 namespace stowage::testing {
 

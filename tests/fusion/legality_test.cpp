@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rule of legality with one group that it allows and one that it refuses.
-#include "fusion/legality.h"
+#include "fusion/rules/legality.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include <regex>
 #include <set>
 
-#include "fusion/group.h"
+#include "fusion/groups/group.h"
 #include "tests/fusion/net.h"
 #include "tests/places.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fusion/match.h"
+#include "fusion/match/match.h"
 
 #include <catch2/catch.hpp>
 

@@ -8,7 +8,7 @@
 
 #include "core/graph.h"
 #include "core/operators.h"
-#include "fusion/views.h"
+#include "fusion/facts/views.h"
 
 namespace stowage::testing {
 

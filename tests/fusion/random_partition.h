@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/target.h"
-#include "fusion/group.h"
-#include "fusion/legality.h"
-#include "fusion/siblings.h"
+#include "fusion/groups/group.h"
+#include "fusion/groups/siblings.h"
+#include "fusion/rules/legality.h"
 #include "tests/fusion/net.h"
 
 namespace stowage::testing {

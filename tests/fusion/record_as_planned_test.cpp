@@ -5,8 +5,9 @@
 #include <catch2/catch.hpp>
 
 #include "core/number_text.h"
-#include "fusion/record_as_planned.h"
-#include "fusion/strategies.h"
+#include "fusion/explain/record_as_planned.h"
+#include "fusion/groups/group_cost.h"
+#include "fusion/strategies/strategies.h"
 #include "tests/fusion/brute_force.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/wired_net.h"

@@ -10,7 +10,7 @@
 
 #include "core/evaluate.h"
 #include "core/operators.h"
-#include "fusion/fused_graph.h"
+#include "fusion/groups/fused_graph.h"
 
 namespace stowage::testing {
 

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "fusion/match.h"
-#include "fusion/strategy.h"
+#include "fusion/match/match.h"
+#include "fusion/strategies/strategy.h"
 #include "tests/fusion/net.h"
 #include "tests/places.h"
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <regex>
 
-#include "fusion/candidates.h"
-#include "fusion/match.h"
-#include "fusion/strategy.h"
+#include "fusion/match/match.h"
+#include "fusion/strategies/candidates.h"
+#include "fusion/strategies/strategy.h"
 #include "tests/fusion/net.h"
 
 using namespace stowage;

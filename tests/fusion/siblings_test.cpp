@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Siblings: which are alike, where their results are put, what they are as one operator.
-#include "fusion/siblings.h"
+#include "fusion/groups/siblings.h"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "fusion/candidates.h"
-#include "fusion/group.h"
-#include "fusion/pattern.h"
-#include "fusion/strategy.h"
-#include "fusion/views.h"
+#include "fusion/facts/views.h"
+#include "fusion/groups/group.h"
+#include "fusion/strategies/candidates.h"
+#include "fusion/strategies/strategy.h"
+#include "fusion/templates/pattern.h"
 #include "tests/fusion/random_net.h"
 
 using namespace stowage;

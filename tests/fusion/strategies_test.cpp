@@ -8,9 +8,10 @@
 #include <set>
 
 #include "core/number_text.h"
-#include "fusion/group.h"
-#include "fusion/lattice.h"
-#include "fusion/strategies.h"
+#include "fusion/groups/group.h"
+#include "fusion/groups/group_cost.h"
+#include "fusion/strategies/lattice.h"
+#include "fusion/strategies/strategies.h"
 #include "tests/fusion/brute_force.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/wired_net.h"

@@ -2,7 +2,8 @@
 // Strategies with the costs of real plans.
 #include <catch2/catch.hpp>
 
-#include "lowering/planned_cost.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
 #include "tests/fusion/brute_force.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/wired_net.h"

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "fusion/pattern.h"
-#include "fusion/template.h"
+#include "fusion/templates/pattern.h"
+#include "fusion/templates/template.h"
 #include "tests/places.h"
 
 using namespace stowage;

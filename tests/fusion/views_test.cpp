@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which concatenations, slices and reshapes become views: small cases by hand, and random networks run on storages.
-#include "fusion/views.h"
+#include "fusion/facts/views.h"
 
 #include <catch2/catch.hpp>
 #include <numeric>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why operators are not in one fused operator: every kind of answer, as a person reads it.
-#include "fusion/why_not.h"
+#include "fusion/explain/why_not.h"
 
 #include <catch2/catch.hpp>
 
-#include "fusion/strategy.h"
+#include "fusion/groups/group_cost.h"
+#include "fusion/strategies/strategy.h"
 #include "tests/fusion/net.h"
 
 using namespace stowage;

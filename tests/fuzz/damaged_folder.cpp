@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/temporary_folder.h"
-#include "driver/plan_file.h"
+#include "driver/store/plan_file.h"
 #include "tests/damaged_folder.h"
 #include "tests/fuzz/fuzz_support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch files: jobs that are accepted have what running them needs.
-#include "driver/batch.h"
+#include "driver/batch/batch.h"
 #include "tests/fuzz/fuzz_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,10 +2,10 @@
 // Texts of loop nests: what is accepted prints as a text that is accepted and prints the same, and can be verified. The
 // passes of lowering take what `stowage pass` lets them have.
 #include "core/target.h"
-#include "lowering/loop_nest_parser.h"
-#include "lowering/passes.h"
-#include "lowering/planner.h"
-#include "lowering/verify_rules.h"
+#include "lowering/ir/loop_nest_parser.h"
+#include "lowering/nest/passes.h"
+#include "lowering/verify/verify.h"
+#include "lowering/verify/verify_rules.h"
 #include "tests/fuzz/fuzz_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

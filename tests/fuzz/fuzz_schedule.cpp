@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedule files: what is accepted prints as a file that is accepted again and means the same.
-#include "driver/schedule_toml.h"
+#include "driver/session/schedule_toml.h"
 #include "tests/fuzz/fuzz_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

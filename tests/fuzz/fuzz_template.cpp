@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Template files: whatever is accepted can be written out to plain patterns.
-#include "fusion/pattern.h"
-#include "fusion/template.h"
+#include "fusion/templates/pattern.h"
+#include "fusion/templates/template.h"
 #include "tests/fuzz/fuzz_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -22,7 +22,7 @@
 #include <thread>
 
 #include "core/operators.h"
-#include "driver/plan_file.h"
+#include "driver/store/plan_file.h"
 #include "inspector/panes/graph_pane.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/state/load.h"

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "fusion/group.h"
+#include "fusion/groups/group.h"
 #include "inspector/fusion/candidates.h"
 #include "inspector/fusion/strategy_comparison.h"
 #include "inspector/fusion/why_not_question.h"

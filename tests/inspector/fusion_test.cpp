@@ -7,8 +7,8 @@
 #include <set>
 #include <thread>
 
-#include "fusion/strategy.h"
-#include "fusion/why_not.h"
+#include "fusion/explain/why_not.h"
+#include "fusion/strategies/strategy.h"
 #include "inspector/fusion/candidates.h"
 #include "inspector/fusion/strategy_comparison.h"
 #include "inspector/panes/fusion_pane.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "fusion/siblings.h"
+#include "fusion/groups/siblings.h"
 #include "inspector/draw/drawing_view.h"
 #include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"

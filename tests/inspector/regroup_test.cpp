@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "fusion/group.h"
+#include "fusion/groups/group.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/whatif/job_form.h"
 #include "tests/inspector/window_fixture.h"

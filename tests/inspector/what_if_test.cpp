@@ -13,7 +13,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/npy.h"
-#include "driver/schedule_toml.h"
+#include "driver/session/schedule_toml.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/state/load.h"
 #include "inspector/whatif/job_form.h"

@@ -5,12 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "fusion/group.h"
-#include "lowering/core_grids.h"
-#include "lowering/group_model.h"
-#include "lowering/planned_cost.h"
-#include "lowering/planner.h"
-#include "lowering/shared_lines.h"
+#include "fusion/groups/group.h"
+#include "fusion/groups/group_cost.h"
+#include "lowering/model/group_model.h"
+#include "lowering/model/planner.h"
+#include "lowering/nest/plan.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
+#include "lowering/search/core_grids.h"
+#include "lowering/search/shared_lines.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/random_partition.h"
 #include "tests/random_runs.h"

@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 
 #include "fixtures.h"
-#include "lowering/counts.h"
-#include "lowering/rates.h"
-#include "lowering/time_model.h"
+#include "lowering/time/counts.h"
+#include "lowering/time/rates.h"
+#include "lowering/time/time_model.h"
 
 namespace stowage {
 namespace {

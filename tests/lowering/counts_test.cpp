@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "fixtures.h"
-#include "lowering/counts.h"
+#include "lowering/time/counts.h"
 
 namespace stowage {
 namespace {

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/tensor.h"
-#include "lowering/dma_shape.h"
+#include "lowering/time/dma_shape.h"
 
 namespace stowage {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lowering/loop_nest.h"
+#include "lowering/ir/loop_nest.h"
 
 namespace stowage::fixtures {
 

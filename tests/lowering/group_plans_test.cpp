@@ -6,9 +6,13 @@
 #include <cstdlib>
 #include <map>
 
-#include "fusion/siblings.h"
-#include "lowering/loop_nest_parser.h"
-#include "lowering/planner.h"
+#include "fusion/groups/siblings.h"
+#include "lowering/interpret/interpret.h"
+#include "lowering/ir/loop_nest_parser.h"
+#include "lowering/nest/plan.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planners.h"
+#include "lowering/verify/verify.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
 #include "tests/random_runs.h"

@@ -6,7 +6,7 @@
 
 #include "core/check.h"
 #include "fixtures.h"
-#include "lowering/planner.h"
+#include "lowering/interpret/interpret.h"
 
 namespace stowage {
 namespace {

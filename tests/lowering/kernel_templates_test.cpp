@@ -8,13 +8,19 @@
 
 #include <fmt/format.h>
 
-#include "fusion/group.h"
-#include "fusion/legality.h"
-#include "fusion/match.h"
-#include "fusion/strategy.h"
-#include "lowering/group_work.h"
-#include "lowering/planned_cost.h"
-#include "lowering/planner.h"
+#include "fusion/groups/group.h"
+#include "fusion/groups/group_cost.h"
+#include "fusion/match/match.h"
+#include "fusion/rules/legality.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/interpret/interpret.h"
+#include "lowering/model/group_model.h"
+#include "lowering/nest/plan.h"
+#include "lowering/program/group_work.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
+#include "lowering/verify/verify.h"
 #include "tests/fusion/random_net.h"
 
 using namespace stowage;

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "fixtures.h"
-#include "lowering/counts.h"
-#include "lowering/loop_nest_parser.h"
-#include "lowering/planner.h"
+#include "lowering/ir/loop_nest_parser.h"
+#include "lowering/time/counts.h"
+#include "lowering/verify/verify.h"
 #include "parsed_nest.h"
 
 namespace stowage {

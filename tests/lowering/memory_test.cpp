@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "lowering/planner.h"
+#include "lowering/program/program.h"
 
 using namespace stowage;
 

@@ -6,7 +6,10 @@
 #include <map>
 
 #include "core/same_padding.h"
-#include "lowering/planner.h"
+#include "lowering/nest/plan.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planners.h"
+#include "lowering/verify/verify.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
 #include "tests/lowering/parsed_nest.h"

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "lowering/loop_nest_parser.h"
+#include "lowering/ir/loop_nest_parser.h"
 
 namespace stowage {
 

@@ -3,10 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include "fixtures.h"
-#include "lowering/loop_nest_parser.h"
-#include "lowering/passes.h"
-#include "lowering/renumber.h"
-#include "lowering/rewrite.h"
+#include "lowering/ir/loop_nest_parser.h"
+#include "lowering/ir/renumber.h"
+#include "lowering/ir/rewrite.h"
+#include "lowering/nest/passes.h"
+#include "lowering/verify/verify.h"
 #include "parsed_nest.h"
 
 namespace stowage {

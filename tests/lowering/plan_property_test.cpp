@@ -9,9 +9,12 @@
 
 #include "core/evaluate.h"
 #include "core/operators.h"
-#include "lowering/loop_nest_parser.h"
-#include "lowering/planner.h"
-#include "lowering/planner_swtvm.h"
+#include "lowering/interpret/interpret.h"
+#include "lowering/ir/loop_nest_parser.h"
+#include "lowering/nest/plan.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/verify/verify.h"
 #include "operator_draw.h"
 #include "tests/random_runs.h"
 

@@ -12,9 +12,11 @@
 #include <fmt/format.h>
 
 #include "core/operators.h"
-#include "lowering/core_grids.h"
-#include "lowering/planner.h"
-#include "lowering/shared_lines.h"
+#include "lowering/nest/plan.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/program/planners.h"
+#include "lowering/search/core_grids.h"
+#include "lowering/search/shared_lines.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
 #include "tests/random_runs.h"

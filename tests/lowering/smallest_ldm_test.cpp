@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest LDM that would lift a refusal of lowering is a true one: set as a person would set it, with --set, the
 // group is allowed, and with a little less it is refused.
-#include "lowering/smallest_ldm.h"
+#include "lowering/program/smallest_ldm.h"
 
 #include <catch2/catch.hpp>
 #include <regex>
 #include <tuple>
 
-#include "fusion/candidates.h"
-#include "fusion/group.h"
-#include "fusion/strategy.h"
-#include "fusion/why_not.h"
-#include "lowering/planned_cost.h"
+#include "fusion/explain/why_not.h"
+#include "fusion/groups/group.h"
+#include "fusion/strategies/candidates.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/planners.h"
 #include "tests/fusion/net.h"
 
 using namespace stowage;

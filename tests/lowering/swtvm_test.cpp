@@ -2,8 +2,8 @@
 // The papers' worked examples, by name (swTVM version 1 section 5.2, version 2 section V.B).
 #include <catch2/catch.hpp>
 
-#include "lowering/planner_swtvm.h"
-#include "lowering/swtvm.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/swtvm/swtvm.h"
 
 using namespace stowage;
 

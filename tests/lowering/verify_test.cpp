@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "fixtures.h"
-#include "lowering/planner.h"
-#include "lowering/renumber.h"
-#include "lowering/rewrite.h"
+#include "lowering/ir/renumber.h"
+#include "lowering/ir/rewrite.h"
+#include "lowering/verify/verify.h"
 
 namespace stowage {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/operators.h"
-#include "lowering/dma_alignment.h"
+#include "lowering/time/dma_alignment.h"
 #include "tests/whole_way/whole_way.h"
 
 namespace stowage::test {

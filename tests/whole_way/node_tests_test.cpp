@@ -7,8 +7,9 @@
 #include <iostream>
 #include <thread>
 
-#include "driver/check_run.h"
-#include "lowering/planner.h"
+#include "driver/run/check_run.h"
+#include "lowering/program/program.h"
+#include "lowering/verify/verify.h"
 #include "tests/emitter/vendor_compile.h"
 #include "tests/onnx/node_tests.h"
 

@@ -6,9 +6,9 @@
 
 #include "core/onnx/import.h"
 #include "core/temporary_folder.h"
-#include "driver/networks.h"
-#include "fusion/strategy.h"
-#include "lowering/planner.h"
+#include "driver/networks/networks.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/program/planners.h"
 #include "tests/emitter/vendor_compile.h"
 #include "tests/whole_way/whole_way.h"
 

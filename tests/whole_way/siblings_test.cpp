@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "core/temporary_folder.h"
-#include "driver/plan_diff.h"
-#include "driver/plan_file.h"
-#include "fusion/siblings.h"
+#include "driver/diff/plan_diff.h"
+#include "driver/store/plan_file.h"
+#include "fusion/groups/siblings.h"
 #include "tests/fusion/random_net.h"
 #include "tests/whole_way/whole_way.h"
 

@@ -11,7 +11,7 @@
 
 #include "core/evaluate.h"
 #include "core/operators.h"
-#include "lowering/planner.h"
+#include "lowering/program/program.h"
 #include "tests/emitter/vendor_compile.h"
 #include "tests/whole_way/whole_way.h"
 

@@ -6,7 +6,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "lowering/planner.h"
+#include "lowering/program/program.h"
+#include "lowering/verify/verify.h"
 
 namespace stowage::test {
 

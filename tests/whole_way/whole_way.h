@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/check_run.h"
+#include "driver/run/check_run.h"
 
 namespace stowage::test {
 

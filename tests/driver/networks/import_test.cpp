@@ -9,7 +9,7 @@
 #include "core/onnx/import.h"
 #include "core/operators.h"
 #include "core/reference/reference.h"
-#include "driver/networks.h"
+#include "driver/networks/networks.h"
 #include "tests/driver/networks/scratch_file.h"
 
 namespace stowage {

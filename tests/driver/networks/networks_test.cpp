@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/networks.h"
+#include "driver/networks/networks.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include <core/diagnostics.h>
-#include <driver/networks.h>
+#include <driver/networks/networks.h>
 
 int main() {
   stowage::Diagnostics diagnostics;

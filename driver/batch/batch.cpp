@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/batch/batch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "core/out_of_memory.h"
+#include "driver/json/json.h"
+#include "driver/networks/networks.h"
+#include "driver/run/check_run.h"
+#include "driver/run/inputs.h"
+#include "driver/store/fusion_file.h"
+#include "driver/store/plan_file.h"
+#include "driver/text/text_table.h"
+
+namespace stowage {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Sample networks that jobs ask for, each written once.
+class NetworkFiles {
+ public:
+  NetworkFiles(fs::path folder, Existing existing) : folder_(std::move(folder)), existing_(existing) {}
+
+  Result<std::string> path_of(const Job& job, Diagnostics& diagnostics, std::stop_token stop) {
+    const std::lock_guard lock(mutex_);
+    const fs::path path = network_path(job, folder_);
+    if (written_.contains(path)) return path.string();
+    std::error_code ignored;  // a folder that cannot be made shows when the file is written
+    fs::create_directories(path.parent_path(), ignored);
+    NetworkOptions options;
+    options.batch = job.network_batch;
+    options.seed = static_cast<std::uint64_t>(job.network_seed);
+    auto result = write_network(job.network, options, path.string(), diagnostics, stop, existing_);
+    if (result) written_.insert(path);
+    return result;
+  }
+
+ private:
+  std::mutex mutex_;
+  fs::path folder_;
+  Existing existing_;
+  std::set<fs::path> written_;
+};
+
+Json check_json(const CheckResult& check) {
+  double largest = 0;
+  std::int64_t nans = 0;
+  for (const ValueError& error : check.groups) {
+    largest = std::max(largest, error.scaled());
+    nans += error.nans;
+  }
+  Json json;
+  json["agrees"] = check.agrees();
+  json["against_model"] = check.against_model;
+  json["compared"] = check.groups.size();
+  json["largest_scaled_error"] = largest;
+  json["nans"] = nans;
+  json["amplified"] = check.amplified_operators();
+  json["count_differences"] = check.counts.size();
+  if (const ValueError* first = check.first_difference()) json["first_difference"] = first->name;
+  return json;
+}
+
+/// Compiles, writes and checks one job. True if all went well; `json` and `result` are filled on the way.
+bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networks, JobResult& result, Json& json,
+               std::stop_token stop) {
+  CompileRequest request = job.request;
+  request.command_line = fmt::format("{} --only {}", options.command_line, job.name);
+  // Jobs side by side share the host's cores.
+  const int share = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / std::max(1, options.jobs));
+  request.costs = {static_cast<unsigned>(share), options.cost_cache};
+  if (!job.network.empty()) {
+    const auto path = networks.path_of(job, result.diagnostics, stop);
+    if (!path) return false;
+    request.model = *path;
+    // From the job's folder on, so that the plan's bytes do not say where the batch writes.
+    request.recorded_model = (fs::path("..") / network_path(job, "")).generic_string();
+  }
+  const auto compilation = compile(request, result.diagnostics, stop);
+  if (!compilation) return false;
+  result.totals = totals_of(compilation->program);
+  json["model_hash"] = compilation->model.hash;
+  json.update(totals_json(compilation->program));
+  if (compilation->fusion.search) json["search"] = search_json(compilation->fusion);
+  if (!write_compilation(*compilation, options.folder / job.name, options.force, result.diagnostics, stop)) {
+    return false;
+  }
+  if (!job.check) {
+    result.summary = "compiled";
+    return true;
+  }
+  const auto inputs = network_inputs(compilation->program.fused.graph, {}, 0, result.diagnostics);
+  if (!inputs) return false;
+  EmulationOptions emulation;
+  emulation.workers = share;
+  const auto check = run_and_check(*compilation, inputs->values, emulation, result.diagnostics, stop);
+  if (!check) return false;
+  json["check"] = check_json(*check);
+  if (check->agrees()) {
+    const std::size_t amplified = check->amplified_operators();
+    result.summary = amplified == 0 ? fmt::format("{} fused operators agree", check->fused_operators)
+                                    : fmt::format("{} fused operators agree, {} amplify what earlier ones differ by",
+                                                  check->fused_operators - amplified, amplified);
+  } else if (const ValueError* first = check->first_difference()) {
+    result.summary = fmt::format("'{}' differs from the reference", first->name);
+  } else {
+    result.summary = fmt::format("{} predicted counts differ", check->counts.size());
+  }
+  return check->agrees();
+}
+
+JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& networks, std::stop_token stop) {
+  JobResult result;
+  result.name = job.name;
+  Json json;
+  json["job"] = job.name;
+  json["status"] = "";
+  json["network"] = job.network.empty() ? job.request.model : job.network;
+  json["target"] = job.request.target;
+  json["fusion"] = job.request.fusion;
+  json["planner"] = job.request.planner;
+  try {
+    const bool good = run_steps(job, options, networks, result, json, stop);
+    result.state = good ? JobState::done : stop.stop_requested() ? JobState::interrupted : JobState::failed;
+  } catch (const std::exception& fault) {
+    SourcePlace place;
+    place.file = job.network.empty() ? job.request.model : job.network;
+    const bool no_memory = report_out_of_memory(fault, place, result.diagnostics);
+    result.state = no_memory ? JobState::failed : JobState::fault;
+    if (!no_memory) result.diagnostics.error("internal-error", place, fault.what(), "please report this");
+  }
+  if (result.summary.empty()) {
+    for (const Diagnostic& diagnostic : result.diagnostics.entries()) {
+      if (diagnostic.severity == Severity::error && result.summary.empty()) result.summary = diagnostic.message;
+    }
+  }
+  json["status"] = name_of(result.state);
+  json["summary"] = result.summary;
+  if (!result.diagnostics.entries().empty()) json["diagnostics"] = to_json(result.diagnostics);
+  result.json = dumped(json);
+  result.json.pop_back();  // its line break
+  return result;
+}
+
+}  // namespace
+
+fs::path network_path(const Job& job, const fs::path& folder) {
+  const std::string name = fmt::format("{}-batch{}-seed{}.onnx", job.network, job.network_batch, job.network_seed);
+  return folder / "networks" / name;
+}
+
+std::string_view name_of(JobState state) {
+  switch (state) {
+    case JobState::done: return "done";
+    case JobState::failed: return "failed";
+    case JobState::fault: return "fault";
+    case JobState::interrupted: return "interrupted";
+  }
+  fail_check("unknown job state");
+}
+
+std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
+                                 const std::function<void(const JobResult&)>& on_done, std::stop_token stop) {
+  std::vector<JobResult> results(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) results[i].name = jobs[i].name;
+  NetworkFiles networks(options.folder, options.force ? Existing::replace : Existing::keep);
+  std::atomic<std::size_t> next = 0;
+  std::mutex done;
+  const auto work = [&] {
+    for (std::size_t i = 0; (i = next++) < jobs.size() && !stop.stop_requested();) {
+      results[i] = run_job(jobs[i], options, networks, stop);
+      const std::lock_guard lock(done);
+      if (on_done) on_done(results[i]);
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    const auto count = std::min<std::size_t>(jobs.size(), static_cast<std::size_t>(std::max(1, options.jobs)));
+    for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
+    work();
+  }
+  return results;
+}
+
+std::string batch_table(const std::vector<JobResult>& results) {
+  TextTable table({"job", "state", ">groups", ">DMA bytes", ">LDM", ">cycles", ">time", "result"});
+  for (const JobResult& result : results) {
+    const std::string state(name_of(result.state));
+    if (!result.totals) {
+      table.add({result.name, state, "", "", "", "", "", result.summary});
+      continue;
+    }
+    const ProgramTotals& totals = *result.totals;
+    table.add({result.name, state, std::to_string(totals.groups), grouped_digits(totals.dma.bytes),
+               grouped_digits(totals.ldm_peak_bytes), grouped_digits(totals.cycles), seconds_text(totals.seconds),
+               result.summary});
+  }
+  return table.text();
+}
+
+}  // namespace stowage

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many compilations from one TOML file (docs/command-line.md), run side by side. A job that fails does not stop the
+// others.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/session/session.h"
+
+namespace stowage {
+
+struct Job {
+  std::string name;     ///< also the name of its output folder
+  std::string network;  ///< sample network to write; empty if the request names a model
+  std::int64_t network_batch = 1;
+  std::int64_t network_seed = 1;
+  bool check = false;  ///< emulate and compare with the reference
+  CompileRequest request;
+};
+
+/// The text of a batch file. Paths in it are relative to the folder of `path`.
+Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics);
+/// The file of that path.
+Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics);
+
+/// File of a batch's folder with one object a job.
+inline constexpr std::string_view results_name = "results.jsonl";
+
+/// Where a job's sample network is written.
+std::filesystem::path network_path(const Job& job, const std::filesystem::path& folder);
+
+enum class JobState : std::uint8_t { done, failed, fault, interrupted };
+std::string_view name_of(JobState state);
+
+struct JobResult {
+  std::string name;
+  JobState state = JobState::interrupted;
+  std::string summary;  ///< "agrees", or the first thing that went wrong
+  std::string json;     ///< one line, without line break
+  Diagnostics diagnostics;
+  std::optional<ProgramTotals> totals;
+};
+
+struct BatchOptions {
+  std::filesystem::path folder;  ///< every job writes folder/NAME; sample networks go to folder/networks
+  bool force = false;
+  int jobs = 1;              ///< side by side
+  std::string cost_cache;    ///< folder; empty: none
+  std::string command_line;  ///< of the batch; a job's own is this with --only
+};
+
+/// Runs the jobs; results in the order of the jobs. `on_done` is called as each ends, one call at a time.
+std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
+                                 const std::function<void(const JobResult&)>& on_done, std::stop_token stop);
+
+/// The final table.
+std::string batch_table(const std::vector<JobResult>& results);
+
+}  // namespace stowage

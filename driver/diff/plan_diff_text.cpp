@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PlanDiff in words and tables.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+#include "driver/diff/plan_diff.h"
+#include "driver/text/text_table.h"
+
+namespace stowage {
+
+namespace {
+
+using Kind = GroupChange::Kind;
+
+/// Names beyond these are counted instead of listed.
+constexpr std::size_t most_names = 3;
+/// Reasons of a verdict, and how much of the difference the second one must explain to be told.
+constexpr std::size_t most_reasons = 2;
+constexpr double least_share = 0.15;
+
+double seconds_gained(const GroupChange& change) {
+  return change.numbers_before.seconds - change.numbers_after.seconds;
+}
+
+/// "a, b and c", at most three of them by name.
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() == 1) return names[0];
+  std::vector<std::string> shown(names.begin(),
+                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_names)));
+  const std::string last = names.size() > most_names ? fmt::format("{} more", names.size() - most_names) : shown.back();
+  if (names.size() <= most_names) shown.pop_back();
+  return fmt::format("{} and {}", fmt::join(shown, ", "), last);
+}
+
+std::vector<std::string> names_of(const std::vector<GroupSide>& side) {
+  std::vector<std::string> names;
+  for (const GroupSide& group : side) names.push_back(group.name);
+  return names;
+}
+
+std::string operators_text(const GroupSide& group) { return fmt::format("{}", fmt::join(group.operators, " + ")); }
+
+/// Every group by its operators: "conv1 + relu1 and conv2".
+std::string listed_by_operators(const std::vector<GroupSide>& side) {
+  std::vector<std::string> groups;
+  for (const GroupSide& group : side) groups.push_back(operators_text(group));
+  return listed(groups);
+}
+
+bool is_joined(const GroupChange& change) { return change.after.size() == 1 && change.before.size() > 1; }
+bool is_split(const GroupChange& change) { return change.before.size() == 1 && change.after.size() > 1; }
+
+/// What a schedule does otherwise, what says most about why a group is faster or slower first.
+std::string edits_text(const std::vector<ScheduleChange>& changes) {
+  using What = ScheduleChange::What;
+  constexpr What ranked[] = {What::split, What::place, What::buffer, What::slots, What::fused_by, What::order};
+  std::vector<std::string> words;
+  for (const What what : ranked) {
+    for (const ScheduleChange& change : changes) {
+      if (change.what == what) words.push_back(change.words);
+    }
+  }
+  return listed(words);
+}
+
+/// "conv1 buffers 128 of k instead of 64 (by itself 12.0 % faster)"; what it gains is left out where the network is
+/// nothing else.
+std::string planned_clause(const GroupChange& change, const PlanDiff& diff) {
+  if (change.schedule.empty()) return "";
+  const std::string text = fmt::format("{} {}", change.after[0].name, edits_text(change.schedule));
+  const double before = change.numbers_before.seconds;
+  const double after = change.numbers_after.seconds;
+  if (before == diff.before.totals.seconds && after == diff.after.totals.seconds) return text;
+  return fmt::format("{} (by itself {})", text, speed_text(before, after));
+}
+
+/// What the second plan does otherwise, as a clause; "" where its schedule is the same.
+std::string clause(const GroupChange& change, const PlanDiff& diff) {
+  switch (change.kind) {
+    case Kind::planned: return planned_clause(change, diff);
+    case Kind::regrouped:
+      if (is_joined(change)) return fmt::format("{} are one fused operator", listed(names_of(change.before)));
+      if (is_split(change)) return fmt::format("{} are fused operators of their own", listed(names_of(change.after)));
+      return fmt::format("{} instead of {}", listed_by_operators(change.after), listed_by_operators(change.before));
+    case Kind::only_before: return fmt::format("{} is gone", listed(names_of(change.before)));
+    case Kind::only_after: return fmt::format("{} is new", listed(names_of(change.after)));
+    case Kind::same: return "";
+  }
+  return "";
+}
+
+/// What changes have in common, for counting: "are joined from smaller ones".
+std::string common_clause(const GroupChange& change) {
+  switch (change.kind) {
+    case Kind::planned: return change.schedule.empty() ? "" : "are planned otherwise";
+    case Kind::regrouped:
+      // Where several groups stand against several it is neither: what one took from another is not said by counting.
+      if (is_joined(change)) return "are joined from smaller ones";
+      if (is_split(change)) return "come from splitting larger ones";
+      return "hold other operators than before";
+    case Kind::only_before: return "are gone";
+    case Kind::only_after: return "are new";
+    case Kind::same: return "";
+  }
+  return "";
+}
+
+/// Changes that are alike and go in the direction of the whole difference.
+struct Reason {
+  double seconds = 0;
+  std::size_t groups = 0;
+  const GroupChange* largest = nullptr;
+};
+
+/// What explains most of the difference, in words: kinds of changes, each with its largest one.
+std::vector<std::string> reasons(const PlanDiff& diff) {
+  const double gained = diff.before.totals.seconds - diff.after.totals.seconds;
+  std::map<std::string, Reason> by_clause;
+  for (const GroupChange& change : diff.groups) {
+    const double seconds = seconds_gained(change);
+    const std::string common = common_clause(change);
+    if (seconds * gained <= 0 || common.empty()) continue;
+    Reason& reason = by_clause[common];
+    reason.seconds += seconds;
+    reason.groups += std::max<std::size_t>(1, change.after.size());
+    if (reason.largest == nullptr || std::abs(seconds) > std::abs(seconds_gained(*reason.largest))) {
+      reason.largest = &change;
+    }
+  }
+  std::vector<std::pair<std::string, Reason>> ranked(by_clause.begin(), by_clause.end());
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.second.seconds) > std::abs(b.second.seconds);
+  });
+  std::vector<std::string> result;
+  for (const auto& [common, reason] : ranked) {
+    if (result.size() == most_reasons) break;
+    if (!result.empty() && std::abs(reason.seconds) < least_share * std::abs(gained)) break;
+    const bool alone = reason.groups == std::max<std::size_t>(1, reason.largest->after.size());
+    result.push_back(alone ? clause(*reason.largest, diff)
+                           : fmt::format("{} fused operators {} (above all {})", reason.groups, common,
+                                         clause(*reason.largest, diff)));
+  }
+  return result;
+}
+
+/// "on another target (ldm_bytes 131072 instead of 65536)", or "".
+std::string target_clause(const PlanDiff& diff) {
+  if (diff.target.empty()) return "";
+  std::vector<std::string> settings;
+  for (const PlanDiff::Setting& setting : diff.target) {
+    settings.push_back(setting.before.starts_with('[')
+                           ? setting.key
+                           : fmt::format("{} {} instead of {}", setting.key, setting.after, setting.before));
+  }
+  return fmt::format("another target ({})", listed(settings));
+}
+
+std::string groups_clause(const PlanDiff& diff) {
+  const auto change = diff.after.totals.groups - diff.before.totals.groups;
+  if (change == 0) return "";
+  return fmt::format("{} {}", counted(std::abs(change), "group"), change < 0 ? "fewer" : "more");
+}
+
+std::string percent_text(double before, double after) {
+  if (before == after) return "";
+  if (before == 0) return "new";
+  return fmt::format("{:+.1f} %", 100 * (after / before - 1));
+}
+
+std::string change_text(std::int64_t before, std::int64_t after) {
+  if (before == after) return "";
+  return (after > before ? "+" : "") + grouped_digits(after - before);
+}
+
+std::string totals_table(const PlanDiff& diff, const std::string& a, const std::string& b) {
+  TextTable table({"in all", ">" + a, ">" + b, ">change", ">"});
+  const auto names = [&](const std::string& what, const std::string& x, const std::string& y) {
+    table.add({what, x, y, x == y ? "" : "other", ""});
+  };
+  const auto numbers = [&](const std::string& what, std::int64_t x, std::int64_t y) {
+    table.add({what, grouped_digits(x), grouped_digits(y), change_text(x, y),
+               percent_text(static_cast<double>(x), static_cast<double>(y))});
+  };
+  const PlanNumbers& x = diff.before.totals;
+  const PlanNumbers& y = diff.after.totals;
+  names("network", diff.before.network, diff.after.network);
+  names("target", diff.before.target, diff.after.target);
+  names("fusion, planner", diff.before.fusion + ", " + diff.before.planner,
+        diff.after.fusion + ", " + diff.after.planner);
+  numbers("fused operators", x.groups, y.groups);
+  numbers("kernels launched", x.kernels, y.kernels);
+  numbers("DMA transfers", x.transfers, y.transfers);
+  numbers("DMA operations", x.operations, y.operations);
+  numbers("DMA bytes", x.bytes, y.bytes);
+  numbers("LDM peak", x.ldm_bytes, y.ldm_bytes);
+  numbers("cycles", x.cycles, y.cycles);
+  table.add({"time", seconds_text(x.seconds), seconds_text(y.seconds), "", percent_text(x.seconds, y.seconds)});
+  return table.text();
+}
+
+std::string_view kind_text(Kind kind) {
+  switch (kind) {
+    case Kind::same: return "the same";
+    case Kind::planned: return "planned otherwise";
+    case Kind::regrouped: return "fused otherwise";
+    case Kind::only_before: return "gone";
+    case Kind::only_after: return "new";
+  }
+  return "";
+}
+
+std::string groups_table(const PlanDiff& diff, const std::string& a, const std::string& b) {
+  TextTable table({"fused operators of " + a, "of " + b, "", ">cycles " + a, ">cycles " + b, ">change", ">",
+                   ">DMA bytes", ">transfers", ">operations", ">LDM"});
+  for (const GroupChange& change : diff.groups) {
+    if (change.kind == Kind::same) continue;
+    const PlanNumbers& x = change.numbers_before;
+    const PlanNumbers& y = change.numbers_after;
+    const auto [before, after] = sides_text(change);
+    table.add({before, after == before ? "" : after, std::string(kind_text(change.kind)), grouped_digits(x.cycles),
+               grouped_digits(y.cycles), change_text(x.cycles, y.cycles),
+               percent_text(static_cast<double>(x.cycles), static_cast<double>(y.cycles)),
+               change_text(x.bytes, y.bytes), change_text(x.transfers, y.transfers),
+               change_text(x.operations, y.operations), change_text(x.ldm_bytes, y.ldm_bytes)});
+  }
+  return table.text();
+}
+
+std::string what_text(const ScheduleChange& change) {
+  using What = ScheduleChange::What;
+  switch (change.what) {
+    case What::fused_by: return "template";
+    case What::split: return "split";
+    case What::buffer: return "buffer of " + change.subject;
+    case What::order: return "loop order";
+    case What::place: return "DMA of " + change.subject;
+    case What::slots: return "slots of " + change.subject;
+  }
+  return "";
+}
+
+std::string schedules_table(const PlanDiff& diff, const std::string& a, const std::string& b) {
+  TextTable table({"fused operator", "schedule", a, b});
+  bool any = false;
+  for (const GroupChange& change : diff.groups) {
+    bool first = true;
+    for (const ScheduleChange& entry : change.schedule) {
+      table.add({first ? change.after[0].name : "", what_text(entry), entry.before, entry.after});
+      first = false;
+      any = true;
+    }
+  }
+  return any ? table.text() : "";
+}
+
+}  // namespace
+
+std::string side_text(const std::vector<GroupSide>& side) {
+  return fmt::format("{}", fmt::join(names_of(side), " + "));
+}
+
+std::pair<std::string, std::string> sides_text(const GroupChange& change) {
+  std::pair<std::string, std::string> texts = {side_text(change.before), side_text(change.after)};
+  if (change.kind != Kind::regrouped || texts.first != texts.second) return texts;
+  const auto with_operators = [](const std::vector<GroupSide>& side) {
+    std::vector<std::string> groups;
+    for (const GroupSide& group : side) {
+      groups.push_back(group.operators.size() == 1
+                           ? group.name
+                           : fmt::format("{} ({})", group.name, fmt::join(group.operators, ", ")));
+    }
+    return fmt::format("{}", fmt::join(groups, " + "));
+  };
+  return {with_operators(change.before), with_operators(change.after)};
+}
+
+std::string speed_text(double seconds_before, double seconds_after) {
+  if (seconds_before == seconds_after) return "equally fast";
+  const double ratio = seconds_after / seconds_before;
+  if (seconds_before <= 0 || ratio >= 2) return fmt::format("{:.2f} times as slow", ratio);
+  if (ratio > 1) return fmt::format("{:.1f} % slower", 100 * (ratio - 1));
+  if (ratio <= 0.5 && seconds_after > 0) return fmt::format("{:.2f} times as fast", 1 / ratio);
+  return fmt::format("{:.1f} % faster", 100 * (1 - ratio));
+}
+
+std::string verdict(const PlanDiff& diff, const std::string& a, const std::string& b) {
+  const double before = diff.before.totals.seconds;
+  const double after = diff.after.totals.seconds;
+  if (!diff.is_comparable()) {
+    return fmt::format(
+        "{} and {} are plans of different networks ({} and {}) without a fused operator in common, so only totals can "
+        "be compared: {} takes {}, {} takes {}",
+        a, b, diff.before.network, diff.after.network, a, seconds_text(before), b, seconds_text(after));
+  }
+  if (diff.is_same()) return fmt::format("{} and {} are the same plan", a, b);
+  std::string text = before == after ? fmt::format("{} and {} are equally fast", a, b)
+                                     : fmt::format("{} is {}", b, speed_text(before, after));
+  std::vector<std::string> clauses;
+  if (const std::string target = target_clause(diff); !target.empty()) clauses.push_back(target);
+  for (std::string& reason : reasons(diff)) clauses.push_back(std::move(reason));
+  if (const std::string groups = groups_clause(diff); !groups.empty()) clauses.push_back(groups);
+  if (clauses.empty()) {
+    const auto changed = std::count_if(diff.groups.begin(), diff.groups.end(),
+                                       [](const GroupChange& change) { return change.kind != Kind::same; });
+    clauses.push_back(counted(static_cast<std::size_t>(changed), "fused operator") +
+                      (changed == 1 ? " differs" : " differ"));
+  }
+  return fmt::format("{}: {}", text, fmt::join(clauses, "; "));
+}
+
+std::string diff_text(const PlanDiff& diff, const std::string& a, const std::string& b) {
+  std::string text = verdict(diff, a, b) + "\n\n" + totals_table(diff, a, b);
+  if (!diff.target.empty()) {
+    TextTable table({"setting of the target", a, b});
+    for (const PlanDiff::Setting& setting : diff.target) table.add({setting.key, setting.before, setting.after});
+    text += "\n" + table.text();
+  }
+  if (diff.before.network == diff.after.network && diff.before.model_hash != diff.after.model_hash) {
+    text += "\nThe model files differ.\n";
+  }
+  if (!diff.is_comparable()) return text;
+  const auto same = std::count_if(diff.groups.begin(), diff.groups.end(),
+                                  [](const GroupChange& change) { return change.kind == Kind::same; });
+  if (static_cast<std::size_t>(same) < diff.groups.size()) text += "\n" + groups_table(diff, a, b);
+  text += fmt::format("\n{} the same in both.\n",
+                      counted(static_cast<std::size_t>(same), "fused operator") + (same == 1 ? " is" : " are"));
+  if (const std::string schedules = schedules_table(diff, a, b); !schedules.empty()) text += "\n" + schedules;
+  return text;
+}
+
+}  // namespace stowage

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/json/json.h"
+
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/shown_diagnostics.h"
+#include "driver/session/session.h"
+
+namespace stowage {
+
+Json totals_json(const Program& program) {
+  const ProgramTotals totals = totals_of(program);
+  Json json;
+  json["groups"] = totals.groups;
+  json["kernels"] = totals.kernels;
+  json["operators"] = totals.operators;
+  json["flops"] = totals.flops;
+  json["multiply_adds"] = totals.multiply_adds;
+  json["dma_transfers"] = totals.dma.transfers;
+  json["dma_operations"] = totals.dma.operations;
+  json["dma_bytes"] = totals.dma.bytes;
+  json["ldm_peak_bytes"] = totals.ldm_peak_bytes;
+  json["parameter_bytes"] = program.memory.parameter_bytes;
+  json["activation_bytes"] = program.memory.activation_bytes;
+  json["cycles"] = totals.cycles;
+  json["time_s"] = totals.seconds;
+  return json;
+}
+
+Json to_json(const Diagnostics& diagnostics) {
+  Json rows = Json::array();
+  for (const Diagnostic& diagnostic : shown_diagnostics(diagnostics.entries())) {
+    Json row;
+    row["severity"] = diagnostic.severity == Severity::error ? "error" : "warning";
+    row["code"] = diagnostic.code;
+    row["message"] = diagnostic.message;
+    if (!diagnostic.place.file.empty()) row["file"] = diagnostic.place.file;
+    if (diagnostic.place.line > 0) row["line"] = diagnostic.place.line;
+    if (diagnostic.place.column > 0) row["column"] = diagnostic.place.column;
+    if (!diagnostic.place.object.empty()) row["object"] = diagnostic.place.object;
+    if (!diagnostic.notes.empty()) row["notes"] = diagnostic.notes;
+    if (!diagnostic.remedy.empty()) row["help"] = diagnostic.remedy;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string in_words(const Json::exception& failure) {
+  if (const auto* syntax = dynamic_cast<const Json::parse_error*>(&failure)) {
+    return fmt::format("it is not JSON, or was cut short (byte {})", syntax->byte);
+  }
+  if (dynamic_cast<const Json::out_of_range*>(&failure) != nullptr) {
+    // The library tells the key between quotes, and nowhere else.
+    const std::string_view message = failure.what();
+    const auto open = message.find('\'');
+    const auto close = message.rfind('\'');
+    const bool has_key = open != std::string_view::npos && close > open;
+    return fmt::format("{} is missing: another version wrote it, or it was edited",
+                       has_key ? message.substr(open, close - open + 1) : "an entry");
+  }
+  return "an entry is of another type than this version writes: another version wrote it, or it was edited";
+}
+
+std::int64_t whole_number(const Json& entry, std::int64_t low, std::int64_t high) {
+  // Unsigned ones are those beyond the signed range, or small positive ones.
+  const bool fits =
+      entry.is_number_integer() &&
+      (!entry.is_number_unsigned() ||
+       entry.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  const std::int64_t number = fits ? entry.get<std::int64_t>() : 0;
+  if (fits && number >= low && number <= high) return number;
+  throw std::invalid_argument(
+      fmt::format("{} stands where a whole number from {} to {} was wanted", entry.dump(), low, high));
+}
+
+std::string dumped(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace stowage

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON that the driver prints: objects keep the order in which they were filled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "core/diagnostics.h"
+#include "lowering/program/program.h"
+
+namespace stowage {
+
+using Json = nlohmann::ordered_json;
+
+/// The totals of a program, as `compile --json`, plan files and batch results show them: groups, kernels, flops,
+/// multiply_adds, dma_transfers, dma_operations, dma_bytes, ldm_peak_bytes, cycles, time_s and so on.
+Json totals_json(const Program& program);
+Json to_json(const Diagnostics& diagnostics);
+/// What is wrong with a JSON file that this tool wrote, in words for its user.
+std::string in_words(const Json::exception& failure);
+/// A whole number of a file that may have been edited; throws std::invalid_argument where it is none, or out of range.
+std::int64_t whole_number(const Json& entry, std::int64_t low, std::int64_t high);
+/// No plan takes more cycles than this, so that sums of a great many stay in range.
+inline constexpr std::int64_t most_cycles = std::int64_t{1} << 50;
+/// Names that are no UTF-8 print with replacement characters.
+std::string dumped(const Json& json, int indent = -1);
+
+}  // namespace stowage

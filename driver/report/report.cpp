@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/quoting.h"
+#include "driver/report/nest_rows.h"
+#include "driver/report/details.h"
+#include "driver/text/text_table.h"
+#include "lowering/model/ldm_room.h"
+#include "lowering/program/program.h"
+
+namespace stowage {
+
+namespace {
+
+/// "operator (Kind, role)".
+std::string members_text(const Graph& graph, const FusedOperator& group) {
+  std::vector<std::string> members;
+  for (std::size_t i = 0; i < group.operators.size(); ++i) {
+    const Operator& op = graph.op(group.operators[i]);
+    members.push_back(i < group.roles.size() && !group.roles[i].empty()
+                          ? fmt::format("{} ({}, {})", markdown_text(op.name), op.kind, group.roles[i])
+                          : fmt::format("{} ({})", markdown_text(op.name), op.kind));
+  }
+  return fmt::format("{}", fmt::join(members, ", "));
+}
+
+std::string tensor_text(const Graph& graph, TensorId id) {
+  const GraphTensor& tensor = graph.tensor(id);
+  return fmt::format("{} {}{}", markdown_text(tensor.name), name_of(tensor.type), to_text(tensor.shape));
+}
+
+std::string split_text(const LoopNest& nest) {
+  if (nest.core_grid.empty()) return "one core";
+  std::vector<std::string> axes;
+  for (const CoreAxis& axis : nest.core_grid) axes.push_back(fmt::format("{} over {}", axis.iterator, axis.parts));
+  return fmt::format("{} on {} cores", fmt::join(axes, ", "), nest.cores_used());
+}
+
+std::string order_text(const Schedule& schedule) {
+  if (!schedule.order || schedule.order->empty()) return "no outer loop: everything is buffered whole";
+  return fmt::format("{}", fmt::join(*schedule.order, ", "));
+}
+
+std::string buffer_sizes_text(const Schedule& schedule) {
+  std::vector<std::string> sizes;
+  for (const auto& [iterator, size] : schedule.buffer) sizes.push_back(fmt::format("{} = {}", iterator, size));
+  return fmt::format("{}", fmt::join(sizes, ", "));
+}
+
+std::string buffer_table(const LoopNest& nest) {
+  TextTable table({"buffer", "holds", ">extents", ">slots", ">offset", ">bytes"});
+  for (const Buffer& buffer : nest.buffers) {
+    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
+    const std::string shared =
+        buffer.shares_with ? ", in " + nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : "";
+    table.add({buffer.name, tensor.name + shared,
+               buffer.extents.empty() ? "1" : fmt::format("{}", fmt::join(buffer.extents, " x ")),
+               std::to_string(buffer.slots), std::to_string(buffer.offset), grouped_digits(buffer.bytes())});
+  }
+  return table.text();
+}
+
+std::string dma_table(const Plan& plan, const Target& target) {
+  TextTable table({">statement", "DMA", "tensor", "inside", ">elements", ">transfers", ">operations", ">bytes"});
+  for (const NestRow& row : nest_rows(plan, target)) {
+    if (row.kind != NestRow::Kind::get && row.kind != NestRow::Kind::put) continue;
+    table.add({std::to_string(row.statement), row.kind == NestRow::Kind::get ? "get" : "put", row.tensor,
+               row.loop.empty() ? "(outside the loops)" : row.loop, row.box, grouped_digits(row.transfers),
+               grouped_digits(row.operations), grouped_digits(row.bytes)});
+  }
+  const DmaTotals sum = dma_totals(plan.counts);
+  table.add({"", "all", "", "", "", grouped_digits(sum.transfers), grouped_digits(sum.operations),
+             grouped_digits(sum.bytes)});
+  return table.text();
+}
+
+std::string time_table(const Plan& plan) {
+  TextTable table({"time", ">cycles", "formula", "source"});
+  for (const TimeTerm& term : plan.time.terms) {
+    table.add({name_of(term.cost), grouped_digits(term.cycles), formula_text(term.cost), source_of(term.cost)});
+  }
+  table.add({"all", grouped_digits(plan.time.cycles), seconds_text(plan.time.seconds), ""});
+  return table.text();
+}
+
+}  // namespace
+
+std::string summary_text(const Compilation& compilation) {
+  const Program& program = compilation.program;
+  const ProgramTotals totals = totals_of(program);
+  TextTable sums({markdown_text(compilation.network), ">" + markdown_text(program.target.name)});
+  sums.add({"fusion, planner", fmt::format("{}, {}", program.fusion, program.planner)});
+  std::string meanings;  // sentences below the table
+  if (compilation.fusion.search) {
+    // A fixed schedule, or another target since, makes the plan another than the one that was chosen.
+    const std::int64_t chosen = compilation.fusion.totals.front().cycles;
+    const bool is_chosen = chosen == totals.cycles;
+    sums.add({"fusion search", !is_chosen                      ? "of another plan"
+                               : is_proved(compilation.fusion) ? "proved best"
+                                                               : "not proved best"});
+    meanings += is_chosen ? fmt::format("Choice of groups: {}, at the cycles that planner {} finds for each.\n",
+                                        proof_text(compilation.fusion, chosen), program.planner)
+                          : fmt::format("Choice of groups: made for a plan of {} cycles.\n", grouped_digits(chosen));
+  }
+  sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
+  sums.add({"kernels launched", grouped_digits(totals.kernels)});
+  sums.add({"operations (flop)", grouped_digits(totals.flops)});
+  sums.add({"multiply-adds", grouped_digits(totals.multiply_adds)});
+  sums.add({"parameters", bytes_text(program.memory.parameter_bytes)});
+  sums.add({"activations", bytes_text(program.memory.activation_bytes)});
+  sums.add({"DMA transfers", grouped_digits(totals.dma.transfers)});
+  sums.add({"DMA operations", grouped_digits(totals.dma.operations)});
+  sums.add({"DMA bytes", grouped_digits(totals.dma.bytes)});
+  sums.add({"LDM peak",
+            fmt::format("{} of {}", grouped_digits(totals.ldm_peak_bytes), grouped_digits(ldm_for_buffers(program)))});
+  sums.add({"time", fmt::format("{} cycles, {}", grouped_digits(totals.cycles), seconds_text(totals.seconds))});
+  for (const OtherPlan& other : compilation.others) {
+    const OtherPlanText text = text_of(other, program.target, program.fusion);
+    sums.add({text.title, text.result});
+    meanings += text.meaning + "\n";
+  }
+
+  TextTable steps({">step", "fused operator", "template", ">operators", ">transfers", ">operations", ">DMA bytes",
+                   ">LDM", ">cycles", ">share"});
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const auto& [group, plan] = program.steps[i];
+    const std::string members = std::to_string(group.operators.size());
+    if (!plan) {
+      steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members, "", "", "",
+                 "", "", ""});
+      continue;
+    }
+    const DmaTotals dma = dma_totals(plan->counts);
+    const double share =
+        totals.cycles > 0 ? 100.0 * static_cast<double>(plan->time.cycles) / static_cast<double>(totals.cycles) : 0;
+    steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members,
+               grouped_digits(dma.transfers), grouped_digits(dma.operations), grouped_digits(dma.bytes),
+               grouped_digits(plan->nest.ldm_bytes), grouped_digits(plan->time.cycles),
+               fmt::format("{:.1f} %", share)});
+  }
+  std::string limits;
+  for (const SearchLimit& limit : compilation.fusion.limits) limits += markdown_text(text_of(limit)) + "\n\n";
+  if (!meanings.empty()) meanings = "\n" + meanings;
+  return sums.text() + meanings + "\n" + limits + steps.text();
+}
+
+std::string step_text(const Program& program, std::size_t step) {
+  const auto& [group, plan] = program.steps[step];
+  const Graph& graph = program.fused.graph;
+  std::string text = fmt::format("## {}\n\n", markdown_text(group.name));
+  text += fmt::format("Template {}: {}.\n\n", markdown_text(group.template_name), members_text(graph, group));
+  for (const TensorId input : group.inputs) {
+    text += fmt::format("- {} {}\n", graph.tensor(input).constant ? "parameter" : "input", tensor_text(graph, input));
+  }
+  text += fmt::format("- output {}\n", tensor_text(graph, group.output));
+  for (const TensorStack& stack : group.stacks) {
+    std::vector<std::string> parts;
+    for (const TensorId part : stack.parts) parts.push_back(markdown_text(graph.tensor(part).name));
+    text += fmt::format("- {} is {}, one behind the other along dimension {}\n",
+                        markdown_text(graph.tensor(stack.whole).name), fmt::join(parts, ", "), stack.axis);
+  }
+  text += "\n";
+  if (!plan) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
+  text += fmt::format("```\n{}```\n\n", to_text(plan->nest.stages));
+  text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
+                      split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
+  text += buffer_table(plan->nest);
+  text += fmt::format("\nLDM: {} of {} bytes.\n\n", grouped_digits(plan->nest.ldm_bytes),
+                      grouped_digits(ldm_for_buffers(plan->nest, program.target)));
+  text += dma_table(*plan, program.target) + "\n" + time_table(*plan);
+  return text;
+}
+
+std::string views_text(const Compilation& compilation) {
+  TextTable table({"operator", "kind", "", "why"});
+  const Graph& graph = compilation.program.fused.graph;
+  std::int64_t views = 0;
+  std::int64_t all = 0;
+  for (const TraceRecord& record : compilation.trace.records) {
+    if (record.algorithm != "placement") continue;
+    const auto op = graph.find_operator(record.subject);
+    const bool is_view = record.outcome == TraceOutcome::accepted;
+    ++all;
+    if (is_view) ++views;
+    table.add({markdown_text(record.subject), op ? graph.op(*op).kind : "", is_view ? "view" : "copy",
+               markdown_text(record.message)});
+  }
+  if (all == 0) return "";
+  return fmt::format("{} of {} operators that might be views are: nothing is launched for them.\n\n{}", views, all,
+                     table.text());
+}
+
+std::string siblings_text(const Trace& trace) {
+  TextTable table({"first of them", "", "where"});
+  bool any = false;
+  for (const TraceRecord& record : trace.records) {
+    if (record.algorithm != "siblings") continue;
+    any = true;
+    table.add({markdown_text(record.subject), record.outcome == TraceOutcome::accepted ? "placed" : "apart",
+               markdown_text(record.message)});
+  }
+  if (!any) return "";
+  return "Alike operators that read one tensor. Where their results lie side by side, they may be one operator.\n\n" +
+         table.text();
+}
+
+std::string report_markdown(const Compilation& compilation) {
+  std::string text = fmt::format("{}\n\n# {} on {}\n\n", markdown_code(reproducer_line(compilation)),
+                                 markdown_text(compilation.network), markdown_text(compilation.program.target.name));
+  text +=
+      "Counts are sums over all cores. A transfer is one filling or emptying of an LDM buffer; an operation is one\n"
+      "Athread call. Fetching a kernel's parameters is not counted.\n\n";
+  text += summary_text(compilation);
+  if (const std::string views = views_text(compilation); !views.empty()) text += "\n## Views and copies\n\n" + views;
+  if (const std::string siblings = siblings_text(compilation.trace); !siblings.empty()) {
+    text += "\n## Siblings\n\n" + siblings;
+  }
+  const Program& program = compilation.program;
+  const std::vector<bool> in_full = steps_in_full(program, usual_details);
+  if (program.steps.size() > usual_details) {
+    text += fmt::format("\nOf {} fused operators the {} follow. `stowage explain DIR --op NAME` prints any other.\n",
+                        program.steps.size(), slowest_text(usual_details));
+  }
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (in_full[i]) text += "\n" + step_text(program, i);
+  }
+  return text;
+}
+
+std::string algorithm_title(const std::string& algorithm) {
+  static const std::map<std::string, std::string> titles = {
+      {"alg1", "algorithm 1, LDM management"}, {"alg2", "algorithm 2, loop reordering"},
+      {"alg3", "algorithm 3, DMA insertion"},  {"alg4", "algorithm 4, correlation of iterators"},
+      {"alg5", "algorithm 5, classification"}, {"parallel", "split over the cores"},
+      {"search", "the plan of fewest cycles"}, {"memory-map", "places in main memory"},
+      {"placement", "views and copies"},       {"siblings", "places of siblings"}};
+  const auto title = titles.find(algorithm);
+  return title != titles.end() ? title->second : algorithm;
+}
+
+std::string decisions_text(const Trace& trace, const std::string& subject) {
+  std::string text;
+  std::string heading;
+  for (const TraceRecord& record : trace.records) {
+    if (!subject.empty() && record.subject != subject) continue;
+    const std::string now = fmt::format("{}: {}", record.subject, algorithm_title(record.algorithm));
+    if (now != heading) {
+      text += fmt::format("{}{}\n", text.empty() ? "" : "\n", now);
+      heading = now;
+    }
+    const std::string_view outcome = record.outcome == TraceOutcome::accepted  ? "accepted: "
+                                     : record.outcome == TraceOutcome::refused ? "refused: "
+                                                                               : "";
+    text += fmt::format("  {:<14} {}{}\n", record.place, outcome, record.message);
+  }
+  return text;
+}
+
+}  // namespace stowage

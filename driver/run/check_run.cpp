@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/run/check_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/evaluate.h"
+#include "core/reference/reference.h"
+#include "fusion/facts/views.h"
+#include "lowering/nest/lower.h"
+#include "lowering/program/program.h"
+
+namespace stowage {
+
+namespace {
+
+ValueError compare_floats(const Tensor& value, const Tensor& reference) {
+  ValueError error;
+  for (std::int64_t i = 0; i < reference.size(); ++i) {
+    const double got = value.as_double(i);
+    const double wanted = reference.as_double(i);
+    if (std::isnan(got)) ++error.nans;
+    if (std::isinf(got)) ++error.infinities;
+    if (std::isfinite(wanted)) error.magnitude = std::max(error.magnitude, std::abs(wanted));
+    if (std::isfinite(got) && std::isfinite(wanted)) {
+      const double difference = std::abs(got - wanted);
+      error.largest_absolute = std::max(error.largest_absolute, difference);
+      if (wanted != 0) error.largest_relative = std::max(error.largest_relative, difference / std::abs(wanted));
+    } else if (!(std::isnan(got) && std::isnan(wanted)) && got != wanted) {
+      ++error.misplaced;
+    }
+  }
+  return error;
+}
+
+ValueError compare_integers(const Tensor& value, const Tensor& reference) {
+  ValueError error;
+  for (std::int64_t i = 0; i < reference.size(); ++i) {
+    const double wanted = reference.as_double(i);
+    error.magnitude = std::max(error.magnitude, std::abs(wanted));
+    // Exactly, also beyond the 53 bits of a double.
+    if (value.as_int64(i) == reference.as_int64(i)) continue;
+    const double difference = std::max(1.0, std::abs(value.as_double(i) - wanted));
+    error.largest_absolute = std::max(error.largest_absolute, difference);
+    if (wanted != 0) error.largest_relative = std::max(error.largest_relative, difference / std::abs(wanted));
+  }
+  return error;
+}
+
+/// The tensors of the same name, type and shape in another graph with the same inputs; nothing unless all are there.
+std::optional<std::vector<TensorId>> same_tensors(const Graph& graph, const Graph& other,
+                                                  const std::vector<TensorId>& tensors) {
+  const auto counterpart = [&](TensorId id) -> std::optional<TensorId> {
+    const GraphTensor& tensor = graph.tensor(id);
+    const auto found = other.find_tensor(tensor.name);
+    if (!found || other.tensor(*found).type != tensor.type || other.tensor(*found).shape != tensor.shape) return {};
+    return found;
+  };
+  std::vector<TensorId> result;
+  for (const TensorId id : tensors) {
+    const auto found = counterpart(id);
+    if (!found) return std::nullopt;
+    result.push_back(*found);
+  }
+  if (graph.inputs().size() != other.inputs().size()) return std::nullopt;
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    if (counterpart(graph.inputs()[i]) != other.inputs()[i]) return std::nullopt;
+  }
+  return result;
+}
+
+/// What a step stored, by its results.
+std::vector<Tensor> values_of_results(const FusedOperator& group, const Tensor& stored, const Graph& graph) {
+  std::vector<Tensor> values;
+  for (const TensorStack& stack : group.stacks) {
+    if (stack.whole != group.output) continue;
+    std::int64_t first = 0;
+    for (const TensorId part : stack.parts) {
+      const std::int64_t extent = graph.tensor(part).shape.at(stack.axis);
+      values.push_back(part_of(stored, stack.axis, first, extent));
+      first += extent;
+    }
+  }
+  return values.empty() ? std::vector{stored} : values;
+}
+
+/// The emulated program's values, by the tensors of the graph that the reference runs.
+class EmulatedValues {
+ public:
+  EmulatedValues(const Graph& graph, std::span<const Tensor> inputs) : graph_(graph) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) values_[graph.inputs()[i]] = inputs[i];
+  }
+
+  void add(TensorId tensor, Tensor value) { values_[tensor] = std::move(value); }
+
+  /// What the reference makes of the values so far is `value`.
+  [[nodiscard]] bool lead_to(TensorId tensor, const Tensor& value) const {
+    try {
+      const Tensor wanted = compute_from(graph_, values_, std::span(&tensor, 1), ReferenceMode::onednn).front();
+      return compare_values(value, wanted, group_tolerance).agrees;
+    } catch (const IndexOutOfRange&) {
+      return false;  // the indices that it got are wrong, so nobody can say what is right
+    }
+  }
+
+ private:
+  const Graph& graph_;
+  std::map<TensorId, Tensor> values_;
+};
+
+/// Graph output `id` and fused operator `name` for tables.
+ValueError named(ValueError error, const Graph& graph, TensorId id, std::string name) {
+  error.name = std::move(name);
+  error.tensor = graph.tensor(id).name;
+  return error;
+}
+
+/// The same stack in the graph of one group alone: results lie in a storage that holds nothing else.
+void move_stack(const Graph& graph, TensorStack& stack, GraphBuilder& builder, std::map<TensorId, TensorId>& moved) {
+  const GraphTensor& whole = graph.tensor(stack.whole);
+  const TensorId storage = whole.constant ? builder.add_constant(whole.name, *whole.constant)
+                                          : builder.add_storage(whole.name, whole.type, whole.shape);
+  moved[stack.whole] = storage;
+  stack.whole = storage;
+  StorageBox box{storage, 0, row_major_strides(whole.shape)};
+  for (TensorId& part : stack.parts) {
+    part = moved.at(part);
+    if (whole.constant) continue;
+    builder.place(part, box);
+    box.offset += builder.tensor(part).shape.at(stack.axis) * box.strides.at(stack.axis);
+  }
+}
+
+}  // namespace
+
+ValueError compare_values(const Tensor& value, const Tensor& reference, double tolerance) {
+  check(value.type() == reference.type() && value.shape() == reference.shape(), "values of different tensors compared");
+  ValueError error = is_float(value.type()) ? compare_floats(value, reference) : compare_integers(value, reference);
+  error.type = value.type();
+  error.elements = value.size();
+  error.tolerance = is_float(value.type()) ? tolerance : 0;
+  error.agrees = error.misplaced == 0 && error.largest_absolute <= error.tolerance * error.magnitude;
+  return error;
+}
+
+bool CheckResult::agrees() const { return counts.empty() && first_difference() == nullptr; }
+
+std::size_t CheckResult::amplified_operators() const {
+  std::set<std::string> names;  // siblings have several rows
+  for (const ValueError& error : groups) {
+    if (error.amplified) names.insert(error.name);
+  }
+  return names.size();
+}
+
+std::size_t CheckResult::amplified_outputs() const {
+  return static_cast<std::size_t>(
+      std::count_if(outputs.begin(), outputs.end(), [](const ValueError& error) { return error.amplified; }));
+}
+
+const ValueError* CheckResult::first_difference() const {
+  for (const std::vector<ValueError>* rows : {&groups, &outputs}) {
+    for (const ValueError& error : *rows) {
+      if (error.is_wrong()) return &error;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation) {
+  std::map<std::pair<int, int>, DmaTotals> emulated;
+  for (const StatementCount& count : emulation.counts) {
+    DmaTotals& totals = emulated[{count.step, count.statement}];
+    totals.transfers += count.transfers;
+    totals.operations += count.operations;
+    totals.bytes += count.bytes;
+  }
+  std::vector<CountError> errors;
+  for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
+    const auto& [group, plan] = program.steps[static_cast<std::size_t>(step)];
+    if (!plan) continue;
+    const auto expect = [&, &name = group.name](int statement, const char* what, std::int64_t predicted,
+                                                std::int64_t counted) {
+      if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
+    };
+    for (const auto& [statement, predicted] : plan->counts.dma) {
+      const DmaTotals counted = emulated[{step, statement}];
+      expect(statement, "transfers", predicted.transfers, counted.transfers);
+      expect(statement, "operations", predicted.operations, counted.operations);
+      expect(statement, "bytes", predicted.bytes, counted.bytes);
+      emulated.erase({step, statement});
+    }
+    expect(-1, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(static_cast<std::size_t>(step)));
+  }
+  for (const auto& [key, counted] : emulated) {  // counted but never predicted
+    const std::string& name = program.steps.at(static_cast<std::size_t>(key.first)).group.name;
+    errors.push_back({name, key.second, "operations", 0, counted.operations});
+  }
+  return errors;
+}
+
+Result<std::vector<Tensor>> reference_values(const Graph& graph, std::span<const Tensor> inputs,
+                                             std::span<const TensorId> wanted, std::stop_token stop,
+                                             const ProgressSink& progress) {
+  std::map<TensorId, Tensor> values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
+  for (const TensorId id : wanted) {
+    if (graph.tensor(id).constant) values[id] = *graph.tensor(id).constant;
+  }
+  run_reference(
+      graph, inputs, ReferenceMode::onednn,
+      [&](TensorId id, const Tensor& value) {
+        if (std::find(wanted.begin(), wanted.end(), id) != wanted.end()) values[id] = value;
+      },
+      stop, progress);
+  if (stop.stop_requested()) return Failed{};
+  std::vector<Tensor> result;
+  for (const TensorId id : wanted) result.push_back(values.at(id));
+  return result;
+}
+
+EmulatedProgram to_emulate(const Compilation& compilation, const EmulationOptions& options) {
+  if (!options.sanitize || !compilation.changed_sources.empty()) return {compilation.program, compilation.emitted};
+  Program program = with_red_zones(compilation.program);
+  EmittedProgram emitted = emit_athread(program);
+  return {std::move(program), std::move(emitted)};
+}
+
+Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,
+                                  const EmulationOptions& options, Diagnostics& diagnostics, std::stop_token stop,
+                                  const ProgressSink& progress) {
+  const Program& program = compilation.program;
+  const Graph& graph = program.fused.graph;
+  CheckResult result;
+  result.fused_operators = program.steps.size();
+  // Every fused operator's results, then the network's outputs (one of these may be an input or a constant).
+  std::vector<TensorId> wanted;
+  std::vector<std::size_t> first_of_step;
+  for (const ProgramStep& step : program.steps) {
+    first_of_step.push_back(wanted.size());
+    const std::vector<TensorId> results = results_of(step.group);
+    wanted.insert(wanted.end(), results.begin(), results.end());
+  }
+  const std::size_t first_output = wanted.size();
+  wanted.insert(wanted.end(), graph.outputs().begin(), graph.outputs().end());
+  const auto in_model = compilation.imported ? same_tensors(graph, *compilation.imported, wanted) : std::nullopt;
+  result.against_model = in_model.has_value();
+  auto reference = in_model ? reference_values(*compilation.imported, inputs, *in_model, stop, progress)
+                            : reference_values(graph, inputs, wanted, stop, progress);
+  if (!reference) return Failed{};
+  const std::vector<TensorId>& of_reference = in_model ? *in_model : wanted;
+  EmulatedValues emulated_values(in_model ? *compilation.imported : graph, inputs);
+
+  const auto on_output = [&](int step, const Tensor& value) {
+    const auto index = static_cast<std::size_t>(step);
+    const FusedOperator& group = program.steps[index].group;
+    const std::vector<TensorId> results = results_of(group);
+    const std::vector<Tensor> values = values_of_results(group, value, graph);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const std::size_t at = first_of_step[index] + r;
+      Tensor& wanted_value = (*reference)[at];
+      ValueError error = compare_values(values[r], wanted_value, group_tolerance);
+      error.amplified = !error.agrees && emulated_values.lead_to(of_reference[at], values[r]);
+      result.groups.push_back(named(std::move(error), graph, results[r], group.name));
+      wanted_value = Tensor();  // compared, so its memory is free
+    }
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      emulated_values.add(of_reference[first_of_step[index] + r], values[r]);
+    }
+    if (progress) progress("emulate", index + 1, program.steps.size());
+  };
+  const EmulatedProgram emulated = to_emulate(compilation, options);
+  auto emulation = emulate(emulated.program, emulated.emitted, inputs, options, on_output, diagnostics, stop);
+  if (!emulation) return Failed{};
+  result.emulation = *std::move(emulation);
+  const bool all_right = result.first_difference() == nullptr;
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+    const TensorId id = graph.outputs()[i];
+    const Tensor& value = result.emulation.outputs.at(i);
+    ValueError error = compare_values(value, (*reference)[first_output + i], output_tolerance);
+    error.amplified = !error.agrees && all_right && emulated_values.lead_to(of_reference[first_output + i], value);
+    result.outputs.push_back(named(std::move(error), graph, id, "output " + graph.tensor(id).name));
+  }
+  result.counts = compare_counts(emulated.program, result.emulation);
+  return result;
+}
+
+Result<IsolatedOperator> isolate(const Compilation& compilation, const std::string& name, Diagnostics& diagnostics) {
+  const Program& whole = compilation.program;
+  const Graph& graph = whole.fused.graph;
+  std::vector<std::string> names;
+  for (const ProgramStep& step : whole.steps) names.push_back(step.group.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    diagnostics.error("unknown-fused-operator", {}, fmt::format("no fused operator '{}'", name),
+                      suggest_name(name, names));
+    return Failed{};
+  }
+  const ProgramStep& step = whole.steps[static_cast<std::size_t>(found - names.begin())];
+
+  // A graph of the group alone: its operands first, then its operators.
+  IsolatedOperator isolated;
+  GraphBuilder builder(graph.name() + "/" + name);
+  std::map<TensorId, TensorId> moved;
+  for (const TensorId id : step.group.inputs) {
+    const GraphTensor& tensor = graph.tensor(id);
+    if (tensor.constant) {
+      moved[id] = builder.add_constant(tensor.name, *tensor.constant);
+    } else {
+      moved[id] = builder.add_input(tensor.name, tensor.type, tensor.shape);
+      isolated.inputs.push_back(id);
+    }
+  }
+  ProgramStep alone;
+  alone.group = step.group;
+  alone.group.operators.clear();
+  for (const OpId id : step.group.operators) {
+    const Operator& op = graph.op(id);
+    std::vector<std::optional<TensorId>> operands;
+    for (const auto& operand : op.inputs) {
+      operands.push_back(operand ? std::optional(moved.at(*operand)) : std::nullopt);
+    }
+    const GraphTensor& output = graph.tensor(op.output);
+    const OpId copy = builder.add_operator(op.kind, op.name, op.attributes, operands, output.name, output.type,
+                                           output.shape, op.origins);
+    moved[op.output] = builder.op(copy).output;
+    alone.group.operators.push_back(copy);
+  }
+  for (const TensorId id : results_of(step.group)) builder.mark_output(moved.at(id));
+  for (TensorStack& stack : alone.group.stacks) move_stack(graph, stack, builder, moved);
+  for (TensorId& id : alone.group.inputs) id = moved.at(id);
+  alone.group.output = moved.at(step.group.output);
+
+  Compilation& result = isolated.compilation;
+  result.command_line = compilation.command_line;
+  result.model = compilation.model;
+  result.network = compilation.network;
+  Program& program = result.program;
+  program.target = whole.target;
+  program.fusion = whole.fusion;
+  program.planner = whole.planner;
+  program.fused.graph = std::move(builder).build();
+  program.fused.groups = {alone.group};
+  if (!step.plan) {
+    // Inputs and outputs of a network have no gaps, so what is a view in the network need not be one alone.
+    program.fused.graph = place_tensors(program.fused.graph, {}, program.target.dma_alignment);
+    if (!is_in_place(program.fused.graph, alone.group.operators.front())) {
+      diagnostics.error("nothing-to-run", {}, fmt::format("'{}' is a view: no kernel is launched for it", name),
+                        "name a fused operator that is launched");
+      return Failed{};
+    }
+  }
+  if (step.plan) {
+    // The stages name tensors of the graph, so the nest is made again; the schedule is complete and stays.
+    Lowered nest = lower(name, group_stages(program.fused.graph, alone.group), step.plan->schedule, program.target);
+    check(std::holds_alternative<LoopNest>(nest), "a planned group can no longer be lowered");
+    alone.plan = *step.plan;
+    alone.plan->nest = std::get<LoopNest>(std::move(nest));
+    alone.plan->counts = predict_counts(alone.plan->nest);
+  }
+  program.steps = {alone};
+  program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
+  result.emitted = emit_athread(program);
+  return isolated;
+}
+
+}  // namespace stowage

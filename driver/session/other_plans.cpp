@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/session/other_plans.h"
+
+#include <fmt/format.h>
+
+#include "core/number_text.h"
+#include "fusion/strategies/candidates.h"
+#include "fusion/strategies/fixed_groups.h"
+#include "lowering/model/planner.h"
+#include "lowering/program/planners.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::string_view published = "swtvm";
+
+/// Nothing where some operator or fixed group cannot be planned so.
+std::optional<std::int64_t> cycles_of(const Graph& graph, const std::vector<FusionTemplate>& templates,
+                                      const Strategy& strategy, const Planner& planner, const Target& target,
+                                      const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
+                                      const std::stop_token& stop) {
+  const PlannedGroupCost cost(planner, target, {costs.threads, costs.cache});
+  CandidateSet set = find_candidate_groups(graph, templates, &cost, {}, stop);
+  const FixedCandidates person = find_fixed(set, fixed);
+  if (!person.refused.empty()) return std::nullopt;
+  Choice choice;
+  if (person.candidates.empty()) {
+    choice = strategy.choose(set, {}, stop);
+  } else {
+    choice = with_fixed(set, strategy.choose(with_fixed(set, person.candidates), {}, stop), person.candidates);
+  }
+  const std::int64_t cycles = total_cycles(set, choice.candidates);
+  if (stop.stop_requested() || cycles >= CandidateSet::unplannable) return std::nullopt;
+  return cycles;
+}
+
+}  // namespace
+
+std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionTemplate>& templates,
+                                   const Strategy& strategy, const Planner& planner, const Target& target,
+                                   std::int64_t cycles, const std::vector<std::vector<OpId>>& fixed,
+                                   const CostOptions& costs, const std::stop_token& stop) {
+  const Planner* by = find_planner(published);
+  check(by != nullptr, "the published planner is there");
+  const auto on = [&](int cores) {
+    Target fewer = target;
+    fewer.cores = cores;
+    return cycles_of(graph, templates, strategy, *by, fewer, fixed, costs, stop);
+  };
+  if (planner.name() != published) {
+    const auto found = on(target.cores);
+    if (!found) return {};
+    return {{std::string(published), target.cores, *found}};
+  }
+  std::vector<OtherPlan> best;
+  for (const int share : {2, 4, 8}) {
+    if (target.cores < share) break;
+    const auto found = on(target.cores / share);
+    if (!found || *found >= (best.empty() ? cycles : best.front().cycles)) continue;
+    best = {{std::string(published), target.cores / share, *found}};
+  }
+  return best;
+}
+
+OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_view strategy) {
+  const std::string result = fmt::format("{} cycles, {}", grouped_digits(other.cycles),
+                                         seconds_text(static_cast<double>(other.cycles) / target.clock_hz));
+  if (other.cores == target.cores) {
+    return {fmt::format("by planner {}", other.planner), result,
+            fmt::format("Planner {}, the published one, takes that with the groups that {} chooses for it.",
+                        other.planner, strategy)};
+  }
+  return {fmt::format("on {} of {} cores", other.cores, target.cores), result,
+          fmt::format("On fewer cores planner {} is faster, because more cores load more in all; planner searched "
+                      "chooses how many to use.",
+                      other.planner)};
+}
+
+}  // namespace stowage

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/session/session.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include "core/npy.h"
+#include "core/operators.h"
+#include "core/quoting.h"
+#include "driver/files/files.h"
+#include "driver/session/model_hash.h"
+#include "driver/session/schedule_toml.h"
+#include "fusion/explain/record_as_planned.h"
+#include "fusion/facts/views.h"
+#include "fusion/fold/fold_intrinsics.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/model/planner.h"
+#include "lowering/program/planners.h"
+#include "lowering/program/program.h"
+#include "lowering/verify/verify.h"
+
+namespace stowage {
+
+namespace {
+
+constexpr std::string_view target_prefix = "target.";
+
+/// The part of the settings that is about the target; others are reported.
+std::vector<std::string> target_settings(const std::vector<std::string>& settings, Diagnostics& diagnostics) {
+  std::vector<std::string> result;
+  for (const std::string& setting : settings) {
+    if (setting.starts_with(target_prefix)) {
+      result.push_back(setting.substr(target_prefix.size()));
+      continue;
+    }
+    SourcePlace place;
+    place.file = "--set " + setting;
+    diagnostics.error("unknown-setting", place, "a setting is TABLE.KEY=VALUE, and the only table is 'target'",
+                      "for instance --set target.cores=1");
+  }
+  return result;
+}
+
+template <class Thing>
+const Thing* find_named(const std::string& name, const std::string& what, const Thing* (*find)(std::string_view),
+                        const std::vector<std::string>& names, Diagnostics& diagnostics) {
+  const Thing* found = find(name);
+  if (found == nullptr) {
+    diagnostics.error("unknown-" + what, {}, fmt::format("no {} '{}'", what, name), suggest_name(name, names));
+  }
+  return found;
+}
+
+void report(const ProgressSink& progress, const std::string& stage, std::size_t done, std::size_t total) {
+  if (progress) progress(stage, done, total);
+}
+
+}  // namespace
+
+std::string default_planner() { return "searched"; }
+
+Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics) {
+  Diagnostics own;
+  const std::vector<std::string> settings = target_settings(request.settings, own);
+  auto target = load_target(request.target, settings, own);
+  diagnostics.append(own);
+  if (own.has_errors()) return Failed{};
+  return target;
+}
+
+Result<std::optional<UserTemplates>> read_user_templates(const std::string& path, Diagnostics& diagnostics) {
+  if (path.empty()) return std::optional<UserTemplates>{};
+  auto text = read_text_file(path, diagnostics);
+  if (!text) return Failed{};
+  const std::string hash = hash_of(std::as_bytes(std::span(*text)));
+  return std::optional(UserTemplates{{path, hash}, *std::move(text)});
+}
+
+Result<std::vector<FusionTemplate>> fusion_templates(const std::optional<UserTemplates>& user,
+                                                     Diagnostics& diagnostics) {
+  const std::vector<FusionTemplate>& built_in = built_in_templates();
+  if (!user) return built_in;
+  auto templates = parse_templates(user->text, user->file.path, diagnostics, built_in);
+  if (templates) templates->insert(templates->end(), built_in.begin(), built_in.end());
+  return templates;
+}
+
+namespace {
+
+/// What a request names, found. What can be wrong before the model is opened is reported together.
+struct CompileWay {
+  Target target;
+  const Strategy* strategy = nullptr;
+  const Planner* planner = nullptr;
+  std::optional<UserTemplates> user_templates;
+  std::vector<FusionTemplate> templates;
+};
+
+Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagnostics) {
+  auto target = target_of(request, diagnostics);
+  const Strategy* strategy =
+      find_named<Strategy>(request.fusion, "fusion", &find_strategy, strategy_names(), diagnostics);
+  const Planner* planner = find_named<Planner>(request.planner, "planner", &find_planner, planner_names(), diagnostics);
+  auto user_templates = read_user_templates(request.templates, diagnostics);
+  if (!user_templates) return Failed{};
+  auto templates = fusion_templates(*user_templates, diagnostics);
+  if (!target || strategy == nullptr || planner == nullptr || !templates) return Failed{};
+  return CompileWay{*std::move(target), strategy, planner, *std::move(user_templates), *std::move(templates)};
+}
+
+/// What follows when a network is fused; the rest of `compilation` is filled in.
+Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fused, const FixedSchedules& fixed,
+                                  const Planner& planner, const Target& target, const std::string& fusion,
+                                  const CostOptions& costs, Diagnostics& diagnostics, const std::stop_token& stop,
+                                  const ProgressSink& progress) {
+  if (!check_schedules(fused, fixed, diagnostics)) return Failed{};
+  auto program = plan_program(fused, fixed.schedules, planner, target, TraceSink(&compilation.trace), diagnostics, stop,
+                              progress, costs.threads, costs.choices);
+  if (!program || stop.stop_requested()) return Failed{};
+  compilation.program = *std::move(program);
+  compilation.program.fusion = fusion;
+  compilation.program.planner = planner.name();
+  GroupCycles cycles;
+  for (const ProgramStep& step : compilation.program.steps) {
+    if (step.plan) cycles[step.group.operators] = step.plan->time.cycles;
+  }
+  count_as_planned(compilation.fusion, cycles);
+
+  report(progress, "emit", 0, 1);
+  compilation.emitted = emit_signed(compilation);
+  check(compilation.emitted.arena_bytes <= compilation.program.target.ldm_bytes,
+        "plans leave a kernel's parameters their room (lowering/model/ldm_room.h)");
+  if (stop.stop_requested()) return Failed{};
+  return compilation;
+}
+
+/// Operators of fixed groups in a graph; names that it has not, or has in two groups, are reported.
+Result<std::vector<std::vector<OpId>>> find_groups(const Graph& graph, const std::vector<FixedGroup>& groups,
+                                                   Diagnostics& diagnostics) {
+  Diagnostics own;
+  std::map<std::string, OpId> known;
+  std::vector<std::string> names;
+  for (const OpId op : topological_order(graph)) {
+    names.push_back(graph.op(op).name);
+    known.emplace(names.back(), op);
+  }
+  std::set<OpId> taken;
+  std::vector<std::vector<OpId>> found;
+  for (const FixedGroup& group : groups) {
+    const auto problem = [&](const char* code, std::string message, std::string remedy) {
+      Diagnostic diagnostic = group.place;
+      diagnostic.code = code;
+      diagnostic.message = std::move(message);
+      diagnostic.remedy = std::move(remedy);
+      own.add(std::move(diagnostic));
+    };
+    found.emplace_back();
+    for (const std::string& name : group.operators) {
+      const auto op = known.find(name);
+      if (op == known.end()) {
+        problem("unknown-operator", fmt::format("no operator '{}'", name), suggest_name(name, names));
+      } else if (!taken.insert(op->second).second) {
+        problem("group-overlap", fmt::format("operator '{}' is in two fixed groups", name),
+                "an operator belongs to one group only");
+      } else {
+        found.back().push_back(op->second);
+      }
+    }
+  }
+  diagnostics.append(own);
+  if (own.has_errors()) return Failed{};
+  return found;
+}
+
+/// The fused graph; the record of it goes into the compilation.
+Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const CompileWay& way,
+                        const std::vector<FixedGroup>& groups, const CostOptions& costs, Diagnostics& diagnostics,
+                        const std::stop_token& stop, const ProgressSink& progress) {
+  const auto fixed = find_groups(graph, groups, diagnostics);
+  if (!fixed) return Failed{};
+  report(progress, "fuse", 0, 1);
+  const PlannedGroupCost cost(*way.planner, way.target, costs);
+  Fusion fusion = fuse_graph(graph, way.templates, &cost, *way.strategy, TraceSink(&compilation.trace), stop, *fixed);
+  if (stop.stop_requested()) return Failed{};
+  for (const FixedRefusal& refused : fusion.refused) {
+    const FixedGroup& group = groups[refused.group];
+    for (const Decision& decision : refused.refusals) {
+      Diagnostic diagnostic = group.place;
+      diagnostic.code = "group-refused";
+      diagnostic.message = fmt::format("{} cannot be one group: {} ({})", fmt::join(group.operators, " + "),
+                                       decision.reason, decision.rule);
+      diagnostic.remedy = decision.flip.empty() ? "" : "it would take " + decision.flip;
+      diagnostics.add(std::move(diagnostic));
+    }
+  }
+  if (!fusion.refused.empty()) return Failed{};
+  if (const auto broken = verify(fusion.fused)) fail_check("fusion broke the graph: " + *broken);
+  compilation.fusion = std::move(fusion.record);
+  const std::vector<FusionTemplate>& built_in = built_in_templates();
+  std::set<std::string> cut_off;  // built-in templates: their users cannot change them
+  for (const SearchLimit& limit : compilation.fusion.limits) {
+    if (limit.of_repeat) continue;
+    const bool ours = std::any_of(built_in.begin(), built_in.end(),
+                                  [&](const FusionTemplate& row) { return row.name == limit.template_name; });
+    if (ours) {
+      cut_off.insert(limit.template_name);
+      continue;
+    }
+    const auto of = std::find_if(way.templates.begin(), way.templates.end(),
+                                 [&](const FusionTemplate& row) { return row.name == limit.template_name; });
+    const SourcePlace place = of != way.templates.end() ? of->place : SourcePlace{};
+    diagnostics.warning("search-limit", place, text_of(limit), "repeat less, or give its vertices conditions");
+  }
+  if (!cut_off.empty()) {
+    diagnostics.warning(
+        "groups-left-out", {},
+        fmt::format(
+            "the plan is right but may not be the fastest: operators of this network can be fused in so many ways "
+            "that not all were compared (template{} {}; report.md has the numbers)",
+            cut_off.size() == 1 ? "" : "s", fmt::join(cut_off, ", ")));
+  }
+  return std::move(fusion.fused);
+}
+
+bool same_groups(const FusedGraph& a, const FusedGraph& b) {
+  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
+                    [](const FusedOperator& x, const FusedOperator& y) { return x.operators == y.operators; });
+}
+
+std::vector<FixedGroup> groups_of(const FusedGraph& fused) {
+  std::vector<FixedGroup> groups;
+  for (const FusedOperator& group : fused.groups) {
+    groups.emplace_back();
+    for (const OpId op : group.operators) groups.back().operators.push_back(fused.graph.op(op).name);
+  }
+  return groups;
+}
+
+/// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.
+Result<Compilation> compile_imported(Compilation compilation, const Graph& graph, const CompileWay& way,
+                                     const CompileRequest& request, Diagnostics& diagnostics,
+                                     const std::stop_token& stop, const ProgressSink& progress) {
+  compilation.command_line = request.command_line;
+  compilation.imported = graph;
+  compilation.network = graph.name();
+  compilation.templates = way.user_templates;
+  const TraceSink trace(&compilation.trace);
+
+  PlanChoices choices;
+  CostOptions costs = request.costs;
+  costs.choices = &choices;
+  const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma_alignment);
+  auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
+  if (!fused) return Failed{};
+  if (request.fixed.schedules.empty()) {
+    const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
+    if (!groups) return Failed{};
+    compilation.others = other_plans(placed, way.templates, *way.strategy, *way.planner, way.target,
+                                     compilation.fusion.totals.front().cycles, *groups, costs, stop);
+  }
+  return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion, costs,
+                       diagnostics, stop, progress);
+}
+
+}  // namespace
+
+Result<Graph> import_network(const CompileRequest& request, Compilation& compilation, Diagnostics& diagnostics,
+                             const std::stop_token& stop) {
+  compilation.dimensions = request.import.dimensions;
+  ImportOptions import = request.import;
+  Diagnostics files;
+  for (const auto& [input, file] : request.bindings) {
+    const auto value = read_npy(file, files);
+    if (!value) continue;
+    const auto hash = hash_of_file(file, files, stop);
+    if (!hash) continue;
+    import.bindings[input] = *value;
+    compilation.bindings[input] = {file, *hash};
+  }
+  auto hash = hash_of_model(request.model, files, stop);
+  diagnostics.append(files);
+  if (files.has_errors() || !hash) return Failed{};
+  compilation.model = {request.recorded_model.empty() ? request.model : request.recorded_model, *hash};
+  return import_onnx(request.model, import, diagnostics, stop);
+}
+
+Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnostics, std::stop_token stop,
+                            const ProgressSink& progress) {
+  const auto way = compile_way(request, diagnostics);
+  if (!way) return Failed{};
+
+  report(progress, "read", 0, 1);
+  Compilation compilation;
+  const auto graph = import_network(request, compilation, diagnostics, stop);
+  if (!graph || stop.stop_requested()) return Failed{};
+  return compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, progress);
+}
+
+Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& request, Diagnostics& diagnostics,
+                                  std::stop_token stop, const ProgressSink& progress) {
+  const auto way = compile_way(request, diagnostics);
+  if (!way) return Failed{};
+  return compile_imported({}, graph, *way, request, diagnostics, stop, progress);
+}
+
+Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
+                               Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress,
+                               const CostOptions& cost_options) {
+  const Planner* planner = find_planner(before.program.planner);
+  const Strategy* strategy = find_strategy(before.program.fusion);
+  check(planner != nullptr && strategy != nullptr, "a plan names a planner or strategy that there is not");
+  PlanChoices choices;
+  CostOptions costs = cost_options;
+  costs.choices = &choices;
+  Compilation again = before;
+  std::erase_if(again.trace.records, &is_of_planner);
+  const bool same_target = to_toml(target) == to_toml(before.program.target);
+  if (!same_target || !fixed.groups.empty() || !fixed.schedules.empty()) again.others.clear();  // of another question
+  if (fixed.groups.empty() && same_target) {
+    return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion, costs,
+                         diagnostics, stop, progress);
+  }
+  std::erase_if(again.trace.records, [&](const TraceRecord& record) {
+    return record.algorithm == "fusion" || record.algorithm == strategy->name();
+  });
+  auto templates = fusion_templates(before.templates, diagnostics);
+  if (!templates) return Failed{};
+  const CompileWay way{target, strategy, planner, before.templates, *std::move(templates)};
+  const auto fused_with = [&](const std::vector<FixedGroup>& groups) {
+    return fuse(again, before.program.fused.graph, way, groups, costs, diagnostics, stop, progress);
+  };
+  const Trace kept = again.trace;
+  auto fused = fused_with(fixed.groups);
+  if (fused && fixed.groups.empty() && !same_groups(*fused, before.program.fused)) {
+    again.trace = kept;
+    fused = fused_with(groups_of(before.program.fused));
+  }
+  if (!fused) return Failed{};
+  return plan_and_emit(std::move(again), *fused, fixed, *planner, target, before.program.fusion, costs, diagnostics,
+                       stop, progress);
+}
+
+EmittedProgram emit_signed(const Compilation& compilation) {
+  EmittedProgram emitted = emit_athread(compilation.program);
+  const std::string line = reproducer_line(compilation);
+  for (EmittedFile& file : emitted.files) {
+    const bool makefile = file.path == "Makefile";
+    if (!makefile && file.path != "main.c") continue;
+    const std::string text = c_comment_text(line);
+    file.text = fmt::format(fmt::runtime(makefile ? "# {}\n{}" : "/* {} */\n{}"), text, file.text);
+    for (LineOrigin& origin : file.origins) ++origin.line;
+  }
+  return emitted;
+}
+
+DmaTotals dma_totals(const NestCounts& counts) {
+  DmaTotals sum;
+  for (const auto& [statement, totals] : counts.dma) {
+    sum.transfers += totals.transfers;
+    sum.operations += totals.operations;
+    sum.bytes += totals.bytes;
+    for (const auto& [block, operations] : totals.operations_by_block) sum.operations_by_block[block] += operations;
+    for (const auto& [block, bytes] : totals.bytes_by_block) sum.bytes_by_block[block] += bytes;
+  }
+  return sum;
+}
+
+ProgramTotals totals_of(const Program& program) {
+  ProgramTotals sum;
+  for (const ProgramStep& step : program.steps) {
+    ++sum.groups;
+    sum.operators += static_cast<std::int64_t>(step.group.operators.size());
+    if (!step.plan) continue;
+    ++sum.kernels;
+    sum.flops += flops(step.plan->nest.stages);
+    sum.multiply_adds += multiply_adds(step.plan->nest.stages);
+    const DmaTotals dma = dma_totals(step.plan->counts);
+    sum.dma.transfers += dma.transfers;
+    sum.dma.operations += dma.operations;
+    sum.dma.bytes += dma.bytes;
+    sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, step.plan->nest.ldm_bytes);
+    sum.cycles += step.plan->time.cycles;
+  }
+  sum.seconds = static_cast<double>(sum.cycles) / program.target.clock_hz;
+  return sum;
+}
+
+std::string default_cost_cache() {
+  if (const char* own = std::getenv("STOWAGE_CACHE_DIR")) return own;
+  const char* xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && xdg[0] == '/') return std::string(xdg) + "/stowage";  // relative ones are to be ignored
+  const char* home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/stowage" : std::string();
+}
+
+std::string hash_of(std::span<const std::byte> bytes) {
+  return fmt::format("xxh64:{:016x}", XXH64(bytes.data(), bytes.size(), 0));
+}
+
+std::string_view stowage_version() { return STOWAGE_VERSION; }
+
+std::string reproducer_line(const Compilation& compilation) {
+  const std::string target = to_toml(compilation.program.target);
+  return fmt::format("stowage {} | {} | model {} {} | target {} {}", stowage_version(), compilation.command_line,
+                     compilation.model.path, compilation.model.hash, compilation.program.target.name,
+                     hash_of(std::as_bytes(std::span(target))));
+}
+
+}  // namespace stowage

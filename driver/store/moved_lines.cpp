@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/store/moved_lines.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace stowage {
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// By line of `before` (from 0): its line in `after`, or -1.
+std::vector<int> new_lines(const std::vector<std::string>& before, const std::vector<std::string>& after) {
+  // length[i][j]: of the longest common subsequence of before[i…] and after[j…].
+  std::vector<std::vector<int>> length(before.size() + 1, std::vector<int>(after.size() + 1, 0));
+  for (std::size_t i = before.size(); i-- > 0;) {
+    for (std::size_t j = after.size(); j-- > 0;) {
+      length[i][j] = before[i] == after[j] ? length[i + 1][j + 1] + 1 : std::max(length[i + 1][j], length[i][j + 1]);
+    }
+  }
+  std::vector<int> result(before.size(), -1);
+  for (std::size_t i = 0, j = 0; i < before.size() && j < after.size();) {
+    if (before[i] == after[j]) {
+      result[i++] = static_cast<int>(j++);
+    } else if (length[i + 1][j] >= length[i][j + 1]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<LineOrigin> moved_origins(const std::vector<LineOrigin>& origins, const std::string& before,
+                                      const std::string& after) {
+  const std::vector<int> places = new_lines(lines_of(before), lines_of(after));
+  std::vector<LineOrigin> result;
+  for (LineOrigin origin : origins) {
+    const int place = places.at(static_cast<std::size_t>(origin.line - 1));
+    if (place < 0) continue;
+    origin.line = place + 1;
+    result.push_back(origin);
+  }
+  return result;
+}
+
+}  // namespace stowage

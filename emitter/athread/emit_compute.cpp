@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compute statements as plain loops: the scalar and the vector form. Register blocks are in emit_register_block.cpp.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "emitter/athread/compute_writer.h"
+
+namespace stowage {
+
+namespace {
+
+/// In local indices tensor_value(r) with r from here on is the value of read r - first_read, smaller numbers are
+/// buffers.
+constexpr int first_read = 1 << 20;
+
+}  // namespace
+
+ComputeWriter::ComputeWriter(KernelContext& context, const Stmt& statement, const Compute& computation)
+    : k_(context),
+      stmt_(statement),
+      compute_(computation),
+      stage_(context.nest.stages.stages[static_cast<std::size_t>(computation.stage)]) {
+  const std::size_t count =
+      compute_.part == Compute::Part::finish ? static_cast<std::size_t>(stage_.spatial) : stage_.axes.size();
+  check(compute_.box.size() >= count, "a computation's box has fewer ranges than its stage has axes");
+  // Inner names in braces of their own: only nest variables and tensors of the function must stay visible.
+  IdentifierPool local = k_.pool;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Range& range = compute_.box[i];
+    LocalAxis axis;
+    axis.variable = VarId(k_.nest.variables.size() + i);
+    const std::string base = k_.canonical ? fmt::format("axis{}", i) : c_name(stage_.axes[i].name);
+    axis.name = local.take(base + "i");
+    axis.max_extent = range.max_extent;
+    if (range.extent.is_constant()) {
+      axis.constant = range.extent.constant();
+      axis.end = std::to_string(*axis.constant);
+    } else {
+      // An extent that is a variable of the nest has a name already.
+      axis.end_is_named = is_name(range.extent);
+      axis.end = axis.end_is_named ? k_.index(range.extent) : local.take(base + "_n");
+    }
+    axis.spatial = static_cast<int>(i) < stage_.spatial;
+    axes_.push_back(std::move(axis));
+  }
+}
+
+IndexExpr ComputeWriter::point(std::size_t axis) const {
+  const IndexExpr& start = compute_.box[axis].start;
+  return axes_[axis].constant == 1 ? start : start + IndexExpr(axes_[axis].variable);
+}
+
+IndexNames ComputeWriter::names() {
+  IndexNames names;
+  names.variable = [this](VarId v) {
+    const std::size_t nest_variables = k_.nest.variables.size();
+    return v.index() < nest_variables ? k_.variables[v.index()] : axes_.at(v.index() - nest_variables).name;
+  };
+  names.range = [this](VarId v) {
+    const std::size_t nest_variables = k_.nest.variables.size();
+    if (v.index() < nest_variables) return k_.range(v);
+    return Interval{0, std::max<std::int64_t>(0, axes_.at(v.index() - nest_variables).max_extent - 1)};
+  };
+  names.read_value = [this](int number) {
+    return number >= first_read ? read(number - first_read) : k_.first_element(number);
+  };
+  names.table = [this](const std::shared_ptr<const IndexTable>& table) { return k_.table(table); };
+  return names;
+}
+
+IndexExpr ComputeWriter::at_point(const IndexExpr& e) const {
+  const IndexExpr numbered = renumber_reads(e, [&](int read) {
+    const auto& buffer = compute_.read_buffers.at(static_cast<std::size_t>(read));
+    check(buffer.has_value(), "an index that needs a read without a buffer");
+    const auto& extents = k_.nest.buffers[static_cast<std::size_t>(*buffer)].extents;
+    return element_count(extents) == 1 ? *buffer : first_read + read;
+  });
+  return substitute(numbered, [&](VarId axis) { return point(axis.index()); });
+}
+
+std::vector<IndexExpr> ComputeWriter::local_index(int buffer, const std::vector<IndexExpr>& index) const {
+  const Buffer& held = k_.nest.buffers[static_cast<std::size_t>(buffer)];
+  check(index.size() == held.extents.size(), "an access of another rank than its buffer");
+  std::vector<IndexExpr> local;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (held.extents[d] == 1) {
+      local.emplace_back(0);
+      continue;
+    }
+    local.push_back(at_point(index[d]) - held.origin[d]);
+  }
+  return local;
+}
+
+std::vector<IndexExpr> ComputeWriter::output_index() const {
+  std::vector<IndexExpr> index;
+  for (int i = 0; i < stage_.spatial; ++i) index.emplace_back(VarId(static_cast<std::size_t>(i)));
+  return local_index(compute_.output_buffer, index);
+}
+
+std::vector<IndexExpr> ComputeWriter::read_index(int read) const {
+  const auto r = static_cast<std::size_t>(read);
+  check(r < compute_.read_buffers.size() && compute_.read_buffers[r].has_value(), "a read without a buffer");
+  return local_index(*compute_.read_buffers[r], stage_.reads[r].index);
+}
+
+std::string ComputeWriter::element(int buffer, const std::vector<IndexExpr>& local) {
+  std::vector<std::string> text;
+  const IndexNames with = names();
+  for (const IndexExpr& e : local) text.push_back(c_index(e, with));
+  return k_.element(buffer, text);
+}
+
+std::string ComputeWriter::read(int read) {
+  return element(*compute_.read_buffers[static_cast<std::size_t>(read)], read_index(read));
+}
+
+std::string ComputeWriter::output() { return element(compute_.output_buffer, output_index()); }
+
+ElementType ComputeWriter::output_type() const {
+  return k_.nest.buffers[static_cast<std::size_t>(compute_.output_buffer)].type;
+}
+
+std::string ComputeWriter::value(const ScalarExpr& e, const std::string& accumulator) {
+  int temporaries = 0;
+  ScalarNames with;
+  with.read = [this](int r) { return read(r); };
+  with.accumulator = accumulator;
+  with.index = [this](const IndexExpr& index) { return c_index(at_point(index), names()); };
+  with.temporary = [&](ElementType type, const std::string& text) {
+    std::string name = fmt::format("t{}_", temporaries++);
+    k_.out.line(fmt::format("const {} {} = {};", c_name_of(type), name, text));
+    return name;
+  };
+  std::string text = c_scalar(e, with);
+  // The outer parentheses of a whole right-hand side only get in the reader's way.
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (depth == 0) {
+      if (text[0] == '(' && i + 1 == text.size()) return text.substr(1, i - 1);
+      break;
+    }
+  }
+  return text;
+}
+
+void ComputeWriter::open_loop(std::size_t axis, bool full) {
+  const LocalAxis& a = axes_[axis];
+  if (a.constant == 1) return;
+  const std::string end = full ? std::to_string(a.max_extent) : a.end;
+  k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", a.name, end), stmt_.id);
+}
+
+void ComputeWriter::close_loop(std::size_t axis) {
+  if (axes_[axis].constant != 1) k_.out.close();
+}
+
+void ComputeWriter::write_combine(const std::string& to) {
+  const std::string body = value(stage_.body, to);
+  const ElementType type = output_type();
+  const auto combined = [&](BinaryOp op) { return fmt::format("{} = {};", to, c_binary(op, type, to, body)); };
+  const auto in_place = [&](BinaryOp op, std::string_view sign) {
+    return is_float(type) ? fmt::format("{} {}= {};", to, sign, body) : combined(op);
+  };
+  std::string line;
+  switch (stage_.reduction) {
+    case Reduction::sum: line = in_place(BinaryOp::add, "+"); break;
+    case Reduction::product: line = in_place(BinaryOp::multiply, "*"); break;
+    case Reduction::maximum: line = combined(BinaryOp::maximum); break;
+    case Reduction::minimum: line = combined(BinaryOp::minimum); break;
+    case Reduction::none: line = fmt::format("{} = {};", to, body); break;
+  }
+  k_.out.line(std::move(line), stmt_.id);
+}
+
+void ComputeWriter::write_assignment() {
+  const std::string to = output();
+  const bool finish = compute_.part == Compute::Part::finish;
+  k_.out.line(fmt::format("{} = {};", to, value(finish ? stage_.finish : stage_.body, to)), stmt_.id);
+}
+
+/// Spatial loops outside, reductions inside them in a local accumulator.
+void ComputeWriter::write_scalar() {
+  const auto spatial = static_cast<std::size_t>(stage_.spatial);
+  for (std::size_t i = 0; i < spatial; ++i) open_loop(i, false);
+  const bool reduces = compute_.part == Compute::Part::update;
+  if (!reduces) {
+    write_assignment();
+  } else {
+    const bool braces = std::all_of(axes_.begin(), axes_.begin() + stage_.spatial,
+                                    [](const LocalAxis& axis) { return axis.constant == 1; });
+    if (braces) k_.out.open("{");
+    const std::string to = output();
+    k_.out.line(fmt::format("{} acc_ = {};", c_name_of(output_type()), to), stmt_.id);
+    for (std::size_t i = spatial; i < axes_.size(); ++i) open_loop(i, false);
+    write_combine("acc_");
+    for (std::size_t i = spatial; i < axes_.size(); ++i) close_loop(i);
+    k_.out.line(fmt::format("{} = acc_;", to));
+    if (braces) k_.out.close();
+  }
+  for (std::size_t i = 0; i < spatial; ++i) close_loop(i);
+}
+
+/// Spatial loops but the lanes, then reductions, then the lanes: innermost and contiguous in the output.
+void ComputeWriter::write_vector() {
+  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
+  check(lane < static_cast<std::size_t>(stage_.spatial), "lanes along an axis that is not spatial");
+  std::vector<std::size_t> outer;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (i != lane) outer.push_back(i);
+  }
+  const auto loops = [&](bool full) {
+    for (const std::size_t i : outer) open_loop(i, false);
+    open_loop(lane, full);
+    if (compute_.part == Compute::Part::update) {
+      write_combine(output());
+    } else {
+      write_assignment();
+    }
+    close_loop(lane);
+    for (const std::size_t i : outer) close_loop(i);
+  };
+  if (axes_[lane].constant) {
+    loops(false);
+    return;
+  }
+  // A constant number of trips is what compilers turn into vector code without a remainder.
+  k_.out.open(fmt::format("if ({} == {}) {{", axes_[lane].end, axes_[lane].max_extent));
+  loops(true);
+  k_.out.turn("} else {");
+  loops(false);
+  k_.out.close();
+}
+
+void ComputeWriter::write() {
+  if (!stmt_.note.empty()) k_.comment(stmt_.note);
+  const bool blocks = compute_.form == ComputeForm::register_block && can_block_registers();
+  check(!blocks || k_.target.vector_lanes == 4, "a register block for a target whose vectors are no floatv4");
+  const bool scoped = std::any_of(axes_.begin(), axes_.end(), [&](const LocalAxis& axis) {
+    return axis.needs_name() || (blocks && !axis.constant);  // loop variables that outlive their loop
+  });
+  const bool nothing = std::any_of(axes_.begin(), axes_.end(),
+                                   [](const LocalAxis& axis) { return axis.constant && *axis.constant <= 0; });
+  if (nothing) return;
+  const bool single =
+      !scoped && std::all_of(axes_.begin(), axes_.end(), [](const LocalAxis& axis) { return axis.constant == 1; });
+  if (scoped || single) k_.out.open("{");
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (!axes_[i].needs_name()) continue;
+    k_.out.line(fmt::format("const int {} = {};", axes_[i].end, k_.index(compute_.box[i].extent)));
+  }
+  if (blocks) {
+    write_register_block();
+  } else if (compute_.form != ComputeForm::scalar && compute_.lane_axis >= 0) {
+    write_vector();
+  } else {
+    write_scalar();
+  }
+  if (scoped || single) k_.out.close();
+}
+
+void emit_compute(KernelContext& k, const Stmt& stmt, const Compute& compute) {
+  ComputeWriter(k, stmt, compute).write();
+}
+
+}  // namespace stowage

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// DMA statements as Athread calls. Structure and number of the calls follow lowering/time/dma_shape.h exactly, because
+// the predicted counts do.
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.h"
+#include "emitter/athread/kernel_context.h"
+#include "lowering/time/dma_shape.h"
+
+namespace stowage {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+DmaShape shape_of_dma(const KernelContext& k, const Dma& dma) {
+  std::vector<std::int64_t> full;
+  for (const Range& range : dma.region) full.push_back(range.max_extent);
+  return dma_shape(full, k.nest.buffers[at(dma.buffer)].extents, k.nest.tensors[at(dma.nest_tensor)].strides);
+}
+
+/// A product of numbers and names: "60 * n0".
+struct Product {
+  std::int64_t number = 1;
+  std::vector<std::string> names;
+  [[nodiscard]] std::string text() const {
+    if (names.empty()) return std::to_string(number);
+    const std::string product = fmt::format("{}", fmt::join(names, " * "));
+    return number == 1 ? product : fmt::format("{} * {}", number, product);
+  }
+};
+
+/// One Dma statement being written.
+class DmaWriter {
+ public:
+  DmaWriter(KernelContext& k, const Stmt& stmt, const Dma& dma)
+      : k_(k), stmt_(stmt), dma_(dma), names_(k.dma.at(stmt.id)), shape_(shape_of_dma(k, dma)) {}
+
+  void write() {
+    k_.comment(fmt::format("{} {}{}{}", dma_.direction == DmaDirection::get ? "get" : "put", region_text(k_, dma_),
+                           stmt_.note.empty() ? "" : ": ", stmt_.note));
+    k_.out.line(fmt::format("ldm->{} = 0;", names_.reply));
+    name_extents();
+    write_calls_unless_empty();
+    if (scoped_) k_.out.close();
+  }
+
+ private:
+  [[nodiscard]] const IndexExpr& extent(std::size_t d) const { return dma_.region[d].extent; }
+
+  /// Extents that are neither constant nor a variable of the nest get a name, in braces of their own.
+  void name_extents() {
+    for (std::size_t d = 0; d < dma_.region.size(); ++d) {
+      const IndexExpr& e = extent(d);
+      extent_names_.push_back(k_.index(e));
+      if (e.is_constant() || is_name(e)) continue;
+      if (!scoped_) k_.out.open("{");
+      scoped_ = true;
+      k_.out.line(fmt::format("const int n{}_ = {};", d, extent_names_.back()));
+      extent_names_.back() = fmt::format("n{}_", d);
+    }
+  }
+
+  void write_calls_unless_empty() {
+    std::vector<std::string> conditions;
+    bool empty = false;
+    for (std::size_t d = 0; d < dma_.region.size(); ++d) {
+      if (extent(d).is_constant()) {
+        empty = empty || extent(d).constant() <= 0;
+      } else if (k_.bounds_of(extent(d)).low <= 0) {
+        conditions.push_back(extent_names_[d] + " > 0");
+      }
+    }
+    if ((empty || !conditions.empty()) && !names_.counter.empty()) k_.out.line(fmt::format("{} = 0;", names_.counter));
+    if (empty) return;
+    if (conditions.empty()) {
+      write_structures();
+      return;
+    }
+    k_.out.open(fmt::format("if ({}) {{", fmt::join(conditions, " && ")));
+    write_structures();
+    k_.out.close();
+  }
+
+  void write_structures() {
+    std::vector<std::string> conditions;
+    bool never_full = false;
+    for (const int d : compared_dimensions(shape_)) {
+      const IndexExpr& e = extent(at(d));
+      if (e.is_constant()) {
+        never_full = never_full || e.constant() != shape_.full[at(d)];
+      } else {
+        conditions.push_back(fmt::format("{} == {}", extent_names_[at(d)], shape_.full[at(d)]));
+      }
+    }
+    if (never_full) {
+      write_rows();
+    } else if (conditions.empty()) {
+      write_full();
+    } else {
+      k_.out.open(fmt::format("if ({}) {{", fmt::join(conditions, " && ")));
+      write_full();
+      k_.out.turn("} else {");
+      k_.comment("a shorter tile: row by row");
+      write_rows();
+      k_.out.close();
+    }
+  }
+
+  void write_full() {
+    // What was compared is known here.
+    const std::vector<std::string> names = extent_names_;
+    for (const int d : compared_dimensions(shape_)) extent_names_[at(d)] = std::to_string(shape_.full[at(d)]);
+    write_calls(shape_.strided_from, shape_.strided_from, shape_.block_from);
+    extent_names_ = names;
+  }
+
+  void write_rows() {
+    const int last = static_cast<int>(dma_.region.size()) - 1;
+    write_calls(last, last, last);
+  }
+
+  void multiply(Product& product, std::size_t d) const {
+    const std::string& name = extent_names_[d];
+    if (std::isdigit(static_cast<unsigned char>(name[0])) != 0) {
+      product.number *= std::stoll(name);
+    } else {
+      product.names.push_back(name);
+    }
+  }
+
+  /// Calls in loops over dimensions [0, loops), each moving dimensions [strided, block) as blocks of [block, rank).
+  void write_calls(int loops, int strided, int block) {
+    const std::size_t rank = dma_.region.size();
+    check(rank == 0 || shape_.memory_strides.back() == 1, "a tensor whose last dimension is not contiguous");
+    Product operations;
+    std::vector<IndexExpr> loop_variable(rank);
+    std::vector<std::pair<VarId, std::string>> loop_names;
+    for (int i = 0; i < loops; ++i) {
+      multiply(operations, at(i));
+      if (extent_names_[at(i)] == "1") continue;
+      const VarId variable(k_.nest.variables.size() + at(i));
+      loop_variable[at(i)] = IndexExpr(variable);
+      loop_names.emplace_back(variable, fmt::format("i{}_", i));
+    }
+    if (!names_.counter.empty()) k_.out.line(fmt::format("{} = {};", names_.counter, operations.text()));
+    for (const auto& [variable, name] : loop_names) {
+      const std::size_t d = variable.index() - k_.nest.variables.size();
+      k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", name, extent_names_[d]));
+    }
+    write_call(loop_variable, loop_names, strided, block);
+    for (std::size_t i = 0; i < loop_names.size(); ++i) k_.out.close();
+  }
+
+  void write_call(const std::vector<IndexExpr>& loop_variable,
+                  const std::vector<std::pair<VarId, std::string>>& loop_names, int strided, int block) {
+    const NestTensor& tensor = k_.nest.tensors[at(dma_.nest_tensor)];
+    const Buffer& buffer = k_.nest.buffers[at(dma_.buffer)];
+    const StageTensor& stage_tensor = k_.stage_tensor(dma_.nest_tensor);
+    const std::int64_t size = byte_size(buffer.type);
+    const std::size_t rank = dma_.region.size();
+
+    IndexNames names;
+    names.variable = [&](VarId v) {
+      for (const auto& [variable, name] : loop_names) {
+        if (variable == v) return name;
+      }
+      return k_.variables.at(v.index());
+    };
+    names.range = [&](VarId v) {
+      if (v.index() < k_.nest.variables.size()) return k_.range(v);
+      return Interval{0, dma_.region[v.index() - k_.nest.variables.size()].max_extent - 1};
+    };
+    names.read_value = [&](int number) { return k_.first_element(number); };
+    names.table = [&](const std::shared_ptr<const IndexTable>& table) { return k_.table(table); };
+
+    IndexExpr offset;
+    std::vector<std::string> local;
+    bool at_origin = true;
+    for (std::size_t d = 0; d < rank; ++d) {
+      const IndexExpr coordinate = dma_.region[d].start + loop_variable[d];
+      offset += coordinate * tensor.strides[d];
+      const IndexExpr in_buffer = buffer.extents[d] == 1 ? IndexExpr(0) : coordinate - buffer.origin[d];
+      local.push_back(c_index(in_buffer, names));
+      at_origin = at_origin && in_buffer == IndexExpr(0);
+    }
+    const bool wide = element_count(stage_tensor.shape) > 0x7fffffff;
+    const std::string pointer = k_.tensors[at(dma_.nest_tensor)];
+    const std::string memory =
+        offset == IndexExpr(0) ? pointer : fmt::format("{} + {}", pointer, c_index(offset, names, wide));
+    const std::string ldm = at_origin ? "ldm->" + k_.buffers[at(dma_.buffer)] : "&" + k_.element(dma_.buffer, local);
+
+    Product bytes;
+    Product block_bytes;
+    bytes.number = block_bytes.number = size;
+    for (std::size_t d = at(std::min(strided, block)); d < rank; ++d) {
+      multiply(bytes, d);
+      if (d >= at(block)) multiply(block_bytes, d);
+    }
+    const bool is_strided = strided < block;
+    std::string length = bytes.text();
+    const std::int64_t unit = dma_.unit_bytes;
+    if (!is_strided && bytes.names.empty()) {
+      length = std::to_string((bytes.number + unit - 1) / unit * unit);
+    } else if (!is_strided && bytes.number % unit != 0) {
+      length = fmt::format("({} + {}) / {} * {}", length, unit - 1, unit, unit);
+    }
+    const std::string gap = is_strided ? fmt::format("{}, {}", shape_.gap * size, block_bytes.text()) : "0, 0";
+    if (dma_.direction == DmaDirection::get) {
+      k_.out.line(fmt::format("athread_get(PE_MODE, {}, {}, {}, (void *)&ldm->{}, 0, {});", memory, ldm, length,
+                              names_.reply, gap),
+                  stmt_.id);
+    } else {
+      k_.out.line(fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length,
+                              names_.reply, gap),
+                  stmt_.id);
+    }
+  }
+
+  KernelContext& k_;
+  const Stmt& stmt_;
+  const Dma& dma_;
+  const DmaNames& names_;
+  DmaShape shape_;
+  std::vector<std::string> extent_names_;  ///< of every dimension in C, here a number or a name
+  bool scoped_ = false;
+};
+
+/// The number of operations if it is the same for every execution of the statement, else nothing.
+std::optional<std::int64_t> constant_operations(const KernelContext& k, const Dma& dma) {
+  const DmaShape shape = shape_of_dma(k, dma);
+  std::vector<std::int64_t> extents;
+  std::vector<bool> constant;
+  for (const Range& range : dma.region) {
+    constant.push_back(range.extent.is_constant());
+    extents.push_back(range.extent.is_constant() ? range.extent.constant() : range.max_extent);
+    if (!constant.back() && k.bounds_of(range.extent).low <= 0) return std::nullopt;
+  }
+  for (const int d : compared_dimensions(shape)) {
+    if (!constant[at(d)]) return std::nullopt;
+  }
+  const std::int64_t operations = count_operations(shape, extents).operations;
+  const int loops = takes_full_structure(shape, extents) ? shape.strided_from : static_cast<int>(dma.region.size()) - 1;
+  for (int d = 0; d < loops; ++d) {
+    if (!constant[at(d)]) return std::nullopt;
+  }
+  return operations;
+}
+
+void visit_blocks(const Block& block, const std::function<void(const Block&)>& visit) {
+  visit(block);
+  for (const StmtPtr& stmt : block) {
+    if (const auto* loop = std::get_if<Loop>(&stmt->node)) visit_blocks(loop->body, visit);
+    if (const auto* guard = std::get_if<Guard>(&stmt->node)) visit_blocks(guard->body, visit);
+  }
+}
+
+}  // namespace
+
+void name_dma(KernelContext& k) {
+  visit_blocks(k.nest.body, [&](const Block& block) {
+    for (auto here = block.begin(); here != block.end(); ++here) {
+      const auto* dma = std::get_if<Dma>(&(*here)->node);
+      if (dma == nullptr) continue;
+      const int id = (*here)->id;
+      const bool waited_here = std::any_of(here, block.end(), [&](const StmtPtr& later) {
+        const auto* wait = std::get_if<Wait>(&later->node);
+        return wait != nullptr && wait->dma == id;
+      });
+      // Our own words are in front, so the tensor's prefix need not be.
+      const std::string tensor =
+          k.canonical ? k.tensors[at(dma->nest_tensor)] : c_name(k.nest.tensors[at(dma->nest_tensor)].name);
+      DmaNames names;
+      names.reply = "reply_" + tensor;
+      names.wait_elsewhere = !waited_here;
+      const auto operations = constant_operations(k, *dma);
+      if (operations && waited_here) {
+        names.constant_operations = *operations;
+      } else {
+        names.counter = k.pool.take("issued_" + tensor);
+      }
+      k.dma.emplace(id, std::move(names));
+    }
+  });
+}
+
+std::string region_text(KernelContext& k, const Dma& dma) {
+  std::string text = k.nest.tensors[at(dma.nest_tensor)].name;
+  for (const Range& range : dma.region) {
+    text += fmt::format("[{} .. +{}]", k.index(range.start), k.index(range.extent));
+  }
+  return text;
+}
+
+void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma) { DmaWriter(k, stmt, dma).write(); }
+
+void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
+  const auto found = k.dma.find(wait.dma);
+  check(found != k.dma.end(), "a wait for a transfer that the nest does not have");
+  const DmaNames& names = found->second;
+  const std::string count = names.counter.empty() ? std::to_string(names.constant_operations) : names.counter;
+  k.out.line(fmt::format("dma_wait(&ldm->{}, {});", names.reply, count), stmt.id);
+  if (names.wait_elsewhere) k.out.line(fmt::format("{} = 0;", names.counter));
+}
+
+}  // namespace stowage

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of products in named vector accumulators: 4 rows of the block axis x 4 vectors (16 floats) of the lane axis,
+// over all reduction axes of the box. Named variables stay in registers with every compiler and at -O2; local arrays
+// of accumulators do not.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.h"
+#include "emitter/athread/compute_writer.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::int64_t block_rows = 4;
+constexpr std::int64_t lanes = 4;  // of a floatv4
+constexpr std::int64_t group_lanes = 4 * lanes;
+
+/// Vectors that one group of accumulators covers: offsets of their first lanes from the group's base.
+using LaneGroup = std::vector<std::int64_t>;
+
+/// 1 to 16 lanes, at least four: whole vectors, the last one overlapping its neighbour where the number is odd. Lanes
+/// in two vectors are computed twice from the same start and stored twice with the same value.
+LaneGroup tail_group(std::int64_t count) {
+  check(count >= lanes, "fewer lanes than a vector has would begin before the row");
+  LaneGroup group;
+  for (std::int64_t at = 0; at + lanes < count; at += lanes) group.push_back(at);
+  group.push_back(count - lanes);
+  return group;
+}
+
+struct Operand {
+  int read = 0;
+  char letter = 'a';
+  bool by_block = false;
+  std::int64_t lane_step = 0;  ///< 0: the same for all lanes; 1: contiguous; else gathered
+};
+
+/// Coefficient of a variable in a linear expression; nothing if it occurs inside another atom.
+std::optional<std::int64_t> linear_in(const IndexExpr& e, VarId variable) {
+  const std::int64_t coefficient = e.coefficient_of(variable);
+  if (variables_of(e - IndexExpr(variable) * coefficient).contains(variable)) return std::nullopt;
+  return coefficient;
+}
+
+const ScalarNode::Read* as_float_read(const ScalarExpr& e) {
+  return e->type == ElementType::f32 ? std::get_if<ScalarNode::Read>(&e->value) : nullptr;
+}
+
+}  // namespace
+
+class RegisterBlock {
+ public:
+  explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(static_cast<std::size_t>(w.compute_.lane_axis)) {
+    if (w.compute_.block_axis >= 0 && w.axes_[static_cast<std::size_t>(w.compute_.block_axis)].constant != 1) {
+      block_ = static_cast<std::size_t>(w.compute_.block_axis);
+    }
+    const auto& product = std::get<ScalarNode::Binary>(w.stage_.body->value);
+    operands_ = {operand(product.a, 'a'), operand(product.b, 'b')};
+  }
+
+  void write() {
+    std::vector<std::size_t> outer;
+    for (std::size_t i = 0; i < w_.axes_.size(); ++i) {
+      if (w_.axes_[i].spatial && i != lane_ && i != block_) outer.push_back(i);
+    }
+    for (const std::size_t i : outer) w_.open_loop(i, false);
+    write_blocks();
+    for (const std::size_t i : outer) w_.close_loop(i);
+  }
+
+ private:
+  Operand operand(const ScalarExpr& e, char letter) const {
+    Operand o;
+    o.read = as_float_read(e)->read;
+    o.letter = letter;
+    const IndexExpr flat =
+        flat_index(*w_.compute_.read_buffers[static_cast<std::size_t>(o.read)], w_.read_index(o.read));
+    o.lane_step = linear_in(flat, w_.axes_[lane_].variable).value_or(0);
+    o.by_block = block_ && variables_of(flat).contains(w_.axes_[*block_].variable);
+    return o;
+  }
+
+  /// Element number in the buffer.
+  [[nodiscard]] IndexExpr flat_index(int buffer, const std::vector<IndexExpr>& local) const {
+    const auto strides = row_major_strides(w_.k_.nest.buffers[static_cast<std::size_t>(buffer)].extents);
+    IndexExpr flat;
+    for (std::size_t d = 0; d < local.size(); ++d) flat += local[d] * strides[d];
+    return flat;
+  }
+
+  void write_blocks() {
+    if (!block_) {
+      write_lanes(1, 0);
+      return;
+    }
+    const LocalAxis& block = w_.axes_[*block_];
+    const IndexExpr variable(block.variable);
+    if (!block.constant) {
+      w_.k_.out.line(fmt::format("int {} = 0;", block.name));
+      if (block.max_extent >= block_rows) {
+        w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", block.name, block_rows, block.end),
+                       w_.stmt_.id);
+        write_lanes(block_rows, variable);
+        w_.k_.out.close();
+      }
+      w_.k_.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", block.name, block.end), w_.stmt_.id);
+      write_lanes(1, variable);
+      w_.k_.out.close();
+      return;
+    }
+    const std::int64_t whole = *block.constant / block_rows * block_rows;
+    if (whole == block_rows) {
+      write_lanes(block_rows, 0);
+    } else if (whole > 0) {
+      w_.k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", block.name, whole, block_rows),
+                     w_.stmt_.id);
+      write_lanes(block_rows, variable);
+      w_.k_.out.close();
+    }
+    if (whole < *block.constant) write_lanes(*block.constant - whole, whole);
+  }
+
+  /// `rows` rows of the block axis from `block_base`, all lanes.
+  void write_lanes(std::int64_t rows, const IndexExpr& block_base) {
+    const LocalAxis& lane = w_.axes_[lane_];
+    if (lane.constant) {
+      write_constant_lanes(rows, block_base, *lane.constant);
+      return;
+    }
+    if (lane.max_extent < lanes) {
+      write_any_lanes(rows, block_base);
+      return;
+    }
+    w_.k_.out.open(fmt::format("if ({} == {}) {{", lane.end, lane.max_extent));
+    write_constant_lanes(rows, block_base, lane.max_extent);
+    w_.k_.out.turn("} else {");
+    write_any_lanes(rows, block_base);
+    w_.k_.out.close();
+  }
+
+  void write_constant_lanes(std::int64_t rows, const IndexExpr& block_base, std::int64_t count) {
+    const LocalAxis& lane = w_.axes_[lane_];
+    std::int64_t whole = count / group_lanes;
+    // One to three lanes beyond the last group cannot fill a vector: that group gives some of its own.
+    if (count % group_lanes > 0 && count % group_lanes < lanes && whole > 0) --whole;
+    if (whole > 1) {
+      w_.k_.out.open(
+          fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", lane.name, whole * group_lanes, group_lanes),
+          w_.stmt_.id);
+      write_group(rows, block_base, IndexExpr(lane.variable), tail_group(group_lanes));
+      w_.k_.out.close();
+    } else if (whole == 1) {
+      write_group(rows, block_base, 0, tail_group(group_lanes));
+    }
+    std::int64_t from = whole * group_lanes;
+    if (count - from > group_lanes) {
+      write_group(rows, block_base, from, tail_group(group_lanes - lanes));
+      from += group_lanes - lanes;
+    }
+    if (count > from) write_group(rows, block_base, from, tail_group(count - from));
+  }
+
+  /// Any number of lanes: groups of four vectors, then single vectors, then single lanes.
+  void write_any_lanes(std::int64_t rows, const IndexExpr& block_base) {
+    const LocalAxis& lane = w_.axes_[lane_];
+    const IndexExpr variable(lane.variable);
+    w_.k_.out.line(fmt::format("int {} = 0;", lane.name));
+    for (const std::int64_t step : {group_lanes, lanes}) {
+      if (lane.max_extent <= step) continue;  // a full tile has a version of its own
+      w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", lane.name, step, lane.end), w_.stmt_.id);
+      write_group(rows, block_base, variable, tail_group(step));
+      w_.k_.out.close();
+    }
+    w_.k_.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", lane.name, lane.end), w_.stmt_.id);
+    write_group(rows, block_base, variable, {});
+    w_.k_.out.close();
+  }
+
+  /// The accumulators of one group: loaded, summed over all reductions, stored. No vectors: one lane in plain floats.
+  void write_group(std::int64_t rows, const IndexExpr& block_base, const IndexExpr& lane_base, const LaneGroup& group) {
+    CWriter& out = w_.k_.out;
+    const bool vectors = !group.empty();
+    const LaneGroup offsets = vectors ? group : LaneGroup{0};
+    const std::string type = vectors ? "floatv4" : "float";
+    rows_ = rows;
+    block_base_ = block_base;
+    lane_base_ = lane_base;
+    vectors_ = vectors;
+
+    // A group in a loop of lanes has the loop's braces.
+    const bool own_braces = lane_base.is_constant();
+    if (own_braces) out.open("{");
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::vector<std::string> names;
+      for (std::size_t v = 0; v < offsets.size(); ++v) names.push_back(fmt::format("acc{}{}", r, v));
+      out.line(fmt::format("{} {};", type, fmt::join(names, ", ")));
+    }
+    const int output = w_.compute_.output_buffer;
+    const auto for_each_accumulator = [&](std::string_view vector_call, bool store) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::size_t v = 0; v < offsets.size(); ++v) {
+          const auto index = at_lane(w_.output_index(), r, offsets[v]);
+          const std::string name = fmt::format("acc{}{}", r, v);
+          const std::string place = w_.element(output, index);
+          if (vectors) {
+            const char* suffix = aligned(output, index) ? "" : "u";
+            out.line(fmt::format("{}{}({}, &{});", vector_call, suffix, name, place));
+          } else {
+            out.line(store ? fmt::format("{} = {};", place, name) : fmt::format("{} = {};", name, place));
+          }
+        }
+      }
+    };
+    for_each_accumulator("simd_load", false);
+    const auto spatial = static_cast<std::size_t>(w_.stage_.spatial);
+    for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.open_loop(i, false);
+    write_products(rows, offsets, type);
+    for (std::size_t i = spatial; i < w_.axes_.size(); ++i) w_.close_loop(i);
+    for_each_accumulator("simd_store", true);
+    if (own_braces) out.close();
+  }
+
+  void write_products(std::int64_t rows, const LaneGroup& offsets, const std::string& type) {
+    CWriter& out = w_.k_.out;
+    const bool loops = std::any_of(w_.axes_.begin() + w_.stage_.spatial, w_.axes_.end(),
+                                   [](const LocalAxis& axis) { return axis.constant != 1; });
+    if (!loops) out.open("{");
+    for (const Operand& o : operands_) {
+      std::vector<std::string> names;
+      for (std::int64_t r = 0; r < (o.by_block ? rows : 1); ++r) {
+        for (std::size_t v = 0; v < (o.lane_step != 0 ? offsets.size() : 1); ++v) names.push_back(name_of(o, r, v));
+      }
+      out.line(fmt::format("{} {};", type, fmt::join(names, ", ")));
+    }
+    const auto load = [&](const Operand& o, std::int64_t row) {
+      for (std::size_t v = 0; v < (o.lane_step != 0 ? offsets.size() : 1); ++v) {
+        write_load(o, row, offsets[v], name_of(o, row, v));
+      }
+    };
+    for (const Operand& o : operands_) {
+      if (!o.by_block) load(o, 0);
+    }
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (const Operand& o : operands_) {
+        if (o.by_block) load(o, r);
+      }
+      for (std::size_t v = 0; v < offsets.size(); ++v) {
+        const std::string a = name_of(operands_[0], r, v);
+        const std::string b = name_of(operands_[1], r, v);
+        out.line(vectors_ ? fmt::format("acc{0}{1} = simd_vmas({2}, {3}, acc{0}{1});", r, v, a, b)
+                          : fmt::format("acc{0}{1} += {2} * {3};", r, v, a, b));
+      }
+    }
+    if (!loops) out.close();
+  }
+
+  [[nodiscard]] static std::string name_of(const Operand& o, std::int64_t row, std::size_t vector) {
+    std::string name(1, o.letter);
+    if (o.by_block) name += std::to_string(row);
+    if (o.lane_step != 0) name += (o.by_block ? "_" : "") + std::to_string(vector);
+    return name + "_";
+  }
+
+  void write_load(const Operand& o, std::int64_t row, std::int64_t lane, const std::string& name) {
+    const int buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(o.read)];
+    const auto place = [&](std::int64_t offset) {
+      return w_.element(buffer, at_lane(w_.read_index(o.read), row, lane + offset));
+    };
+    if (!vectors_) {
+      w_.k_.out.line(fmt::format("{} = {};", name, place(0)));
+    } else if (o.lane_step == 0) {
+      w_.k_.out.line(fmt::format("simd_loade({}, &{});", name, place(0)));
+    } else if (o.lane_step == 1) {
+      const char* suffix = aligned(buffer, at_lane(w_.read_index(o.read), row, lane)) ? "" : "u";
+      w_.k_.out.line(fmt::format("simd_load{}({}, &{});", suffix, name, place(0)));
+    } else {
+      w_.k_.out.line(
+          fmt::format("{} = simd_set_floatv4({}, {}, {}, {});", name, place(0), place(1), place(2), place(3)));
+    }
+  }
+
+  /// An index with the block axis at row `row` and the lane axis at `lane` of the present group.
+  [[nodiscard]] std::vector<IndexExpr> at_lane(std::vector<IndexExpr> index, std::int64_t row,
+                                               std::int64_t lane) const {
+    for (IndexExpr& e : index) {
+      e = substitute(e, [&](VarId v) -> IndexExpr {
+        if (v == w_.axes_[lane_].variable) return lane_base_ + IndexExpr(lane);
+        if (block_ && v == w_.axes_[*block_].variable) return block_base_ + IndexExpr(row);
+        return v;
+      });
+    }
+    return index;
+  }
+
+  /// True if the element is at a multiple of 16 bytes whatever the loops do. Lane loops step by whole vectors, block
+  /// loops of four rows by four.
+  [[nodiscard]] bool aligned(int buffer, const std::vector<IndexExpr>& index) const {
+    const Buffer& held = w_.k_.nest.buffers[static_cast<std::size_t>(buffer)];
+    const IndexExpr flat = flat_index(buffer, index);
+    if (held.offset % 16 != 0 || flat.constant() % lanes != 0) return false;
+    return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
+      const bool steps_by_four = term.atom.kind == IndexAtom::Kind::variable &&
+                                 (term.atom.variable == w_.axes_[lane_].variable ||
+                                  (block_ && rows_ == block_rows && term.atom.variable == w_.axes_[*block_].variable));
+      return steps_by_four || term.coefficient % lanes == 0;
+    });
+  }
+
+  ComputeWriter& w_;
+  std::size_t lane_;
+  std::optional<std::size_t> block_;
+  std::vector<Operand> operands_;
+  // Of the group being written.
+  std::int64_t rows_ = 1;
+  IndexExpr block_base_;
+  IndexExpr lane_base_;
+  bool vectors_ = true;
+};
+
+bool ComputeWriter::can_block_registers() const {
+  if (compute_.part != Compute::Part::update || stage_.reduction != Reduction::sum) return false;
+  if (output_type() != ElementType::f32 || compute_.lane_axis < 0 || compute_.lane_axis >= stage_.spatial) return false;
+  const LocalAxis& lane = axes_[static_cast<std::size_t>(compute_.lane_axis)];
+  if (lane.max_extent < lanes) return false;
+  const auto* product = std::get_if<ScalarNode::Binary>(&stage_.body->value);
+  if (product == nullptr || product->op != BinaryOp::multiply) return false;
+  const auto lane_step = [&](int buffer, const std::vector<IndexExpr>& local) -> std::optional<std::int64_t> {
+    const auto strides = row_major_strides(k_.nest.buffers[static_cast<std::size_t>(buffer)].extents);
+    IndexExpr flat;
+    for (std::size_t d = 0; d < local.size(); ++d) {
+      if (!tensor_values_of(local[d]).empty()) return std::nullopt;
+      flat += local[d] * strides[d];
+    }
+    return linear_in(flat, lane.variable);
+  };
+  if (lane_step(compute_.output_buffer, output_index()) != 1) return false;
+  for (const ScalarExpr& e : {product->a, product->b}) {
+    const ScalarNode::Read* read = as_float_read(e);
+    if (read == nullptr) return false;
+    if (!lane_step(*compute_.read_buffers[static_cast<std::size_t>(read->read)], read_index(read->read))) return false;
+  }
+  return true;
+}
+
+void ComputeWriter::write_register_block() { RegisterBlock(*this).write(); }
+
+}  // namespace stowage

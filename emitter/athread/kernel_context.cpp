@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emitter/athread/kernel_context.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+
+namespace stowage {
+namespace {
+
+/// True of names that the lowering makes of an axis alone, like "y_at": those are ours. What it makes of a tensor's or
+/// an operator's name is the model's.
+bool is_of_axis(const LoopNest& nest, std::string_view name) {
+  const auto made_of = [&](std::string_view axis) {
+    if (!name.starts_with(axis)) return false;
+    std::string_view rest = name.substr(axis.size());
+    const std::size_t number = rest.rfind('_') + 1;  // of names that were wanted more than once
+    const bool numbered = number > 0 && rest.find_first_not_of("0123456789", number) == std::string_view::npos;
+    if (numbered) rest = rest.substr(0, number - 1);
+    return rest.empty() || rest == "o" || rest == "_at" || rest == "_n" || rest == "_core";
+  };
+  return std::any_of(nest.stages.stages.begin(), nest.stages.stages.end(), [&](const Stage& stage) {
+    return std::any_of(stage.axes.begin(), stage.axes.end(), [&](const Axis& axis) { return made_of(axis.name); });
+  });
+}
+
+}  // namespace
+
+KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target, bool is_canonical)
+    : nest(loop_nest), target(its_target), canonical(is_canonical) {
+  const auto name = [&](IdentifierPool& from, const std::string& given, std::string_view kind, std::size_t i) {
+    return canonical ? from.take(fmt::format("{}{}", kind, i)) : from.take_of_model(given);
+  };
+  std::size_t rank = 0;
+  for (const Buffer& buffer : nest.buffers) rank = std::max(rank, buffer.extents.size());
+  for (std::size_t d = 0; d < rank; ++d) {  // used inside the braces of a transfer
+    pool.take(fmt::format("n{}_", d));
+    pool.take(fmt::format("i{}_", d));
+  }
+  for (std::size_t i = 0; i < nest.tensors.size(); ++i)
+    tensors.push_back(name(pool, nest.tensors[i].name, "tensor", i));
+  for (std::size_t i = 0; i < nest.variables.size(); ++i) {
+    const std::string& given = nest.variables[i].name;
+    const bool own = !canonical && is_of_axis(nest, given);
+    variables.push_back(own ? pool.take(given) : name(pool, given, "variable", i));
+  }
+  IdentifierPool members;
+  for (std::size_t i = 0; i < nest.buffers.size(); ++i) {
+    buffers.push_back(name(members, nest.buffers[i].name, "buffer", i));
+  }
+  para = "para";  // "para" is reserved in the pools, so that it is free here
+  para_reply = members.take("reply_para");
+  name_dma(*this);
+  for (auto& [id, names] : dma) names.reply = members.take(names.reply);
+}
+
+Interval KernelContext::range(VarId variable) const {
+  check(variable.index() < nest.variables.size(), "an expression of a nest has a variable that is not the nest's");
+  return nest.variables[variable.index()].range;
+}
+
+std::string KernelContext::table(const std::shared_ptr<const IndexTable>& wanted) {
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i] == wanted || (tables[i]->name == wanted->name && tables[i]->values == wanted->values)) {
+      return table_names[i];
+    }
+  }
+  tables.push_back(wanted);
+  table_names.push_back(canonical ? pool.take(fmt::format("table{}", tables.size() - 1))
+                                  : pool.take_of_model(wanted->name));
+  return table_names.back();
+}
+
+std::string KernelContext::index(const IndexExpr& e, bool wide) {
+  IndexNames names;
+  names.variable = [this](VarId v) { return variables.at(v.index()); };
+  names.range = [this](VarId v) { return range(v); };
+  names.read_value = [this](int buffer) { return first_element(buffer); };
+  names.table = [this](const std::shared_ptr<const IndexTable>& t) { return table(t); };
+  return c_index(e, names, wide);
+}
+
+Interval KernelContext::bounds_of(const IndexExpr& e) const {
+  return bounds(e, [this](VarId v) { return range(v); });
+}
+
+std::string KernelContext::element(int buffer, const std::vector<std::string>& local) const {
+  const Buffer& held = nest.buffers[static_cast<std::size_t>(buffer)];
+  check(local.size() == held.extents.size(), "a buffer is indexed with another rank than it has");
+  std::string text = "ldm->" + buffers[static_cast<std::size_t>(buffer)];
+  for (const std::string& index : local) text += fmt::format("[{}]", index);
+  if (local.empty()) text += "[0]";
+  return text;
+}
+
+std::string KernelContext::first_element(int buffer) const {
+  check(buffer >= 0 && static_cast<std::size_t>(buffer) < nest.buffers.size(),
+        "the value of a buffer that is not there");
+  return element(buffer, std::vector<std::string>(nest.buffers[static_cast<std::size_t>(buffer)].extents.size(), "0"));
+}
+
+const StageTensor& KernelContext::stage_tensor(int nest_tensor) const {
+  return nest.stages.tensors[static_cast<std::size_t>(nest.tensors[static_cast<std::size_t>(nest_tensor)].tensor)];
+}
+
+}  // namespace stowage

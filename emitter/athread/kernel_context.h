@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of a kernel's emission share: the nest, the names of its things in C, and the text so far.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/target.h"
+#include "emitter/athread/c_expr.h"
+#include "emitter/athread/c_writer.h"
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+/// How one Dma statement counts its operations and is waited for.
+struct DmaNames {
+  std::string reply;    ///< member of the LDM struct
+  std::string counter;  ///< C variable with the number of operations issued; empty where that is a constant
+  std::int64_t constant_operations = 0;
+  bool wait_elsewhere = false;  ///< the Wait is not in the block of the Dma, so the counter outlives it
+};
+
+struct KernelContext {
+  KernelContext(const LoopNest& nest, const Target& target, bool canonical);
+
+  const LoopNest& nest;
+  const Target& target;
+  /// Names by position and no comments: two nests that differ in names only give the same text.
+  bool canonical;
+  CWriter out;
+  IdentifierPool pool;                 ///< of the function's scope
+  std::vector<std::string> variables;  ///< by VarId
+  std::vector<std::string> tensors;    ///< by index into LoopNest::tensors: pointers into main memory
+  std::vector<std::string> buffers;    ///< by index into LoopNest::buffers: members of the LDM struct
+  std::string para;                    ///< member of the LDM struct: the parameters
+  std::string para_reply;
+  std::map<int, DmaNames> dma;  ///< by Stmt::id
+  std::vector<std::shared_ptr<const IndexTable>> tables;
+  std::vector<std::string> table_names;
+
+  [[nodiscard]] Interval range(VarId variable) const;
+  std::string table(const std::shared_ptr<const IndexTable>& table);
+  /// An expression in nest variables.
+  std::string index(const IndexExpr& e, bool wide = false);
+  [[nodiscard]] Interval bounds_of(const IndexExpr& e) const;
+  /// Size of a buffer's dimension in C: no array has none.
+  [[nodiscard]] static std::int64_t allocated(std::int64_t extent) { return extent > 0 ? extent : 1; }
+  /// Element of a buffer at an index that counts from the buffer's first element.
+  [[nodiscard]] std::string element(int buffer, const std::vector<std::string>& local) const;
+  /// What tensor_value(b) means in an expression of the nest.
+  [[nodiscard]] std::string first_element(int buffer) const;
+  void comment(std::string_view text) {
+    if (!canonical) out.comment(text);
+  }
+  [[nodiscard]] const StageTensor& stage_tensor(int nest_tensor) const;
+};
+
+/// Names and wait counts of all Dma statements of the nest.
+void name_dma(KernelContext& k);
+void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma);
+void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait);
+/// "A[x .. +1][64*ko .. +64]"
+std::string region_text(KernelContext& k, const Dma& dma);
+
+void emit_compute(KernelContext& k, const Stmt& stmt, const Compute& compute);
+
+}  // namespace stowage

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emitter/emulation/emulate.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/storage_box.h"
+#include "emitter/athread/kernel.h"
+#include "emitter/emulation/emulated_sources.h"
+#include "lowering/time/dma_alignment.h"
+
+namespace stowage {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr std::int64_t least_red_zone_bytes = 64;
+constexpr std::string_view red_zone_name = "red_zone";
+
+/// Which launch a step is, and which step a launch.
+struct Launches {
+  std::vector<int> step_of;      ///< by launch
+  std::vector<int> last_before;  ///< by step: its launch, or for a view the last one before it; -1 where there is none
+};
+
+Launches find_launches(const Program& program, const EmittedProgram& emitted) {
+  check(emitted.kernel_of_step.size() == program.steps.size(), "the emitted sources are of another program");
+  Launches launches;
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    if (!emitted.kernel_of_step[s].empty()) launches.step_of.push_back(static_cast<int>(s));
+    launches.last_before.push_back(static_cast<int>(launches.step_of.size()) - 1);
+  }
+  return launches;
+}
+
+std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/// DMA moves whole units: the last one may reach past the end of a tensor, to which those bytes belong.
+EmulatedRange range_of(const Program& program, int step, const NestTensor& nest_tensor) {
+  const std::int64_t unit = program.target.dma_alignment;
+  const LoopNest& nest = program.steps[at(step)].plan->nest;
+  const StageTensor& tensor = nest.stages.tensors[at(nest_tensor.tensor)];
+  if (tensor.source) {
+    const MemoryPlace* place = program.memory.find(*tensor.source);
+    check(place != nullptr, "a tensor of a kernel has no place in main memory");
+    return {tensor.name, place->area == MemoryPlace::Area::parameters ? 0 : 1, place->offset, up(place->bytes, unit),
+            nest_tensor.written};
+  }
+  const StageConstantPlace* place = program.memory.find_stage_constant(step, nest_tensor.tensor);
+  check(place != nullptr, "a constant of a kernel has no place in main memory");
+  return {tensor.name, 0, place->offset, up(place->bytes, unit), false};
+}
+
+/// What lies between the buffers; what follows the last one is the kernel's (parameters and reply words).
+std::vector<EmulatedGap> gaps_of(const LoopNest& nest, std::int64_t dma_unit) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> owned;
+  std::int64_t end_of_all = 0;
+  for (const Buffer& buffer : nest.buffers) {
+    end_of_all = std::max(end_of_all, buffer.offset + buffer.bytes());
+    if (!buffer.name.starts_with(red_zone_name))
+      owned.emplace_back(buffer.offset, buffer.offset + up(buffer.bytes(), dma_unit));
+  }
+  std::sort(owned.begin(), owned.end());
+  std::vector<EmulatedGap> gaps;
+  std::int64_t end = 0;
+  for (const auto& [from, to] : owned) {
+    if (from > end) gaps.push_back({end, from - end});
+    end = std::max(end, to);
+  }
+  if (end_of_all > end) gaps.push_back({end, end_of_all - end});
+  return gaps;
+}
+
+/// Lines of transfers that the machine would refuse, of which compile has warned (lowering/time/dma_alignment.h).
+std::vector<EmulatedLine> unaligned_lines(const Program& program, const EmittedProgram& emitted) {
+  std::map<int, std::set<int>> statements;  // by step
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    if (!program.steps[s].plan) continue;
+    for (const UnalignedTransfer& transfer : unaligned_transfers(program.steps[s].plan->nest, program.target))
+      statements[static_cast<int>(s)].insert(transfer.statement);
+  }
+  std::vector<EmulatedLine> lines;
+  for (const EmittedFile& file : emitted.files) {
+    for (const LineOrigin& origin : file.origins) {
+      const auto of_step = statements.find(origin.step);
+      if (of_step != statements.end() && of_step->second.contains(origin.statement))
+        lines.push_back({file.path, origin.line});
+    }
+  }
+  return lines;
+}
+
+EmulatedDump dump_of(const Program& program, TensorId tensor, int after_launch) {
+  const MemoryPlace* place = program.memory.find(tensor);
+  check(place != nullptr, "the output of a step has no place in main memory");
+  return {after_launch, place->area == MemoryPlace::Area::parameters ? 0 : 1, place->offset, place->bytes};
+}
+
+EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const Launches& launches,
+                    bool keep_outputs) {
+  EmulationJob job;
+  for (const EmittedFile& file : emitted.files) job.sources.push_back({file.path, file.text});
+  for (const int step : launches.step_of) {
+    const LoopNest& nest = program.steps[at(step)].plan->nest;
+    EmulatedLaunch launch;
+    launch.name = program.steps[at(step)].group.name;
+    for (const NestTensor& tensor : nest.tensors) launch.ranges.push_back(range_of(program, step, tensor));
+    launch.gaps = gaps_of(nest, program.target.dma_alignment);
+    job.launches.push_back(std::move(launch));
+  }
+  for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s)
+    job.dumps.push_back(dump_of(program, program.steps[s].group.output, launches.last_before[s]));
+  job.cores = threads_of_launch(program.target);
+  job.ldm_bytes = program.target.ldm_bytes;
+  job.line_bytes = program.target.dram_line_bytes;
+  job.dma_alignment = program.target.dma_alignment;
+  job.unaligned = unaligned_lines(program, emitted);
+  return job;
+}
+
+Tensor tensor_of(const Graph& graph, TensorId id, std::vector<std::byte> bytes) {
+  const GraphTensor& tensor = graph.tensor(id);
+  if (tensor.inside && !is_dense(tensor.shape, tensor.inside->strides))
+    return gathered(tensor.type, tensor.shape, tensor.inside->strides, bytes);
+  return {tensor.type, tensor.shape, std::move(bytes)};
+}
+
+/// Changed sources may write less or more than the tensor has.
+bool are_whole(const Program& program, const std::vector<std::vector<std::byte>>& results, Diagnostics& diagnostics) {
+  const Graph& graph = program.fused.graph;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const MemoryPlace* place = program.memory.find(graph.outputs()[i]);
+    check(place != nullptr, "an output of the network has no place in main memory");
+    if (static_cast<std::int64_t>(results[i].size()) == place->bytes) continue;
+    diagnostics.error("emulation-failed", {},
+                      fmt::format("the emulated program wrote {} bytes of output '{}', which has {}", results[i].size(),
+                                  graph.tensor(graph.outputs()[i]).name, place->bytes));
+    return false;
+  }
+  return true;
+}
+
+/// The Dma statement that a line belongs to: its calls and its wait carry different ids. -1 for any other statement.
+int dma_of(const LoopNest& nest, int statement) {
+  const Stmt* stmt = find_statement(nest, statement);
+  if (stmt == nullptr) return -1;
+  if (const auto* wait = std::get_if<Wait>(&stmt->node)) return wait->dma;
+  return std::holds_alternative<Dma>(stmt->node) ? stmt->id : -1;
+}
+
+/// DMA that nobody can count: its line belongs to a statement that transfers nothing.
+void report_misplaced(const std::set<std::pair<std::string, int>>& lines, Diagnostics& diagnostics) {
+  for (const auto& [file, number] : lines) {
+    SourcePlace place;
+    place.file = file;
+    place.line = number;
+    diagnostics.error("emulation-misplaced-dma", place,
+                      "DMA in the line of a statement that transfers nothing: it cannot be said whose it is",
+                      "put its calls and its wait into lines of their own");
+  }
+}
+
+Result<std::vector<StatementCount>> statement_counts(const Program& program, const EmittedProgram& emitted,
+                                                     const Launches& launches, const EmulationRun& run,
+                                                     bool changed_sources, Diagnostics& diagnostics) {
+  std::map<std::pair<std::string, int>, int> statement_at;
+  for (const EmittedFile& file : emitted.files)
+    for (const LineOrigin& origin : file.origins) statement_at[{file.path, origin.line}] = origin.statement;
+  std::map<std::pair<int, int>, StatementCount> counts;
+  for (const int step : launches.step_of) {
+    visit_statements(program.steps[at(step)].plan->nest.body, [&](const Stmt& stmt) {
+      if (std::holds_alternative<Dma>(stmt.node)) counts[{step, stmt.id}] = {step, stmt.id, 0, 0, 0};
+    });
+  }
+  std::set<std::pair<std::string, int>> misplaced;
+  for (const LineCount& line : run.counts) {
+    const int step = launches.step_of.at(at(line.launch));
+    const auto statement = statement_at.find({line.file, line.line});
+    if (statement == statement_at.end()) continue;  // the fetch of the parameters
+    const auto count = counts.find({step, dma_of(program.steps[at(step)].plan->nest, statement->second)});
+    if (count == counts.end()) {
+      check(changed_sources, "DMA in a line that belongs to no DMA statement");
+      misplaced.emplace(line.file, line.line);
+      continue;
+    }
+    count->second.transfers += line.waits;
+    count->second.operations += line.operations;
+    count->second.bytes += line.bytes;
+  }
+  if (!misplaced.empty()) {
+    report_misplaced(misplaced, diagnostics);
+    return Failed{};
+  }
+  std::vector<StatementCount> result;
+  for (const auto& [key, count] : counts) result.push_back(count);
+  return result;
+}
+
+std::vector<std::int64_t> peaks_by_step(const Program& program, const Launches& launches, const EmulationRun& run) {
+  const std::int64_t unit = program.target.ldm_alignment;
+  std::vector<std::int64_t> peaks(program.steps.size(), 0);
+  check(run.ldm_peak_bytes.size() == launches.step_of.size(), "the emulated program launched other kernels");
+  for (std::size_t launch = 0; launch < launches.step_of.size(); ++launch)
+    peaks[at(launches.step_of[launch])] = up(run.ldm_peak_bytes[launch], unit);
+  return peaks;
+}
+
+}  // namespace
+
+Result<EmulationResult> emulate(const Program& program, const EmittedProgram& emitted, std::span<const Tensor> inputs,
+                                const EmulationOptions& options,
+                                const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
+                                const std::stop_token& stop) {
+  const Graph& graph = program.fused.graph;
+  check(inputs.size() == graph.inputs().size(), "emulation needs one value for each input of the network");
+  const Launches launches = find_launches(program, emitted);
+  const bool keep_outputs = options.keep_outputs_of_steps && on_output != nullptr;
+  EmulationJob job = job_of(program, emitted, launches, keep_outputs);
+  job.options = options;
+  job.data.push_back({"params.bin", [&program] { return parameter_bytes(program); }});
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const GraphTensor& wanted = graph.tensor(graph.inputs()[i]);
+    check(inputs[i].type() == wanted.type && inputs[i].shape() == wanted.shape, "an input of another type or shape");
+    job.data.push_back({"input_" + std::to_string(i) + ".bin", [&value = inputs[i]] {
+                          return std::vector<std::byte>(value.bytes().begin(), value.bytes().end());
+                        }});
+  }
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i)
+    job.results.push_back("output_" + std::to_string(i) + ".bin");
+
+  auto run = run_emulated_sources(job, diagnostics, std::move(stop));
+  if (!run || !are_whole(program, run->results, diagnostics)) return Failed{};
+  for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s)
+    on_output(static_cast<int>(s), tensor_of(graph, program.steps[s].group.output, std::move(run->dumps[s])));
+  EmulationResult result;
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i)
+    result.outputs.push_back(tensor_of(graph, graph.outputs()[i], std::move(run->results[i])));
+  auto counts = statement_counts(program, emitted, launches, *run, options.changed_sources, diagnostics);
+  if (!counts) return Failed{};
+  result.counts = *std::move(counts);
+  result.ldm_peak_bytes = peaks_by_step(program, launches, *run);
+  result.parameter_fetches = run->parameter_fetches;
+  result.build_seconds = run->build_seconds;
+  result.run_seconds = run->run_seconds;
+  return result;
+}
+
+Program with_red_zones(Program program) {
+  const std::int64_t unit = program.target.ldm_alignment;
+  const std::int64_t red_zone_bytes = std::max<std::int64_t>(least_red_zone_bytes, unit);  // what follows stays aligned
+  std::int64_t added = 0;
+  for (ProgramStep& step : program.steps) {
+    if (!step.plan) continue;
+    std::vector<Buffer>& buffers = step.plan->nest.buffers;
+    std::vector<std::size_t> order(buffers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return buffers[a].offset < buffers[b].offset; });
+    std::int64_t shift = 0;
+    std::int64_t end = 0;  // of the buffers so far, where they were
+    std::vector<Buffer> zones;
+    const auto add_zone = [&](const Buffer& like) {
+      Buffer zone = like;
+      zone.name = std::string(red_zone_name) + "_" + std::to_string(zones.size());
+      zone.offset = (end + unit - 1) / unit * unit + shift;
+      zone.extents.assign(like.extents.size(), 1);
+      if (!zone.extents.empty()) zone.extents.back() = red_zone_bytes / byte_size(like.type);
+      zone.shares_with.reset();
+      zone.slots = 1;
+      shift += red_zone_bytes;
+      zones.push_back(std::move(zone));
+    };
+    for (const std::size_t b : order) {
+      Buffer& buffer = buffers[b];
+      if (end > 0 && buffer.offset >= end) add_zone(buffer);
+      end = std::max(end, buffer.offset + buffer.bytes());
+      buffer.offset += shift;
+    }
+    if (!buffers.empty()) add_zone(buffers[order.back()]);
+    buffers.insert(buffers.end(), zones.begin(), zones.end());
+    std::int64_t& all = step.plan->nest.ldm_bytes;
+    for (const Buffer& buffer : buffers) all = std::max(all, (buffer.offset + buffer.bytes() + unit - 1) / unit * unit);
+    added = std::max(added, shift);
+  }
+  program.target.ldm_bytes += added;
+  return program;
+}
+
+}  // namespace stowage

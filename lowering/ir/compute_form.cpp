@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/ir/compute_form.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace stowage {
+namespace {
+
+enum class LaneUse : std::uint8_t { none, contiguous, other };
+
+LaneUse lane_use(const Access& access, VarId lane) {
+  LaneUse use = LaneUse::none;
+  for (std::size_t d = 0; d < access.index.size(); ++d) {
+    const auto variables = variables_of(access.index[d]);
+    if (!variables.contains(lane)) continue;
+    const bool last = d + 1 == access.index.size();
+    if (!last || access.index[d].coefficient_of(lane) != 1) return LaneUse::other;
+    // The lane may only stand as a plain term of the sum.
+    for (const IndexTerm& term : access.index[d].terms()) {
+      if (term.atom.kind != IndexAtom::Kind::variable && variables_of(IndexExpr::of_atom(term.atom)).contains(lane)) {
+        return LaneUse::other;
+      }
+    }
+    use = LaneUse::contiguous;
+  }
+  return use;
+}
+
+bool depends_on(const Access& access, VarId axis) {
+  return std::any_of(access.index.begin(), access.index.end(),
+                     [&](const IndexExpr& e) { return variables_of(e).contains(axis); });
+}
+
+/// The two reads of a float32 product under a sum, lane-contiguous one first; nothing if the body is something else.
+std::optional<std::pair<int, int>> outer_product(const Stage& stage, const Compute& compute, VarId lane) {
+  if (compute.part != Compute::Part::update || stage.reduction != Reduction::sum) return std::nullopt;
+  const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
+  if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
+    return std::nullopt;
+  const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
+  const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
+  if (a == nullptr || b == nullptr) return std::nullopt;
+  const auto use = [&](int read) { return lane_use(stage.reads[static_cast<std::size_t>(read)], lane); };
+  if (use(a->read) == LaneUse::contiguous && use(b->read) == LaneUse::none) return std::pair{a->read, b->read};
+  if (use(b->read) == LaneUse::contiguous && use(a->read) == LaneUse::none) return std::pair{b->read, a->read};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t shortest_vector_loop(const Target& target) {
+  return target.vector_lanes > 1 ? target.vector_lanes : std::numeric_limits<std::int64_t>::max();
+}
+
+void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
+  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+  compute.form = ComputeForm::scalar;
+  compute.lane_axis = -1;
+  compute.block_axis = -1;
+  if (stage.spatial == 0) return;
+  const int lane = stage.spatial - 1;
+  if (compute.box[static_cast<std::size_t>(lane)].max_extent < shortest_vector_loop(target)) return;
+  compute.form = ComputeForm::vector;
+  compute.lane_axis = lane;
+  const VarId lane_variable(static_cast<std::size_t>(lane));
+  const auto reads = outer_product(stage, compute, lane_variable);
+  if (!reads) return;  // the shortest vector loop fills one vector of a register block
+  compute.form = ComputeForm::register_block;
+  std::int64_t longest = 1;
+  for (int axis = 0; axis < lane; ++axis) {
+    const VarId variable(static_cast<std::size_t>(axis));
+    // Blocking an axis pays where the loaded vector serves every row of the block.
+    if (depends_on(stage.reads[static_cast<std::size_t>(reads->first)], variable)) continue;
+    if (!depends_on(stage.reads[static_cast<std::size_t>(reads->second)], variable)) continue;
+    if (compute.box[static_cast<std::size_t>(axis)].max_extent > longest) {
+      longest = compute.box[static_cast<std::size_t>(axis)].max_extent;
+      compute.block_axis = axis;
+    }
+  }
+}
+
+bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
+  if (compute.lane_axis < 0) return false;
+  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+  const VarId lane(static_cast<std::size_t>(compute.lane_axis));
+  for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
+    if (compute.read_buffers[r] && lane_use(stage.reads[r], lane) == LaneUse::other) return false;
+  }
+  return true;
+}
+
+bool may_run_along_lane(const Stage& stage, Compute::Part part) {
+  if (stage.spatial == 0) return false;
+  const VarId lane(static_cast<std::size_t>(stage.spatial - 1));
+  bool along = true;
+  visit_nodes(part == Compute::Part::finish ? stage.finish : stage.body, [&](const ScalarNode& node) {
+    const auto* read = std::get_if<ScalarNode::Read>(&node.value);
+    if (read == nullptr) return;
+    along = along && lane_use(stage.reads[static_cast<std::size_t>(read->read)], lane) != LaneUse::other;
+  });
+  return along;
+}
+
+std::int64_t operations_of(const Stage& stage, Compute::Part part) {
+  const std::int64_t operations = part == Compute::Part::finish
+                                      ? operation_count(stage.finish)
+                                      : operation_count(stage.body) + (part == Compute::Part::update ? 1 : 0);
+  return std::max<std::int64_t>(1, operations);
+}
+
+}  // namespace stowage

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/target.h"
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+/// Chooses form, lane axis and block axis of a Compute whose buffers and box are set.
+///
+/// vector: the output's contiguous axis runs innermost. register_block: besides, the body is the product of two float32
+/// reads of which one is contiguous along the lane axis and the other does not depend on it (outer-product form of a
+/// matmul or a stride-1 convolution). Otherwise scalar, as everything is on a target of one lane.
+void choose_form(const LoopNest& nest, Compute& compute, const Target& target);
+
+/// True if every read of a Compute is contiguous along its lane axis or does not depend on it: the loop then runs at
+/// the vector rate.
+bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute);
+
+/// Shorter loops along the lane axis are not vectorised: they fill no vector. Of one lane nothing is.
+std::int64_t shortest_vector_loop(const Target& target);
+
+/// True if every read of a part of a stage is contiguous along its last spatial axis or does not depend on it: where
+/// that axis runs long enough, the part runs at the vector rate.
+bool may_run_along_lane(const Stage& stage, Compute::Part part);
+
+/// Operations of a part of a stage at one point, as the time model counts them.
+std::int64_t operations_of(const Stage& stage, Compute::Part part);
+
+}  // namespace stowage

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// The printer of loop nests. docs/ir.md has the grammar; lowering/ir/loop_nest_parser.h reads it back.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/overloaded.h"
+#include "core/text_cursor.h"
+#include "lowering/ir/loop_nest.h"
+#include "lowering/ir/loop_nest_parser.h"
+
+namespace stowage {
+namespace {
+
+/// Values of constants up to this size are part of the text; of larger ones only the hash.
+constexpr std::int64_t most_inline_elements = 8;
+/// Those that a definition itself brought along exist nowhere else.
+constexpr std::int64_t most_inline_elements_of_definition = 1 << 16;
+
+/// Written names: as they are, with "_2", "_3" … where two things share one.
+std::vector<std::string> written_names(const std::vector<std::string>& names) {
+  std::vector<std::string> written;
+  std::set<std::string> taken;
+  for (const std::string& name : names) {
+    std::string unique = name;
+    for (int number = 2; !taken.insert(unique).second; ++number) unique = fmt::format("{}_{}", name, number);
+    written.push_back(quoted_name(unique));
+  }
+  return written;
+}
+
+template <class List, class Name>
+std::vector<std::string> names_in(const List& list, Name name) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.push_back(name(entry));
+  return written_names(names);
+}
+
+/// The lookup tables of a nest, each under a name of its own.
+class Tables {
+ public:
+  void collect(const IndexExpr& e) {
+    for (const IndexTerm& term : e.terms()) {
+      if (term.atom.table) add(term.atom.table);
+      if (term.atom.args) {
+        for (const IndexExpr& arg : *term.atom.args) collect(arg);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::shared_ptr<const IndexTable>>& written() const { return written_; }
+
+  /// The expression with the written names. Most nests have no table, and theirs are returned as they are.
+  [[nodiscard]] IndexExpr renamed(const IndexExpr& e) const {
+    if (!any_renamed_) return e;
+    IndexExpr sum = e.constant();
+    for (const IndexTerm& term : e.terms()) {
+      IndexAtom atom = term.atom;
+      if (atom.args) {
+        std::vector<IndexExpr> args;
+        for (const IndexExpr& arg : *atom.args) args.push_back(renamed(arg));
+        atom.args = std::make_shared<const std::vector<IndexExpr>>(std::move(args));
+      }
+      if (atom.table) atom.table = written_[position(*atom.table)];
+      sum += IndexExpr::of_atom(std::move(atom)) * term.coefficient;
+    }
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] std::size_t position(const IndexTable& table) const {
+    for (std::size_t i = 0; i < originals_.size(); ++i) {
+      if (originals_[i]->name == table.name && originals_[i]->values == table.values) return i;
+    }
+    return originals_.size();
+  }
+
+  void add(const std::shared_ptr<const IndexTable>& table) {
+    if (position(*table) < originals_.size()) return;
+    const auto taken = [&](const std::string& name) {
+      return quoted_name(name) != name ||
+             std::any_of(written_.begin(), written_.end(), [&](const auto& t) { return t->name == name; });
+    };
+    std::string name = table->name;
+    for (int number = 1; taken(name); ++number) name = fmt::format("table{}", number);
+    originals_.push_back(table);
+    written_.push_back(name == table->name ? table
+                                           : std::make_shared<const IndexTable>(IndexTable{name, table->values}));
+    any_renamed_ = any_renamed_ || name != table->name;
+  }
+
+  std::vector<std::shared_ptr<const IndexTable>> originals_;
+  std::vector<std::shared_ptr<const IndexTable>> written_;
+  bool any_renamed_ = false;
+};
+
+class Printer {
+ public:
+  explicit Printer(const LoopNest& nest, const UnknownValues& unknown = {})
+      : nest_(nest),
+        unknown_(unknown),
+        variables_(names_in(nest.variables, [](const NestVariable& v) { return v.name; })),
+        stage_tensors_(names_in(nest.stages.tensors, [](const StageTensor& t) { return t.name; })),
+        stages_(names_in(nest.stages.stages, [](const Stage& s) { return s.name; })),
+        tensors_(names_in(nest.tensors, [](const NestTensor& t) { return t.name; })),
+        buffers_(names_in(nest.buffers, [](const Buffer& b) { return b.name; })) {
+    for (const Stage& stage : nest.stages.stages) {
+      axes_.push_back(names_in(stage.axes, [](const Axis& a) { return a.name; }));
+    }
+    collect_tables();
+  }
+
+  SpannedText run() {
+    line(0, fmt::format("nest {} {{", quoted_name(nest_.name)));
+    for (std::size_t t = 0; t < nest_.stages.tensors.size(); ++t) stage_tensor(t);
+    for (const auto& table : tables_.written()) {
+      line(1, fmt::format("table {} = [{}]", table->name, fmt::join(table->values, ", ")));
+    }
+    for (std::size_t s = 0; s < nest_.stages.stages.size(); ++s) stage(s);
+    if (!variables_.empty()) line(1, fmt::format("variables {}", fmt::join(variables_, ", ")));
+    for (const CoreAxis& axis : nest_.core_grid) {
+      line(1, fmt::format("core {} < {} of {} stride {}", variables_[axis.variable.index()], axis.parts,
+                          quoted_name(axis.iterator), axis.stride));
+    }
+    for (std::size_t t = 0; t < nest_.tensors.size(); ++t) {
+      const NestTensor& tensor = nest_.tensors[t];
+      line(1, fmt::format("memory {} = {} strides [{}]{}", tensors_[t], stage_tensor_name(tensor.tensor),
+                          fmt::join(tensor.strides, ", "), tensor.written ? " written" : ""));
+    }
+    line(1, fmt::format("ldm {} bytes", nest_.ldm_bytes));
+    for (std::size_t b = 0; b < nest_.buffers.size(); ++b) buffer(b);
+    line(1, "body {");
+    block(nest_.body, 0);
+    line(1, "}");
+    line(0, "}");
+    return std::move(result_);
+  }
+
+ private:
+  void collect_tables() {
+    const auto collect_scalar = [&](const ScalarExpr& e) {
+      visit_nodes(e, [&](const ScalarNode& node) {
+        if (const auto* index = std::get_if<ScalarNode::Index>(&node.value)) tables_.collect(index->value);
+      });
+    };
+    for (const Stage& stage : nest_.stages.stages) {
+      for (const Access& access : stage.reads) {
+        for (const IndexExpr& index : access.index) tables_.collect(index);
+      }
+      collect_scalar(stage.body);
+      if (stage.finish) collect_scalar(stage.finish);
+    }
+    for (const Buffer& buffer : nest_.buffers) {
+      for (const IndexExpr& origin : buffer.origin) tables_.collect(origin);
+    }
+    const auto collect_ranges = [&](const std::vector<Range>& ranges) {
+      for (const Range& range : ranges) {
+        tables_.collect(range.start);
+        tables_.collect(range.extent);
+        tables_.collect(range.start + range.extent);
+      }
+    };
+    visit_statements(nest_.body, [&](const Stmt& statement) {
+      std::visit(
+          Overloaded{[&](const Loop& n) { tables_.collect(n.extent); }, [&](const Let& n) { tables_.collect(n.value); },
+                     [&](const Guard& n) {
+                       for (const IndexExpr& e : n.any_positive) tables_.collect(e);
+                     },
+                     [&](const Dma& n) { collect_ranges(n.region); },
+                     [&](const Fill& n) {
+                       if (n.around) collect_ranges(*n.around);
+                     },
+                     [&](const Compute& n) { collect_ranges(n.box); }, [](const auto&) {}},
+          statement.node);
+    });
+  }
+
+  void line(int depth, const std::string& text) {
+    result_.text.append(static_cast<std::size_t>(depth) * 2, ' ').append(text).append("\n");
+  }
+
+  [[nodiscard]] const std::string& stage_tensor_name(int tensor) const {
+    return stage_tensors_.at(static_cast<std::size_t>(tensor));
+  }
+  [[nodiscard]] const std::string& buffer_name(int buffer) const {
+    return buffers_.at(static_cast<std::size_t>(buffer));
+  }
+
+  [[nodiscard]] std::string text(const IndexExpr& e) const {
+    return to_text(tables_.renamed(e), [&](VarId v) { return variables_.at(v.index()); });
+  }
+
+  /// Of expressions or of ranges.
+  template <class Element>
+  [[nodiscard]] std::string list(const std::vector<Element>& elements) const {
+    std::vector<std::string> texts;
+    for (const Element& e : elements) texts.push_back(text(e));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+
+  /// "start:end", with "<= n" if the extent varies or the largest one is not what it says.
+  [[nodiscard]] std::string text(const Range& range) const {
+    std::string written = fmt::format("{}:{}", text(range.start), text(range.start + range.extent));
+    if (!(range.extent == IndexExpr(range.max_extent))) written += fmt::format(" <= {}", range.max_extent);
+    return written;
+  }
+
+  void stage_tensor(std::size_t index) {
+    static constexpr std::string_view roles[] = {"input", "constant", "intermediate", "output"};
+    const StageTensor& tensor = nest_.stages.tensors[index];
+    std::string written = fmt::format("{} {} {}{}", roles[static_cast<std::size_t>(tensor.role)], stage_tensors_[index],
+                                      name_of(tensor.type), to_text(tensor.shape));
+    if (tensor.source) written += fmt::format(" source {}", tensor.source->value);
+    if (const auto hash = unknown_.find(index); hash != unknown_.end()) {
+      written += fmt::format(" hash {}", quoted(hash->second));
+    } else if (tensor.value) {
+      written +=
+          " " + value_text(*tensor.value, tensor.source ? most_inline_elements : most_inline_elements_of_definition);
+    }
+    line(1, written);
+  }
+
+  void stage(std::size_t index) {
+    const Stage& stage = nest_.stages.stages[index];
+    const std::vector<std::string>& axes = axes_[index];
+    const auto index_text = [&](const IndexExpr& e) {
+      return to_text(tables_.renamed(e), [&](VarId v) { return axes.at(v.index()); });
+    };
+    const auto scalar_text = [&](const ScalarExpr& e) {
+      return to_text(
+          e, [](int read) { return fmt::format("#{}", read); }, index_text);
+    };
+    const auto axis_list = [&](std::size_t from, std::size_t to) {
+      std::vector<std::string> texts;
+      for (std::size_t a = from; a < to; ++a) texts.push_back(fmt::format("{} < {}", axes[a], stage.axes[a].extent));
+      return fmt::format("{}", fmt::join(texts, ", "));
+    };
+    static constexpr std::string_view reductions[] = {"", "sum", "product", "max", "min"};
+    const auto spatial = static_cast<std::size_t>(stage.spatial);
+    std::string definition = fmt::format("{}[{}] = ", stage_tensor_name(stage.output), axis_list(0, spatial));
+    if (stage.reduction != Reduction::none) {
+      definition += fmt::format("{} over {}{}of ", reductions[static_cast<std::size_t>(stage.reduction)],
+                                axis_list(spatial, axes.size()), spatial < axes.size() ? " " : "");
+    }
+    line(1, fmt::format("stage {} {{", stages_[index]));
+    line(2, definition + scalar_text(stage.body));
+    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+      const Access& access = stage.reads[r];
+      std::vector<std::string> indices;
+      for (const IndexExpr& e : access.index) indices.push_back(index_text(e));
+      line(2, fmt::format("#{} = {}[{}]{}", r, stage_tensor_name(access.tensor), fmt::join(indices, ", "),
+                          access.padding ? fmt::format(" else {}", *access.padding) : ""));
+    }
+    if (stage.finish) line(2, fmt::format("finish {}", scalar_text(stage.finish)));
+    line(1, "}");
+  }
+
+  void buffer(std::size_t index) {
+    const Buffer& buffer = nest_.buffers[index];
+    std::string written = fmt::format("buffer {} {}{} at {}, {} bytes = {}[{}]", buffers_[index], name_of(buffer.type),
+                                      to_text(buffer.extents), buffer.offset, buffer.bytes(),
+                                      stage_tensor_name(buffer.tensor), list(buffer.origin));
+    if (buffer.slots != 1) written += fmt::format(" slots {}", buffer.slots);
+    if (buffer.shares_with) written += fmt::format(" sharing {}", buffer_name(*buffer.shares_with));
+    line(1, written);
+  }
+
+  /// Static bounds of an expression as the variables' own ranges give them.
+  [[nodiscard]] Interval range_of(const IndexExpr& e) const {
+    return bounds(e, [&](VarId v) { return nest_.variables[v.index()].range; });
+  }
+
+  [[nodiscard]] std::string range_text(VarId variable, Interval derived) const {
+    const Interval range = nest_.variables[variable.index()].range;
+    return range == derived ? "" : fmt::format(" in {}..{}", range.low, range.high);
+  }
+
+  void block(const Block& statements, int depth) {
+    for (const StmtPtr& entry : statements) {
+      const Stmt& statement = *entry;
+      result_.text += fmt::format("{:>5}  {:{}}", statement.id, "", depth * 2);
+      const std::size_t span = result_.spans.size();
+      result_.spans.push_back({result_.text.size(), 0, statement.id});
+      result_.text += head(statement);
+      if (!statement.note.empty()) result_.text += "  // " + one_line(statement.note);
+      if (const Block* body = body_of(statement)) {
+        result_.text += "\n";
+        block(*body, depth + 1);
+        result_.text += fmt::format("{:7}{:{}}}}", "", "", depth * 2);
+      }
+      result_.spans[span].end = result_.text.size();
+      result_.text += "\n";
+    }
+  }
+
+  static std::string one_line(std::string note) {
+    std::replace_if(
+        note.begin(), note.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    return note;
+  }
+
+  [[nodiscard]] std::string head(const Stmt& statement) const {
+    return std::visit(
+        Overloaded{[&](const Loop& n) {
+                     const Interval derived{0, std::max<std::int64_t>(0, range_of(n.extent).high - 1)};
+                     return fmt::format("for {} < {}{} of {} {{", variables_[n.variable.index()], text(n.extent),
+                                        range_text(n.variable, derived), quoted_name(n.iterator));
+                   },
+                   [&](const Let& n) {
+                     return fmt::format("let {} = {}{}", variables_[n.variable.index()], text(n.value),
+                                        range_text(n.variable, range_of(n.value)));
+                   },
+                   [&](const Guard& n) { return fmt::format("if any({}) > 0 {{", list(n.any_positive)); },
+                   [&](const Dma& n) {
+                     const std::string region =
+                         fmt::format("{}[{}]", tensors_.at(static_cast<std::size_t>(n.nest_tensor)), list(n.region));
+                     const std::string unit = n.unit_bytes > 1 ? fmt::format(" by {} bytes", n.unit_bytes) : "";
+                     return n.direction == DmaDirection::get
+                                ? fmt::format("get {} -> {}{}", region, buffer_name(n.buffer), unit)
+                                : fmt::format("put {} -> {}{}", buffer_name(n.buffer), region, unit);
+                   },
+                   [](const Wait& n) { return fmt::format("wait {}", n.dma); },
+                   [&](const Fill& n) {
+                     return fmt::format("fill {}{} with {}", buffer_name(n.buffer),
+                                        n.around ? fmt::format(" around [{}]", list(*n.around)) : "", n.value);
+                   },
+                   [&](const Compute& n) { return compute(n); }, [](const Barrier&) { return std::string("barrier"); }},
+        statement.node);
+  }
+
+  [[nodiscard]] std::string compute(const Compute& n) const {
+    static constexpr std::string_view parts[] = {"map", "update", "finish"};
+    static constexpr std::string_view forms[] = {"scalar", "vector", "register_block"};
+    const auto stage = static_cast<std::size_t>(n.stage);
+    const std::vector<std::string>& axes = axes_.at(stage);
+    std::vector<std::string> reads;
+    for (const auto& read : n.read_buffers) reads.push_back(read ? buffer_name(*read) : "_");
+    std::vector<std::string> box;
+    for (std::size_t a = 0; a < n.box.size(); ++a) box.push_back(fmt::format("{}={}", axes.at(a), text(n.box[a])));
+    std::string written =
+        fmt::format("compute {} {} = {}({}) over {}", parts[static_cast<std::size_t>(n.part)],
+                    buffer_name(n.output_buffer), stages_.at(stage), fmt::join(reads, ", "), fmt::join(box, ", "));
+    if (n.box.empty()) written += "()";
+    if (n.form != ComputeForm::scalar || n.lane_axis >= 0 || n.block_axis >= 0) {
+      written += fmt::format(" as {}", forms[static_cast<std::size_t>(n.form)]);
+      if (n.lane_axis >= 0) written += fmt::format(" lane {}", axes.at(static_cast<std::size_t>(n.lane_axis)));
+      if (n.block_axis >= 0) written += fmt::format(" block {}", axes.at(static_cast<std::size_t>(n.block_axis)));
+    }
+    return written;
+  }
+
+  const LoopNest& nest_;
+  UnknownValues unknown_;
+  std::vector<std::string> variables_, stage_tensors_, stages_, tensors_, buffers_;
+  std::vector<std::vector<std::string>> axes_;  ///< by stage
+  Tables tables_;
+  SpannedText result_;
+};
+
+}  // namespace
+
+SpannedText to_spanned_text(const LoopNest& nest) { return Printer(nest).run(); }
+
+std::string to_text(const LoopNest& nest, const UnknownValues& unknown) { return Printer(nest, unknown).run().text; }
+
+std::string to_text(const LoopNest& nest) { return to_spanned_text(nest).text; }
+
+}  // namespace stowage

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/ir/surroundings.h"
+
+namespace stowage {
+
+Surroundings::Surroundings(const LoopNest& nest) : nest_(&nest), definitions_(nest.variables.size()) {
+  for (std::size_t v = 0; v < definitions_.size(); ++v) definitions_[v] = VarId(v);
+}
+
+Expression Surroundings::expression(const IndexExpr& e) const {
+  Expression result;
+  result.expr = substitute(e, [&](VarId v) { return definitions_[v.index()]; });
+  result.compiled = CompiledIndex(result.expr, nest_->variables.size());
+  for (const VarId v : variables_of(result.expr)) result.variables.insert(v.index());
+  return result;
+}
+
+void Surroundings::walk(const Block& block, const std::function<void(const Stmt&, const Surroundings&)>& visit) {
+  for (const StmtPtr& statement : block) {
+    visit(*statement, *this);
+    if (const auto* loop = std::get_if<Loop>(&statement->node)) {
+      loops_.push_back({loop->variable.index(), expression(loop->extent)});
+      walk(loop->body, visit);
+      loops_.pop_back();
+    } else if (const auto* guard = std::get_if<Guard>(&statement->node)) {
+      EnclosingGuard conditions;
+      for (const IndexExpr& e : guard->any_positive) conditions.push_back(expression(e));
+      guards_.push_back(std::move(conditions));
+      walk(guard->body, visit);
+      guards_.pop_back();
+    } else if (const auto* let = std::get_if<Let>(&statement->node)) {
+      definitions_[let->variable.index()] = expression(let->value).expr;
+    }
+  }
+}
+
+void visit_with_surroundings(const LoopNest& nest, const std::function<void(const Stmt&, const Surroundings&)>& visit) {
+  Surroundings(nest).walk(nest.body, visit);
+}
+
+std::vector<std::int64_t> values_of_core(const LoopNest& nest, std::int64_t core) {
+  std::vector<std::int64_t> values(nest.variables.size() + nest.buffers.size(), 0);
+  for (const CoreAxis& axis : nest.core_grid) values[axis.variable.index()] = core / axis.stride % axis.parts;
+  return values;
+}
+
+}  // namespace stowage

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands around a statement of a nest: the loops and guards that decide how often, and for which values, it runs.
+// Let variables are expanded, so that every expression is one of core and loop variables only.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "lowering/ir/compiled_index.h"
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+/// An expression over core and loop variables, by position in LoopNest::variables. First elements of buffers
+/// (tensor_value) are found in the slots behind the variables'.
+struct Expression {
+  IndexExpr expr;
+  CompiledIndex compiled;
+  std::set<std::size_t> variables;
+};
+
+struct EnclosingLoop {
+  std::size_t variable = 0;
+  Expression trips;
+};
+using EnclosingGuard = std::vector<Expression>;  ///< passes if any is > 0
+
+class Surroundings {
+ public:
+  explicit Surroundings(const LoopNest& nest);
+
+  /// Outermost first.
+  [[nodiscard]] const std::vector<EnclosingLoop>& loops() const { return loops_; }
+  [[nodiscard]] const std::vector<EnclosingGuard>& guards() const { return guards_; }
+  [[nodiscard]] Expression expression(const IndexExpr& e) const;
+  /// Slots that an array of values needs.
+  [[nodiscard]] std::size_t slots() const { return nest_->variables.size() + nest_->buffers.size(); }
+
+ private:
+  friend void visit_with_surroundings(const LoopNest& nest,
+                                      const std::function<void(const Stmt&, const Surroundings&)>& visit);
+  void walk(const Block& block, const std::function<void(const Stmt&, const Surroundings&)>& visit);
+
+  const LoopNest* nest_;
+  std::vector<IndexExpr> definitions_;  ///< of let variables; others are themselves
+  std::vector<EnclosingLoop> loops_;
+  std::vector<EnclosingGuard> guards_;
+};
+
+/// Calls `visit` for every statement in program order. A Let is visited before it takes effect, a Loop or Guard before
+/// its body.
+void visit_with_surroundings(const LoopNest& nest, const std::function<void(const Stmt&, const Surroundings&)>& visit);
+
+/// Values of all slots for a core: its coordinates, everything else 0.
+std::vector<std::int64_t> values_of_core(const LoopNest& nest, std::int64_t core);
+
+}  // namespace stowage

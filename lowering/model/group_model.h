@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the planning algorithms see of a fused operator: its iterators and the LDM buffers it needs, each buffer with
+// the iterators that occur in every dimension (swTVM algorithm 4, "analyze correlation").
+//
+// Iterators are the spatial axes of the last stage (the root) followed by the reduction axes of all stages in order.
+// The spatial axes of earlier stages are not iterators: an earlier stage is computed for the region that its readers
+// demand, in = (out - 1) * stride + kernel, so its axes are expressed by those of its readers.
+//
+// The loops of one reduction stand around everything that is computed before it: those of the last stage that reduces,
+// if all that follows takes its result element by element (the activation behind a convolution). What other stages
+// reduce is demanded of their producers as a whole.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/stage.h"
+
+namespace stowage {
+
+struct ModelIterator {
+  std::string name;
+  std::int64_t extent = 1;
+  bool spatial = true;
+  int stage = 0;
+  int axis = 0;  ///< of that stage
+};
+
+/// One LDM buffer: a box of a tensor read by one or more stages at the same indices, or written by a stage.
+struct ModelBuffer {
+  enum class Kind : std::uint8_t { input, intermediate, output };
+  Kind kind = Kind::input;
+  int tensor = 0;
+  std::string name;                        ///< of the tensor, with a number where it has several buffers
+  int stage = 0;                           ///< reader (input) or writer
+  std::vector<std::pair<int, int>> reads;  ///< (stage, read) pairs served by it
+  std::vector<IndexExpr> index;            ///< per dimension, highest first, over the axes of `stage`
+  std::optional<double> padding;
+  std::vector<std::set<int>> iterators;  ///< per dimension, highest first: iterators that occur in it
+  std::optional<int> shares_with;        ///< overwritten in place: another ModelBuffer
+  bool gathered = false;                 ///< an index is the value of an integer tensor
+
+  [[nodiscard]] std::set<int> all_iterators() const;
+};
+
+/// Which values of a stage's axis one tile of the iterators demands: tile + window, before clipping to the tensor.
+struct AxisDemand {
+  bool exact = true;    ///< false: an index that is no such sum (its only reader divides or looks up)
+  IndexExpr tile;       ///< what moves with the tiles; VarId is the number of an iterator
+  Interval window;      ///< what is demanded around it: kernels of windows, the whole range of an inner reduction
+  Interval reach = {};  ///< of an earlier stage's: demanded_bounds
+};
+
+struct GroupModel {
+  const StageList* list = nullptr;
+  std::vector<ModelIterator> iterators;
+  std::vector<ModelBuffer> buffers;
+  int root = 0;  ///< index of the last stage
+  int main = 0;  ///< the stage whose reduction loops stand around its producers: the root, or one before a tail
+  std::vector<bool>
+      in_tail;           ///< by stage: computed from the main stage's result, on the same tile, once it is complete
+  std::set<int> pinned;  ///< iterators that must be buffered by one (data-dependent addresses)
+  /// Reductions of the main stage whose tiles overlap in what its producers compute or read: a window's (neighbouring
+  /// rows of it want the same rows of the producer), and a sum's over results that are sums of the same operands.
+  std::set<int> overlapping;
+  /// Buffer that a read is served from, by (stage, read).
+  std::map<std::pair<int, int>, int> buffer_of_read;
+  std::vector<int> buffer_of_output;             ///< by stage
+  std::vector<std::vector<AxisDemand>> demands;  ///< by stage and axis
+
+  [[nodiscard]] int iterator_of(int stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
+  [[nodiscard]] bool is_main_reduction(int iterator) const;
+  [[nodiscard]] std::optional<int> iterator_named(const std::string& name) const;
+  /// Stages that read the output of `stage`, as (stage, read).
+  [[nodiscard]] std::vector<std::pair<int, int>> readers_of(int stage) const;
+};
+
+GroupModel build_group_model(const StageList& list);
+
+/// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
+int frame_of(const GroupModel& model, int buffer);
+/// Static bounds of what a stage's readers want of a dimension of its output, to see whether they look outside of it.
+Interval demanded_bounds(const GroupModel& model, int stage, int dimension);
+
+/// Largest number of elements that a stage's axis spans in one tile, for buffer sizes by iterator.
+std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes);
+/// Allocated elements per dimension of a buffer, for buffer sizes by iterator.
+std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
+                                         const std::vector<std::int64_t>& sizes);
+/// Bytes of every buffer, rounded up to `alignment`; 0 for one that shares another's place.
+std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment);
+
+/// Operations of a stage for one tile: its points, whole reductions included, times what each of them computes.
+std::int64_t stage_operations(const GroupModel& model, int stage, const std::vector<std::int64_t>& sizes);
+
+/// Largest span of an index expression when axis a spans `extent(a)` consecutive values; at most `dimension` unless
+/// `unclipped`.
+std::int64_t span_of(const IndexExpr& index, const std::function<std::int64_t(VarId)>& extent);
+
+/// Iterators of a group as schedules name them, spatial ones first, with their ranges.
+struct GroupIterator {
+  std::string name;
+  std::int64_t extent = 1;
+  bool spatial = true;
+};
+std::vector<GroupIterator> group_iterators(const StageList& stages);
+
+}  // namespace stowage

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a core's LDM is left for buffers. Behind them a kernel keeps its parameters, an address of every tensor in
+// main memory, and the words in which transfers reply. `ldm_reserved` is meant to hold these and the stack; where it is
+// less than they need, buffers still leave them room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/target.h"
+#include "lowering/ir/loop_nest.h"
+#include "lowering/model/group_model.h"
+
+namespace stowage {
+
+/// Of the parameter struct, which is fetched by DMA as a whole: in bytes, at least that of an address.
+int alignment_of_parameters(const Target& target);
+
+/// Bytes that a kernel of so many tensors in main memory and so many DMA statements keeps behind its buffers.
+std::int64_t parameter_bytes(std::size_t tensors, std::size_t transfers, const Target& target);
+
+/// Bytes that buffers may take. That of a group is the same for all its nests: one transfer a buffer.
+std::int64_t ldm_for_buffers(const GroupModel& model, const Target& target);
+std::int64_t ldm_for_buffers(const LoopNest& nest, const Target& target);
+
+}  // namespace stowage

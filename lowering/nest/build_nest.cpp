@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a complete schedule to a loop nest.
+//
+// The nest's main chain is the outer loops of the main stage: spatial ones, then its reductions. At each depth of the
+// chain stand the transfers and the earlier stages that algorithm 3 placed there; an earlier stage is computed for the
+// region that its readers demand of the tile (in = (out - 1) * stride + kernel), inside its own reduction loops. Behind
+// the main stage's reductions its tail is computed on the same tile, and the root's result is stored.
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/identifiers.h"
+#include "core/same_padding.h"
+#include "lowering/ir/renumber.h"
+#include "lowering/ir/rewrite.h"
+#include "lowering/model/ldm_room.h"
+#include "lowering/model/tile_boxes.h"
+#include "lowering/nest/padding.h"
+#include "lowering/nest/passes.h"
+#include "lowering/swtvm/read_schedule.h"
+
+namespace stowage {
+namespace {
+
+class NestBuilder {
+ public:
+  NestBuilder(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target)
+      : schedule_(schedule), target_(target), model_(model) {
+    nest_.name = identifier_of(name);
+    nest_.stages = *model.list;
+  }
+
+  Lowered build() {
+    auto read = read_schedule(nest_.name, model_, schedule_);
+    if (auto* refused = std::get_if<Decision>(&read)) return std::move(*refused);
+    read_ = std::get<ReadSchedule>(std::move(read));
+    add_core_grid();
+    add_tensors();
+    add_buffers();
+    const std::int64_t room = ldm_for_buffers(model_, target_);
+    if (nest_.ldm_bytes > room) {
+      return Decision::refuse("ldm-capacity",
+                              fmt::format("the buffers need {} bytes of LDM, the target has {}", nest_.ldm_bytes, room),
+                              fmt::format("{} bytes of LDM more", nest_.ldm_bytes - room));
+    }
+    if (auto refused = check_intermediates()) return *refused;
+    nest_.body = renumbered(chain(0, {}));
+    return std::move(nest_);
+  }
+
+ private:
+  // --- names and variables -------------------------------------------------------------------------------------------
+
+  VarId add_variable(const std::string& wanted, NestVariable::Kind kind, Interval range) {
+    nest_.variables.push_back({names_.take(identifier_of(wanted)), kind, range});
+    return VarId(nest_.variables.size() - 1);
+  }
+
+  [[nodiscard]] Interval range_of(const IndexExpr& e) const {
+    return bounds(e, [&](VarId v) { return nest_.variables[v.index()].range; });
+  }
+
+  StmtPtr statement(Stmt::Node node, std::string note = {}) {
+    auto made = std::make_shared<Stmt>();
+    made->id = next_id_++;
+    made->node = std::move(node);
+    made->note = std::move(note);
+    return made;
+  }
+
+  /// Binds a name to an expression unless it is as simple as a name already.
+  IndexExpr bind(Block& block, const std::string& wanted, const IndexExpr& value, std::optional<Interval> known = {}) {
+    if (needs_no_name(value)) return value;
+    const VarId variable = add_variable(wanted, NestVariable::Kind::let, known ? *known : range_of(value));
+    block.push_back(statement(Let{variable, value}));
+    return variable;
+  }
+
+  // --- iterators and the core grid -----------------------------------------------------------------------------------
+
+  [[nodiscard]] const ModelIterator& iterator_of(const OuterLoop& loop) const {
+    return model_.iterators[static_cast<std::size_t>(loop.iterator)];
+  }
+
+  void add_core_grid() {
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      tiles_.push_back({0, model_.iterators[i].extent, 0, model_.iterators[i].extent, read_.whole[i]});
+    }
+    int stride = 1;
+    for (const ParallelSplit& split : read_.parallel) stride *= static_cast<int>(split.parts);
+    for (const ParallelSplit& split : read_.parallel) {
+      const auto i = static_cast<std::size_t>(*model_.iterator_named(split.iterator));
+      stride /= static_cast<int>(split.parts);
+      if (split.parts == 1) continue;
+      const VarId core = add_variable(split.iterator + "_core", NestVariable::Kind::core, {0, split.parts - 1});
+      nest_.core_grid.push_back({core, split.iterator, static_cast<int>(split.parts), stride});
+      const std::int64_t extent = model_.iterators[i].extent;
+      const std::int64_t range = read_.ranges[i];
+      IteratorTile& tile = tiles_[i];
+      tile.start = tile.core_start = IndexExpr(core) * range;
+      tile.extent = tile.core_extent =
+          range * split.parts == extent ? IndexExpr(range) : minimum(range, IndexExpr(extent) - tile.core_start);
+    }
+  }
+
+  // --- tensors and buffers -------------------------------------------------------------------------------------------
+
+  void add_tensors() {
+    for (std::size_t t = 0; t < nest_.stages.tensors.size(); ++t) {
+      const StageTensor& tensor = nest_.stages.tensors[t];
+      const bool is_read = std::any_of(model_.buffers.begin(), model_.buffers.end(), [&](const ModelBuffer& b) {
+        return b.kind == ModelBuffer::Kind::input && b.tensor == static_cast<int>(t);
+      });
+      if (tensor.role != TensorRole::output && !is_read) continue;
+      nest_tensor_[static_cast<int>(t)] = static_cast<int>(nest_.tensors.size());
+      nest_.tensors.push_back({names_.take(identifier_of(tensor.name)), static_cast<int>(t),
+                               tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides,
+                               tensor.role == TensorRole::output});
+    }
+  }
+
+  void add_buffers() {
+    std::int64_t offset = 0;
+    for (const ModelBuffer& model_buffer : model_.buffers) {
+      Buffer buffer;
+      buffer.name = names_.take(identifier_of(model_buffer.name) + "_ldm");
+      buffer.tensor = model_buffer.tensor;
+      buffer.type = nest_.stages.tensors[static_cast<std::size_t>(model_buffer.tensor)].type;
+      buffer.extents = buffer_extents(model_, model_buffer, read_.sizes);
+      buffer.origin.assign(buffer.extents.size(), IndexExpr(0));
+      buffer.shares_with = model_buffer.shares_with;
+      if (buffer.shares_with) {
+        buffer.offset = nest_.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset;
+      } else {
+        buffer.offset = offset;
+        offset += ceil_div(buffer.bytes(), target_.ldm_alignment) * target_.ldm_alignment;
+      }
+      nest_.buffers.push_back(std::move(buffer));
+    }
+    nest_.ldm_bytes = offset;
+  }
+
+  /// What lies outside of an intermediate is in its buffer too, so all that look there must see the same.
+  [[nodiscard]] std::optional<Decision> check_intermediates() const {
+    for (const ModelBuffer& buffer : model_.buffers) {
+      if (buffer.kind != ModelBuffer::Kind::intermediate || !buffer.padding) continue;
+      for (const auto& [reader, read] : buffer.reads) {
+        const auto& padding = access_of(reader, read).padding;
+        if (!padding || same_padding(padding, buffer.padding)) continue;
+        return Decision::refuse("padded-intermediate", fmt::format("outside of {} one reader sees {}, another one {}",
+                                                                   buffer.name, *buffer.padding, *padding));
+      }
+      if (const Stage* by_table = table_reader(buffer.stage)) {
+        return Decision::refuse("table-in-window",
+                                fmt::format("{} reads at places from a table, and of {} a tile may demand nothing but "
+                                            "what lies outside of it, where the table ends",
+                                            by_table->name, buffer.name));
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// A stage that reads at places from a table, among those that compute `stage` inside the group; null for none.
+  [[nodiscard]] const Stage* table_reader(int stage) const {
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    for (const Access& read : s.reads) {
+      if (std::any_of(read.index.begin(), read.index.end(), has_table)) return &s;
+      for (int earlier = 0; earlier < stage; ++earlier) {
+        if (nest_.stages.stages[static_cast<std::size_t>(earlier)].output != read.tensor) continue;
+        if (const Stage* found = table_reader(earlier)) return found;
+      }
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] const Access& access_of(int stage, int read) const {
+    return nest_.stages.stages[static_cast<std::size_t>(stage)].reads[static_cast<std::size_t>(read)];
+  }
+
+  // --- the nest ------------------------------------------------------------------------------------------------------
+
+  /// Binds start and extent of an iterator's tile, at the top (whole iterators) or inside its loop.
+  void bind_tile(Block& block, int iterator, const IndexExpr& loop_variable) {
+    const auto i = static_cast<std::size_t>(iterator);
+    const std::string& name = model_.iterators[i].name;
+    const std::int64_t size = read_.sizes[i];
+    IteratorTile& tile = tiles_[i];
+    if (tile.whole) {
+      tile.start = bind(block, name + "_at", tile.core_start);
+      tile.extent = bind(block, name + "_n", tile.core_extent);
+      return;
+    }
+    tile.start = bind(block, name + "_at", tile.core_start + loop_variable * size);
+    if (size == 1) {  // the loop's trips end with the core's range
+      tile.extent = 1;
+      return;
+    }
+    const bool tiles_align = read_.ranges[i] % size == 0;
+    const bool cores_align = tile.core_extent.is_constant();
+    IndexExpr elements = size;
+    if (!tiles_align) elements = minimum(elements, IndexExpr(read_.ranges[i]) - loop_variable * size);
+    // The loop's trips end with the core's range, so a last short tile has at least one element.
+    if (!cores_align) elements = minimum(elements, IndexExpr(model_.iterators[i].extent) - tile.start);
+    tile.extent = bind(block, name + "_n", elements, Interval{1, size});
+  }
+
+  [[nodiscard]] IndexExpr trips_of(const OuterLoop& loop) const {
+    const auto i = static_cast<std::size_t>(loop.iterator);
+    const IndexExpr& range = tiles_[i].core_extent;
+    if (range.is_constant()) return ceil_div(range.constant(), read_.sizes[i]);
+    return floor_div(range + (read_.sizes[i] - 1), read_.sizes[i]);
+  }
+
+  /// The block at `depth` of the main chain, with everything below.
+  Block chain(int depth, const std::set<int>& fixed) {
+    Block block;
+    if (depth == 0) {
+      for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+        if (read_.whole[i]) bind_tile(block, static_cast<int>(i), 0);
+      }
+    }
+    const bool inside_spatial = depth == read_.spatial_loops;
+    load(block, fixed, [&](const ModelBuffer& b, int place) { return is_main_place(b, place) && place == depth; });
+    for (int stage = 0; stage < model_.root; ++stage) {
+      if (stage == model_.main || in_tail(stage)) continue;
+      if (depth_of(output_of(stage)) == depth) compute_stage(block, stage, fixed);
+    }
+    if (inside_spatial) begin_stage(block, model_.main, fixed);
+    if (depth < static_cast<int>(read_.main.size())) {
+      const OuterLoop& loop = read_.loop(read_.main[static_cast<std::size_t>(depth)]);
+      append(block, enter(loop, fixed, [&](const std::set<int>& inside) { return chain(depth + 1, inside); }));
+    } else {
+      block.push_back(compute(model_.main, fixed));
+    }
+    if (inside_spatial) {
+      end_stage(block, model_.main, fixed);
+      for (int stage = model_.main + 1; stage <= model_.root; ++stage) {
+        if (in_tail(stage)) compute_stage(block, stage, fixed);
+      }
+      store(block);
+    }
+    return block;
+  }
+
+  static void append(Block& block, StmtPtr made) { block.push_back(std::move(made)); }
+
+  StmtPtr enter(const OuterLoop& loop, std::set<int> fixed, const std::function<Block(const std::set<int>&)>& inner) {
+    const IndexExpr trips = trips_of(loop);
+    const std::int64_t most = std::max<std::int64_t>(1, range_of(trips).high);
+    Block body;
+    const VarId variable = add_variable(loop.name, NestVariable::Kind::loop, {0, most - 1});
+    const int id = next_id_++;
+    Loop made{variable, trips, model_.iterators[static_cast<std::size_t>(loop.iterator)].name, {}};
+    bind_tile(body, loop.iterator, variable);
+    fixed.insert(loop.iterator);
+    Block rest = inner(fixed);
+    body.insert(body.end(), rest.begin(), rest.end());
+    made.body = std::move(body);
+    auto node = std::make_shared<Stmt>();
+    node->id = id;
+    node->node = std::move(made);
+    return node;
+  }
+
+  [[nodiscard]] const ModelBuffer& output_of(int stage) const {
+    return model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(stage)])];
+  }
+
+  [[nodiscard]] bool in_tail(int stage) const { return model_.in_tail[static_cast<std::size_t>(stage)]; }
+
+  [[nodiscard]] int index_of(const ModelBuffer& buffer) const {
+    return static_cast<int>(&buffer - model_.buffers.data());
+  }
+  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const {
+    return read_.depth[static_cast<std::size_t>(index_of(buffer))];
+  }
+
+  /// Whether a place on a buffer's path lies in the main chain (and not among its stage's own reduction loops).
+  [[nodiscard]] bool is_main_place(const ModelBuffer& buffer, int place) const {
+    if (place == 0) return true;
+    const auto path = path_of(model_, read_.order, buffer);
+    const OuterLoop& loop = read_.loop(path[static_cast<std::size_t>(place - 1)]);
+    const ModelIterator& iterator = iterator_of(loop);
+    return iterator.spatial || iterator.stage == model_.main;
+  }
+
+  [[nodiscard]] std::string place_text(const ModelBuffer& buffer) const {
+    const int place = depth_of(buffer);
+    if (place == 0) return "before the first loop";
+    const auto path = path_of(model_, read_.order, buffer);
+    return "inside " + read_.loop(path[static_cast<std::size_t>(place - 1)]).name;
+  }
+
+  /// Gets of the input buffers selected by `here`, and their waits. Index tensors come before what they index.
+  void load(Block& block, const std::set<int>& fixed, const std::function<bool(const ModelBuffer&, int)>& here) {
+    for (const bool gathered : {false, true}) {
+      std::vector<int> started;
+      for (const ModelBuffer& buffer : model_.buffers) {
+        if (buffer.kind != ModelBuffer::Kind::input || buffer.gathered != gathered) continue;
+        if (!here(buffer, depth_of(buffer))) continue;
+        started.push_back(get(block, buffer, fixed));
+      }
+      for (const int dma : started) block.push_back(statement(Wait{dma}));
+    }
+  }
+
+  /// Starts the transfer of a buffer's whole box, which may reach outside of the tensor; returns the statement's id.
+  int get(Block& block, const ModelBuffer& buffer, const std::set<int>& fixed) {
+    const int number = index_of(buffer);
+    Buffer& ldm = nest_.buffers[static_cast<std::size_t>(number)];
+    Dma dma;
+    dma.direction = DmaDirection::get;
+    dma.nest_tensor = nest_tensor_.at(buffer.tensor);
+    dma.buffer = number;
+    for (std::size_t d = 0; d < buffer.index.size(); ++d) {
+      const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
+        return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
+      });
+      ldm.origin[d] = box.low;
+      const IndexExpr extent = box.high - box.low + 1;
+      const std::int64_t most = std::min(ldm.extents[d], std::max<std::int64_t>(1, range_of(extent).high));
+      dma.region.push_back({box.low, extent, most});
+    }
+    block.push_back(statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer))));
+    return block.back()->id;
+  }
+
+  /// Fills what of a buffer lies outside of its tensor.
+  void fill_outside(Block& block, int number, const std::vector<Border>& borders) {
+    const ModelBuffer& buffer = model_.buffers[static_cast<std::size_t>(number)];
+    auto outside = fill_of(number, nest_.buffers[static_cast<std::size_t>(number)].extents, borders, *buffer.padding,
+                           [&](const IndexExpr& e) { return range_of(e); });
+    if (!outside) return;
+    StmtPtr fill = statement(std::move(outside->fill), "padding of " + buffer.name);
+    if (!outside->condition.empty()) fill = statement(Guard{std::move(outside->condition), {std::move(fill)}});
+    block.push_back(std::move(fill));
+  }
+
+  [[nodiscard]] Interval narrowed(const IndexExpr& extent, std::int64_t most) const {
+    const Interval known = range_of(extent);
+    return {std::min(known.low, most), std::min(known.high, most)};
+  }
+
+  /// An earlier stage at its place: initialisation, reduction loops with their transfers, finish.
+  void compute_stage(Block& block, int stage, const std::set<int>& fixed) {
+    begin_stage(block, stage, fixed);
+    std::vector<int> own;
+    for (std::size_t l = 0; l < read_.order.size(); ++l) {
+      const ModelIterator& iterator = iterator_of(read_.order[l]);
+      if (!iterator.spatial && iterator.stage == stage) own.push_back(static_cast<int>(l));
+    }
+    const std::function<Block(std::size_t, const std::set<int>&)> inner = [&](std::size_t depth,
+                                                                              const std::set<int>& inside) {
+      Block body;
+      if (depth > 0) {
+        const int loop = own[depth - 1];
+        load(body, inside, [&](const ModelBuffer& b, int place) {
+          if (b.stage != stage || place == 0) return false;
+          return path_of(model_, read_.order, b)[static_cast<std::size_t>(place - 1)] == loop;
+        });
+      }
+      if (depth < own.size()) {
+        append(body, enter(read_.loop(own[depth]), inside,
+                           [&](const std::set<int>& deeper) { return inner(depth + 1, deeper); }));
+      } else {
+        body.push_back(compute(stage, inside));
+      }
+      return body;
+    };
+    Block computed = inner(0, fixed);
+    block.insert(block.end(), computed.begin(), computed.end());
+    end_stage(block, stage, fixed);
+  }
+
+  /// Fixes the box that a stage's result buffer holds, and starts a reduction from its identity.
+  void begin_stage(Block& block, int stage, const std::set<int>& fixed) {
+    const ModelBuffer& output = output_of(stage);
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    if (output.shares_with) {
+      // What is overwritten in place has the same box, under the same names.
+      box_[stage] = box_.at(model_.buffers[static_cast<std::size_t>(*output.shares_with)].stage);
+      nest_.buffers[static_cast<std::size_t>(index_of(output))].origin =
+          nest_.buffers[static_cast<std::size_t>(*output.shares_with)].origin;
+    } else {
+      box_[stage] = bind_box(block, stage, fixed);
+    }
+    if (s.reduction == Reduction::none) return;
+    block.push_back(
+        statement(Fill{index_of(output), identity_of(s.reduction, s.body->type)}, "initialisation of " + output.name));
+  }
+
+  std::vector<Range> bind_box(Block& block, int stage, const std::set<int>& fixed) {
+    const int output = index_of(output_of(stage));
+    Buffer& ldm = nest_.buffers[static_cast<std::size_t>(output)];
+    const ModelBuffer& frame = model_.buffers[static_cast<std::size_t>(frame_of(model_, output))];
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    std::vector<Range> box;
+    for (int axis = 0; axis < s.spatial; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const Span inside = boxes_.axis_span(stage, axis, fixed);
+      const std::string& axis_name = s.axes[a].name;
+      const std::int64_t most = std::min(s.axes[a].extent, ldm.extents[a]);
+      Range range;
+      range.max_extent = most;
+      range.start = bind(block, fmt::format("{}_{}_at", s.name, axis_name), inside.low);
+      const IndexExpr extent = inside.high - inside.low + 1;
+      range.extent = bind(block, fmt::format("{}_{}_n", s.name, axis_name), extent, narrowed(extent, most));
+      // A buffer that also holds padding is larger than what is computed.
+      if (range.extent.is_constant()) range.max_extent = range.extent.constant();
+      ldm.origin[a] = frame.padding ? boxes_.demanded_span(frame.stage, axis, fixed).low : range.start;
+      box.push_back(std::move(range));
+    }
+    return box;
+  }
+
+  void end_stage(Block& block, int stage, const std::set<int>& fixed) {
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    if (s.finish) {
+      Compute finish = compute_frame(stage, Compute::Part::finish);
+      finish.box = box_.at(stage);
+      block.push_back(statement(std::move(finish)));
+    }
+    pad_stage(block, stage, fixed);
+  }
+
+  /// Puts the padding around a stage's result, once that is complete: until then a reduction's own start is there.
+  void pad_stage(Block& block, int stage, const std::set<int>& fixed) {
+    const ModelBuffer& output = output_of(stage);
+    if (output.kind != ModelBuffer::Kind::intermediate || !output.padding) return;
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    std::vector<Border> borders;
+    for (int axis = 0; axis < s.spatial; ++axis) {
+      borders.push_back(border_of(boxes_.demanded_span(stage, axis, fixed), demanded_bounds(model_, stage, axis),
+                                  s.axes[static_cast<std::size_t>(axis)].extent - 1));
+    }
+    fill_outside(block, index_of(output), borders);
+  }
+
+  StmtPtr compute(int stage, const std::set<int>& fixed) {
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    Compute made = compute_frame(stage, s.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update);
+    made.box = box_.at(stage);
+    for (int axis = s.spatial; axis < static_cast<int>(s.axes.size()); ++axis) {
+      const int iterator = model_.iterator_of(stage, axis);
+      const auto i = static_cast<std::size_t>(iterator);
+      check(tiles_[i].whole || fixed.contains(iterator), "a reduction is computed outside of its loop");
+      made.box.push_back({tiles_[i].start, tiles_[i].extent, read_.sizes[i]});
+    }
+    return statement(std::move(made));
+  }
+
+  Compute compute_frame(int stage, Compute::Part part) const {
+    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    Compute made;
+    made.part = part;
+    made.stage = stage;
+    made.output_buffer = index_of(output_of(stage));
+    made.read_buffers.assign(s.reads.size(), std::nullopt);
+    visit_nodes(part == Compute::Part::finish ? s.finish : s.body, [&](const ScalarNode& node) {
+      if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) use_read(stage, read->read, made);
+      if (const auto* index = std::get_if<ScalarNode::Index>(&node.value)) {
+        for (const int read : tensor_values_of(index->value)) use_read(stage, read, made);
+      }
+    });
+    return made;
+  }
+
+  void use_read(int stage, int read, Compute& made) const {
+    auto& slot = made.read_buffers[static_cast<std::size_t>(read)];
+    if (slot) return;
+    slot = model_.buffer_of_read.at({stage, read});
+    for (const IndexExpr& e : access_of(stage, read).index) {
+      for (const int nested : tensor_values_of(e)) use_read(stage, nested, made);
+    }
+  }
+
+  void store(Block& block) {
+    const ModelBuffer& output = output_of(model_.root);
+    Dma dma;
+    dma.direction = DmaDirection::put;
+    dma.nest_tensor = nest_tensor_.at(output.tensor);
+    dma.buffer = index_of(output);
+    dma.region = box_.at(model_.root);
+    const std::string place = depth_of(output) == 0 ? "after the last loop" : place_text(output);
+    StmtPtr made = statement(std::move(dma), fmt::format("{} {}", output.name, place));
+    StmtPtr wait = statement(Wait{made->id});
+    block.push_back(std::move(made));
+    block.push_back(std::move(wait));
+  }
+
+  const Schedule& schedule_;
+  const Target& target_;
+  const GroupModel& model_;
+  LoopNest nest_;
+  UniqueNames names_;
+  int next_id_ = 0;
+
+  ReadSchedule read_;
+  std::vector<IteratorTile> tiles_;  ///< by iterator
+  TileBoxes boxes_{model_, tiles_};
+  std::map<int, int> nest_tensor_;
+  std::map<int, std::vector<Range>> box_;  ///< spatial box of a stage at its place
+};
+
+}  // namespace
+
+Lowered build_nest(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target) {
+  return NestBuilder(name, model, schedule, target).build();
+}
+
+}  // namespace stowage

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the tensors of a program lie in main memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/ids.h"
+#include "fusion/groups/fused_graph.h"
+
+namespace stowage {
+
+struct ProgramStep;  // lowering/program/program.h
+
+/// Place of a tensor in main memory.
+struct MemoryPlace {
+  TensorId tensor;
+  enum class Area : std::uint8_t { parameters, activations } area = Area::activations;
+  std::int64_t offset = 0;  ///< bytes from the start of the area; a multiple of the DRAM line if it shares with nobody
+  std::int64_t bytes = 0;   ///< from its first element to its last, gaps included
+  int first_step = 0;       ///< first step that uses it; -1: before the first (inputs)
+  int last_step = 0;        ///< last step that uses it; number of steps: after the last (outputs)
+  std::optional<TensorId> shares_with;  ///< lies in that tensor's memory (GraphTensor::inside)
+};
+
+/// Place of a constant that the stages of a step introduce themselves (StageTensor::value without a source), in the
+/// parameter area. Equal constants share one.
+struct StageConstantPlace {
+  int step = 0;
+  int tensor = 0;  ///< index into StageList::tensors of the step's nest
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+
+struct MemoryMap {
+  std::vector<MemoryPlace> places;                  ///< every tensor that is in memory, by TensorId
+  std::vector<StageConstantPlace> stage_constants;  ///< by step and tensor
+  std::int64_t parameter_bytes = 0;
+  std::int64_t activation_bytes = 0;
+  [[nodiscard]] const MemoryPlace* find(TensorId tensor) const;
+  [[nodiscard]] const StageConstantPlace* find_stage_constant(int step, int tensor) const;
+};
+
+/// Static map of main memory: parameters in one area, activations in another with lifetimes, views sharing. What the
+/// planned steps neither read nor write is not in memory, unless it is an input or output of the network.
+MemoryMap plan_memory(const FusedGraph& fused, std::span<const ProgramStep> steps, int line_bytes);
+
+}  // namespace stowage

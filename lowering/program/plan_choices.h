@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What planners have chosen for groups, so that equal groups (lowering/program/canonical_stages.h) are searched once in
+// a compilation: while their costs are asked for, or when the program is planned.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/trace.h"
+#include "lowering/model/planner.h"
+#include "lowering/program/canonical_stages.h"
+
+namespace stowage {
+
+/// For a group of which nothing is fixed: what its planner fixes (Planner::choose), and its records of how it came to
+/// that. Names are those of canonical stages.
+struct PlanChoice {
+  Schedule schedule;
+  std::vector<TraceRecord> records;
+};
+
+PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target);
+
+/// The same with a group's own names, for the trace of the fused operator `subject`.
+PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& canonical, const std::string& subject);
+
+/// Choices by canonical text, of one planner and one target. Threads may share it.
+class PlanChoices {
+ public:
+  /// Null where it is not known. What is found stays valid.
+  [[nodiscard]] std::shared_ptr<const PlanChoice> find(const std::string& canonical_text) const;
+  void add(const std::string& canonical_text, PlanChoice choice);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const PlanChoice>> choices_;
+};
+
+}  // namespace stowage

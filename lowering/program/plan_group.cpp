@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/program/plan_group.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "core/number_text.h"
+#include "lowering/model/group_model.h"
+#include "lowering/nest/lower.h"
+#include "lowering/search/core_grids.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/time/cycle_limit.h"
+#include "lowering/time/dma_alignment.h"
+
+namespace stowage {
+namespace {
+
+Planned plan_scheduled(const std::string& name, const GroupModel& model, Scheduled scheduled, const Target& target) {
+  if (auto* refused = std::get_if<Decision>(&scheduled)) return std::move(*refused);
+  Plan plan;
+  plan.schedule = std::get<Schedule>(std::move(scheduled));
+  Lowered lowered = lower(name, model, plan.schedule, target);
+  if (auto* refused = std::get_if<Decision>(&lowered)) return std::move(*refused);
+  plan.nest = std::get<LoopNest>(std::move(lowered));
+  plan.counts = predict_counts(plan.nest);
+  plan.time = estimate_time(plan.nest, plan.counts, target);
+  if (plan.time.cycles >= cycle_limit) {
+    return Decision::refuse(std::string(cycle_limit_rule),
+                            fmt::format("would take {} cycles or more, {} are the most that are counted",
+                                        grouped_digits(plan.time.cycles), grouped_digits(cycle_limit - 1)));
+  }
+  return plan;
+}
+
+std::vector<UnalignedTransfer> unaligned_transfers_of(const Planned& planned, const Target& target) {
+  const auto* plan = std::get_if<Plan>(&planned);
+  return plan == nullptr ? std::vector<UnalignedTransfer>{} : unaligned_transfers(plan->nest, target);
+}
+
+/// The cheapest split that leaves all transfers aligned, planned with everything else that is fixed.
+std::optional<Planned> plan_aligned(const std::string& name, const GroupModel& model, const Schedule& fixed,
+                                    const Target& target, const std::string& why, TraceSink trace) {
+  std::vector<CoreGrid> grids = core_grids(model, target);
+  grids.resize(std::min(grids.size(), most_tried_splits));
+  for (const CoreGrid& grid : grids) {
+    Schedule wanted = fixed;
+    wanted.parallel = grid.parallel;
+    Trace records;
+    Planned planned = plan_scheduled(
+        name, model, run_algorithms(name, model, wanted, target, TraceSink(&records), "dma-alignment"), target);
+    if (std::holds_alternative<Decision>(planned) || !unaligned_transfers_of(planned, target).empty()) continue;
+    trace.add({"parallel",
+               name,
+               "dma-alignment",
+               TraceOutcome::refused,
+               fmt::format("the planner's own split would make a transfer that the DMA cannot carry out: {}", why),
+               {}});
+    for (TraceRecord& record : records.records) trace.add(std::move(record));
+    return planned;
+  }
+  return std::nullopt;
+}
+
+/// `complete(trace)` makes the schedule. Where one of its transfers is unaligned, another split over the cores is
+/// taken; where none helps, the plan is refused, unless nothing but elements narrower than a word are concerned: such
+/// an operator is planned all the same, and plan_program warns.
+Planned plan_with_alignment(const std::string& name, const StageList& stages, const Schedule& fixed,
+                            const Target& target, TraceSink trace,
+                            const std::function<Scheduled(TraceSink)>& complete) {
+  const GroupModel model = build_group_model(stages);
+  Trace records;
+  const TraceSink kept = trace.listening() ? TraceSink(&records) : TraceSink();
+  Planned planned = plan_scheduled(name, model, complete(kept), target);
+  const auto unaligned = unaligned_transfers_of(planned, target);
+  if (!unaligned.empty() && !fixed.parallel) {
+    if (auto aligned = plan_aligned(name, model, fixed, target, unaligned.front().reason, trace)) {
+      return *std::move(aligned);
+    }
+  }
+  for (TraceRecord& record : records.records) trace.add(std::move(record));
+  const UnalignedTransfer* wide = find_refused(unaligned);
+  if (wide == nullptr) return planned;
+  return Decision::refuse("dma-alignment", fmt::format("{}; {} moves multiples of {} bytes ('dma_alignment')",
+                                                       wide->reason, target.name, target.dma_alignment));
+}
+
+}  // namespace
+
+Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
+                   const Target& target, TraceSink trace) {
+  return plan_with_alignment(name, stages, fixed, target, trace,
+                             [&](TraceSink sink) { return planner.complete(name, stages, fixed, target, sink); });
+}
+
+Planned plan_chosen(const std::string& name, const StageList& stages, const Schedule& chosen, const Planner& planner,
+                    const Target& target, TraceSink trace) {
+  return plan_with_alignment(name, stages, chosen, target, trace, [&](TraceSink sink) {
+    return planner.complete_chosen(name, stages, chosen, target, sink);
+  });
+}
+
+}  // namespace stowage

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planners that there are, by name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowering/model/planner.h"
+
+namespace stowage {
+
+/// "swtvm", "searched". Nullptr for an unknown name.
+const Planner* find_planner(std::string_view name);
+std::vector<std::string> planner_names();
+
+}  // namespace stowage

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/search/core_grids.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "lowering/ir/compute_form.h"
+#include "lowering/time/cycle_limit.h"
+#include "lowering/time/rates.h"
+
+namespace stowage {
+namespace {
+
+/// What a core needs at least of one axis or dimension.
+struct Reach {
+  Interval hull;           ///< first and last value
+  std::int64_t count = 0;  ///< at least so many different values
+  bool exact = true;       ///< all values of the hull
+
+  [[nodiscard]] std::int64_t length() const { return std::max<std::int64_t>(0, hull.high - hull.low + 1); }
+};
+
+void clip(Reach& reach, std::int64_t extent) {
+  const bool outside = reach.hull.low < 0 || reach.hull.high >= extent;
+  reach.hull = {std::max<std::int64_t>(0, reach.hull.low), std::min(extent - 1, reach.hull.high)};
+  if (reach.exact) {
+    reach.count = reach.length();
+  } else if (outside) {
+    reach.count = reach.length() > 0 ? std::min<std::int64_t>(1, reach.count) : 0;
+  }
+}
+
+/// Values of a sum of axes. Terms from the smallest step upwards: one whose step is no longer than what the smaller
+/// ones cover leaves no gap.
+Reach reach_of(const IndexExpr& e, const std::function<const Reach&(VarId)>& axis, std::int64_t extent) {
+  if (!e.is_affine()) return {{0, extent - 1}, 1, false};
+  Reach reach{bounds(e, [&](VarId a) { return axis(a).hull; }), 1, true};
+  std::vector<std::pair<std::int64_t, const Reach*>> steps;
+  for (const IndexTerm& term : e.terms()) {
+    const Reach& of_axis = axis(term.atom.variable);
+    if (of_axis.count == 0) return {reach.hull, 0, false};
+    if (of_axis.length() > 1) steps.emplace_back(std::abs(term.coefficient), &of_axis);
+  }
+  std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [step, of_axis] : steps) {
+    if (reach.exact && of_axis->exact && step <= reach.count) {
+      reach.count += step * (of_axis->length() - 1);
+    } else {
+      reach.count = std::max(reach.count, of_axis->count);
+      reach.exact = false;
+    }
+  }
+  return reach;
+}
+
+/// The reaches of every stage's axes and every buffer's dimensions on one core.
+class CoreNeeds {
+ public:
+  explicit CoreNeeds(const GroupModel& model) : model_(model), of_stage_(model.list->stages.size()) {}
+
+  /// `tiles` by iterator.
+  void find(const std::vector<Interval>& tiles) {
+    for (int s = model_.root; s >= 0; --s) {
+      const Stage& stage = stage_of(s);
+      auto& axes = of_stage_[static_cast<std::size_t>(s)];
+      axes.clear();
+      for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+        const int iterator = model_.iterator_of(s, static_cast<int>(a));
+        if (iterator >= 0) {
+          const Interval tile = tiles[static_cast<std::size_t>(iterator)];
+          axes.push_back({tile, tile.high - tile.low + 1, true});
+        } else {
+          axes.push_back(demanded(s, a));
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] const Reach& axis(int stage, std::size_t a) const {
+    return of_stage_[static_cast<std::size_t>(stage)][a];
+  }
+
+  [[nodiscard]] Reach dimension(const ModelBuffer& buffer, std::size_t d) const {
+    const std::int64_t extent = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)].shape[d];
+    Reach reach = reach_of(
+        buffer.index[d], [&](VarId a) -> const Reach& { return axis(buffer.stage, a.index()); }, extent);
+    clip(reach, extent);
+    return reach;
+  }
+
+ private:
+  [[nodiscard]] const Stage& stage_of(int s) const { return model_.list->stages[static_cast<std::size_t>(s)]; }
+
+  [[nodiscard]] Reach demanded(int s, std::size_t a) const {
+    const std::int64_t extent = stage_of(s).axes[a].extent;
+    std::optional<Reach> all;
+    for (const auto& [reader, read] : model_.readers_of(s)) {
+      const Access& access = stage_of(reader).reads[static_cast<std::size_t>(read)];
+      const Reach wanted = reach_of(
+          access.index[a], [&, reader = reader](VarId v) -> const Reach& { return axis(reader, v.index()); }, extent);
+      if (!all) {
+        all = wanted;
+        continue;
+      }
+      const bool apart = wanted.hull.low > all->hull.high + 1 || all->hull.low > wanted.hull.high + 1;
+      all->exact = all->exact && wanted.exact && !apart;
+      all->count = std::max(all->count, wanted.count);
+      all->hull = {std::min(all->hull.low, wanted.hull.low), std::max(all->hull.high, wanted.hull.high)};
+    }
+    clip(*all, extent);
+    return *all;
+  }
+
+  const GroupModel& model_;
+  std::vector<std::vector<Reach>> of_stage_;
+};
+
+/// One dimension over the parts of the iterator that moves it.
+struct Cut {
+  std::int64_t sum = 0;      ///< of what the parts need
+  std::int64_t least = 0;    ///< by one part
+  std::int64_t most = 0;     ///< by one part
+  std::int64_t longest = 0;  ///< hull of a part
+};
+
+/// A buffer's dimension or a stage's axis: which cut iterators move it, and what each way to cut them makes of it.
+struct CutDimension {
+  std::vector<std::size_t> moved_by;  ///< spatial iterators
+  Reach whole;
+  std::vector<Cut> by_choice;  ///< of the only iterator in moved_by
+  std::vector<Cut> measured;   ///< the same of the iterator that is looked at
+  Reach together;              ///< all iterators cut
+};
+
+/// What sizes and order add to a grid.
+struct Tiling {
+  std::vector<std::int64_t> again;                 ///< by buffer: its place sees everything it needs so many times
+  std::vector<std::vector<std::int64_t>> extents;  ///< by buffer
+};
+
+}  // namespace
+
+class LeastCost {
+ public:
+  LeastCost(const GroupModel& model, const Target& target) : model_(model), target_(target) {
+    for (const ModelIterator& iterator : model.iterators) {
+      if (iterator.spatial) choices_.push_back(choices_of(std::max<std::int64_t>(1, iterator.extent)));
+    }
+    add_dimensions();
+    measure();
+  }
+
+  [[nodiscard]] const GroupModel& model() const { return model_; }
+  [[nodiscard]] int cores() const { return target_.cores; }
+  /// Numbers of parts that cut an iterator into different sizes, most first.
+  [[nodiscard]] const std::vector<std::vector<std::int64_t>>& choices() const { return choices_; }
+
+  /// `choice` by spatial iterator, an index into its choices. Without a tiling: under the best that there could be.
+  [[nodiscard]] std::int64_t cycles(const std::vector<std::size_t>& choice, const Tiling* tiling = nullptr) const {
+    double cycles = target_.launch_seconds * target_.clock_hz;
+    std::int64_t bytes = 0;
+    std::int64_t transfers = 0;  // of any core
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      const ModelBuffer& buffer = model_.buffers[b];
+      if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
+      const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+      const std::int64_t again = tiling != nullptr ? tiling->again[b] : 1;
+      const std::int64_t moved = again * elements(of_buffer_[b], choice) * byte_size(tensor.type);
+      const std::int64_t block = run(of_buffer_[b], tensor, choice, tiling != nullptr ? &tiling->extents[b] : nullptr) *
+                                 byte_size(tensor.type);
+      bytes += moved;
+      if (tiling != nullptr) transfers += again * fillings(of_buffer_[b], tiling->extents[b], choice);
+      if (moved > 0) cycles += static_cast<double>(moved) / best_dma_bandwidth(target_, block) * target_.clock_hz;
+    }
+    std::int64_t cores = 1;
+    for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
+    // The core that moves most bytes moves at least the mean.
+    transfers = std::max(transfers, bytes / cores / std::max<std::int64_t>(1, target_.ldm_available()));
+    cycles += static_cast<double>(transfers) * target_.dma_startup_cycles;
+    for (std::size_t s = 0; s < of_stage_.size(); ++s) {
+      const auto output = static_cast<std::size_t>(model_.buffer_of_output[s]);
+      const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
+      cycles += static_cast<double>(again) * compute_cycles(s, choice);
+    }
+    return static_cast<std::int64_t>(std::min(cycles, static_cast<double>(cycle_limit)));
+  }
+
+  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule) const {
+    std::vector<std::int64_t> parts(choices_.size(), 1);
+    for (const ParallelSplit& split : schedule.parallel) {
+      parts[static_cast<std::size_t>(model_.iterator_named(split.iterator).value())] = split.parts;
+    }
+    std::vector<std::size_t> choice;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto found = std::find(choices_[i].begin(), choices_[i].end(), parts[i]);
+      if (found == choices_[i].end()) return 0;
+      choice.push_back(static_cast<std::size_t>(found - choices_[i].begin()));
+    }
+    Tiling tiling;
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      tiling.again.push_back(times_again(schedule, b, parts));
+      tiling.extents.push_back(buffer_extents(model_, model_.buffers[b], schedule.sizes));
+    }
+    return cycles(choice, &tiling);
+  }
+
+ private:
+  /// Trips, on the core that makes fewest, of the loops around a buffer's place that do not move it.
+  [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, std::size_t b,
+                                         const std::vector<std::int64_t>& parts) const {
+    const ModelBuffer& buffer = model_.buffers[b];
+    const std::set<int> moving = buffer.all_iterators();
+    std::int64_t again = 1;
+    for (const int l : loops_around(schedule, b)) {
+      const OuterLoop& loop = schedule.loop(l);
+      if (moving.contains(loop.iterator)) continue;
+      const auto i = static_cast<std::size_t>(loop.iterator);
+      const std::int64_t cores = i < parts.size() ? parts[i] : 1;
+      const std::int64_t shortest = model_.iterators[i].extent - (cores - 1) * schedule.ranges[i];
+      again *= std::max<std::int64_t>(1, ceil_div(shortest, schedule.sizes[i]));
+    }
+    return again;
+  }
+
+  /// What stands inside a reduction of its own stage is where that stage is computed, and in the stage's loops.
+  [[nodiscard]] std::vector<int> loops_around(const ReadSchedule& schedule, std::size_t b) const {
+    const ModelBuffer& buffer = model_.buffers[b];
+    std::vector<int> path = path_of(model_, schedule.order, buffer);
+    path.resize(static_cast<std::size_t>(schedule.depth[b]));
+    const auto is_own = [&](int l) {
+      const ModelIterator& iterator = model_.iterators[static_cast<std::size_t>(schedule.loop(l).iterator)];
+      return !iterator.spatial && iterator.stage == buffer.stage;
+    };
+    if (path.empty() || buffer.stage == model_.main || !is_own(path.back())) return path;
+    std::erase_if(path, [&](int l) { return !is_own(l); });
+    const auto output = static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(buffer.stage)]);
+    const std::vector<int> outside = loops_around(schedule, output);
+    path.insert(path.begin(), outside.begin(), outside.end());
+    return path;
+  }
+
+  /// Every core fills a buffer at least so many times with what it needs.
+  [[nodiscard]] std::int64_t fillings(const std::vector<CutDimension>& dimensions,
+                                      const std::vector<std::int64_t>& extents,
+                                      const std::vector<std::size_t>& choice) const {
+    if (several_move_one(dimensions)) return 0;
+    std::int64_t needed = 1;
+    std::int64_t box = 1;
+    for (std::size_t d = 0; d < dimensions.size(); ++d) {
+      const CutDimension& dimension = dimensions[d];
+      needed *= dimension.moved_by.empty() ? dimension.whole.count
+                                           : dimension.by_choice[choice[dimension.moved_by.front()]].least;
+      box *= std::max<std::int64_t>(1, extents[d]);
+    }
+    return ceil_div(needed, box);
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> choices_of(std::int64_t extent) const {
+    std::vector<std::int64_t> parts;
+    for (std::int64_t p = std::min<std::int64_t>(target_.cores, extent); p >= 1; --p) {
+      if (ceil_div(extent, ceil_div(extent, p)) == p) parts.push_back(p);  // else the same sizes come with fewer parts
+    }
+    return parts;
+  }
+
+  void add_dimensions() {
+    for (const ModelBuffer& buffer : model_.buffers) of_buffer_.emplace_back(buffer.index.size());
+    for (const Stage& stage : model_.list->stages) of_stage_.emplace_back(static_cast<std::size_t>(stage.spatial));
+  }
+
+  template <class Visit>
+  void for_each_dimension(const CoreNeeds& needs, const Visit& visit) {
+    for (std::size_t b = 0; b < of_buffer_.size(); ++b) {
+      if (model_.buffers[b].kind == ModelBuffer::Kind::intermediate) continue;
+      for (std::size_t d = 0; d < of_buffer_[b].size(); ++d) {
+        visit(of_buffer_[b][d], [&] { return needs.dimension(model_.buffers[b], d); });
+      }
+    }
+    for (std::size_t s = 0; s < of_stage_.size(); ++s) {
+      for (std::size_t a = 0; a < of_stage_[s].size(); ++a) {
+        visit(of_stage_[s][a], [&] { return needs.axis(static_cast<int>(s), a); });
+      }
+    }
+  }
+
+  void measure() {
+    CoreNeeds needs(model_);
+    std::vector<Interval> tiles;
+    for (const ModelIterator& iterator : model_.iterators) tiles.push_back({0, iterator.extent - 1});
+    needs.find(tiles);
+    for_each_dimension(needs, [](CutDimension& dimension, const auto& reach) { dimension.whole = reach(); });
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      const std::int64_t extent = model_.iterators[i].extent;
+      for (const std::int64_t parts : choices_[i]) {
+        for_each_dimension(needs, [](CutDimension& dimension, const auto&) { dimension.measured.emplace_back(); });
+        const std::int64_t size = ceil_div(extent, parts);
+        for (std::int64_t part = 0; part < parts; ++part) {
+          tiles[i] = {part * size, std::min(extent, (part + 1) * size) - 1};
+          needs.find(tiles);
+          for_each_dimension(needs, [&](CutDimension& dimension, const auto& reach) {
+            add(dimension.measured.back(), reach(), part == 0);
+          });
+        }
+      }
+      tiles[i] = {0, extent - 1};
+      for_each_dimension(needs, [&](CutDimension& dimension, const auto&) {
+        const bool moves = std::any_of(dimension.measured.begin(), dimension.measured.end(), [&](const Cut& cut) {
+          return cut.least != dimension.whole.count || cut.longest != dimension.whole.length();
+        });
+        if (moves) {
+          dimension.moved_by.push_back(i);
+          dimension.by_choice = dimension.measured;
+        }
+        dimension.measured.clear();
+      });
+    }
+    find_moved_by_several(needs);
+  }
+
+  /// A dimension that several iterators move together (two readers at unrelated places: what lies between them is
+  /// needed too) is not seen by cutting one at a time, but by cutting all.
+  void find_moved_by_several(CoreNeeds& needs) {
+    const auto at_first = [&](std::optional<std::size_t> only) {
+      std::vector<Interval> tiles;
+      for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+        const bool cut = only ? i == *only : model_.iterators[i].spatial;
+        tiles.push_back(
+            {0, cut ? std::min<std::int64_t>(0, model_.iterators[i].extent - 1) : model_.iterators[i].extent - 1});
+      }
+      needs.find(tiles);
+    };
+    at_first(std::nullopt);
+    for_each_dimension(needs, [](CutDimension& dimension, const auto& reach) { dimension.together = reach(); });
+    const auto compare = [](CutDimension& dimension, const Reach& alone) {
+      const Reach& together = dimension.together;
+      if (!(alone.hull == together.hull) || alone.count != together.count) dimension.moved_by = {0, 0};
+    };
+    for_each_dimension(needs, [&](CutDimension& dimension, const auto&) {
+      if (dimension.moved_by.empty()) compare(dimension, dimension.whole);
+    });
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      at_first(i);
+      for_each_dimension(needs, [&](CutDimension& dimension, const auto& reach) {
+        if (dimension.moved_by == std::vector<std::size_t>{i}) compare(dimension, reach());
+      });
+    }
+  }
+
+  static void add(Cut& cut, const Reach& reach, bool first) {
+    cut.sum += reach.count;
+    cut.least = first ? reach.count : std::min(cut.least, reach.count);
+    cut.most = std::max(cut.most, reach.count);
+    cut.longest = std::max(cut.longest, reach.length());
+  }
+
+  /// At least so many elements are needed of a buffer, over all cores.
+  [[nodiscard]] std::int64_t elements(const std::vector<CutDimension>& dimensions,
+                                      const std::vector<std::size_t>& choice) const {
+    std::int64_t all = 1;
+    std::vector<bool> used(choice.size(), false);
+    for (const CutDimension& dimension : dimensions) {
+      if (dimension.moved_by.empty()) all *= dimension.whole.count;
+      if (dimension.moved_by.size() != 1) continue;
+      const std::size_t i = dimension.moved_by.front();
+      const Cut& cut = dimension.by_choice[choice[i]];
+      all *= used[i] ? cut.least : cut.sum;
+      used[i] = true;
+    }
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+      if (!used[i]) all *= choices_[i][choice[i]];
+    }
+    return several_move_one(dimensions) ? std::min<std::int64_t>(all, 1) : all;
+  }
+
+  /// A dimension that several iterators move may need nothing on some core: nothing is known of such a buffer.
+  [[nodiscard]] static bool several_move_one(const std::vector<CutDimension>& dimensions) {
+    return std::any_of(dimensions.begin(), dimensions.end(),
+                       [](const CutDimension& dimension) { return dimension.moved_by.size() > 1; });
+  }
+
+  /// At most so many elements of what a core needs lie one after the other in memory.
+  [[nodiscard]] std::int64_t run(const std::vector<CutDimension>& dimensions, const StageTensor& tensor,
+                                 const std::vector<std::size_t>& choice,
+                                 const std::vector<std::int64_t>* extents) const {
+    const std::vector<std::int64_t> strides = tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides;
+    std::int64_t run = 1;
+    for (std::size_t d = dimensions.size(); d-- > 0;) {
+      if (tensor.shape[d] == 1) continue;
+      if (strides[d] != run) break;
+      const CutDimension& dimension = dimensions[d];
+      std::int64_t length = tensor.shape[d];
+      if (dimension.moved_by.empty()) length = dimension.whole.length();
+      if (dimension.moved_by.size() == 1) length = dimension.by_choice[choice[dimension.moved_by.front()]].longest;
+      if (extents != nullptr) length = std::min(length, (*extents)[d]);
+      run *= std::max<std::int64_t>(1, length);
+      if (length < tensor.shape[d]) break;
+    }
+    return run;
+  }
+
+  [[nodiscard]] double compute_cycles(std::size_t s, const std::vector<std::size_t>& choice) const {
+    const Stage& stage = model_.list->stages[s];
+    std::int64_t points = 1;
+    std::vector<bool> used(choice.size(), false);
+    std::int64_t lane = 1;
+    for (const CutDimension& axis : of_stage_[s]) {
+      std::int64_t most = 1;
+      lane = axis.whole.length();
+      if (axis.moved_by.empty()) most = axis.whole.count;
+      if (axis.moved_by.size() == 1) {
+        const std::size_t i = axis.moved_by.front();
+        most = used[i] ? axis.by_choice[choice[i]].least : axis.by_choice[choice[i]].most;
+        lane = axis.by_choice[choice[i]].longest;
+        used[i] = true;
+      }
+      points *= most;
+    }
+    if (several_move_one(of_stage_[s])) return 0;
+    const std::int64_t shortest = shortest_vector_loop(target_);
+    const bool long_enough = lane >= shortest || lane_of_buffer(s, choice) >= shortest;
+    const auto rate = [&](Compute::Part part) {
+      return operations_per_cycle(target_, long_enough && may_run_along_lane(stage, part));
+    };
+    std::int64_t updates = points;
+    for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {
+      updates *= stage.axes[a].extent;
+    }
+    const auto part = stage.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update;
+    double cycles = static_cast<double>(updates * operations_of(stage, part)) / rate(part);
+    if (stage.finish) {
+      const auto finish = Compute::Part::finish;
+      cycles += static_cast<double>(points * operations_of(stage, finish)) / rate(finish);
+    }
+    return cycles;
+  }
+
+  /// The form of a loop follows from the extents of its buffer, which may be longer than what is ever computed there.
+  [[nodiscard]] std::int64_t lane_of_buffer(std::size_t s, const std::vector<std::size_t>& choice) const {
+    const Stage& stage = model_.list->stages[s];
+    if (stage.spatial == 0) return 1;
+    const std::int64_t whole = stage.axes[static_cast<std::size_t>(stage.spatial - 1)].extent;
+    if (whole < shortest_vector_loop(target_)) return whole;
+    std::vector<std::int64_t> ranges;
+    for (const ModelIterator& iterator : model_.iterators) {
+      const std::size_t i = ranges.size();
+      const std::int64_t parts = i < choice.size() ? choices_[i][choice[i]] : 1;
+      ranges.push_back(std::max<std::int64_t>(1, ceil_div(iterator.extent, parts)));
+    }
+    const ModelBuffer& output = model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[s])];
+    return std::min(whole, buffer_extents(model_, output, ranges).back());
+  }
+
+  const GroupModel& model_;
+  const Target& target_;
+  std::vector<std::vector<std::int64_t>> choices_;    ///< by spatial iterator
+  std::vector<std::vector<CutDimension>> of_buffer_;  ///< by buffer and dimension
+  std::vector<std::vector<CutDimension>> of_stage_;   ///< by stage and spatial axis
+};
+
+PlanBounds::PlanBounds(const GroupModel& model, const Target& target)
+    : least_(std::make_unique<const LeastCost>(model, target)) {}
+
+PlanBounds::~PlanBounds() = default;
+
+std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule) const { return least_->cycles(schedule); }
+
+std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) {
+  return PlanBounds(model, target).grids();
+}
+
+std::vector<CoreGrid> PlanBounds::grids() const {
+  const GroupModel& model = least_->model();
+  const auto& choices = least_->choices();
+  std::vector<CoreGrid> grids;
+  std::vector<std::size_t> choice(choices.size(), 0);
+  const std::function<void(std::size_t, std::int64_t)> cut = [&](std::size_t i, std::int64_t left) {
+    if (i < choices.size()) {
+      for (choice[i] = 0; choice[i] < choices[i].size(); ++choice[i]) {
+        const std::int64_t parts = choices[i][choice[i]];
+        if (parts <= left) cut(i + 1, left / parts);
+      }
+      return;
+    }
+    CoreGrid grid;
+    for (std::size_t at = 0; at < choice.size(); ++at) {
+      const std::int64_t parts = choices[at][choice[at]];
+      if (parts > 1) grid.parallel.push_back({model.iterators[at].name, parts});
+    }
+    grid.least_cycles = least_->cycles(choice);
+    grids.push_back(std::move(grid));
+  };
+  cut(0, least_->cores());
+  std::stable_sort(grids.begin(), grids.end(),
+                   [](const CoreGrid& a, const CoreGrid& b) { return a.least_cycles < b.least_cycles; });
+  return grids;
+}
+
+}  // namespace stowage

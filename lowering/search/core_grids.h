@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grids that a group's output can be cut into, one part a core, each with a bound from below of what any plan over
+// it can cost. A search that plans the grids in the order of their bounds may stop at the first bound that reaches the
+// best plan, and has then found the best of all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/target.h"
+#include "lowering/model/group_model.h"
+#include "lowering/model/schedule.h"
+#include "lowering/swtvm/read_schedule.h"
+
+namespace stowage {
+
+struct CoreGrid {
+  std::vector<ParallelSplit> parallel;  ///< highest iterator first, those of one part left out
+  std::int64_t least_cycles = 0;        ///< no plan over this grid takes fewer on the target
+};
+
+/// Splits that are tried, from those of least cycles on, where the planner's makes a transfer unaligned.
+inline constexpr std::size_t most_tried_splits = 1000;
+
+class LeastCost;
+
+/// The bounds of one group on one target, which must both outlive this.
+class PlanBounds {
+ public:
+  PlanBounds(const GroupModel& model, const Target& target);
+  ~PlanBounds();
+  PlanBounds(const PlanBounds&) = delete;
+  PlanBounds& operator=(const PlanBounds&) = delete;
+
+  /// See core_grids.
+  [[nodiscard]] std::vector<CoreGrid> grids() const;
+
+  /// No plan of this schedule takes fewer cycles. To what its grid needs comes what its sizes and order make of it:
+  /// what is loaded or computed again in each iteration of a loop that has nothing to do with it, blocks that are no
+  /// longer than a buffer, and transfers that fill no more than one. 0 where nothing is known.
+  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule) const;
+
+ private:
+  std::unique_ptr<const LeastCost> least_;
+};
+
+/// Every grid of at most target.cores parts that cuts spatial iterators into parts of equal size (the last one may be
+/// smaller), those of least cycles first; among equals the higher iterators are cut first, as published.
+///
+/// The bound counts what no buffer sizes and no loop order can avoid: every core loads what its part of the output
+/// needs once, in blocks no longer than that is contiguous in main memory, by at least as many transfers as fill its
+/// scratchpad; stores its part; and computes it, at the rate of the time model.
+std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target);
+
+}  // namespace stowage

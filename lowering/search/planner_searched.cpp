@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planner "searched": every plan is made by the published algorithms from what the search has fixed, lowered, counted
+// and timed; the time model's cycles decide. Three rounds:
+//
+//   grids    every split over the cores whose bound from below (core_grids.h) is less than the best plan so far. When
+//            the next bound reaches it, no split is left that could be better under algorithms 1 to 3.
+//   sizes    from the best split on, buffer sizes next to those of algorithm 1: one iterator's longer or shorter, or
+//            one longer in exchange for another's shorter.
+//   order    with these sizes, neighbouring loops in exchange.
+//
+// The last two climb as long as something gets cheaper: a better plan further away may be missed. So what is found from
+// the best split of all may be dearer than what would be found from another one that needs fewer cores. The climb
+// therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
+// bound leaves hope: what would be found on a target of half as many cores is among the results, and twice as many
+// cores are never slower.
+//
+// What is least is the price: cycles, and a fiftieth more for a split whose cores write parts of one line of main
+// memory. The time model does not know what these cost, nor does anybody (docs/emulation.md).
+#include "lowering/search/planner_searched.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+#include "lowering/model/ldm_room.h"
+#include "lowering/nest/lower.h"
+#include "lowering/nest/plan.h"
+#include "lowering/search/core_grids.h"
+#include "lowering/search/shared_lines.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/swtvm/swtvm.h"
+#include "lowering/time/counts.h"
+#include "lowering/time/dma_alignment.h"
+#include "lowering/time/time_model.h"
+
+namespace stowage {
+namespace {
+
+/// A plan this near to the least that its split can take is not worth a climb.
+constexpr double near_enough = 1.02;
+/// Neighbours planned in one climb, at most.
+constexpr int most_neighbours = 120;
+/// Splits that the trace tells one by one.
+constexpr std::size_t told_splits = 10;
+
+std::int64_t parts_of(const std::vector<ParallelSplit>& parallel) {
+  std::int64_t parts = 1;
+  for (const ParallelSplit& split : parallel) parts *= split.parts;
+  return parts;
+}
+
+/// A schedule that was planned to the end.
+struct Tried {
+  Schedule fixed;  ///< by a person and by the search; the algorithms have filled the rest
+  Schedule complete;
+  TimeEstimate time;
+  bool shares_lines = false;      ///< its split does
+  std::int64_t least_cycles = 0;  ///< of its split; 0: not known
+
+  [[nodiscard]] std::int64_t parts() const { return parts_of(*complete.parallel); }
+  [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
+  [[nodiscard]] std::int64_t price() const { return price_of(time.cycles, shares_lines); }
+};
+
+/// A grid of the output with what is known of it before it is planned.
+struct Split {
+  CoreGrid grid;
+  bool shares_lines = false;
+
+  [[nodiscard]] std::int64_t least_price() const { return price_of(grid.least_cycles, shares_lines); }
+};
+
+class PlanSearch {
+ public:
+  PlanSearch(const std::string& subject, const StageList& stages, const Schedule& person, const Target& target,
+             TraceSink trace)
+      : subject_(subject),
+        person_(person),
+        target_(target),
+        trace_(trace),
+        model_(build_group_model(stages)),
+        room_(ldm_for_buffers(model_, target)),
+        bounds_(model_, target) {}
+
+  /// What the search fixes beside the person; nothing where no plan was found.
+  std::optional<Schedule> run() {
+    search();
+    if (!best_ && met_unaligned_) {
+      // Such an operator is planned all the same, with a warning (plan_group.cpp), so the best of these plans is
+      // wanted.
+      narrow_may_be_unaligned_ = true;
+      search();
+    }
+    if (!best_) return std::nullopt;
+    plan_published_aligned();
+    const bool dearer = published_ && best_->cycles() > published_->cycles();
+    const Tried& chosen = dearer ? *cheapest_ : *best_;
+    tell_choice(chosen);
+    return chosen.fixed;
+  }
+
+ private:
+  void search() {
+    published_ = plan(person_);
+    published_is_unaligned_ = !published_ && met_unaligned_;
+    if (person_.parallel) {
+      if (published_) splits_.push_back(*published_);
+    } else {
+      search_grids();
+    }
+    climb_from_splits();
+  }
+
+  /// Where the published split makes a transfer unaligned, planner swtvm takes the first of the others that does not
+  /// (plan_group.cpp): that is the published plan then.
+  void plan_published_aligned() {
+    if (published_ || !published_is_unaligned_ || narrow_may_be_unaligned_ || person_.parallel) return;
+    std::vector<CoreGrid> grids = bounds_.grids();
+    grids.resize(std::min(grids.size(), most_tried_splits));
+    for (CoreGrid& grid : grids) {
+      Schedule fixed = person_;
+      fixed.parallel = std::move(grid.parallel);
+      published_ = plan(fixed);
+      if (published_) return;
+    }
+  }
+
+  // --- plans ---------------------------------------------------------------------------------------------------------
+
+  /// Plans what is fixed to the end and keeps it if it is the best so far. Only as far as its sizes and order where
+  /// these say already that its price is `enough` at least; that must be no less than the best plan's.
+  std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt) {
+    Scheduled scheduled = run_algorithms(subject_, model_, fixed, target_, {});
+    if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
+    if (enough && is_hopeless(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
+    Plan plan;
+    plan.schedule = std::get<Schedule>(std::move(scheduled));
+    Lowered lowered = lower(subject_, model_, plan.schedule, target_);
+    if (std::holds_alternative<Decision>(lowered)) return std::nullopt;
+    plan.nest = std::get<LoopNest>(std::move(lowered));
+    if (!moves_aligned(plan.nest)) return std::nullopt;
+    plan.counts = predict_counts(plan.nest);
+    plan.time = estimate_time(plan.nest, plan.counts, target_);
+    Tried tried{fixed, plan.schedule, plan.time, shares_lines(*plan.schedule.parallel)};
+    if (!best_ || tried.price() < best_->price()) best_ = tried;
+    if (!cheapest_ || tried.cycles() < cheapest_->cycles()) cheapest_ = tried;
+    return tried;
+  }
+
+  bool moves_aligned(const LoopNest& nest) {
+    const auto unaligned = unaligned_transfers(nest, target_);
+    if (unaligned.empty()) return true;
+    met_unaligned_ = true;
+    if (narrow_may_be_unaligned_ && find_refused(unaligned) == nullptr) return true;
+    ++unaligned_;
+    return false;
+  }
+
+  [[nodiscard]] bool shares_lines(const std::vector<ParallelSplit>& parallel) const {
+    return cores_share_lines(model_, parallel, target_.dram_line_bytes);
+  }
+
+  bool is_hopeless(const Schedule& schedule, std::int64_t enough) {
+    const auto read = read_schedule(subject_, model_, schedule);
+    if (std::holds_alternative<Decision>(read)) return false;
+    const std::int64_t least = bounds_.least_cycles(std::get<ReadSchedule>(read));
+    if (price_of(least, shares_lines(*schedule.parallel)) < enough) return false;
+    least_given_up_ = given_up_++ == 0 ? least : std::min(least_given_up_, least);
+    return true;
+  }
+
+  // --- splits --------------------------------------------------------------------------------------------------------
+
+  /// Those of the least price that they can have first.
+  [[nodiscard]] std::vector<Split> splits_to_try() const {
+    std::vector<Split> splits;
+    for (CoreGrid& grid : bounds_.grids()) {
+      const bool shares = shares_lines(grid.parallel);
+      splits.push_back({std::move(grid), shares});
+    }
+    std::stable_sort(splits.begin(), splits.end(),
+                     [](const Split& a, const Split& b) { return a.least_price() < b.least_price(); });
+    return splits;
+  }
+
+  void search_grids() {
+    const std::vector<Split> splits = splits_to_try();
+    unaligned_ = 0;
+    std::size_t next = 0;
+    for (; next < splits.size(); ++next) {
+      const CoreGrid& grid = splits[next].grid;
+      if (best_ && splits[next].least_price() >= best_->price()) break;
+      Schedule fixed = person_;
+      fixed.parallel = grid.parallel;
+      const bool is_published = published_ && *published_->complete.parallel == grid.parallel;
+      auto tried = is_published ? published_ : plan(fixed, least_beside(parts_of(grid.parallel)));
+      if (!tried) continue;
+      tried->least_cycles = grid.least_cycles;
+      splits_.push_back(*std::move(tried));
+    }
+    std::stable_sort(splits_.begin(), splits_.end(),
+                     [](const Tried& a, const Tried& b) { return a.price() < b.price(); });
+    if (trace_.listening()) tell_splits(splits, next);
+  }
+
+  /// The price that makes a split of so many parts no beginning of a climb: that of a split that is one for every
+  /// number of cores for which it could be.
+  [[nodiscard]] std::optional<std::int64_t> least_beside(std::int64_t parts) const {
+    std::int64_t cores = target_.cores;
+    while (cores / 2 >= parts) cores /= 2;
+    std::optional<std::int64_t> least;
+    for (const Tried& split : splits_) {
+      if (split.parts() <= cores && (!least || split.price() < *least)) least = split.price();
+    }
+    return least;
+  }
+
+  /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better.
+  void climb_from_splits() {
+    auto climbed = splits_.end();
+    for (std::int64_t cores = target_.cores; cores >= 1; cores /= 2) {
+      const auto best_split =
+          std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
+      if (best_split == splits_.end()) return;
+      if (best_split != climbed && price_of(best_split->least_cycles, best_split->shares_lines) < best_->price())
+        climb(*best_split);
+      climbed = best_split;
+    }
+  }
+
+  // --- sizes and order -----------------------------------------------------------------------------------------------
+
+  void climb(Tried at) {
+    const auto far = [&] {
+      return static_cast<double>(at.cycles()) > near_enough * static_cast<double>(at.least_cycles);
+    };
+    std::vector<Schedule> seen;  // neighbours planned
+    int planned = 0;
+    bool moved = true;
+    while (moved && far()) {
+      moved = false;
+      for (const auto& neighbours : {single_sizes(at), loop_orders(at), paired_sizes(at)}) {
+        std::optional<Tried> better;
+        for (const Schedule& fixed : neighbours) {
+          if (planned == most_neighbours) break;
+          if (std::find(seen.begin(), seen.end(), fixed) != seen.end()) continue;
+          seen.push_back(fixed);
+          ++planned;
+          const std::int64_t to_beat = better ? better->price() : at.price();
+          auto tried = plan(fixed, to_beat);
+          if (tried && tried->price() < to_beat) better = std::move(tried);
+        }
+        if (!better) continue;
+        better->least_cycles = at.least_cycles;
+        tell_step(at, *better);
+        at = *std::move(better);
+        moved = true;
+        break;
+      }
+    }
+    if (trace_.listening() && planned > 0) {
+      tell(
+          "sizes", TraceOutcome::step,
+          fmt::format("from {} on, {} neighbouring buffer sizes and loop orders were planned; the best takes {} cycles",
+                      split_text(*at.complete.parallel), planned, grouped_digits(at.cycles())));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> sizes_of(const Tried& at) const {
+    std::vector<std::int64_t> sizes;
+    for (const ModelIterator& iterator : model_.iterators) sizes.push_back(at.complete.buffer.at(iterator.name));
+    return sizes;
+  }
+
+  /// Other sizes of an iterator, next to its own: half, double, everything, and the size of even tiles that are one
+  /// more or one fewer.
+  [[nodiscard]] std::vector<std::int64_t> sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const {
+    if (model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) return {};
+    const std::int64_t tiles = ceil_div(range, size);
+    std::set<std::int64_t> others = {size / 2, size * 2, range, ceil_div(range, tiles + 1)};
+    if (tiles > 1) others.insert(ceil_div(range, tiles - 1));
+    std::vector<std::int64_t> found;
+    for (const std::int64_t other : others) {
+      if (other >= 1 && other <= range && other != size) found.push_back(other);
+    }
+    return found;
+  }
+
+  /// Of an iterator of one value nothing is fixed: it would get a loop of its own.
+  void fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (core_ranges(model_, *schedule.parallel)[i] > 1) schedule.buffer[model_.iterators[i].name] = sizes[i];
+    }
+  }
+
+  /// The sizes fixed as well, if they fit.
+  void add_if_fitting(const Tried& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const {
+    const auto bytes = buffer_bytes(model_, sizes, target_.ldm_alignment);
+    if (std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) > room_) return;
+    Schedule fixed = at.fixed;
+    fixed.parallel = at.complete.parallel;
+    fixed.order = person_.order;
+    fix_sizes(fixed, sizes);
+    found.push_back(std::move(fixed));
+  }
+
+  [[nodiscard]] std::vector<Schedule> single_sizes(const Tried& at) const {
+    const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+    std::vector<std::int64_t> sizes = sizes_of(at);
+    std::vector<Schedule> found;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::int64_t own = sizes[i];
+      for (const std::int64_t other : sizes_next_to(i, own, ranges[i])) {
+        sizes[i] = other;
+        add_if_fitting(at, sizes, found);
+      }
+      sizes[i] = own;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<Schedule> paired_sizes(const Tried& at) const {
+    const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+    std::vector<std::int64_t> sizes = sizes_of(at);
+    std::vector<Schedule> found;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::int64_t longer_before = sizes[i];
+      for (const std::int64_t longer : sizes_next_to(i, longer_before, ranges[i])) {
+        if (longer < longer_before) continue;
+        sizes[i] = longer;
+        for (std::size_t j = 0; j < sizes.size(); ++j) {
+          const std::int64_t shorter_before = sizes[j];
+          if (i == j || shorter_before == 1) continue;
+          for (const std::int64_t shorter : sizes_next_to(j, shorter_before, ranges[j])) {
+            if (shorter > shorter_before) continue;
+            sizes[j] = shorter;
+            add_if_fitting(at, sizes, found);
+          }
+          sizes[j] = shorter_before;
+        }
+      }
+      sizes[i] = longer_before;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<Schedule> loop_orders(const Tried& at) const {
+    std::vector<Schedule> found;
+    if (person_.order) return found;
+    const std::vector<std::string>& order = *at.complete.order;
+    for (std::size_t l = 0; l + 1 < order.size(); ++l) {
+      Schedule fixed = at.fixed;
+      fixed.parallel = at.complete.parallel;
+      fix_sizes(fixed, sizes_of(at));
+      fixed.order = order;
+      std::swap((*fixed.order)[l], (*fixed.order)[l + 1]);
+      found.push_back(std::move(fixed));
+    }
+    return found;
+  }
+
+  // --- what is told --------------------------------------------------------------------------------------------------
+
+  void tell(std::string place, TraceOutcome outcome, std::string message) const {
+    trace_.add({"search", subject_, std::move(place), outcome, std::move(message), {}});
+  }
+
+  [[nodiscard]] static std::string split_text(const std::vector<ParallelSplit>& parallel) {
+    std::vector<std::string> parts;
+    for (const ParallelSplit& split : parallel) parts.push_back(fmt::format("{} into {}", split.iterator, split.parts));
+    return parts.empty() ? "one core" : fmt::format("{}", fmt::join(parts, ", "));
+  }
+
+  void tell_splits(const std::vector<Split>& splits, std::size_t planned) const {
+    if (published_) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{}, the published split: {} cycles", split_text(*published_->complete.parallel),
+                       grouped_digits(published_->cycles())));
+    }
+    for (std::size_t s = 0; s < std::min(told_splits, splits_.size()); ++s) {
+      const Tried& split = splits_[s];
+      tell("split", TraceOutcome::step,
+           fmt::format("{}: {} cycles{}; no sizes and no order can take fewer than {}",
+                       split_text(*split.complete.parallel), grouped_digits(split.cycles()),
+                       split.shares_lines ? ", its cores share lines" : "", grouped_digits(split.least_cycles)));
+    }
+    if (splits_.size() > told_splits) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{} {} planned, from {} to {} cycles", counted(splits_.size() - told_splits, "more split"),
+                       for_number(splits_.size() - told_splits, "was", "were"),
+                       grouped_digits(splits_[told_splits].cycles()), grouped_digits(splits_.back().cycles())));
+    }
+    if (given_up_ > 0) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{} {} given up with {} buffers sized and {} loops in order: with these {} take fewer than {} "
+                       "cycles",
+                       counted(given_up_, "split"), for_number(given_up_, "was", "were"),
+                       for_number(given_up_, "its", "their"), for_number(given_up_, "its", "their"),
+                       for_number(given_up_, "it cannot", "none of them can"), grouped_digits(least_given_up_)));
+    }
+    if (unaligned_ > 0) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{} {} transfers that the DMA cannot carry out (dma-alignment)", counted(unaligned_, "split"),
+                       for_number(unaligned_, "makes", "make")));
+    }
+    const std::size_t seen = splits_.size() + given_up_ + unaligned_;
+    if (planned > seen) {
+      tell("split", TraceOutcome::step,
+           fmt::format("{} {} no plan", counted(planned - seen, "split"), for_number(planned - seen, "has", "have")));
+    }
+    if (planned < splits.size()) {
+      const auto least =
+          std::min_element(splits.begin() + static_cast<std::ptrdiff_t>(planned), splits.end(),
+                           [](const Split& a, const Split& b) { return a.grid.least_cycles < b.grid.least_cycles; });
+      tell("split", TraceOutcome::step,
+           fmt::format("{} {} not planned: {} take fewer than {} cycles", counted(splits.size() - planned, "split"),
+                       for_number(splits.size() - planned, "was", "were"),
+                       for_number(splits.size() - planned, "it cannot", "none of them can"),
+                       grouped_digits(least->grid.least_cycles)));
+    }
+  }
+
+  void tell_step(const Tried& from, const Tried& to) const {
+    if (!trace_.listening()) return;
+    std::vector<std::string> changes;
+    for (const ModelIterator& iterator : model_.iterators) {
+      const std::int64_t before = from.complete.buffer.at(iterator.name);
+      const std::int64_t size = to.complete.buffer.at(iterator.name);
+      if (before != size) changes.push_back(fmt::format("{} from {} to {}", iterator.name, before, size));
+    }
+    if (from.complete.order != to.complete.order) {
+      changes.push_back(fmt::format("loops {}", fmt::join(*to.complete.order, ", ")));
+    }
+    tell("sizes", TraceOutcome::step,
+         fmt::format("{}: {}, {} instead of {} cycles", split_text(*to.complete.parallel), fmt::join(changes, ", "),
+                     grouped_digits(to.cycles()), grouped_digits(from.cycles())));
+  }
+
+  /// The term that tells most between two plans of a group.
+  [[nodiscard]] static std::string telling_term(const TimeEstimate& before, const TimeEstimate& after) {
+    const TermChange telling = largest_change(before, after);
+    if (telling.term == nullptr) return "";
+    return fmt::format("; \"{}\" {} by {}", name_of(telling.term->cost), telling.cycles < 0 ? "falls" : "grows",
+                       grouped_digits(std::abs(telling.cycles)));
+  }
+
+  void tell_choice(const Tried& best) const {
+    if (!trace_.listening()) return;
+    std::string than;
+    if (published_ && published_->complete == best.complete) {
+      than = ", the published plan";
+    } else if (published_) {
+      than = fmt::format(", the published plan over {} takes {}{}", split_text(*published_->complete.parallel),
+                         grouped_digits(published_->cycles()), telling_term(published_->time, best.time));
+    }
+    tell("chosen", TraceOutcome::accepted,
+         fmt::format("{}: {} cycles{}", split_text(*best.complete.parallel), grouped_digits(best.cycles()), than));
+    if (cheapest_->cycles() < best.cycles()) {
+      tell("chosen", TraceOutcome::refused,
+           fmt::format("{} takes {} cycles, but its cores write parts of one line of main memory, which counts as 2 % "
+                       "more",
+                       split_text(*cheapest_->complete.parallel), grouped_digits(cheapest_->cycles())));
+    }
+  }
+
+  const std::string& subject_;
+  const Schedule person_;
+  const Target& target_;
+  TraceSink trace_;
+  GroupModel model_;
+  std::int64_t room_;  ///< bytes of LDM for buffers
+  PlanBounds bounds_;
+  std::optional<Tried> published_;        ///< what planner swtvm makes of it
+  std::optional<Tried> best_;             ///< of least price
+  std::optional<Tried> cheapest_;         ///< of fewest cycles
+  std::vector<Tried> splits_;             ///< one for every split that was planned, best first
+  bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
+  bool met_unaligned_ = false;
+  bool published_is_unaligned_ = false;
+  std::size_t unaligned_ = 0;        ///< splits left out for their transfers
+  std::size_t given_up_ = 0;         ///< schedules that were not planned to the end
+  std::int64_t least_given_up_ = 0;  ///< least bound of them
+};
+
+}  // namespace
+
+Scheduled SearchedPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                                    const Target& target, TraceSink trace) const {
+  const auto chosen = PlanSearch(subject, stages, fixed, target, trace).run();
+  if (chosen) return complete_chosen(subject, stages, *chosen, target, trace);
+  // What no split can hold, the published one cannot: its refusal says what is missing.
+  return run_algorithms(subject, build_group_model(stages), fixed, target, trace);
+}
+
+Schedule SearchedPlanner::choose(const std::string& subject, const StageList& stages, const Target& target,
+                                 TraceSink trace) const {
+  return PlanSearch(subject, stages, {}, target, trace).run().value_or(Schedule{});
+}
+
+Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
+                                           const Target& target, TraceSink trace) const {
+  return run_algorithms(subject, build_group_model(stages), chosen, target, trace, "search");
+}
+
+}  // namespace stowage

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "lowering/model/planner.h"
+
+namespace stowage {
+
+/// The planner that looks for the split over the cores instead of deriving it: the published algorithms plan one core's
+/// ranges under every grid that could be best, and the plan of least estimated cycles wins. Around the best plans it
+/// then tries buffer sizes and loop orders next to those of the algorithms. docs/searched.md tells how.
+///
+/// Never worse than planner swtvm under the time model, whose plan it begins with. What a person has fixed stays.
+class SearchedPlanner : public Planner {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "searched"; }
+  [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                                   const Target& target, TraceSink trace) const override;
+  [[nodiscard]] Schedule choose(const std::string& subject, const StageList& stages, const Target& target,
+                                TraceSink trace) const override;
+  [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
+                                          const Target& target, TraceSink trace) const override;
+};
+
+}  // namespace stowage

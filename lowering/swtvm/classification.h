@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// swTVM algorithm 5: which iterators determine buffer sizes, which the number of transfers.
+#pragma once
+
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "lowering/model/group_model.h"
+
+namespace stowage {
+
+enum class IteratorClass : std::uint8_t {
+  size,  ///< index of the lowest dimension of a tensor that can still grow
+  num,   ///< index of a higher dimension only
+  comp   ///< both, for different tensors
+};
+std::string_view name_of(IteratorClass c);  ///< "size", "num", "comp"
+
+/// The state that UPDATE maintains: iterators not yet buffered whole, and every tensor's current buffered dimension.
+class Classification {
+ public:
+  explicit Classification(const GroupModel& model);
+
+  /// Class of an iterator that is not buffered whole (VARTYPE, lines 2-20).
+  [[nodiscard]] IteratorClass class_of(int iterator) const;
+  /// Iterators not buffered whole, in list order (the varSet that CLASSIFY runs over).
+  [[nodiscard]] const std::set<int>& open() const { return open_; }
+  /// Tensors in one of whose dimensions from the current one upwards the iterator occurs.
+  [[nodiscard]] int affected_tensors(int iterator) const;
+
+  void mark_whole(int iterator);    ///< UPDATE(…, UP)
+  void unmark_whole(int iterator);  ///< UPDATE(…, DOWN)
+
+ private:
+  /// Dimension 0 is the lowest (contiguous) one; stops at the last dimension.
+  void raise(std::size_t buffer);
+  [[nodiscard]] const std::set<int>& dimension(std::size_t buffer, std::size_t from_lowest) const;
+
+  const GroupModel* model_;
+  std::set<int> open_;
+  std::vector<std::size_t> current_;  ///< current buffered dimension by ModelBuffer, counted from the lowest
+};
+
+}  // namespace stowage

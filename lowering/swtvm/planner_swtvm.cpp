@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planner "swtvm": the published algorithms, one after the other (parallel split, then 4/5 and 1, 2, 3).
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/swtvm/swtvm.h"
+
+namespace stowage {
+namespace {
+
+Decision refuse(std::string reason) { return Decision::refuse("schedule", std::move(reason)); }
+
+std::vector<std::string> iterator_names(const GroupModel& model) {
+  std::vector<std::string> names;
+  for (const ModelIterator& iterator : model.iterators) names.push_back(iterator.name);
+  return names;
+}
+
+std::optional<Decision> check_parallel(const GroupModel& model, const std::vector<ParallelSplit>& parallel, int cores) {
+  std::int64_t total = 1;
+  std::set<std::string> seen;
+  for (const ParallelSplit& split : parallel) {
+    const auto iterator = model.iterator_named(split.iterator);
+    if (!iterator) {
+      return refuse(fmt::format("parallel: there is no iterator '{}'; {}", split.iterator,
+                                suggest_name(split.iterator, iterator_names(model))));
+    }
+    const ModelIterator& found = model.iterators[static_cast<std::size_t>(*iterator)];
+    if (!found.spatial) {
+      return refuse(
+          fmt::format("parallel: {} is a reduction; splitting it over cores would make them write the same "
+                      "elements",
+                      split.iterator));
+    }
+    if (!seen.insert(split.iterator).second) return refuse(fmt::format("parallel: {} is split twice", split.iterator));
+    if (split.parts < 1 || split.parts > std::max<std::int64_t>(1, found.extent)) {
+      return refuse(fmt::format("parallel: {} has {} elements and cannot be cut into {} parts", split.iterator,
+                                found.extent, split.parts));
+    }
+    total *= split.parts;
+  }
+  if (total > cores) {
+    return refuse(
+        fmt::format("parallel: the grid has {}, the target has {}", counted(total, "part"), counted(cores, "core")));
+  }
+  return std::nullopt;
+}
+
+std::optional<Decision> check_buffers(const GroupModel& model, const std::map<std::string, std::int64_t>& buffers,
+                                      const std::vector<std::int64_t>& ranges, std::vector<std::int64_t>& fixed) {
+  for (const auto& [name, size] : buffers) {
+    const auto iterator = model.iterator_named(name);
+    if (!iterator) {
+      return refuse(
+          fmt::format("buffer: there is no iterator '{}'; {}", name, suggest_name(name, iterator_names(model))));
+    }
+    const auto at = static_cast<std::size_t>(*iterator);
+    if (size < 1 || size > ranges[at]) {
+      return refuse(fmt::format("buffer: {} is {}, its range on one core is 1..{}", name, size, ranges[at]));
+    }
+    if (model.pinned.contains(*iterator) && size != 1) {
+      return refuse(
+          fmt::format("buffer: {} selects rows by the value of a tensor and can only be buffered by 1", name));
+    }
+    fixed[at] = size;
+  }
+  return std::nullopt;
+}
+
+/// Puts the loops into the order that a person fixed, if it can hold.
+std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& model, const std::vector<OuterLoop>& loops,
+                                                           const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const OuterLoop& loop : loops) known.push_back(loop.name);
+  std::vector<OuterLoop> order;
+  for (const std::string& name : names) {
+    const auto loop = std::find_if(loops.begin(), loops.end(), [&](const OuterLoop& l) { return l.name == name; });
+    if (loop == loops.end()) {
+      return refuse(fmt::format("order: there is no outer loop '{}' with these buffer sizes; {}", name,
+                                suggest_name(name, known)));
+    }
+    if (std::any_of(order.begin(), order.end(), [&](const OuterLoop& l) { return l.name == name; })) {
+      return refuse(fmt::format("order: {} is named twice", name));
+    }
+    const bool spatial = model.iterators[static_cast<std::size_t>(loop->iterator)].spatial;
+    if (spatial && !order.empty() && !model.iterators[static_cast<std::size_t>(order.back().iterator)].spatial) {
+      return refuse(
+          fmt::format("order: {} iterates over the output and must stay outside of the reduction {} (swTVM "
+                      "version 2, constraint 2)",
+                      name, order.back().name));
+    }
+    order.push_back(*loop);
+  }
+  std::vector<OuterLoop> single;
+  for (const OuterLoop& loop : loops) {
+    if (std::find(names.begin(), names.end(), loop.name) != names.end()) continue;
+    if (loop.trips > 1) return refuse(fmt::format("order: the outer loop {} is missing", loop.name));
+    // A loop of one trip may be left out of what a person writes; reductions still come last.
+    if (model.iterators[static_cast<std::size_t>(loop.iterator)].spatial) {
+      single.push_back(loop);
+    } else {
+      order.push_back(loop);
+    }
+  }
+  order.insert(order.begin(), single.begin(), single.end());
+  return order;
+}
+
+std::optional<Decision> fix_places(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                   const std::map<std::string, std::string>& dma, std::vector<int>& depth) {
+  std::vector<std::string> names;
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (buffer.kind != ModelBuffer::Kind::intermediate) names.push_back(buffer.name);
+  }
+  for (const auto& [tensor, place] : dma) {
+    const auto found = std::find_if(model.buffers.begin(), model.buffers.end(), [&, t = tensor](const ModelBuffer& b) {
+      return b.name == t && b.kind != ModelBuffer::Kind::intermediate;
+    });
+    if (found == model.buffers.end()) {
+      return refuse(fmt::format("dma: there is no tensor '{}' to transfer; {}", tensor, suggest_name(tensor, names)));
+    }
+    const auto b = static_cast<std::size_t>(found - model.buffers.begin());
+    const std::vector<int> path = path_of(model, order, *found);
+    std::optional<int> wanted;
+    if (place.empty()) wanted = 0;
+    std::vector<std::string> loops;
+    for (std::size_t p = 0; p < path.size(); ++p) {
+      loops.push_back(order[static_cast<std::size_t>(path[p])].name);
+      if (loops.back() == place) wanted = static_cast<int>(p) + 1;
+    }
+    if (!wanted) {
+      return refuse(fmt::format("dma: {} cannot be placed inside '{}'; loops around it are: {}", tensor, place,
+                                fmt::join(loops, ", ")));
+    }
+    // Loops of one trip may be left out of what a person writes: inside of them is as good as outside.
+    while (*wanted < depth[b] && order[static_cast<std::size_t>(path[static_cast<std::size_t>(*wanted)])].trips == 1) {
+      ++*wanted;
+    }
+    if (*wanted < depth[b]) {
+      return refuse(fmt::format("dma: {} depends on {}, so its transfer cannot stand outside of that loop", tensor,
+                                loops[static_cast<std::size_t>(depth[b] - 1)]));
+    }
+    if (found->kind == ModelBuffer::Kind::output && *wanted != depth[b]) {
+      return refuse(
+          fmt::format("dma: the store of {} belongs inside {}", tensor, loops[static_cast<std::size_t>(depth[b] - 1)]));
+    }
+    depth[b] = *wanted;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
+                                 const Target& target, TraceSink trace) const {
+  return run_algorithms(subject, build_group_model(stages), fixed, target, trace);
+}
+
+Scheduled run_algorithms(const std::string& subject, const GroupModel& model, const Schedule& fixed,
+                         const Target& target, TraceSink trace, std::string_view fixed_by) {
+  if (trace.listening()) {
+    for (const ModelBuffer& buffer : model.buffers) {
+      std::vector<std::string> dimensions;
+      for (const auto& of_dimension : buffer.iterators) {
+        std::vector<std::string> names;
+        for (const int i : of_dimension) names.push_back(model.iterators[static_cast<std::size_t>(i)].name);
+        dimensions.push_back(fmt::format("{{{}}}", fmt::join(names, ",")));
+      }
+      trace.add({"alg4",
+                 subject,
+                 "4:6-10",
+                 TraceOutcome::step,
+                 fmt::format("{} is correlated with [{}]", buffer.name, fmt::join(dimensions, ", ")),
+                 {}});
+    }
+  }
+
+  Schedule schedule;
+  schedule.parallel = fixed.parallel ? *fixed.parallel : split_over_cores(model, target.cores);
+  if (auto refused = check_parallel(model, *schedule.parallel, target.cores)) return *refused;
+  const std::vector<std::int64_t> ranges = core_ranges(model, *schedule.parallel);
+  if (trace.listening()) {
+    std::vector<std::string> parts;
+    for (const ParallelSplit& split : *schedule.parallel) {
+      const auto at = static_cast<std::size_t>(*model.iterator_named(split.iterator));
+      parts.push_back(fmt::format("{} of {} into {} parts of {}", split.iterator, model.iterators[at].extent,
+                                  split.parts, ranges[at]));
+    }
+    trace.add(
+        {"parallel",
+         subject,
+         std::string(fixed.parallel ? fixed_by : "section 5.4"),
+         TraceOutcome::accepted,
+         parts.empty() ? "one core does everything" : fmt::format("split over the cores: {}", fmt::join(parts, ", ")),
+         {}});
+  }
+
+  std::vector<std::int64_t> fixed_sizes(model.iterators.size(), 0);
+  if (auto refused = check_buffers(model, fixed.buffer, ranges, fixed_sizes)) return *refused;
+  const auto sized = manage_ldm(subject, model, ranges, fixed_sizes, target, trace);
+  if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
+  const LdmSizes& sizes = std::get<LdmSizes>(sized);
+  for (std::size_t i = 0; i < model.iterators.size(); ++i) schedule.buffer[model.iterators[i].name] = sizes.size[i];
+
+  const std::vector<OuterLoop> loops = outer_loops(model, ranges, sizes);
+  std::vector<OuterLoop> order;
+  if (fixed.order) {
+    auto arranged = fixed_order(model, loops, *fixed.order);
+    if (const auto* refused = std::get_if<Decision>(&arranged)) return *refused;
+    order = std::get<std::vector<OuterLoop>>(std::move(arranged));
+  } else {
+    order = reorder_loops(subject, model, loops, sizes.size, trace);
+  }
+  schedule.order.emplace();
+  for (const OuterLoop& loop : order) schedule.order->push_back(loop.name);
+
+  std::vector<int> depth = insert_dma(subject, model, order, trace);
+  if (auto refused = fix_places(model, order, fixed.dma, depth)) return *refused;
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    const ModelBuffer& buffer = model.buffers[b];
+    if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
+    const std::vector<int> path = path_of(model, order, buffer);
+    schedule.dma[buffer.name] =
+        depth[b] == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(depth[b] - 1)])].name;
+    schedule.slots[buffer.name] = 1;
+  }
+  for (const auto& [tensor, slots] : fixed.slots) {
+    if (!schedule.slots.contains(tensor))
+      return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
+    if (slots != 1) {
+      return refuse(fmt::format("slots: {} asks for {} slots; every buffer has one", tensor, slots));
+    }
+  }
+  return schedule;
+}
+
+}  // namespace stowage

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A complete schedule in the terms of the group that it belongs to: numbers by iterator, loop and buffer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/decision.h"
+#include "lowering/model/group_model.h"
+#include "lowering/model/schedule.h"
+#include "lowering/swtvm/swtvm.h"
+
+namespace stowage {
+
+struct ReadSchedule {
+  std::vector<ParallelSplit> parallel;
+  std::vector<std::int64_t> ranges;  ///< of every iterator on one core
+  std::vector<std::int64_t> sizes;   ///< buffer size of every iterator
+  std::vector<bool> whole;           ///< by iterator: no outer loop
+  std::vector<OuterLoop> order;
+  std::vector<int>
+      main;  ///< loops of the main chain (spatial ones, then the main stage's reductions), indices into order
+  int spatial_loops = 0;   ///< length of the chain's spatial part
+  std::vector<int> depth;  ///< by buffer: loops of its path around its place
+
+  [[nodiscard]] const OuterLoop& loop(int l) const { return order[static_cast<std::size_t>(l)]; }
+};
+
+/// Refuses (rule "schedule") what is not complete or names what there is not.
+std::variant<ReadSchedule, Decision> read_schedule(const std::string& subject, const GroupModel& model,
+                                                   const Schedule& schedule);
+
+}  // namespace stowage

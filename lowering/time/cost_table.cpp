@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/time/cost_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/overloaded.h"
+#include "lowering/ir/compute_form.h"
+#include "lowering/time/rates.h"
+
+namespace stowage {
+namespace {
+
+/// A plan of 2^50 cycles is refused anyway.
+std::int64_t whole_cycles(double cycles) {
+  return std::llround(std::ceil(std::min(cycles, static_cast<double>(std::int64_t{1} << 50))));
+}
+
+std::string_view form_name(ComputeForm form) {
+  switch (form) {
+    case ComputeForm::scalar: return "scalar";
+    case ComputeForm::vector: return "vector";
+    case ComputeForm::register_block: return "register block";
+  }
+  fail_check("unknown compute form");
+}
+
+double moving_seconds(const TransferCost& cost) {
+  double seconds = 0;
+  for (const MovedBlocks& blocks : cost.moved) seconds += static_cast<double>(blocks.bytes) / blocks.bytes_per_second;
+  return seconds;
+}
+
+TransferCost transfer_cost(const Dma& dma, int id, const DmaTotals& totals, const NestCounts& counts,
+                           const Target& target) {
+  TransferCost cost;
+  cost.direction = dma.direction;
+  cost.startup_cycles = target.dma_startup_cycles;
+  cost.clock_hz = target.clock_hz;
+  for (const auto& [block, moved] : totals.bytes_by_block) {
+    cost.moved.push_back({block, moved, dma_bandwidth(target, block)});
+  }
+  const auto busiest = counts.dma_of_busiest_core.find(id);
+  if (busiest != counts.dma_of_busiest_core.end()) cost.transfers_of_busiest = busiest->second.transfers;
+  return cost;
+}
+
+ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const ComputeTotals& totals,
+                         const Target& target) {
+  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+  ComputeCost cost;
+  cost.stage = stage.name;
+  cost.part = compute.part;
+  cost.form = compute.form;
+  cost.vectors = compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute);
+  cost.points_of_busiest = totals.points_of_busiest;
+  cost.operations = operations_of(stage, compute.part);
+  cost.operations_per_cycle = operations_per_cycle(target, cost.vectors);
+  return cost;
+}
+
+}  // namespace
+
+CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
+  CostTable table;
+  table.push_back({std::nullopt, LaunchCost{target.launch_seconds, target.clock_hz}});
+  const auto transfers = [&](DmaDirection direction) {
+    for (const auto& [id, totals] : counts.dma) {
+      const auto& dma = std::get<Dma>(find_statement(nest, id)->node);
+      if (dma.direction == direction) table.push_back({id, transfer_cost(dma, id, totals, counts, target)});
+    }
+  };
+  transfers(DmaDirection::get);
+  for (const auto& [id, totals] : counts.compute) {
+    const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
+    table.push_back({id, compute_cost(nest, compute, totals, target)});
+  }
+  for (const auto& [id, totals] : counts.fill) table.push_back({id, FillCost{totals.elements_of_busiest}});
+  transfers(DmaDirection::put);
+  return table;
+}
+
+CostKind kind_of(const CostFormula& formula) {
+  return std::visit(
+      Overloaded{
+          [](const LaunchCost&) { return CostKind::launch; },
+          [](const TransferCost& cost) { return cost.direction == DmaDirection::get ? CostKind::get : CostKind::put; },
+          [](const ComputeCost&) { return CostKind::compute; }, [](const FillCost&) { return CostKind::fill; }},
+      formula);
+}
+
+std::int64_t cycles_of(const CostFormula& formula) {
+  return std::visit(
+      Overloaded{[](const LaunchCost& cost) { return whole_cycles(cost.seconds * cost.clock_hz); },
+                 [](const TransferCost& cost) {
+                   const double startup = static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles;
+                   return whole_cycles(moving_seconds(cost) * cost.clock_hz) + whole_cycles(std::round(startup));
+                 },
+                 [](const ComputeCost& cost) {
+                   return whole_cycles(static_cast<double>(cost.points_of_busiest) *
+                                       static_cast<double>(cost.operations) / cost.operations_per_cycle);
+                 },
+                 [](const FillCost& cost) { return cost.elements_of_busiest / fill_elements_per_cycle; }},
+      formula);
+}
+
+std::int64_t bytes_of(const CostFormula& formula) {
+  std::int64_t bytes = 0;
+  if (const auto* transfer = std::get_if<TransferCost>(&formula)) {
+    for (const MovedBlocks& blocks : transfer->moved) bytes += blocks.bytes;
+  }
+  return bytes;
+}
+
+std::string_view name_of(CostKind kind) {
+  switch (kind) {
+    case CostKind::launch: return "launch";
+    case CostKind::get: return "dma get";
+    case CostKind::compute: return "compute";
+    case CostKind::fill: return "fill";
+    case CostKind::put: return "dma put";
+  }
+  fail_check("unknown kind of cost");
+}
+
+std::string name_of(const CostFormula& formula) {
+  std::string name(name_of(kind_of(formula)));
+  if (const auto* computation = std::get_if<ComputeCost>(&formula)) {
+    name += " " + computation->stage;
+    if (computation->part == Compute::Part::finish) name += " finish";
+  }
+  return name;
+}
+
+std::string formula_text(const CostFormula& formula) {
+  return std::visit(
+      Overloaded{
+          [](const LaunchCost& cost) { return fmt::format("{} us * {} MHz", cost.seconds * 1e6, cost.clock_hz / 1e6); },
+          [](const TransferCost& cost) {
+            const double seconds = moving_seconds(cost);
+            const std::int64_t bytes = bytes_of(cost);
+            return fmt::format("{} bytes / {:.2f} GB/s + {} transfers of the busiest core * {} cycles", bytes,
+                               seconds > 0 ? static_cast<double>(bytes) / seconds / 1e9 : 0.0,
+                               cost.transfers_of_busiest, cost.startup_cycles);
+          },
+          [](const ComputeCost& cost) {
+            const bool strided = cost.form != ComputeForm::scalar && !cost.vectors;
+            return fmt::format("{} points of the busiest core * {} operations / {} per cycle ({}{})",
+                               cost.points_of_busiest, cost.operations, cost.operations_per_cycle, form_name(cost.form),
+                               strided ? ", strided: scalar rate" : "");
+          },
+          [](const FillCost& cost) {
+            return fmt::format("{} elements of the busiest core / {} per cycle", cost.elements_of_busiest,
+                               fill_elements_per_cycle);
+          }},
+      formula);
+}
+
+std::string source_of(const CostFormula& formula) {
+  return std::visit(
+      Overloaded{
+          [](const LaunchCost&) -> std::string { return "target: launch_seconds"; },
+          [](const TransferCost&) -> std::string { return "target: dma_bandwidth by block size, dma_startup_cycles"; },
+          [](const ComputeCost& cost) -> std::string {
+            return cost.vectors ? "target: vector_flops_per_cycle" : "target: scalar_flops_per_cycle";
+          },
+          [](const FillCost&) -> std::string {
+            return "emitted code: one store an element, which a core can do every cycle";
+          }},
+      formula);
+}
+
+}  // namespace stowage

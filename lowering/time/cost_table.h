@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every statement of a nest costs, as numbers with their formula: a row for the launch, one for every transfer,
+// computation and fill. Nothing is said here about what overlaps; that is for evaluators of the table, of which the sum
+// is the first (lowering/time/time_model.h).
+//
+// A transfer's cost is that of all cores, which share the bandwidth; what a core does by itself counts on the core that
+// does most of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/target.h"
+#include "lowering/ir/loop_nest.h"
+#include "lowering/time/counts.h"
+
+namespace stowage {
+
+enum class CostKind : std::uint8_t { launch, get, compute, fill, put };
+
+/// Spawn and join of all cores.
+struct LaunchCost {
+  double seconds = 0;
+  double clock_hz = 0;
+};
+
+/// Bytes that move in blocks of one size, and how fast all cores together move such blocks.
+struct MovedBlocks {
+  std::int64_t block_bytes = 0;
+  std::int64_t bytes = 0;
+  double bytes_per_second = 0;
+};
+
+/// The bytes of all cores at the bandwidth of their blocks, and the start-up of every transfer of the core that moves
+/// most bytes in all.
+struct TransferCost {
+  DmaDirection direction = DmaDirection::get;
+  std::vector<MovedBlocks> moved;
+  std::int64_t transfers_of_busiest = 0;
+  double startup_cycles = 0;
+  double clock_hz = 0;
+};
+
+/// The operations of the core that has most points, at the rate of the emitted inner loop.
+struct ComputeCost {
+  std::string stage;
+  Compute::Part part = Compute::Part::map;
+  ComputeForm form = ComputeForm::scalar;
+  bool vectors = false;  ///< at the rate of vectors: the form has them and every read is contiguous along the lanes
+  std::int64_t points_of_busiest = 0;
+  std::int64_t operations = 0;  ///< at a point
+  double operations_per_cycle = 0;
+};
+
+/// Elements that are set to padding, or to what a reduction starts from, on the core that sets most.
+struct FillCost {
+  std::int64_t elements_of_busiest = 0;
+};
+
+using CostFormula = std::variant<LaunchCost, TransferCost, ComputeCost, FillCost>;
+
+struct Cost {
+  std::optional<int> statement;  ///< Stmt::id; none for the launch
+  CostFormula formula;
+};
+
+/// Rows: launch, gets, computations, fills, puts; each in program order.
+using CostTable = std::vector<Cost>;
+
+CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target);
+
+CostKind kind_of(const CostFormula& formula);
+/// "launch", "dma get", "compute", "fill", "dma put".
+std::string_view name_of(CostKind kind);
+
+/// Whole cycles, rounded up; at most 2^50 for each part, so that they may be added up without overflow.
+std::int64_t cycles_of(const CostFormula& formula);
+
+/// Of all cores; 0 for what moves none.
+std::int64_t bytes_of(const CostFormula& formula);
+
+/// The name of the kind, and which computation it is: "compute conv", "compute conv finish".
+std::string name_of(const CostFormula& formula);
+/// With the numbers put in.
+std::string formula_text(const CostFormula& formula);
+/// Where the numbers come from.
+std::string source_of(const CostFormula& formula);
+
+}  // namespace stowage

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicted DMA of a nest, statement by statement, summed over all cores, in closed form (design section 4, "two
+// counts"). The emulation must count exactly the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "lowering/ir/loop_nest.h"
+#include "lowering/time/dma_shape.h"
+
+namespace stowage {
+
+struct DmaTotals {
+  std::int64_t transfers = 0;   ///< fillings or emptyings of the buffer (a no-op is none)
+  std::int64_t operations = 0;  ///< Athread calls
+  std::int64_t bytes = 0;
+  std::map<std::int64_t, std::int64_t> operations_by_block;  ///< block bytes → operations, for the time model
+  std::map<std::int64_t, std::int64_t> bytes_by_block;       ///< block bytes → bytes
+  friend bool operator==(const DmaTotals&, const DmaTotals&) = default;
+};
+
+struct ComputeTotals {
+  std::int64_t points = 0;             ///< points of the box, over all cores and executions
+  std::int64_t points_of_busiest = 0;  ///< of the core that has most
+};
+
+struct FillTotals {
+  std::int64_t executions = 0;           ///< that set an element, over all cores
+  std::int64_t elements = 0;             ///< that are set, over all cores
+  std::int64_t elements_of_busiest = 0;  ///< of the core that sets most
+};
+
+struct NestCounts {
+  std::map<int, DmaTotals> dma;                  ///< by statement id, every Dma statement
+  std::map<int, ComputeTotals> compute;          ///< by statement id, every Compute statement
+  std::map<int, FillTotals> fill;                ///< by statement id, every Fill statement
+  std::map<int, DmaTotals> dma_of_busiest_core;  ///< the same for the core that moves most bytes in all
+};
+
+NestCounts predict_counts(const LoopNest& nest);
+DmaShape shape_of(const LoopNest& nest, const Dma& dma);
+
+}  // namespace stowage

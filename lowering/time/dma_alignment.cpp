@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/time/dma_alignment.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/storage_box.h"
+#include "lowering/ir/prover.h"
+#include "lowering/time/counts.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::int64_t most_values = 200'000;
+constexpr int word_bytes = 4;
+
+bool is_multiple(const IndexExpr& e, std::int64_t unit);
+
+/// True if an atom is a multiple of `unit` whatever its variables are.
+bool is_multiple(const IndexAtom& atom, std::int64_t unit) {
+  const auto argument = [&](std::size_t i) -> const IndexExpr& { return (*atom.args)[i]; };
+  switch (atom.kind) {
+    case IndexAtom::Kind::minimum:
+    case IndexAtom::Kind::maximum: return is_multiple(argument(0), unit) && is_multiple(argument(1), unit);
+    case IndexAtom::Kind::floor_div: return is_multiple(argument(0), unit * atom.number);
+    case IndexAtom::Kind::remainder: return atom.number % unit == 0 && is_multiple(argument(0), unit);
+    case IndexAtom::Kind::table:
+      return std::all_of(atom.table->values.begin(), atom.table->values.end(),
+                         [&](std::int64_t value) { return value % unit == 0; });
+    case IndexAtom::Kind::variable:
+    case IndexAtom::Kind::tensor_value: return false;
+  }
+  return false;
+}
+
+bool is_multiple(const IndexExpr& e, std::int64_t unit) {
+  return e.constant() % unit == 0 && std::all_of(e.terms().begin(), e.terms().end(), [&](const IndexTerm& term) {
+           const std::int64_t rest = unit / std::gcd(unit, term.coefficient);
+           return rest == 1 || is_multiple(term.atom, rest);
+         });
+}
+
+class AlignmentCheck {
+ public:
+  AlignmentCheck(const LoopNest& nest, const Target& target) : nest_(nest), target_(target), prover_(nest) {}
+
+  std::vector<UnalignedTransfer> run() {
+    visit_statements(nest_.body, [&](const Stmt& stmt) {
+      const auto* fill = std::get_if<Fill>(&stmt.node);
+      if (fill != nullptr && fill->around) padded_.insert(fill->buffer);
+    });
+    visit_with_surroundings(nest_, [&](const Stmt& stmt, const Surroundings& around) {
+      if (const auto* loop = std::get_if<Loop>(&stmt.node)) prover_.enter(*loop, around);
+      const auto* dma = std::get_if<Dma>(&stmt.node);
+      if (dma == nullptr) return;
+      const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma->buffer)];
+      const int bytes = byte_size(buffer.type);
+      if (bytes % target_.dma_alignment == 0) return;
+      unit_ = target_.dma_alignment / bytes;
+      const auto why = find_unaligned(*dma, buffer, around);
+      if (!why) return;
+      const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma->nest_tensor)];
+      unaligned_.push_back(
+          {stmt.id, dma->direction, tensor.tensor, bytes,
+           fmt::format("{} of {}: {}", dma->direction == DmaDirection::get ? "get" : "put", tensor.name, *why)});
+    });
+    return std::move(unaligned_);
+  }
+
+ private:
+  using Reason = std::optional<std::string>;
+
+  Reason find_unaligned(const Dma& dma, const Buffer& buffer, const Surroundings& around) const {
+    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
+    const DmaShape shape = shape_of(nest_, dma);
+    IndexExpr memory;
+    IndexExpr ldm;
+    for (std::size_t d = 0; d < dma.region.size(); ++d) {
+      memory += dma.region[d].start * tensor.strides[d];
+      if (buffer.extents[d] != 1) ldm += (dma.region[d].start - buffer.origin[d]) * shape.buffer_strides[d];
+    }
+    if (buffer.offset % target_.dma_alignment != 0) return "its buffer begins between two units";
+    if (!always_multiple(memory, around)) return "it begins between two units of main memory";
+    if (!always_multiple(ldm, around)) return "it begins between two units of the LDM";
+
+    bool sometimes_rows = false;
+    bool never_full = false;
+    for (const int d : compared_dimensions(shape)) {
+      const IndexExpr& extent = dma.region[static_cast<std::size_t>(d)].extent;
+      const std::int64_t full = shape.full[static_cast<std::size_t>(d)];
+      sometimes_rows = sometimes_rows || !(extent == IndexExpr(full));
+      never_full = never_full || (extent.is_constant() && extent.constant() != full);
+    }
+    const auto strided_from = static_cast<std::size_t>(shape.strided_from);
+    const auto block_from = static_cast<std::size_t>(shape.block_from);
+    const std::size_t last = dma.region.size() - 1;
+    if (!never_full) {
+      if (auto why = calls(dma, shape, strided_from, block_from, memory, around)) return why;
+    }
+    if (sometimes_rows) return calls(dma, shape, last, last, memory, around);
+    return std::nullopt;
+  }
+
+  /// Of one structure: a call for every index of dimensions [0, strided_from).
+  Reason calls(const Dma& dma, const DmaShape& shape, std::size_t strided_from, std::size_t block_from,
+               const IndexExpr& memory, const Surroundings& around) const {
+    bool several = false;
+    for (std::size_t d = 0; d < strided_from; ++d) {
+      if (shape.full[d] <= 1) continue;
+      several = true;
+      if (shape.memory_strides[d] % unit_ != 0 || shape.buffer_strides[d] % unit_ != 0)
+        return "its calls begin between two units";
+    }
+    const bool strided = strided_from < block_from;
+    // Of block and count together only the outermost dimension may be shorter than the full tile's (dma_shape.h).
+    const bool shorter_count = strided && std::any_of(shape.full.begin() + static_cast<std::ptrdiff_t>(strided_from),
+                                                      shape.full.begin() + static_cast<std::ptrdiff_t>(block_from),
+                                                      [](std::int64_t extent) { return extent > 1; });
+    IndexExpr block = 1;
+    bool outermost = !shorter_count;
+    for (std::size_t d = block_from; d < shape.full.size(); ++d) {
+      if (shape.full[d] == 1) continue;
+      if (outermost) {
+        block = dma.region[d].extent;
+        outermost = false;
+      } else {
+        block = block * shape.full[d];
+      }
+    }
+    if (strided) {
+      if (shape.gap % unit_ != 0) return "the gap between its blocks is no multiple";
+      if (!always_multiple(block, around)) return "its blocks are no multiple";
+      return std::nullopt;
+    }
+    if (always_multiple(block, around)) return std::nullopt;
+    if (several) return "its calls are of a length that is no multiple";
+    if (!ends_tensor(dma, memory, block, around)) return "it ends between two units inside of the tensor";
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool always_multiple(const IndexExpr& e, const Surroundings& around) const {
+    const Expression wanted = around.expression(e);
+    if (is_multiple(wanted.expr, unit_)) return true;
+    if (!tensor_values_of(wanted.expr).empty()) return false;
+    return always(around, wanted.variables,
+                  [&](std::span<const std::int64_t> values) { return wanted.compiled(values) % unit_ == 0; });
+  }
+
+  /// Whether a contiguous call ends at a whole unit or at its tensor's end, and with its buffer's last element.
+  [[nodiscard]] bool ends_tensor(const Dma& dma, const IndexExpr& memory, const IndexExpr& length,
+                                 const Surroundings& around) const {
+    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
+    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
+    const std::int64_t size =
+        box_reach(nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape, tensor.strides);
+    // Padding stands behind what is moved, from before it is.
+    if (padded_.contains(dma.buffer)) return false;
+    for (std::size_t d = 0; d < buffer.extents.size(); ++d) {
+      if (buffer.extents[d] > 1 && !(dma.region[d].start == buffer.origin[d])) return false;
+    }
+    const Expression from = around.expression(memory);
+    const Expression count = around.expression(length);
+    if (!tensor_values_of(from.expr).empty()) return false;
+    std::set<std::size_t> variables = from.variables;
+    variables.insert(count.variables.begin(), count.variables.end());
+    return always(around, variables, [&](std::span<const std::int64_t> values) {
+      const std::int64_t elements = count.compiled(values);
+      return elements <= 0 || elements % unit_ == 0 || from.compiled(values) + elements == size;
+    });
+  }
+
+  [[nodiscard]] bool always(const Surroundings& around, const std::set<std::size_t>& variables,
+                            const std::function<bool(std::span<const std::int64_t>)>& holds) const {
+    bool all = true;
+    const bool decided = prover_.enumerate(around, variables, most_values, [&](std::span<const std::int64_t> values) {
+      all = holds(values);
+      return all;
+    });
+    return decided && all;
+  }
+
+  const LoopNest& nest_;
+  const Target& target_;
+  Prover prover_;
+  std::set<int> padded_;   ///< buffers that hold padding, by index
+  std::int64_t unit_ = 1;  ///< elements of the transfer that is looked at
+  std::vector<UnalignedTransfer> unaligned_;
+};
+
+}  // namespace
+
+bool has_narrow_elements(const LoopNest& nest, const Target& target) {
+  return std::any_of(nest.buffers.begin(), nest.buffers.end(),
+                     [&](const Buffer& buffer) { return byte_size(buffer.type) % target.dma_alignment != 0; });
+}
+
+std::vector<UnalignedTransfer> unaligned_transfers(const LoopNest& nest, const Target& target) {
+  return has_narrow_elements(nest, target) ? AlignmentCheck(nest, target).run() : std::vector<UnalignedTransfer>();
+}
+
+const UnalignedTransfer* find_refused(const std::vector<UnalignedTransfer>& unaligned) {
+  const auto wide = std::find_if(unaligned.begin(), unaligned.end(),
+                                 [](const UnalignedTransfer& t) { return t.element_bytes >= word_bytes; });
+  return wide == unaligned.end() ? nullptr : &*wide;
+}
+
+}  // namespace stowage

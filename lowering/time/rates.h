@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a target's engines are. The cost of a nest (lowering/time/cost_table.h) and the bounds that prune the search
+// for a plan (lowering/search/core_grids.h) read the same rates, so that a bound is never above the cost that it
+// bounds.
+#pragma once
+
+#include <cstdint>
+
+#include "core/target.h"
+
+namespace stowage {
+
+/// Bytes per second that the target's cores together reach with DMA blocks of a size: linear between measured points,
+/// constant beyond the last, proportional below the first.
+double dma_bandwidth(const Target& target, std::int64_t block_bytes);
+
+/// The most that blocks of up to this size reach: the bandwidth need not rise with the block.
+double best_dma_bandwidth(const Target& target, std::int64_t block_bytes);
+
+/// Operations per cycle of one core in an inner loop over vectors, or over single elements.
+double operations_per_cycle(const Target& target, bool vectors);
+
+/// Elements that a core sets per cycle: one store, which is what the emitted loop issues.
+inline constexpr int fill_elements_per_cycle = 1;
+
+}  // namespace stowage

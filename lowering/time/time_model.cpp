@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/time/time_model.h"
+
+#include <cstdlib>
+#include <utility>
+#include <variant>
+
+namespace stowage {
+namespace {
+
+/// Whether costs are told as one term: all but computations.
+bool joins(const CostFormula& term, const CostFormula& cost) {
+  return kind_of(term) == kind_of(cost) && kind_of(cost) != CostKind::compute;
+}
+
+void join(CostFormula& term, const CostFormula& cost) {
+  if (auto* transfers = std::get_if<TransferCost>(&term)) {
+    const auto& more = std::get<TransferCost>(cost);
+    transfers->moved.insert(transfers->moved.end(), more.moved.begin(), more.moved.end());
+    transfers->transfers_of_busiest += more.transfers_of_busiest;
+  }
+  if (auto* fills = std::get_if<FillCost>(&term)) {
+    fills->elements_of_busiest += std::get<FillCost>(cost).elements_of_busiest;
+  }
+}
+
+}  // namespace
+
+TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target) {
+  TimeEstimate estimate;
+  for (Cost& cost : cost_table(nest, counts, target)) {
+    if (!estimate.terms.empty() && joins(estimate.terms.back().cost, cost.formula)) {
+      join(estimate.terms.back().cost, cost.formula);
+    } else {
+      estimate.terms.push_back({std::move(cost.formula), 0});
+    }
+  }
+  for (TimeTerm& term : estimate.terms) {
+    term.cycles = cycles_of(term.cost);
+    estimate.cycles += term.cycles;
+  }
+  estimate.seconds = static_cast<double>(estimate.cycles) / target.clock_hz;
+  return estimate;
+}
+
+bool same_term(const CostFormula& a, const CostFormula& b) {
+  if (kind_of(a) != kind_of(b)) return false;
+  const auto* computation = std::get_if<ComputeCost>(&a);
+  if (computation == nullptr) return true;
+  const auto& other = std::get<ComputeCost>(b);
+  const auto finish = Compute::Part::finish;
+  return computation->stage == other.stage && (computation->part == finish) == (other.part == finish);
+}
+
+std::int64_t cycles_of_term(const TimeEstimate& time, const CostFormula& term) {
+  std::int64_t cycles = 0;
+  for (const TimeTerm& other : time.terms) cycles += same_term(other.cost, term) ? other.cycles : 0;
+  return cycles;
+}
+
+std::map<CostKind, std::int64_t> cycles_by_kind(const TimeEstimate& time) {
+  std::map<CostKind, std::int64_t> cycles;
+  for (const TimeTerm& term : time.terms) cycles[kind_of(term.cost)] += term.cycles;
+  return cycles;
+}
+
+TermChange largest_change(const TimeEstimate& before, const TimeEstimate& after) {
+  TermChange largest;
+  for (const TimeTerm& term : after.terms) {
+    const std::int64_t change = term.cycles - cycles_of_term(before, term.cost);
+    if (std::abs(change) > std::abs(largest.cycles)) largest = {&term, change};
+  }
+  return largest;
+}
+
+}  // namespace stowage

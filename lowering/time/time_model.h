@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first evaluator of a nest's costs: their sum, in closed form, nothing overlapping.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/target.h"
+#include "lowering/ir/loop_nest.h"
+#include "lowering/time/cost_table.h"
+#include "lowering/time/counts.h"
+
+namespace stowage {
+
+/// Costs that are told as one: the launch, all gets, each computation, all fills, all puts.
+struct TimeTerm {
+  CostFormula cost;  ///< of all of them together
+  std::int64_t cycles = 0;
+};
+
+struct TimeEstimate {
+  std::vector<TimeTerm> terms;
+  std::int64_t cycles = 0;  ///< the sum
+  double seconds = 0;
+};
+
+/// The sum of a nest's costs. They are in TimeEstimate::terms in the order of the table.
+TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target);
+
+/// Whether two terms tell the same of two plans: of computations, the same part of a stage of the same name.
+bool same_term(const CostFormula& a, const CostFormula& b);
+
+/// Cycles of the terms that are the same as this one.
+std::int64_t cycles_of_term(const TimeEstimate& time, const CostFormula& term);
+
+std::map<CostKind, std::int64_t> cycles_by_kind(const TimeEstimate& time);
+
+/// The term that differs most between two plans of a group, and by how many cycles: more than 0 where it grows. Null
+/// where none differs.
+struct TermChange {
+  const TimeTerm* term = nullptr;  ///< of `after`
+  std::int64_t cycles = 0;
+};
+TermChange largest_change(const TimeEstimate& before, const TimeEstimate& after);
+
+}  // namespace stowage

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/verify/verify.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/storage_box.h"
+#include "lowering/ir/surroundings.h"
+#include "lowering/model/ldm_room.h"
+#include "lowering/time/dma_alignment.h"
+#include "lowering/verify/verify_rules.h"
+
+namespace stowage {
+namespace {
+
+bool is_index(int index, std::size_t size) { return index >= 0 && static_cast<std::size_t>(index) < size; }
+
+bool is_identifier(const std::string& name) {
+  const auto part = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && part(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return part(c) || (c >= '0' && c <= '9'); });
+}
+
+class StructureCheck {
+ public:
+  explicit StructureCheck(const LoopNest& nest) : nest_(nest), bound_(nest.variables.size(), false) {}
+
+  Broken run() {
+    if (auto broken = verify(nest_.stages)) return "stages: " + *broken;
+    if (auto broken = names()) return broken;
+    if (auto broken = tables()) return broken;
+    for (const CoreAxis& axis : nest_.core_grid) {
+      if (axis.variable.index() >= nest_.variables.size()) return "structure: a core axis binds an unknown variable";
+      if (axis.parts < 1 || axis.stride < 1) return "structure: a core axis has no parts or no stride";
+      if (bound_[axis.variable.index()]) return bound_twice(axis.variable);
+      bound_[axis.variable.index()] = true;
+      in_scope_.insert(axis.variable);
+    }
+    return block(nest_.body);
+  }
+
+ private:
+  Broken names() const {
+    std::set<std::string> variables, tensors, buffers;
+    for (const NestVariable& v : nest_.variables) {
+      if (!is_identifier(v.name) || !variables.insert(v.name).second)
+        return fmt::format("structure: variable name '{}' is taken or no identifier", v.name);
+    }
+    for (const NestTensor& t : nest_.tensors) {
+      if (!is_identifier(t.name) || !tensors.insert(t.name).second)
+        return fmt::format("structure: tensor name '{}' is taken or no identifier", t.name);
+    }
+    for (const Buffer& b : nest_.buffers) {
+      if (!is_identifier(b.name) || !buffers.insert(b.name).second)
+        return fmt::format("structure: buffer name '{}' is taken or no identifier", b.name);
+    }
+    return std::nullopt;
+  }
+
+  Broken tables() const {
+    for (const NestTensor& t : nest_.tensors) {
+      if (!is_index(t.tensor, nest_.stages.tensors.size())) return "structure: a memory tensor of no stage tensor";
+      if (t.strides.size() != nest_.stages.tensors[static_cast<std::size_t>(t.tensor)].shape.size())
+        return fmt::format("structure: {} has as many strides as it has no dimensions", t.name);
+      if (!addresses_once(nest_.stages.tensors[static_cast<std::size_t>(t.tensor)].shape, t.strides))
+        return fmt::format("structure: two elements of {} lie at one place in memory", t.name);
+    }
+    for (const Buffer& b : nest_.buffers) {
+      if (!is_index(b.tensor, nest_.stages.tensors.size()))
+        return fmt::format("structure: buffer {} holds no tensor", b.name);
+      const std::size_t rank = nest_.stages.tensors[static_cast<std::size_t>(b.tensor)].shape.size();
+      if (b.extents.size() != rank || b.origin.size() != rank)
+        return fmt::format("structure: buffer {} has another rank than its tensor", b.name);
+      if (b.slots < 1) return fmt::format("structure: buffer {} has {} slots", b.name, b.slots);
+      if (std::any_of(b.extents.begin(), b.extents.end(), [](std::int64_t e) { return e < 0; }))
+        return fmt::format("structure: buffer {} has a negative extent", b.name);
+      if (b.shares_with && !is_index(*b.shares_with, nest_.buffers.size()))
+        return fmt::format("structure: buffer {} shares with none", b.name);
+    }
+    return std::nullopt;
+  }
+
+  Broken bound_twice(VarId v) const {
+    return fmt::format("scope: variable {} is bound twice", nest_.variables[v.index()].name);
+  }
+
+  Broken bind(const Stmt& s, VarId v, NestVariable::Kind kind) {
+    if (v.index() >= nest_.variables.size()) return broken_rule(nest_, "structure", s, "binds an unknown variable");
+    const NestVariable& variable = nest_.variables[v.index()];
+    if (bound_[v.index()]) return bound_twice(v);
+    if (variable.kind != kind)
+      return broken_rule(nest_, "structure", s, variable.name + " is declared as another kind");
+    bound_[v.index()] = true;
+    in_scope_.insert(v);
+    return std::nullopt;
+  }
+
+  Broken use(const Stmt& s, const IndexExpr& e) const {
+    for (const VarId v : variables_of(e)) {
+      if (v.index() >= nest_.variables.size()) return broken_rule(nest_, "structure", s, "uses an unknown variable");
+      if (!in_scope_.contains(v)) {
+        return broken_rule(nest_, "scope", s, fmt::format("{} has no value here", nest_.variables[v.index()].name));
+      }
+    }
+    for (const int buffer : tensor_values_of(e)) {
+      if (!is_index(buffer, nest_.buffers.size()))
+        return broken_rule(nest_, "structure", s, "uses the first element of an unknown buffer");
+    }
+    return std::nullopt;
+  }
+
+  Broken use_ranges(const Stmt& s, const std::vector<Range>& ranges) const {
+    for (const Range& range : ranges) {
+      if (auto broken = use(s, range.start)) return broken;
+      if (auto broken = use(s, range.extent)) return broken;
+    }
+    return std::nullopt;
+  }
+
+  Broken use_buffer(const Stmt& s, int buffer) const {
+    if (!is_index(buffer, nest_.buffers.size())) return broken_rule(nest_, "structure", s, "uses an unknown buffer");
+    for (const IndexExpr& origin : nest_.buffers[static_cast<std::size_t>(buffer)].origin) {
+      if (auto broken = use(s, origin)) return broken;
+    }
+    return std::nullopt;
+  }
+
+  Broken block(const Block& statements) {
+    const std::set<VarId> outside = in_scope_;
+    for (const StmtPtr& s : statements) {
+      if (s->id <= last_id_) return fmt::format("structure: statement {} comes after statement {}", s->id, last_id_);
+      last_id_ = s->id;
+      if (auto broken = statement(*s)) return broken;
+    }
+    in_scope_ = outside;
+    return std::nullopt;
+  }
+
+  Broken statement(const Stmt& s) {
+    if (const auto* loop = std::get_if<Loop>(&s.node)) {
+      if (auto broken = use(s, loop->extent)) return broken;
+      if (auto broken = bind(s, loop->variable, NestVariable::Kind::loop)) return broken;
+      auto broken = block(loop->body);
+      in_scope_.erase(loop->variable);
+      return broken;
+    }
+    if (const auto* let = std::get_if<Let>(&s.node)) {
+      if (auto broken = use(s, let->value)) return broken;
+      return bind(s, let->variable, NestVariable::Kind::let);
+    }
+    if (const auto* guard = std::get_if<Guard>(&s.node)) {
+      for (const IndexExpr& e : guard->any_positive) {
+        if (auto broken = use(s, e)) return broken;
+      }
+      return block(guard->body);
+    }
+    if (const auto* dma = std::get_if<Dma>(&s.node)) return transfer(s, *dma);
+    if (const auto* wait = std::get_if<Wait>(&s.node)) {
+      const Stmt* awaited = find_statement(nest_, wait->dma);
+      if (awaited == nullptr || !std::holds_alternative<Dma>(awaited->node))
+        return broken_rule(nest_, "structure", s, fmt::format("statement {} is no transfer", wait->dma));
+      return std::nullopt;
+    }
+    if (const auto* fill = std::get_if<Fill>(&s.node)) {
+      if (!is_index(fill->buffer, nest_.buffers.size()))
+        return broken_rule(nest_, "structure", s, "fills an unknown buffer");
+      if (!fill->around) return std::nullopt;
+      if (fill->around->size() != nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents.size())
+        return broken_rule(nest_, "structure", s, "the box has another rank than the buffer");
+      return use_ranges(s, *fill->around);
+    }
+    if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, *compute);
+    return std::nullopt;
+  }
+
+  Broken transfer(const Stmt& s, const Dma& dma) const {
+    if (!is_index(dma.nest_tensor, nest_.tensors.size()))
+      return broken_rule(nest_, "structure", s, "moves an unknown tensor");
+    if (auto broken = use_buffer(s, dma.buffer)) return broken;
+    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
+    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
+    const StageTensor& type = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)];
+    if (buffer.tensor != tensor.tensor)
+      return broken_rule(nest_, "structure", s, fmt::format("buffer {} holds another tensor", buffer.name));
+    if (buffer.type != type.type)
+      return broken_rule(nest_, "structure", s,
+                         fmt::format("buffer {} has another type than {}", buffer.name, tensor.name));
+    if (dma.region.size() != type.shape.size())
+      return broken_rule(nest_, "structure", s, "the region has another rank than the tensor");
+    if (dma.direction == DmaDirection::put && !tensor.written)
+      return broken_rule(nest_, "structure", s, fmt::format("{} is not declared as written", tensor.name));
+    return use_ranges(s, dma.region);
+  }
+
+  Broken computation(const Stmt& s, const Compute& compute) const {
+    if (!is_index(compute.stage, nest_.stages.stages.size()))
+      return broken_rule(nest_, "structure", s, "computes an unknown stage");
+    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const bool finishing = compute.part == Compute::Part::finish;
+    if (finishing && !stage.finish) return broken_rule(nest_, "structure", s, "the stage has nothing to finish");
+    if ((compute.part == Compute::Part::update) != (stage.reduction != Reduction::none) && !finishing)
+      return broken_rule(nest_, "structure", s, "a reduction is updated, anything else is mapped");
+    const std::size_t axes = finishing ? static_cast<std::size_t>(stage.spatial) : stage.axes.size();
+    if (compute.box.size() != axes)
+      return broken_rule(nest_, "structure", s,
+                         fmt::format("the box has {} ranges for {} axes", compute.box.size(), axes));
+    if (compute.read_buffers.size() != stage.reads.size())
+      return broken_rule(nest_, "structure", s, "as many buffers as the stage has no reads");
+    const int lanes = static_cast<int>(axes);
+    if (compute.lane_axis >= lanes || compute.block_axis >= lanes)
+      return broken_rule(nest_, "structure", s, "the form names an axis that the box has not");
+    if (auto broken = use_buffer(s, compute.output_buffer)) return broken;
+    if (nest_.buffers[static_cast<std::size_t>(compute.output_buffer)].tensor != stage.output)
+      return broken_rule(nest_, "structure", s, "the result goes to a buffer of another tensor");
+    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+      if (!compute.read_buffers[r]) continue;
+      if (auto broken = use_buffer(s, *compute.read_buffers[r])) return broken;
+      if (nest_.buffers[static_cast<std::size_t>(*compute.read_buffers[r])].tensor != stage.reads[r].tensor)
+        return broken_rule(nest_, "structure", s, fmt::format("read {} comes from a buffer of another tensor", r));
+    }
+    Broken missing;
+    visit_nodes(finishing ? stage.finish : stage.body, [&](const ScalarNode& node) {
+      const auto* read = std::get_if<ScalarNode::Read>(&node.value);
+      if (read != nullptr && !compute.read_buffers[static_cast<std::size_t>(read->read)])
+        missing = broken_rule(nest_, "structure", s, fmt::format("read {} has no buffer", read->read));
+    });
+    if (missing) return missing;
+    return use_ranges(s, compute.box);
+  }
+
+  const LoopNest& nest_;
+  std::vector<bool> bound_;
+  std::set<VarId> in_scope_;
+  int last_id_ = -1;
+};
+
+}  // namespace
+
+std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt& statement, std::string_view message) {
+  // The text may not exist while references are broken; then the number alone has to do.
+  std::string line;
+  if (rule != "structure") {
+    const SpannedText printed = to_spanned_text(nest);
+    for (const TextSpan& span : printed.spans) {
+      if (span.statement != statement.id) continue;
+      line = printed.text.substr(span.begin, span.end - span.begin);
+      line = line.substr(0, std::min(line.find('\n'), line.find("  //")));
+    }
+  }
+  if (!line.empty()) line = fmt::format(" '{}'", line);
+  return fmt::format("{}: statement {}{}: {}", rule, statement.id, line, message);
+}
+
+Broken verify_structure(const LoopNest& nest) { return StructureCheck(nest).run(); }
+
+Broken verify_memory(const LoopNest& nest, const Target& target) {
+  if (const std::int64_t room = ldm_for_buffers(nest, target); nest.ldm_bytes > room) {
+    return fmt::format("ldm-capacity: the buffers need {} bytes of LDM, {} has {} beside {} {}", nest.ldm_bytes,
+                       target.name, room, target.ldm_bytes - room,
+                       room < target.ldm_available() ? "for parameters" : "reserved");
+  }
+  for (const Buffer& buffer : nest.buffers) {
+    if (buffer.offset < 0 || buffer.offset + buffer.bytes() > nest.ldm_bytes) {
+      return fmt::format("ldm-capacity: buffer {} takes bytes {}..{} of an LDM arena of {}", buffer.name, buffer.offset,
+                         buffer.offset + buffer.bytes() - 1, nest.ldm_bytes);
+    }
+    if (buffer.offset % target.ldm_alignment != 0) {
+      return fmt::format("ldm-alignment: buffer {} begins at byte {}, no multiple of {}", buffer.name, buffer.offset,
+                         target.ldm_alignment);
+    }
+    if (buffer.shares_with && nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset != buffer.offset) {
+      return fmt::format("ldm-sharing: buffer {} shares with {} but begins elsewhere", buffer.name,
+                         nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name);
+    }
+  }
+  if (nest.cores_used() > target.cores) {
+    return fmt::format("core-grid: the grid has {} cores, {} has {}", nest.cores_used(), target.name, target.cores);
+  }
+  std::set<std::vector<std::int64_t>> coordinates;
+  for (int core = 0; core < nest.cores_used(); ++core) {
+    if (!coordinates.insert(values_of_core(nest, core)).second) {
+      return fmt::format("core-grid: core {} has the same coordinates as an earlier one", core);
+    }
+  }
+  return std::nullopt;
+}
+
+Broken verify_units(const LoopNest& nest, const Target& target) {
+  const auto unaligned = unaligned_transfers(nest, target);
+  Broken broken;
+  visit_statements(nest.body, [&](const Stmt& stmt) {
+    const auto* dma = std::get_if<Dma>(&stmt.node);
+    if (broken || dma == nullptr || dma->unit_bytes == 1) return;
+    const int bytes = byte_size(nest.buffers[static_cast<std::size_t>(dma->buffer)].type);
+    if (dma->unit_bytes != target.dma_alignment || bytes >= target.dma_alignment) {
+      broken = broken_rule(nest, "dma-unit", stmt,
+                           fmt::format("moves units of {} bytes, where {} moves {} of elements of {}", dma->unit_bytes,
+                                       target.name, std::max(1, target.dma_alignment), bytes));
+      return;
+    }
+    const auto found = std::find_if(unaligned.begin(), unaligned.end(),
+                                    [&](const UnalignedTransfer& transfer) { return transfer.statement == stmt.id; });
+    if (found != unaligned.end()) broken = broken_rule(nest, "dma-unit", stmt, "is not aligned: " + found->reason);
+  });
+  return broken;
+}
+
+std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
+  if (auto broken = verify_structure(nest)) return broken;
+  if (auto broken = verify_memory(nest, target)) return broken;
+  if (auto broken = verify_bounds(nest)) return broken;
+  if (auto broken = verify_units(nest, target)) return broken;
+  if (auto broken = verify_flow(nest)) return broken;
+  if (auto broken = verify_padding(nest)) return broken;
+  return verify_writes(nest);
+}
+
+}  // namespace stowage

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// One walk over the nest with the fills that are in force: those that stand before a statement on every path to it (in
+// its own block or one around it), and what of their buffer nothing has overwritten since. A computation that reads
+// outside of its tensor needs one that left out nothing of what it reads there.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/same_padding.h"
+#include "lowering/ir/compute_hull.h"
+#include "lowering/ir/prover.h"
+#include "lowering/verify/verify_rules.h"
+
+namespace stowage {
+namespace {
+
+/// A fill around a box, over core and loop variables.
+struct Filled {
+  int buffer = 0;
+  double value = 0;
+  std::vector<Hull> kept;           ///< first element, and the one behind the last
+  std::vector<std::size_t> loops;   ///< variables of those around it
+  std::vector<IndexExpr> guarding;  ///< of all guards around it: not executed where none of a guard's is positive
+  std::vector<std::size_t> ends;    ///< by guard: where its expressions end
+};
+
+class PaddingCheck {
+ public:
+  explicit PaddingCheck(const LoopNest& nest) : nest_(nest), prover_(nest) {}
+
+  Broken run() {
+    Broken broken;
+    visit_with_surroundings(nest_, [&](const Stmt& s, const Surroundings& around) {
+      if (!broken) broken = statement(s, around);
+    });
+    return broken;
+  }
+
+ private:
+  [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
+
+  [[nodiscard]] bool overlap(int a, int b) const {
+    return buffer(a).offset < buffer(b).offset + buffer(b).bytes() &&
+           buffer(b).offset < buffer(a).offset + buffer(a).bytes();
+  }
+
+  Broken statement(const Stmt& s, const Surroundings& around) {
+    std::erase_if(filled_, [&](const Filled& filled) { return !stands_before(filled, around); });
+    if (const auto* loop = std::get_if<Loop>(&s.node)) {
+      prover_.enter(*loop, around);
+      // What a later trip finds, an earlier one may have overwritten. Transfers into the same buffer are looked at.
+      visit_statements(loop->body, [&](const Stmt& inside) {
+        if (const auto* dma = std::get_if<Dma>(&inside.node)) {
+          if (dma->direction == DmaDirection::get) forget_others(dma->buffer);
+        } else if (const auto* fill = std::get_if<Fill>(&inside.node)) {
+          forget_overwritten(*fill);
+        } else if (const auto* compute = std::get_if<Compute>(&inside.node)) {
+          forget(compute->output_buffer);
+        }
+      });
+    } else if (const auto* fill = std::get_if<Fill>(&s.node)) {
+      filling(*fill, around);
+    } else if (const auto* dma = std::get_if<Dma>(&s.node); dma != nullptr && dma->direction == DmaDirection::get) {
+      forget_others(dma->buffer);
+      return loading(s, *dma, around);
+    } else if (const auto* compute = std::get_if<Compute>(&s.node)) {
+      if (auto broken = computation(s, *compute, around)) return broken;
+      forget(compute->output_buffer);
+    }
+    return std::nullopt;
+  }
+
+  static bool stands_before(const Filled& filled, const Surroundings& around) {
+    const auto& loops = around.loops();
+    return filled.loops.size() <= loops.size() &&
+           std::equal(filled.loops.begin(), filled.loops.end(), loops.begin(),
+                      [](std::size_t variable, const EnclosingLoop& loop) { return variable == loop.variable; });
+  }
+
+  void forget(int written) {
+    std::erase_if(filled_, [&](const Filled& filled) { return overlap(filled.buffer, written); });
+  }
+  void forget_others(int written) {
+    std::erase_if(filled_, [&](const Filled& f) { return f.buffer != written && overlap(f.buffer, written); });
+  }
+
+  /// A further fill around a box with the same value leaves the padding that is there, and adds to it.
+  void forget_overwritten(const Fill& fill) {
+    std::erase_if(filled_, [&](const Filled& filled) {
+      const bool adds = fill.around && filled.buffer == fill.buffer && same_padding(filled.value, fill.value);
+      return overlap(filled.buffer, fill.buffer) && !adds;
+    });
+  }
+
+  void filling(const Fill& fill, const Surroundings& around) {
+    forget_overwritten(fill);
+    if (!fill.around) return;
+    Filled filled;
+    filled.buffer = fill.buffer;
+    filled.value = fill.value;
+    for (const Range& range : *fill.around) {
+      filled.kept.push_back({around.expression(range.start).expr, around.expression(range.start + range.extent).expr});
+    }
+    for (const EnclosingLoop& loop : around.loops()) filled.loops.push_back(loop.variable);
+    for (const EnclosingGuard& guard : around.guards()) {
+      for (const Expression& e : guard) filled.guarding.push_back(e.expr);
+      filled.ends.push_back(filled.guarding.size());
+    }
+    filled_.push_back(std::move(filled));
+  }
+
+  /// A transfer stays inside of what the fills in force left out.
+  Broken loading(const Stmt& s, const Dma& dma, const Surroundings& around) const {
+    std::vector<IndexExpr> conditions;
+    for (const Range& range : dma.region) conditions.push_back(range.extent);
+    for (const Filled& filled : filled_) {
+      if (filled.buffer != dma.buffer) continue;
+      for (std::size_t d = 0; d < filled.kept.size(); ++d) {
+        const IndexExpr first = dma.region[d].start - buffer(dma.buffer).origin[d];
+        const IndexExpr end = first + dma.region[d].extent;
+        for (const IndexExpr& distance : {first - filled.kept[d].low, filled.kept[d].high - end}) {
+          const auto violation = prover_.find_negative(around, distance, conditions);
+          if (!violation) continue;
+          return broken_rule(nest_, "padding-is-there", s,
+                             fmt::format("overwrites padding in dimension {} of buffer {}{}", d,
+                                         buffer(dma.buffer).name, where(*violation)));
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  Broken computation(const Stmt& s, const Compute& compute, const Surroundings& around) const {
+    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    std::vector<IndexExpr> conditions;
+    for (const Range& range : compute.box) conditions.push_back(range.extent);
+    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+      const Access& access = stage.reads[r];
+      if (!compute.read_buffers[r] || !access.padding) continue;
+      const int source = *compute.read_buffers[r];
+      const Shape& shape = nest_.stages.tensors[static_cast<std::size_t>(access.tensor)].shape;
+      for (std::size_t d = 0; d < access.index.size(); ++d) {
+        const Hull touched = hull_of(nest_, access.index[d], compute);
+        for (const bool before : {true, false}) {
+          const IndexExpr inside = before ? touched.low : IndexExpr(shape[d] - 1) - touched.high;
+          const auto outside = prover_.find_negative(around, inside, conditions);
+          if (!outside) continue;
+          std::vector<IndexExpr> there = conditions;
+          there.push_back(inside * -1);
+          const bool is_filled = std::any_of(filled_.begin(), filled_.end(), [&](const Filled& filled) {
+            return filled.buffer == source && same_padding(filled.value, access.padding) &&
+                   covers(filled, d, before, shape[d], there, around) && is_executed(filled, there, around);
+          });
+          if (is_filled) continue;
+          return broken_rule(nest_, "padding-is-there", s,
+                             fmt::format("reads {} dimension {} of {}, where buffer {} was not filled with {}{}",
+                                         before ? "before" : "behind", d,
+                                         nest_.stages.tensors[static_cast<std::size_t>(access.tensor)].name,
+                                         buffer(source).name, *access.padding, where(*outside)));
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// All of the buffer that lies before (or behind) the tensor along a dimension lies before (behind) what is left out.
+  [[nodiscard]] bool covers(const Filled& filled, std::size_t d, bool before, std::int64_t size,
+                            const std::vector<IndexExpr>& conditions, const Surroundings& around) const {
+    const Buffer& held = buffer(filled.buffer);
+    const IndexExpr first = held.origin[d] * -1;
+    const IndexExpr distance =
+        before ? filled.kept[d].low - minimum(first, held.extents[d]) : maximum(first + size, 0) - filled.kept[d].high;
+    return !prover_.find_negative(around, distance, conditions);
+  }
+
+  /// Where the conditions hold, every guard around the fill has let it pass.
+  [[nodiscard]] bool is_executed(const Filled& filled, const std::vector<IndexExpr>& conditions,
+                                 const Surroundings& around) const {
+    std::size_t begin = 0;
+    return std::all_of(filled.ends.begin(), filled.ends.end(), [&](std::size_t end) {
+      std::vector<IndexExpr> not_passed = conditions;
+      for (; begin < end; ++begin) not_passed.push_back(IndexExpr(1) - filled.guarding[begin]);
+      return !prover_.find_negative(around, IndexExpr(-1), not_passed);
+    });
+  }
+
+  [[nodiscard]] std::string where(const Prover::Violation& violation) const {
+    const std::string values = prover_.text(violation);
+    return values.empty() ? "" : " (" + values + ")";
+  }
+
+  const LoopNest& nest_;
+  Prover prover_;
+  std::vector<Filled> filled_;
+};
+
+}  // namespace
+
+Broken verify_padding(const LoopNest& nest) { return PaddingCheck(nest).run(); }
+
+}  // namespace stowage

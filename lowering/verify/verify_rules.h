@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of verify(LoopNest), in the order in which they are checked; each may rely on the ones before it. A rule
+// returns the first thing that breaks it: "rule: statement 4 'get A[…] -> AA': what, with numbers (yo = 1, ko = 3)".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/target.h"
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+using Broken = std::optional<std::string>;
+
+/// The rule that is named where a nest is too large to be shown sound: it may be.
+inline constexpr std::string_view unchecked_rule = "unchecked";
+
+/// References, ranks, ids, names; each variable bound once and used in its scope only.
+Broken verify_structure(const LoopNest& nest);
+/// Buffers inside the LDM and aligned, core grid on the target's cores.
+Broken verify_memory(const LoopNest& nest, const Target& target);
+/// Ranges of variables, transfers inside tensors and buffers, computations inside stages and buffers.
+Broken verify_bounds(const LoopNest& nest);
+/// Transfers move single bytes, or the target's units where they are narrower than these and aligned.
+Broken verify_units(const LoopNest& nest, const Target& target);
+/// Every transfer awaited exactly once on every path, buffers untouched in flight, nothing read before it is there.
+Broken verify_flow(const LoopNest& nest);
+/// What is read outside of a tensor was filled with the value that is to be there, and not overwritten since.
+Broken verify_padding(const LoopNest& nest);
+/// Every element of a written tensor written exactly once, so that no two cores write the same one.
+Broken verify_writes(const LoopNest& nest);
+
+/// "rule: statement 4 'first line of its text': message".
+std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt& statement, std::string_view message);
+
+}  // namespace stowage
