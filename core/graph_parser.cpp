@@ -11,7 +11,7 @@ namespace stowage {
 namespace {
 
 /// A text may promise any shape; so much is made up as zeros at most.
-constexpr std::int64_t most_zero_bytes = std::int64_t{4} << 30;
+constexpr std::int64_t max_zero_bytes = std::int64_t{4} << 30;
 
 class GraphParser {
  public:
@@ -131,7 +131,7 @@ class GraphParser {
   Tensor zeros(const Token& where, const Typed& tensor) {
     const std::int64_t bytes = element_count(tensor.shape) * byte_size(tensor.type);
     zero_bytes_ += bytes;
-    if (bytes > most_zero_bytes || zero_bytes_ > most_zero_bytes) {
+    if (bytes > max_zero_bytes || zero_bytes_ > max_zero_bytes) {
       cursor_.fail(where, "too-large", "the constants of this graph are too large to be made up as zeros");
     }
     return Tensor(tensor.type, tensor.shape, std::vector<std::byte>(static_cast<std::size_t>(bytes)));

@@ -11,7 +11,7 @@ namespace stowage {
 namespace {
 
 /// Values of constants up to this size are part of the text: shapes, axes, bounds, what a reader wants to see.
-constexpr std::int64_t most_inline_elements = 8;
+constexpr std::int64_t max_inline_elements = 8;
 
 std::string typed_name(const GraphTensor& tensor) {
   return fmt::format("{} {}{}", quoted_name(tensor.name), name_of(tensor.type), to_text(tensor.shape));
@@ -58,7 +58,7 @@ std::string to_text(const Graph& graph) {
     if (tensor.producer) {
       text += fmt::format("  {}\n", operator_line(graph, graph.op(*tensor.producer)));
     } else if (tensor.constant) {
-      text += fmt::format("  constant {} {}\n", typed_name(tensor), value_text(*tensor.constant, most_inline_elements));
+      text += fmt::format("  constant {} {}\n", typed_name(tensor), value_text(*tensor.constant, max_inline_elements));
     } else {
       text += fmt::format("  {} {}\n", tensor.is_input ? "input" : "storage", typed_name(tensor));
     }

@@ -13,21 +13,21 @@ std::vector<Diagnostic> shown_diagnostics(std::span<const Diagnostic> all) {
   std::size_t warnings = 0;
   for (const Diagnostic& diagnostic : all) {
     std::size_t& count = diagnostic.severity == Severity::error ? errors : warnings;
-    if (++count > most_shown_diagnostics) continue;
+    if (++count > max_shown_diagnostics) continue;
     shown.push_back(diagnostic);
     std::vector<std::string>& notes = shown.back().notes;
-    if (notes.size() > most_shown_diagnostics) {
-      const std::size_t more = notes.size() - most_shown_diagnostics;
-      notes.resize(most_shown_diagnostics);
+    if (notes.size() > max_shown_diagnostics) {
+      const std::size_t more = notes.size() - max_shown_diagnostics;
+      notes.resize(max_shown_diagnostics);
       notes.push_back(fmt::format("and {}", counted(more, "more note")));
     }
   }
   const auto say_rest = [&](Severity severity, std::size_t count, std::string_view what) {
-    if (count <= most_shown_diagnostics) return;
+    if (count <= max_shown_diagnostics) return;
     Diagnostic rest;
     rest.severity = severity;
     rest.code = "more-diagnostics";
-    rest.message = fmt::format("and {}", counted(count - most_shown_diagnostics, what));
+    rest.message = fmt::format("and {}", counted(count - max_shown_diagnostics, what));
     rest.remedy = "mend those above and try again";
     shown.push_back(std::move(rest));
   };

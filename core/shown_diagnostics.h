@@ -10,7 +10,7 @@
 
 namespace stowage {
 
-inline constexpr std::size_t most_shown_diagnostics = 100;
+inline constexpr std::size_t max_shown_diagnostics = 100;
 
 /// The first errors and the first warnings, each followed by one that counts the rest ("more-diagnostics"), and of each
 /// the first notes. All that prints diagnostics prints these.

@@ -17,8 +17,8 @@
 namespace stowage {
 namespace {
 
-constexpr int most_errors = 20;
-constexpr int most_depth = 200;
+constexpr int max_errors = 20;
+constexpr int max_depth = 200;
 constexpr std::size_t longest_shown_line = 400;
 
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -307,7 +307,7 @@ void TextCursor::error(const Token& where, std::string code, std::string message
   failing_line_ = where.line;
   const auto errors = std::count_if(diagnostics_.entries().begin(), diagnostics_.entries().end(),
                                     [](const Diagnostic& d) { return d.severity == Severity::error; });
-  if (errors >= most_errors) return;
+  if (errors >= max_errors) return;
   Diagnostic diagnostic;
   diagnostic.code = std::move(code);
   diagnostic.place = {file_, where.line, where.column, where.end_column, {}};
@@ -343,7 +343,7 @@ std::set<std::string> TextCursor::skip_line() {
 }
 
 TextCursor::Depth::Depth(TextCursor& cursor) : cursor_(cursor) {
-  if (cursor_.depth_ >= most_depth) cursor.fail(cursor.peek(), "nested-too-deeply", "this nests too deeply to be read");
+  if (cursor_.depth_ >= max_depth) cursor.fail(cursor.peek(), "nested-too-deeply", "this nests too deeply to be read");
   ++cursor_.depth_;
 }
 
@@ -377,9 +377,9 @@ std::string hash_text(const Tensor& value) {
   return fmt::format("{:016x}", XXH64(value.bytes().data(), value.bytes().size(), 0));
 }
 
-std::string value_text(const Tensor& value, std::int64_t most_elements) {
+std::string value_text(const Tensor& value, std::int64_t max_elements) {
   const bool storable = value.type() != ElementType::f16 && value.type() != ElementType::bf16;
-  if (value.size() > most_elements || !storable) return fmt::format("hash \"{}\"", hash_text(value));
+  if (value.size() > max_elements || !storable) return fmt::format("hash \"{}\"", hash_text(value));
   std::vector<std::string> elements;
   for (std::int64_t i = 0; i < value.size(); ++i) {
     if (value.type() == ElementType::f32) {

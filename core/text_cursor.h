@@ -108,8 +108,8 @@ std::string quoted(std::string_view text);
 std::string number_text(double value);
 
 /// "= [1, 2, 3]" with the elements of a tensor, or "hash \"0123456789abcdef\"" (xxHash64 of its bytes) if it has more
-/// than `most_elements`.
-std::string value_text(const Tensor& value, std::int64_t most_elements);
+/// than `max_elements`.
+std::string value_text(const Tensor& value, std::int64_t max_elements);
 std::string hash_text(const Tensor& value);
 
 }  // namespace stowage

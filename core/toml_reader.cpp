@@ -33,15 +33,15 @@ struct TomlTable::Document {
 
   /// toml++ walks nested tables recursively, so keys of many thousand parts would end on the stack.
   [[nodiscard]] bool refuse_deep_keys(const std::string& path) const {
-    constexpr std::ptrdiff_t most_dots = 1000;
+    constexpr std::ptrdiff_t max_dots = 1000;
     const auto text = lines.find(path);
     if (text == lines.end()) return false;
     for (std::size_t i = 0; i < text->second.size(); ++i) {
-      if (std::count(text->second[i].begin(), text->second[i].end(), '.') <= most_dots) continue;
+      if (std::count(text->second[i].begin(), text->second[i].end(), '.') <= max_dots) continue;
       SourcePlace place;
       place.file = path;
       place.line = static_cast<int>(i + 1);
-      diagnostics->error("toml-syntax", place, fmt::format("a line has more than {} dots", most_dots));
+      diagnostics->error("toml-syntax", place, fmt::format("a line has more than {} dots", max_dots));
       return true;
     }
     return false;

@@ -13,7 +13,7 @@ namespace stowage {
 enum class TraceOutcome : std::uint8_t { step, accepted, refused };
 
 struct TraceRecord {
-  std::string algorithm;  ///< "fusion", "alg1" … "alg5", "parallel", "memory-map", "placement", "siblings"
+  std::string algorithm;  ///< "fusion", "alg1" … "alg5", "parallel", "memory-map", "placement", "branches"
   std::string subject;    ///< fused operator or template it is about
   std::string place;      ///< line of the published algorithm or name of the rule
   TraceOutcome outcome = TraceOutcome::step;

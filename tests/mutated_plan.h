@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan folder with everything that plan files know: siblings with stacks, views, epilogues, constants of stages, a
+// A plan folder with everything that plan files know: branches with stacks, views, epilogues, constants of stages, a
 // search.
 #pragma once
 

@@ -158,7 +158,7 @@ class Expansion {
     if (!good_) return false;
     if (!functions_.empty()) expand(*model_.proto.mutable_graph()->mutable_node(), model_.opset);
     // A function of ONNX may be made of others.
-    for (int round = 0; good_ && round < most_rounds && has_onnx_function(model_.proto.graph().node()); ++round) {
+    for (int round = 0; good_ && round < max_rounds && has_onnx_function(model_.proto.graph().node()); ++round) {
       sort_nodes(*model_.proto.mutable_graph()->mutable_node());
       types_ = infer_types(model_);
       of_onnx_ = true;
@@ -170,7 +170,7 @@ class Expansion {
   }
 
  private:
-  static constexpr int most_rounds = 8;
+  static constexpr int max_rounds = 8;
   static constexpr std::size_t deepest = 100;
 
   void fail(std::string code, std::string object, std::string message, std::string remedy = {}) {

@@ -156,11 +156,11 @@ bool report_unsupported(const Model& model, Diagnostics& diagnostics) {
     diagnostic.code = row.operator_name.find("::") == std::string::npos ? "unsupported-operator" : "custom-domain";
     diagnostic.place = model.place(fmt::format("operator {}", row.operator_name));
     diagnostic.message = fmt::format("is not supported ({}): {}", counted(row.nodes.size(), "node"), row.reason);
-    constexpr std::size_t most_named = 20;
-    const auto named = std::span(row.nodes).first(std::min(most_named, row.nodes.size()));
+    constexpr std::size_t max_named = 20;
+    const auto named = std::span(row.nodes).first(std::min(max_named, row.nodes.size()));
     diagnostic.notes.push_back(
         fmt::format("used by {}{}", fmt::join(named, ", "),
-                    row.nodes.size() > most_named ? fmt::format(" and {} more", row.nodes.size() - most_named) : ""));
+                    row.nodes.size() > max_named ? fmt::format(" and {} more", row.nodes.size() - max_named) : ""));
     diagnostic.remedy = row.remedy;
     diagnostics.add(std::move(diagnostic));
   }

@@ -29,15 +29,15 @@ class NameCheck {
   bool run() {
     graph(model_.proto.graph(), "");
     for (int f = 0; f < model_.proto.functions_size(); ++f) function(model_.proto.functions(f), f);
-    if (wrong_.size() > most_told) {
+    if (wrong_.size() > max_told) {
       diagnostics_.error("invalid-name", model_.place(),
-                         fmt::format("{} more names cannot be read", wrong_.size() - most_told), rename);
+                         fmt::format("{} more names cannot be read", wrong_.size() - max_told), rename);
     }
     return wrong_.empty();
   }
 
  private:
-  static constexpr std::size_t most_told = 10;
+  static constexpr std::size_t max_told = 10;
   static constexpr const char* rename = "rename it in the program that exported the model, and export it again";
 
   void graph(const onnx::GraphProto& graph, const std::string& inside) {
@@ -91,9 +91,9 @@ class NameCheck {
   }
 
   void name(const std::string& text, const std::string& object) {
-    if (is_good(text) || !wrong_.insert(text).second || wrong_.size() > most_told) return;
-    constexpr std::size_t most_shown = 60;
-    std::string shown = shortened(terminal_text(text), most_shown);
+    if (is_good(text) || !wrong_.insert(text).second || wrong_.size() > max_told) return;
+    constexpr std::size_t max_shown = 60;
+    std::string shown = shortened(terminal_text(text), max_shown);
     for (const auto& [from, to] : {std::pair("\n", "\\n"), std::pair("\t", "\\t")}) {
       for (std::size_t at = 0; (at = shown.find(from, at)) != std::string::npos; at += 2) shown.replace(at, 1, to);
     }

@@ -160,7 +160,7 @@ class NetworkInputs {
     if (!complete) return;
     if (!count_within_limit(shape)) {
       fail("tensor-too-large", object,
-           fmt::format("its shape {} has more than {} elements", to_text(shape), most_elements_text),
+           fmt::format("its shape {} has more than {} elements", to_text(shape), max_elements_text),
            std::string(too_large_remedy));
       return;
     }

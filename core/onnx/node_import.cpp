@@ -138,7 +138,7 @@ Tensor NodeImport::known(int slot, std::string_view what) {
 }
 
 void NodeImport::refuse_too_large(std::string_view what, const Shape& shape) {
-  refuse("tensor-too-large", fmt::format("{} {} has more than {} elements", what, to_text(shape), most_elements_text),
+  refuse("tensor-too-large", fmt::format("{} {} has more than {} elements", what, to_text(shape), max_elements_text),
          std::string(too_large_remedy));
 }
 
@@ -403,7 +403,7 @@ void import_node(NodeImport& node, bool has_operands) {
 
 bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& graph, const std::string& prefix,
                   int branch_depth) {
-  constexpr int most_reported = 1000;
+  constexpr int max_reported = 1000;
   int refused = 0;
   bool good = true;
   const auto names = node_names(graph.node(), prefix);
@@ -419,7 +419,7 @@ bool import_nodes(ImportState& state, Scope& scope, const onnx::GraphProto& grap
       import_node(node, !behind_failure);
     } catch (const Refused&) {
       good = false;
-      if (state.diagnostics.entries().size() > reported && ++refused == most_reported) return false;
+      if (state.diagnostics.entries().size() > reported && ++refused == max_reported) return false;
       if (branch_depth == 0) {
         stand_in(state, scope, proto);
       } else {

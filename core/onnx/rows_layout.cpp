@@ -46,7 +46,7 @@ std::int64_t count_or_refuse(NodeImport& node, const Shape& shape) {
                   "give extents of at least 0");
   }
   const auto count = checked_element_count(shape);
-  if (!count || *count > most_elements) node.refuse_too_large("its result", shape);
+  if (!count || *count > max_elements) node.refuse_too_large("its result", shape);
   return *count;
 }
 

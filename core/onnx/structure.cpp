@@ -103,9 +103,9 @@ class StructureCheck {
   /// Searching is quadratic in the names' lengths: done for readable names, in networks of usual size, a few times.
   std::string suggest_value(const std::string& name) {
     constexpr std::size_t longest = 100;
-    constexpr std::size_t most_names = 5000;
+    constexpr std::size_t max_names = 5000;
     const std::string otherwise = "add what makes it, or make it an input of the network";
-    if (name.size() > longest || made_by_.size() > most_names || suggestions_left_ == 0) return otherwise;
+    if (name.size() > longest || made_by_.size() > max_names || suggestions_left_ == 0) return otherwise;
     --suggestions_left_;
     std::vector<std::string> known;
     for (const auto& [value, node] : made_by_) {

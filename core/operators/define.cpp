@@ -117,10 +117,9 @@ int Definer::add_constant(std::string name, Tensor value) {
 
 int Definer::add_tensor(std::string name, ElementType type, Shape shape, TensorRole role) {
   if (!count_within_limit(shape)) {
-    refuse(
-        "tensor-too-large",
-        fmt::format("tensor {} would have shape {}, more than {} elements", name, to_text(shape), most_elements_text),
-        std::string(too_large_remedy));
+    refuse("tensor-too-large",
+           fmt::format("tensor {} would have shape {}, more than {} elements", name, to_text(shape), max_elements_text),
+           std::string(too_large_remedy));
   }
   StageTensor tensor;
   tensor.name = std::move(name);

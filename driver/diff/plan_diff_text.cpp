@@ -18,9 +18,9 @@ namespace {
 using Kind = GroupChange::Kind;
 
 /// Names beyond these are counted instead of listed.
-constexpr std::size_t most_names = 3;
+constexpr std::size_t max_names = 3;
 /// Reasons of a verdict, and how much of the difference the second one must explain to be told.
-constexpr std::size_t most_reasons = 2;
+constexpr std::size_t max_reasons = 2;
 constexpr double least_share = 0.15;
 
 double seconds_gained(const GroupChange& change) {
@@ -31,9 +31,9 @@ double seconds_gained(const GroupChange& change) {
 std::string listed(const std::vector<std::string>& names) {
   if (names.size() == 1) return names[0];
   std::vector<std::string> shown(names.begin(),
-                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_names)));
-  const std::string last = names.size() > most_names ? fmt::format("{} more", names.size() - most_names) : shown.back();
-  if (names.size() <= most_names) shown.pop_back();
+                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), max_names)));
+  const std::string last = names.size() > max_names ? fmt::format("{} more", names.size() - max_names) : shown.back();
+  if (names.size() <= max_names) shown.pop_back();
   return fmt::format("{} and {}", fmt::join(shown, ", "), last);
 }
 
@@ -138,7 +138,7 @@ std::vector<std::string> reasons(const PlanDiff& diff) {
   });
   std::vector<std::string> result;
   for (const auto& [common, reason] : ranked) {
-    if (result.size() == most_reasons) break;
+    if (result.size() == max_reasons) break;
     if (!result.empty() && std::abs(reason.seconds) < least_share * std::abs(gained)) break;
     const bool alone = reason.groups == std::max<std::size_t>(1, reason.largest->after.size());
     result.push_back(alone ? clause(*reason.largest, diff)

@@ -23,7 +23,7 @@ std::string in_words(const Json::exception& failure);
 /// A whole number of a file that may have been edited; throws std::invalid_argument where it is none, or out of range.
 std::int64_t whole_number(const Json& entry, std::int64_t low, std::int64_t high);
 /// No plan takes more cycles than this, so that sums of a great many stay in range.
-inline constexpr std::int64_t most_cycles = std::int64_t{1} << 50;
+inline constexpr std::int64_t max_cycles = std::int64_t{1} << 50;
 /// Names that are no UTF-8 print with replacement characters.
 std::string dumped(const Json& json, int indent = -1);
 

@@ -55,7 +55,7 @@ class RowBuilder : public Json::json_sax_t {
   };
 
   /// Files that are written here have a dozen levels.
-  static constexpr std::size_t most_levels = 64;
+  static constexpr std::size_t max_levels = 64;
 
   Json* place(Json value) {
     if (levels_.empty()) return &(root_ = std::move(value));
@@ -72,8 +72,8 @@ class RowBuilder : public Json::json_sax_t {
   }
 
   bool open(Json value) {
-    if (levels_.size() >= most_levels) {
-      throw std::invalid_argument(fmt::format("brackets stand in more than {} others", most_levels));
+    if (levels_.size() >= max_levels) {
+      throw std::invalid_argument(fmt::format("brackets stand in more than {} others", max_levels));
     }
     const RowReader* const reader = value.is_array() && !in_row_ ? reader_here() : nullptr;
     in_row_ = in_row_ || (!levels_.empty() && levels_.back().reader != nullptr);

@@ -102,11 +102,11 @@ std::string roofline(const PageScope& scope) {
   constexpr double height = 420;
   std::vector<double> intensities = {vector_roof / bandwidth * 2};
   std::vector<double> rates = {vector_roof};
-  std::int64_t most_cycles = 1;
+  std::int64_t max_cycles = 1;
   for (const RooflinePoint& point : points) {
     intensities.push_back(point.intensity);
     rates.push_back(point.rate);
-    most_cycles = std::max(most_cycles, point.cycles);
+    max_cycles = std::max(max_cycles, point.cycles);
   }
   const LogScale x = log_scale(intensities, 70, width - 15);
   LogScale y = log_scale(rates, height - 45, 15);
@@ -143,7 +143,7 @@ std::string roofline(const PageScope& scope) {
 
   for (const RooflinePoint& point : points) {
     const FusedOperator& group = program.steps[point.step].group;
-    const double radius = 3 + 9 * std::sqrt(static_cast<double>(point.cycles) / static_cast<double>(most_cycles));
+    const double radius = 3 + 9 * std::sqrt(static_cast<double>(point.cycles) / static_cast<double>(max_cycles));
     const double reachable = std::min(vector_roof, point.intensity * bandwidth);
     svg += fmt::format(
         R"(<a href="#{}"><circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" class="dot"><title>{}</title></circle></a>)",
@@ -155,9 +155,9 @@ std::string roofline(const PageScope& scope) {
   std::vector<RooflinePoint> by_time = points;
   std::stable_sort(by_time.begin(), by_time.end(), [](const auto& a, const auto& b) { return a.cycles > b.cycles; });
   std::vector<std::pair<double, double>> taken;
-  constexpr std::size_t most_names = 6;
+  constexpr std::size_t max_names = 6;
   for (const RooflinePoint& point : by_time) {
-    if (taken.size() == most_names) break;
+    if (taken.size() == max_names) break;
     const bool to_the_left = x.at(point.intensity) > (x.from + x.to) * 0.7;
     const double at_x = x.at(point.intensity) + (to_the_left ? -14 : 14);
     const double at_y = y.at(point.rate) + 4;

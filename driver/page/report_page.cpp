@@ -17,7 +17,7 @@ namespace stowage {
 namespace {
 
 /// Pictures of larger networks would be most of the page and take Graphviz minutes.
-constexpr std::size_t most_operators_drawn = 600;
+constexpr std::size_t max_operators_drawn = 600;
 
 std::string tile(const std::string& name, const std::string& value, const std::string& more) {
   return fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", name, value, more);
@@ -280,7 +280,7 @@ std::vector<PagePicture> page_pictures(const Compilation& compilation, std::chro
   const std::string fused = "The fused operators and the tensors between them";
   const std::string graph = "The computation graph";
   const std::size_t operators = program.fused.graph.operators().size();
-  if (operators > most_operators_drawn) {
+  if (operators > max_operators_drawn) {
     const std::string missing = fmt::format(
         "Not drawn here, since the network has {} operators: 'stowage graph DIR -o FILE.svg' draws it.", operators);
     return {{fused, "", missing}, {graph, "", missing}};

@@ -40,7 +40,7 @@ std::vector<const Loop*> loops_around(const LoopNest& nest, int statement) {
   return found;
 }
 
-std::int64_t most_trips(const LoopNest& nest, const Loop& loop) {
+std::int64_t max_trips(const LoopNest& nest, const Loop& loop) {
   return nest.variables[loop.variable.index()].range.high + 1;
 }
 
@@ -72,7 +72,7 @@ std::int64_t number_of(const TraceRecord& record, std::string_view name) {
 
 /// As far as they can be counted: a trace may say any number of turns.
 std::int64_t operations_of(std::int64_t turns, std::int64_t each) {
-  return each > 0 && turns > most_cycles / each ? most_cycles : turns * each;
+  return each > 0 && turns > max_cycles / each ? max_cycles : turns * each;
 }
 
 /// The records that led to a schedule: of planners that try several, those of the run that gave it.
@@ -206,11 +206,11 @@ class Reasons {
   /// A loop around a transfer that does not move its part.
   void again(const std::string& tensor, const Dma& dma, const Loop& loop, const Loop* last, bool get,
              std::vector<std::string>& sentences) const {
-    if (moves_with(dma.buffer, loop.iterator) || most_trips(nest_, loop) == 1) return;
+    if (moves_with(dma.buffer, loop.iterator) || max_trips(nest_, loop) == 1) return;
     const std::string& name = name_of_loop(nest_, loop);
     sentences.push_back(
         fmt::format("It does not move with {}, yet each of the {} turns of {} {} it again{}.", name,
-                    grouped_digits(most_trips(nest_, loop)), name, get ? "loads" : "stores",
+                    grouped_digits(max_trips(nest_, loop)), name, get ? "loads" : "stores",
                     last == nullptr ? "" : ", because " + name_of_loop(nest_, *last) + " turns inside"));
     if (last == nullptr) return;
     for (const LoopRound& round : decisions_.rounds) {
@@ -233,7 +233,7 @@ class Reasons {
     std::string text = fmt::format("With {} inside instead, {} would be moved {}{} rather than {}", lost.loop, tensor,
                                    count_times(lost.transfers[t]), core, grouped_digits(chosen.transfers[t]));
     const char* const all = round.tensors.size() == 2 ? "both tensors" : "all tensors";
-    const bool dearer = lost.operations > chosen.operations || lost.total > chosen.total;
+    const bool costs_more = lost.operations > chosen.operations || lost.total > chosen.total;
     if (lost.operations > chosen.operations) {
       text += fmt::format(", but the group would compute {} operations rather than {}", grouped_digits(lost.operations),
                           grouped_digits(chosen.operations));
@@ -249,8 +249,8 @@ class Reasons {
     if (lost.barred) {
       text +=
           fmt::format("; {} a loop over the output may not stand inside a sum, or results would be stored unfinished",
-                      dearer ? "besides," : "but");
-    } else if (!dearer) {
+                      costs_more ? "besides," : "but");
+    } else if (!costs_more) {
       text += "; among equals the order of the iterators stays";
     }
     return text + ".";
@@ -261,9 +261,9 @@ class Reasons {
              std::vector<std::string>& sentences) const {
     std::vector<std::string> reused;
     for (const Loop* loop : loops_inside(dma.buffer, loops)) {
-      if (most_trips(nest_, *loop) == 1) continue;
+      if (max_trips(nest_, *loop) == 1) continue;
       reused.push_back(
-          fmt::format("the {} turns of {}", grouped_digits(most_trips(nest_, *loop)), name_of_loop(nest_, *loop)));
+          fmt::format("the {} turns of {}", grouped_digits(max_trips(nest_, *loop)), name_of_loop(nest_, *loop)));
     }
     if (reused.empty()) return;
     sentences.push_back(
@@ -284,7 +284,7 @@ class Reasons {
     }
     double known = static_cast<double>(cores);
     for (const Loop* loop : loops) {
-      if (!moves_with(dma.buffer, loop->iterator)) known *= static_cast<double>(most_trips(nest_, *loop));
+      if (!moves_with(dma.buffer, loop->iterator)) known *= static_cast<double>(max_trips(nest_, *loop));
     }
     if (cores > 1) {
       sentences.push_back(fmt::format("{} cores need the same part, and each loads it for itself.", cores));
@@ -370,7 +370,7 @@ Turns turns_of(const Plan& plan, int statement) {
   Turns turns;
   turns.cores = plan.nest.cores_used();
   for (const Loop* loop : loops_around(plan.nest, statement)) {
-    const std::int64_t trips = most_trips(plan.nest, *loop);
+    const std::int64_t trips = max_trips(plan.nest, *loop);
     turns.loops.emplace_back(name_of_loop(plan.nest, *loop), trips);
     turns.on_a_core *= trips;
     turns.even = turns.even && loop->extent.is_constant();

@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "core/quoting.h"
-#include "driver/report/nest_rows.h"
 #include "driver/report/details.h"
+#include "driver/report/nest_rows.h"
 #include "driver/text/text_table.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/program/program.h"
@@ -193,11 +193,11 @@ std::string views_text(const Compilation& compilation) {
                      table.text());
 }
 
-std::string siblings_text(const Trace& trace) {
+std::string branches_text(const Trace& trace) {
   TextTable table({"first of them", "", "where"});
   bool any = false;
   for (const TraceRecord& record : trace.records) {
-    if (record.algorithm != "siblings") continue;
+    if (record.algorithm != "branches") continue;
     any = true;
     table.add({markdown_text(record.subject), record.outcome == TraceOutcome::accepted ? "placed" : "apart",
                markdown_text(record.message)});
@@ -215,8 +215,8 @@ std::string report_markdown(const Compilation& compilation) {
       "Athread call. Fetching a kernel's parameters is not counted.\n\n";
   text += summary_text(compilation);
   if (const std::string views = views_text(compilation); !views.empty()) text += "\n## Views and copies\n\n" + views;
-  if (const std::string siblings = siblings_text(compilation.trace); !siblings.empty()) {
-    text += "\n## Siblings\n\n" + siblings;
+  if (const std::string branches = branches_text(compilation.trace); !branches.empty()) {
+    text += "\n## Horizontal fusion\n\n" + branches;
   }
   const Program& program = compilation.program;
   const std::vector<bool> in_full = steps_in_full(program, usual_details);
@@ -236,7 +236,7 @@ std::string algorithm_title(const std::string& algorithm) {
       {"alg3", "algorithm 3, DMA insertion"},  {"alg4", "algorithm 4, correlation of iterators"},
       {"alg5", "algorithm 5, classification"}, {"parallel", "split over the cores"},
       {"search", "the plan of fewest cycles"}, {"memory-map", "places in main memory"},
-      {"placement", "views and copies"},       {"siblings", "places of siblings"}};
+      {"placement", "views and copies"},       {"branches", "horizontal fusion: places of branches"}};
   const auto title = titles.find(algorithm);
   return title != titles.end() ? title->second : algorithm;
 }

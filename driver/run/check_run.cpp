@@ -149,7 +149,7 @@ ValueError compare_values(const Tensor& value, const Tensor& reference, double t
 bool CheckResult::agrees() const { return counts.empty() && first_difference() == nullptr; }
 
 std::size_t CheckResult::amplified_operators() const {
-  std::set<std::string> names;  // siblings have several rows
+  std::set<std::string> names;  // branches have several rows
   for (const ValueError& error : groups) {
     if (error.amplified) names.insert(error.name);
   }

@@ -46,7 +46,7 @@ struct CountError {
 
 struct CheckResult {
   std::vector<ValueError> groups;   ///< every result of every fused operator, in order of execution
-  std::size_t fused_operators = 0;  ///< siblings have several results
+  std::size_t fused_operators = 0;  ///< branches have several results
   std::vector<ValueError> outputs;  ///< of the network
   std::vector<CountError> counts;
   EmulationResult emulation;

@@ -68,7 +68,7 @@ std::string text_of(const SearchGraph& graph) {
 }
 
 /// Cycles, or a count of something else.
-std::int64_t cycles_in(const Json& entry) { return whole_number(entry, 0, most_cycles); }
+std::int64_t cycles_in(const Json& entry) { return whole_number(entry, 0, max_cycles); }
 
 std::size_t index_in(const Json& entry, std::size_t count) {
   if (count == 0) throw std::invalid_argument("a number stands for one of nothing");
@@ -171,7 +171,7 @@ CandidateRecord candidate_of(const Json& row, const Graph& graph) {
       candidate.outbid_by.push_back(index_in(holder, std::numeric_limits<std::uint32_t>::max()));
     }
   }
-  if (row.contains("loss")) candidate.loss = whole_number(row.at("loss"), -most_cycles, most_cycles);
+  if (row.contains("loss")) candidate.loss = whole_number(row.at("loss"), -max_cycles, max_cycles);
   return candidate;
 }
 

@@ -20,9 +20,9 @@
 #include "driver/report/report.h"
 #include "driver/session/model_hash.h"
 #include "driver/store/fusion_file.h"
+#include "driver/store/moved_lines.h"
 #include "driver/store/stored_step.h"
 #include "driver/store/trace_file.h"
-#include "driver/store/moved_lines.h"
 #include "lowering/model/group_model.h"
 #include "lowering/program/program.h"
 #include "lowering/verify/verify.h"
@@ -33,12 +33,12 @@ namespace {
 
 OtherPlan other_plan_of(const Json& row) {
   return {row.at("planner").get<std::string>(), static_cast<int>(whole_number(row.at("cores"), 1, 1 << 20)),
-          whole_number(row.at("cycles"), 0, most_cycles)};
+          whole_number(row.at("cycles"), 0, max_cycles)};
 }
 
 constexpr std::string_view plan_format = "stowage-plan";
 constexpr int format_version = 1;
-constexpr std::int64_t most_bytes = std::int64_t{1} << 62;  ///< of an area of memory
+constexpr std::int64_t max_bytes = std::int64_t{1} << 62;  ///< of an area of memory
 
 /// Longer texts are arrays of lines, so that plan files can be read and compared by people.
 Json lines_of(const std::string& text) {
@@ -149,7 +149,7 @@ Json memory_json(const Program& program) {
          {"offset", place.offset},
          {"bytes", place.bytes}});
   }
-  // Constants that no kernel reads from memory but a definition may look at (they are small). Those of siblings are
+  // Constants that no kernel reads from memory but a definition may look at (they are small). Those of branches are
   // parts of a whole that is there.
   std::set<TensorId> parts;
   for (const ProgramStep& step : program.steps) {
@@ -205,7 +205,7 @@ Declarations declared_constants(const std::string& text, const std::string& file
   return constants;
 }
 
-/// The parameters of siblings, out of their stacks.
+/// The parameters of branches, out of their stacks.
 void add_stacked_values(const StoredStep& step, const Declarations& constants, std::map<std::string, Tensor>& values) {
   for (const StoredStep::Stack& stack : step.stacks) {
     const auto whole = values.find(stack.whole);
@@ -242,8 +242,8 @@ Graph read_graph(const StoredPlan& plan, const OpenFile& parameters, const std::
   };
   for (const Json& place : plan.file.at("memory").at("places")) {
     if (place.at("area") != "parameters") continue;
-    const auto offset = static_cast<std::size_t>(whole_number(place.at("offset"), 0, most_bytes));
-    const auto size = static_cast<std::size_t>(whole_number(place.at("bytes"), 0, most_bytes));
+    const auto offset = static_cast<std::size_t>(whole_number(place.at("offset"), 0, max_bytes));
+    const auto size = static_cast<std::size_t>(whole_number(place.at("bytes"), 0, max_bytes));
     if (offset > parameters.size() || size > parameters.size() - offset) {
       throw Damage(
           fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, parameters.size()));

@@ -21,9 +21,9 @@ namespace stowage {
 
 namespace {
 
-constexpr std::int64_t most_parts = 4096;  ///< as many cores as a target may have
-constexpr std::int64_t most_slots = 1 << 20;
-constexpr std::int64_t most_axes = 1 << 10;
+constexpr std::int64_t max_parts = 4096;  ///< as many cores as a target may have
+constexpr std::int64_t max_slots = 1 << 20;
+constexpr std::int64_t max_axes = 1 << 10;
 
 Schedule schedule_of(const Json& json) {
   Schedule schedule;
@@ -31,7 +31,7 @@ Schedule schedule_of(const Json& json) {
     schedule.parallel.emplace();
     for (const Json& split : json.at("parallel")) {
       schedule.parallel->push_back(
-          {split.at("iterator").get<std::string>(), whole_number(split.at("parts"), 1, most_parts)});
+          {split.at("iterator").get<std::string>(), whole_number(split.at("parts"), 1, max_parts)});
     }
   }
   for (const auto& [iterator, size] : json.at("buffer").items()) {
@@ -40,7 +40,7 @@ Schedule schedule_of(const Json& json) {
   if (json.contains("order")) schedule.order = json.at("order").get<std::vector<std::string>>();
   schedule.dma = json.at("dma").get<std::map<std::string, std::string>>();
   for (const auto& [tensor, slots] : json.at("slots").items()) {
-    schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, most_slots));
+    schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, max_slots));
   }
   return schedule;
 }
@@ -95,7 +95,7 @@ StoredStep stored_step(const Json& json) {
   step.output = json.at("output").get<std::string>();
   for (const Json& row : json.value("stacks", Json::array())) {
     step.stacks.push_back({row.at("whole").get<std::string>(),
-                           static_cast<std::size_t>(whole_number(row.at("axis"), 0, most_axes)),
+                           static_cast<std::size_t>(whole_number(row.at("axis"), 0, max_axes)),
                            row.at("parts").get<std::vector<std::string>>()});
   }
   if (!json.contains("schedule")) return step;

@@ -50,7 +50,7 @@ void check_numbers(const TraceRecord& record) {
     std::int64_t number = -1;
     const char* const end = value.data() + value.size();
     const auto [stopped, error] = std::from_chars(value.data(), end, number);
-    if (error == std::errc() && stopped == end && number >= (is_size ? 1 : 0) && number <= most_cycles) continue;
+    if (error == std::errc() && stopped == end && number >= (is_size ? 1 : 0) && number <= max_cycles) continue;
     throw std::invalid_argument(
         fmt::format("'{}' of a step of '{}' is {}, and no count", name, record.subject, Json(value).dump()));
   }

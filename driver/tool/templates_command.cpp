@@ -20,7 +20,7 @@ namespace {
 /// "anchor conv: Conv; epilogue act: @element_wise, up to 3, optional".
 std::string pattern_text(const FusionTemplate& row) {
   std::vector<std::string> vertices;
-  if (row.siblings > 1) vertices.push_back(fmt::format("2 to {} siblings", row.siblings));
+  if (row.branches > 1) vertices.push_back(fmt::format("2 to {} branches", row.branches));
   for (const TemplateVertex& vertex : row.vertices) {
     std::string text = fmt::format("{} {}: {}", name_of(vertex.role), vertex.name, fmt::join(vertex.kinds, " or "));
     if (vertex.repeat > 1) text += fmt::format(", up to {}", vertex.repeat);
@@ -63,7 +63,7 @@ int print_template(const FusionTemplate& row, ToolContext& context) {
     json["computes"] = row.computes;
     json["on_chip"] = on_chip;
     json["patterns"] = patterns;
-    if (row.siblings > 1) json["siblings"] = row.siblings;
+    if (row.branches > 1) json["branches"] = row.branches;
     json["vertices"] = Json::array();
     for (const TemplateVertex& vertex : row.vertices) {
       json["vertices"].push_back({{"name", vertex.name},
@@ -85,7 +85,7 @@ int print_template(const FusionTemplate& row, ToolContext& context) {
   if (!row.computes.empty()) context.out << fmt::format("computes: {}\n", row.computes);
   context.out << fmt::format("stays on chip: {}\n",
                              on_chip.empty() ? "nothing" : fmt::format("{}", fmt::join(on_chip, "; ")));
-  if (row.siblings > 1) context.out << fmt::format("siblings: 2 to {} of such branches side by side\n", row.siblings);
+  if (row.branches > 1) context.out << fmt::format("branches: 2 to {} of such branches side by side\n", row.branches);
   context.out << fmt::format("expands to {} pattern{}\n\n", patterns, patterns == 1 ? "" : "s") << vertices.text();
   if (!row.edges.empty()) context.out << fmt::format("\n{}\n", fmt::join(edge_texts(row), "\n"));
   return exit_done;

@@ -140,7 +140,7 @@ class ProgramEmitter {
                        place->offset);
   }
 
-  /// From the first element to the last; an output of siblings run alone may have gaps.
+  /// From the first element to the last; an output of branches run alone may have gaps.
   [[nodiscard]] std::int64_t bytes_of(TensorId id) const {
     const GraphTensor& tensor = graph().tensor(id);
     return box_reach(tensor.shape, box_of(graph(), id).strides) * byte_size(tensor.type);

@@ -20,7 +20,7 @@ namespace {
 /// Names in labels; tooltips have them whole.
 constexpr std::size_t longest_name = 28;
 /// Edges of larger graphs carry bytes only, the tensor's name being the tooltip: the picture stays half as wide.
-constexpr std::size_t most_operators_with_tensor_names = 60;
+constexpr std::size_t max_operators_with_tensor_names = 60;
 
 std::string group_id(std::size_t number) { return fmt::format("group{}", number); }
 std::string operator_id(OpId op) { return fmt::format("op{}", op.index()); }
@@ -147,7 +147,7 @@ std::vector<std::string> cost_lines(const ProgramStep& step, std::int64_t all_cy
 
 /// Operators of the group that one of them reads, where that is not just the one above it; "" else.
 std::string reads_inside(const Graph& graph, const FusedOperator& group, std::size_t member) {
-  if (group.roles[member] == "sibling") return "sibling";
+  if (group.roles[member] == "branch") return "branch";
   std::vector<std::string> names;
   bool only_above = true;
   for (std::size_t earlier = 0; earlier < member; ++earlier) {
@@ -197,7 +197,7 @@ void add_group(DotGraph& dot, const Program& program, std::size_t number, std::i
 }  // namespace
 
 DotGraph graph_picture(const Graph& graph) {
-  const bool with_name = graph.operators().size() <= most_operators_with_tensor_names;
+  const bool with_name = graph.operators().size() <= max_operators_with_tensor_names;
   DotGraph dot(graph.name(),
                {fmt::format("{}: computation graph, {}", graph.name(), counted(graph.operators().size(), "operator"))});
   std::set<FusionKind> kinds;
@@ -234,7 +234,7 @@ DotGraph graph_picture(const Graph& graph) {
 
 DotGraph fused_picture(const Program& program) {
   const Graph& graph = program.fused.graph;
-  const bool with_name = graph.operators().size() <= most_operators_with_tensor_names;
+  const bool with_name = graph.operators().size() <= max_operators_with_tensor_names;
   std::int64_t all_cycles = 0;
   for (const ProgramStep& step : program.steps) all_cycles += cost_of(step).cycles;
   DotGraph dot(
@@ -252,14 +252,14 @@ DotGraph fused_picture(const Program& program) {
       templates.push_back(group.template_name);
     }
   }
-  // At the top of the box for its first operator and for siblings, which share what they read, out at the bottom;
+  // At the top of the box for its first operator and for branches, which share what they read, out at the bottom;
   // operators between have their cells' sides.
   const auto from_id = [&](OpId op) { return group_id(step_of[op.index()]) + ":s"; };
   const auto to_id = [&](OpId op) {
     const FusedOperator& group = program.steps[step_of[op.index()]].group;
     const auto member = static_cast<std::size_t>(std::find(group.operators.begin(), group.operators.end(), op) -
                                                  group.operators.begin());
-    const bool at_top = member == 0 || group.roles[member] == "sibling";
+    const bool at_top = member == 0 || group.roles[member] == "branch";
     return fmt::format("{}:{}", group_id(step_of[op.index()]), at_top ? "n" : operator_id(op));
   };
   add_edges(dot, graph, with_name, from_id, to_id);

@@ -26,9 +26,9 @@ TemplateLook look_of_template(std::string_view name) {
   if (name == "single") return {TemplateLook::Border::solid, std::string(grey)};
   if (name == "view") return {TemplateLook::Border::dashed, std::string(grey)};
   std::size_t number = 0;
-  for (const bool siblings : {false, true}) {  // those of one branch have the plain looks, being the more frequent
+  for (const bool branches : {false, true}) {  // those of one branch have the plain looks, being the more frequent
     for (const FusionTemplate& row : built_in_templates()) {
-      if ((row.siblings > 1) != siblings) continue;
+      if ((row.branches > 1) != branches) continue;
       if (row.name == name) return numbered(number);
       ++number;
     }

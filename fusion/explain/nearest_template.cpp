@@ -15,7 +15,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::size_t most_operators = 8;  ///< further apart no template is near
+constexpr std::size_t max_operators = 8;  ///< further apart no template is near
 
 // What a difference weighs: a value may be changed; another kind is another template, less so a kind of the same sort
 // (Gemm for MatMul, one pool for another); another shape of pattern more so.
@@ -25,7 +25,7 @@ constexpr std::size_t wrong_kind = 4;
 constexpr std::size_t wrong_place = 8;
 
 /// Layouts that are tried for one pattern; symmetric patterns of many vertices have more than anybody waits for.
-constexpr std::size_t most_layouts = 200'000;
+constexpr std::size_t max_layouts = 200'000;
 
 /// What operators of several names are alike in; for others the name.
 std::string_view sort_of(std::string_view kind) {
@@ -191,7 +191,7 @@ class Layout {
   }
 
   void place(std::size_t i, std::size_t cost) {
-    if (cost >= most_ || layouts_ == most_layouts) return;
+    if (cost >= most_ || layouts_ == max_layouts) return;
     ++layouts_;
     if (i == operators_.size()) {
       most_ = cost;
@@ -269,15 +269,15 @@ std::optional<std::vector<OpId>> joined_operators(const GraphFacts& facts, const
   std::sort(sorted.begin(), sorted.end(), earlier);
   std::set<OpId> joined = {sorted.front()};
   for (std::size_t i = 1; i < sorted.size(); ++i) {
-    // The shortest way from any earlier one, or none where they are siblings.
+    // The shortest way from any earlier one, or none where they are branches.
     std::optional<std::vector<OpId>> shortest;
-    bool siblings = false;
+    bool branches = false;
     for (std::size_t k = 0; k < i; ++k) {
       auto found = way(facts, sorted[k], sorted[i]);
       if (found && (!shortest || found->size() < shortest->size())) shortest = std::move(found);
-      siblings = siblings || read_common_tensor(facts.graph, sorted[k], sorted[i]);
+      branches = branches || read_common_tensor(facts.graph, sorted[k], sorted[i]);
     }
-    if (!shortest && !siblings) return std::nullopt;
+    if (!shortest && !branches) return std::nullopt;
     if (shortest) joined.insert(shortest->begin(), shortest->end());
     joined.insert(sorted[i]);
   }
@@ -289,7 +289,7 @@ std::optional<std::vector<OpId>> joined_operators(const GraphFacts& facts, const
 std::optional<NearestTemplate> nearest_template(const GraphFacts& facts, std::span<const FusionTemplate> templates,
                                                 const std::vector<OpId>& operators) {
   std::optional<NearestTemplate> nearest;
-  if (operators.size() > most_operators) return nearest;
+  if (operators.size() > max_operators) return nearest;
   std::vector<OpId> kernels;
   std::copy_if(operators.begin(), operators.end(), std::back_inserter(kernels),
                [&](OpId op) { return !facts.of(op).in_place; });

@@ -15,8 +15,8 @@ namespace stowage {
 using GroupCycles = std::map<std::vector<OpId>, std::int64_t>;
 
 /// Chosen candidates get these cycles, and with them what is counted from them: the strategy's total, what outbid
-/// candidates would lose, the ways of the search graphs. A choice that got dearer is no longer proved best; what it
-/// could be cheaper by is then at most what a person's schedules cost more.
+/// candidates would lose, the ways of the search graphs. A choice that got more expensive is no longer proved best;
+/// what it could be cheaper by is then at most what a person's schedules cost more.
 void count_as_planned(FusionRecord& record, const GroupCycles& planned);
 
 }  // namespace stowage

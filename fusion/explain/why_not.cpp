@@ -11,7 +11,7 @@
 #include "fusion/groups/group_cost.h"
 #include "fusion/rules/legality.h"
 #include "fusion/strategies/candidates.h"
-#include "fusion/strategies/input_siblings.h"
+#include "fusion/strategies/input_branches.h"
 
 namespace stowage {
 namespace {
@@ -128,7 +128,7 @@ std::optional<FusedOperator> in_its_roles(const GraphFacts& facts, std::span<con
   SearchBudget budget(facts.graph.operators().size());
   for (const Pattern& pattern : expand(*from)) {
     std::vector<Embedding> embeddings = find_embeddings(facts.graph, pattern, fitting, budget).found;
-    for (Embedding& more : siblings_of_inputs(facts, *from, pattern, fitting)) embeddings.push_back(std::move(more));
+    for (Embedding& more : branches_of_inputs(facts, *from, pattern, fitting)) embeddings.push_back(std::move(more));
     for (const Embedding& embedding : embeddings) {
       FusedOperator group = embedded_group(facts, *from, pattern, embedding);
       if (group.operators == candidate.operators && refusals(facts, group) == candidate.refusals) return group;
@@ -145,7 +145,7 @@ FusedOperator group_of(const GraphFacts& facts, const CandidateRecord& candidate
   return make_group(facts, name, candidate.operators.back(), members);
 }
 
-/// Whether all but the last are read inside the group, so that lowering can be asked about it without roles. Siblings
+/// Whether all but the last are read inside the group, so that lowering can be asked about it without roles. Branches
 /// are not so, nor may be what stands in a record that was damaged.
 bool can_be_planned(const GraphFacts& facts, const CandidateRecord& candidate) {
   const std::vector<OpId>& operators = candidate.operators;

@@ -10,7 +10,7 @@
 #include "core/storage_box.h"
 #include "fusion/facts/views.h"
 #include "fusion/groups/group.h"
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "fusion/templates/template.h"
 
 namespace stowage {
@@ -97,7 +97,7 @@ class FusedVerifier {
     }
     for (const TensorId result : results_of(group)) {
       const auto& producer = graph_.tensor(result).producer;
-      if (!producer || !members.contains(*producer)) return "a result of siblings is not one of its operators'";
+      if (!producer || !members.contains(*producer)) return "a result of branches is not one of its operators'";
     }
     for (const TensorStack& stack : group.stacks) {
       if (auto problem = check_stack(stack)) return problem;

@@ -7,7 +7,7 @@
 #include "core/storage_box.h"
 #include "fusion/facts/operator_facts.h"
 #include "fusion/groups/fused_graph.h"
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "fusion/groups/stage_composition.h"
 
 namespace stowage {
@@ -121,12 +121,12 @@ std::optional<TensorId> whole_of(const FusedOperator& group, const std::vector<T
   return std::nullopt;
 }
 
-StageList sibling_stages(const Graph& graph, const FusedOperator& group) {
+StageList branch_stages(const Graph& graph, const FusedOperator& group) {
   const std::vector<Branch> branches = branches_of(graph, group);
   std::vector<StageList> lists;
   for (const Branch& branch : branches) lists.push_back(branch_stages(graph, branch));
   auto stacked = stack_stages(graph, lists, branches);
-  check(std::holds_alternative<StackedStages>(stacked), "a group of siblings that are not alike");
+  check(std::holds_alternative<StackedStages>(stacked), "a group of branches that are not alike");
   auto& [list, parts] = std::get<StackedStages>(stacked);
   UniqueNames names;
   for (std::size_t t = 0; t < parts.size(); ++t) {
@@ -146,7 +146,7 @@ StageList sibling_stages(const Graph& graph, const FusedOperator& group) {
 }  // namespace
 
 StageList group_stages(const Graph& graph, const FusedOperator& group) {
-  return is_of_siblings(group) ? sibling_stages(graph, group) : compose_stages(Joiner(graph, group).run());
+  return is_horizontal(group) ? branch_stages(graph, group) : compose_stages(Joiner(graph, group).run());
 }
 
 }  // namespace stowage

@@ -3,7 +3,7 @@
 // others write: it claims a box for each of its operands, and through reshapes for what these re-index. Then everything
 // that only reads: slices and reshapes follow their operands, from the first to the last.
 //
-// Results of siblings are put side by side where nothing has a place already and no view is lost by it: beside the
+// Results of branches are put side by side where nothing has a place already and no view is lost by it: beside the
 // concatenation that some of them are the first or the last operands of, or in a storage of their own.
 //
 // Every element is written by one operator only: a claim gives a tensor a part of a box that nobody else has, and what
@@ -15,7 +15,7 @@
 
 #include "core/operators.h"
 #include "fusion/facts/views.h"
-#include "fusion/groups/sibling_rows.h"
+#include "fusion/groups/branch_rows.h"
 
 namespace stowage {
 namespace {
@@ -251,7 +251,7 @@ class Placer {
     return true;
   }
 
-  // --- siblings
+  // --- branches
   // ------------------------------------------------------------------------------------------------------------
 
   /// Gives a row its storage; where a concatenation cannot be in it, without that.
@@ -291,7 +291,7 @@ class Placer {
   }
 
   [[nodiscard]] std::string storage_name_for(const std::string& first) const {
-    std::string wanted = first + "_and_siblings";
+    std::string wanted = first + "_and_branches";
     const auto taken = [&](const std::string& name) {
       return graph_.find_tensor(name) || graph_.find_operator(name) ||
              std::any_of(storages_.begin(), storages_.end(), [&](const GraphTensor& t) { return t.name == name; });
@@ -354,13 +354,13 @@ class Placer {
   std::vector<std::size_t> row_of_storage_;  ///< by storage
 };
 
-/// Rows of siblings, and what becomes of them.
-class SiblingPlaces {
+/// Rows of branches, and what becomes of them.
+class BranchPlaces {
  public:
-  SiblingPlaces(const Graph& graph, int dma_alignment) : graph_(graph), fresh_(graph, dma_alignment), before_(fresh_) {
+  BranchPlaces(const Graph& graph, int dma_alignment) : graph_(graph), fresh_(graph, dma_alignment), before_(fresh_) {
     before_.run();
     const std::vector<bool> joins = before_.placed_joins();
-    for (SiblingFamily& family : find_sibling_families(graph)) {
+    for (BranchFamily& family : find_branch_families(graph)) {
       auto row = row_of(graph, family, before_.boxes(), joins);
       entries_.push_back({std::move(family), std::move(row), {}});
     }
@@ -383,7 +383,7 @@ class SiblingPlaces {
 
  private:
   struct Entry {
-    SiblingFamily family;
+    BranchFamily family;
     std::optional<Row> row;
     std::string given_up;  ///< why there is none any more
   };
@@ -396,7 +396,7 @@ class SiblingPlaces {
     return all;
   }
 
-  /// An operator that is a view only without siblings.
+  /// An operator that is a view only without branches.
   [[nodiscard]] std::optional<OpId> find_lost(const Placer& placer) const {
     for (std::size_t i = 0; i < graph_.operators().size(); ++i) {
       if (before_.is_placed(OpId(i)) && !placer.is_placed(OpId(i))) return OpId(i);
@@ -432,7 +432,7 @@ class SiblingPlaces {
         names += (names.empty() ? "" : ", ") + graph_.tensor(graph_.op(branch.back()).output).name;
       }
       TraceRecord record{
-          "siblings", graph_.op(entry.family.branches.front().front()).name, "", TraceOutcome::refused, "", {}};
+          "branches", graph_.op(entry.family.branches.front().front()).name, "", TraceOutcome::refused, "", {}};
       if (!entry.row) {
         record.place = entry.given_up.empty() ? "one-place" : "lost-view";
         record.message = entry.given_up.empty() ? fmt::format("{} stay where concatenations want them", names)
@@ -455,14 +455,14 @@ class SiblingPlaces {
 
   const Graph& graph_;
   Placer fresh_;   ///< has placed nothing yet
-  Placer before_;  ///< as it is without siblings
+  Placer before_;  ///< as it is without branches
   std::vector<Entry> entries_;
 };
 
 }  // namespace
 
 Graph place_tensors(const Graph& graph, TraceSink trace, int dma_alignment) {
-  return SiblingPlaces(graph, dma_alignment).run(trace);
+  return BranchPlaces(graph, dma_alignment).run(trace);
 }
 
 }  // namespace stowage

@@ -11,7 +11,7 @@ namespace stowage {
 namespace {
 
 /// Operations that composing may compute a second time (y = f(x); z = y * g(y)) before an intermediate is cheaper.
-constexpr std::int64_t most_repeated_operations = 32;
+constexpr std::int64_t max_repeated_operations = 32;
 
 /// What a stage without a reduction computes for one element.
 ScalarExpr element_value(const Stage& stage) {
@@ -63,7 +63,7 @@ bool can_compose(const StageList& list, const Stage& producer, const Stage& read
     }
   }
   const std::int64_t repeated = uses_of(reader, producer.output) - 1;
-  return repeated * operation_count(element_value(producer)) <= most_repeated_operations;
+  return repeated * operation_count(element_value(producer)) <= max_repeated_operations;
 }
 
 using ReadNumber = std::function<int(int)>;

@@ -5,7 +5,7 @@
 //
 // An embedding maps pattern vertices one to one to operators, so that every pattern edge is an edge of the graph (in
 // its operand slot, if it names one). Further edges between matched operators are allowed (a monomorphism, not an
-// induced one): x * sigmoid(x) is a chain of two although the product reads x as well. Branches of siblings have no
+// induced one): x * sigmoid(x) is a chain of two although the product reads x as well. Branches of branches have no
 // order, so of the embeddings that differ in it alone there is one (Pattern::branches).
 #pragma once
 

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/storage_box.h"
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "fusion/rules/structure_changes.h"
 
 namespace stowage {
@@ -32,9 +32,9 @@ std::vector<OpId> ends_of(const Graph& graph, const FusedOperator& group) {
   return ends;
 }
 
-/// The results that leave a group: of siblings one of each, else its output.
+/// The results that leave a group: of branches one of each, else its output.
 std::vector<TensorId> results(const Graph& graph, const FusedOperator& group) {
-  if (!is_of_siblings(group)) return {group.output};
+  if (!is_horizontal(group)) return {group.output};
   std::vector<TensorId> found;
   for (const Branch& branch : branches_of(graph, group)) found.push_back(graph.op(branch.back()).output);
   return found;
@@ -161,11 +161,11 @@ Problem one_anchor(const GraphFacts& facts, const FusedOperator& group) {
   return fmt::format("{} has {} anchors", names_of(facts.graph, group.operators), anchors);
 }
 
-/// Of siblings each epilogue is held against the anchor of its own branch.
+/// Of branches each epilogue is held against the anchor of its own branch.
 Problem epilogue_shape(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
   std::vector<Branch> branches;
-  if (is_of_siblings(group)) {
+  if (is_horizontal(group)) {
     branches = branches_of(graph, group);
   } else if (const auto anchor = anchor_of(group)) {
     branches = {{*anchor}};
@@ -245,8 +245,8 @@ Problem view_role(const GraphFacts& facts, const FusedOperator& group) {
   });
 }
 
-Problem siblings_apart(const GraphFacts& facts, const FusedOperator& group) {
-  if (!is_of_siblings(group)) return std::nullopt;
+Problem branches_apart(const GraphFacts& facts, const FusedOperator& group) {
+  if (!is_horizontal(group)) return std::nullopt;
   const Graph& graph = facts.graph;
   const std::vector<Branch> branches = branches_of(graph, group);
   for (const Branch& reader : branches) {
@@ -257,7 +257,7 @@ Problem siblings_apart(const GraphFacts& facts, const FusedOperator& group) {
           if (!operand || !graph.tensor(*operand).producer) continue;
           const OpId producer = *graph.tensor(*operand).producer;
           if (std::find(read.begin(), read.end(), producer) == read.end()) continue;
-          return BrokenRule(fmt::format("{} reads {}, the result of its sibling {}", graph.op(op).name,
+          return BrokenRule(fmt::format("{} reads {}, the result of its branch {}", graph.op(op).name,
                                         graph.tensor(*operand).name, graph.op(producer).name),
                             fmt::format("{} not reading {}", graph.op(op).name, graph.tensor(*operand).name));
         }
@@ -267,7 +267,7 @@ Problem siblings_apart(const GraphFacts& facts, const FusedOperator& group) {
   return std::nullopt;
 }
 
-/// Why the branches of a group of siblings cannot be one operator, or how they would be one.
+/// Why the branches of a group of branches cannot be one operator, or how they would be one.
 std::variant<StackedStages, Decision> stack_of(const Graph& graph, const std::vector<Branch>& branches) {
   std::vector<StageList> lists;
   for (const Branch& branch : branches) lists.push_back(branch_stages(graph, branch));
@@ -275,23 +275,23 @@ std::variant<StackedStages, Decision> stack_of(const Graph& graph, const std::ve
 }
 
 Problem not_stacked(const GraphFacts& facts, const FusedOperator& group, std::string_view rule) {
-  if (!is_of_siblings(group) || siblings_apart(facts, group)) return std::nullopt;
+  if (!is_horizontal(group) || branches_apart(facts, group)) return std::nullopt;
   const auto stacked = stack_of(facts.graph, branches_of(facts.graph, group));
   const auto* refused = std::get_if<Decision>(&stacked);
   if (refused == nullptr || refused->rule != rule) return std::nullopt;
   return BrokenRule(refused->reason, refused->flip);
 }
 
-Problem siblings_alike(const GraphFacts& facts, const FusedOperator& group) {
-  return not_stacked(facts, group, "siblings-alike");
+Problem branches_alike(const GraphFacts& facts, const FusedOperator& group) {
+  return not_stacked(facts, group, "branches-alike");
 }
 
-Problem siblings_parameters(const GraphFacts& facts, const FusedOperator& group) {
-  return not_stacked(facts, group, "siblings-parameters");
+Problem branches_parameters(const GraphFacts& facts, const FusedOperator& group) {
+  return not_stacked(facts, group, "branches-parameters");
 }
 
-Problem siblings_place(const GraphFacts& facts, const FusedOperator& group) {
-  if (!is_of_siblings(group) || siblings_apart(facts, group)) return std::nullopt;
+Problem branches_place(const GraphFacts& facts, const FusedOperator& group) {
+  if (!is_horizontal(group) || branches_apart(facts, group)) return std::nullopt;
   const Graph& graph = facts.graph;
   const auto stacked = stack_of(graph, branches_of(graph, group));
   if (!std::holds_alternative<StackedStages>(stacked)) return std::nullopt;
@@ -314,7 +314,7 @@ Problem siblings_place(const GraphFacts& facts, const FusedOperator& group) {
 
 constexpr LegalityRule rules[] = {
     {"one-anchor", RuleScope::structure, "a group has exactly one anchor", one_anchor},
-    {"one-output", RuleScope::structure, "exactly one operator's result leaves a group; of siblings, one of each",
+    {"one-output", RuleScope::structure, "exactly one operator's result leaves a group; of branches, one of each",
      one_output},
     {"inner-use", RuleScope::structure, "a result inside a group is read inside the group only", inner_use},
     {"network-output", RuleScope::structure, "a result inside a group is not an output of the network", network_output},
@@ -328,13 +328,13 @@ constexpr LegalityRule rules[] = {
      prologue_element},
     {"producer-places", RuleScope::structure, "a producer reads at places known in advance", producer_places},
     {"view-role", RuleScope::structure, "an operator in the role of a view only re-indexes", view_role},
-    {"siblings-apart", RuleScope::structure, "siblings do not read each other's results", siblings_apart},
-    {"siblings-alike", RuleScope::structure, "siblings compute the same, channel by channel, and differ in parameters",
-     siblings_alike},
-    {"siblings-parameters", RuleScope::structure,
-     "what siblings do not share are constants of their own, with a dimension that is the results' own",
-     siblings_parameters},
-    {"siblings-place", RuleScope::structure, "the results of siblings lie side by side in main memory", siblings_place},
+    {"branches-apart", RuleScope::structure, "branches do not read each other's results", branches_apart},
+    {"branches-alike", RuleScope::structure, "branches compute the same, channel by channel, and differ in parameters",
+     branches_alike},
+    {"branches-parameters", RuleScope::structure,
+     "what branches do not share are constants of their own, with a dimension that is the results' own",
+     branches_parameters},
+    {"branches-place", RuleScope::structure, "the results of branches lie side by side in main memory", branches_place},
     {"ldm-capacity", RuleScope::lowering, "the smallest buffers of a group fit the scratchpad", nullptr},
     {"dma-alignment", RuleScope::lowering,
      "the transfers of a group are aligned as the machine's DMA asks, but for those that its operators alone make "

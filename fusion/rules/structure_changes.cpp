@@ -9,13 +9,13 @@
 #include <fmt/ranges.h>
 
 #include "fusion/groups/group.h"
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 
 namespace stowage {
 namespace {
 
-constexpr std::size_t most_added = 8;    ///< a template of more is another one, not a change
-constexpr std::size_t most_walked = 64;  ///< operators behind a result, on the search for where results meet
+constexpr std::size_t max_added = 8;    ///< a template of more is another one, not a change
+constexpr std::size_t max_walked = 64;  ///< operators behind a result, on the search for where results meet
 
 const std::vector<OpId>& readers_of(const Graph& graph, OpId op) { return graph.tensor(graph.op(op).output).consumers; }
 
@@ -83,7 +83,7 @@ FusedOperator with_anchor(const GraphFacts& facts, const FusedOperator& group, O
 /// The group in roles that make it legal, changing as few as possible of those that it has; the anchor stays where it
 /// can.
 std::optional<FusedOperator> in_legal_roles(const GraphFacts& facts, const FusedOperator& group, const IsLegal& legal) {
-  if (is_of_siblings(group)) return std::nullopt;
+  if (is_horizontal(group)) return std::nullopt;
   std::optional<FusedOperator> best;
   std::size_t fewest = group.operators.size() + 1;
   for (const OpId anchor : group.operators) {
@@ -113,7 +113,7 @@ std::vector<std::string> other_roles(const Graph& graph, const FusedOperator& be
 /// "a template that takes tanh too": the group with these operators, if that is legal.
 std::string with_more(const GraphFacts& facts, const FusedOperator& group, const std::vector<OpId>& more,
                       const IsLegal& legal) {
-  if (more.empty() || more.size() > most_added) return {};
+  if (more.empty() || more.size() > max_added) return {};
   std::vector<Member> members;
   for (std::size_t i = 0; i < group.operators.size(); ++i) members.push_back({group.operators[i], group.roles[i]});
   for (const OpId op : more) members.push_back({op, {}});
@@ -129,7 +129,7 @@ std::string with_more(const GraphFacts& facts, const FusedOperator& group, const
 std::set<OpId> behind(const Graph& graph, OpId op) {
   std::set<OpId> seen = {op};
   std::vector<OpId> walk = {op};
-  for (std::size_t at = 0; at < walk.size() && walk.size() < most_walked; ++at) {
+  for (std::size_t at = 0; at < walk.size() && walk.size() < max_walked; ++at) {
     for (const OpId reader : readers_of(graph, walk[at])) {
       if (seen.insert(reader).second) walk.push_back(reader);
     }

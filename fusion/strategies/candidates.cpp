@@ -10,7 +10,7 @@
 
 #include "fusion/groups/group.h"
 #include "fusion/rules/legality.h"
-#include "fusion/strategies/input_siblings.h"
+#include "fusion/strategies/input_branches.h"
 
 namespace stowage {
 namespace {
@@ -43,7 +43,7 @@ class Collector {
       Embeddings embeddings = find_embeddings(facts_.graph, patterns[p], fitting, budget);
       given_up.insert(embeddings.given_up.begin(), embeddings.given_up.end());
       std::vector<Embedding> found = without_symmetric(std::move(embeddings.found));
-      for (Embedding& more : siblings_of_inputs(facts_, fusion_template, patterns[p], fitting)) {
+      for (Embedding& more : branches_of_inputs(facts_, fusion_template, patterns[p], fitting)) {
         found.push_back(std::move(more));
       }
       for (Embedding& embedding : found) {
@@ -52,13 +52,13 @@ class Collector {
           roles.emplace_back(embedding[v], patterns[p].vertices[v].role);
         }
         std::sort(roles.begin(), roles.end());
-        if (!covered.insert(std::move(roles)).second || ++groups > most_groups(by_anchor.size())) continue;
+        if (!covered.insert(std::move(roles)).second || ++groups > max_groups(by_anchor.size())) continue;
         const OpId anchor = embedding[patterns[p].anchor];
         by_anchor[anchor.index()].push_back({p, std::move(embedding)});
       }
     }
     note_limits(fusion_template.name, given_up, groups);
-    if (given_up.empty() && groups <= most_groups(by_anchor.size())) note_longer_chains(fusion_template, fitting, stop);
+    if (given_up.empty() && groups <= max_groups(by_anchor.size())) note_longer_chains(fusion_template, fitting, stop);
     for (const OpId anchor : facts_.order) {
       std::vector<Found>& of_anchor = by_anchor[anchor.index()];
       std::stable_sort(of_anchor.begin(), of_anchor.end(),
@@ -118,7 +118,7 @@ class Collector {
   }
 
   void note_limits(const std::string& template_name, const std::set<OpId>& given_up, std::size_t groups) {
-    const std::size_t most = most_groups(facts_.graph.operators().size());
+    const std::size_t most = max_groups(facts_.graph.operators().size());
     const auto note = [&](std::string message) {
       trace_.add({"fusion", template_name, "search-limit", TraceOutcome::refused, message, {}});
       limits_.push_back({template_name, std::move(message), false});

@@ -49,7 +49,7 @@ struct CandidateSet {
 
 /// Of one template at most so many groups are candidates: what is planned grows linearly with the network. As many as
 /// the longest repeated vertex can have copies, for each operator.
-constexpr std::size_t most_groups(std::size_t operators) { return std::max<std::size_t>(2'000, 32 * operators); }
+constexpr std::size_t max_groups(std::size_t operators) { return std::max<std::size_t>(2'000, 32 * operators); }
 
 /// The operators that an embedding of a template's pattern covers, but for its context, as a group.
 FusedOperator embedded_group(const GraphFacts& facts, const FusionTemplate& fusion_template, const Pattern& pattern,

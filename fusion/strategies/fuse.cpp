@@ -8,7 +8,7 @@
 #include "core/number_text.h"
 #include "fusion/groups/group.h"
 #include "fusion/groups/group_cost.h"
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "fusion/strategies/fixed_groups.h"
 #include "fusion/strategies/lattice.h"
 #include "fusion/strategies/strategies.h"
@@ -16,7 +16,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::size_t most_losses = 20'000;  ///< of larger graphs nobody asks for every candidate
+constexpr std::size_t max_losses = 20'000;  ///< of larger graphs nobody asks for every candidate
 constexpr std::size_t loss_beam = 500;
 
 /// What it would change to put an outbid candidate in the place of the groups that hold its operators.
@@ -69,7 +69,7 @@ FusionRecord record_of(const CandidateSet& set, const Choice& choice, std::strin
     } else {
       row.fate = CandidateFate::outbid;
       row.outbid_by.assign(holders.begin(), holders.end());
-      if (set.candidates.size() <= most_losses) row.loss = loss_of(set, c, row.outbid_by);
+      if (set.candidates.size() <= max_losses) row.loss = loss_of(set, c, row.outbid_by);
     }
     record.candidates.push_back(std::move(row));
   }

@@ -14,7 +14,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::size_t most_edges = 6'000;  ///< a picture of more helps nobody
+constexpr std::size_t max_edges = 6'000;  ///< a picture of more helps nobody
 
 }  // namespace
 
@@ -45,7 +45,7 @@ std::string SearchGraphWriter::label_of(const std::vector<OpId>& executed) const
 
 void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const std::vector<std::size_t>& candidates,
                                     std::vector<std::size_t> choice) {
-  if (graph_.edges.size() >= most_edges) {
+  if (graph_.edges.size() >= max_edges) {
     graph_.nodes_left_out += static_cast<std::int64_t>(choice.size());
     return;
   }
@@ -88,7 +88,7 @@ void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const st
     return after;
   };
   while (!choice.empty()) {
-    if (graph_.edges.size() >= most_edges) {  // a long segment would take quadratic time and memory
+    if (graph_.edges.size() >= max_edges) {  // a long segment would take quadratic time and memory
       graph_.nodes_left_out += static_cast<std::int64_t>(choice.size());
       return;
     }

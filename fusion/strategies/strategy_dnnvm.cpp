@@ -2,7 +2,7 @@
 // Strategy "dnnvm": execution path searching as DNNVM section 5 tells it. Tensors are nodes, operators are edges, a
 // fused group is a further edge. Operators with several producers or several readers are barriers; between two of them
 // lies a run, in which the best partition is a shortest path. Groups that reach over a barrier (an add with the one
-// branch it is fused into, siblings that share an input) prune edges of other runs, so they are no edges: at each
+// branch it is fused into, branches that share an input) prune edges of other runs, so they are no edges: at each
 // barrier, in topological order, these special cases are tried one by one, the runs beside them are searched anew
 // without the operators that are gone, and the best case stays. What was decided at a barrier is not reconsidered.
 #include <algorithm>
@@ -48,7 +48,7 @@ class PathSearch {
 
   /// The paper's picture: every allowed group is an edge from each tensor that it reads to the one that it makes.
   SearchGraph picture(const std::vector<std::size_t>& choice) const {
-    constexpr std::size_t most_edges = 6'000;
+    constexpr std::size_t max_edges = 6'000;
     SearchGraph picture;
     picture.name = "dnnvm";
     std::map<TensorId, std::size_t> node_of;
@@ -62,7 +62,7 @@ class PathSearch {
     for (std::size_t c = 0; c < set_.candidates.size(); ++c) {
       const CandidateGroup& candidate = set_.of(c);
       if (!candidate.allowed() && !chosen[c]) continue;
-      if (picture.edges.size() >= most_edges) {
+      if (picture.edges.size() >= max_edges) {
         ++picture.nodes_left_out;
         continue;
       }
@@ -135,7 +135,7 @@ class PathSearch {
     }
     if (!crosses) return std::nullopt;
     if (join) return Barrier{set_.facts.of(*join).position, 0};
-    // Siblings: the barrier is where the tensor that they share is first read.
+    // Branches: the barrier is where the tensor that they share is first read.
     std::size_t first = set_.facts.of(members[0]).position;
     for (const auto& operand : graph_.op(members[0]).inputs) {
       if (!operand || graph_.tensor(*operand).constant) continue;

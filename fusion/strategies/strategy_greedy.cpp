@@ -24,7 +24,7 @@ class Greedy {
       const bool left_alone = group.template_name == "single" || group.template_name == "view";
       // Whether several kernels in one pay, only their cost says.
       const bool several_kernels = std::any_of(group.roles.begin(), group.roles.end(), [](const std::string& role) {
-        return role == "producer" || role == "sibling";
+        return role == "producer" || role == "branch";
       });
       if (several_kernels && !set_.costed) continue;
       if (!left_alone && !owner_[anchor_of(group).index()]) consider(c);

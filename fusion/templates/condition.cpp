@@ -206,8 +206,8 @@ std::vector<double> telling_numbers(const Mentioned& mentioned, const ValueForm&
 
 /// Tries every list of these numbers.
 bool can_hold_list(const Condition& condition, const std::vector<double>& numbers, std::size_t length) {
-  constexpr double most_lists = 100'000;
-  if (std::pow(static_cast<double>(numbers.size()), static_cast<double>(length)) > most_lists) return true;
+  constexpr double max_lists = 100'000;
+  if (std::pow(static_cast<double>(numbers.size()), static_cast<double>(length)) > max_lists) return true;
   std::vector<std::size_t> digits(length, 0);
   for (;;) {
     std::vector<double> list;

@@ -14,11 +14,11 @@
 namespace stowage {
 namespace {
 
-constexpr int most_copies = 32;
-constexpr int most_slots = 64;
-constexpr std::size_t most_vertices = 64;
-constexpr std::int64_t most_patterns = 1024;
-constexpr int most_siblings = 8;
+constexpr int max_copies = 32;
+constexpr int max_slots = 64;
+constexpr std::size_t max_vertices = 64;
+constexpr std::int64_t max_patterns = 1024;
+constexpr int max_branches = 8;
 
 struct RoleName {
   VertexRole role;
@@ -31,7 +31,7 @@ constexpr std::array<RoleName, 8> role_names = {{{VertexRole::anchor, "anchor"},
                                                  {VertexRole::folded, "folded"},
                                                  {VertexRole::view, "view"},
                                                  {VertexRole::context, "context"},
-                                                 {VertexRole::sibling, "sibling"}}};
+                                                 {VertexRole::branch, "branch"}}};
 
 std::vector<std::string> known_kinds() {
   std::vector<std::string> kinds = kind_classes();
@@ -50,11 +50,11 @@ class TemplateReader {
     template_.place = table_.placed("name").place;
     table_.read("summary", template_.summary);
     table_.read("computes", template_.computes);
-    table_.read("siblings", template_.siblings, {2, most_siblings});
+    table_.read("branches", template_.branches, {2, max_branches});
     vertex_tables_ = table_.tables("vertex", Need::required);
-    if (vertex_tables_.size() > most_vertices) {
+    if (vertex_tables_.size() > max_vertices) {
       table_.error("too-many-vertices", "vertex",
-                   fmt::format("{} vertices, at most {} make a template", vertex_tables_.size(), most_vertices));
+                   fmt::format("{} vertices, at most {} make a template", vertex_tables_.size(), max_vertices));
       return std::nullopt;
     }
     for (TomlTable& vertex : vertex_tables_) read_vertex(vertex);
@@ -88,7 +88,7 @@ class TemplateReader {
     if (table.read("kinds", vertex.kinds, Need::required)) check_kinds(table, vertex.kinds);
     read_role(table, vertex.role);
     table.read("optional", vertex.optional);
-    table.read("repeat", vertex.repeat, {1, most_copies});
+    table.read("repeat", vertex.repeat, {1, max_copies});
     if (vertex.role == VertexRole::anchor && (vertex.optional || vertex.repeat > 1)) {
       table.error("anchor-not-single", vertex.optional ? "optional" : "repeat",
                   "the anchor is neither optional nor repeated");
@@ -116,7 +116,7 @@ class TemplateReader {
     if (!table.read("role", name, Need::required)) return;
     std::vector<std::string> known;
     for (const RoleName& row : role_names) {
-      if (row.role == VertexRole::folded || row.role == VertexRole::sibling) continue;
+      if (row.role == VertexRole::folded || row.role == VertexRole::branch) continue;
       if (row.name == name) {
         role = row.role;
         return;
@@ -124,11 +124,11 @@ class TemplateReader {
       known.emplace_back(row.name);
     }
     const bool folded = name == name_of(VertexRole::folded);
-    const bool sibling = name == name_of(VertexRole::sibling);
+    const bool branch = name == name_of(VertexRole::branch);
     table.error("unknown-role", "role", fmt::format("there is no role '{}' for a vertex", name),
-                folded    ? "operators that fold into parameters are folded before templates are matched"
-                : sibling ? "'siblings' of the template says how many branches there are; its vertices are one of them"
-                          : suggest_name(name, known));
+                folded   ? "operators that fold into parameters are folded before templates are matched"
+                : branch ? "'branches' of the template says how many branches there are; its vertices are one of them"
+                         : suggest_name(name, known));
   }
 
   static void read_where(TomlTable& table, TemplateVertex& vertex) {
@@ -165,7 +165,7 @@ class TemplateReader {
     TemplateEdge edge;
     const bool has_from = read_end(table, "from", edge.from);
     const bool has_to = read_end(table, "to", edge.to);
-    table.read("slot", edge.slot, {0, most_slots - 1});
+    table.read("slot", edge.slot, {0, max_slots - 1});
     table.finish();
     if (!has_from || !has_to) return;
     const bool doubled = std::any_of(template_.edges.begin(), template_.edges.end(), [&](const TemplateEdge& other) {
@@ -206,10 +206,10 @@ class TemplateReader {
     check_anchor();
     check_cycle();
     check_connected();
-    if (template_.siblings > 1) check_siblings();
-    if (const std::int64_t count = expansion_count(template_); count > most_patterns) {
+    if (template_.branches > 1) check_branches();
+    if (const std::int64_t count = expansion_count(template_); count > max_patterns) {
       table_.error("too-many-patterns", "name",
-                   fmt::format("its optional and repeated vertices make more than {} patterns", most_patterns),
+                   fmt::format("its optional and repeated vertices make more than {} patterns", max_patterns),
                    "repeat less, or write several templates");
     }
     if (error_count() == before) check_possible();
@@ -257,27 +257,27 @@ class TemplateReader {
     return behind[vertex];
   }
 
-  void check_siblings() {
+  void check_branches() {
     bool share = false;
     for (std::size_t v = 0; v < template_.vertices.size(); ++v) {
       const TemplateVertex& vertex = template_.vertices[v];
       const bool is_context = vertex.role == VertexRole::context;
       share = share || is_context;
       if (is_context && (vertex.optional || vertex.repeat > 1)) {
-        vertex_tables_[v].error("not-for-siblings", vertex.optional ? "optional" : "repeat",
-                                "what siblings share is neither optional nor repeated");
+        vertex_tables_[v].error("not-for-branches", vertex.optional ? "optional" : "repeat",
+                                "what branches share is neither optional nor repeated");
       } else if (!is_context && vertex.role != VertexRole::anchor && vertex.role != VertexRole::epilogue) {
-        vertex_tables_[v].error("not-for-siblings", "role",
-                                fmt::format("the role '{}' is not for siblings", name_of(vertex.role)),
+        vertex_tables_[v].error("not-for-branches", "role",
+                                fmt::format("the role '{}' is not for branches", name_of(vertex.role)),
                                 "a branch is an anchor with its epilogue, behind a vertex with role 'context'");
       } else if (!is_context && !is_behind_anchor(v)) {
-        vertex_tables_[v].error("not-for-siblings", "name",
+        vertex_tables_[v].error("not-for-branches", "name",
                                 fmt::format("'{}' does not read the anchor's result", vertex.name),
                                 "a branch is an anchor with its epilogue, behind a vertex with role 'context'");
       }
     }
     if (!share) {
-      table_.error("nothing-shared", "siblings", "no vertex has the role 'context', so siblings would share nothing",
+      table_.error("nothing-shared", "branches", "no vertex has the role 'context', so branches would share nothing",
                    "a vertex with role 'context' stands for the operator whose result they read");
     }
   }

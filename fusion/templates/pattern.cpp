@@ -83,7 +83,7 @@ class PatternWriter {
       if (role == VertexRole::anchor) {
         if (branch == 1) pattern_.anchor = index;
         pattern_.branches.push_back(index);
-        if (branch > 1) role = VertexRole::sibling;
+        if (branch > 1) role = VertexRole::branch;
       }
       pattern_.vertices.push_back(
           {vertex.name + (copy == 1 ? "" : fmt::format("#{}", copy)) + (branch == 1 ? "" : fmt::format("@{}", branch)),
@@ -114,7 +114,7 @@ std::int64_t expansion_count(const FusionTemplate& fusion_template) {
     const std::int64_t choices = vertex.repeat + (vertex.optional ? 1 : 0);
     if (__builtin_mul_overflow(count, choices, &count)) return std::numeric_limits<std::int64_t>::max();
   }
-  const std::int64_t branches = std::max(1, fusion_template.siblings - 1);
+  const std::int64_t branches = std::max(1, fusion_template.branches - 1);
   if (__builtin_mul_overflow(count, branches, &count)) return std::numeric_limits<std::int64_t>::max();
   return count;
 }
@@ -142,7 +142,7 @@ std::vector<Pattern> expand(const FusionTemplate& fusion_template) {
   std::vector<Pattern> patterns;
   for (const std::vector<int>& choice : choices) {
     if (length(choice) == 0) continue;
-    for (int branches = fusion_template.siblings; branches >= std::min(2, fusion_template.siblings); --branches) {
+    for (int branches = fusion_template.branches; branches >= std::min(2, fusion_template.branches); --branches) {
       Pattern pattern = PatternWriter(fusion_template, choice).write(branches);
       if (is_connected(pattern)) patterns.push_back(std::move(pattern));
     }

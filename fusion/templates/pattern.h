@@ -26,8 +26,8 @@ struct Pattern {
   std::vector<PatternVertex> vertices;
   std::vector<PatternEdge> edges;
   std::size_t anchor = 0;  ///< index of the vertex with role anchor
-  /// Of siblings: the anchor of every branch. Branches have no order of their own, so embeddings give these vertices
-  /// ascending operators, and each set of siblings is found once.
+  /// Of branches: the anchor of every branch. Branches have no order of their own, so embeddings give these vertices
+  /// ascending operators, and each set of branches is found once.
   std::vector<std::size_t> branches;
 };
 
@@ -37,7 +37,7 @@ std::int64_t expansion_count(const FusionTemplate& fusion_template);
 /// Every pattern of a template, longest first; of equal length, the one that keeps earlier vertices comes first.
 /// A repeated vertex becomes a chain: edges to it enter the first copy, edges from it leave the last. Where an optional
 /// vertex is left out, each of its predecessors is joined to each of its successors, in the successor's slot. Patterns
-/// that fall apart because a connecting vertex is left out are dropped. Of siblings there is a pattern for every number
+/// that fall apart because a connecting vertex is left out are dropped. Of branches there is a pattern for every number
 /// of branches, which are of one length.
 std::vector<Pattern> expand(const FusionTemplate& fusion_template);
 

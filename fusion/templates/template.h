@@ -15,8 +15,8 @@
 
 namespace stowage {
 
-/// `sibling`: an anchor of a further branch of a template of siblings; no file names it.
-enum class VertexRole : std::uint8_t { anchor, producer, prologue, epilogue, folded, view, context, sibling };
+/// `branch`: an anchor of a further branch of a template of branches; no file names it.
+enum class VertexRole : std::uint8_t { anchor, producer, prologue, epilogue, folded, view, context, branch };
 std::string_view name_of(VertexRole role);
 bool is_role(std::string_view name);
 
@@ -39,8 +39,8 @@ struct FusionTemplate {
   std::string name;
   std::string summary;
   std::string computes;  ///< what the fused operator computes, for a reader: "act(conv(x, w) + b)"
-  /// More than 1: of siblings. Everything but the context is one branch, of which two to so many lie side by side.
-  int siblings = 1;
+  /// More than 1: of branches. Everything but the context is one branch, of which two to so many lie side by side.
+  int branches = 1;
   std::vector<TemplateVertex> vertices;
   std::vector<TemplateEdge> edges;
   SourcePlace place;  ///< of its name

@@ -19,7 +19,7 @@ using Of = ImpossiblePart::Of;
 constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 
 /// Most operands that an operator of a kind has; of a class of kinds nobody knows.
-std::size_t most_operands(const std::string& kind) {
+std::size_t max_operands(const std::string& kind) {
   const OperatorRow* row = find_operator_row(kind);
   if (row == nullptr || row->operands.back() == "…") return any_number;
   return row->operands.size();
@@ -121,7 +121,7 @@ class Checks {
     const TemplateEdge& edge = template_.edges[e];
     const TemplateVertex& reader = vertex(index_of(edge.to));
     std::size_t operands = 0;
-    for (const std::string& kind : reader.kinds) operands = std::max(operands, most_operands(kind));
+    for (const std::string& kind : reader.kinds) operands = std::max(operands, max_operands(kind));
     if (edge.slot >= 0 && static_cast<std::size_t>(edge.slot) >= operands) {
       const std::string slots =
           operands == 1 ? "its only slot is 0" : fmt::format("its slots are 0 to {}", operands - 1);
@@ -141,7 +141,7 @@ class Checks {
 
   void check_operands(std::size_t v) {
     std::size_t operands = 0;
-    for (const std::string& kind : vertex(v).kinds) operands = std::max(operands, most_operands(kind));
+    for (const std::string& kind : vertex(v).kinds) operands = std::max(operands, max_operands(kind));
     std::set<std::string> producers;
     for (std::size_t e = 0; e < template_.edges.size(); ++e) {
       const TemplateEdge& edge = template_.edges[e];
@@ -181,8 +181,8 @@ class Checks {
     const Condition* rank = condition_on(v, "rank");
     const Condition* shape = condition_on(v, "shape");
     if (rank == nullptr || shape == nullptr) return;
-    constexpr std::size_t most_dimensions = 8;
-    for (std::size_t length = 0; length <= most_dimensions; ++length) {
+    constexpr std::size_t max_dimensions = 8;
+    for (std::size_t length = 0; length <= max_dimensions; ++length) {
       const bool fits = holds(*rank, PropertyValue(static_cast<double>(length)));
       if (fits && can_hold(*shape, {ValueKind::numbers, {}, true, 0.0}, length)) return;
     }

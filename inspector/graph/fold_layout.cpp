@@ -73,7 +73,7 @@ std::vector<double> choose_cuts(const LayoutInput& input, const LayoutResult& la
   const double part = layout.height / columns;
   constexpr double reach = 0.4;     // of a column, that a cut may lie off its place
   constexpr double edge_cost = 80;  // of an edge more that is cut, in pixels off that place
-  constexpr int most_edges = 24;    // through one gutter
+  constexpr int max_edges = 24;     // through one gutter
   std::vector<double> cuts;
   for (int k = 1; k < columns; ++k) {
     double best = std::numeric_limits<double>::max();
@@ -81,7 +81,7 @@ std::vector<double> choose_cuts(const LayoutInput& input, const LayoutResult& la
     for (std::size_t i = 0; i < free.size(); ++i) {
       const double off = std::abs(free[i] - k * part);
       const double cost = off + edge_cost * edges[i];
-      if (edges[i] > most_edges || off > reach * part || cost >= best || (!cuts.empty() && free[i] <= cuts.back()))
+      if (edges[i] > max_edges || off > reach * part || cost >= best || (!cuts.empty() && free[i] <= cuts.back()))
         continue;
       best = cost;
       cut = free[i];
@@ -291,7 +291,7 @@ class Folder {
 }  // namespace
 
 std::optional<LayoutResult> folded(const LayoutInput& input, const LayoutResult& layout, const FoldWish& wish) {
-  if (layout.height < wish.most_ratio * layout.width || layout.width <= 0) return std::nullopt;
+  if (layout.height < wish.max_ratio * layout.width || layout.width <= 0) return std::nullopt;
   const auto columns_of = [&](double width) {  // of one
     const double with_gutter = width + 2 * apart + lane;
     return static_cast<int>(

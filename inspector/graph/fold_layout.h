@@ -8,7 +8,7 @@
 namespace stowage::inspector {
 
 struct FoldWish {
-  double most_ratio = 3;       ///< height by width from which on a picture is folded
+  double max_ratio = 3;        ///< height by width from which on a picture is folded
   double wanted_ratio = 0.75;  ///< what it is folded to, about
   double least_column = 1400;  ///< height of a column; what is no longer than two stays as it is
 };

@@ -355,7 +355,7 @@ int GraphPicture::find(const Place& place) const {
   return found;
 }
 
-bool opens_groups(const LoadedPlan& plan) { return plan.graph().operators().size() <= most_operators_open; }
+bool opens_groups(const LoadedPlan& plan) { return plan.graph().operators().size() <= max_operators_open; }
 
 std::optional<GraphSketch> sketch_graph(const LoadedPlan& plan, const GraphWish& wish, std::stop_token stop) {
   off_window_thread("a graph was laid out");

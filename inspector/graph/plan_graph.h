@@ -43,7 +43,7 @@ struct GraphWish {
 };
 
 /// Networks of more operators open with their groups closed.
-constexpr std::size_t most_operators_open = 300;
+constexpr std::size_t max_operators_open = 300;
 
 struct GraphNode {
   enum class Kind : std::uint8_t { op, group, end } kind = Kind::op;

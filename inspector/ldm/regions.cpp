@@ -126,7 +126,7 @@ class Walk {
 };
 
 constexpr double margin = 14;
-constexpr int most_cores = 256;  ///< more outlines would be a grey area
+constexpr int max_cores = 256;  ///< more outlines would be a grey area
 
 std::string interval_text(const Extent& extent) {
   if (extent.size <= 0) return "nothing";
@@ -234,7 +234,7 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
   y += add_legend(drawing, {margin, y}, width - margin, legend, theme.text, theme.line, look.smallFont()) + 8;
 
   std::vector<std::vector<BufferRegion>> others;
-  for (int core = 0; core < std::min(cores, most_cores); ++core) {
+  for (int core = 0; core < std::min(cores, max_cores); ++core) {
     if (core != position.core) others.push_back(regions_at(*step, {core, position.trips}));
   }
 

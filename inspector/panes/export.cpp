@@ -75,10 +75,10 @@ QByteArray pdf_of(const PagePainter& draw, QSizeF size, const QColor& ground) {
 }  // namespace
 
 double largest_scale(QSizeF size) {
-  constexpr double most_side = 32767;                // that Qt's painters reach
-  constexpr double most_pixels = 128 * 1024 * 1024;  // half a gigabyte
+  constexpr double max_side = 32767;                // that Qt's painters reach
+  constexpr double max_pixels = 128 * 1024 * 1024;  // half a gigabyte
   const double area = size.width() * size.height();
-  return std::min({most_side / size.width(), most_side / size.height(), std::sqrt(most_pixels / area)});
+  return std::min({max_side / size.width(), max_side / size.height(), std::sqrt(max_pixels / area)});
 }
 
 QByteArray page_bytes(const QString& ending, const PagePainter& draw, QSizeF size, const QColor& ground,

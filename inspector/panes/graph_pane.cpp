@@ -33,7 +33,7 @@ struct GraphPane::Laid {
   bool has_dot = false;  ///< Graphviz is installed
   [[nodiscard]] bool wants_dot() const {
     return std::any_of(graphs.begin(), graphs.end(), [](const One& one) {
-      return !one.picture->by_dot && one.sketch->input.nodes.size() <= most_nodes_for_dot;
+      return !one.picture->by_dot && one.sketch->input.nodes.size() <= max_nodes_for_dot;
     });
   }
 };
@@ -163,7 +163,7 @@ std::shared_ptr<const GraphPane::Laid> GraphPane::lay_out(const PlanPtr& plan, c
     auto sketch = sketch_graph(*plan, wish, stop);
     if (!sketch) return nullptr;
     auto shared = std::make_shared<const GraphSketch>(std::move(*sketch));
-    if (shared->input.nodes.size() <= most_nodes_for_dot) {
+    if (shared->input.nodes.size() <= max_nodes_for_dot) {
       if (const auto kept = kept_dot_layout(shared->input, folders)) {
         laid->graphs.push_back({wish.kind, shared, finish_picture(*shared, *kept, true)});
         continue;
@@ -208,7 +208,7 @@ void GraphPane::askDot(const std::shared_ptr<const Laid>& laid) {
     auto better = std::make_shared<Laid>(*laid);
     auto diagnostics = std::make_shared<Diagnostics>();
     for (Laid::One& one : better->graphs) {
-      if (one.picture->by_dot || one.sketch->input.nodes.size() > most_nodes_for_dot) continue;
+      if (one.picture->by_dot || one.sketch->input.nodes.size() > max_nodes_for_dot) continue;
       if (const auto layout = dot_layout(one.sketch->input, folders, *diagnostics, stop)) {
         one.picture = finish_picture(*one.sketch, *layout, true);
       }
@@ -240,7 +240,7 @@ void GraphPane::finishNow() {
     auto better = std::make_shared<Laid>(*own);
     Diagnostics diagnostics;
     for (Laid::One& one : better->graphs) {
-      if (one.picture->by_dot || one.sketch->input.nodes.size() > most_nodes_for_dot) continue;
+      if (one.picture->by_dot || one.sketch->input.nodes.size() > max_nodes_for_dot) continue;
       if (const auto layout = dot_layout(one.sketch->input, folders, diagnostics)) {
         one.picture = finish_picture(*one.sketch, *layout, true);
       }

@@ -15,7 +15,7 @@
 namespace stowage::inspector {
 
 /// Larger graphs keep our layout: dot takes seconds for a thousand nodes, and minutes for ten thousand.
-constexpr std::size_t most_nodes_for_dot = 600;
+constexpr std::size_t max_nodes_for_dot = 600;
 
 class GraphPane : public Pane {
   Q_OBJECT

@@ -16,7 +16,7 @@ namespace stowage::inspector {
 namespace {
 
 /// More steps teach nothing; what is left out is said.
-constexpr std::size_t most_steps = 40;
+constexpr std::size_t max_steps = 40;
 
 class FusionSteps {
  public:
@@ -60,7 +60,7 @@ class FusionSteps {
     // The one that was chosen comes last: it is what the others lost to.
     std::stable_partition(open.begin(), open.end(),
                           [](const CandidateRecord* c) { return c->fate != CandidateFate::chosen; });
-    const std::size_t left_out = open.size() > most_steps ? open.size() - most_steps : 0;
+    const std::size_t left_out = open.size() > max_steps ? open.size() - max_steps : 0;
     ReplayStep& first =
         add("fusion", "candidate", TraceOutcome::step,
             open.size() == 1 ? std::string("One candidate holds these operators.")
@@ -101,7 +101,7 @@ class FusionSteps {
       std::size_t shown = 0;
       for (const SearchGraph::Edge& edge : graph.edges) {
         const CandidateRecord& candidate = record_.candidates[edge.candidate];
-        if (!concerns(candidate) || candidate.templates.empty() || ++shown > most_steps) continue;
+        if (!concerns(candidate) || candidate.templates.empty() || ++shown > max_steps) continue;
         show(graph, edge, candidate);
       }
     }

@@ -524,13 +524,13 @@ class Replayer {
 
 }  // namespace
 
-std::int64_t Replay::most_bytes() const {
+std::int64_t Replay::max_bytes() const {
   std::int64_t most = capacity;
   for (const ReplayStep& step : steps) most = std::max(most, step.ldm_bytes);
   return most;
 }
 
-std::int64_t Replay::shown_bytes() const { return std::min(most_bytes(), capacity + capacity / 3); }
+std::int64_t Replay::shown_bytes() const { return std::min(max_bytes(), capacity + capacity / 3); }
 
 bool keeps_steps(const LoadedPlan& plan, int step) {
   const StepFacts* facts = plan.step(step);

@@ -68,7 +68,7 @@ struct Replay {
   std::int64_t capacity = 0;  ///< LDM bytes that buffers share
   int alignment = 1;          ///< of every buffer, bytes
   std::vector<ReplayStep> steps;
-  [[nodiscard]] std::int64_t most_bytes() const;
+  [[nodiscard]] std::int64_t max_bytes() const;
   /// What a bar of the LDM shows at most: attempts far beyond the capacity would make all else small.
   [[nodiscard]] std::int64_t shown_bytes() const;
 };

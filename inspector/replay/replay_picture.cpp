@@ -331,7 +331,7 @@ class Picture {
     const double row = row_of(font) + 2;
     const auto label_of = [](const ReplayBuffer& buffer) { return format("{} [{}]", buffer.tensor, buffer.extents); };
     double names = metrics.horizontalAdvance(QStringLiteral("rounding up"));
-    double sizes = metrics.horizontalAdvance(size_text(replay_.most_bytes(), look_.units()));
+    double sizes = metrics.horizontalAdvance(size_text(replay_.max_bytes(), look_.units()));
     std::int64_t rounding = 0;
     std::set<ModelBuffer::Kind> kinds;
     for (const ReplayBuffer& buffer : step_.buffers) {

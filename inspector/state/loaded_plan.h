@@ -14,7 +14,7 @@
 
 namespace stowage::inspector {
 
-/// One statement of a nest, with its surroundings and its share of the time.
+/// One statement of a nest, with the loops around it and its share of the time.
 struct StatementFacts {
   const Stmt* statement = nullptr;
   int parent = -1;                    ///< Stmt::id of the Loop or Guard around it; -1 at the top

@@ -58,7 +58,7 @@ void NestList::setNest(const GroupControls& controls, const Schedule& fixed) {
                              : NestRow{};
   rows_ = nest_rows(controls);
   // A buffer that takes a whole iterator has no loop; its row stays free, so that what is below does not move.
-  most_rows_ = static_cast<int>(std::max(rows_.size(), controls.iterators.size() + controls.places.size()));
+  max_rows_ = static_cast<int>(std::max(rows_.size(), controls.iterators.size() + controls.places.size()));
   clear();
   for (const NestRow& row : rows_) {
     auto* item = new QListWidgetItem(row_text(controls, row), this);
@@ -115,7 +115,7 @@ void NestList::keyPressEvent(QKeyEvent* event) {
 QSize NestList::sizeHint() const {
   constexpr int characters = 28;
   const int row = count() > 0 ? sizeHintForRow(0) : fontMetrics().height() + 4;
-  return {characters * fontMetrics().averageCharWidth(), row * std::max(most_rows_, 3) + 2 * frameWidth() + 4};
+  return {characters * fontMetrics().averageCharWidth(), row * std::max(max_rows_, 3) + 2 * frameWidth() + 4};
 }
 
 QSize NestList::minimumSizeHint() const { return sizeHint(); }

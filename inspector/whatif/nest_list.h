@@ -33,7 +33,7 @@ class NestList : public QListWidget {
  private:
   const Look& look_;
   std::vector<NestRow> rows_;
-  int most_rows_ = 0;  ///< that edits of this group can lead to
+  int max_rows_ = 0;  ///< that edits of this group can lead to
 };
 
 }  // namespace stowage::inspector

@@ -421,11 +421,11 @@ void MainWindow::showHelp() {
 void MainWindow::settle() {
   // Layouts and animations of docks come to rest in steps, each of which asks for the next.
   constexpr int rest = 5;
-  constexpr int most_rounds = 500;
+  constexpr int max_rounds = 500;
   QTimer rounds;
   rounds.start(10);
   std::vector<QRect> places;
-  for (int round = 0, quiet = 0; round < most_rounds && quiet < rest; ++round) {
+  for (int round = 0, quiet = 0; round < max_rounds && quiet < rest; ++round) {
     for (const auto& [name, pane] : panes_) {
       if (pane->isVisible()) pane->settle();
     }

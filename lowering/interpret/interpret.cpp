@@ -16,7 +16,7 @@
 #include "core/check.h"
 #include "lowering/interpret/compute_runner.h"
 #include "lowering/ir/compiled_index.h"
-#include "lowering/ir/surroundings.h"
+#include "lowering/ir/enclosing.h"
 #include "lowering/verify/verify.h"
 
 namespace stowage {

@@ -29,7 +29,7 @@ class IndexParser {
     for (;;) {
       const IndexExpr more = product();
       total += negative ? more * -1 : more;
-      if (largest_number(total) > most_index_number) too_large(where);
+      if (largest_number(total) > max_index_number) too_large(where);
       if (cursor_.accept("+")) {
         negative = false;
       } else if (cursor_.accept("-")) {
@@ -42,7 +42,7 @@ class IndexParser {
 
  private:
   [[noreturn]] void too_large(const Token& where) {
-    cursor_.fail(where, "number-too-large", fmt::format("index numbers go up to {}", most_index_number));
+    cursor_.fail(where, "number-too-large", fmt::format("index numbers go up to {}", max_index_number));
   }
 
   IndexExpr product() {
@@ -52,7 +52,7 @@ class IndexParser {
     if (!cursor_.accept("*")) return number;
     const IndexExpr e = factor();
     if (static_cast<long double>(number) * static_cast<long double>(largest_number(e)) >
-        static_cast<long double>(most_index_number)) {
+        static_cast<long double>(max_index_number)) {
       too_large(where);
     }
     return e * number;
@@ -61,7 +61,7 @@ class IndexParser {
   std::int64_t positive() {
     const Token where = cursor_.peek();
     const std::int64_t number = cursor_.expect_integer("a number");
-    if (number > most_index_number) too_large(where);
+    if (number > max_index_number) too_large(where);
     return number;
   }
 

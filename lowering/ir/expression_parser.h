@@ -19,7 +19,7 @@ struct ExpressionNames {
 };
 
 /// Largest number in an index expression; keeps every sum of products within 64 bits.
-constexpr std::int64_t most_index_number = std::int64_t{1} << 40;
+constexpr std::int64_t max_index_number = std::int64_t{1} << 40;
 
 IndexExpr parse_index(TextCursor& cursor, const ExpressionNames& names);
 

@@ -11,8 +11,8 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t most_cores = 1 << 20;
-constexpr std::int64_t most_buffer_elements = std::int64_t{1} << 40;
+constexpr std::int64_t max_cores = 1 << 20;
+constexpr std::int64_t max_buffer_elements = std::int64_t{1} << 40;
 
 class NestParser {
  public:
@@ -61,7 +61,7 @@ class NestParser {
       } else if (cursor_.accept("memory")) {
         memory();
       } else if (cursor_.accept("ldm")) {
-        nest_.ldm_bytes = reader_.number("a number of bytes", 0, most_index_number);
+        nest_.ldm_bytes = reader_.number("a number of bytes", 0, max_index_number);
         cursor_.expect("bytes");
       } else if (cursor_.accept("buffer")) {
         buffer();
@@ -88,13 +88,13 @@ class NestParser {
     axis.variable = bind(NestVariable::Kind::core);
     cursor_.expect("<");
     const Token where = cursor_.peek();
-    axis.parts = static_cast<int>(reader_.number("a number of parts", 1, most_cores));
+    axis.parts = static_cast<int>(reader_.number("a number of parts", 1, max_cores));
     cores_ *= axis.parts;
-    if (cores_ > most_cores) cursor_.fail(where, "number-out-of-range", "the grid has too many cores");
+    if (cores_ > max_cores) cursor_.fail(where, "number-out-of-range", "the grid has too many cores");
     cursor_.expect("of");
     axis.iterator = cursor_.expect_name("an iterator");
     cursor_.expect("stride");
-    axis.stride = static_cast<int>(reader_.number("a stride", 1, most_cores));
+    axis.stride = static_cast<int>(reader_.number("a stride", 1, max_cores));
     nest_.variables[axis.variable.index()].range = {0, axis.parts - 1};
     nest_.core_grid.push_back(std::move(axis));
   }
@@ -128,11 +128,11 @@ class NestParser {
     buffer.type = cursor_.expect_type();
     const Token where = cursor_.peek();
     buffer.extents = cursor_.expect_shape();
-    if (element_count(buffer.extents) > most_buffer_elements) {
+    if (element_count(buffer.extents) > max_buffer_elements) {
       cursor_.fail(where, "bad-shape", "no local memory is that large");
     }
     cursor_.expect("at");
-    buffer.offset = reader_.number("an offset", 0, most_index_number);
+    buffer.offset = reader_.number("an offset", 0, max_index_number);
     cursor_.expect(",");
     const Token bytes_at = cursor_.peek();
     const std::int64_t bytes = cursor_.expect_integer("a number of bytes");
@@ -260,9 +260,9 @@ class NestParser {
   std::optional<Interval> declared_range() {
     if (!cursor_.accept("in")) return std::nullopt;
     Interval range;
-    range.low = reader_.number("a bound", -most_index_number, most_index_number);
+    range.low = reader_.number("a bound", -max_index_number, max_index_number);
     cursor_.expect("..");
-    range.high = reader_.number("a bound", -most_index_number, most_index_number);
+    range.high = reader_.number("a bound", -max_index_number, max_index_number);
     return range;
   }
 
@@ -299,7 +299,7 @@ class NestParser {
     range.extent = parse_index(cursor_, names_) - range.start;
     range.max_extent = std::max<std::int64_t>(0, bounds_of(where, range.extent).high);
     if (range.extent.is_constant()) range.max_extent = range.extent.constant();
-    if (cursor_.accept("<=")) range.max_extent = reader_.number("an extent", 0, most_index_number);
+    if (cursor_.accept("<=")) range.max_extent = reader_.number("an extent", 0, max_index_number);
     return range;
   }
 

@@ -16,9 +16,9 @@ namespace stowage {
 namespace {
 
 /// Values of constants up to this size are part of the text; of larger ones only the hash.
-constexpr std::int64_t most_inline_elements = 8;
+constexpr std::int64_t max_inline_elements = 8;
 /// Those that a definition itself brought along exist nowhere else.
-constexpr std::int64_t most_inline_elements_of_definition = 1 << 16;
+constexpr std::int64_t max_inline_elements_of_definition = 1 << 16;
 
 /// Written names: as they are, with "_2", "_3" … where two things share one.
 std::vector<std::string> written_names(const std::vector<std::string>& names) {
@@ -218,7 +218,7 @@ class Printer {
       written += fmt::format(" hash {}", quoted(hash->second));
     } else if (tensor.value) {
       written +=
-          " " + value_text(*tensor.value, tensor.source ? most_inline_elements : most_inline_elements_of_definition);
+          " " + value_text(*tensor.value, tensor.source ? max_inline_elements : max_inline_elements_of_definition);
     }
     line(1, written);
   }

@@ -9,8 +9,8 @@
 namespace stowage {
 namespace {
 
-constexpr int most_branches = 8;
-constexpr std::int64_t most_values = 4'000'000;
+constexpr int max_branches = 8;
+constexpr std::int64_t max_values = 4'000'000;
 
 bool is_choice(const IndexAtom& atom) {
   return atom.kind == IndexAtom::Kind::minimum || atom.kind == IndexAtom::Kind::maximum;
@@ -34,15 +34,15 @@ Prover::Prover(const LoopNest& nest) : nest_(&nest), ranges_(nest.variables.size
   for (const CoreAxis& axis : nest.core_grid) ranges_[axis.variable.index()] = {0, axis.parts - 1};
 }
 
-void Prover::enter(const Loop& loop, const Surroundings& surroundings) {
-  const std::int64_t most = -lower_bound(surroundings.expression(loop.extent).expr * -1);
+void Prover::enter(const Loop& loop, const Enclosing& enclosing) {
+  const std::int64_t most = -lower_bound(enclosing.expression(loop.extent).expr * -1);
   ranges_[loop.variable.index()] = {0, std::max<std::int64_t>(0, most - 1)};
 }
 
 /// min(a, b) <= a, so one branch is enough where the expression is the larger of two; intervals alone would lose that
 /// y + min(n, 10 - y) stays within 10.
 std::int64_t Prover::lower_bound(const IndexExpr& e, int branches) const {
-  if (branches < most_branches) {
+  if (branches < max_branches) {
     for (const IndexTerm& term : e.terms()) {
       if (!is_choice(term.atom)) continue;
       const IndexExpr rest = e - IndexExpr::of_atom(term.atom) * term.coefficient;
@@ -55,12 +55,12 @@ std::int64_t Prover::lower_bound(const IndexExpr& e, int branches) const {
   return bounds(e, [&](VarId v) { return ranges_[v.index()]; }).low;
 }
 
-bool Prover::enumerate(const Surroundings& surroundings, const std::set<std::size_t>& wanted, std::int64_t most,
+bool Prover::enumerate(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
                        const std::function<bool(std::span<const std::int64_t>)>& visit,
                        std::vector<std::size_t>* enumerated) const {
   // Trip counts bring in further variables; walking inwards to outwards finds them in one pass.
   std::set<std::size_t> needed = wanted;
-  const auto& loops = surroundings.loops();
+  const auto& loops = enclosing.loops();
   for (std::size_t l = loops.size(); l-- > 0;) {
     if (needed.contains(loops[l].variable))
       needed.insert(loops[l].trips.variables.begin(), loops[l].trips.variables.end());
@@ -79,7 +79,7 @@ bool Prover::enumerate(const Surroundings& surroundings, const std::set<std::siz
     if (needed.contains(loop.variable)) levels.push_back({loop.variable, &loop.trips.compiled, 0, {}});
   }
   std::vector<const EnclosingGuard*> at_once;
-  for (const EnclosingGuard& guard : surroundings.guards()) {
+  for (const EnclosingGuard& guard : enclosing.guards()) {
     std::set<std::size_t> used;
     for (const Expression& e : guard) used.insert(e.variables.begin(), e.variables.end());
     if (!std::includes(needed.begin(), needed.end(), used.begin(), used.end())) continue;
@@ -98,7 +98,7 @@ bool Prover::enumerate(const Surroundings& surroundings, const std::set<std::siz
     for (const Level& level : levels) enumerated->push_back(level.variable);
   }
 
-  std::vector<std::int64_t> values(surroundings.slots(), 0);
+  std::vector<std::int64_t> values(enclosing.slots(), 0);
   const auto passes = [&](const EnclosingGuard* guard) {
     return std::any_of(guard->begin(), guard->end(), [&](const Expression& e) { return e.compiled(values) > 0; });
   };
@@ -125,16 +125,16 @@ bool Prover::enumerate(const Surroundings& surroundings, const std::set<std::siz
   return state != State::too_many;
 }
 
-std::optional<Prover::Violation> Prover::find_negative(const Surroundings& surroundings, const IndexExpr& wanted,
+std::optional<Prover::Violation> Prover::find_negative(const Enclosing& enclosing, const IndexExpr& wanted,
                                                        std::span<const IndexExpr> conditions) const {
-  const Expression e = surroundings.expression(wanted);
+  const Expression e = enclosing.expression(wanted);
   if (lower_bound(e.expr) >= 0) return std::nullopt;
 
   const auto search = [&](const std::set<std::size_t>& variables, const std::vector<Expression>& required) {
     std::optional<Violation> found;
     std::vector<std::size_t> enumerated;
     const bool decided = enumerate(
-        surroundings, variables, most_values,
+        enclosing, variables, max_values,
         [&](std::span<const std::int64_t> values) {
           if (!std::all_of(required.begin(), required.end(),
                            [&](const Expression& c) { return c.compiled(values) > 0; }))
@@ -147,7 +147,7 @@ std::optional<Prover::Violation> Prover::find_negative(const Surroundings& surro
           return false;
         },
         &enumerated);
-    if (!decided) found = Violation{std::vector<std::int64_t>(surroundings.slots(), 0), {}, true};
+    if (!decided) found = Violation{std::vector<std::int64_t>(enclosing.slots(), 0), {}, true};
     if (found) found->variables = enumerated;
     return found;
   };
@@ -158,25 +158,25 @@ std::optional<Prover::Violation> Prover::find_negative(const Surroundings& surro
   std::set<std::size_t> variables = e.variables;
   std::vector<Expression> required;
   for (const IndexExpr& condition : conditions) {
-    Expression c = surroundings.expression(condition);
+    Expression c = enclosing.expression(condition);
     if (lower_bound(c.expr - 1) >= 0) continue;
     variables.insert(c.variables.begin(), c.variables.end());
     required.push_back(std::move(c));
   }
-  for (const EnclosingLoop& loop : surroundings.loops()) {
+  for (const EnclosingLoop& loop : enclosing.loops()) {
     if (lower_bound(loop.trips.expr - 1) >= 0) continue;
     variables.insert(loop.trips.variables.begin(), loop.trips.variables.end());
     required.push_back(loop.trips);
   }
-  for (const EnclosingGuard& guard : surroundings.guards()) {
+  for (const EnclosingGuard& guard : enclosing.guards()) {
     for (const Expression& g : guard) variables.insert(g.variables.begin(), g.variables.end());
   }
-  if (required.empty() && surroundings.guards().empty()) return found;
+  if (required.empty() && enclosing.guards().empty()) return found;
   return search(variables, required);
 }
 
-std::int64_t Prover::value_at(const Surroundings& surroundings, const IndexExpr& e, const Violation& violation) {
-  return surroundings.expression(e).compiled(violation.values);
+std::int64_t Prover::value_at(const Enclosing& enclosing, const IndexExpr& e, const Violation& violation) {
+  return enclosing.expression(e).compiled(violation.values);
 }
 
 std::string Prover::text(const Violation& violation) const {

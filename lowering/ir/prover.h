@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "lowering/ir/surroundings.h"
+#include "lowering/ir/enclosing.h"
 
 namespace stowage {
 
@@ -26,20 +26,20 @@ class Prover {
   };
 
   /// Must be called for every Loop before its body is entered.
-  void enter(const Loop& loop, const Surroundings& surroundings);
+  void enter(const Loop& loop, const Enclosing& enclosing);
 
   /// Nothing if `e` >= 0 at every execution at which all conditions are > 0.
-  [[nodiscard]] std::optional<Violation> find_negative(const Surroundings& surroundings, const IndexExpr& e,
+  [[nodiscard]] std::optional<Violation> find_negative(const Enclosing& enclosing, const IndexExpr& e,
                                                        std::span<const IndexExpr> conditions) const;
 
   /// Calls visit(values) for every value of the wanted variables (and of those their trip counts depend on) for which
   /// all guards over these variables alone pass. False if there are more than `most`.
-  bool enumerate(const Surroundings& surroundings, const std::set<std::size_t>& wanted, std::int64_t most,
+  bool enumerate(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
                  const std::function<bool(std::span<const std::int64_t>)>& visit,
                  std::vector<std::size_t>* enumerated = nullptr) const;
 
   /// Value of an expression of the nest at a violation.
-  [[nodiscard]] static std::int64_t value_at(const Surroundings& surroundings, const IndexExpr& e,
+  [[nodiscard]] static std::int64_t value_at(const Enclosing& enclosing, const IndexExpr& e,
                                              const Violation& violation);
   /// "cy = 1, yo = 2", or "" if nothing varies.
   [[nodiscard]] std::string text(const Violation& violation) const;

@@ -7,7 +7,7 @@ namespace stowage {
 namespace {
 
 /// A text may promise any shape; so much is made up as zeros at most.
-constexpr std::int64_t most_zero_bytes = std::int64_t{4} << 30;
+constexpr std::int64_t max_zero_bytes = std::int64_t{4} << 30;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::vector<std::int64_t> NameReader::number_list() {
   cursor_.expect("[");
   while (!cursor_.at("]")) {
     if (!numbers.empty()) cursor_.expect(",");
-    numbers.push_back(number("an entry", -most_index_number, most_index_number));
+    numbers.push_back(number("an entry", -max_index_number, max_index_number));
   }
   cursor_.expect("]");
   return numbers;
@@ -99,7 +99,7 @@ Tensor StageListParser::constant(const Token& where, const StageTensor& tensor) 
     return given->second;
   }
   const std::int64_t bytes = element_count(tensor.shape) * byte_size(tensor.type);
-  if (bytes > most_zero_bytes || (zero_bytes_ += bytes) > most_zero_bytes) {
+  if (bytes > max_zero_bytes || (zero_bytes_ += bytes) > max_zero_bytes) {
     cursor_.fail(where, "too-large", "the constants of this nest are too large to be made up as zeros");
   }
   unknown_.emplace(list_.tensors.size(), wanted);
@@ -181,7 +181,7 @@ void StageListParser::axis(Stage& stage, ExpressionNames& names) {
   Axis axis;
   axis.name = reader_.new_name("an axis", names.variables);
   cursor_.expect("<");
-  axis.extent = reader_.number("an extent", 0, most_index_number);
+  axis.extent = reader_.number("an extent", 0, max_index_number);
   names.variables.emplace(axis.name, VarId(stage.axes.size()));
   stage.axes.push_back(std::move(axis));
 }

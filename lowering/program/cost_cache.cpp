@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 using Records = std::map<std::string, GroupCost::Answer>;
 
 constexpr std::string_view suffix = ".costs";
-constexpr std::size_t most_files = 64;             ///< conditions that were not asked for longest are forgotten
-constexpr std::uintmax_t most_bytes = 64U << 20U;  ///< of one file; a larger one starts anew
+constexpr std::size_t max_files = 64;             ///< conditions that were not asked for longest are forgotten
+constexpr std::uintmax_t max_bytes = 64U << 20U;  ///< of one file; a larger one starts anew
 constexpr std::size_t key_digits = 32;
 
 std::string checksum_of(std::string_view text) { return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size())); }
@@ -84,7 +84,7 @@ Records read_records(const fs::path& file) {
   Records records;
   std::error_code failure;
   const std::uintmax_t size = fs::file_size(file, failure);
-  if (failure || size > most_bytes) return records;
+  if (failure || size > max_bytes) return records;
   std::ifstream stream(file, std::ios::binary);
   for (std::string line; std::getline(stream, line);) read_line(line, records);
   return records;
@@ -121,9 +121,9 @@ void tidy(const fs::path& folder) {
     if (is_costs(name)) files.emplace_back(time, entry->path());
     if (is_temporary(name) && time < hour_ago) fs::remove(entry->path(), gone);
   }
-  if (files.size() <= most_files) return;
+  if (files.size() <= max_files) return;
   std::sort(files.begin(), files.end());
-  for (std::size_t i = 0; i + most_files < files.size(); ++i) fs::remove(files[i].second, failure);
+  for (std::size_t i = 0; i + max_files < files.size(); ++i) fs::remove(files[i].second, failure);
 }
 
 }  // namespace

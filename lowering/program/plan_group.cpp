@@ -43,7 +43,7 @@ std::vector<UnalignedTransfer> unaligned_transfers_of(const Planned& planned, co
 std::optional<Planned> plan_aligned(const std::string& name, const GroupModel& model, const Schedule& fixed,
                                     const Target& target, const std::string& why, TraceSink trace) {
   std::vector<CoreGrid> grids = core_grids(model, target);
-  grids.resize(std::min(grids.size(), most_tried_splits));
+  grids.resize(std::min(grids.size(), max_tried_splits));
   for (const CoreGrid& grid : grids) {
     Schedule wanted = fixed;
     wanted.parallel = grid.parallel;

@@ -5,7 +5,7 @@ namespace stowage {
 
 /// Doubles what is added until it is allowed, then halves the rest between refused and allowed.
 std::optional<std::int64_t> smallest_ldm(const Target& target, const std::function<bool(const Target&)>& allowed) {
-  constexpr std::int64_t most_times = 1024;
+  constexpr std::int64_t max_times = 1024;
   const std::int64_t step = target.ldm_alignment;
   const auto with_steps = [&](std::int64_t steps) { return target.ldm_bytes + steps * step; };
   const auto holds = [&](std::int64_t steps) {
@@ -13,7 +13,7 @@ std::optional<std::int64_t> smallest_ldm(const Target& target, const std::functi
     changed.ldm_bytes = with_steps(steps);
     return allowed(changed);
   };
-  const std::int64_t most = most_times * target.ldm_bytes / step;
+  const std::int64_t most = max_times * target.ldm_bytes / step;
   std::int64_t refused = 0;
   std::int64_t enough = 1;
   while (enough < most && !holds(enough)) {

@@ -22,7 +22,7 @@ struct CoreGrid {
 };
 
 /// Splits that are tried, from those of least cycles on, where the planner's makes a transfer unaligned.
-inline constexpr std::size_t most_tried_splits = 1000;
+inline constexpr std::size_t max_tried_splits = 1000;
 
 class LeastCost;
 

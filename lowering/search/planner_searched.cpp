@@ -9,7 +9,7 @@
 //   order    with these sizes, neighbouring loops in exchange.
 //
 // The last two climb as long as something gets cheaper: a better plan further away may be missed. So what is found from
-// the best split of all may be dearer than what would be found from another one that needs fewer cores. The climb
+// the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
 // bound leaves hope: what would be found on a target of half as many cores is among the results, and twice as many
 // cores are never slower.
@@ -42,7 +42,7 @@ namespace {
 /// A plan this near to the least that its split can take is not worth a climb.
 constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
-constexpr int most_neighbours = 120;
+constexpr int max_neighbours = 120;
 /// Splits that the trace tells one by one.
 constexpr std::size_t told_splits = 10;
 
@@ -96,8 +96,8 @@ class PlanSearch {
     }
     if (!best_) return std::nullopt;
     plan_published_aligned();
-    const bool dearer = published_ && best_->cycles() > published_->cycles();
-    const Tried& chosen = dearer ? *cheapest_ : *best_;
+    const bool costs_more = published_ && best_->cycles() > published_->cycles();
+    const Tried& chosen = costs_more ? *cheapest_ : *best_;
     tell_choice(chosen);
     return chosen.fixed;
   }
@@ -119,7 +119,7 @@ class PlanSearch {
   void plan_published_aligned() {
     if (published_ || !published_is_unaligned_ || narrow_may_be_unaligned_ || person_.parallel) return;
     std::vector<CoreGrid> grids = bounds_.grids();
-    grids.resize(std::min(grids.size(), most_tried_splits));
+    grids.resize(std::min(grids.size(), max_tried_splits));
     for (CoreGrid& grid : grids) {
       Schedule fixed = person_;
       fixed.parallel = std::move(grid.parallel);
@@ -245,7 +245,7 @@ class PlanSearch {
       for (const auto& neighbours : {single_sizes(at), loop_orders(at), paired_sizes(at)}) {
         std::optional<Tried> better;
         for (const Schedule& fixed : neighbours) {
-          if (planned == most_neighbours) break;
+          if (planned == max_neighbours) break;
           if (std::find(seen.begin(), seen.end(), fixed) != seen.end()) continue;
           seen.push_back(fixed);
           ++planned;

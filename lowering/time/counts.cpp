@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "lowering/ir/surroundings.h"
+#include "lowering/ir/enclosing.h"
 
 namespace stowage {
 namespace {
@@ -35,21 +35,21 @@ struct Histogram {
 
 /// A group of loops, dimensions and guards that depend on each other. `known` variables have their values already.
 struct Group {
-  std::vector<std::size_t> loops;       ///< positions in Surroundings::loops, ascending
-  std::vector<std::size_t> guards;      ///< positions in Surroundings::guards
+  std::vector<std::size_t> loops;       ///< positions in Enclosing::loops, ascending
+  std::vector<std::size_t> guards;      ///< positions in Enclosing::guards
   std::vector<std::size_t> dimensions;  ///< of the statement's box, ascending
 };
 
 class Counter {
  public:
-  Counter(const Surroundings& surroundings, std::span<const Range> box, const VarSet& core_variables)
-      : surroundings_(surroundings), values_(surroundings.slots(), 0), known_(surroundings.slots(), false) {
-    for (const Range& range : box) extents_.push_back(surroundings.expression(range.extent));
+  Counter(const Enclosing& enclosing, std::span<const Range> box, const VarSet& core_variables)
+      : enclosing_(enclosing), values_(enclosing.slots(), 0), known_(enclosing.slots(), false) {
+    for (const Range& range : box) extents_.push_back(enclosing.expression(range.extent));
     for (const std::size_t v : core_variables) known_[v] = true;
     Group all;
-    all.loops.resize(surroundings_.loops().size());
+    all.loops.resize(enclosing_.loops().size());
     std::iota(all.loops.begin(), all.loops.end(), std::size_t{0});
-    all.guards.resize(surroundings_.guards().size());
+    all.guards.resize(enclosing_.guards().size());
     std::iota(all.guards.begin(), all.guards.end(), std::size_t{0});
     all.dimensions.resize(extents_.size());
     std::iota(all.dimensions.begin(), all.dimensions.end(), std::size_t{0});
@@ -97,7 +97,7 @@ class Counter {
     const auto members = [&](const Expression& e) {
       std::vector<std::size_t> used;
       for (std::size_t i = 0; i < group.loops.size(); ++i) {
-        if (connects(e, surroundings_.loops()[group.loops[i]].variable)) used.push_back(i);
+        if (connects(e, enclosing_.loops()[group.loops[i]].variable)) used.push_back(i);
       }
       return used;
     };
@@ -109,14 +109,14 @@ class Counter {
       }
     };
     for (std::size_t i = 0; i < group.loops.size(); ++i) {
-      std::vector<std::size_t> used = members(surroundings_.loops()[group.loops[i]].trips);
+      std::vector<std::size_t> used = members(enclosing_.loops()[group.loops[i]].trips);
       used.push_back(i);
       join(used);
     }
     std::vector<std::vector<std::size_t>> of_guard;
     for (const std::size_t g : group.guards) {
       std::vector<std::size_t> used;
-      for (const Expression& e : surroundings_.guards()[g]) {
+      for (const Expression& e : enclosing_.guards()[g]) {
         const auto more = members(e);
         used.insert(used.end(), more.begin(), more.end());
       }
@@ -154,14 +154,14 @@ class Counter {
     histogram.dimensions = group.dimensions;
     if (group.loops.empty()) {
       for (const std::size_t g : group.guards) {
-        if (!passes(surroundings_.guards()[g])) return histogram;
+        if (!passes(enclosing_.guards()[g])) return histogram;
       }
       Extents extents;
       for (const std::size_t d : group.dimensions) extents.push_back(extents_[d].compiled(values_));
       histogram.executions[std::move(extents)] = 1;
       return histogram;
     }
-    const EnclosingLoop& loop = surroundings_.loops()[group.loops.front()];
+    const EnclosingLoop& loop = enclosing_.loops()[group.loops.front()];
     const std::int64_t trips = std::max<std::int64_t>(0, loop.trips.compiled(values_));
     if (group.loops.size() == 1 && group.guards.empty() && group.dimensions.empty()) {
       if (trips > 0) histogram.executions[{}] = trips;
@@ -208,14 +208,14 @@ class Counter {
       std::set_intersection(e.variables.begin(), e.variables.end(), among.begin(), among.end(),
                             std::inserter(used, used.end()));
     };
-    for (const std::size_t l : group.loops) add(surroundings_.loops()[l].trips);
+    for (const std::size_t l : group.loops) add(enclosing_.loops()[l].trips);
     for (const std::size_t g : group.guards)
-      std::for_each(surroundings_.guards()[g].begin(), surroundings_.guards()[g].end(), add);
+      std::for_each(enclosing_.guards()[g].begin(), enclosing_.guards()[g].end(), add);
     for (const std::size_t d : group.dimensions) add(extents_[d]);
     return {used.begin(), used.end()};
   }
 
-  const Surroundings& surroundings_;
+  const Enclosing& enclosing_;
   std::vector<Expression> extents_;
   std::vector<Group> groups_;
   std::vector<std::vector<std::size_t>> core_variables_of_;  ///< by group: what its histogram depends on
@@ -299,10 +299,10 @@ class NestCounter {
   }
 
   NestCounts run() {
-    visit_with_surroundings(nest_, [&](const Stmt& statement, const Surroundings& surroundings) {
-      if (const auto* dma = std::get_if<Dma>(&statement.node)) count(statement.id, *dma, surroundings);
-      if (const auto* compute = std::get_if<Compute>(&statement.node)) count(statement.id, *compute, surroundings);
-      if (const auto* fill = std::get_if<Fill>(&statement.node)) count(statement.id, *fill, surroundings);
+    visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& enclosing) {
+      if (const auto* dma = std::get_if<Dma>(&statement.node)) count(statement.id, *dma, enclosing);
+      if (const auto* compute = std::get_if<Compute>(&statement.node)) count(statement.id, *compute, enclosing);
+      if (const auto* fill = std::get_if<Fill>(&statement.node)) count(statement.id, *fill, enclosing);
     });
     const auto busiest = static_cast<std::size_t>(
         std::distance(bytes_of_core_.begin(), std::max_element(bytes_of_core_.begin(), bytes_of_core_.end())));
@@ -311,8 +311,8 @@ class NestCounter {
   }
 
  private:
-  void count(int statement, const Dma& dma, const Surroundings& surroundings) {
-    Counter counter(surroundings, dma.region, core_variables_);
+  void count(int statement, const Dma& dma, const Enclosing& enclosing) {
+    Counter counter(enclosing, dma.region, core_variables_);
     const DmaShape shape = shape_of(nest_, dma);
     const int element_bytes = byte_size(nest_.buffers[static_cast<std::size_t>(dma.buffer)].type);
     struct Result {
@@ -341,15 +341,15 @@ class NestCounter {
     for (const auto& [factors, result] : results) add(total, *result.totals, result.cores);
   }
 
-  void count(int statement, const Compute& compute, const Surroundings& surroundings) {
+  void count(int statement, const Compute& compute, const Enclosing& enclosing) {
     ComputeTotals& total = counts_.compute[statement];
-    for (const auto& [points, cores] : of_cores<std::int64_t>(surroundings, compute.box, points_of)) {
+    for (const auto& [points, cores] : of_cores<std::int64_t>(enclosing, compute.box, points_of)) {
       total.points += points * cores;
       total.points_of_busiest = std::max(total.points_of_busiest, points);
     }
   }
 
-  void count(int statement, const Fill& fill, const Surroundings& surroundings) {
+  void count(int statement, const Fill& fill, const Enclosing& enclosing) {
     const Extents& extents = nest_.buffers[static_cast<std::size_t>(fill.buffer)].extents;
     const std::span<const Range> kept = fill.around ? std::span<const Range>(*fill.around) : std::span<const Range>();
     const auto filled = [&](std::span<const Histogram* const> factors) {
@@ -362,7 +362,7 @@ class NestCounter {
       return each;
     };
     FillTotals& total = counts_.fill[statement];
-    for (const auto& [each, cores] : of_cores<FillTotals>(surroundings, kept, filled)) {
+    for (const auto& [each, cores] : of_cores<FillTotals>(enclosing, kept, filled)) {
       total.executions += each.executions * cores;
       total.elements += each.elements * cores;
       total.elements_of_busiest = std::max(total.elements_of_busiest, each.elements);
@@ -371,10 +371,10 @@ class NestCounter {
 
   /// What `measure` makes of the histograms of a box, each different one once, with the number of cores that have them.
   template <class Measured, class Measure>
-  [[nodiscard]] std::vector<std::pair<Measured, std::int64_t>> of_cores(const Surroundings& surroundings,
+  [[nodiscard]] std::vector<std::pair<Measured, std::int64_t>> of_cores(const Enclosing& enclosing,
                                                                         std::span<const Range> box,
                                                                         const Measure& measure) const {
-    Counter counter(surroundings, box, core_variables_);
+    Counter counter(enclosing, box, core_variables_);
     std::vector<std::pair<Measured, std::int64_t>> measured;
     std::map<std::vector<const Histogram*>, std::size_t> known;
     std::vector<std::optional<std::size_t>> of_core(core_values_.size());

@@ -15,7 +15,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t most_values = 200'000;
+constexpr std::int64_t max_values = 200'000;
 constexpr int word_bytes = 4;
 
 bool is_multiple(const IndexExpr& e, std::int64_t unit);
@@ -53,7 +53,7 @@ class AlignmentCheck {
       const auto* fill = std::get_if<Fill>(&stmt.node);
       if (fill != nullptr && fill->around) padded_.insert(fill->buffer);
     });
-    visit_with_surroundings(nest_, [&](const Stmt& stmt, const Surroundings& around) {
+    visit_with_enclosing(nest_, [&](const Stmt& stmt, const Enclosing& around) {
       if (const auto* loop = std::get_if<Loop>(&stmt.node)) prover_.enter(*loop, around);
       const auto* dma = std::get_if<Dma>(&stmt.node);
       if (dma == nullptr) return;
@@ -74,7 +74,7 @@ class AlignmentCheck {
  private:
   using Reason = std::optional<std::string>;
 
-  Reason find_unaligned(const Dma& dma, const Buffer& buffer, const Surroundings& around) const {
+  Reason find_unaligned(const Dma& dma, const Buffer& buffer, const Enclosing& around) const {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
     const DmaShape shape = shape_of(nest_, dma);
     IndexExpr memory;
@@ -107,7 +107,7 @@ class AlignmentCheck {
 
   /// Of one structure: a call for every index of dimensions [0, strided_from).
   Reason calls(const Dma& dma, const DmaShape& shape, std::size_t strided_from, std::size_t block_from,
-               const IndexExpr& memory, const Surroundings& around) const {
+               const IndexExpr& memory, const Enclosing& around) const {
     bool several = false;
     for (std::size_t d = 0; d < strided_from; ++d) {
       if (shape.full[d] <= 1) continue;
@@ -142,7 +142,7 @@ class AlignmentCheck {
     return std::nullopt;
   }
 
-  [[nodiscard]] bool always_multiple(const IndexExpr& e, const Surroundings& around) const {
+  [[nodiscard]] bool always_multiple(const IndexExpr& e, const Enclosing& around) const {
     const Expression wanted = around.expression(e);
     if (is_multiple(wanted.expr, unit_)) return true;
     if (!tensor_values_of(wanted.expr).empty()) return false;
@@ -152,7 +152,7 @@ class AlignmentCheck {
 
   /// Whether a contiguous call ends at a whole unit or at its tensor's end, and with its buffer's last element.
   [[nodiscard]] bool ends_tensor(const Dma& dma, const IndexExpr& memory, const IndexExpr& length,
-                                 const Surroundings& around) const {
+                                 const Enclosing& around) const {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
     const std::int64_t size =
@@ -173,10 +173,10 @@ class AlignmentCheck {
     });
   }
 
-  [[nodiscard]] bool always(const Surroundings& around, const std::set<std::size_t>& variables,
+  [[nodiscard]] bool always(const Enclosing& around, const std::set<std::size_t>& variables,
                             const std::function<bool(std::span<const std::int64_t>)>& holds) const {
     bool all = true;
-    const bool decided = prover_.enumerate(around, variables, most_values, [&](std::span<const std::int64_t> values) {
+    const bool decided = prover_.enumerate(around, variables, max_values, [&](std::span<const std::int64_t> values) {
       all = holds(values);
       return all;
     });

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/storage_box.h"
-#include "lowering/ir/surroundings.h"
+#include "lowering/ir/enclosing.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/time/dma_alignment.h"
 #include "lowering/verify/verify_rules.h"

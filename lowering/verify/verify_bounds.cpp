@@ -24,8 +24,8 @@ class BoundsCheck {
 
   Broken run() {
     Broken broken;
-    visit_with_surroundings(nest_, [&](const Stmt& s, const Surroundings& surroundings) {
-      if (!broken) broken = statement(s, surroundings);
+    visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& enclosing) {
+      if (!broken) broken = statement(s, enclosing);
     });
     return broken;
   }
@@ -39,7 +39,7 @@ class BoundsCheck {
     std::string_view rule;
   };
 
-  Broken statement(const Stmt& s, const Surroundings& around) {
+  Broken statement(const Stmt& s, const Enclosing& around) {
     if (const auto* loop = std::get_if<Loop>(&s.node)) {
       prover_.enter(*loop, around);
       const Interval range = nest_.variables[loop->variable.index()].range;
@@ -55,8 +55,7 @@ class BoundsCheck {
     return std::nullopt;
   }
 
-  Broken holds(const Stmt& s, const Surroundings& around, const Fact& fact,
-               std::span<const IndexExpr> conditions) const {
+  Broken holds(const Stmt& s, const Enclosing& around, const Fact& fact, std::span<const IndexExpr> conditions) const {
     const auto violation = prover_.find_negative(around, fact.must_not_be_negative, conditions);
     if (!violation) return std::nullopt;
     if (violation->undecided) {
@@ -70,7 +69,7 @@ class BoundsCheck {
                                    where.empty() ? "" : " (" + where + ")"));
   }
 
-  Broken value_in_range(const Stmt& s, const Surroundings& around, VarId variable, const IndexExpr& low,
+  Broken value_in_range(const Stmt& s, const Enclosing& around, VarId variable, const IndexExpr& low,
                         const IndexExpr& high, std::span<const IndexExpr> conditions, Interval range) const {
     const std::string what =
         fmt::format("the declared range {}..{} of {}", range.low, range.high, nest_.variables[variable.index()].name);
@@ -85,7 +84,7 @@ class BoundsCheck {
   }
 
   /// low..high lies inside [0, size).
-  Broken inside(const Stmt& s, const Surroundings& around, std::string_view rule, const IndexExpr& low,
+  Broken inside(const Stmt& s, const Enclosing& around, std::string_view rule, const IndexExpr& low,
                 const IndexExpr& high, std::int64_t size, const std::string& what,
                 std::span<const IndexExpr> conditions) const {
     const std::string which = fmt::format("{}, which has {}", what, size);
@@ -93,7 +92,7 @@ class BoundsCheck {
     return holds(s, around, {IndexExpr(size - 1) - high, low, high, which, rule}, conditions);
   }
 
-  Broken largest_extent(const Stmt& s, const Surroundings& around, const Range& range, std::size_t d,
+  Broken largest_extent(const Stmt& s, const Enclosing& around, const Range& range, std::size_t d,
                         std::span<const IndexExpr> conditions) const {
     return holds(s, around,
                  {IndexExpr(range.max_extent) - range.extent, IndexExpr(0), range.extent - 1,
@@ -102,7 +101,7 @@ class BoundsCheck {
                  conditions);
   }
 
-  Broken transfer(const Stmt& s, const Surroundings& around, const Dma& dma) {
+  Broken transfer(const Stmt& s, const Enclosing& around, const Dma& dma) {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
     const Shape& shape = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape;
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
@@ -132,7 +131,7 @@ class BoundsCheck {
   }
 
   /// What a fill leaves out lies inside the buffer, and with it all that was computed or loaded.
-  Broken filling(const Stmt& s, const Surroundings& around, const Fill& fill) const {
+  Broken filling(const Stmt& s, const Enclosing& around, const Fill& fill) const {
     if (!fill.around) return std::nullopt;
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(fill.buffer)];
     const Provided* const provided = provided_here(around, fill.buffer);
@@ -156,7 +155,7 @@ class BoundsCheck {
     return std::nullopt;
   }
 
-  void provide(int buffer, const Surroundings& around, const std::vector<Range>& ranges, std::size_t rank) {
+  void provide(int buffer, const Enclosing& around, const std::vector<Range>& ranges, std::size_t rank) {
     Provided& provided = provided_[buffer] = {};
     for (std::size_t d = 0; d < rank; ++d) {
       const Expression low = around.expression(ranges[d].start);
@@ -169,7 +168,7 @@ class BoundsCheck {
 
   /// The part of a buffer that holds something, if it can be named here; null where there is none (which verify_flow()
   /// finds) or where it depends on loops that have ended.
-  const Provided* provided_here(const Surroundings& around, int buffer) const {
+  const Provided* provided_here(const Enclosing& around, int buffer) const {
     const auto found = provided_.find(buffer);
     if (found == provided_.end()) return nullptr;
     std::set<std::size_t> known;
@@ -180,7 +179,7 @@ class BoundsCheck {
   }
 
   /// What is touched of a tensor is what was loaded or computed; beyond the tensor lies padding.
-  Broken inside_provided(const Stmt& s, const Surroundings& around, int index, const std::vector<Hull>& touched,
+  Broken inside_provided(const Stmt& s, const Enclosing& around, int index, const std::vector<Hull>& touched,
                          std::vector<IndexExpr> conditions) const {
     const Provided* const provided = provided_here(around, index);
     if (provided == nullptr) return std::nullopt;
@@ -203,7 +202,7 @@ class BoundsCheck {
     return std::nullopt;
   }
 
-  Broken computation(const Stmt& s, const Surroundings& around, const Compute& compute) {
+  Broken computation(const Stmt& s, const Enclosing& around, const Compute& compute) {
     const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
     const std::vector<IndexExpr> conditions = extents_of(compute.box);
     for (std::size_t a = 0; a < compute.box.size(); ++a) {
@@ -235,7 +234,7 @@ class BoundsCheck {
     return std::nullopt;
   }
 
-  Broken inside_buffer(const Stmt& s, const Surroundings& around, int index, std::size_t d, const Hull& touched,
+  Broken inside_buffer(const Stmt& s, const Enclosing& around, int index, std::size_t d, const Hull& touched,
                        std::span<const IndexExpr> conditions) const {
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(index)];
     return inside(s, around, "compute-in-buffer", touched.low - buffer.origin[d], touched.high - buffer.origin[d],

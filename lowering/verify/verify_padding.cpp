@@ -30,7 +30,7 @@ class PaddingCheck {
 
   Broken run() {
     Broken broken;
-    visit_with_surroundings(nest_, [&](const Stmt& s, const Surroundings& around) {
+    visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
       if (!broken) broken = statement(s, around);
     });
     return broken;
@@ -44,7 +44,7 @@ class PaddingCheck {
            buffer(b).offset < buffer(a).offset + buffer(a).bytes();
   }
 
-  Broken statement(const Stmt& s, const Surroundings& around) {
+  Broken statement(const Stmt& s, const Enclosing& around) {
     std::erase_if(filled_, [&](const Filled& filled) { return !stands_before(filled, around); });
     if (const auto* loop = std::get_if<Loop>(&s.node)) {
       prover_.enter(*loop, around);
@@ -70,7 +70,7 @@ class PaddingCheck {
     return std::nullopt;
   }
 
-  static bool stands_before(const Filled& filled, const Surroundings& around) {
+  static bool stands_before(const Filled& filled, const Enclosing& around) {
     const auto& loops = around.loops();
     return filled.loops.size() <= loops.size() &&
            std::equal(filled.loops.begin(), filled.loops.end(), loops.begin(),
@@ -92,7 +92,7 @@ class PaddingCheck {
     });
   }
 
-  void filling(const Fill& fill, const Surroundings& around) {
+  void filling(const Fill& fill, const Enclosing& around) {
     forget_overwritten(fill);
     if (!fill.around) return;
     Filled filled;
@@ -110,7 +110,7 @@ class PaddingCheck {
   }
 
   /// A transfer stays inside of what the fills in force left out.
-  Broken loading(const Stmt& s, const Dma& dma, const Surroundings& around) const {
+  Broken loading(const Stmt& s, const Dma& dma, const Enclosing& around) const {
     std::vector<IndexExpr> conditions;
     for (const Range& range : dma.region) conditions.push_back(range.extent);
     for (const Filled& filled : filled_) {
@@ -130,7 +130,7 @@ class PaddingCheck {
     return std::nullopt;
   }
 
-  Broken computation(const Stmt& s, const Compute& compute, const Surroundings& around) const {
+  Broken computation(const Stmt& s, const Compute& compute, const Enclosing& around) const {
     const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
     std::vector<IndexExpr> conditions;
     for (const Range& range : compute.box) conditions.push_back(range.extent);
@@ -165,7 +165,7 @@ class PaddingCheck {
 
   /// All of the buffer that lies before (or behind) the tensor along a dimension lies before (behind) what is left out.
   [[nodiscard]] bool covers(const Filled& filled, std::size_t d, bool before, std::int64_t size,
-                            const std::vector<IndexExpr>& conditions, const Surroundings& around) const {
+                            const std::vector<IndexExpr>& conditions, const Enclosing& around) const {
     const Buffer& held = buffer(filled.buffer);
     const IndexExpr first = held.origin[d] * -1;
     const IndexExpr distance =
@@ -175,7 +175,7 @@ class PaddingCheck {
 
   /// Where the conditions hold, every guard around the fill has let it pass.
   [[nodiscard]] bool is_executed(const Filled& filled, const std::vector<IndexExpr>& conditions,
-                                 const Surroundings& around) const {
+                                 const Enclosing& around) const {
     std::size_t begin = 0;
     return std::all_of(filled.ends.begin(), filled.ends.end(), [&](std::size_t end) {
       std::vector<IndexExpr> not_passed = conditions;

@@ -15,8 +15,8 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t most_boxes = 4'000'000;
-constexpr std::int64_t most_painted = std::int64_t{1} << 30;
+constexpr std::int64_t max_boxes = 4'000'000;
+constexpr std::int64_t max_painted = std::int64_t{1} << 30;
 
 /// Dimensions of a region, and the variables that decide them.
 struct Part {
@@ -27,7 +27,7 @@ struct Part {
 struct Put {
   const Stmt* statement = nullptr;
   const Dma* dma = nullptr;
-  Surroundings around;
+  Enclosing around;
   Prover prover;
 };
 
@@ -37,7 +37,7 @@ class WritesCheck {
 
   Broken run() {
     std::map<int, std::vector<Put>> puts;  // by memory tensor
-    visit_with_surroundings(nest_, [&](const Stmt& s, const Surroundings& around) {
+    visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
       if (const auto* loop = std::get_if<Loop>(&s.node)) prover_.enter(*loop, around);
       const auto* dma = std::get_if<Dma>(&s.node);
       if (dma == nullptr || dma->direction != DmaDirection::put) return;
@@ -109,7 +109,7 @@ class WritesCheck {
     std::vector<std::size_t> variables;
     std::vector<std::int64_t> first, second;
     put.prover.enumerate(
-        put.around, part.variables, most_boxes,
+        put.around, part.variables, max_boxes,
         [&](std::span<const std::int64_t> values) {
           (++runs == 1 ? first : second).assign(values.begin(), values.end());
           return runs < 2;
@@ -143,7 +143,7 @@ class WritesCheck {
     canvas.extents = extents;
     canvas.strides = row_major_strides(extents);
     const auto elements = checked_element_count(extents);
-    if (!elements || *elements > most_painted) return std::nullopt;
+    if (!elements || *elements > max_painted) return std::nullopt;
     canvas.writer.assign(static_cast<std::size_t>(*elements), 0);
     return canvas;
   }
@@ -200,7 +200,7 @@ class WritesCheck {
     const Expression length = put.around.expression(range.extent);
     std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
     const bool all =
-        put.prover.enumerate(put.around, part.variables, most_boxes, [&](std::span<const std::int64_t> values) {
+        put.prover.enumerate(put.around, part.variables, max_boxes, [&](std::span<const std::int64_t> values) {
           intervals.emplace_back(start.compiled(values), length.compiled(values));
           return true;
         });
@@ -223,7 +223,7 @@ class WritesCheck {
     std::vector<std::vector<std::int64_t>> boxes;
     std::vector<std::size_t> variables;
     const bool all = put.prover.enumerate(
-        put.around, part.variables, most_boxes,
+        put.around, part.variables, max_boxes,
         [&](std::span<const std::int64_t> values) {
           boxes.emplace_back(values.begin(), values.end());
           std::vector<std::int64_t> start, extent;
@@ -278,7 +278,7 @@ class WritesCheck {
       Broken broken;
       std::vector<std::size_t> variables;
       const bool all = put.prover.enumerate(
-          put.around, everything, most_boxes,
+          put.around, everything, max_boxes,
           [&](std::span<const std::int64_t> values) {
             std::vector<std::int64_t> start, extent;
             for (std::size_t i = 0; i < starts.size(); ++i) {

@@ -117,35 +117,35 @@ TEST_CASE("an edited step of a plan is refused with its reason", "[damaged]") {
     REQUIRE(at < whole.at("steps").size());
     return at;
   };
-  const std::size_t siblings = index_of([](const Json& step) { return step.contains("stacks"); });
+  const std::size_t branches = index_of([](const Json& step) { return step.contains("stacks"); });
   const std::size_t view = index_of([](const Json& step) { return step.at("template") == "view"; });
   const std::size_t last = whole.at("steps").size() - 1;
   const auto step = [](Json& file, std::size_t at) -> Json& { return file.at("steps")[at]; };
 
-  says("there is no role 'anchr'", [&](Json& file) { step(file, siblings)["roles"][0] = "anchr"; });
-  says(" roles for ", [&](Json& file) { step(file, siblings)["roles"].erase(0); });
+  says("there is no role 'anchr'", [&](Json& file) { step(file, branches)["roles"][0] = "anchr"; });
+  says(" roles for ", [&](Json& file) { step(file, branches)["roles"].erase(0); });
   says("it has no operator", [&](Json& file) {
     step(file, last)["operators"] = Json::array();
     step(file, last)["roles"] = Json::array();
   });
   says("is held twice", [&](Json& file) {
-    step(file, last)["operators"] = step(file, siblings)["operators"];
-    step(file, last)["roles"] = step(file, siblings)["roles"];
+    step(file, last)["operators"] = step(file, branches)["operators"];
+    step(file, last)["roles"] = step(file, branches)["roles"];
   });
   says("its graph has no operator", [&](Json& file) { step(file, last)["operators"][0] = "nobody"; });
   says("its graph has no tensor", [&](Json& file) { step(file, last)["inputs"][0] = "nothing"; });
   says("its inputs are not what it reads", [&](Json& file) { step(file, last)["inputs"].erase(0); });
   says("its output is not its last operator's", [&](Json& file) { step(file, last)["output"] = "x"; });
-  says("it has stacks and no siblings", [&](Json& file) {
-    for (Json& role : step(file, siblings)["roles"]) role = role == "sibling" ? "epilogue" : role.get<std::string>();
+  says("it has stacks and no branches", [&](Json& file) {
+    for (Json& role : step(file, branches)["roles"]) role = role == "branch" ? "epilogue" : role.get<std::string>();
   });
-  says("stack", [&](Json& file) { step(file, siblings)["stacks"].erase(0); });
+  says("stack", [&](Json& file) { step(file, branches)["stacks"].erase(0); });
   says("group ",
-       [&](Json& file) { std::swap(step(file, siblings)["stacks"][0]["whole"], step(file, siblings)["output"]); });
-  says("stack", [&](Json& file) { step(file, siblings)["stacks"][0]["axis"] = 0; });
-  says("whole number", [&](Json& file) { step(file, siblings)["stacks"][0]["axis"] = -1; });
+       [&](Json& file) { std::swap(step(file, branches)["stacks"][0]["whole"], step(file, branches)["output"]); });
+  says("stack", [&](Json& file) { step(file, branches)["stacks"][0]["axis"] = 0; });
+  says("whole number", [&](Json& file) { step(file, branches)["stacks"][0]["axis"] = -1; });
   says("it is a view, and not marked as one", [&](Json& file) { step(file, view)["template"] = "single"; });
-  says("it is marked as a view, and is none", [&](Json& file) { step(file, siblings)["template"] = "view"; });
+  says("it is marked as a view, and is none", [&](Json& file) { step(file, branches)["template"] = "view"; });
   says("has no schedule", [&](Json& file) { step(file, last).erase("schedule"); });
   says("before a group has written it", [&](Json& file) { std::swap(step(file, 0), step(file, last)); });
   says("no group holds", [&](Json& file) { file.at("steps").erase(last); });
@@ -211,7 +211,7 @@ TEST_CASE("a loop that counts other tensors than those beside it is no candidate
   CHECK(tried > 10);
 }
 
-TEST_CASE("why siblings that a trace calls outbid are not fused is answered without a plan of them", "[damaged]") {
+TEST_CASE("why branches that a trace calls outbid are not fused is answered without a plan of them", "[damaged]") {
   const Workplace here;
   write_varied_plan("plan");
   auto trace = nlohmann::ordered_json::parse(read_text("plan/trace.json"));
@@ -241,7 +241,7 @@ TEST_CASE("a trace with more operations than can be counted is read", "[damaged]
     TraceRecord record = {"alg2", step.group.name, "2:5-10", TraceOutcome::step, "", {{"candidate", "x"}}};
     std::int64_t computed = 0;
     for (const ModelBuffer& buffer : model.buffers) {
-      record.values.emplace_back("computations " + buffer.name, std::to_string(most_cycles));
+      record.values.emplace_back("computations " + buffer.name, std::to_string(max_cycles));
       computed += buffer.kind == ModelBuffer::Kind::intermediate ? 1 : 0;
     }
     LoopRound round;
@@ -249,7 +249,7 @@ TEST_CASE("a trace with more operations than can be counted is read", "[damaged]
     follow(round, model, sizes, record);
     REQUIRE(round.candidates.size() == 1);
     // Each counts as the most that is counted, whatever one of them takes.
-    CHECK(round.candidates.front().operations == most_cycles * computed);
+    CHECK(round.candidates.front().operations == max_cycles * computed);
     counted += computed;
   }
   CHECK(counted > 0);

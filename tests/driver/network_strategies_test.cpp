@@ -54,10 +54,10 @@ StrategyRow row_of(const std::string& network, const std::string& planner, int c
   return row;
 }
 
-/// Kernels, DMA bytes, DMA operations and cycles of what exact makes of a network, with or without siblings.
-std::array<std::int64_t, 4> totals_with(const Graph& graph, bool siblings, const Planner& planner) {
+/// Kernels, DMA bytes, DMA operations and cycles of what exact makes of a network, with or without branches.
+std::array<std::int64_t, 4> totals_with(const Graph& graph, bool branches, const Planner& planner) {
   std::vector<FusionTemplate> templates = built_in_templates();
-  if (!siblings) std::erase_if(templates, [](const FusionTemplate& one) { return one.siblings > 1; });
+  if (!branches) std::erase_if(templates, [](const FusionTemplate& one) { return one.branches > 1; });
   Diagnostics diagnostics;
   const auto target = load_target("sw26010", {}, diagnostics);
   PlanChoices choices;
@@ -89,7 +89,7 @@ TEST_CASE("exact is never worse than another strategy on small sample networks")
   }
 }
 
-TEST_CASE("a searched plan makes no partition of small sample networks dearer than the published one") {
+TEST_CASE("a searched plan makes no partition of small sample networks more expensive than the published one") {
   for (const char* network : {"matmul", "vector", "lenet", "cifarnet", "mobilenet_v2"}) {
     const StrategyRow published = row_of(network, "swtvm");
     const StrategyRow searched = check_network(network, "searched");
@@ -139,7 +139,7 @@ TEST_CASE("table of strategies and sample networks", "[.table]") {
   }
 }
 
-TEST_CASE("table of siblings", "[.table]") {
+TEST_CASE("table of branches", "[.table]") {
   for (const std::string network : {"googlenet", "bert_base", "resnet50"}) {
     const Workplace here;
     Diagnostics diagnostics;

@@ -129,7 +129,7 @@ TEST_CASE("a fixed group that cannot be says which rule is against it") {
 
 TEST_CASE("of fixed groups that wait for each other those are named that do") {
   // Two chains; a fixed group of the first of one and the second of the other, and the other way round. No template
-  // makes such groups: siblings read the same things.
+  // makes such groups: branches read the same things.
   Net net;
   const TensorId a = net.op("Relu", "a1", {net.input("x", {4})});
   const TensorId b = net.op("Relu", "b1", {net.input("y", {4})});

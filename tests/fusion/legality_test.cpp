@@ -87,16 +87,16 @@ Candidate gathered(std::vector<std::pair<std::string, std::string>> members) {
 }
 
 /// Two convolutions of one tensor; what `second` makes of the second one.
-Candidate siblings(const std::function<TensorId(Net&, TensorId x, TensorId first)>& second) {
+Candidate branches(const std::function<TensorId(Net&, TensorId x, TensorId first)>& second) {
   Net net;
   const TensorId x = net.op("Relu", "x", {net.input("in", {1, 3, 4, 4})});
   const TensorId a = net.conv("a", x, 8);
   const TensorId b = second(net, x, a);
-  return {net.done({net.op("Relu", "ra", {a}), net.op("Relu", "rb", {b})}), {{"a", "anchor"}, {"b", "sibling"}}};
+  return {net.done({net.op("Relu", "ra", {a}), net.op("Relu", "rb", {b})}), {{"a", "anchor"}, {"b", "branch"}}};
 }
 
-Candidate alike_siblings() {
-  return siblings([](Net& net, TensorId x, TensorId) { return net.conv("b", x, 5); });
+Candidate alike_branches() {
+  return branches([](Net& net, TensorId x, TensorId) { return net.conv("b", x, 5); });
 }
 
 std::string text_of(const std::string& path) {
@@ -144,27 +144,27 @@ std::map<std::string, RuleCase> rule_cases() {
   cases["view-role"] = {prologues({{"relu", "prologue"}, {"flatten", "view"}, {"matmul", "anchor"}}),
                         prologues({{"relu", "view"}, {"flatten", "view"}, {"matmul", "anchor"}}),
                         "relu (Relu) moves or computes elements"};
-  cases["siblings-apart"] = {alike_siblings(),
-                             siblings([](Net& net, TensorId, TensorId first) { return net.conv("b", first, 5); }),
-                             "b reads a_out, the result of its sibling a"};
-  cases["siblings-alike"] = {
-      alike_siblings(), siblings([](Net& net, TensorId x, TensorId) {
+  cases["branches-apart"] = {alike_branches(),
+                             branches([](Net& net, TensorId, TensorId first) { return net.conv("b", first, 5); }),
+                             "b reads a_out, the result of its branch a"};
+  cases["branches-alike"] = {
+      alike_branches(), branches([](Net& net, TensorId x, TensorId) {
         return net.op("Conv", "b", {x, net.constant("b_w", {5, 3, 1, 1})},
                       {{"pads", std::vector<std::int64_t>{0, 0, 0, 0}}, {"strides", std::vector<std::int64_t>{2, 2}}});
       }),
       "b has strides [2, 2], a has [1, 1]"};
-  cases["siblings-parameters"] = {
-      alike_siblings(), siblings([](Net& net, TensorId x, TensorId) {
+  cases["branches-parameters"] = {
+      alike_branches(), branches([](Net& net, TensorId x, TensorId) {
         return net.op("Conv", "b", {x, net.input("w", {5, 3, 1, 1})},
                       {{"pads", std::vector<std::int64_t>{0, 0, 0, 0}}, {"strides", std::vector<std::int64_t>{1, 1}}});
       }),
       "b reads w, which is no constant"};
-  cases["siblings-place"] = {alike_siblings(), siblings([](Net& net, TensorId x, TensorId) {
+  cases["branches-place"] = {alike_branches(), branches([](Net& net, TensorId x, TensorId) {
                                net.conv("between", x, 2);
                                return net.conv("b", x, 5);
                              }),
-                             "a_out lies in a_out_and_siblings from element 0 with strides [240, 16, 4, 1], b_out lies "
-                             "in a_out_and_siblings from element 160 with strides [240, 16, 4, 1]"};
+                             "a_out lies in a_out_and_branches from element 0 with strides [240, 16, 4, 1], b_out lies "
+                             "in a_out_and_branches from element 160 with strides [240, 16, 4, 1]"};
   return cases;
 }
 

@@ -13,7 +13,7 @@ using stowage::testing::Net;
 
 TEST_CASE("symmetric embeddings count once") {
   // One producer read by three equal readers; a pattern of a producer with two readers has six maps, three sets.
-  GraphBuilder builder("siblings");
+  GraphBuilder builder("branches");
   const TensorId in = builder.add_input("in", ElementType::f32, {1});
   const OpId root = builder.add_operator("A", "root", {}, {in}, "t", ElementType::f32, {1}, {});
   const TensorId t = builder.op(root).output;

@@ -60,7 +60,7 @@ class RandomNet {
     const bool is_image = shape.size() == 4;
     TensorId made;
     switch (pick(11)) {
-      case 10: made = add_siblings(name, x); break;
+      case 10: made = add_branches(name, x); break;
       case 0:
       case 1:
         if (is_image) {
@@ -112,7 +112,7 @@ class RandomNet {
   }
 
   /// Two to four alike convolutions or products of one tensor, joined now and then.
-  TensorId add_siblings(const std::string& name, TensorId x) {
+  TensorId add_branches(const std::string& name, TensorId x) {
     const Shape shape = net_.shape(x);
     const bool is_image = shape.size() == 4;
     const bool is_active = pick(2) == 0;

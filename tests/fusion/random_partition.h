@@ -11,7 +11,7 @@
 
 #include "core/target.h"
 #include "fusion/groups/group.h"
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "fusion/rules/legality.h"
 #include "tests/fusion/net.h"
 
@@ -109,7 +109,7 @@ class RandomPartition {
       return net_.op(kind, name, {x, w, net_.constant(name + "_b", {features})}, attributes);
     };
     switch (between(0, 12)) {
-      case 12: return add_siblings(name, x, images_);
+      case 12: return add_branches(name, x, images_);
       case 0:
       case 1:
       case 2:
@@ -133,7 +133,7 @@ class RandomPartition {
     const TensorId x = pick(rows_);
     const Shape shape = net_.shape(x);
     switch (between(0, 10)) {
-      case 10: return add_siblings(name, x, rows_);
+      case 10: return add_branches(name, x, rows_);
       case 0:
       case 1: return net_.op("MatMul", name, {x, net_.constant(name + "_w", {shape[1], between(1, 9)})});
       case 2: {
@@ -154,7 +154,7 @@ class RandomPartition {
   }
 
   /// Alike convolutions or products of one computed tensor; the last one's result.
-  TensorId add_siblings(const std::string& name, TensorId x, std::vector<TensorId>& tensors) {
+  TensorId add_branches(const std::string& name, TensorId x, std::vector<TensorId>& tensors) {
     const TensorId shared = net_.op("Tanh", name + "_shared", {x});
     const Shape shape = net_.shape(x);
     made_.push_back(shared);
@@ -199,9 +199,9 @@ class RandomPartition {
     }
   }
 
-  /// Some siblings that lie side by side, with some of the operators behind each.
-  void group_siblings(const GraphFacts& facts, std::set<OpId>& left, std::vector<FusedOperator>& groups) {
-    for (const SiblingFamily& family : find_sibling_families(facts.graph)) {
+  /// Some branches that lie side by side, with some of the operators behind each.
+  void group_branches(const GraphFacts& facts, std::set<OpId>& left, std::vector<FusedOperator>& groups) {
+    for (const BranchFamily& family : find_branch_families(facts.graph)) {
       const auto branches = static_cast<std::int64_t>(family.branches.size());
       const std::int64_t first = between(0, branches - 2);
       const std::int64_t last = between(first + 1, branches - 1);
@@ -210,11 +210,11 @@ class RandomPartition {
       for (std::int64_t b = first; b <= last; ++b) {
         const Branch& branch = family.branches[static_cast<std::size_t>(b)];
         for (std::int64_t i = 0; i < length; ++i) {
-          const char* role = i > 0 ? "epilogue" : b == first ? "anchor" : "sibling";
+          const char* role = i > 0 ? "epilogue" : b == first ? "anchor" : "branch";
           members.push_back({branch[static_cast<std::size_t>(i)], role});
         }
       }
-      FusedOperator group = make_group(facts, "siblings", members.front().op, members);
+      FusedOperator group = make_group(facts, "branches", members.front().op, members);
       const bool is_free =
           std::all_of(group.operators.begin(), group.operators.end(), [&](OpId op) { return left.contains(op); });
       if (between(0, 3) == 0 || !is_free || !refusals(facts, group).empty()) continue;
@@ -227,7 +227,7 @@ class RandomPartition {
   std::vector<FusedOperator> groups(const GraphFacts& facts) {
     std::set<OpId> left(facts.order.begin(), facts.order.end());
     std::vector<FusedOperator> groups;
-    group_siblings(facts, left, groups);
+    group_branches(facts, left, groups);
     while (!left.empty()) {
       std::set<OpId> members = {*std::next(left.begin(), between(0, static_cast<std::int64_t>(left.size()) - 1))};
       std::set<OpId> best = members;

@@ -77,7 +77,7 @@ TEST_CASE("a record counts a group as it is planned in the end") {
     check_sums(record);
     CHECK(record.candidates[c].cycles == before.candidates[c].cycles + change);
     CHECK(record.totals.front().cycles == before.totals.front().cycles + change);
-    // A choice that a person made dearer is not the best any more; a cheaper one still is.
+    // A choice that a person made more expensive is not the best any more; a cheaper one still is.
     CHECK(record.search->complete == (change <= 0));
     CHECK(record.search->lower_bound == before.search->lower_bound + std::min<std::int64_t>(change, 0));
     int counted = 0;

@@ -33,7 +33,7 @@ inline Values run_operators(const Graph& graph, Values values) {
   return values;
 }
 
-/// What a group stores: its output's value, or those of siblings one behind the other.
+/// What a group stores: its output's value, or those of branches one behind the other.
 inline Tensor stored_value(const Graph& graph, const FusedOperator& group, const Values& values) {
   for (const TensorStack& stack : group.stacks) {
     if (stack.whole != group.output) continue;

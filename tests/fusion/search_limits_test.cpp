@@ -79,7 +79,7 @@ TEST_CASE("a template that fits nearly everything is cut off, and that is said")
   CHECK(text_of(fusion.record.limits[0]) ==
         "limit reached: template everything: the search from 106 operators (add0, ...) ended after 20000 tries or 200 "
         "groups, what else there is was not looked for");
-  CHECK(fusion.record.candidates.size() <= most_groups(120) + 120);
+  CHECK(fusion.record.candidates.size() <= max_groups(120) + 120);
   CHECK(std::any_of(trace.records.begin(), trace.records.end(),
                     [](const TraceRecord& record) { return record.place == "search-limit"; }));
 }
@@ -96,7 +96,7 @@ TEST_CASE("what is left out of too many groups is counted, the longest are") {
                                     "fewest operators are candidates, [0-9]+ are left out")));
   std::map<std::size_t, std::size_t> lengths;
   for (const CandidateRecord& candidate : fusion.record.candidates) ++lengths[candidate.operators.size()];
-  CHECK(fusion.record.candidates.size() <= most_groups(200) + 200);
+  CHECK(fusion.record.candidates.size() <= max_groups(200) + 200);
 }
 
 TEST_CASE("a chain of up to 32 is never cut off where the network is one") {

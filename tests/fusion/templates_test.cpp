@@ -50,8 +50,8 @@ TEST_CASE("the built-in templates are read, in the order in which greedy tries t
   std::vector<std::string> names;
   for (const FusionTemplate& fusion_template : built_in_templates()) names.push_back(fusion_template.name);
   CHECK(names == std::vector<std::string>{"attention", "layer_normalization", "depthwise_pointwise", "convolution_pool",
-                                          "pool_convolution", "convolution_convolution", "sibling_convolutions",
-                                          "sibling_products", "convolution", "matmul", "depthwise", "reduction",
+                                          "pool_convolution", "convolution_convolution", "parallel_convolutions",
+                                          "parallel_products", "convolution", "matmul", "depthwise", "reduction",
                                           "element_wise"});
 }
 
@@ -436,9 +436,9 @@ t.toml:13:8: error: 'next' is a producer, but it reads the anchor 'conv': a prod
   }
 }
 
-TEST_CASE("a template of siblings has something that they share, and anchors with epilogues only") {
+TEST_CASE("a template of branches has something that they share, and anchors with epilogues only") {
   const auto branch = [](const std::string& vertices, const std::string& edges) {
-    return mistakes("[[template]]\nname = \"t\"\nsiblings = 4\n" + vertices + edges);
+    return mistakes("[[template]]\nname = \"t\"\nbranches = 4\n" + vertices + edges);
   };
   const auto vertex = [](const std::string& name, const std::string& role, const std::string& more = "") {
     return "[[template.vertex]]\nname = \"" + name + "\"\nrole = \"" + role + "\"\nkinds = [\"@any\"]\n" + more;
@@ -448,39 +448,39 @@ TEST_CASE("a template of siblings has something that they share, and anchors wit
   };
   const std::string shared = vertex("x", "context");
   const std::string anchor = vertex("a", "anchor");
-  CHECK(read_one("[[template]]\nname = \"t\"\nsiblings = 4\n" + shared + anchor + edge("x", "a")).siblings == 4);
+  CHECK(read_one("[[template]]\nname = \"t\"\nbranches = 4\n" + shared + anchor + edge("x", "a")).branches == 4);
   CHECK(branch(anchor, "") ==
-        R"(t.toml:3:12: error: no vertex has the role 'context', so siblings would share nothing [nothing-shared]
-    siblings = 4
+        R"(t.toml:3:12: error: no vertex has the role 'context', so branches would share nothing [nothing-shared]
+    branches = 4
                ^
   help: a vertex with role 'context' stands for the operator whose result they read
 )");
   CHECK(branch(vertex("x", "context", "optional = true\n") + anchor, edge("x", "a")) ==
-        R"(t.toml:8:12: error: what siblings share is neither optional nor repeated [not-for-siblings]
+        R"(t.toml:8:12: error: what branches share is neither optional nor repeated [not-for-branches]
     optional = true
                ^^^^
 )");
   CHECK(branch(shared + vertex("p", "producer") + anchor, edge("x", "p") + edge("p", "a")) ==
-        R"(t.toml:10:8: error: the role 'producer' is not for siblings [not-for-siblings]
+        R"(t.toml:10:8: error: the role 'producer' is not for branches [not-for-branches]
     role = "producer"
            ^^^^^^^^^^
   help: a branch is an anchor with its epilogue, behind a vertex with role 'context'
 )");
   CHECK(branch(shared + anchor + vertex("e", "epilogue"), edge("x", "a") + edge("x", "e")) ==
-        R"(t.toml:13:8: error: 'e' does not read the anchor's result [not-for-siblings]
+        R"(t.toml:13:8: error: 'e' does not read the anchor's result [not-for-branches]
     name = "e"
            ^^^
   help: a branch is an anchor with its epilogue, behind a vertex with role 'context'
 )");
-  CHECK(mistakes("[[template]]\nname = \"t\"\nsiblings = 1\n" + shared + anchor + edge("x", "a")) ==
-        R"(t.toml:3:12: error: 'template.siblings' is 1, but lies between 2 and 8 [out-of-range]
-    siblings = 1
+  CHECK(mistakes("[[template]]\nname = \"t\"\nbranches = 1\n" + shared + anchor + edge("x", "a")) ==
+        R"(t.toml:3:12: error: 'template.branches' is 1, but lies between 2 and 8 [out-of-range]
+    branches = 1
                ^
 )");
-  CHECK(mistakes("[[template]]\nname = \"t\"\n" + anchor + vertex("b", "sibling") + edge("a", "b")) ==
-        R"(t.toml:9:8: error: there is no role 'sibling' for a vertex [unknown-role]
-    role = "sibling"
+  CHECK(mistakes("[[template]]\nname = \"t\"\n" + anchor + vertex("b", "branch") + edge("a", "b")) ==
+        R"(t.toml:9:8: error: there is no role 'branch' for a vertex [unknown-role]
+    role = "branch"
            ^^^^^^^^^
-  help: 'siblings' of the template says how many branches there are; its vertices are one of them
+  help: 'branches' of the template says how many branches there are; its vertices are one of them
 )");
 }

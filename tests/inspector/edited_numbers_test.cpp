@@ -95,7 +95,7 @@ TEST_CASE("with an edited schedule planned, candidates and why-not show the grou
   REQUIRE((alone != nullptr && alone_before != nullptr && alone->loss && alone_before->loss));
   CHECK(*alone->loss == *alone_before->loss - (now - before));
   CHECK(alone->cycles == alone_before->cycles);
-  // A choice is not called the best of all that is dearer than one that was found.
+  // A choice is not called the best of all that is more expensive than one that was found.
   REQUIRE(network->compilation.fusion.search);
   CHECK(network->compilation.fusion.search->complete == false);
   CHECK(network->compilation.fusion.search->lower_bound <= network->totals.cycles);

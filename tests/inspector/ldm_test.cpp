@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "inspector/draw/drawing_view.h"
 #include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"
@@ -98,8 +98,8 @@ TEST_CASE("no label of the maps covers another or leaves the picture", "[inspect
   }
 }
 
-TEST_CASE("the map of main memory lights the storage into which chosen siblings write", "[inspector]") {
-  testing::Net net("siblings");
+TEST_CASE("the map of main memory lights the storage into which chosen branches write", "[inspector]") {
+  testing::Net net("branches");
   const TensorId x = net.op("Relu", "shared", {net.input("x", {1, 16, 14, 14})});
   const TensorId one = net.op("Relu", "one_relu", {net.conv("one", x, 12, 1)});
   const TensorId two = net.op("Relu", "two_relu", {net.conv("two", x, 6, 1)});
@@ -111,11 +111,11 @@ TEST_CASE("the map of main memory lights the storage into which chosen siblings 
   auto compilation = compile_graph(graph, request, diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
-  const PlanPtr plan = make_loaded_plan(*std::move(compilation), "siblings", "", {});
-  const auto of_siblings = std::find_if(plan->steps.begin(), plan->steps.end(),
-                                        [](const StepFacts& step) { return is_of_siblings(step.step->group); });
-  REQUIRE(of_siblings != plan->steps.end());
-  const int step = static_cast<int>(of_siblings - plan->steps.begin());
+  const PlanPtr plan = make_loaded_plan(*std::move(compilation), "branches", "", {});
+  const auto of_branches = std::find_if(plan->steps.begin(), plan->steps.end(),
+                                        [](const StepFacts& step) { return is_horizontal(step.step->group); });
+  REQUIRE(of_branches != plan->steps.end());
+  const int step = static_cast<int>(of_branches - plan->steps.begin());
   const Look look;
   const QColor lit = look.theme().category(3);
   int written = 0;

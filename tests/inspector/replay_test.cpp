@@ -103,7 +103,7 @@ TEST_CASE("the papers' matmul is replayed with its known numbers", "[inspector][
   REQUIRE(refused.buffers.size() == 3);
   CHECK(refused.buffers[1].extents == "128 × 128");
   CHECK(refused.buffers[1].bytes == 65536);
-  CHECK(replay.most_bytes() == 66560);
+  CHECK(replay.max_bytes() == 66560);
 
   const auto order = steps_of(replay, "alg2");
   REQUIRE(order.size() == 10);

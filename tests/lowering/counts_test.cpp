@@ -21,7 +21,7 @@ class PlainWalk {
       if (std::holds_alternative<Compute>(s.node)) counts_.compute[s.id];
       if (std::holds_alternative<Fill>(s.node)) counts_.fill[s.id];
     });
-    std::int64_t most_bytes = -1;
+    std::int64_t max_bytes = -1;
     for (int core = 0; core < nest_.cores_used(); ++core) {
       for (const CoreAxis& axis : nest_.core_grid) values_[axis.variable.index()] = core / axis.stride % axis.parts;
       for (auto& [id, totals] : dma_of_core_) totals = {};
@@ -30,8 +30,8 @@ class PlainWalk {
       block(nest_.body);
       std::int64_t bytes = 0;
       for (const auto& [id, totals] : dma_of_core_) bytes += totals.bytes;
-      if (bytes > most_bytes) {
-        most_bytes = bytes;
+      if (bytes > max_bytes) {
+        max_bytes = bytes;
         counts_.dma_of_busiest_core = dma_of_core_;
       }
       for (const auto& [id, points] : points_of_core_) {

@@ -15,7 +15,7 @@
 #include "fusion/explain/why_not.h"
 #include "fusion/groups/group.h"
 #include "fusion/groups/group_cost.h"
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "fusion/strategies/candidates.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/program/canonical_stages.h"
@@ -228,7 +228,7 @@ TEST_CASE("a group costs what its plan says, whatever its names are") {
     const CandidateSet set = find_candidate_groups(graph, built_in_templates(), &cost, {});
     for (const CandidateGroup& candidate : set.candidates) {
       if (candidate.group.template_name == "view") continue;
-      if (is_of_siblings(candidate.group) && !candidate.allowed()) continue;  // they are not one operator
+      if (is_horizontal(candidate.group) && !candidate.allowed()) continue;  // they are not one operator
       const Planned plan =
           plan_group(candidate.group.name, group_stages(graph, candidate.group), {}, planner, target, {});
       if (const auto* refused = std::get_if<Decision>(&plan)) {

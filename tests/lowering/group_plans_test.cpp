@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "lowering/interpret/interpret.h"
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/nest/plan.h"
@@ -33,10 +33,10 @@ struct Tally {
   int planned = 0, fused = 0, refused = 0, intermediates = 0;
 };
 
-/// Values that stay inside a group of siblings, by tensor of its stages: those of the branches, put together.
+/// Values that stay inside a group of branches, by tensor of its stages: those of the branches, put together.
 std::map<int, Tensor> stacked_intermediates(const Graph& graph, const FusedOperator& group, const Values& values) {
   std::map<int, Tensor> inside;
-  if (!is_of_siblings(group)) return inside;
+  if (!is_horizontal(group)) return inside;
   const std::vector<Branch> branches = branches_of(graph, group);
   std::vector<StageList> lists;
   for (const Branch& branch : branches) lists.push_back(branch_stages(graph, branch));
@@ -227,7 +227,7 @@ TEST_CASE("random groups of several stages, interpreted, give what their operato
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20260101);
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 300);
   Tally tally;
-  std::uint64_t siblings = 0;
+  std::uint64_t branches = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1");
     RandomPartition random(static_cast<unsigned>(seed + round));
@@ -237,12 +237,12 @@ TEST_CASE("random groups of several stages, interpreted, give what their operato
     const Target target = random.machine();
     for (const FusedOperator& group : fused.groups) {
       if (group.template_name != "view") check_group(fused.graph, group, target, values, tally);
-      siblings += is_of_siblings(group) ? 1 : 0;
+      branches += is_horizontal(group) ? 1 : 0;
     }
   }
   WARN("seed " << seed << ", " << rounds << " graphs: " << tally.planned << " groups planned, " << tally.fused
-               << " of several stages, " << siblings << " of siblings, " << tally.intermediates
+               << " of several stages, " << branches << " of branches, " << tally.intermediates
                << " intermediates compared, " << tally.refused << " refused");
   CHECK(tally.planned > tally.refused);
-  CHECK(siblings >= rounds / 20);
+  CHECK(branches >= rounds / 20);
 }

@@ -122,7 +122,7 @@ TEST_CASE("the search takes no more cycles than swtvm where the published split 
   const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261125);
   const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 400);
   std::uint64_t corners = 0;
-  std::uint64_t dearer = 0;
+  std::uint64_t costs_more = 0;
   std::string examples;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     std::mt19937 random(static_cast<unsigned>(seed + round));
@@ -156,10 +156,10 @@ TEST_CASE("the search takes no more cycles than swtvm where the published split 
     const std::int64_t most = std::get<Plan>(published).time.cycles;
     const std::int64_t cycles = std::get<Plan>(searched).time.cycles;
     if (cycles <= most) continue;
-    ++dearer;
+    ++costs_more;
     examples += fmt::format("STOWAGE_SEED={}: {} cycles instead of {}\n", seed + round, cycles, most);
   }
   INFO("from STOWAGE_SEED=" << seed << " on, " << corners << " published splits were unaligned:\n" << examples);
-  CHECK(dearer == 0);
+  CHECK(costs_more == 0);
   if (rounds >= 400) CHECK(corners > rounds / 4);
 }

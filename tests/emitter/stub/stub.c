@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { cores = STUB_CORES, ldm_bytes = 65536, most_places = 4096 };
+enum { cores = STUB_CORES, ldm_bytes = 65536, max_places = 4096 };
 
 static int core;
 static char ldm[ldm_bytes] __attribute__((aligned(128)));
@@ -14,7 +14,7 @@ static struct place {
   const char *file;
   int line;
   long transfers, operations, bytes;
-} places[most_places];
+} places[max_places];
 static int place_count;
 
 static void fail(const char *file, int line, const char *what) {
@@ -26,7 +26,7 @@ static struct place *place_of(const char *file, int line) {
   for (int i = 0; i < place_count; i++) {
     if (places[i].line == line && strcmp(places[i].file, file) == 0) return &places[i];
   }
-  if (place_count == most_places) fail(file, line, "too many places");
+  if (place_count == max_places) fail(file, line, "too many places");
   places[place_count] = (struct place){file, line, 0, 0, 0};
   return &places[place_count++];
 }

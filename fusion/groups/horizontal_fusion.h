@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Siblings: operators that read one tensor and compute the same with parameters of their own (the 1x1 convolutions of
-// an inception module, the products for query, key and value), each perhaps with element-wise operators behind it.
+// Horizontal fusion: branches that read one tensor and compute the same with parameters of their own (the 1x1
+// convolutions of an inception module, the products for query, key and value), each perhaps with element-wise operators
+// behind it.
 //
 // As one group they are one operator whose parameters are theirs put one behind the other along the dimension that
 // belongs to parameters alone (output channels, columns), and whose result is theirs side by side. Where the results
@@ -18,11 +19,11 @@
 
 namespace stowage {
 
-/// The operators of one sibling, in topological order; the last one's output is its result.
+/// The operators of one branch, in topological order; the last one's output is its result.
 using Branch = std::vector<OpId>;
 
-/// True if the group has a member in the role of a sibling.
-bool is_of_siblings(const FusedOperator& group);
+/// True if the group fuses branches side by side: it has a member in the role `branch`.
+bool is_horizontal(const FusedOperator& group);
 /// The branches of such a group, in the order in which their results lie in memory.
 std::vector<Branch> branches_of(const Graph& graph, const FusedOperator& group);
 
@@ -45,22 +46,22 @@ struct StackedStages {
   [[nodiscard]] const Part& result() const;  ///< of the output
 };
 
-/// Or why they are not alike: rule `siblings-alike` or `siblings-parameters`. `of` names the branches in sentences.
+/// Or why they are not alike: rule `branches-alike` or `branches-parameters`. `of` names the branches in sentences.
 std::variant<StackedStages, Decision> stack_stages(const Graph& graph, std::span<const StageList> lists,
                                                    std::span<const Branch> of);
 
 /// Branches that could be one operator: all that there are of their kind, two at least, in the order of their
 /// operators.
-struct SiblingFamily {
+struct BranchFamily {
   std::vector<Branch> branches;
   std::size_t axis = 0;  ///< dimension of the results along which they would be stacked
 };
 /// Of every tensor that several convolutions or products read: those that are alike, and of these again those that are
 /// so with one more element-wise operator behind each, and so on; the longest branches first. The graph need not be
 /// placed.
-std::vector<SiblingFamily> find_sibling_families(const Graph& graph);
+std::vector<BranchFamily> find_branch_families(const Graph& graph);
 
-/// Gives every group of siblings its stacks (FusedOperator::stacks): storages for results, and their parameters put
+/// Gives every group of branches its stacks (FusedOperator::stacks): storages for results, and their parameters put
 /// together as new constants.
 FusedGraph with_stacks(FusedGraph fused);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 
 #include <algorithm>
 #include <map>
@@ -17,10 +17,10 @@ namespace {
 TensorId result_of(const Graph& graph, const Branch& branch) { return graph.op(branch.back()).output; }
 
 Decision unlike(std::string reason, std::string flip = {}) {
-  return Decision::refuse("siblings-alike", std::move(reason), std::move(flip));
+  return Decision::refuse("branches-alike", std::move(reason), std::move(flip));
 }
 
-Decision other_parameters(std::string reason) { return Decision::refuse("siblings-parameters", std::move(reason)); }
+Decision other_parameters(std::string reason) { return Decision::refuse("branches-parameters", std::move(reason)); }
 
 /// Text and types of an expression, so that equal ones compute the same.
 std::string exact_text(const ScalarExpr& e) {
@@ -300,10 +300,10 @@ Branch branch_from(const Graph& graph, OpId op) {
 
 /// The families among some branches, cut to `length`; with longer ones before.
 void add_families(const Graph& graph, const std::vector<Branch>& branches, std::size_t length,
-                  std::vector<SiblingFamily>& families) {
+                  std::vector<BranchFamily>& families) {
   struct Cluster {
     std::vector<Branch> whole;  ///< as long as they are
-    SiblingFamily family;
+    BranchFamily family;
     StageList first;
   };
   std::vector<Cluster> clusters;
@@ -347,8 +347,8 @@ std::variant<StackedStages, Decision> stack_stages(const Graph& graph, std::span
   return Stacker(graph, lists, of).run();
 }
 
-bool is_of_siblings(const FusedOperator& group) {
-  return std::find(group.roles.begin(), group.roles.end(), "sibling") != group.roles.end();
+bool is_horizontal(const FusedOperator& group) {
+  return std::find(group.roles.begin(), group.roles.end(), "branch") != group.roles.end();
 }
 
 namespace {
@@ -358,7 +358,7 @@ std::optional<std::vector<Branch>> find_branches(const Graph& graph, const Fused
   std::vector<Branch> branches;
   for (std::size_t i = 0; i < group.operators.size(); ++i) {
     const OpId op = group.operators[i];
-    if (group.roles[i] == "anchor" || group.roles[i] == "sibling") {
+    if (group.roles[i] == "anchor" || group.roles[i] == "branch") {
       branches.push_back({op});
       continue;
     }
@@ -382,16 +382,16 @@ std::optional<std::vector<Branch>> find_branches(const Graph& graph, const Fused
 
 std::vector<Branch> branches_of(const Graph& graph, const FusedOperator& group) {
   auto branches = find_branches(graph, group);
-  check(branches.has_value(), "an operator of a group of siblings that belongs to none");
+  check(branches.has_value(), "an operator of a group of branches that belongs to none");
   return *std::move(branches);
 }
 
 std::optional<std::string> broken_stacks(const Graph& graph, const FusedOperator& group) {
-  if (!is_of_siblings(group)) {
-    return group.stacks.empty() ? std::nullopt : std::optional<std::string>("it has stacks and no siblings");
+  if (!is_horizontal(group)) {
+    return group.stacks.empty() ? std::nullopt : std::optional<std::string>("it has stacks and no branches");
   }
   const auto branches = find_branches(graph, group);
-  if (!branches) return "an operator belongs to none of its siblings";
+  if (!branches) return "an operator belongs to none of its branches";
   std::vector<StageList> lists;
   for (const Branch& branch : *branches) {
     for (std::size_t i = 1; i < branch.size(); ++i) {
@@ -436,8 +436,8 @@ StageList branch_stages(const Graph& graph, const Branch& branch) {
   return group_stages(graph, alone);
 }
 
-std::vector<SiblingFamily> find_sibling_families(const Graph& graph) {
-  std::vector<SiblingFamily> families;
+std::vector<BranchFamily> find_branch_families(const Graph& graph) {
+  std::vector<BranchFamily> families;
   for (const GraphTensor& shared : graph.tensors()) {
     if ((!shared.producer && !shared.is_input) || shared.consumers.size() < 2) continue;
     std::vector<Branch> branches;
@@ -464,20 +464,20 @@ FusedGraph with_stacks(FusedGraph fused) {
       for (const TensorId id : part.tensors) values.push_back(*builder.tensor(id).constant);
       return known[part.tensors] = builder.add_constant(name, concatenated(values, part.axis));
     }
-    check(first.inside.has_value(), "results of siblings without a place");
+    check(first.inside.has_value(), "results of branches without a place");
     const TensorId whole = builder.add_storage(name, tensor.type, tensor.shape);
     builder.place(whole, first.inside);
     return known[part.tensors] = whole;
   };
   bool any = false;
   for (FusedOperator& group : fused.groups) {
-    if (!is_of_siblings(group)) continue;
+    if (!is_horizontal(group)) continue;
     any = true;
     std::vector<StageList> lists;
     const std::vector<Branch> branches = branches_of(fused.graph, group);
     for (const Branch& branch : branches) lists.push_back(branch_stages(fused.graph, branch));
     const auto stacked = stack_stages(fused.graph, lists, branches);
-    check(std::holds_alternative<StackedStages>(stacked), "a group of siblings that are not alike");
+    check(std::holds_alternative<StackedStages>(stacked), "a group of branches that are not alike");
     const auto& [list, parts] = std::get<StackedStages>(stacked);
     for (std::size_t t = 0; t < parts.size(); ++t) {
       if (!parts[t] || list.tensors[t].role == TensorRole::intermediate) continue;

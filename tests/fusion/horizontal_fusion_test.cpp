@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Siblings: which are alike, where their results are put, what they are as one operator.
-#include "fusion/groups/siblings.h"
+// Branches: which are alike, where their results are put, what they are as one operator.
+#include "fusion/groups/horizontal_fusion.h"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -30,19 +30,19 @@ std::string placed(const Graph& graph) {
     if (tensor.inside) text += tensor.name + " " + to_text(result, *tensor.inside) + "\n";
   }
   for (const TraceRecord& record : trace.records) {
-    if (record.algorithm != "siblings") continue;
+    if (record.algorithm != "branches") continue;
     text += (record.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" + record.place + "] " +
             record.message + "\n";
   }
   return text;
 }
 
-/// Every group of several operators that is a candidate of siblings: its members, and the rules that it breaks.
-std::string sibling_candidates(const Graph& graph, const std::vector<FusionTemplate>& templates) {
+/// Every group of several operators that is a candidate of branches: its members, and the rules that it breaks.
+std::string branch_candidates(const Graph& graph, const std::vector<FusionTemplate>& templates) {
   const CandidateSet set = find_candidate_groups(graph, templates, nullptr, {});
   std::string text;
   for (const CandidateGroup& candidate : set.candidates) {
-    if (!is_of_siblings(candidate.group)) continue;
+    if (!is_horizontal(candidate.group)) continue;
     text += candidate.group.template_name + ": " + names_of(graph, candidate.group.operators);
     for (const Decision& broken : candidate.refusals) text += " [" + broken.rule + "]";
     text += "\n";
@@ -50,15 +50,15 @@ std::string sibling_candidates(const Graph& graph, const std::vector<FusionTempl
   return text;
 }
 
-/// A strategy that takes the largest allowed groups of siblings.
-FusedGraph fused_siblings(const Graph& graph) {
+/// A strategy that takes the largest allowed groups of branches.
+FusedGraph fused_branches(const Graph& graph) {
   const CandidateSet set = find_candidate_groups(graph, built_in_templates(), nullptr, {});
   std::vector<bool> taken(graph.operators().size(), false);
   FusedGraph fused{graph, {}};
   for (const CandidateGroup& candidate : set.candidates) {
     const auto& members = candidate.group.operators;
     const bool is_free = std::none_of(members.begin(), members.end(), [&](OpId op) { return taken[op.index()]; });
-    if (!is_of_siblings(candidate.group) || !candidate.allowed() || !is_free) continue;
+    if (!is_horizontal(candidate.group) || !candidate.allowed() || !is_free) continue;
     for (const OpId op : members) taken[op.index()] = true;
     fused.groups.push_back(candidate.group);
   }
@@ -121,36 +121,36 @@ Graph attention_head() {
 
 }  // namespace
 
-TEST_CASE("results of siblings lie side by side, also those of the operators that they have in common on the way") {
-  CHECK(placed(two_convolutions()) == R"(a_out in a_out_and_siblings from element 0 with strides [208, 16, 4, 1]
-sa_out in sa_out_and_siblings from element 0 with strides [208, 16, 4, 1]
-b_out in a_out_and_siblings from element 128 with strides [208, 16, 4, 1]
-sb_out in sa_out_and_siblings from element 128 with strides [208, 16, 4, 1]
-storage sa_out_and_siblings [2,13,4,4]
-storage a_out_and_siblings [2,13,4,4]
-+ a [side-by-side] of sa_out, sb_out: sa_out, sb_out lie side by side in sa_out_and_siblings
-+ a [side-by-side] of a_out, b_out: a_out, b_out lie side by side in a_out_and_siblings
+TEST_CASE("results of branches lie side by side, also those of the operators that they have in common on the way") {
+  CHECK(placed(two_convolutions()) == R"(a_out in a_out_and_branches from element 0 with strides [208, 16, 4, 1]
+sa_out in sa_out_and_branches from element 0 with strides [208, 16, 4, 1]
+b_out in a_out_and_branches from element 128 with strides [208, 16, 4, 1]
+sb_out in sa_out_and_branches from element 128 with strides [208, 16, 4, 1]
+storage sa_out_and_branches [2,13,4,4]
+storage a_out_and_branches [2,13,4,4]
++ a [side-by-side] of sa_out, sb_out: sa_out, sb_out lie side by side in sa_out_and_branches
++ a [side-by-side] of a_out, b_out: a_out, b_out lie side by side in a_out_and_branches
 )");
 }
 
-TEST_CASE("siblings at the border of a concatenation lie beside it") {
-  CHECK(placed(inception(1)) == R"(one_out in one_out_and_siblings from element 0 with strides [216, 36, 6, 1]
-one_relu_out in reduce3_relu_out_and_siblings from element 108 with strides [432, 36, 6, 1]
-reduce3_out in one_out_and_siblings from element 108 with strides [216, 36, 6, 1]
-reduce3_relu_out in reduce3_relu_out_and_siblings from element 0 with strides [432, 36, 6, 1]
-three_relu_out in reduce3_relu_out_and_siblings from element 216 with strides [432, 36, 6, 1]
-reduce5_out in one_out_and_siblings from element 180 with strides [216, 36, 6, 1]
-reduce5_relu_out in reduce3_relu_out_and_siblings from element 72 with strides [432, 36, 6, 1]
-five_relu_out in reduce3_relu_out_and_siblings from element 360 with strides [432, 36, 6, 1]
-all_out in reduce3_relu_out_and_siblings from element 108 with strides [432, 36, 6, 1]
-storage reduce3_relu_out_and_siblings [1,12,6,6]
-storage one_out_and_siblings [1,6,6,6]
-+ one [side-by-side] of one_relu_out, reduce3_relu_out, reduce5_relu_out: reduce3_relu_out, reduce5_relu_out, all_out lie side by side in reduce3_relu_out_and_siblings
-+ one [side-by-side] of one_out, reduce3_out, reduce5_out: one_out, reduce3_out, reduce5_out lie side by side in one_out_and_siblings
+TEST_CASE("branches at the border of a concatenation lie beside it") {
+  CHECK(placed(inception(1)) == R"(one_out in one_out_and_branches from element 0 with strides [216, 36, 6, 1]
+one_relu_out in reduce3_relu_out_and_branches from element 108 with strides [432, 36, 6, 1]
+reduce3_out in one_out_and_branches from element 108 with strides [216, 36, 6, 1]
+reduce3_relu_out in reduce3_relu_out_and_branches from element 0 with strides [432, 36, 6, 1]
+three_relu_out in reduce3_relu_out_and_branches from element 216 with strides [432, 36, 6, 1]
+reduce5_out in one_out_and_branches from element 180 with strides [216, 36, 6, 1]
+reduce5_relu_out in reduce3_relu_out_and_branches from element 72 with strides [432, 36, 6, 1]
+five_relu_out in reduce3_relu_out_and_branches from element 360 with strides [432, 36, 6, 1]
+all_out in reduce3_relu_out_and_branches from element 108 with strides [432, 36, 6, 1]
+storage reduce3_relu_out_and_branches [1,12,6,6]
+storage one_out_and_branches [1,6,6,6]
++ one [side-by-side] of one_relu_out, reduce3_relu_out, reduce5_relu_out: reduce3_relu_out, reduce5_relu_out, all_out lie side by side in reduce3_relu_out_and_branches
++ one [side-by-side] of one_out, reduce3_out, reduce5_out: one_out, reduce3_out, reduce5_out lie side by side in one_out_and_branches
 )");
 }
 
-TEST_CASE("siblings that are whole in a concatenation stay there") {
+TEST_CASE("branches that are whole in a concatenation stay there") {
   Net net;
   const TensorId x = shared_input(net, {2, 3, 4, 4});
   const TensorId all = net.op("Concat", "all", {net.conv("a", x, 2), net.conv("b", x, 3)}, {{"axis", std::int64_t{1}}});
@@ -159,7 +159,7 @@ TEST_CASE("siblings that are whole in a concatenation stay there") {
 b_out in all_out from element 32 with strides [80, 16, 4, 1]
 - a [one-place] a_out, b_out stay where concatenations want them
 )");
-  CHECK(sibling_candidates(place_tensors(graph, {}), built_in_templates()) == "sibling_convolutions: a + b\n");
+  CHECK(branch_candidates(place_tensors(graph, {}), built_in_templates()) == "parallel_convolutions: a + b\n");
 }
 
 TEST_CASE("outputs of the network with gaps, and what a view needs without, stay apart") {
@@ -176,42 +176,42 @@ TEST_CASE("outputs of the network with gaps, and what a view needs without, stay
         "- a [needed-dense] a_out, b_out stay apart: flat re-indexes a_out, which it cannot with gaps\n");
 }
 
-TEST_CASE("patterns of siblings: every number of branches, every length, and each set of operators once") {
-  CHECK(sibling_candidates(place_tensors(inception(1), {}), built_in_templates()) ==
-        R"(sibling_convolutions: one + one_relu + reduce3 + reduce3_relu + reduce5 + reduce5_relu
-sibling_convolutions: one + one_relu + reduce3 + reduce3_relu [siblings-place]
-sibling_convolutions: one + one_relu + reduce5 + reduce5_relu
-sibling_convolutions: one + reduce3 + reduce5
-sibling_convolutions: one + reduce3
-sibling_convolutions: one + reduce5 [siblings-place]
-sibling_convolutions: reduce3 + reduce3_relu + reduce5 + reduce5_relu
-sibling_convolutions: reduce3 + reduce5
+TEST_CASE("patterns of branches: every number of branches, every length, and each set of operators once") {
+  CHECK(branch_candidates(place_tensors(inception(1), {}), built_in_templates()) ==
+        R"(parallel_convolutions: one + one_relu + reduce3 + reduce3_relu + reduce5 + reduce5_relu
+parallel_convolutions: one + one_relu + reduce3 + reduce3_relu [branches-place]
+parallel_convolutions: one + one_relu + reduce5 + reduce5_relu
+parallel_convolutions: one + reduce3 + reduce5
+parallel_convolutions: one + reduce3
+parallel_convolutions: one + reduce5 [branches-place]
+parallel_convolutions: reduce3 + reduce3_relu + reduce5 + reduce5_relu
+parallel_convolutions: reduce3 + reduce5
 )");
-  CHECK(sibling_candidates(place_tensors(attention_head(), {}), built_in_templates()) ==
-        R"(sibling_products: q + q_biased + k + k_biased + v + v_biased
-sibling_products: q + q_biased + k + k_biased
-sibling_products: q + q_biased + v + v_biased [siblings-place]
-sibling_products: q + k + v
-sibling_products: q + k
-sibling_products: q + v [siblings-place]
-sibling_products: k + k_biased + v + v_biased
-sibling_products: k + v
+  CHECK(branch_candidates(place_tensors(attention_head(), {}), built_in_templates()) ==
+        R"(parallel_products: q + q_biased + k + k_biased + v + v_biased
+parallel_products: q + q_biased + k + k_biased
+parallel_products: q + q_biased + v + v_biased [branches-place]
+parallel_products: q + k + v
+parallel_products: q + k
+parallel_products: q + v [branches-place]
+parallel_products: k + k_biased + v + v_biased
+parallel_products: k + v
 )");
 }
 
-TEST_CASE("as one operator siblings compute what they compute alone") {
+TEST_CASE("as one operator branches compute what they compute alone") {
   for (const Graph& graph : {two_convolutions(), inception(1), inception(2), attention_head()}) {
-    const FusedGraph fused = fused_siblings(place_tensors(graph, {}));
+    const FusedGraph fused = fused_branches(place_tensors(graph, {}));
     INFO(to_text(fused));
-    CHECK(std::any_of(fused.groups.begin(), fused.groups.end(), is_of_siblings));
+    CHECK(std::any_of(fused.groups.begin(), fused.groups.end(), is_horizontal));
     check_values(fused, 1);
   }
 }
 
-TEST_CASE("three siblings as one convolution, in words") {
-  const FusedGraph fused = fused_siblings(place_tensors(inception(2), {}));
+TEST_CASE("three branches as one convolution, in words") {
+  const FusedGraph fused = fused_branches(place_tensors(inception(2), {}));
   for (const FusedOperator& group : fused.groups) {
-    if (!is_of_siblings(group)) continue;
+    if (!is_horizontal(group)) continue;
     CHECK(to_text(group_stages(fused.graph, group)) == R"(input shared_out f32[2,4,6,6]
 constant reduce3_w_stack f32[6,4,1,1]
 intermediate reduce3_out f32[2,6,6,6]
@@ -227,12 +227,12 @@ reduce3_relu: reduce3_relu_out_stack[n<2, ff<6, yy<6, xx<6] = max(reduce3_out[n,
   }
 }
 
-TEST_CASE("siblings of a person's template: any number of branches, attributes as everywhere") {
+TEST_CASE("branches of a person's template: any number of branches, attributes as everywhere") {
   Diagnostics diagnostics;
   const auto templates = parse_templates(R"(
 [[template]]
 name = "threes"
-siblings = 6
+branches = 6
 [[template.vertex]]
 name = "x"
 role = "context"
@@ -259,7 +259,7 @@ to = "conv"
   std::size_t all = 0;
   std::size_t allowed = 0;
   for (const CandidateGroup& candidate : set.candidates) {
-    if (!is_of_siblings(candidate.group)) continue;
+    if (!is_horizontal(candidate.group)) continue;
     ++all;
     allowed += candidate.allowed() ? 1 : 0;
   }
@@ -267,12 +267,12 @@ to = "conv"
   CHECK(allowed == 5 + 4 + 3 + 2 + 1);  // neighbours
 }
 
-TEST_CASE("random networks with siblings: as groups they compute what the operators do") {
+TEST_CASE("random networks with branches: as groups they compute what the operators do") {
   int found = 0;
   for (unsigned seed = 1; seed <= 200; ++seed) {
     INFO("seed " << seed);
-    const FusedGraph fused = fused_siblings(RandomNet(seed).make(4 + static_cast<int>(seed % 16)));
-    for (const FusedOperator& group : fused.groups) found += is_of_siblings(group) ? 1 : 0;
+    const FusedGraph fused = fused_branches(RandomNet(seed).make(4 + static_cast<int>(seed % 16)));
+    for (const FusedOperator& group : fused.groups) found += is_horizontal(group) ? 1 : 0;
     check_values(fused, seed);
   }
   CHECK(found > 100);
@@ -294,35 +294,35 @@ TEST_CASE("a stack is what its parts are, one behind the other") {
   CHECK(whole.as_double(8 * 2) == parts[0].as_double(3 * 2));
 }
 
-TEST_CASE("siblings may share an input of the network") {
+TEST_CASE("branches may share an input of the network") {
   Net net;
   const TensorId x = net.input("x", {2, 3, 4, 4});
   const TensorId a = net.op("Sigmoid", "sa", {net.conv("a", x, 8)});
   const TensorId b = net.op("Sigmoid", "sb", {net.conv("b", x, 5)});
   const Graph graph = net.done({net.op("Relu", "ra", {a}), net.op("Tanh", "rb", {b}), net.conv("other", x, 3, 3)});
-  CHECK(sibling_candidates(graph, built_in_templates()) ==
-        "sibling_convolutions: a + sa + b + sb + ra + rb [siblings-alike]\n"
-        "sibling_convolutions: a + sa + b + sb\n"
-        "sibling_convolutions: a + b + other [siblings-alike]\n"
-        "sibling_convolutions: a + b\n"
-        "sibling_convolutions: a + other [siblings-alike]\n"
-        "sibling_convolutions: b + other [siblings-alike]\n");
-  const FusedGraph fused = fused_siblings(graph);
+  CHECK(branch_candidates(graph, built_in_templates()) ==
+        "parallel_convolutions: a + sa + b + sb + ra + rb [branches-alike]\n"
+        "parallel_convolutions: a + sa + b + sb\n"
+        "parallel_convolutions: a + b + other [branches-alike]\n"
+        "parallel_convolutions: a + b\n"
+        "parallel_convolutions: a + other [branches-alike]\n"
+        "parallel_convolutions: b + other [branches-alike]\n");
+  const FusedGraph fused = fused_branches(graph);
   CHECK(fused.groups.size() == 4);
   check_values(fused, 11);
 }
 
-TEST_CASE("siblings of an input that is not their first operand, or of one read too seldom, are none") {
+TEST_CASE("branches of an input that is not their first operand, or of one read too seldom, are none") {
   Net net;
   const TensorId x = net.input("x", {4, 4});
   const TensorId y = net.input("y", {4, 4});
   const Graph graph = net.done({net.op("MatMul", "a", {net.constant("l", {4, 4}), x}),
                                 net.op("MatMul", "b", {net.constant("m", {4, 4}), x}),
                                 net.op("MatMul", "c", {y, net.constant("n", {4, 4})})});
-  CHECK(sibling_candidates(graph, built_in_templates()).empty());
+  CHECK(branch_candidates(graph, built_in_templates()).empty());
 }
 
-TEST_CASE("siblings with a parameter in common, or one that is computed, are refused by name") {
+TEST_CASE("branches with a parameter in common, or one that is computed, are refused by name") {
   for (const bool computed : {false, true}) {
     Net net;
     const TensorId x = net.input("x", {1, 3, 4, 4});
@@ -333,10 +333,10 @@ TEST_CASE("siblings with a parameter in common, or one that is computed, are ref
     const CandidateSet set = find_candidate_groups(graph, built_in_templates(), nullptr, {});
     std::string reasons;
     for (const CandidateGroup& candidate : set.candidates) {
-      if (!is_of_siblings(candidate.group)) continue;
+      if (!is_horizontal(candidate.group)) continue;
       for (const Decision& broken : candidate.refusals) reasons += broken.rule + ": " + broken.reason + "\n";
     }
-    CHECK(reasons == (computed ? "siblings-parameters: b reads t_out, which is no constant\n"
-                               : "siblings-parameters: b and a have w in common\n"));
+    CHECK(reasons == (computed ? "branches-parameters: b reads t_out, which is no constant\n"
+                               : "branches-parameters: b and a have w in common\n"));
   }
 }

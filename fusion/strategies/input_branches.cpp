@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fusion/strategies/input_siblings.h"
+#include "fusion/strategies/input_branches.h"
 
 #include <algorithm>
 #include <functional>
@@ -75,7 +75,7 @@ bool reads(const Graph& graph, OpId op, TensorId tensor, int slot) {
 
 }  // namespace
 
-std::vector<Embedding> siblings_of_inputs(const GraphFacts& facts, const FusionTemplate& fusion_template,
+std::vector<Embedding> branches_of_inputs(const GraphFacts& facts, const FusionTemplate& fusion_template,
                                           const Pattern& pattern, const VertexCandidates& candidates) {
   const std::optional<std::size_t> context = shared_vertex(fusion_template, pattern);
   if (pattern.branches.empty() || !context) return {};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Siblings all the way: parameters packed into one, one launch for all, results where their readers look for them.
+// Branches all the way: parameters packed into one, one launch for all, results where their readers look for them.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "core/temporary_folder.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/store/plan_file.h"
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 #include "tests/fusion/random_net.h"
 #include "tests/whole_way/whole_way.h"
 
@@ -27,11 +27,11 @@ Compilation compiled_with(const Graph& graph, const std::string& fusion, const s
   return *std::move(compilation);
 }
 
-/// Members of the chosen groups of siblings.
-std::vector<std::size_t> siblings_of(const Compilation& compilation) {
+/// Members of the chosen groups of branches.
+std::vector<std::size_t> branches_of(const Compilation& compilation) {
   std::vector<std::size_t> members;
   for (const ProgramStep& step : compilation.program.steps) {
-    if (is_of_siblings(step.group)) members.push_back(results_of(step.group).size());
+    if (is_horizontal(step.group)) members.push_back(results_of(step.group).size());
   }
   return members;
 }
@@ -45,7 +45,7 @@ void check_strictly(const Compilation& compilation, const Graph& graph, std::uin
   INFO(format_diagnostics(diagnostics));
   REQUIRE(result);
   CHECK(differences(*result) == "");
-  // Every result of siblings is compared by itself.
+  // Every result of branches is compared by itself.
   std::size_t compared = 0;
   for (const ProgramStep& step : compilation.program.steps) compared += results_of(step.group).size();
   CHECK(result->groups.size() == compared);
@@ -92,8 +92,8 @@ TEST_CASE("the 1x1 convolutions of an inception module are one launch, their res
     const Graph graph = inception_head(batch);
     const Compilation alone = compiled_with(graph, "none");
     const Compilation fused = compiled_with(graph, "exact");
-    CHECK(siblings_of(alone).empty());
-    CHECK(siblings_of(fused) == std::vector<std::size_t>{3});
+    CHECK(branches_of(alone).empty());
+    CHECK(branches_of(fused) == std::vector<std::size_t>{3});
     CHECK(totals_of(fused.program).dma.bytes < totals_of(alone.program).dma.bytes);
     CHECK(totals_of(fused.program).cycles < totals_of(alone.program).cycles);
     check_strictly(fused, graph, 1);
@@ -106,26 +106,26 @@ TEST_CASE("query, key and value are one product") {
   for (const char* fusion : {"greedy", "dnnvm", "exact"}) {
     INFO(fusion);
     const Compilation fused = compiled_with(graph, fusion);
-    CHECK(siblings_of(fused) == std::vector<std::size_t>{3});
+    CHECK(branches_of(fused) == std::vector<std::size_t>{3});
     check_strictly(fused, graph, 2);
   }
 }
 
-TEST_CASE("siblings of an input of the network are one launch") {
+TEST_CASE("branches of an input of the network are one launch") {
   const Graph graph = inception_head(2, true);
   const Compilation alone = compiled_with(graph, "none");
   const Compilation fused = compiled_with(graph, "exact");
-  CHECK(siblings_of(fused) == std::vector<std::size_t>{3});
+  CHECK(branches_of(fused) == std::vector<std::size_t>{3});
   CHECK(totals_of(fused.program).dma.bytes < totals_of(alone.program).dma.bytes);
   CHECK(totals_of(fused.program).cycles < totals_of(alone.program).cycles);
   check_strictly(fused, graph, 5);
 }
 
-TEST_CASE("a group of siblings runs alone, its results as outputs") {
+TEST_CASE("a group of branches runs alone, its results as outputs") {
   for (const Graph& graph : {inception_head(2), query_key_value()}) {
     const Compilation fused = compiled_with(graph, "exact");
     for (const ProgramStep& step : fused.program.steps) {
-      if (!is_of_siblings(step.group)) continue;
+      if (!is_horizontal(step.group)) continue;
       Diagnostics diagnostics;
       const auto isolated = isolate(fused, step.group.name, diagnostics);
       REQUIRE(isolated);
@@ -136,7 +136,7 @@ TEST_CASE("a group of siblings runs alone, its results as outputs") {
   }
 }
 
-TEST_CASE("a folder with siblings is read back as it was written") {
+TEST_CASE("a folder with branches is read back as it was written") {
   const TemporaryFolder temporary;
   const std::filesystem::path folder = temporary.path() / "plan";
   const Graph graph = query_key_value();
@@ -148,7 +148,7 @@ TEST_CASE("a folder with siblings is read back as it was written") {
   REQUIRE(read);
   CHECK(plan_json(*read) == plan_json(fused));
   check_strictly(*read, read->program.fused.graph, 4);
-  // The parameters of each sibling come out of the stack.
+  // The parameters of each branch come out of the stack.
   for (const char* name : {"q_w", "k_w", "v_b"}) {
     INFO(name);
     const auto& before = *fused.program.fused.graph.tensor(*fused.program.fused.graph.find_tensor(name)).constant;
@@ -158,12 +158,12 @@ TEST_CASE("a folder with siblings is read back as it was written") {
 }
 
 TEST_CASE(
-    "a plan with siblings is planned again: on another target, with a schedule, its siblings apart and together") {
+    "a plan with branches is planned again: on another target, with a schedule, its branches apart and together") {
   const Graph graph = query_key_value();
   for (const char* planner : {"swtvm", "searched"}) {
     INFO(planner);
     const Compilation fused = compiled_with(graph, "exact", planner);
-    REQUIRE(siblings_of(fused) == std::vector<std::size_t>{3});
+    REQUIRE(branches_of(fused) == std::vector<std::size_t>{3});
     const auto again = [&](const Compilation& before, const Target& target, const FixedSchedules& fixed) {
       Diagnostics diagnostics;
       auto planned = plan_again(before, target, fixed, diagnostics);
@@ -176,24 +176,24 @@ TEST_CASE(
     CHECK(plan_json(again(fused, target, {})) == plan_json(fused));
     Target smaller = target;
     smaller.cores = 8;
-    CHECK(siblings_of(again(fused, smaller, {})) == std::vector<std::size_t>{3});
+    CHECK(branches_of(again(fused, smaller, {})) == std::vector<std::size_t>{3});
     const auto group = std::find_if(fused.program.steps.begin(), fused.program.steps.end(),
-                                    [](const ProgramStep& step) { return is_of_siblings(step.group); });
+                                    [](const ProgramStep& step) { return is_horizontal(step.group); });
     FixedSchedules rows;
     rows.schedules[group->group.name].buffer = {{group->plan->schedule.buffer.begin()->first, 1}};
-    CHECK(siblings_of(again(fused, target, rows)) == std::vector<std::size_t>{3});
+    CHECK(branches_of(again(fused, target, rows)) == std::vector<std::size_t>{3});
     // One of them alone; what is left of the row is a pair, or two.
     FixedSchedules apart;
     apart.groups = {{{"q"}, {}}};
     const Compilation alone = again(fused, target, apart);
-    CHECK(siblings_of(alone) != std::vector<std::size_t>{3});
+    CHECK(branches_of(alone) != std::vector<std::size_t>{3});
     // And together again, with the same cycles as at first.
     FixedSchedules together;
     together.groups.push_back({{}, {}});
     for (const OpId op : group->group.operators)
       together.groups[0].operators.push_back(fused.program.fused.graph.op(op).name);
     const Compilation joined = again(alone, target, together);
-    CHECK(siblings_of(joined) == std::vector<std::size_t>{3});
+    CHECK(branches_of(joined) == std::vector<std::size_t>{3});
     CHECK(totals_of(joined.program).cycles == totals_of(fused.program).cycles);
     CHECK(joined.program.memory.parameter_bytes == fused.program.memory.parameter_bytes);
     CHECK(joined.program.memory.activation_bytes == fused.program.memory.activation_bytes);
@@ -202,13 +202,13 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("random networks with siblings agree with the reference and with their predicted counts") {
+TEST_CASE("random networks with branches agree with the reference and with their predicted counts") {
   std::size_t groups = 0;
   for (const unsigned seed : {501U, 502U, 503U, 504U, 505U, 506U, 507U, 508U}) {
     INFO("seed " << seed);
     const Graph graph = RandomNet(seed).make(14);
     const Compilation fused = compiled_with(graph, "exact");
-    groups += siblings_of(fused).size();
+    groups += branches_of(fused).size();
     check_strictly(fused, graph, seed);
   }
   CHECK(groups > 2);

@@ -26,9 +26,10 @@ struct EnclosingLoop {
 };
 using EnclosingGuard = std::vector<Expression>;  ///< passes if any is > 0
 
-class Surroundings {
+/// The loops and guards that enclose one statement.
+class Enclosing {
  public:
-  explicit Surroundings(const LoopNest& nest);
+  explicit Enclosing(const LoopNest& nest);
 
   /// Outermost first.
   [[nodiscard]] const std::vector<EnclosingLoop>& loops() const { return loops_; }
@@ -38,9 +39,9 @@ class Surroundings {
   [[nodiscard]] std::size_t slots() const { return nest_->variables.size() + nest_->buffers.size(); }
 
  private:
-  friend void visit_with_surroundings(const LoopNest& nest,
-                                      const std::function<void(const Stmt&, const Surroundings&)>& visit);
-  void walk(const Block& block, const std::function<void(const Stmt&, const Surroundings&)>& visit);
+  friend void visit_with_enclosing(const LoopNest& nest,
+                                   const std::function<void(const Stmt&, const Enclosing&)>& visit);
+  void walk(const Block& block, const std::function<void(const Stmt&, const Enclosing&)>& visit);
 
   const LoopNest* nest_;
   std::vector<IndexExpr> definitions_;  ///< of let variables; others are themselves
@@ -50,7 +51,7 @@ class Surroundings {
 
 /// Calls `visit` for every statement in program order. A Let is visited before it takes effect, a Loop or Guard before
 /// its body.
-void visit_with_surroundings(const LoopNest& nest, const std::function<void(const Stmt&, const Surroundings&)>& visit);
+void visit_with_enclosing(const LoopNest& nest, const std::function<void(const Stmt&, const Enclosing&)>& visit);
 
 /// Values of all slots for a core: its coordinates, everything else 0.
 std::vector<std::int64_t> values_of_core(const LoopNest& nest, std::int64_t core);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fusion/groups/sibling_rows.h"
+#include "fusion/groups/branch_rows.h"
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ bool joins_along(const Graph& graph, OpId join, std::size_t axis) {
   return static_cast<std::size_t>(given < 0 ? given + rank : given) == axis;
 }
 
-std::vector<TensorId> results_of(const Graph& graph, const SiblingFamily& family) {
+std::vector<TensorId> results_of(const Graph& graph, const BranchFamily& family) {
   std::vector<TensorId> results;
   for (const Branch& branch : family.branches) results.push_back(graph.op(branch.back()).output);
   return results;
@@ -40,7 +40,7 @@ std::size_t results_at_border(const Graph& graph, OpId join, const std::vector<T
   return static_cast<std::size_t>(other - operands.begin());
 }
 
-std::optional<Border> border_of(const Graph& graph, const SiblingFamily& family, const Boxes& boxes,
+std::optional<Border> border_of(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
                                 const std::vector<bool>& joins) {
   const std::vector<TensorId> results = results_of(graph, family);
   std::optional<Border> best;
@@ -60,7 +60,7 @@ std::optional<Border> border_of(const Graph& graph, const SiblingFamily& family,
 
 }  // namespace
 
-std::optional<Row> row_of(const Graph& graph, const SiblingFamily& family, const Boxes& boxes,
+std::optional<Row> row_of(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
                           const std::vector<bool>& joins) {
   const std::optional<Border> border = border_of(graph, family, boxes, joins);
   Row row{{}, family.axis, std::nullopt};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowering/ir/surroundings.h"
+#include "lowering/ir/enclosing.h"
 
 namespace stowage {
 
-Surroundings::Surroundings(const LoopNest& nest) : nest_(&nest), definitions_(nest.variables.size()) {
+Enclosing::Enclosing(const LoopNest& nest) : nest_(&nest), definitions_(nest.variables.size()) {
   for (std::size_t v = 0; v < definitions_.size(); ++v) definitions_[v] = VarId(v);
 }
 
-Expression Surroundings::expression(const IndexExpr& e) const {
+Expression Enclosing::expression(const IndexExpr& e) const {
   Expression result;
   result.expr = substitute(e, [&](VarId v) { return definitions_[v.index()]; });
   result.compiled = CompiledIndex(result.expr, nest_->variables.size());
@@ -15,7 +15,7 @@ Expression Surroundings::expression(const IndexExpr& e) const {
   return result;
 }
 
-void Surroundings::walk(const Block& block, const std::function<void(const Stmt&, const Surroundings&)>& visit) {
+void Enclosing::walk(const Block& block, const std::function<void(const Stmt&, const Enclosing&)>& visit) {
   for (const StmtPtr& statement : block) {
     visit(*statement, *this);
     if (const auto* loop = std::get_if<Loop>(&statement->node)) {
@@ -34,8 +34,8 @@ void Surroundings::walk(const Block& block, const std::function<void(const Stmt&
   }
 }
 
-void visit_with_surroundings(const LoopNest& nest, const std::function<void(const Stmt&, const Surroundings&)>& visit) {
-  Surroundings(nest).walk(nest.body, visit);
+void visit_with_enclosing(const LoopNest& nest, const std::function<void(const Stmt&, const Enclosing&)>& visit) {
+  Enclosing(nest).walk(nest.body, visit);
 }
 
 std::vector<std::int64_t> values_of_core(const LoopNest& nest, std::int64_t core) {

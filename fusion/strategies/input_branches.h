@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Siblings that share an input of the network. It has no producer, so nothing in the graph can stand for the context of
+// Branches that share an input of the network. It has no producer, so nothing in the graph can stand for the context of
 // their template's pattern: their branches are matched one by one and put together here.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace stowage {
 
-/// Embeddings of a pattern of siblings with one context vertex, of any kind and with no condition but on its `fan_out`:
+/// Embeddings of a pattern of branches with one context vertex, of any kind and with no condition but on its `fan_out`:
 /// an input of the network takes its place. In the embedding the first anchor fills it, which means nothing. Of one
 /// input at most SearchBudget::embeddings_per_start.
-std::vector<Embedding> siblings_of_inputs(const GraphFacts& facts, const FusionTemplate& fusion_template,
+std::vector<Embedding> branches_of_inputs(const GraphFacts& facts, const FusionTemplate& fusion_template,
                                           const Pattern& pattern, const VertexCandidates& candidates);
 
 }  // namespace stowage

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where results of siblings are to lie: one behind the other, beside what has a place already.
+// Where results of branches are to lie: one behind the other, beside what has a place already.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <vector>
 
-#include "fusion/groups/siblings.h"
+#include "fusion/groups/horizontal_fusion.h"
 
 namespace stowage {
 
@@ -22,7 +22,7 @@ using Boxes = std::map<TensorId, StorageBox>;
 /// The row of a family's results. `boxes` says how everything lies without it, `joins` by operator which concatenations
 /// are views. Results that are the first or the last operands of one stay there, and the row goes on at its border.
 /// Nothing where no result can be put beside another, or all lie side by side already.
-std::optional<Row> row_of(const Graph& graph, const SiblingFamily& family, const Boxes& boxes,
+std::optional<Row> row_of(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
                           const std::vector<bool>& joins);
 
 }  // namespace stowage
