@@ -19,6 +19,7 @@
 #include "driver/json/json_rows.h"
 #include "driver/report/report.h"
 #include "driver/session/model_hash.h"
+#include "driver/store/damage.h"
 #include "driver/store/fusion_file.h"
 #include "driver/store/moved_lines.h"
 #include "driver/store/stored_step.h"
