@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -61,6 +62,19 @@ bool tile_exactly(std::vector<std::pair<std::int64_t, std::int64_t>> intervals, 
   return next == extent;
 }
 
+/// Bounds of the element values in an expression, by read or buffer.
+using ValueBounds = std::map<int, std::set<std::int64_t>>;
+
+void add_value_bounds(const IndexExpr& e, ValueBounds& all) {
+  for (const IndexTerm& term : e.terms()) {
+    if (term.atom.kind == IndexAtom::Kind::tensor_value) {
+      all[static_cast<int>(term.atom.number)].insert(term.atom.bound);
+    }
+    if (!term.atom.args) continue;
+    for (const IndexExpr& arg : *term.atom.args) add_value_bounds(arg, all);
+  }
+}
+
 class ResultsCheck {
  public:
   ResultsCheck(const LoopNest& nest, const Target& target)
@@ -70,6 +84,9 @@ class ResultsCheck {
     for (const Buffer& buffer : nest_.buffers) {
       if (buffer.slots != 1) return fmt::format("one-slot: buffer {} has {} slots", buffer.name, buffer.slots);
     }
+    visit_statements(nest_.body, [&](const Stmt& s) {
+      if (const auto* compute = std::get_if<Compute>(&s.node)) add_counted(*compute);
+    });
     Broken broken;
     visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
       if (!broken) broken = statement(s, around);
@@ -128,10 +145,23 @@ class ResultsCheck {
                                                        : "outside of the loops in which it gets its contents"));
   }
 
+  /// What stages count with: values of the reads that these buffers serve.
+  void add_counted(const Compute& compute) {
+    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    ValueBounds of_reads;
+    for (const Access& access : stage.reads) {
+      for (const IndexExpr& e : access.index) add_value_bounds(e, of_reads);
+    }
+    for (const auto& [read, bounds] : of_reads) {
+      const auto& source = compute.read_buffers[static_cast<std::size_t>(read)];
+      if (source) counted_[*source].insert(bounds.begin(), bounds.end());
+    }
+  }
+
   /// First elements of buffers that the statement's expressions and its buffers' origins count with.
   Broken element_values(const Stmt& s, const Enclosing& around) {
-    std::set<int> used;
-    const auto add = [&](const IndexExpr& e) { used.merge(tensor_values_of(e)); };
+    ValueBounds used;
+    const auto add = [&](const IndexExpr& e) { add_value_bounds(e, used); };
     const auto add_ranges = [&](const std::vector<Range>& ranges) {
       for (const Range& range : ranges) {
         add(range.start);
@@ -158,7 +188,12 @@ class ResultsCheck {
         if (source) add_buffer(*source);
       }
     }
-    for (const int index : used) {
+    for (const auto& [index, bounds] : used) {
+      const auto counted = counted_.find(index);
+      if (counted == counted_.end() || bounds.size() != 1 || bounds != counted->second) {
+        return broken_rule(nest_, "value-is-there", s,
+                           fmt::format("no stage counts so with values of buffer {}", buffer(index).name));
+      }
       if (auto broken = element_value(s, index, around)) return broken;
     }
     return std::nullopt;
@@ -318,6 +353,7 @@ class ResultsCheck {
   Prover prover_;
   std::vector<Content> contents_;  ///< by buffer
   std::map<int, const Dma*> transfers_;
+  ValueBounds counted_;  ///< of buffers whose values stages count with
 };
 
 }  // namespace

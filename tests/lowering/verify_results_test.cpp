@@ -83,7 +83,7 @@ TEST_CASE("a sum that is complete and finished once is right", "[verify_results]
 
 TEST_CASE("a sum that begins with something else is refused", "[verify_results]") {
   CHECK(verdict("fill MM with 0", "fill MM with 1") == "sum-starts-once");
-  CHECK(verdict("    6    compute finish", "        fill MM with 0\n        compute finish") == "sum-starts-once");
+  CHECK(verdict("    8    wait 7\n", "    8    wait 7\n    9    fill MM with 0\n") == "sum-starts-once");
 }
 
 TEST_CASE("a sum without all of its terms, or with some twice, is refused", "[verify_results]") {
