@@ -2,6 +2,7 @@
 // Tables are looked up where they have an entry. Comes before every rule that tries values of expressions.
 #include <fmt/format.h>
 
+#include "lowering/ir/compute_hull.h"
 #include "lowering/ir/prover.h"
 #include "lowering/verify/verify_rules.h"
 
@@ -41,13 +42,44 @@ class LookupsCheck {
       for (const auto& source : compute->read_buffers) {
         if (source && !broken) broken = origin(s, around, *source);
       }
-      return broken;
+      return broken ? broken : touched(s, around, *compute);
     }
     return std::nullopt;
   }
 
   Broken origin(const Stmt& s, const Enclosing& around, int buffer) const {
     return all(s, around, nest_.buffers[static_cast<std::size_t>(buffer)].origin);
+  }
+
+  /// Constants are looked up while an expression is made, so those must be inside before there is one.
+  Broken in_stage(const Stmt& s, const Compute& compute) const {
+    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    for (std::size_t a = 0; a < compute.box.size(); ++a) {
+      const Range& range = compute.box[a];
+      for (const IndexExpr& e : {range.start, range.start + range.extent - 1}) {
+        if (!e.is_constant() || (e.constant() >= 0 && e.constant() < stage.axes[a].extent)) continue;
+        return broken_rule(nest_, "compute-in-stage", s,
+                           fmt::format("touches element {} of axis {} of stage {}, which has {}", e.constant(),
+                                       stage.axes[a].name, stage.name, stage.axes[a].extent));
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Where the tables of the stage's own reads are looked up.
+  Broken touched(const Stmt& s, const Enclosing& around, const Compute& compute) const {
+    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+      if (!compute.read_buffers[r]) continue;
+      for (const IndexExpr& index : stage.reads[r].index) {
+        if (!has_table(index)) continue;
+        if (auto broken = in_stage(s, compute)) return broken;
+        const Hull hull = hull_of(nest_, index, compute);
+        if (auto broken = lookups(s, around, hull.low)) return broken;
+        if (auto broken = lookups(s, around, hull.high)) return broken;
+      }
+    }
+    return std::nullopt;
   }
 
   Broken ranges(const Stmt& s, const Enclosing& around, const std::vector<Range>& ranges) const {
