@@ -15,6 +15,25 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+/// Lines without a place of their own that stand between the same two lines in both texts, as many as before, were
+/// edited one by one (renamed, for instance): each is still the line that it was.
+void match_edited(std::vector<int>& places, std::size_t lines_after) {
+  for (std::size_t from = 0; from < places.size();) {
+    if (places[from] >= 0) {
+      ++from;
+      continue;
+    }
+    std::size_t to = from;
+    while (to < places.size() && places[to] < 0) ++to;
+    const int first = from == 0 ? 0 : places[from - 1] + 1;
+    const int end = to == places.size() ? static_cast<int>(lines_after) : places[to];
+    if (end - first == static_cast<int>(to - from)) {
+      for (std::size_t i = from; i < to; ++i) places[i] = first + static_cast<int>(i - from);
+    }
+    from = to;
+  }
+}
+
 /// By line of `before` (from 0): its line in `after`, or -1.
 std::vector<int> new_lines(const std::vector<std::string>& before, const std::vector<std::string>& after) {
   // length[i][j]: of the longest common subsequence of before[i…] and after[j…].
@@ -34,6 +53,7 @@ std::vector<int> new_lines(const std::vector<std::string>& before, const std::ve
       ++j;
     }
   }
+  match_edited(result, after.size());
   return result;
 }
 

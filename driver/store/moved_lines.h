@@ -9,7 +9,8 @@
 
 namespace stowage {
 
-/// The origins of those lines that `after` still has, at their new places (longest common subsequence of lines).
+/// The origins of those lines that `after` still has, at their new places (longest common subsequence of lines), and of
+/// those that were edited and stand between the same lines.
 std::vector<LineOrigin> moved_origins(const std::vector<LineOrigin>& origins, const std::string& before,
                                       const std::string& after);
 

@@ -79,25 +79,6 @@ Broken take_definitions(StageList& stored, const StageList& defined, const Unkno
   return std::nullopt;
 }
 
-/// Kernels get their tensors in main memory in the order of the stages' tensors, each where the memory map has it.
-Broken other_memory(const LoopNest& nest) {
-  std::vector<int> transferred;
-  for (const ModelBuffer& buffer : build_group_model(nest.stages).buffers) {
-    if (buffer.kind != ModelBuffer::Kind::intermediate) transferred.push_back(buffer.tensor);
-  }
-  std::sort(transferred.begin(), transferred.end());
-  transferred.erase(std::unique(transferred.begin(), transferred.end()), transferred.end());
-  const auto same = [&](const NestTensor& in_memory, int wanted) {
-    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(wanted)];
-    return in_memory.tensor == wanted && in_memory.written == (tensor.role == TensorRole::output) &&
-           in_memory.strides == (tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides);
-  };
-  if (std::equal(nest.tensors.begin(), nest.tensors.end(), transferred.begin(), transferred.end(), same)) {
-    return std::nullopt;
-  }
-  return "its tensors in memory are not those that the graph has there";
-}
-
 }  // namespace
 
 LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const Target& target) {
@@ -116,8 +97,25 @@ LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOpera
   if (const auto broken = take_definitions(nest.stages, defined, unknown)) refuse(*broken);
   if (const auto broken = verify(nest, target)) refuse(*broken);
   if (const auto broken = verify_results(nest, target)) refuse(*broken);
-  if (const auto broken = other_memory(nest)) refuse(*broken);
   return nest;
+}
+
+std::optional<std::string> other_memory(const LoopNest& nest, const GroupModel& model) {
+  std::vector<int> transferred;
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (buffer.kind != ModelBuffer::Kind::intermediate) transferred.push_back(buffer.tensor);
+  }
+  std::sort(transferred.begin(), transferred.end());
+  transferred.erase(std::unique(transferred.begin(), transferred.end()), transferred.end());
+  const auto same = [&](const NestTensor& in_memory, int wanted) {
+    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(wanted)];
+    return in_memory.tensor == wanted && in_memory.written == (tensor.role == TensorRole::output) &&
+           in_memory.strides == (tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides);
+  };
+  if (std::equal(nest.tensors.begin(), nest.tensors.end(), transferred.begin(), transferred.end(), same)) {
+    return std::nullopt;
+  }
+  return "its tensors in memory are not those that the graph has there";
 }
 
 }  // namespace stowage

@@ -12,15 +12,22 @@
 // A text that was edited may pass all this: then it is another plan of the same network.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/target.h"
 #include "fusion/groups/fused_graph.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/model/group_model.h"
 
 namespace stowage {
 
-/// Parses the nest of a sound group, gives its constants their values and shows the first two. Throws Damage.
+/// Parses the nest of a sound group, gives its constants their values and shows the first two, save where its tensors
+/// lie. Throws Damage.
 LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const Target& target);
+
+/// What of a nest's tensors in main memory is not as the graph has it, or nothing: kernels get them in the order of the
+/// stages' tensors, each where the memory map puts it.
+std::optional<std::string> other_memory(const LoopNest& nest, const GroupModel& model);
 
 }  // namespace stowage

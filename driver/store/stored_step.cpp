@@ -74,6 +74,9 @@ Plan read_plan(const StoredStep& step, const Graph& graph, const FusedOperator& 
   plan.schedule = *step.schedule;
   plan.nest = read_nest(step.nest, graph, group, target);
   const GroupModel model = build_group_model(plan.nest.stages);
+  if (const auto broken = other_memory(plan.nest, model)) {
+    throw Damage(fmt::format("the loop nest of '{}': {}", group.name, *broken));
+  }
   if (const auto broken = broken_schedule(group.name, model, plan.schedule, target)) {
     throw Damage(fmt::format("the schedule of '{}' cannot hold: {}", group.name, *broken));
   }

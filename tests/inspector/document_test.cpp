@@ -10,6 +10,7 @@
 #include "inspector/state/selection.h"
 #include "inspector/whatif/evaluate.h"
 #include "tests/inspector/window_fixture.h"
+#include "tests/places.h"
 
 namespace stowage::test {
 namespace {
@@ -25,6 +26,18 @@ TEST_CASE("a compiled folder opens beside the window's thread", "[inspector]") {
   REQUIRE(wait_until([&] { return opened.count() == 1; }));
   CHECK_FALSE(document.busy());
   CHECK(document.plan()->compilation.network == "matmul");
+}
+
+TEST_CASE("a folder of an older version opens", "[inspector]") {
+  Document document;
+  QSignalSpy opened(&document, &Document::opened);
+  const auto folder = source_folder() / "tests" / "driver" / "data" / "version-1" / "inception";
+  document.open({QString::fromStdString(folder.string()), {}});
+  REQUIRE(wait_until([&] { return !document.busy(); }));
+  INFO(format_diagnostics(document.diagnostics()));
+  REQUIRE(opened.count() == 1);
+  CHECK(document.plan()->steps.size() == 8);
+  CHECK(document.plan()->compilation.program.steps.front().group.template_name == "parallel_convolutions");
 }
 
 TEST_CASE("loading on the window's thread is a fault", "[inspector]") {
