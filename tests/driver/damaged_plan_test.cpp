@@ -326,7 +326,7 @@ TEST_CASE("a trace whose numbers are none is refused", "[damaged]") {
 TEST_CASE("a trace whose typed fields do not fit each other is refused", "[damaged]") {
   const Workplace here;
   const EditedTrace trace;
-  const auto event = EditedTrace::event;
+  const auto event = [](Json& file, const char* kind) -> Json& { return EditedTrace::event(file, kind); };
   const auto group = [](Json& file) -> Json& { return file.at("groups")[0]; };
   // Kinds, fields and names.
   trace.is_refused("'sizes' is no kind of event", [&](Json& file) { event(file, "size-tried")["kind"] = "sizes"; });
@@ -349,8 +349,9 @@ TEST_CASE("a trace whose typed fields do not fit each other is refused", "[damag
   // The split over the cores.
   const auto is_split = [](const Json& split) { return !split.at("split").empty(); };
   for (const std::int64_t parts : {std::int64_t{0}, std::int64_t{4096}, std::int64_t{1} << 40}) {
-    trace.is_refused("the split of iterator ",
-                     [&](Json& file) { event(file, "cores-split", is_split)["split"][0]["parts"] = parts; });
+    trace.is_refused("the split of iterator ", [&](Json& file) {
+      EditedTrace::event(file, "cores-split", is_split)["split"][0]["parts"] = parts;
+    });
   }
 }
 
