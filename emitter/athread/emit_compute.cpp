@@ -231,7 +231,7 @@ void ComputeWriter::write_vector() {
   // A constant number of trips is what compilers turn into vector code without a remainder.
   k_.out.open(fmt::format("if ({} == {}) {{", axes_[lane].end, axes_[lane].max_extent));
   loops(true);
-  k_.out.turn("} else {");
+  k_.out.else_branch("} else {");
   loops(false);
   k_.out.close();
 }
