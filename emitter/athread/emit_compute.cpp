@@ -75,7 +75,7 @@ IndexExpr ComputeWriter::at_point(const IndexExpr& e) const {
     const auto& buffer = compute_.read_buffers.at(static_cast<std::size_t>(read));
     check(buffer.has_value(), "an index that needs a read without a buffer");
     const auto& extents = k_.nest.buffers[static_cast<std::size_t>(*buffer)].extents;
-    return element_count(extents) == 1 ? *buffer : first_read + read;
+    return element_count(extents) == 1 ? buffer->buffer : first_read + read;
   });
   return substitute(numbered, [&](VarId axis) { return point(axis.index()); });
 }
