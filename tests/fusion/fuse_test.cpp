@@ -22,9 +22,13 @@ FusedGraph fuse(std::string_view strategy, const Graph& graph, Trace* trace = nu
 std::string text_of(const Trace& trace) {
   std::string text;
   for (const TraceRecord& record : trace.records) {
-    const char* outcome = record.outcome == TraceOutcome::accepted ? "+" : "-";
-    text += std::string(outcome) + " " + record.subject + " [" + record.place + "] " + record.message + "\n";
-    for (const auto& [name, value] : record.values) text += "    [" + name + "] " + value + "\n";
+    const TraceHeading at = heading_of(record);
+    const char* outcome = at.outcome == TraceOutcome::accepted ? "+" : "-";
+    text += std::string(outcome) + " " + record.subject + " [" + at.place + "] " + sentence(record) + "\n";
+    const auto* const refused = std::get_if<CandidateRefused>(&record.what);
+    for (std::size_t i = 1; refused != nullptr && i < refused->broken.size(); ++i) {
+      text += "    [" + refused->broken[i].rule + "] " + refused->broken[i].reason + "\n";
+    }
   }
   return text;
 }

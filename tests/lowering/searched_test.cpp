@@ -150,7 +150,7 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
         const Planned drawn = draw == 0 ? Planned(plan) : plan_group(group.name, stages, fixed, swtvm(), target, {});
         const auto* held = std::get_if<Plan>(&drawn);
         if (held == nullptr) continue;
-        const auto read = read_schedule(group.name, model, held->schedule);
+        const auto read = read_schedule(model, held->schedule);
         const std::int64_t least = bounds.least_cycles(std::get<ReadSchedule>(read));
         std::string terms;
         for (const TimeTerm& term : held->time.terms)
