@@ -118,15 +118,15 @@ class Collector {
   }
 
   void note_limits(const std::string& template_name, const std::set<OpId>& given_up, std::size_t groups) {
-    const std::size_t most = max_groups(facts_.graph.operators().size());
+    const std::size_t maximum = max_groups(facts_.graph.operators().size());
     if (!given_up.empty()) {
       note(template_name,
            StartsGivenUp{static_cast<std::int64_t>(given_up.size()), facts_.graph.op(*given_up.begin()).name,
                          static_cast<std::int64_t>(SearchBudget::tests_per_start),
                          static_cast<std::int64_t>(SearchBudget::embeddings_per_start)});
     }
-    if (groups > most) {
-      note(template_name, CandidatesCut{static_cast<std::int64_t>(groups), static_cast<std::int64_t>(most)});
+    if (groups > maximum) {
+      note(template_name, CandidatesCut{static_cast<std::int64_t>(groups), static_cast<std::int64_t>(maximum)});
     }
   }
 
@@ -139,11 +139,11 @@ class Collector {
   void note_longer_chains(const FusionTemplate& fusion_template, const VertexCandidates& fitting,
                           const std::stop_token& stop) {
     for (std::size_t v = 0; v < fusion_template.vertices.size(); ++v) {
-      const int most = fusion_template.vertices[v].repeat;
-      if (most == 1 || stop.stop_requested()) continue;
+      const int maximum = fusion_template.vertices[v].repeat;
+      if (maximum == 1 || stop.stop_requested()) continue;
       FusionTemplate longer = fusion_template;
       ++longer.vertices[v].repeat;
-      const std::string last_copy = fmt::format("{}#{}", longer.vertices[v].name, most + 1);
+      const std::string last_copy = fmt::format("{}#{}", longer.vertices[v].name, maximum + 1);
       SearchBudget budget(facts_.graph.operators().size());
       for (const Pattern& pattern : expand(longer)) {
         const bool is_longer =
@@ -156,7 +156,7 @@ class Collector {
         });
         if (legal == found.end()) continue;
         note(fusion_template.name,
-             ChainsCut{most, longer.vertices[v].name, facts_.graph.op((*legal)[pattern.anchor]).name}, true);
+             ChainsCut{maximum, longer.vertices[v].name, facts_.graph.op((*legal)[pattern.anchor]).name}, true);
         break;
       }
     }

@@ -136,16 +136,16 @@ namespace {
 /// Allows groups of at most so many operators.
 class SmallGroups : public GroupCost {
  public:
-  explicit SmallGroups(std::size_t most) : most_(most) {}
+  explicit SmallGroups(std::size_t maximum) : maximum_(maximum) {}
   [[nodiscard]] Answer cost(const Graph&, const FusedOperator& group) const override {
-    if (group.operators.size() <= most_) return {Decision::allow(), 1};
+    if (group.operators.size() <= maximum_) return {Decision::allow(), 1};
     return {Decision::refuse("ldm-capacity", "needs " + std::to_string(100 * group.operators.size()) + " KiB, has " +
-                                                 std::to_string(100 * most_) + " KiB"),
+                                                 std::to_string(100 * maximum_) + " KiB"),
             0};
   }
 
  private:
-  std::size_t most_;
+  std::size_t maximum_;
 };
 
 }  // namespace
