@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/store/trace_row.h"
 
+#include <algorithm>
 #include <array>
 #include <concepts>
-#include <limits>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -252,7 +252,8 @@ constexpr auto values_of(Of<SplitsLeftOut::Why>) {
 // --- writing ---------------------------------------------------------------------------------------------------------
 
 Json written(bool value) { return value; }
-Json written(std::int64_t value) { return value; }
+/// What is written can be read: a count beyond the largest is written as that.
+Json written(std::int64_t value) { return std::clamp<std::int64_t>(value, 0, max_cycles); }
 Json written(const std::string& text) { return text; }
 Json written(const std::pair<std::string, std::string>& pair) { return {pair.first, pair.second}; }
 template <class Tag>
@@ -307,9 +308,7 @@ class EventReader {
 
  private:
   void read(const Json& json, bool& value) const { value = json.get<bool>(); }
-  void read(const Json& json, std::int64_t& value) const {
-    value = whole_number(json, 0, std::numeric_limits<std::int64_t>::max());
-  }
+  void read(const Json& json, std::int64_t& value) const { value = whole_number(json, 0, max_cycles); }
   void read(const Json& json, std::string& text) const { text = json.get<std::string>(); }
   void read(const Json& json, std::pair<std::string, std::string>& pair) const {
     pair = json.get<std::pair<std::string, std::string>>();

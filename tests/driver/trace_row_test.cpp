@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of event of a trace: its sentence, and its JSON, whole and damaged in every field.
 #include <functional>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -132,6 +133,16 @@ TEST_CASE("every kind of event is read as it was written", "[trace]") {
     CHECK(sentence(read, names) == sentence(event, names));
   }
   CHECK(kinds.size() == std::variant_size_v<TraceEvent>);
+}
+
+TEST_CASE("a count beyond the largest that is read is written as that", "[trace]") {
+  const Json row = row_of(LoopPlaced{{k, true}, std::numeric_limits<std::int64_t>::max(), max_cycles});
+  CHECK(row.at("operations") == max_cycles);
+  CHECK(row.at("transfers") == max_cycles);
+  CHECK_NOTHROW(event_of(row, &names));
+  Json larger = row;
+  larger["transfers"] = max_cycles + 1;
+  CHECK_THROWS_AS(event_of(larger, &names), std::invalid_argument);
 }
 
 /// Calls `visit` with every value in it, at any depth.

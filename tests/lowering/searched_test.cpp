@@ -249,14 +249,16 @@ TEST_CASE("the search is the same every time and tells what it tried") {
   std::string text;
   std::string text_again;
   std::int64_t splits = 0;
+  const auto text_of = [](const TraceRecord& record) {
+    const TraceHeading at = heading_of(record);
+    return at.algorithm + " " + at.place + " " + sentence(record) + "\n";
+  };
   for (const TraceRecord& record : trace.records) {
-    text += record.algorithm + " " + record.place + " " + record.message + "\n";
-    splits += record.algorithm == "search" && record.place == "split" ? 1 : 0;
+    text += text_of(record);
+    splits += std::holds_alternative<SplitPlanned>(record.what) ? 1 : 0;
     CHECK(is_of_planner(record));
   }
-  for (const TraceRecord& record : again.records) {
-    text_again += record.algorithm + " " + record.place + " " + record.message + "\n";
-  }
+  for (const TraceRecord& record : again.records) text_again += text_of(record);
   INFO(text);
   CHECK(text == text_again);
   CHECK(splits >= 3);
