@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace stowage {
 
@@ -42,8 +43,10 @@ void take_words_of_today(StoredStep& step) {
 
 void take_words_of_today(Trace& trace, FusionRecord& fusion) {
   for (TraceRecord& record : trace.records) {
-    take(record.algorithm);
-    take(record.place);
+    auto* text = std::get_if<TextRecord>(&record.what);  // all that a trace of then has
+    if (text == nullptr) continue;
+    take(text->algorithm);
+    take(text->place);
   }
   for (SearchLimit& limit : fusion.limits) take(limit.template_name);
   for (CandidateRecord& candidate : fusion.candidates) {

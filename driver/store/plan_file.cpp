@@ -152,30 +152,6 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
   compilation.emitted = emit_signed(compilation);
 }
 
-/// Buffer sizes on the way to a plan are those of its iterators.
-void check_sizes(const Program& program, const Trace& trace) {
-  std::map<std::string, std::map<std::string, std::int64_t>> extents;  // by fused operator and iterator
-  for (const ProgramStep& step : program.steps) {
-    if (!step.plan) continue;
-    for (const GroupIterator& iterator : group_iterators(step.plan->nest.stages)) {
-      extents[step.group.name][iterator.name] = iterator.extent;
-    }
-  }
-  constexpr std::string_view prefix = "buffer ";
-  for (const TraceRecord& record : trace.records) {
-    const auto of = extents.find(record.subject);
-    if (record.algorithm != "alg1" || of == extents.end()) continue;
-    for (const auto& [name, value] : record.values) {
-      if (!name.starts_with(prefix)) continue;
-      const auto extent = of->second.find(name.substr(prefix.size()));
-      if (extent == of->second.end()) throw Damage(fmt::format("'{}' has no iterator for '{}'", of->first, name));
-      if (std::stoll(value) > std::max<std::int64_t>(1, extent->second)) {
-        throw Damage(fmt::format("'{}' of '{}' is {} of {}", name, of->first, value, extent->second));
-      }
-    }
-  }
-}
-
 }  // namespace
 
 bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
@@ -249,7 +225,7 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
     reading = &trace_path;
     StoredTrace decisions = reading_trace.get();
     if (stored.version == 1) take_words_of_today(decisions.trace, decisions.fusion);
-    check_sizes(compilation.program, decisions.trace);
+    check_trace(compilation.program, decisions.trace);
     compilation.trace = std::move(decisions.trace);
     compilation.fusion = std::move(decisions.fusion);
     Diagnostics sources;
