@@ -129,6 +129,13 @@ TEST_CASE("a nest that is not its schedule's is refused", "[damaged]") {
                 {"   12    wait 11", "         wait 13"}});
 }
 
+TEST_CASE("a sound nest with slots is refused, because nothing emits them", "[damaged]") {
+  const Workplace here;
+  const EditedNest nest;
+  nest.refused("mix", "statement 3 uses slots, which no version emits yet",
+               {{"    3  wait 1\n", "    3  wait bias_b_ldm\n"}});
+}
+
 TEST_CASE("a nest that cannot be read is refused at its line", "[damaged]") {
   const Workplace here;
   const EditedNest nest;
