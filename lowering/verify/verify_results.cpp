@@ -84,11 +84,12 @@ class ResultsCheck {
     for (const Buffer& buffer : nest_.buffers) {
       if (buffer.slots != 1) return fmt::format("one-slot: buffer {} has {} slots", buffer.name, buffer.slots);
     }
+    if (const Stmt* use = first_use_of_slots(nest_)) {
+      return broken_rule(nest_, "one-slot", *use, "a buffer is used at its own origin alone");
+    }
     Broken broken;
     visit_statements(nest_.body, [&](const Stmt& s) {
       if (const auto* compute = std::get_if<Compute>(&s.node)) add_counted(*compute);
-      if (!broken && !is_plain(s))
-        broken = broken_rule(nest_, "one-slot", s, "a buffer is used at its own origin alone");
     });
     visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
       if (!broken) broken = statement(s, around);
@@ -99,17 +100,6 @@ class ResultsCheck {
  private:
   [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
   [[nodiscard]] Content& content(int index) { return contents_[static_cast<std::size_t>(index)]; }
-
-  /// Whether the statement uses buffers as a whole, each where the buffer says that its box is.
-  static bool is_plain(const Stmt& s) {
-    if (const auto* dma = std::get_if<Dma>(&s.node)) return dma->buffer.is_plain();
-    if (const auto* wait = std::get_if<Wait>(&s.node)) return !wait->slot;
-    if (const auto* fill = std::get_if<Fill>(&s.node)) return fill->buffer.is_plain();
-    const auto* compute = std::get_if<Compute>(&s.node);
-    return compute == nullptr || (compute->output_buffer.is_plain() &&
-                                  std::all_of(compute->read_buffers.begin(), compute->read_buffers.end(),
-                                              [](const auto& source) { return !source || source->is_plain(); }));
-  }
 
   Broken statement(const Stmt& s, const Enclosing& around) {
     if (auto broken = element_values(s, around)) return broken;
