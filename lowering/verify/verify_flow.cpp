@@ -55,8 +55,6 @@ class FlowCheck {
   }
 
  private:
-  // Names and numbers.
-
   [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
   [[nodiscard]] const Cell& cell(int index) const { return cells_[static_cast<std::size_t>(index)]; }
   [[nodiscard]] Content& content(int index) { return state_.contents[static_cast<std::size_t>(index)]; }
@@ -74,9 +72,9 @@ class FlowCheck {
   }
 
   [[nodiscard]] std::string transfer_text(const Flight& flight) const {
-    const std::string slot = buffer(cell(flight.cell).buffer).slots == 1 ? "" : name_of(flight.cell);
+    const Buffer& moved = buffer(cell(flight.cell).buffer);
     return fmt::format("{} of {} is under way{}", flight.statement,
-                       slot.empty() ? buffer(cell(flight.cell).buffer).name : slot,
+                       moved.slots == 1 ? moved.name : name_of(flight.cell),
                        flight.started.empty() ? "" : ", started" + flight.started);
   }
 
@@ -272,10 +270,8 @@ class FlowCheck {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(transfer.nest_tensor)];
     const auto use = used(s, transfer.buffer, 0);
     if (!use) return unknown_slot(s);
-    const auto again = std::find_if(state_.in_flight.begin(), state_.in_flight.end(), [&](const Flight& flight) {
-      return flight.statement == s.id && flight.cell == use->cell;
-    });
-    if (again != state_.in_flight.end()) {
+    Flight flight{s.id, use->cell, use->box, followed_.is_followed(transfer.buffer) ? slots_->iteration() : ""};
+    if (is_under_way(state_, flight)) {
       return broken("transfer-awaited", s, "the transfer starts again before it was awaited");
     }
     if (transfer.direction == DmaDirection::put) {
@@ -287,8 +283,7 @@ class FlowCheck {
       }
       if (auto found = untouched_in_flight(s, use->cell, true)) return found;
     }
-    const bool followed = followed_.is_followed(transfer.buffer);
-    state_.in_flight.insert({s.id, use->cell, use->box, followed ? slots_->iteration() : ""});
+    state_.in_flight.insert(std::move(flight));
     return std::nullopt;
   }
 

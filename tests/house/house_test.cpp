@@ -216,8 +216,9 @@ TEST_CASE("every source file names its licence", "[house]") {
   for (const SourceFile& file : source_tree()) {
     const bool is_source =
         std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) { return file.path.ends_with(kind); });
-    // Goldens are exactly what is written.
-    if (!is_source || file.path.find("/golden/") != std::string::npos) continue;
+    // Goldens, and folders that an earlier version wrote, are exactly what was written.
+    if (!is_source || file.path.starts_with("tests/driver/data/") || file.path.find("/golden/") != std::string::npos)
+      continue;
     INFO(file.path);
     CHECK(has_licence(file));
   }
