@@ -183,7 +183,7 @@ std::optional<std::string> broken_schedule(const std::string& subject, const Gro
 
 std::optional<std::string> other_than_schedule(const LoopNest& nest, const GroupModel& model,
                                                const Schedule& schedule) {
-  const auto read = read_schedule(nest.name, model, schedule);
+  const auto read = read_schedule(model, schedule);
   if (const auto* refused = std::get_if<Decision>(&read)) return refused->reason;
   return ScheduleCheck(nest, model, schedule, std::get<ReadSchedule>(read)).run();
 }
