@@ -56,7 +56,7 @@ TraceHeading heading_of(const TraceEvent& what);
 inline TraceHeading heading_of(const TraceRecord& record) { return heading_of(record.what); }
 
 /// The state of algorithm 1 in one of its events; null for others.
-const BufferState* buffer_state(const TraceEvent& what);
+const LdmState* ldm_state(const TraceEvent& what);
 
 /// What happened, with its numbers.
 std::string sentence(const TraceEvent& what, const GroupNames& names = {});

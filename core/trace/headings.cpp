@@ -109,7 +109,7 @@ TraceHeading heading_of(const TraceEvent& what) {
   return std::visit([](const auto& event) { return heading(event); }, what);
 }
 
-const BufferState* buffer_state(const TraceEvent& what) {
+const LdmState* ldm_state(const TraceEvent& what) {
   if (const auto* classified = std::get_if<IteratorsClassified>(&what)) return &classified->state;
   if (const auto* tried = std::get_if<SizeTried>(&what)) return &tried->state;
   if (const auto* chosen = std::get_if<SizesChosen>(&what)) return &chosen->state;

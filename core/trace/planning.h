@@ -38,11 +38,11 @@ enum class IteratorClass : std::uint8_t {
 std::string_view name_of(IteratorClass c);
 
 /// The state of algorithm 1.
-struct BufferState {
+struct LdmState {
   std::vector<std::int64_t> sizes;     ///< by iterator: elements buffered
   std::vector<IteratorClass> classes;  ///< by iterator
   std::int64_t ldm_bytes = 0;          ///< that all buffers take
-  friend bool operator==(const BufferState&, const BufferState&) = default;
+  friend bool operator==(const LdmState&, const LdmState&) = default;
 };
 
 /// Algorithm 5, of one iterator.
@@ -57,7 +57,7 @@ struct IteratorsClassified {
   enum class When : std::uint8_t { first, after_start, after_whole } when = When::first;
   std::optional<IteratorId> whole;          ///< after_whole: it is why
   std::vector<IteratorClassified> changed;  ///< whose class is new
-  BufferState state;
+  LdmState state;
 };
 
 /// A size that algorithm 1 gave an iterator's buffers, or tried to.
@@ -68,11 +68,11 @@ struct SizeTried {
   std::int64_t range = 1;          ///< of the iterator on one core
   std::int64_t good_elements = 1;  ///< of a DMA block of good bandwidth
   std::int64_t room = 0;           ///< bytes of LDM for buffers
-  BufferState state;               ///< with this size, also if it does not fit
+  LdmState state;                  ///< with this size, also if it does not fit
 };
 
 struct SizesChosen {
-  BufferState state;
+  LdmState state;
 };
 
 /// Even one element of every iterator is too much.

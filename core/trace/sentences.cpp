@@ -153,7 +153,7 @@ std::string say(const BufferCorrelated& correlated, const GroupNames& names) {
   return fmt::format("{} is correlated with [{}]", name(correlated.buffer, names), joined(dimensions));
 }
 
-std::string sizes_text(const BufferState& state, const GroupNames& names) {
+std::string sizes_text(const LdmState& state, const GroupNames& names) {
   std::vector<std::string> sizes;
   for (std::size_t i = 0; i < state.sizes.size(); ++i) {
     sizes.push_back(fmt::format("{}={}", names.iterators.at(i), state.sizes[i]));
@@ -161,7 +161,7 @@ std::string sizes_text(const BufferState& state, const GroupNames& names) {
   return joined(sizes);
 }
 
-std::string taken_text(const BufferState& state, const GroupNames& names) {
+std::string taken_text(const LdmState& state, const GroupNames& names) {
   return fmt::format("{} takes {}", sizes_text(state, names), ldm_bytes_text(state.ldm_bytes));
 }
 

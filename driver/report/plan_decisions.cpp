@@ -70,7 +70,7 @@ PlanDecisions decisions_of(const GroupModel& model, const Schedule& schedule, co
                            std::span<const TraceRecord> records) {
   PlanDecisions found;
   const GroupNames names = names_of(model);
-  std::optional<BufferState> refused;
+  std::optional<LdmState> refused;
   OrderFollower order(schedule);
   for (const TraceRecord& record : records) {
     if (record.names == nullptr || *record.names != names) continue;

@@ -32,9 +32,9 @@ bool follow(LoopRound& round, const TraceRecord& record);
 
 /// The records that led to a schedule: of planners that try several, those of the run that gave it.
 struct PlanDecisions {
-  std::vector<LoopRound> rounds;       ///< of algorithm 2, innermost place first
-  std::optional<BufferState> sizes;    ///< at the end of algorithm 1
-  std::optional<BufferState> refused;  ///< with the doubling that did not fit
+  std::vector<LoopRound> rounds;    ///< of algorithm 2, innermost place first
+  std::optional<LdmState> sizes;    ///< at the end of algorithm 1
+  std::optional<LdmState> refused;  ///< with the doubling that did not fit
 };
 /// `sizes` are the schedule's by iterator. Records that speak of other iterators or buffers than the group has, as in a
 /// trace that was damaged, and records of text decide nothing.

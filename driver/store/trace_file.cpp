@@ -100,7 +100,7 @@ void check_iterators(const TraceRecord& record, const std::vector<GroupIterator>
       if (numbers[i] > std::max<std::int64_t>(1, iterators[i].extent)) damage(what, i, numbers[i]);
     }
   };
-  if (const BufferState* state = buffer_state(record.what)) check_up_to_extent("buffer size", state->sizes);
+  if (const LdmState* state = ldm_state(record.what)) check_up_to_extent("buffer size", state->sizes);
   const auto* const split = std::get_if<CoresSplit>(&record.what);
   if (split == nullptr) return;
   check_up_to_extent("range", split->ranges);

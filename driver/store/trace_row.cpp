@@ -127,8 +127,8 @@ constexpr auto fields_of(Of<BufferCorrelated>) {
   using T = BufferCorrelated;
   return kind("buffer-correlated", field("buffer", &T::buffer), field("dimensions", &T::dimensions));
 }
-constexpr auto fields_of(Of<BufferState>) {
-  using T = BufferState;
+constexpr auto fields_of(Of<LdmState>) {
+  using T = LdmState;
   return kind("", field("sizes", &T::sizes), field("classes", &T::classes), field("ldm_bytes", &T::ldm_bytes));
 }
 constexpr auto fields_of(Of<IteratorClassified>) {
@@ -354,7 +354,7 @@ class EventReader {
   }
   template <class Value>
   void check(const Value&) const {}
-  void check(const BufferState& state) const {
+  void check(const LdmState& state) const {
     check_count(state.sizes.size());
     check_count(state.classes.size());
     for (const std::int64_t size : state.sizes) {

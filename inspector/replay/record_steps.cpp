@@ -138,13 +138,13 @@ class RecordFollower {
 
   // --- algorithms 1 and 5 --------------------------------------------------------------------------------------------
 
-  void take(const BufferState& buffers) {
+  void take(const LdmState& buffers) {
     maker_.loop_over_tiles(buffers);
     state_.changed.clear();
     ordering_ = false;  // other loops, of which none has a place
   }
 
-  void know(const BufferState& buffers) { classes_.assign(buffers.classes.begin(), buffers.classes.end()); }
+  void know(const LdmState& buffers) { classes_.assign(buffers.classes.begin(), buffers.classes.end()); }
 
   /// Algorithm 5, one step for every iterator whose class is new.
   void add_class(const IteratorClassified& classified) {

@@ -30,7 +30,7 @@ void finish_state(StepMaker& maker) {
   const std::vector<ParallelSplit> parallel = schedule.parallel.value_or(std::vector<ParallelSplit>{});
   maker.state.parallel = parallel;
   maker.state.ranges = core_ranges(maker.model(), parallel);
-  BufferState buffers;
+  LdmState buffers;
   for (std::size_t i = 0; i < maker.model().iterators.size(); ++i) {
     const auto size = schedule.buffer.find(maker.model().iterators[i].name);
     buffers.sizes.push_back(size == schedule.buffer.end() ? 1 : size->second);

@@ -73,7 +73,7 @@ void StepMaker::loop_over_iterators() {
   }
 }
 
-void StepMaker::loop_over_tiles(const BufferState& buffers) {
+void StepMaker::loop_over_tiles(const LdmState& buffers) {
   LdmSizes sizes{buffers.sizes, {}};
   for (const IteratorClass found : buffers.classes) sizes.whole.push_back(found == IteratorClass::whole);
   state.sizes = buffers.sizes;

@@ -35,7 +35,7 @@ class StepMaker {
   /// Before anything is buffered the loops are the iterators.
   void loop_over_iterators();
   /// The loops of buffers of these sizes, none of which has a place yet.
-  void loop_over_tiles(const BufferState& buffers);
+  void loop_over_tiles(const LdmState& buffers);
   /// The loops in the order of the finished plan.
   void arrange_finally();
   /// A tensor's transfer inside a loop; before the first for any other name.

@@ -196,8 +196,8 @@ class LdmManagement {
     return buffer_[static_cast<std::size_t>(i)] < ranges_[static_cast<std::size_t>(i)];
   }
 
-  [[nodiscard]] BufferState state() const {
-    BufferState state{buffer_, {}, used()};
+  [[nodiscard]] LdmState state() const {
+    LdmState state{buffer_, {}, used()};
     for (std::size_t i = 0; i < buffer_.size(); ++i) state.classes.push_back(classes_.class_of(static_cast<int>(i)));
     return state;
   }
@@ -228,7 +228,7 @@ class LdmManagement {
     trace_.add(std::move(classified));
   }
 
-  void note_told(const BufferState& state) { told_.assign(state.classes.begin(), state.classes.end()); }
+  void note_told(const LdmState& state) { told_.assign(state.classes.begin(), state.classes.end()); }
 
   const GroupModel& model_;
   const std::vector<std::int64_t>& ranges_;

@@ -21,7 +21,7 @@ const BufferId a(0U);
 const BufferId b(1U);
 const BufferId c(2U);
 
-BufferState state() {
+LdmState state() {
   using enum IteratorClass;
   return {{1, 128, 64}, {num, whole, comp}, 33536};
 }
@@ -119,6 +119,12 @@ TEST_CASE("every kind of event has its heading and its sentence", "[trace]") {
   }
   CHECK(kinds.size() == std::variant_size_v<TraceEvent>);
   CHECK(text == golden("trace-sentences.txt", text));
+}
+
+TEST_CASE("fields and values of events keep their names in the file", "[trace]") {
+  std::string text;
+  for (const TraceEvent& event : examples()) text += row_of(event).dump() + "\n";
+  CHECK(text == golden("trace-events.txt", text));
 }
 
 TEST_CASE("every kind of event is read as it was written", "[trace]") {

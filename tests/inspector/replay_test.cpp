@@ -57,7 +57,7 @@ Replay replay_of(const std::vector<TraceRecord>& records) {
 TEST_CASE("a damaged trace without sizes is replayed as far as it goes", "[inspector][replay][damaged]") {
   std::vector<TraceRecord> records = sample_plan("matmul")->compilation.trace.records;
   for (TraceRecord& record : records) {
-    if (buffer_state(record.what) == nullptr) continue;
+    if (ldm_state(record.what) == nullptr) continue;
     auto names = std::make_shared<GroupNames>(*record.names);
     names->iterators.erase(names->iterators.begin() + 1);  // y
     record.names = names;
@@ -73,7 +73,7 @@ TEST_CASE("sizes that a damaged trace has behind an order begin it anew", "[insp
                                  [](const auto& r) { return std::holds_alternative<SizesChosen>(r.what); });
   REQUIRE(last != records.rend());
   TraceRecord again = *last;
-  BufferState& state = std::get<SizesChosen>(again.what).state;
+  LdmState& state = std::get<SizesChosen>(again.what).state;
   state.classes[0] = state.classes[1] = IteratorClass::whole;  // x and y
   const auto first = std::find_if(records.begin(), records.end(),
                                   [](const auto& r) { return std::holds_alternative<LoopTried>(r.what); });
