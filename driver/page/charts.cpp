@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's own drawings: roofline, scratchpad, main memory. Plain SVG whose colours come from the page's style.
 #include <algorithm>
-#include <cmath>
-#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,7 +8,10 @@
 
 #include "core/number_text.h"
 #include "core/quoting.h"
+#include "driver/drawing/cost_bars.h"
+#include "driver/drawing/roofline.h"
 #include "driver/page/page_parts.h"
+#include "driver/page/scene_svg.h"
 #include "lowering/model/ldm_room.h"
 
 namespace stowage {
@@ -32,144 +33,34 @@ std::string open_chart(double width, double height, const std::string& title) {
                      escaped(title));
 }
 
-// Roofline.
+constexpr double chart_width = 1000;
 
-/// "1.5 Gflop/s".
-std::string rate_text(double flops_per_second) {
-  constexpr std::array units = {"flop/s", "kflop/s", "Mflop/s", "Gflop/s", "Tflop/s"};
-  std::size_t unit = 0;
-  while (flops_per_second >= 1000 && unit + 1 < units.size()) {
-    flops_per_second /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", flops_per_second, units[unit]);
-}
-
-struct RooflinePoint {
-  std::size_t step = 0;
-  double intensity = 0;  ///< flop per byte of DMA
-  double rate = 0;       ///< flop per second
-  std::int64_t cycles = 0;
-};
-
-std::vector<RooflinePoint> roofline_points(const PageScope& scope) {
-  const Program& program = scope.program();
-  std::vector<RooflinePoint> points;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& plan = program.steps[i].plan;
-    if (!plan || !scope.has(i)) continue;
-    const auto work = static_cast<double>(flops(plan->nest.stages));
-    const auto bytes = static_cast<double>(dma_totals(plan->counts).bytes);
-    if (work <= 0 || bytes <= 0 || plan->time.seconds <= 0) continue;
-    points.push_back({i, work / bytes, work / plan->time.seconds, plan->time.cycles});
-  }
-  return points;
-}
-
-/// Maps values to a range of pixels by their logarithm.
-struct LogScale {
-  double low;  ///< powers of ten
-  double high;
-  double from;
-  double to;
-  [[nodiscard]] double at(double value) const { return from + (std::log10(value) - low) / (high - low) * (to - from); }
-};
-
-LogScale log_scale(const std::vector<double>& values, double from, double to) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const double first = std::floor(std::log10(*low));
-  return {first, std::max(std::ceil(std::log10(*high)), first + 1), from, to};
-}
-
-std::string power_text(int power) {
-  return power >= 0 && power <= 3 ? fmt::format("{}", static_cast<int>(std::pow(10, power)))
-                                  : fmt::format("{:g}", std::pow(10, power));
+/// To the sections of the fused operators that are told in full.
+LinkOf links_of(const PageScope& scope) {
+  return [&scope](const drawing::Subject& subject) {
+    const auto step = static_cast<std::size_t>(subject.step);
+    return subject.step >= 0 && scope.has(step) ? "#" + anchor_of(step) : "";
+  };
 }
 
 }  // namespace
 
-std::string roofline(const PageScope& scope) {
+std::string roofline_chart(const PageScope& scope) {
   const Program& program = scope.program();
-  const Target& target = program.target;
-  const std::vector<RooflinePoint> points = roofline_points(scope);
-  if (points.empty() || target.dma_bandwidth.empty()) return "<p>No fused operator computes and moves data.</p>\n";
-  const double vector_roof = target.cores * target.vector_flops_per_cycle * target.clock_hz;
-  const double scalar_roof = target.cores * target.scalar_flops_per_cycle * target.clock_hz;
-  double bandwidth = 0;
-  for (const BandwidthPoint& point : target.dma_bandwidth) bandwidth = std::max(bandwidth, point.bytes_per_second);
+  std::vector<drawing::RooflinePoint> points = drawing::roofline_points(program);
+  std::erase_if(points, [&](const auto& point) { return !scope.has(static_cast<std::size_t>(point.step)); });
+  if (points.empty() || program.target.dma_bandwidth.empty()) {
+    return "<p>No fused operator computes and moves data.</p>\n";
+  }
+  return to_svg(drawing::roofline(program, points, page_sheet(chart_width, 440)), links_of(scope));
+}
 
-  constexpr double width = 900;
-  constexpr double height = 420;
-  std::vector<double> intensities = {vector_roof / bandwidth * 2};
-  std::vector<double> rates = {vector_roof};
-  std::int64_t max_cycles = 1;
-  for (const RooflinePoint& point : points) {
-    intensities.push_back(point.intensity);
-    rates.push_back(point.rate);
-    max_cycles = std::max(max_cycles, point.cycles);
-  }
-  const LogScale x = log_scale(intensities, 70, width - 15);
-  LogScale y = log_scale(rates, height - 45, 15);
-  std::string svg = open_chart(width, height, "roofline: operations per second against operations per DMA byte");
-  for (int power = static_cast<int>(x.low); power <= static_cast<int>(x.high); ++power) {
-    const double at = x.at(std::pow(10, power));
-    svg += line_at(at, y.from, at, y.to, "grid");
-    svg += text_at(at, y.from + 15, power_text(power), R"(text-anchor="middle" class="soft")");
-  }
-  for (int power = static_cast<int>(y.low); power <= static_cast<int>(y.high); ++power) {
-    const double at = y.at(std::pow(10, power));
-    svg += line_at(x.from, at, x.to, at, "grid");
-    svg += text_at(x.from - 6, at + 4, rate_text(std::pow(10, power)), R"(text-anchor="end" class="soft")");
-  }
-  svg += text_at((x.from + x.to) / 2, height - 8, "operations per byte of DMA", R"(text-anchor="middle")");
+std::string cost_chart(const Program& program, std::size_t step) {
+  return to_svg(drawing::cost_bars(program, static_cast<int>(step), std::nullopt, page_sheet(chart_width, 0)));
+}
 
-  // A roof: up with the bandwidth as far as the peak, then level.
-  const auto roof = [&](double peak, const std::string& css_class, const std::string& name) {
-    const double from = std::max(std::pow(10, x.low), std::pow(10, y.low) / bandwidth);
-    const double ridge = std::max(peak / bandwidth, from);
-    svg += fmt::format(R"(<polyline points="{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}" class="{}"/>)", x.at(from),
-                       y.at(std::min(from * bandwidth, peak)), x.at(ridge), y.at(peak), x.to, y.at(peak), css_class);
-    svg += text_at(x.to - 4, y.at(peak) - 5, name, R"(text-anchor="end")");
-  };
-  roof(scalar_roof, "roof second", "scalar loops: " + rate_text(scalar_roof));
-  roof(vector_roof, "roof", "vector loops: " + rate_text(vector_roof));
-  // Along the slope, at its middle.
-  const double slope_from = std::max(std::pow(10, x.low), std::pow(10, y.low) / bandwidth);
-  const double middle = std::sqrt(slope_from * vector_roof / bandwidth);
-  const double angle = std::atan2(y.at(10 * bandwidth) - y.at(bandwidth), x.at(10) - x.at(1)) * 180 / 3.14159265;
-  svg += fmt::format(
-      R"svg(<text transform="translate({:.1f} {:.1f}) rotate({:.1f})" text-anchor="middle">DMA at best: {:.3g} GB/s</text>)svg",
-      x.at(middle) - 4, y.at(middle * bandwidth) - 5, angle, bandwidth / 1e9);
-
-  for (const RooflinePoint& point : points) {
-    const FusedOperator& group = program.steps[point.step].group;
-    const double radius = 3 + 9 * std::sqrt(static_cast<double>(point.cycles) / static_cast<double>(max_cycles));
-    const double reachable = std::min(vector_roof, point.intensity * bandwidth);
-    svg += fmt::format(
-        R"(<a href="#{}"><circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" class="dot"><title>{}</title></circle></a>)",
-        anchor_of(point.step), x.at(point.intensity), y.at(point.rate), radius,
-        escaped(fmt::format("{}: {:.3g} operations per byte, {}, {:.1f} % of what the roof allows", group.name,
-                            point.intensity, rate_text(point.rate), 100 * point.rate / reachable)));
-  }
-  // Names of those that take most time, each where no other name is yet.
-  std::vector<RooflinePoint> by_time = points;
-  std::stable_sort(by_time.begin(), by_time.end(), [](const auto& a, const auto& b) { return a.cycles > b.cycles; });
-  std::vector<std::pair<double, double>> taken;
-  constexpr std::size_t max_names = 6;
-  for (const RooflinePoint& point : by_time) {
-    if (taken.size() == max_names) break;
-    const bool to_the_left = x.at(point.intensity) > (x.from + x.to) * 0.7;
-    const double at_x = x.at(point.intensity) + (to_the_left ? -14 : 14);
-    const double at_y = y.at(point.rate) + 4;
-    const bool free = std::none_of(taken.begin(), taken.end(), [&](const auto& other) {
-      return std::abs(other.first - at_x) < 170 && std::abs(other.second - at_y) < 13;
-    });
-    if (!free) continue;
-    taken.emplace_back(at_x, at_y);
-    svg += text_at(at_x, at_y, shortened(program.steps[point.step].group.name, 26),
-                   to_the_left ? R"(text-anchor="end")" : "");
-  }
-  return svg + "</svg>\n";
+std::string cost_chart(const Program& program, const std::string& network) {
+  return to_svg(drawing::cost_bars(program, network, nullptr, page_sheet(chart_width, 0)));
 }
 
 std::string ldm_bar(const LoopNest& nest, const Target& target) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/drawing/sheet.h"
 #include "inspector/ldm/address_axis.h"
 #include "inspector/ldm/buffer_states.h"
 #include "lowering/model/ldm_room.h"
@@ -42,7 +43,7 @@ double add_title(Drawing& drawing, const Look& look, double width, const QString
 void add_addresses(Drawing& drawing, const Frame& frame, const Look& look, double left) {
   const QFontMetricsF metrics(look.smallFont());
   const int most = std::max(2, static_cast<int>(frame.area.height() / (metrics.height() * 2.5)));
-  for (const double address : ticks(frame.top, most, true)) {
+  for (const double address : drawing::ticks(frame.top, most, true)) {
     const double y = frame.y(address);
     drawing.line({frame.area.left(), y}, {frame.area.right(), y}, look.theme().line, 0.6);
     drawing.text({left, y - metrics.height() / 2, frame.area.left() - left - 6, metrics.height()},
@@ -59,7 +60,7 @@ void add_addresses(Drawing& drawing, const QRectF& area, const AddressAxis& axis
   std::vector<std::int64_t> wanted;
   if (axis.to_scale()) {
     const int most = std::max(2, static_cast<int>(area.height() / (height * 2.5)));
-    for (const double tick : ticks(static_cast<double>(axis.ends().back()), most, true)) {
+    for (const double tick : drawing::ticks(static_cast<double>(axis.ends().back()), most, true)) {
       wanted.push_back(static_cast<std::int64_t>(tick));
     }
   } else {
