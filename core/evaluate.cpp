@@ -12,41 +12,10 @@
 #include <fmt/format.h>
 
 #include "core/evaluate_lanes.h"
+#include "core/read_plan.h"
 
 namespace stowage {
 namespace {
-
-constexpr std::size_t block_points = 256;
-
-/// A sum of axes, or any other index expression; evaluated at one point of the reduction.
-class ReductionIndex {
- public:
-  explicit ReductionIndex(IndexExpr expression) : expression_(std::move(expression)) {}
-  [[nodiscard]] std::int64_t at(const std::vector<std::int64_t>& axes) const {
-    if (!expression_.is_affine()) return evaluate(expression_, [&](VarId axis) { return axes[axis.index()]; });
-    std::int64_t sum = expression_.constant();
-    for (const IndexTerm& term : expression_.terms()) sum += term.coefficient * axes[term.atom.variable.index()];
-    return sum;
-  }
-
- private:
-  IndexExpr expression_;
-};
-
-/// How one read finds its elements. Indices that are a part over spatial axes plus a part over reduction axes have
-/// their spatial part evaluated once for a block; others are evaluated as a whole at every point.
-struct ReadPlan {
-  const Access* access = nullptr;
-  const Tensor* tensor = nullptr;
-  std::vector<std::int64_t> strides;
-  bool separable = true;
-  bool depends_on_data = false;
-  std::vector<IndexExpr> spatial;         // per dimension, where separable
-  std::vector<ReductionIndex> reduction;  // per dimension, where separable
-  std::vector<IntLane> index;             // per dimension: the spatial part for the current block
-  std::vector<Interval> reach;            // per dimension: smallest and largest value in `index`
-  IntLane offset;                         // elements from the start of the tensor, of the spatial parts
-};
 
 /// One step of the program: loads a read, or computes a node from registers.
 struct Instruction {
@@ -60,7 +29,7 @@ class StageRun {
  public:
   StageRun(const StageList& list, const Stage& stage, const std::vector<Tensor>& values)
       : list_(list), stage_(stage), spatial_(static_cast<std::size_t>(stage.spatial)) {
-    for (const Access& access : stage.reads) plans_.push_back(plan_read(access, values));
+    for (const Access& access : stage.reads) plans_.push_back(plan_read(access, values, spatial_));
     read_register_.assign(stage.reads.size(), -1);
     result_of_body_ = compile(stage.body, body_fixed_, &body_varying_);
     if (stage.finish) result_of_finish_ = compile(stage.finish, finish_, nullptr);
@@ -89,33 +58,6 @@ class StageRun {
   [[nodiscard]] bool uses_reduction(const IndexExpr& e) const {
     const auto used = variables_of(e);
     return std::any_of(used.begin(), used.end(), [&](VarId axis) { return is_reduction_axis(axis); });
-  }
-
-  ReadPlan plan_read(const Access& access, const std::vector<Tensor>& values) const {
-    ReadPlan plan;
-    plan.access = &access;
-    plan.tensor = &values[static_cast<std::size_t>(access.tensor)];
-    plan.strides = row_major_strides(plan.tensor->shape());
-    for (const IndexExpr& e : access.index) {
-      IndexExpr spatial = e.constant();
-      IndexExpr reduction = 0;
-      for (const IndexTerm& term : e.terms()) {
-        const IndexExpr part = IndexExpr::of_atom(term.atom) * term.coefficient;
-        const auto used = variables_of(part);
-        const auto in_reduction = static_cast<std::size_t>(
-            std::count_if(used.begin(), used.end(), [&](VarId axis) { return is_reduction_axis(axis); }));
-        if (!tensor_values_of(part).empty()) plan.depends_on_data = true;
-        if (in_reduction != 0 && in_reduction != used.size()) plan.separable = false;
-        (in_reduction == 0 ? spatial : reduction) += part;
-      }
-      plan.spatial.push_back(std::move(spatial));
-      plan.reduction.emplace_back(std::move(reduction));
-    }
-    plan.separable = plan.separable && !plan.depends_on_data;
-    plan.index.assign(access.index.size(), IntLane(block_points));
-    plan.reach.resize(access.index.size());
-    plan.offset.resize(block_points);
-    return plan;
   }
 
   int new_register() {

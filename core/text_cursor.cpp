@@ -47,6 +47,68 @@ std::optional<char> hex_byte(std::string_view text) {
   return static_cast<char>(value);
 }
 
+std::size_t digits_end(std::string_view rest, std::size_t from) {
+  while (from < rest.size() && is_digit(rest[from])) ++from;
+  return from;
+}
+
+/// Where the number that `rest` begins with ends. Its kind tells whether it has a point or an exponent.
+std::size_t number_end(std::string_view rest, Token::Kind& kind) {
+  kind = Token::Kind::integer;
+  std::size_t length = digits_end(rest, 0);
+  if (length + 1 < rest.size() && rest[length] == '.' && is_digit(rest[length + 1])) {
+    kind = Token::Kind::number;
+    length = digits_end(rest, length + 1);
+  }
+  if (length < rest.size() && (rest[length] == 'e' || rest[length] == 'E')) {
+    std::size_t exponent = length + 1;
+    if (exponent < rest.size() && (rest[exponent] == '+' || rest[exponent] == '-')) ++exponent;
+    if (exponent < rest.size() && is_digit(rest[exponent])) {
+      kind = Token::Kind::number;
+      length = digits_end(rest, exponent);
+    }
+  }
+  return length;
+}
+
+/// Takes the number that `rest` begins with; characters taken.
+std::size_t take_number(std::string_view rest, Token& token) {
+  const std::size_t length = number_end(rest, token.kind);
+  token.text = rest.substr(0, length);
+  const char* const end = rest.data() + length;
+  if (token.kind == Token::Kind::integer && std::from_chars(rest.data(), end, token.integer).ec != std::errc()) {
+    token.kind = Token::Kind::number;  // an integer beyond 64 bits
+  }
+  if (std::from_chars(rest.data(), end, token.number).ec != std::errc()) {
+    token.number = std::numeric_limits<double>::infinity();
+  }
+  return length;
+}
+
+/// Takes the string whose opening quote `rest` begins with, up to its closing quote or the end of the line; characters
+/// taken, the closing quote not among them.
+std::size_t take_string(std::string_view rest, Token& token) {
+  token.kind = Token::Kind::string;
+  std::size_t length = 1;
+  while (length < rest.size() && rest[length] != '"') {
+    const bool escape = rest[length] == '\\' && length + 1 < rest.size();
+    if (escape) ++length;
+    if (const auto byte = escape ? hex_byte(rest.substr(length)) : std::nullopt) {
+      token.text += *byte;
+      length += 3;
+    } else {
+      token.text += rest[length++];
+    }
+  }
+  return length;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 std::string described(const Token& token) {
   switch (token.kind) {
     case Token::Kind::end: return "the end of the text";
@@ -68,101 +130,63 @@ void TextCursor::tokenize(std::string_view text) {
     lines_.emplace_back(text.substr(from, to - from));
     from = to + 1;
   }
-  int line_number = 0;
-  for (const std::string& line : lines_) {
-    ++line_number;
-    std::size_t i = 0;
-    while (i < line.size()) {
-      if (is_space(line[i])) {
-        ++i;
-        continue;
-      }
-      const std::string_view rest = std::string_view(line).substr(i);
-      Token token;
-      token.line = line_number;
-      token.column = static_cast<int>(i) + 1;
-      std::size_t length = 1;
-      if (rest.substr(0, 2) == "//") {
-        length = rest.size();
-        std::string_view note = rest.substr(2);
-        while (!note.empty() && is_space(note.front())) note.remove_prefix(1);
-        while (!note.empty() && is_space(note.back())) note.remove_suffix(1);
-        token.kind = Token::Kind::note;
-        token.text = note;
-        notes_.push_back(token);
-        break;
-      }
-      if (is_name_start(rest[0])) {
-        while (length < rest.size() && is_name_part(rest[length])) ++length;
-        token.kind = Token::Kind::name;
-        token.text = rest.substr(0, length);
-      } else if (is_digit(rest[0])) {
-        while (length < rest.size() && is_digit(rest[length])) ++length;
-        token.kind = Token::Kind::integer;
-        if (length + 1 < rest.size() && rest[length] == '.' && is_digit(rest[length + 1])) {
-          token.kind = Token::Kind::number;
-          ++length;
-          while (length < rest.size() && is_digit(rest[length])) ++length;
-        }
-        if (length < rest.size() && (rest[length] == 'e' || rest[length] == 'E')) {
-          std::size_t exponent = length + 1;
-          if (exponent < rest.size() && (rest[exponent] == '+' || rest[exponent] == '-')) ++exponent;
-          if (exponent < rest.size() && is_digit(rest[exponent])) {
-            token.kind = Token::Kind::number;
-            length = exponent;
-            while (length < rest.size() && is_digit(rest[length])) ++length;
-          }
-        }
-        token.text = rest.substr(0, length);
-        const char* const end = rest.data() + length;
-        if (token.kind == Token::Kind::integer && std::from_chars(rest.data(), end, token.integer).ec != std::errc()) {
-          token.kind = Token::Kind::number;  // an integer beyond 64 bits
-        }
-        if (std::from_chars(rest.data(), end, token.number).ec != std::errc()) {
-          token.number = std::numeric_limits<double>::infinity();
-        }
-      } else if (rest[0] == '"') {
-        token.kind = Token::Kind::string;
-        while (length < rest.size() && rest[length] != '"') {
-          const bool escape = rest[length] == '\\' && length + 1 < rest.size();
-          if (escape) ++length;
-          if (const auto byte = escape ? hex_byte(rest.substr(length)) : std::nullopt) {
-            token.text += *byte;
-            length += 3;
-          } else {
-            token.text += rest[length++];
-          }
-        }
-        if (length < rest.size()) {
-          ++length;
-        } else {
-          token.end_column = token.column + static_cast<int>(length);
-          error(token, "unterminated-string", "this string has no closing quote on its line");
-        }
-      } else {
-        token.kind = Token::Kind::symbol;
-        const bool is_double =
-            std::find(double_symbols.begin(), double_symbols.end(), rest.substr(0, 2)) != double_symbols.end();
-        if (is_double) length = 2;
-        token.text = rest.substr(0, length);
-        token.end_column = token.column + static_cast<int>(length);
-        if (!is_double && single_symbols.find(rest[0]) == std::string_view::npos) {
-          error(token, "unknown-character",
-                fmt::format("character 0x{:02x} begins nothing here", static_cast<unsigned char>(rest[0])));
-          ++i;
-          continue;
-        }
-      }
-      token.end_column = token.column + static_cast<int>(length);
-      tokens_.push_back(std::move(token));
-      i += length;
-    }
-  }
+  for (std::size_t line = 0; line < lines_.size(); ++line) tokenize_line(lines_[line], static_cast<int>(line) + 1);
   Token end;
-  end.line = line_number;
+  end.line = static_cast<int>(lines_.size());
   end.column = lines_.empty() ? 1 : static_cast<int>(lines_.back().size()) + 1;
   end.end_column = end.column + 1;
   tokens_.push_back(end);
+}
+
+void TextCursor::tokenize_line(const std::string& line, int number) {
+  for (std::size_t i = 0; i < line.size();) {
+    if (is_space(line[i])) {
+      ++i;
+      continue;
+    }
+    const std::string_view rest = std::string_view(line).substr(i);
+    Token token;
+    token.line = number;
+    token.column = static_cast<int>(i) + 1;
+    if (rest.starts_with("//")) {
+      token.kind = Token::Kind::note;
+      token.text = trimmed(rest.substr(2));
+      notes_.push_back(token);
+      return;
+    }
+    std::size_t length = 1;
+    bool known = true;
+    if (is_name_start(rest[0])) {
+      while (length < rest.size() && is_name_part(rest[length])) ++length;
+      token.kind = Token::Kind::name;
+      token.text = rest.substr(0, length);
+    } else if (is_digit(rest[0])) {
+      length = take_number(rest, token);
+    } else if (rest[0] == '"') {
+      length = take_string(rest, token);
+      if (length < rest.size()) {
+        ++length;
+      } else {
+        token.end_column = token.column + static_cast<int>(length);
+        error(token, "unterminated-string", "this string has no closing quote on its line");
+      }
+    } else {
+      token.kind = Token::Kind::symbol;
+      const bool is_double =
+          std::find(double_symbols.begin(), double_symbols.end(), rest.substr(0, 2)) != double_symbols.end();
+      if (is_double) length = 2;
+      token.text = rest.substr(0, length);
+      token.end_column = token.column + static_cast<int>(length);
+      known = is_double || single_symbols.find(rest[0]) != std::string_view::npos;
+      if (!known) {
+        error(token, "unknown-character",
+              fmt::format("character 0x{:02x} begins nothing here", static_cast<unsigned char>(rest[0])));
+      }
+    }
+    token.end_column = token.column + static_cast<int>(length);
+    if (known) tokens_.push_back(std::move(token));
+    i += length;
+  }
 }
 
 const Token& TextCursor::peek(std::size_t ahead) const { return tokens_[std::min(next_ + ahead, tokens_.size() - 1)]; }

@@ -89,6 +89,7 @@ class TextCursor {
 
  private:
   void tokenize(std::string_view text);
+  void tokenize_line(const std::string& line, int number);  ///< from 1
 
   std::string file_;
   Diagnostics& diagnostics_;

@@ -23,7 +23,7 @@ class ReadingStopped : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "reading was stopped"; }
 };
 
-/// Parses a text. The elements of the arrays in `rows`, by their keys from the root ("fusion/strategies/candidates"),
+/// Parses a text. The elements of the arrays in `rows`, by their keys from the root ("fusion/candidates"),
 /// go to their readers in order and are dropped, so that these arrays stay empty in the result. Throws what Json::parse
 /// does, std::invalid_argument where brackets are nested deeper than 64 levels, and what a reader throws; when stopped,
 /// at the next row, ReadingStopped.

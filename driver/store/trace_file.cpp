@@ -103,7 +103,7 @@ StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const 
     stored.trace.records.push_back(record_of(row));
   };
   const auto add_candidate = [&](const Json& row, const Json&) { candidates.push_back(candidate_of(row, graph())); };
-  const Json file = parse_rows(text, {{"records", add_record}, {"fusion/strategies/candidates", add_candidate}}, stop);
+  const Json file = parse_rows(text, {{"records", add_record}, {"fusion/candidates", add_candidate}}, stop);
   check_version(file);
   static_cast<void>(file.at("records").get_ref<const Json::array_t&>());  // to have none is damage
   stored.fusion = fusion_of(file.at("fusion"), std::move(candidates));

@@ -14,7 +14,6 @@
 #include <QMimeData>
 #include <QScreen>
 #include <QStatusBar>
-#include <QTabBar>
 #include <QTimer>
 #include <QToolBar>
 #include <QToolButton>
@@ -278,71 +277,6 @@ void MainWindow::whenSaved(std::function<void()> then) {
   question_->open();
 }
 
-Pane* MainWindow::pane(std::string_view name) {
-  const auto found = panes_.find(name);
-  return found == panes_.end() ? nullptr : found->second;
-}
-
-void MainWindow::raisePane(std::string_view name) {
-  const auto found = docks_.find(name);
-  if (found == docks_.end() || showsStartPage()) return;
-  found->second->show();
-  found->second->raise();
-  if (found->second->isFloating()) found->second->activateWindow();
-  paneIn(*found->second).takeKeyboard();
-  last_dock_ = found->second;
-}
-
-Pane& MainWindow::paneIn(const QDockWidget& dock) const {
-  return *panes_.find(dock.objectName().toStdString())->second;
-}
-
-QDockWidget* MainWindow::dockTitled(const QString& title) const {
-  for (const auto& [name, dock] : docks_) {
-    if (dock->windowTitle() == title) return dock;
-  }
-  return nullptr;
-}
-
-void MainWindow::chooseDock(const QDockWidget& dock) {
-  Pane& pane = paneIn(dock);
-  if (pane.inSight() && !pane.isAncestorOf(QApplication::focusWidget())) pane.takeKeyboard();
-}
-
-void MainWindow::giveKeyboard() {
-  QDockWidget* first = nullptr;
-  const auto place = [](const QDockWidget& dock) { return std::pair(dock.x(), dock.y()); };
-  for (const auto& [name, dock] : docks_) {
-    if (dock->isFloating() || !paneIn(*dock).inSight()) continue;
-    if (dock->isAncestorOf(focusWidget())) return;
-    if (first == nullptr || place(*dock) < place(*first)) first = dock;
-  }
-  if (first == nullptr) return;
-  paneIn(*first).takeKeyboard();
-  last_dock_ = first;
-}
-
-void MainWindow::childEvent(QChildEvent* event) {
-  QMainWindow::childEvent(event);
-  // Qt makes a bar of tabs wherever docks stand behind each other.
-  auto* bar = event->polished() ? qobject_cast<QTabBar*>(event->child()) : nullptr;
-  if (bar == nullptr) return;
-  connect(bar, &QTabBar::tabBarClicked, this, [this, bar](int index) {
-    // Once the click has brought it to the front.
-    QTimer::singleShot(0, this, [this, title = bar->tabText(index)] {
-      if (const QDockWidget* dock = dockTitled(title)) chooseDock(*dock);
-    });
-  });
-}
-
-bool MainWindow::eventFilter(QObject* object, QEvent* event) {
-  // Its title, and what nothing in its pane has taken.
-  if (event->type() == QEvent::MouseButtonPress) {
-    if (const auto* dock = qobject_cast<QDockWidget*>(object)) chooseDock(*dock);
-  }
-  return QMainWindow::eventFilter(object, event);
-}
-
 void MainWindow::askForModel() {
   const QString path = QFileDialog::getOpenFileName(this, tr("Open model or batch file"), QString(),
                                                     tr("Models and batch files (*.onnx *.toml);;All files (*)"));
@@ -358,24 +292,6 @@ void MainWindow::askForJob(const QString& path, const QStringList& jobs) {
   bool accepted = false;
   const QString job = QInputDialog::getItem(this, tr("Batch file"), tr("Job to compile:"), jobs, 0, false, &accepted);
   if (accepted) document_.open({path, job});  // about edits it was asked before
-}
-
-QDockWidget* MainWindow::currentDock() const {
-  // While the arrow keys go from tab to tab, the one that they have reached.
-  const auto* tabs = qobject_cast<const QTabBar*>(QApplication::focusWidget());
-  if (tabs != nullptr && tabs->parent() == this) return dockTitled(tabs->tabText(tabs->currentIndex()));
-  const auto in_sight = [this](const QDockWidget* dock) { return paneIn(*dock).inSight(); };
-  if (last_dock_ != nullptr) {
-    if (in_sight(last_dock_)) return last_dock_;
-    for (QDockWidget* beside : tabifiedDockWidgets(last_dock_)) {
-      if (in_sight(beside)) return beside;
-    }
-  }
-  for (const PaneRow& row : pane_table()) {
-    QDockWidget* dock = docks_.find(row.name)->second;
-    if (in_sight(dock)) return dock;
-  }
-  return nullptr;
 }
 
 void MainWindow::find() {

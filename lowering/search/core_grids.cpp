@@ -5,115 +5,12 @@
 #include <optional>
 
 #include "lowering/ir/compute_form.h"
+#include "lowering/search/core_needs.h"
 #include "lowering/time/cycle_limit.h"
 #include "lowering/time/rates.h"
 
 namespace stowage {
 namespace {
-
-/// What a core needs at least of one axis or dimension.
-struct Reach {
-  Interval hull;           ///< first and last value
-  std::int64_t count = 0;  ///< at least so many different values
-  bool exact = true;       ///< all values of the hull
-
-  [[nodiscard]] std::int64_t length() const { return std::max<std::int64_t>(0, hull.high - hull.low + 1); }
-};
-
-void clip(Reach& reach, std::int64_t extent) {
-  const bool outside = reach.hull.low < 0 || reach.hull.high >= extent;
-  reach.hull = {std::max<std::int64_t>(0, reach.hull.low), std::min(extent - 1, reach.hull.high)};
-  if (reach.exact) {
-    reach.count = reach.length();
-  } else if (outside) {
-    reach.count = reach.length() > 0 ? std::min<std::int64_t>(1, reach.count) : 0;
-  }
-}
-
-/// Values of a sum of axes. Terms from the smallest step upwards: one whose step is no longer than what the smaller
-/// ones cover leaves no gap.
-Reach reach_of(const IndexExpr& e, const std::function<const Reach&(VarId)>& axis, std::int64_t extent) {
-  if (!e.is_affine()) return {{0, extent - 1}, 1, false};
-  Reach reach{bounds(e, [&](VarId a) { return axis(a).hull; }), 1, true};
-  std::vector<std::pair<std::int64_t, const Reach*>> steps;
-  for (const IndexTerm& term : e.terms()) {
-    const Reach& of_axis = axis(term.atom.variable);
-    if (of_axis.count == 0) return {reach.hull, 0, false};
-    if (of_axis.length() > 1) steps.emplace_back(std::abs(term.coefficient), &of_axis);
-  }
-  std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [step, of_axis] : steps) {
-    if (reach.exact && of_axis->exact && step <= reach.count) {
-      reach.count += step * (of_axis->length() - 1);
-    } else {
-      reach.count = std::max(reach.count, of_axis->count);
-      reach.exact = false;
-    }
-  }
-  return reach;
-}
-
-/// The reaches of every stage's axes and every buffer's dimensions on one core.
-class CoreNeeds {
- public:
-  explicit CoreNeeds(const GroupModel& model) : model_(model), of_stage_(model.list->stages.size()) {}
-
-  /// `tiles` by iterator.
-  void find(const std::vector<Interval>& tiles) {
-    for (int s = model_.root; s >= 0; --s) {
-      const Stage& stage = stage_of(s);
-      auto& axes = of_stage_[static_cast<std::size_t>(s)];
-      axes.clear();
-      for (std::size_t a = 0; a < stage.axes.size(); ++a) {
-        const int iterator = model_.iterator_of(s, static_cast<int>(a));
-        if (iterator >= 0) {
-          const Interval tile = tiles[static_cast<std::size_t>(iterator)];
-          axes.push_back({tile, tile.high - tile.low + 1, true});
-        } else {
-          axes.push_back(demanded(s, a));
-        }
-      }
-    }
-  }
-
-  [[nodiscard]] const Reach& axis(int stage, std::size_t a) const {
-    return of_stage_[static_cast<std::size_t>(stage)][a];
-  }
-
-  [[nodiscard]] Reach dimension(const ModelBuffer& buffer, std::size_t d) const {
-    const std::int64_t extent = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)].shape[d];
-    Reach reach = reach_of(
-        buffer.index[d], [&](VarId a) -> const Reach& { return axis(buffer.stage, a.index()); }, extent);
-    clip(reach, extent);
-    return reach;
-  }
-
- private:
-  [[nodiscard]] const Stage& stage_of(int s) const { return model_.list->stages[static_cast<std::size_t>(s)]; }
-
-  [[nodiscard]] Reach demanded(int s, std::size_t a) const {
-    const std::int64_t extent = stage_of(s).axes[a].extent;
-    std::optional<Reach> all;
-    for (const auto& [reader, read] : model_.readers_of(s)) {
-      const Access& access = stage_of(reader).reads[static_cast<std::size_t>(read)];
-      const Reach wanted = reach_of(
-          access.index[a], [&, reader = reader](VarId v) -> const Reach& { return axis(reader, v.index()); }, extent);
-      if (!all) {
-        all = wanted;
-        continue;
-      }
-      const bool apart = wanted.hull.low > all->hull.high + 1 || all->hull.low > wanted.hull.high + 1;
-      all->exact = all->exact && wanted.exact && !apart;
-      all->count = std::max(all->count, wanted.count);
-      all->hull = {std::min(all->hull.low, wanted.hull.low), std::max(all->hull.high, wanted.hull.high)};
-    }
-    clip(*all, extent);
-    return *all;
-  }
-
-  const GroupModel& model_;
-  std::vector<std::vector<Reach>> of_stage_;
-};
 
 /// One dimension over the parts of the iterator that moves it.
 struct Cut {

@@ -354,7 +354,7 @@ TEST_CASE("docs/templates.md has every rule in the table's words") {
 TEST_CASE("every rule that some source refuses by is in the table, and no other") {
   std::set<std::string> used;
   for (const char* folder : {"fusion", "lowering"}) {
-    for (const auto& file : std::filesystem::directory_iterator(test::source_folder() / folder)) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(test::source_folder() / folder)) {
       if (file.path().extension() != ".cpp") continue;
       const std::string text = text_of(file.path().string());
       const std::regex refusal("Decision::refuse\\(\\s*\"([a-z-]+)\"");

@@ -480,7 +480,7 @@ TEST_CASE("a template of branches has something that they share, and anchors wit
   CHECK(mistakes("[[template]]\nname = \"t\"\n" + anchor + vertex("b", "branch") + edge("a", "b")) ==
         R"(t.toml:9:8: error: there is no role 'branch' for a vertex [unknown-role]
     role = "branch"
-           ^^^^^^^^^
+           ^^^^^^^^
   help: 'branches' of the template says how many branches there are; its vertices are one of them
 )");
 }

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/tool/command_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "driver/networks/networks.h"
+#include "driver/report/details.h"
+#include "driver/report/plan_tables.h"
+#include "driver/session/session.h"
+#include "fusion/strategies/strategy.h"
+#include "lowering/nest/passes.h"
+#include "lowering/program/planners.h"
+
+namespace stowage {
+namespace {
+
+/// Takes one of these names only.
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  return {[names](std::string& value) {
+            if (std::find(names.begin(), names.end(), value) != names.end()) return std::string();
+            return fmt::format("there is no '{}', {}", value, suggest_name(value, names));
+          },
+          ""};
+}
+
+/// A seed: CLI11 itself would wrap -1 and cut 10^20 to what 64 bits hold.
+CLI::Validator seed_number() {
+  return {[](std::string& value) {
+            std::uint64_t seed = 0;
+            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seed);
+            if (error == std::errc() && end == value.data() + value.size()) return std::string();
+            return fmt::format("'{}' is no seed, a whole number from 0 to {} was wanted", value,
+                               std::numeric_limits<std::uint64_t>::max());
+          },
+          ""};
+}
+
+/// CLI11 itself would say of "abc" that it is not in the range.
+CLI::Validator seconds_between(double low, double high) {
+  return {[low, high](std::string& value) {
+            double seconds = 0;
+            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+            const bool is_number = error == std::errc() && end == value.data() + value.size();
+            if (is_number && seconds >= low && seconds <= high) return std::string();
+            return fmt::format("'{}' is no number of seconds from {} to {}", value, low, high);
+          },
+          fmt::format("FLOAT in [{:g} - {:g}]", low, high)};
+}
+
+/// An option that may be given several times, each time with one value.
+void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& to, const std::string& type,
+              const std::string& summary) {
+  app.add_option(name, to, summary)->allow_extra_args(false)->type_name(type);
+}
+
+void add_cost_cache(CLI::App& app, std::optional<std::string>& to) {
+  app.add_option("--cost-cache", to, "folder that keeps predicted costs between runs, or 'none'")->type_name("DIR");
+}
+
+void declare_compile(CLI::App& app, Options& all) {
+  CompileOptions& options = all.compile;
+  app.add_option("MODEL.onnx", options.model, "the network")->required()->type_name("");
+  app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")->type_name("T");
+  app.add_option("--fusion", options.fusion, fmt::format("{} ({})", fmt::join(strategy_names(), ", "), options.fusion))
+      ->type_name("F");
+  app.add_option("--planner", options.planner,
+                 fmt::format("{} ({})", fmt::join(planner_names(), ", "), options.planner))
+      ->type_name("P");
+  app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
+      ->type_name("FILE.toml");
+  CLI::Option* output =
+      app.add_option("-o", options.output, "folder for plan, trace, report and sources; without it nothing is written")
+          ->type_name("DIR");
+  CLI::Option* dump = app.add_option("--dump-passes", options.dump_passes,
+                                     "folder for the nests after each pass of lowering (stowage passes)")
+                          ->type_name("DIR");
+  app.add_flag("--force", options.force, "replace DIR if it exists");
+  add_list(app, "--dim", options.dimensions, "N=SIZE", "fix a dynamic dimension");
+  add_list(app, "--bind", options.bindings, "INPUT=FILE.npy", "make an input a constant");
+  app.add_option("--schedule", options.schedule, "schedules of fused operators, in whole or in part")
+      ->type_name("FILE.toml");
+  add_list(app, "--set", options.settings, "TABLE.KEY=VALUE", "change one value of the target, in TOML syntax");
+  app.add_option("-j", options.threads, "threads that plan (0: one a core)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  add_cost_cache(app, options.cost_cache);
+  app.add_flag("--print-config", options.print_config, "print the target in use and stop")
+      ->excludes(output)
+      ->excludes(dump);
+}
+
+void declare_run(CLI::App& app, Options& all) {
+  RunOptions& options = all.run;
+  app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
+  add_list(app, "--input", options.inputs, "NAME=FILE.npy", "value of an input; others are random");
+  app.add_option("--seed", options.seed, "of random inputs and of the order of cores in strict (0)")
+      ->check(seed_number())
+      ->type_name("N");
+  CLI::Option* outputs =
+      app.add_option("--save-outputs", options.save_outputs, "write the outputs as .npy files")->type_name("DIR");
+  app.add_flag("--force", options.force, "replace that folder if it exists")->needs(outputs);
+  CLI::Option* op =
+      app.add_option("--op", options.op, "run one fused operator alone, on the reference's values")->type_name("NAME");
+  app.add_flag("--changed-sources", options.changed_sources, "run sources that are not those that the plan emits")
+      ->excludes(op);
+  app.add_option("--time-limit", options.seconds,
+                 fmt::format("how long the emulated program may run ({:g})", usual_emulation_seconds))
+      ->check(seconds_between(0.001, 1e9))
+      ->type_name("SECONDS");
+  app.add_flag("--check", options.check, "compare every fused operator with the reference, and counts with the plan");
+  app.add_flag("--sanitize", options.sanitize, "address sanitizer, with buffers in flight poisoned");
+  app.add_option("--level", options.level, "checks of the emulation: count, check or strict (check)")
+      ->check(one_of({"count", "check", "strict"}))
+      ->type_name("L");
+  app.add_option("--workers", options.workers, "host threads (0: one a core)")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+}
+
+void declare_explain(CLI::App& app, Options& all) {
+  app.add_option("DIR", all.explain.folder, "what compile -o wrote")->required()->type_name("");
+  CLI::Option* op = app.add_option("--op", all.explain.op, "one fused operator, with its loop nest")->type_name("NAME");
+  CLI::Option* steps = app.add_flag("--steps", all.explain.steps, "the decisions of the algorithms, in order");
+  app.add_option("--why-not", all.explain.why_not, "why these operators are not in one fused operator")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes(op)
+      ->excludes(steps)
+      ->type_name("A,B");
+}
+
+void declare_diff(CLI::App& app, Options& all) {
+  app.add_option("DIR_A", all.diff.before, "what compile -o wrote")->required()->type_name("");
+  app.add_option("DIR_B", all.diff.after, "the same, of another compilation")->required()->type_name("");
+}
+
+template <class Seconds>
+void add_layout_timeout(CLI::App& app, Seconds& to) {
+  app.add_option("--layout-timeout", to,
+                 fmt::format("how long Graphviz may look for a layout before a simpler one is drawn ({:g})",
+                             usual_layout_seconds))
+      ->check(seconds_between(0, 86'400))
+      ->type_name("SECONDS");
+}
+
+void declare_graph(CLI::App& app, Options& all) {
+  GraphOptions& options = all.graph;
+  app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
+  app.add_option("-o", options.output, "the picture: .svg, .png, .pdf, or .dot for its text")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--view", options.view, "graph, fused or strategy (fused)")
+      ->check(one_of({"graph", "fused", "strategy"}))
+      ->type_name("V");
+  add_layout_timeout(app, options.layout_seconds);
+  app.add_flag("--force", options.force, "replace the file if it exists");
+}
+
+void declare_report(CLI::App& app, Options& all) {
+  ReportOptions& options = all.report;
+  app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
+  app.add_option("-o", options.output, "the page, or one table as FILE.csv")->required()->type_name("FILE.html");
+  app.add_option("--table", options.table,
+                 fmt::format("of a FILE.csv: {} (groups)", fmt::join(plan_table_names(), ", ")))
+      ->check(one_of(plan_table_names()))
+      ->type_name("T");
+  app.add_option(
+         "--details", options.details,
+         fmt::format("fused operators that the page tells in full, those that take the most time ({})", usual_details))
+      ->check([](const std::string& text) {
+        return parse_details(text) ? "" : fmt::format("'{}' is neither a number of at least 1 nor 'all'", text);
+      })
+      ->type_name("N|all");
+  add_layout_timeout(app, options.layout_seconds);
+  app.add_flag("--force", options.force, "replace the file if it exists");
+}
+
+void declare_batch(CLI::App& app, Options& all) {
+  BatchCommandOptions& options = all.batch;
+  app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
+  app.add_option("-j", options.jobs, "jobs side by side (1)")->check(CLI::Range(1, 1024))->type_name("N");
+  app.add_option("--only", options.only, "run one job")->type_name("NAME");
+  add_cost_cache(app, options.cost_cache);
+  app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
+  app.add_flag("--force", options.force, "replace results that exist");
+}
+
+void declare_network(CLI::App& app, Options& all) {
+  NetworkCommandOptions& options = all.network;
+  std::vector<std::string> names;
+  for (const NetworkRow& row : network_table()) names.emplace_back(row.name);
+  CLI::Option* name = app.add_option("NAME", options.name, "which; without it the networks are listed")
+                          ->check(one_of(names))
+                          ->type_name("");
+  app.add_option("-o", options.output, "the file to write")->needs(name)->type_name("MODEL.onnx");
+  app.add_option("--seed", options.seed, "of the weights (1)")->check(seed_number())->needs(name)->type_name("N");
+  app.add_option("--batch", options.batch, "images or sequences at once (1)")
+      ->check(CLI::Range(std::int64_t{1}, largest_network_batch))
+      ->needs(name)
+      ->type_name("N");
+  app.add_flag("--force", options.force, "replace the file if it exists")->needs(name);
+}
+
+void declare_coverage(CLI::App& app, Options& all) {
+  CoverageOptions& options = all.coverage;
+  app.add_option("MODEL.onnx", options.model, "the network")->required()->type_name("");
+  add_list(app, "--dim", options.dimensions, "N=SIZE", "fix a dynamic dimension");
+  add_list(app, "--bind", options.bindings, "INPUT=FILE.npy", "make an input a constant");
+}
+
+void declare_pass(CLI::App& app, Options& all) {
+  PassOptions& options = all.pass;
+  std::vector<std::string> names;
+  for (const Pass& pass : nest_passes) names.emplace_back(pass.name);
+  app.add_option("NAME", options.name, fmt::format("{}", fmt::join(names, ", ")))
+      ->required()
+      ->check(one_of(names))
+      ->type_name("");
+  app.add_option("FILE.nest", options.file, "the text of a nest, as compile --dump-passes writes it")
+      ->required()
+      ->type_name("");
+  app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")->type_name("T");
+  add_list(app, "--set", options.settings, "TABLE.KEY=VALUE", "change one value of the target, in TOML syntax");
+  CLI::Option* output =
+      app.add_option("-o", options.output, "write the nest to a file instead of printing it")->type_name("FILE");
+  app.add_flag("--force", options.force, "replace the file if it exists")->needs(output);
+}
+
+void declare_templates(CLI::App& app, Options& all) {
+  TemplatesOptions& options = all.templates;
+  CLI::Option* name =
+      app.add_option("NAME", options.name, "one template in detail; without it all are listed")->type_name("");
+  CLI::Option* file =
+      app.add_option("--templates", options.file, "list those of a file of yours too, which shows its mistakes")
+          ->type_name("FILE.toml");
+  app.add_flag("--rules", options.rules, "the rules that every group keeps, instead")->excludes(name)->excludes(file);
+}
+
+void declare_nothing(CLI::App&, Options&) {}
+
+constexpr CommandRow commands[] = {
+    {"compile", "plan a network and emit Athread C",
+     "  stowage compile lenet.onnx -o lenet\n"
+     "  stowage compile model.onnx --dim batch=4 --set target.ldm_bytes=32768 -o small --force\n"
+     "  stowage compile matmul.onnx --set target.cores=1 --schedule by-hand.toml --json",
+     declare_compile, [](const Options& o, ToolContext& c) { return compile_command(o.compile, c); }},
+    {"batch", "compile and check many networks from one TOML file",
+     "  stowage batch samples/batch/papers.toml -j 2\n"
+     "  stowage batch jobs.toml --only resnet50 -o results --force",
+     declare_batch, [](const Options& o, ToolContext& c) { return batch_command(o.batch, c); }},
+    {"run", "run what was compiled, in emulation on this machine",
+     "  stowage run lenet --check\n"
+     "  stowage run lenet --input data=digit.npy --save-outputs out\n"
+     "  stowage run lenet --op conv1 --check --sanitize",
+     declare_run, [](const Options& o, ToolContext& c) { return run_command(o.run, c); }},
+    {"explain", "the plan, and how it came about, as text",
+     "  stowage explain lenet\n"
+     "  stowage explain lenet --op conv1 --steps\n"
+     "  stowage explain lenet --why-not conv1,pool1",
+     declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
+    {"diff", "what two compilations do otherwise, and what that costs",
+     "  stowage diff unfused lenet\n"
+     "  stowage diff unfused lenet --json",
+     declare_diff, [](const Options& o, ToolContext& c) { return diff_command(o.diff, c); }},
+    {"graph", "draw the network, its fused operators, or the search for them",
+     "  stowage graph lenet -o lenet.svg\n"
+     "  stowage graph lenet --view graph -o lenet.pdf\n"
+     "  stowage graph best --view strategy -o best.svg\n"
+     "  stowage graph lenet -o lenet.dot",
+     declare_graph, [](const Options& o, ToolContext& c) { return graph_command(o.graph, c); }},
+    {"report", "write everything about a plan as one HTML page", "  stowage report lenet -o lenet.html", declare_report,
+     [](const Options& o, ToolContext& c) { return report_command(o.report, c); }},
+    {"network", "write a sample network",
+     "  stowage network\n"
+     "  stowage network resnet18 --batch 4 -o resnet18.onnx",
+     declare_network, [](const Options& o, ToolContext& c) { return network_command(o.network, c); }},
+    {"coverage", "which operators a network has, and all that keeps it from being compiled",
+     "  stowage coverage model.onnx\n"
+     "  stowage coverage model.onnx --dim batch=1",
+     declare_coverage, [](const Options& o, ToolContext& c) { return coverage_command(o.coverage, c); }},
+    {"targets", "machines that are built in", "  stowage targets", declare_nothing,
+     [](const Options&, ToolContext& c) { return targets_command(c); }},
+    {"templates", "fusion templates, and the rules of legality",
+     "  stowage templates\n"
+     "  stowage templates convolution\n"
+     "  stowage templates --templates mine.toml\n"
+     "  stowage templates --rules",
+     declare_templates, [](const Options& o, ToolContext& c) { return templates_command(o.templates, c); }},
+    {"ops", "operators that are supported", "  stowage ops --json", declare_nothing,
+     [](const Options&, ToolContext& c) { return ops_command(c); }},
+    {"passes", "what happens to a network, in order", "  stowage passes", declare_nothing,
+     [](const Options&, ToolContext& c) { return passes_command(c); }},
+    {"pass", "run one pass of lowering on the text of a nest",
+     "  stowage pass clip-and-pad nests/00_pool1/1_build.nest\n"
+     "  stowage pass dma-units half.nest --set target.dma_alignment=8 -o aligned.nest",
+     declare_pass, [](const Options& o, ToolContext& c) { return pass_command(o.pass, c); }},
+};
+
+}  // namespace
+
+std::span<const CommandRow> command_table() { return commands; }
+
+}  // namespace stowage

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the tool: what each is called, which options it takes, and what runs it.
+#pragma once
+
+#include <span>
+
+#include "driver/tool/commands.h"
+#include "driver/tool/pass_command.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stowage {
+
+/// All options of all commands; one command is run.
+struct Options {
+  CompileOptions compile;
+  RunOptions run;
+  ExplainOptions explain;
+  DiffOptions diff;
+  GraphOptions graph;
+  ReportOptions report;
+  BatchCommandOptions batch;
+  NetworkCommandOptions network;
+  TemplatesOptions templates;
+  CoverageOptions coverage;
+  PassOptions pass;
+  bool json = false;
+};
+
+/// A command of the tool: how it is declared and what runs it.
+struct CommandRow {
+  const char* name;
+  const char* summary;
+  const char* examples;
+  void (*declare)(CLI::App& app, Options& options);
+  int (*run)(const Options& options, ToolContext& context);
+};
+
+std::span<const CommandRow> command_table();
+
+}  // namespace stowage

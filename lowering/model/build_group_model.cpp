@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// From stages to their model: which iterators there are, which buffers, and what each stage's readers demand of it.
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/same_padding.h"
+#include "lowering/model/group_model.h"
+
+namespace stowage {
+namespace {
+
+bool is_identity(const std::vector<IndexExpr>& index) {
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (!index[d].is_variable(VarId(d))) return false;
+  }
+  return true;
+}
+
+bool reads_tensor_values(const std::vector<IndexExpr>& index) {
+  return std::any_of(index.begin(), index.end(), [](const IndexExpr& e) { return !tensor_values_of(e).empty(); });
+}
+
+/// Replaces every tensor value by one marked as a single element (number < 0), for spans of pinned gathers.
+IndexExpr with_single_values(const IndexExpr& e) {
+  return renumber_reads(e, [](int read) { return -1 - read; });
+}
+
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(const StageList& list) {
+    model_.list = &list;
+    model_.root = static_cast<int>(list.stages.size()) - 1;
+    model_.main = model_.root;
+    model_.in_tail.assign(list.stages.size(), false);
+  }
+
+  GroupModel build() {
+    add_iterators();
+    find_demands();
+    for (std::size_t s = 0; s < stages().size(); ++s) {
+      add_read_buffers(static_cast<int>(s));
+      add_output_buffer(static_cast<int>(s));
+    }
+    pin_gathers();
+    find_overlapping();
+    share_in_place();
+    return std::move(model_);
+  }
+
+ private:
+  [[nodiscard]] const std::vector<Stage>& stages() const { return model_.list->stages; }
+
+  void add_iterator(int stage, int axis, bool spatial) {
+    const Axis& a = stages()[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)];
+    std::string name = a.name;
+    for (int number = 2; model_.iterator_named(name); ++number) name = fmt::format("{}{}", a.name, number);
+    model_.iterators.push_back({std::move(name), a.extent, spatial, stage, axis});
+  }
+
+  void add_iterators() {
+    const Stage& root = stages()[static_cast<std::size_t>(model_.root)];
+    for (int axis = 0; axis < root.spatial; ++axis) add_iterator(model_.root, axis, true);
+    for (std::size_t s = 0; s < stages().size(); ++s) {
+      for (int axis = stages()[s].spatial; axis < static_cast<int>(stages()[s].axes.size()); ++axis) {
+        add_iterator(static_cast<int>(s), axis, false);
+      }
+    }
+  }
+
+  /// From the root backwards: what is demanded of every axis of each stage, and which iterators that depends on.
+  void find_demands() {
+    model_.demands.resize(stages().size());
+    axis_iterators_.resize(stages().size());
+    bool main_found = false;
+    for (int s = model_.root; s >= 0; --s) {
+      const Stage& stage = stages()[static_cast<std::size_t>(s)];
+      auto& of_axis = axis_iterators_[static_cast<std::size_t>(s)];
+      of_axis.resize(stage.axes.size());
+      for (std::size_t a = 0; a < stage.axes.size(); ++a) {
+        const bool reduced = static_cast<int>(a) >= stage.spatial;
+        const int iterator = model_.iterator_of(s, static_cast<int>(a));
+        if (iterator >= 0) of_axis[a].insert(iterator);
+        // The spatial axes, which decide it, come first.
+        if (reduced && !std::exchange(main_found, true)) find_main(s);
+        AxisDemand demand;
+        if (s == model_.root || (s == model_.main && reduced)) {
+          demand.tile = IndexExpr(VarId(static_cast<std::size_t>(iterator)));
+        } else if (reduced) {
+          // What an earlier stage reduces, its producers compute as a whole: no tile of it is fixed there.
+          demand.window = {0, stage.axes[a].extent - 1};
+        } else {
+          demand = demand_of_readers(s, static_cast<int>(a));
+          demand.reach = demanded_bounds(model_, s, static_cast<int>(a));
+          of_axis[a] = iterators_of_demand(s, static_cast<int>(a), demand);
+        }
+        model_.demands[static_cast<std::size_t>(s)].push_back(demand);
+      }
+    }
+  }
+
+  /// The last stage that reduces is the main one if the stages behind it want it where the root's tile lies.
+  void find_main(int s) {
+    const Stage& root = stages()[static_cast<std::size_t>(model_.root)];
+    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+    if (s == model_.root || stage.spatial != root.spatial) return;
+    for (int axis = 0; axis < stage.spatial; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const AxisDemand& demand = model_.demands[static_cast<std::size_t>(s)][a];
+      const bool at_tile = demand.exact && demand.window == Interval{0, 0} && demand.tile.is_variable(VarId(a));
+      if (!at_tile || stage.axes[a].extent != root.axes[a].extent) return;
+    }
+    model_.main = s;
+    for (int later = s + 1; later <= model_.root; ++later) {
+      const auto& reads = stages()[static_cast<std::size_t>(later)].reads;
+      model_.in_tail[static_cast<std::size_t>(later)] =
+          std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
+            for (int tail = s; tail < later; ++tail) {
+              const bool of_tail = tail == s || model_.in_tail[static_cast<std::size_t>(tail)];
+              if (of_tail && stages()[static_cast<std::size_t>(tail)].output == read.tensor) return true;
+            }
+            return false;
+          });
+    }
+  }
+
+  [[nodiscard]] std::set<int> iterators_of_demand(int s, int axis, const AxisDemand& demand) const {
+    std::set<int> found;
+    if (demand.exact) {
+      for (const VarId iterator : variables_of(demand.tile)) found.insert(static_cast<int>(iterator.index()));
+      return found;
+    }
+    for (const auto& [reader, read] : model_.readers_of(s)) {
+      const Access& access = stages()[static_cast<std::size_t>(reader)].reads[static_cast<std::size_t>(read)];
+      for (const int iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
+        // Of the reader's own reduction the whole range is demanded.
+        const ModelIterator& i = model_.iterators[static_cast<std::size_t>(iterator)];
+        if (i.spatial || i.stage != reader || reader == model_.main) found.insert(iterator);
+      }
+    }
+    return found;
+  }
+
+  /// Readers at the same place, up to constants, demand a window around it; readers at unrelated places everything.
+  [[nodiscard]] AxisDemand demand_of_readers(int s, int axis) const {
+    std::optional<AxisDemand> all;
+    for (const auto& [reader, read] : model_.readers_of(s)) {
+      const Access& access = stages()[static_cast<std::size_t>(reader)].reads[static_cast<std::size_t>(read)];
+      AxisDemand demand = composed(reader, access.index[static_cast<std::size_t>(axis)]);
+      if (!all) {
+        all = demand;
+        continue;
+      }
+      // A window and its centre (LRN, a 3x3 convolution and the addition of its operand) are at the same place: of both
+      // the whole window is demanded.
+      if (!(demand.tile - all->tile).is_constant()) {
+        widen_reductions(demand);
+        widen_reductions(*all);
+      }
+      const IndexExpr shift = demand.tile - all->tile;
+      if (!demand.exact || !all->exact || !shift.is_constant()) return {true, 0, demanded_bounds(model_, s, axis)};
+      all->window.low = std::min(all->window.low, demand.window.low + shift.constant());
+      all->window.high = std::max(all->window.high, demand.window.high + shift.constant());
+    }
+    check(all.has_value(), "a stage whose output nobody reads");
+    return *all;
+  }
+
+  /// Takes the tiles of reductions out of a demand: all their values belong to its window.
+  void widen_reductions(AxisDemand& demand) const {
+    IndexExpr tile = demand.tile.constant();
+    for (const IndexTerm& term : demand.tile.terms()) {
+      const bool variable = term.atom.kind == IndexAtom::Kind::variable;
+      const ModelIterator* iterator = variable ? &model_.iterators[term.atom.variable.index()] : nullptr;
+      if (iterator == nullptr || iterator->spatial) {
+        tile += IndexExpr::of_atom(term.atom) * term.coefficient;
+        continue;
+      }
+      const std::int64_t reach = term.coefficient * (iterator->extent - 1);
+      demand.window.low += std::min<std::int64_t>(0, reach);
+      demand.window.high += std::max<std::int64_t>(0, reach);
+    }
+    demand.tile = tile;
+  }
+
+  /// An index of a reader's access in terms of what is demanded of the reader.
+  [[nodiscard]] AxisDemand composed(int reader, const IndexExpr& e) const {
+    const auto& of_reader = model_.demands[static_cast<std::size_t>(reader)];
+    AxisDemand sum;
+    sum.tile = e.constant();
+    for (const IndexTerm& term : e.terms()) {
+      const AxisDemand part = composed(of_reader, term.atom);
+      if (!part.exact) return {false, 0, {}};
+      const std::int64_t c = term.coefficient;
+      sum.tile += part.tile * c;
+      sum.window.low += c * (c > 0 ? part.window.low : part.window.high);
+      sum.window.high += c * (c > 0 ? part.window.high : part.window.low);
+    }
+    return sum;
+  }
+
+  static AxisDemand composed(const std::vector<AxisDemand>& of_reader, const IndexAtom& atom) {
+    if (atom.kind == IndexAtom::Kind::variable) return of_reader[atom.variable.index()];
+    // Anything else is a sum of tile and window only if it depends on one of the two alone.
+    const IndexExpr e = IndexExpr::of_atom(atom);
+    bool moves = false;
+    bool has_window = !tensor_values_of(e).empty();
+    for (const VarId axis : variables_of(e)) {
+      const AxisDemand& demand = of_reader[axis.index()];
+      if (!demand.exact) return demand;
+      moves = moves || !demand.tile.is_constant();
+      has_window = has_window || !(demand.window == Interval{0, 0});
+    }
+    if (moves && has_window) return {false, 0, {}};
+    if (moves) return {true, substitute(e, [&](VarId axis) { return of_reader[axis.index()].tile; }), {}};
+    const Interval values = bounds(e, [&](VarId axis) {
+      const AxisDemand& demand = of_reader[axis.index()];
+      return Interval{demand.tile.constant() + demand.window.low, demand.tile.constant() + demand.window.high};
+    });
+    return {true, 0, values};
+  }
+
+  [[nodiscard]] std::set<int> iterators_in(int stage, const IndexExpr& index) const {
+    std::set<int> found;
+    for (const VarId axis : variables_of(index)) {
+      const auto& of_axis = axis_iterators_[static_cast<std::size_t>(stage)][axis.index()];
+      found.insert(of_axis.begin(), of_axis.end());
+    }
+    for (const int read : tensor_values_of(index)) {
+      const Access& access = stages()[static_cast<std::size_t>(stage)].reads[static_cast<std::size_t>(read)];
+      for (const IndexExpr& e : access.index) {
+        const auto nested = iterators_in(stage, e);
+        found.insert(nested.begin(), nested.end());
+      }
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::string unique_buffer_name(const std::string& tensor) const {
+    const auto taken = [&](const std::string& name) {
+      return std::any_of(model_.buffers.begin(), model_.buffers.end(),
+                         [&](const ModelBuffer& b) { return b.name == name; });
+    };
+    std::string name = tensor;
+    for (int number = 2; taken(name); ++number) name = fmt::format("{}_{}", tensor, number);
+    return name;
+  }
+
+  void add_read_buffers(int s) {
+    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+    for (std::size_t r = 0; r < stage.reads.size(); ++r) {
+      const Access& access = stage.reads[r];
+      const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(access.tensor)];
+      const std::pair<int, int> key{s, static_cast<int>(r)};
+      if (tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output) {
+        const int buffer = buffer_of_tensor_.at(access.tensor);
+        model_.buffers[static_cast<std::size_t>(buffer)].reads.push_back(key);
+        if (access.padding) model_.buffers[static_cast<std::size_t>(buffer)].padding = access.padding;
+        model_.buffer_of_read[key] = buffer;
+        continue;
+      }
+      // One stage reading the same element twice needs one buffer.
+      const auto same = std::find_if(model_.buffers.begin(), model_.buffers.end(), [&](const ModelBuffer& b) {
+        return b.kind == ModelBuffer::Kind::input && b.tensor == access.tensor && b.stage == s &&
+               b.index == access.index && same_padding(b.padding, access.padding);
+      });
+      if (same != model_.buffers.end()) {
+        same->reads.push_back(key);
+        model_.buffer_of_read[key] = static_cast<int>(same - model_.buffers.begin());
+        continue;
+      }
+      ModelBuffer buffer;
+      buffer.kind = ModelBuffer::Kind::input;
+      buffer.tensor = access.tensor;
+      buffer.name = unique_buffer_name(tensor.name);
+      buffer.stage = s;
+      buffer.reads.push_back(key);
+      buffer.index = access.index;
+      buffer.padding = access.padding;
+      buffer.gathered = reads_tensor_values(access.index);
+      for (const IndexExpr& e : access.index) buffer.iterators.push_back(iterators_in(s, e));
+      model_.buffer_of_read[key] = static_cast<int>(model_.buffers.size());
+      model_.buffers.push_back(std::move(buffer));
+    }
+  }
+
+  void add_output_buffer(int s) {
+    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+    const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(stage.output)];
+    ModelBuffer buffer;
+    buffer.kind = s == model_.root ? ModelBuffer::Kind::output : ModelBuffer::Kind::intermediate;
+    buffer.tensor = stage.output;
+    buffer.name = unique_buffer_name(tensor.name);
+    buffer.stage = s;
+    for (int axis = 0; axis < stage.spatial; ++axis) {
+      buffer.index.emplace_back(VarId(static_cast<std::size_t>(axis)));
+      buffer.iterators.push_back(axis_iterators_[static_cast<std::size_t>(s)][static_cast<std::size_t>(axis)]);
+    }
+    buffer_of_tensor_[stage.output] = static_cast<int>(model_.buffers.size());
+    model_.buffer_of_output.push_back(static_cast<int>(model_.buffers.size()));
+    model_.buffers.push_back(std::move(buffer));
+  }
+
+  /// A row whose number is the value of an integer tensor is fetched for one index at a time, so the iterators of that
+  /// index are buffered by one; unless the gathered dimension is the contiguous one, where whole rows are held.
+  void pin_gathers() {
+    for (ModelBuffer& buffer : model_.buffers) {
+      if (!buffer.gathered) continue;
+      const Stage& stage = stages()[static_cast<std::size_t>(buffer.stage)];
+      for (std::size_t d = 0; d < buffer.index.size(); ++d) {
+        const auto reads = tensor_values_of(buffer.index[d]);
+        if (reads.empty()) continue;
+        const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+        const bool contiguous = d + 1 == buffer.index.size();
+        constexpr std::int64_t small_row_bytes = 8192;
+        if (contiguous && tensor.shape[d] * byte_size(tensor.type) <= small_row_bytes) continue;
+        for (const int read : reads) {
+          for (const IndexExpr& e : stage.reads[static_cast<std::size_t>(read)].index) {
+            const auto pinned = iterators_in(buffer.stage, e);
+            model_.pinned.insert(pinned.begin(), pinned.end());
+          }
+        }
+        buffer.index[d] = with_single_values(buffer.index[d]);
+      }
+    }
+  }
+
+  void find_overlapping() {
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      const auto iterator = static_cast<int>(i);
+      if (!model_.is_main_reduction(iterator)) continue;
+      for (int s = 0; s <= model_.main; ++s) {
+        if (tiles_overlap(s, iterator)) model_.overlapping.insert(iterator);
+      }
+    }
+  }
+
+  [[nodiscard]] bool tiles_overlap(int s, int iterator) const {
+    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+    if (s == model_.main) {
+      const VarId axis(static_cast<std::size_t>(model_.iterators[static_cast<std::size_t>(iterator)].axis));
+      return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
+        return buffer_of_tensor_.contains(read.tensor) &&
+               std::any_of(read.index.begin(), read.index.end(), [&](const IndexExpr& e) {
+                 const auto variables = variables_of(e);
+                 return variables.contains(axis) && variables.size() > 1;
+               });
+      });
+    }
+    const auto depends = [&](const std::vector<std::set<int>>& dimensions) {
+      return std::any_of(dimensions.begin(), dimensions.end(),
+                         [&](const std::set<int>& of_dimension) { return of_dimension.contains(iterator); });
+    };
+    const auto output = static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(s)]);
+    if (stage.reduction == Reduction::none || !depends(model_.buffers[output].iterators)) return false;
+    return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
+      return std::none_of(read.index.begin(), read.index.end(),
+                          [&](const IndexExpr& e) { return iterators_in(s, e).contains(iterator); });
+    });
+  }
+
+  /// A stage without reduction that reads an intermediate only at its own index overwrites it in place.
+  void share_in_place() {
+    for (std::size_t s = 1; s < stages().size(); ++s) {
+      const Stage& stage = stages()[s];
+      if (stage.reduction != Reduction::none) continue;
+      ModelBuffer& output = model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[s])];
+      for (const Access& access : stage.reads) {
+        const auto found = buffer_of_tensor_.find(access.tensor);
+        if (found == buffer_of_tensor_.end() || access.padding || !is_identity(access.index)) continue;
+        ModelBuffer& input = model_.buffers[static_cast<std::size_t>(found->second)];
+        const StageTensor& read_tensor = model_.list->tensors[static_cast<std::size_t>(input.tensor)];
+        const StageTensor& written_tensor = model_.list->tensors[static_cast<std::size_t>(output.tensor)];
+        const bool only_reader = std::all_of(input.reads.begin(), input.reads.end(), [&](const auto& read) {
+          return read.first == static_cast<int>(s) &&
+                 is_identity(stages()[s].reads[static_cast<std::size_t>(read.second)].index);
+        });
+        if (!only_reader || input.padding || read_tensor.type != written_tensor.type ||
+            read_tensor.shape != written_tensor.shape) {
+          continue;
+        }
+        output.shares_with = found->second;
+        break;
+      }
+    }
+  }
+
+  GroupModel model_;
+  std::vector<std::vector<std::set<int>>> axis_iterators_;  ///< by stage and axis
+  std::map<int, int> buffer_of_tensor_;
+};
+
+}  // namespace
+
+GroupModel build_group_model(const StageList& list) { return ModelBuilder(list).build(); }
+
+}  // namespace stowage
