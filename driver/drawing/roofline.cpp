@@ -57,6 +57,7 @@ class RooflinePicture {
     add_roof(scalar_rate(program_.target), "scalar loops", Dash::dashes, 1.5);
     add_roof(peak_, "vector loops", Dash::none, 2).tip = roof_tip();
     add_slope_name();
+    keep_slope_free();
     for (const RooflinePoint& point : points_) add_dot(point);
     add_names();
     scene_.text({area_.x, area_.bottom() + row() + 5, area_.width, row()}, "operations per byte of DMA →", Ink::muted,
@@ -74,16 +75,16 @@ class RooflinePicture {
   void set_axes(double top) {
     double low_x = 0.1;
     double high_x = std::max(100.0, peak_ / bandwidth_ * 2);
-    double low_y = peak_ / 1e4;
+    double low_y = peak_ / 100;
     for (const RooflinePoint& point : points_) {
       low_x = std::min(low_x, point.intensity);
       high_x = std::max(high_x, point.intensity);
       low_y = std::min(low_y, point.rate);
     }
-    const double left = margin + sheet_.text_width("100 Gflop/s") + 6;
+    const double left = margin + sheet_.text_width("100 Gflop/s") + 10;
     area_ = {left, top, scene_.width - left - margin, std::max(110.0, sheet_.height - top - 2 * row() - 12)};
     x_ = {std::floor(std::log10(low_x)), std::ceil(std::log10(high_x)), area_.x, area_.right()};
-    y_ = {std::floor(std::log10(low_y)), std::ceil(std::log10(peak_ * 1.5)), area_.bottom(), area_.y};
+    y_ = {std::floor(std::log10(low_y)), std::ceil(std::log10(peak_ * 1.1)), area_.bottom(), area_.y};
     scene_.box(area_, Ink::base, Ink::line);
   }
 
@@ -93,8 +94,10 @@ class RooflinePicture {
       const double x = x_.at(std::pow(10, x_.low + i));
       scene_.line({x, area_.y}, {x, area_.bottom()}, Ink::line, 0.6);
       if (i % every_x != 0) continue;
-      scene_.text({x - 30, area_.bottom() + 3, 60, row()}, power_text(x_.low + i), Ink::muted, Font::small,
-                  Align::middle);
+      const std::string text = power_text(x_.low + i);
+      const double wide = sheet_.text_width(text) + 2;
+      scene_.text({std::min(x - wide / 2, scene_.width - wide), area_.bottom() + 3, wide, row()}, text, Ink::muted,
+                  Font::small, Align::middle);
     }
     const int every_y = y_.every(row());
     for (int i = 0; y_.low + i <= y_.high; ++i) {
@@ -102,7 +105,7 @@ class RooflinePicture {
       const double y = y_.at(rate);
       scene_.line({area_.x, y}, {area_.right(), y}, Ink::line, 0.6);
       if (i % every_y != 0) continue;
-      scene_.text({2, y - row() / 2, area_.x - 8, row()}, shown_flop_rate(rate), Ink::muted, Font::small, Align::right);
+      scene_.text({2, y - row() / 2, area_.x - 14, row()}, shown_flop_rate(rate), Ink::muted, Font::small, Align::right);
     }
   }
 
@@ -111,9 +114,12 @@ class RooflinePicture {
     const double ridge = std::max(peak / bandwidth_, foot());
     const std::string text = name + ": " + shown_flop_rate(peak);
     const double wide = sheet_.text_width(text) + 4;
-    const Box label{area_.right() - wide - 4, y_.at(peak) - row() - 2, wide, row()};
+    const double above = y_.at(peak) - row() - 2;
+    const Box label{area_.right() - wide - 4, above > area_.y ? above : y_.at(peak) + 3, wide, row()};
     scene_.text(label, text, Ink::text, Font::small, Align::right);
     taken_.push_back(label);
+    const double level = y_.at(peak);
+    taken_.push_back({x_.at(ridge), level - 1, area_.right() - x_.at(ridge), 2});
     Shape& roof = scene_.polyline(
         {at(foot(), std::min(foot() * bandwidth_, peak)), at(ridge, peak), {area_.right(), y_.at(peak)}}, Ink::text,
         width);
@@ -128,6 +134,16 @@ class RooflinePicture {
         "bandwidth of the largest blocks = {:.1f} GB/s\nridge at {:.1f} operations per byte",
         target.cores, target.vector_flops_per_cycle, target.clock_hz / 1e9, shown_flop_rate(peak_), bandwidth_ / 1e9,
         peak_ / bandwidth_);
+  }
+
+  /// No name crosses the slope.
+  void keep_slope_free() {
+    const Point from = at(foot(), foot() * bandwidth_);
+    const Point to = at(peak_ / bandwidth_, peak_);
+    constexpr int pieces = 60;
+    const double wide = std::max(0.0, to.x - from.x) / pieces;
+    const double tall = std::max(0.0, from.y - to.y) / pieces;
+    for (int i = 0; i < pieces; ++i) taken_.push_back({from.x + i * wide, from.y - (i + 1) * tall, wide, tall});
   }
 
   /// Left of the slope's middle: above the roof there are no dots.

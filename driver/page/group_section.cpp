@@ -181,8 +181,8 @@ std::string plan_parts(const PageScope& scope, std::size_t number) {
   html += fmt::format("<h3>Loop nest</h3>\n<p>{}</p>\n", schedule_text(plan));
   html += nest_table(plan, target);
   html += reasons_part(scope, step);
-  html +=
-      "<h3>Scratchpad of a core</h3>\n<figure>" + ldm_bar(plan.nest, target) + "</figure>\n" + buffer_table(plan.nest);
+  html += "<h3>Scratchpad of a core</h3>\n<figure>" + ldm_chart(scope.program(), number) + "</figure>\n" +
+          buffer_table(plan.nest);
   html += fmt::format("<h3>Time: {} cycles, {}</h3>\n<figure>{}</figure>\n", grouped_digits(plan.time.cycles),
                       seconds_text(plan.time.seconds), cost_chart(scope.program(), number));
   return html;

@@ -40,9 +40,9 @@ std::string roofline_chart(const PageScope& scope);
 std::string cost_chart(const Program& program, std::size_t step);
 /// What a network's time is spent on.
 std::string cost_chart(const Program& program, const std::string& network);
-/// One core's scratchpad as a bar of addresses.
-std::string ldm_bar(const LoopNest& nest, const Target& target);
-/// The area of activations: addresses against steps.
+/// One core's scratchpad over the statements of a fused operator's nest.
+std::string ldm_chart(const Program& program, std::size_t step);
+/// The area of activations.
 std::string memory_chart(const PageScope& scope);
 
 /// The section of one fused operator.

@@ -149,11 +149,7 @@ std::string memory_part(const PageScope& scope) {
       bytes_text(memory.parameter_bytes), bytes_text(memory.activation_bytes),
       scope.is_whole() ? "" : "; here are those that fused operators told in full read and write", memory_chart(scope));
   html +=
-      "<p class=\"key\"><span style=\"--swatch: var(--input)\">input of the network</span>"
-      "<span style=\"--swatch: var(--intermediate)\">between fused operators</span>"
-      "<span style=\"--swatch: var(--output)\">output</span></p>\n"
-      "<details><summary>" +
-      std::string(scope.is_whole() ? "All places" : "Their places") +
+      "<details><summary>" + std::string(scope.is_whole() ? "All places" : "Their places") +
       "</summary>\n<div class=\"scroll\"><table "
       "class=\"sortable\"><thead><tr><th>tensor</th>"
       "<th>area</th><th class=\"number\">address</th><th class=\"number\">bytes</th><th class=\"number\">from step</th>"
@@ -182,11 +178,7 @@ std::string group_sections(const PageScope& scope) {
       "<h2 id=\"each\">Each fused operator</h2>\n<p>Counts are sums over all cores: how often a statement fills or "
       "empties "
       "its buffer, with blocks of which size, and the bandwidth that the time model predicts with start-ups.</p>\n"
-      "<p class=\"key\"><span style=\"--swatch: var(--input)\">input</span><span style=\"--swatch: "
-      "var(--constant)\">parameter"
-      "</span><span style=\"--swatch: var(--intermediate)\">intermediate</span><span style=\"--swatch: "
-      "var(--output)\">output"
-      "</span></p>\n<div class=\"controls\"><button type=\"button\" id=\"open-all\">open all</button>"
+      "<div class=\"controls\"><button type=\"button\" id=\"open-all\">open all</button>"
       "<button type=\"button\" id=\"close-all\">close all</button>"
       "<input id=\"filter\" type=\"search\" placeholder=\"filter by name or kind\" aria-label=\"filter\"/></div>\n";
   for (std::size_t i = 0; i < scope.program().steps.size(); ++i) {

@@ -99,14 +99,14 @@ std::string look_of(const Shape& shape) {
 
 std::string hatch_of(const Shape& shape) {
   if (shape.pattern == Pattern::none) return "";
-  std::string path;
+  std::string path;  // whole pixels: most of a page's hatching is many short numbers
   for (const auto& [from, to] : drawing::hatching(shape.box, shape.pattern)) {
-    path += fmt::format("M{} {}l{} {}", pixels(from.x), pixels(from.y), pixels(to.x - from.x), pixels(to.y - from.y));
+    path += fmt::format("M{:.0f} {:.0f}l{:.0f} {:.0f}", from.x, from.y, to.x - from.x, to.y - from.y);
   }
   return fmt::format(R"(<path class="hatch" d="{}"/>)", path);
 }
 
-/// The element without its end, and what goes inside of it.
+/// `inside` is what goes between its begin and its end.
 std::string shape_element(const Shape& shape, const std::string& inside) {
   const auto element = [&](const std::string& name, const std::string& attributes) {
     return inside.empty() ? fmt::format("<{}{}/>", name, attributes)

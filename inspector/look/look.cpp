@@ -162,16 +162,6 @@ QString Theme::style_sheet() const {
       dark ? "check-dark.svg" : "check-light.svg", error.name().toStdString());
 }
 
-QString name_of(BufferState state) {
-  switch (state) {
-    case BufferState::filling: return QStringLiteral("filling");
-    case BufferState::in_use: return QStringLiteral("in use");
-    case BufferState::draining: return QStringLiteral("draining");
-    case BufferState::idle: return QStringLiteral("idle");
-  }
-  return {};
-}
-
 Look::Look(QObject* parent) : QObject(parent), theme_(make_theme(false)) {}
 
 QFont Look::textFont() const {

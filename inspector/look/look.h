@@ -14,12 +14,13 @@
 
 #include <fmt/format.h>
 
+#include "driver/drawing/buffer_states.h"
 #include "driver/text/units.h"
 
 namespace stowage::inspector {
 
 /// States of an LDM buffer, and kinds of a DMA line. Each also has a pattern, so that colour is never alone.
-enum class BufferState : std::uint8_t { filling, in_use, draining, idle };
+using drawing::BufferState;
 
 /// Colours after Okabe and Ito, which people with the common colour deficiencies tell apart.
 struct Theme {
@@ -40,7 +41,6 @@ struct Theme {
   [[nodiscard]] QString style_sheet() const;
 };
 Theme make_theme(bool dark);
-QString name_of(BufferState state);
 
 class Look : public QObject {
   Q_OBJECT
