@@ -20,9 +20,9 @@ bool is_device(const fs::path& path) {
 namespace {
 
 std::error_code write_all(int descriptor, std::span<const std::byte> bytes) {
-  constexpr std::size_t most = std::size_t{1} << 30;  // the kernel takes less than 2 GiB at once
+  constexpr std::size_t maximum = std::size_t{1} << 30;  // the kernel takes less than 2 GiB at once
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), std::min(most, bytes.size()));
+    const ssize_t written = ::write(descriptor, bytes.data(), std::min(maximum, bytes.size()));
     if (written >= 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     } else if (errno != EINTR) {

@@ -24,6 +24,14 @@ std::string bytes_text(std::int64_t bytes) {
   return fmt::format("{:.2f} GiB", value / (1 << 30));
 }
 
+std::string ldm_bytes_text(std::int64_t bytes) {
+  if (bytes < 1024) return counted(bytes, "byte");
+  std::string text = fmt::format("{:.2f}", static_cast<double>(bytes) / 1024.0);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text + " KiB";
+}
+
 std::string seconds_text(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3f} ms", seconds * 1e3);

@@ -24,6 +24,8 @@ std::string_view for_number(Number number, std::string_view one, std::string_vie
 }
 /// "58.0 KiB", "3.64 MiB".
 std::string bytes_text(std::int64_t bytes);
+/// "63.96 KiB", "96 bytes": of LDM, where some bytes decide.
+std::string ldm_bytes_text(std::int64_t bytes);
 /// "12.3 us", "4.56 ms".
 std::string seconds_text(double seconds);
 

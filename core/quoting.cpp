@@ -138,7 +138,7 @@ std::string line_text(std::string_view text) {
 
 std::string c_comment_text(std::string_view text) {
   // C99 promises 4095 characters of a line; some stand before and behind the comment.
-  constexpr std::size_t most = 3800;
+  constexpr std::size_t maximum = 3800;
   const std::string ascii = with_escapes(text, [](std::uint32_t c) { return c < 0x20 || c >= 0x7F || c == '\\'; });
   std::string safe;
   for (const char c : ascii) {
@@ -147,7 +147,7 @@ std::string c_comment_text(std::string_view text) {
     if (apart) safe += ' ';
     safe += c;
   }
-  if (safe.size() > most) safe.replace(most / 2, safe.size() - most + 5, " ... ");
+  if (safe.size() > maximum) safe.replace(maximum / 2, safe.size() - maximum + 5, " ... ");
   return safe;
 }
 
@@ -177,14 +177,14 @@ std::string markdown_code(std::string_view text) {
   return fmt::format("{0}{1}{2}{1}{0}", marks, space, line_text(text));
 }
 
-std::string shortened(std::string_view name, std::size_t most) {
+std::string shortened(std::string_view name, std::size_t maximum) {
   std::vector<std::size_t> starts;  // of code points
   for (std::size_t i = 0; i < name.size(); ++i) {
     if ((static_cast<unsigned char>(name[i]) & 0xC0U) != 0x80U) starts.push_back(i);
   }
-  if (starts.size() <= most || most < 3) return std::string(name);
-  const std::size_t tail = (most - 1) / 2;
-  const std::size_t head = most - 1 - tail;
+  if (starts.size() <= maximum || maximum < 3) return std::string(name);
+  const std::size_t tail = (maximum - 1) / 2;
+  const std::size_t head = maximum - 1 - tail;
   return std::string(name.substr(0, starts[head])) + "…" + std::string(name.substr(starts[starts.size() - tail]));
 }
 

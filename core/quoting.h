@@ -41,6 +41,6 @@ std::string markdown_text(std::string_view text);
 std::string markdown_code(std::string_view text);
 
 /// At most `most` characters of a long name: its beginning and its end with "…" between. Counts code points.
-std::string shortened(std::string_view name, std::size_t most);
+std::string shortened(std::string_view name, std::size_t maximum);
 
 }  // namespace stowage

@@ -156,18 +156,18 @@ std::variant<Options, int> read_command_line(const QStringList& arguments) {
     bool width_read = false;
     bool height_read = false;
     if (parts.size() == 2) options.size = QSizeF(parts[0].toInt(&width_read), parts[1].toInt(&height_read));
-    constexpr double most = 20000;
+    constexpr double maximum = 20000;
     if (!width_read || !height_read || options.size.width() < 1 || options.size.height() < 1 ||
-        options.size.width() > most || options.size.height() > most) {
+        options.size.width() > maximum || options.size.height() > maximum) {
       return usage(QStringLiteral("--size wants a width and a height, as in 1280x800"));
     }
   }
   if (parser.isSet(scale)) {
     bool read = false;
     options.scale = parser.value(scale).toDouble(&read);
-    constexpr double most = 16;
-    if (!read || !(options.scale > 0) || options.scale > most) {
-      return usage(QStringLiteral("--scale wants a number above 0, at most %1").arg(most));
+    constexpr double maximum = 16;
+    if (!read || !(options.scale > 0) || options.scale > maximum) {
+      return usage(QStringLiteral("--scale wants a number above 0, at most %1").arg(maximum));
     }
     if (!parser.isSet(pane) || options.export_pane == window_name) {
       return usage(QStringLiteral("--scale belongs to --export of a pane"));

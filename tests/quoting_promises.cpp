@@ -244,9 +244,9 @@ std::string broken_markdown(std::string_view text) {
 }
 
 std::string broken_shortening(std::string_view text) {
-  for (const std::size_t most : {3U, 4U, 17U}) {
+  for (const std::size_t maximum : {3U, 4U, 17U}) {
     const auto characters = characters_of(text);
-    const std::string name = shortened(text, most);
+    const std::string name = shortened(text, maximum);
     bool is_utf8 = true;
     for (const auto& [c, bytes] : characters) is_utf8 = is_utf8 && c.has_value();
     if (!is_utf8) continue;
@@ -254,7 +254,7 @@ std::string broken_shortening(std::string_view text) {
     for (const auto& [c, bytes] : left) {
       if (!c) return "shortened cuts no character";
     }
-    if (characters.size() <= most ? name != text : left.size() != most) return "shortened keeps to its length";
+    if (characters.size() <= maximum ? name != text : left.size() != maximum) return "shortened keeps to its length";
   }
   return {};
 }

@@ -190,12 +190,12 @@ std::string why_unsupported(std::string_view name, int opset) {
 
 void check_form(const ImportRow& row, NodeImport& node) {
   const int operands = node.operand_count();
-  if (operands < row.operands.least || operands > row.operands.most) {
+  if (operands < row.operands.least || operands > row.operands.maximum) {
     node.refuse("wrong-operand-count",
                 fmt::format("has {}; {} in opset {} takes {}", counted(operands, "operand"), row.name, node.opset(),
-                            row.operands.least == row.operands.most
+                            row.operands.least == row.operands.maximum
                                 ? std::to_string(row.operands.least)
-                                : fmt::format("{} to {}", row.operands.least, row.operands.most)));
+                                : fmt::format("{} to {}", row.operands.least, row.operands.maximum)));
   }
   for (int slot = 0; slot < row.operands.least; ++slot) {
     if (!node.has_operand(slot)) node.refuse("missing-input", fmt::format("operand {} is missing", slot));

@@ -26,7 +26,7 @@ inline constexpr int variadic = 1024;
 
 struct OperandCount {
   int least = 1;
-  int most = 1;
+  int maximum = 1;
 };
 
 struct ImportRow {

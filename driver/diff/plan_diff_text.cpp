@@ -279,13 +279,18 @@ std::pair<std::string, std::string> sides_text(const GroupChange& change) {
   return {with_operators(change.before), with_operators(change.after)};
 }
 
+/// "12.0 %"; a difference that would be printed as none is said to be small.
+std::string percent_text(double part) {
+  return part < 0.0005 ? "less than 0.1 %" : fmt::format("{:.1f} %", 100 * part);
+}
+
 std::string speed_text(double seconds_before, double seconds_after) {
   if (seconds_before == seconds_after) return "equally fast";
   const double ratio = seconds_after / seconds_before;
   if (seconds_before <= 0 || ratio >= 2) return fmt::format("{:.2f} times as slow", ratio);
-  if (ratio > 1) return fmt::format("{:.1f} % slower", 100 * (ratio - 1));
+  if (ratio > 1) return percent_text(ratio - 1) + " slower";
   if (ratio <= 0.5 && seconds_after > 0) return fmt::format("{:.2f} times as fast", 1 / ratio);
-  return fmt::format("{:.1f} % faster", 100 * (1 - ratio));
+  return percent_text(1 - ratio) + " faster";
 }
 
 std::string verdict(const PlanDiff& diff, const std::string& a, const std::string& b) {

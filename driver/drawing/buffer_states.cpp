@@ -30,7 +30,9 @@ std::map<int, BufferState> touches_of(const LoopNest& nest, const Outline& outli
     const std::vector<int> touched = buffers_of(statement, nest);
     if (std::find(touched.begin(), touched.end(), buffer) == touched.end()) continue;
     const Stmt* transfer = &statement;
-    if (const auto* wait = std::get_if<Wait>(&statement.node)) transfer = at(outline, wait->dma).statement;
+    if (const auto* wait = std::get_if<Wait>(&statement.node); wait != nullptr && !wait->slot) {
+      transfer = at(outline, wait->dma).statement;
+    }
     BufferState state = BufferState::in_use;
     if (const auto* dma = std::get_if<Dma>(&transfer->node)) {
       state = dma->direction == DmaDirection::get ? BufferState::filling : BufferState::draining;

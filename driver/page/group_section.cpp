@@ -190,7 +190,18 @@ std::string plan_parts(const PageScope& scope, std::size_t number) {
 
 }  // namespace
 
-bool is_about_fusion(const TraceRecord& record) { return !is_of_planner(record) && record.algorithm != "memory-map"; }
+bool is_about_fusion(const TraceRecord& record) { return !is_of_planner(record); }
+
+namespace {
+
+/// That a refused candidate breaks besides the one that its record tells first.
+std::span<const Decision> further_rules(const TraceRecord& record) {
+  const auto* const candidate = std::get_if<CandidateRefused>(&record.what);
+  if (candidate == nullptr || candidate->broken.empty()) return {};
+  return std::span(candidate->broken).subspan(1);
+}
+
+}  // namespace
 
 std::string decisions_table(std::span<const TraceRecord* const> records, bool with_subjects,
                             bool (*wanted)(const TraceRecord& record)) {
@@ -198,16 +209,17 @@ std::string decisions_table(std::span<const TraceRecord* const> records, bool wi
   for (const TraceRecord* const pointer : records) {
     const TraceRecord& record = *pointer;
     if (!wanted(record)) continue;
-    const bool refused = record.outcome == TraceOutcome::refused;
-    const std::string_view outcome = refused ? "refused" : record.outcome == TraceOutcome::accepted ? "accepted" : "";
-    std::string message = escaped(record.message);
-    for (const auto& [name, value] : record.values) {
-      if (refused) message += fmt::format("<br/>{}: {}", escaped(name), escaped(value));
+    const TraceHeading at = heading_of(record);
+    const bool refused = at.outcome == TraceOutcome::refused;
+    const std::string_view outcome = refused ? "refused" : at.outcome == TraceOutcome::accepted ? "accepted" : "";
+    std::string message = escaped(sentence(record));
+    for (const Decision& rule : further_rules(record)) {
+      message += fmt::format("<br/>{}: {}", escaped(rule.rule), escaped(rule.reason));
     }
     rows += fmt::format("<tr>{}<td>{}</td><td>{}</td><td{}>{}</td><td>{}</td></tr>\n",
                         with_subjects ? fmt::format("<td>{}</td>", escaped(record.subject)) : "",
-                        escaped(algorithm_title(record.algorithm)), escaped(record.place),
-                        refused ? " class=\"refused\"" : "", outcome, message);
+                        escaped(algorithm_title(at.algorithm)), escaped(at.place), refused ? " class=\"refused\"" : "",
+                        outcome, message);
   }
   if (rows.empty()) return "";
   return fmt::format(

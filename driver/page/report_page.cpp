@@ -78,10 +78,10 @@ std::string brief_row(std::size_t i, const ProgramStep& step, double share) {
 
 std::string groups_table(const PageScope& scope) {
   const Program& program = scope.program();
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   const ProgramTotals totals = totals_of(program);
   for (const ProgramStep& step : program.steps) {
-    if (step.plan) most = std::max(most, step.plan->time.cycles);
+    if (step.plan) maximum = std::max(maximum, step.plan->time.cycles);
   }
   std::string html =
       "<h2 id=\"groups\">Fused operators</h2>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
@@ -106,7 +106,7 @@ std::string groups_table(const PageScope& scope) {
     if (plan) shares.add(plan->time);
     html += number_cell(cycles, plan ? grouped_digits(cycles) : "") +
             number_cell(cycles, plan ? fmt::format("{:.1f} %", share) : "") +
-            fmt::format("<td>{}</td>", plan ? time_bar(shares, most) : "no kernel: a view") +
+            fmt::format("<td>{}</td>", plan ? time_bar(shares, maximum) : "no kernel: a view") +
             number_cell(dma.bytes, plan ? bytes_text(dma.bytes) : "") +
             number_cell(dma.transfers, plan ? grouped_digits(dma.transfers) : "") +
             number_cell(plan ? plan->nest.ldm_bytes : 0, plan ? bytes_text(plan->nest.ldm_bytes) : "") + "</tr>\n";

@@ -17,10 +17,10 @@ std::optional<std::size_t> parse_details(std::string_view text) {
   return number;
 }
 
-std::vector<bool> steps_in_full(const Program& program, std::size_t most) {
+std::vector<bool> steps_in_full(const Program& program, std::size_t maximum) {
   const std::size_t count = program.steps.size();
-  std::vector<bool> in_full(count, count <= most);
-  if (count <= most) return in_full;
+  std::vector<bool> in_full(count, count <= maximum);
+  if (count <= maximum) return in_full;
   const auto cycles = [&](std::size_t step) {
     const auto& plan = program.steps[step].plan;
     return plan ? plan->time.cycles : 0;
@@ -28,7 +28,7 @@ std::vector<bool> steps_in_full(const Program& program, std::size_t most) {
   std::vector<std::size_t> by_time(count);
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});
   std::stable_sort(by_time.begin(), by_time.end(), [&](std::size_t a, std::size_t b) { return cycles(a) > cycles(b); });
-  for (std::size_t i = 0; i < most; ++i) in_full[by_time[i]] = true;
+  for (std::size_t i = 0; i < maximum; ++i) in_full[by_time[i]] = true;
   return in_full;
 }
 

@@ -47,6 +47,7 @@ std::string statement_words(const LoopNest& nest, const Stmt& statement) {
                        tensor_of_buffer(nest, dma->buffer));
   }
   if (const auto* wait = std::get_if<Wait>(&statement.node)) {
+    if (wait->slot) return "wait for " + tensor_of_buffer(nest, wait->slot->buffer);
     const Stmt* const awaited = find_statement(nest, wait->dma);
     const auto* dma = awaited != nullptr ? std::get_if<Dma>(&awaited->node) : nullptr;
     return dma != nullptr ? "wait for " + tensor_of_buffer(nest, dma->buffer) : "wait";
@@ -69,6 +70,7 @@ std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest) {
   if (const auto* dma = std::get_if<Dma>(&statement.node)) return {dma->buffer};
   if (const auto* fill = std::get_if<Fill>(&statement.node)) return {fill->buffer};
   if (const auto* wait = std::get_if<Wait>(&statement.node)) {
+    if (wait->slot) return {wait->slot->buffer};
     const Stmt* awaited = find_statement(nest, wait->dma);
     return awaited != nullptr ? buffers_of(*awaited, nest) : std::vector<int>();
   }

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
-#include "driver/json/json.h"
+#include "driver/report/iterations.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/swtvm/swtvm.h"
 
@@ -17,108 +16,10 @@ namespace stowage {
 
 namespace {
 
-/// Calls `visit` with every statement and the loops around it, outermost first.
-void visit_in_loops(const Block& block, std::vector<const Loop*>& around,
-                    const std::function<void(const Stmt&, const std::vector<const Loop*>&)>& visit) {
-  for (const StmtPtr& statement : block) {
-    visit(*statement, around);
-    const Block* const body = body_of(*statement);
-    if (body == nullptr) continue;
-    const auto* const loop = std::get_if<Loop>(&statement->node);
-    if (loop != nullptr) around.push_back(loop);
-    visit_in_loops(*body, around, visit);
-    if (loop != nullptr) around.pop_back();
-  }
-}
-
-std::vector<const Loop*> loops_around(const LoopNest& nest, int statement) {
-  std::vector<const Loop*> found;
-  std::vector<const Loop*> around;
-  visit_in_loops(nest.body, around, [&](const Stmt& each, const std::vector<const Loop*>& loops) {
-    if (each.id == statement) found = loops;
-  });
-  return found;
-}
-
-std::int64_t max_trips(const LoopNest& nest, const Loop& loop) {
-  return nest.variables[loop.variable.index()].range.high + 1;
-}
-
-const std::string& name_of_loop(const LoopNest& nest, const Loop& loop) {
-  return nest.variables[loop.variable.index()].name;
-}
-
 std::string joined(const std::vector<std::string>& names) {
   if (names.size() < 2) return names.empty() ? "nothing" : names.front();
   const std::vector<std::string> first(names.begin(), names.end() - 1);
   return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
-}
-
-std::string count_times(std::int64_t count) {
-  return count == 1 ? std::string("once") : grouped_digits(count) + " times";
-}
-
-std::string value_of(const TraceRecord& record, std::string_view name) {
-  for (const auto& [key, value] : record.values) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
-std::int64_t number_of(const TraceRecord& record, std::string_view name) {
-  const std::string value = value_of(record, name);
-  return value.empty() ? 0 : std::stoll(value);
-}
-
-/// As far as they can be counted: a trace may say any number of turns.
-std::int64_t operations_of(std::int64_t turns, std::int64_t each) {
-  return each > 0 && turns > max_cycles / each ? max_cycles : turns * each;
-}
-
-/// The records that led to a schedule: of planners that try several, those of the run that gave it.
-struct Decisions {
-  std::vector<LoopRound> rounds;
-  std::optional<TraceRecord> sizes;    ///< the end of algorithm 1
-  std::optional<TraceRecord> refused;  ///< the doubling that did not fit
-};
-
-Decisions decisions_of(const GroupModel& model, const Schedule& schedule, const std::vector<std::int64_t>& sizes,
-                       std::span<const TraceRecord> records) {
-  Decisions found;
-  std::optional<TraceRecord> refused;
-  std::vector<LoopRound> rounds;
-  LoopRound open;
-  std::vector<std::string> order;  // innermost first
-  for (const TraceRecord& record : records) {
-    if (record.algorithm == "alg1") {
-      if (record.place == "1:7-11") refused.reset();
-      if (record.place == "1:38-40") refused = record;
-      const bool ends = record.place == "1" && value_of(record, "step") == "chosen";
-      bool same = ends;
-      for (std::size_t i = 0; i < model.iterators.size(); ++i) {
-        same = same && number_of(record, "buffer " + model.iterators[i].name) == sizes[i];
-      }
-      if (same) {
-        found.sizes = record;
-        found.refused = refused;
-      }
-    } else if (record.algorithm == "alg2") {
-      if (follow(open, model, sizes, record)) {
-        for (const LoopCandidate& candidate : open.candidates) {
-          if (candidate.chosen) order.push_back(candidate.loop);
-        }
-        rounds.push_back(std::move(open));
-        open = {};
-      }
-      if (record.place == "2:23") {
-        std::reverse(order.begin(), order.end());
-        if (schedule.order && order == *schedule.order) found.rounds = rounds;
-        order.clear();
-        rounds.clear();
-      }
-    }
-  }
-  return found;
 }
 
 class Reasons {
@@ -138,8 +39,7 @@ class Reasons {
 
   PlanReasons run() {
     PlanReasons reasons;
-    std::vector<const Loop*> around;
-    visit_in_loops(nest_.body, around, [&](const Stmt& statement, const std::vector<const Loop*>& loops) {
+    visit_in_loops(nest_, [&](const Stmt& statement, const std::vector<const Loop*>& loops) {
       if (const auto* dma = std::get_if<Dma>(&statement.node)) {
         reasons.transfers.push_back(transfer(statement.id, *dma, loops));
       }
@@ -160,8 +60,7 @@ class Reasons {
   /// Loops around the computations that use a buffer, but not around its transfer.
   [[nodiscard]] std::vector<const Loop*> loops_inside(int buffer, const std::vector<const Loop*>& of_transfer) const {
     std::vector<const Loop*> inside;
-    std::vector<const Loop*> around;
-    visit_in_loops(nest_.body, around, [&](const Stmt& statement, const std::vector<const Loop*>& loops) {
+    visit_in_loops(nest_, [&](const Stmt& statement, const std::vector<const Loop*>& loops) {
       const auto* const compute = std::get_if<Compute>(&statement.node);
       if (compute == nullptr) return;
       const auto& reads = compute->read_buffers;
@@ -182,19 +81,19 @@ class Reasons {
     reason.get = dma.direction == DmaDirection::get;
     reason.tensor = model_.buffers[static_cast<std::size_t>(dma.buffer)].name;
     reason.where = fmt::format("{} is {} {}: {}.", reason.tensor, reason.get ? "loaded" : "stored",
-                               place_text(plan_, id), product_text(turns_of(plan_, id)));
+                               place_text(plan_, id), product_text(iterations_of(plan_, id)));
     std::vector<std::string> sentences;
     std::vector<std::string> moving;
     const Loop* last = nullptr;
     for (const Loop* loop : loops) {
       if (!moves_with(dma.buffer, loop->iterator)) continue;
-      moving.push_back(name_of_loop(nest_, *loop));
+      moving.push_back(name_of(nest_, *loop));
       last = loop;
     }
     if (last != nullptr) {
       sentences.push_back(fmt::format("Its part moves with {} and is known there.", joined(moving)));
     } else if (!loops.empty()) {
-      sentences.emplace_back("Its part is the same in every turn.");
+      sentences.emplace_back("Its part is the same in every iteration.");
     }
     for (const Loop* loop : loops) again(reason.tensor, dma, *loop, last, reason.get, sentences);
     stays(dma, loops, reason.get, sentences);
@@ -206,18 +105,17 @@ class Reasons {
   /// A loop around a transfer that does not move its part.
   void again(const std::string& tensor, const Dma& dma, const Loop& loop, const Loop* last, bool get,
              std::vector<std::string>& sentences) const {
-    if (moves_with(dma.buffer, loop.iterator) || max_trips(nest_, loop) == 1) return;
-    const std::string& name = name_of_loop(nest_, loop);
-    sentences.push_back(
-        fmt::format("It does not move with {}, yet each of the {} turns of {} {} it again{}.", name,
-                    grouped_digits(max_trips(nest_, loop)), name, get ? "loads" : "stores",
-                    last == nullptr ? "" : ", because " + name_of_loop(nest_, *last) + " turns inside"));
+    if (moves_with(dma.buffer, loop.iterator) || trip_count(nest_, loop) == 1) return;
+    const std::string& name = name_of(nest_, loop);
+    sentences.push_back(fmt::format("It does not move with {}, yet each of the {} iterations of {} {} it again{}.",
+                                    name, grouped_digits(trip_count(nest_, loop)), name, get ? "loads" : "stores",
+                                    last == nullptr ? "" : ", because " + name_of(nest_, *last) + " runs inside"));
     if (last == nullptr) return;
     for (const LoopRound& round : decisions_.rounds) {
       const LoopCandidate* chosen = nullptr;
       const LoopCandidate* lost = nullptr;
       for (const LoopCandidate& candidate : round.candidates) {
-        if (candidate.chosen && candidate.loop == name_of_loop(nest_, *last)) chosen = &candidate;
+        if (candidate.chosen && candidate.loop == name_of(nest_, *last)) chosen = &candidate;
         if (candidate.loop == name) lost = &candidate;
       }
       const auto at = std::find(round.tensors.begin(), round.tensors.end(), tensor);
@@ -231,20 +129,20 @@ class Reasons {
     const auto t = static_cast<std::size_t>(at);
     const char* const core = nest_.cores_used() > 1 ? " on a core" : "";
     std::string text = fmt::format("With {} inside instead, {} would be moved {}{} rather than {}", lost.loop, tensor,
-                                   count_times(lost.transfers[t]), core, grouped_digits(chosen.transfers[t]));
+                                   times_text(lost.transfers[t]), core, grouped_digits(chosen.transfers[t]));
     const char* const all = round.tensors.size() == 2 ? "both tensors" : "all tensors";
     const bool costs_more = lost.operations > chosen.operations || lost.total > chosen.total;
     if (lost.operations > chosen.operations) {
       text += fmt::format(", but the group would compute {} operations rather than {}", grouped_digits(lost.operations),
                           grouped_digits(chosen.operations));
     } else if (lost.total > chosen.total) {
-      text += fmt::format(", but {} together {} rather than {}", all, count_times(lost.total),
-                          grouped_digits(chosen.total));
+      text +=
+          fmt::format(", but {} together {} rather than {}", all, times_text(lost.total), grouped_digits(chosen.total));
     } else if (lost.total == chosen.total) {
-      text += fmt::format(", and {} together {} as now", all, count_times(lost.total));
+      text += fmt::format(", and {} together {} as now", all, times_text(lost.total));
     } else {
-      text += fmt::format(", and {} together {} rather than {}", all, count_times(lost.total),
-                          grouped_digits(chosen.total));
+      text +=
+          fmt::format(", and {} together {} rather than {}", all, times_text(lost.total), grouped_digits(chosen.total));
     }
     if (lost.barred) {
       text +=
@@ -261,9 +159,9 @@ class Reasons {
              std::vector<std::string>& sentences) const {
     std::vector<std::string> reused;
     for (const Loop* loop : loops_inside(dma.buffer, loops)) {
-      if (max_trips(nest_, *loop) == 1) continue;
+      if (trip_count(nest_, *loop) == 1) continue;
       reused.push_back(
-          fmt::format("the {} turns of {}", grouped_digits(max_trips(nest_, *loop)), name_of_loop(nest_, *loop)));
+          fmt::format("the {} iterations of {}", grouped_digits(trip_count(nest_, *loop)), name_of(nest_, *loop)));
     }
     if (reused.empty()) return;
     sentences.push_back(
@@ -284,7 +182,7 @@ class Reasons {
     }
     double known = static_cast<double>(cores);
     for (const Loop* loop : loops) {
-      if (!moves_with(dma.buffer, loop->iterator)) known *= static_cast<double>(max_trips(nest_, *loop));
+      if (!moves_with(dma.buffer, loop->iterator)) known *= static_cast<double>(trip_count(nest_, *loop));
     }
     if (cores > 1) {
       sentences.push_back(fmt::format("{} cores need the same part, and each loads it for itself.", cores));
@@ -326,12 +224,12 @@ class Reasons {
       std::string grown;
       for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
         const std::string& name = model_.iterators[i].name;
-        const std::int64_t size = number_of(*decisions_.refused, "buffer " + name);
+        const std::int64_t size = decisions_.refused->sizes[i];
         tried.push_back(fmt::format("{} {}", name, size));
         if (size != sizes_[i]) grown = fmt::format("{} from {} to {}", name, sizes_[i], size);
       }
       sentences.push_back(fmt::format("Growing ended at {}: with {} the buffers would take {}.", grown,
-                                      fmt::join(tried, ", "), bytes_text(number_of(*decisions_.refused, "ldm bytes"))));
+                                      fmt::join(tried, ", "), bytes_text(decisions_.refused->ldm_bytes)));
       sentences.emplace_back(
           "Sizes only double, in turn, and the first doubling that does not fit ends it; to shrink one so that another "
           "can grow is not tried (a schedule of one's own can).");
@@ -342,7 +240,7 @@ class Reasons {
     for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
       if (sizes_[i] == ranges_[i]) continue;
       const std::string& name = model_.iterators[i].name;
-      (value_of(*decisions_.sizes, "class " + name) == "num" ? rows : rest).push_back(name);
+      (decisions_.sizes->classes[i] == IteratorClass::num ? rows : rest).push_back(name);
     }
     if (!rows.empty()) {
       sentences.push_back(fmt::format("{} would only add rows and make no block longer, so {} not grown.", joined(rows),
@@ -361,96 +259,10 @@ class Reasons {
   GroupModel model_;
   std::vector<std::int64_t> ranges_;
   std::vector<std::int64_t> sizes_;
-  Decisions decisions_;
+  PlanDecisions decisions_;
 };
 
 }  // namespace
-
-Turns turns_of(const Plan& plan, int statement) {
-  Turns turns;
-  turns.cores = plan.nest.cores_used();
-  for (const Loop* loop : loops_around(plan.nest, statement)) {
-    const std::int64_t trips = max_trips(plan.nest, *loop);
-    turns.loops.emplace_back(name_of_loop(plan.nest, *loop), trips);
-    turns.on_a_core *= trips;
-    turns.even = turns.even && loop->extent.is_constant();
-  }
-  const auto counted = plan.counts.dma.find(statement);
-  if (counted == plan.counts.dma.end()) return turns;
-  turns.in_all = counted->second.transfers;
-  // No core takes more turns than all trips together, so the sum shows whether all take as many.
-  turns.even = turns.in_all == turns.on_a_core * turns.cores;
-  return turns;
-}
-
-std::string times_text(const Turns& turns) {
-  const bool counted = turns.in_all > 0;
-  if (turns.cores == 1) return count_times(counted ? turns.in_all : turns.on_a_core);
-  if (turns.even) {
-    const std::string each = fmt::format("{} on each of {} cores", count_times(turns.on_a_core), turns.cores);
-    return counted ? fmt::format("{} = {}", each, grouped_digits(turns.in_all)) : each;
-  }
-  if (!counted) return fmt::format("at most {} on each of {} cores", count_times(turns.on_a_core), turns.cores);
-  return fmt::format("{} on {} cores together, at most {} on one", count_times(turns.in_all), turns.cores,
-                     grouped_digits(turns.on_a_core));
-}
-
-std::string product_text(const Turns& turns) {
-  if (turns.loops.size() < 2 || !turns.even) return times_text(turns);
-  std::vector<std::string> factors;
-  for (const auto& [name, trips] : turns.loops) factors.push_back(fmt::format("{} {}", name, trips));
-  return fmt::format("{} = {}", fmt::join(factors, " × "), times_text(turns));
-}
-
-std::string place_text(const Plan& plan, int statement) {
-  const std::vector<const Loop*> loops = loops_around(plan.nest, statement);
-  if (!loops.empty()) return "inside " + name_of_loop(plan.nest, *loops.back());
-  const Stmt* found = find_statement(plan.nest, statement);
-  const auto* dma = found != nullptr ? std::get_if<Dma>(&found->node) : nullptr;
-  const bool put = dma != nullptr && dma->direction == DmaDirection::put;
-  bool any_loop = false;
-  visit_statements(plan.nest.body,
-                   [&](const Stmt& each) { any_loop = any_loop || std::holds_alternative<Loop>(each.node); });
-  if (!any_loop) return put ? "at the end" : "at the start";
-  return put ? "after the last loop" : "before the first loop";
-}
-
-bool follow(LoopRound& round, const GroupModel& model, const std::vector<std::int64_t>& sizes,
-            const TraceRecord& record) {
-  if (const std::string loop = value_of(record, "candidate"); !loop.empty()) {
-    LoopCandidate candidate;
-    candidate.loop = loop;
-    candidate.total = number_of(record, "transfers");
-    std::vector<std::string> tensors;
-    for (const ModelBuffer& buffer : model.buffers) {
-      if (buffer.kind == ModelBuffer::Kind::intermediate) {
-        candidate.operations += operations_of(number_of(record, "computations " + buffer.name),
-                                              stage_operations(model, buffer.stage, sizes));
-      } else if (!value_of(record, "transfers " + buffer.name).empty()) {
-        tensors.push_back(buffer.name);
-        candidate.transfers.push_back(number_of(record, "transfers " + buffer.name));
-      }
-    }
-    // All candidates count the same tensors; in a trace that was damaged one may not, and is none.
-    if (!round.candidates.empty() && tensors != round.tensors) return false;
-    round.tensors = std::move(tensors);
-    round.candidates.push_back(std::move(candidate));
-    return false;
-  }
-  const std::string chosen = value_of(record, "chosen");
-  if (chosen.empty()) return false;
-  const auto spatial = [&](const LoopCandidate& candidate) {
-    return std::any_of(model.iterators.begin(), model.iterators.end(), [&](const ModelIterator& iterator) {
-      return iterator.spatial && (candidate.loop == iterator.name || candidate.loop == iterator.name + "o");
-    });
-  };
-  const bool sum_left = !std::all_of(round.candidates.begin(), round.candidates.end(), spatial);
-  for (LoopCandidate& candidate : round.candidates) {
-    candidate.chosen = candidate.loop == chosen;
-    candidate.barred = sum_left && spatial(candidate);
-  }
-  return true;
-}
 
 PlanReasons reasons_of(const Plan& plan, const Target& target, std::span<const TraceRecord> records) {
   return Reasons(plan, target, records).run();

@@ -180,13 +180,14 @@ std::string views_text(const Compilation& compilation) {
   std::int64_t views = 0;
   std::int64_t all = 0;
   for (const TraceRecord& record : compilation.trace.records) {
-    if (record.algorithm != "placement") continue;
+    const TraceHeading heading = heading_of(record);
+    if (heading.algorithm != "placement") continue;
     const auto op = graph.find_operator(record.subject);
-    const bool is_view = record.outcome == TraceOutcome::accepted;
+    const bool is_view = heading.outcome == TraceOutcome::accepted;
     ++all;
     if (is_view) ++views;
     table.add({markdown_text(record.subject), op ? graph.op(*op).kind : "", is_view ? "view" : "copy",
-               markdown_text(record.message)});
+               markdown_text(sentence(record))});
   }
   if (all == 0) return "";
   return fmt::format("{} of {} operators that might be views are: nothing is launched for them.\n\n{}", views, all,
@@ -197,10 +198,11 @@ std::string branches_text(const Trace& trace) {
   TextTable table({"first of them", "", "where"});
   bool any = false;
   for (const TraceRecord& record : trace.records) {
-    if (record.algorithm != "branches") continue;
+    const TraceHeading heading = heading_of(record);
+    if (heading.algorithm != "branches") continue;
     any = true;
-    table.add({markdown_text(record.subject), record.outcome == TraceOutcome::accepted ? "placed" : "apart",
-               markdown_text(record.message)});
+    table.add({markdown_text(record.subject), heading.outcome == TraceOutcome::accepted ? "placed" : "apart",
+               markdown_text(sentence(record))});
   }
   if (!any) return "";
   return "Alike operators that read one tensor. Where their results lie side by side, they may be one operator.\n\n" +
@@ -231,12 +233,15 @@ std::string report_markdown(const Compilation& compilation) {
 }
 
 std::string algorithm_title(const std::string& algorithm) {
-  static const std::map<std::string, std::string> titles = {
-      {"alg1", "algorithm 1, LDM management"}, {"alg2", "algorithm 2, loop reordering"},
-      {"alg3", "algorithm 3, DMA insertion"},  {"alg4", "algorithm 4, correlation of iterators"},
-      {"alg5", "algorithm 5, classification"}, {"parallel", "split over the cores"},
-      {"search", "the plan of fewest cycles"}, {"memory-map", "places in main memory"},
-      {"placement", "views and copies"},       {"branches", "horizontal fusion: places of branches"}};
+  static const std::map<std::string, std::string> titles = {{"alg1", "algorithm 1, LDM management"},
+                                                            {"alg2", "algorithm 2, loop reordering"},
+                                                            {"alg3", "algorithm 3, DMA insertion"},
+                                                            {"alg4", "algorithm 4, correlation of iterators"},
+                                                            {"alg5", "algorithm 5, classification"},
+                                                            {"parallel", "split over the cores"},
+                                                            {"search", "the plan of fewest cycles"},
+                                                            {"placement", "views and copies"},
+                                                            {"branches", "horizontal fusion: places of branches"}};
   const auto title = titles.find(algorithm);
   return title != titles.end() ? title->second : algorithm;
 }
@@ -246,15 +251,16 @@ std::string decisions_text(const Trace& trace, const std::string& subject) {
   std::string heading;
   for (const TraceRecord& record : trace.records) {
     if (!subject.empty() && record.subject != subject) continue;
-    const std::string now = fmt::format("{}: {}", record.subject, algorithm_title(record.algorithm));
+    const TraceHeading at = heading_of(record);
+    const std::string now = fmt::format("{}: {}", record.subject, algorithm_title(at.algorithm));
     if (now != heading) {
       text += fmt::format("{}{}\n", text.empty() ? "" : "\n", now);
       heading = now;
     }
-    const std::string_view outcome = record.outcome == TraceOutcome::accepted  ? "accepted: "
-                                     : record.outcome == TraceOutcome::refused ? "refused: "
-                                                                               : "";
-    text += fmt::format("  {:<14} {}{}\n", record.place, outcome, record.message);
+    const std::string_view outcome = at.outcome == TraceOutcome::accepted  ? "accepted: "
+                                     : at.outcome == TraceOutcome::refused ? "refused: "
+                                                                           : "";
+    text += fmt::format("  {:<14} {}{}\n", at.place, outcome, sentence(record));
   }
   return text;
 }

@@ -326,7 +326,8 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
                          diagnostics, stop, progress);
   }
   std::erase_if(again.trace.records, [&](const TraceRecord& record) {
-    return record.algorithm == "fusion" || record.algorithm == strategy->name();
+    const std::string algorithm = heading_of(record).algorithm;
+    return algorithm == "fusion" || algorithm == strategy->name();
   });
   auto templates = fusion_templates(before.templates, diagnostics);
   if (!templates) return Failed{};

@@ -2,13 +2,10 @@
 #include "driver/store/plan_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <future>
 #include <limits>
 #include <optional>
-#include <set>
 #include <span>
-#include <sstream>
 #include <stop_token>
 
 #include <fmt/format.h>
@@ -19,13 +16,15 @@
 #include "driver/json/json_rows.h"
 #include "driver/report/report.h"
 #include "driver/session/model_hash.h"
-#include "driver/store/fusion_file.h"
+#include "driver/store/damage.h"
 #include "driver/store/moved_lines.h"
+#include "driver/store/old_words.h"
+#include "driver/store/plan_json.h"
+#include "driver/store/stored_graph.h"
 #include "driver/store/stored_step.h"
 #include "driver/store/trace_file.h"
 #include "lowering/model/group_model.h"
 #include "lowering/program/program.h"
-#include "lowering/verify/verify.h"
 
 namespace stowage {
 
@@ -36,147 +35,20 @@ OtherPlan other_plan_of(const Json& row) {
           whole_number(row.at("cycles"), 0, max_cycles)};
 }
 
-constexpr std::string_view plan_format = "stowage-plan";
-constexpr int format_version = 1;
-constexpr std::int64_t max_bytes = std::int64_t{1} << 62;  ///< of an area of memory
-
-/// Longer texts are arrays of lines, so that plan files can be read and compared by people.
-Json lines_of(const std::string& text) {
-  Json lines = Json::array();
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-Json to_json(const Schedule& schedule) {
-  Json json = Json::object();
-  if (schedule.parallel) {
-    json["parallel"] = Json::array();
-    for (const ParallelSplit& split : *schedule.parallel) {
-      json["parallel"].push_back({{"iterator", split.iterator}, {"parts", split.parts}});
-    }
-  }
-  json["buffer"] = schedule.buffer;
-  if (schedule.order) json["order"] = *schedule.order;
-  json["dma"] = schedule.dma;
-  json["slots"] = schedule.slots;
-  return json;
-}
-
-Json to_json(const Graph& graph, const FusedOperator& group) {
-  Json json;
-  json["name"] = group.name;
-  json["template"] = group.template_name;
-  json["operators"] = Json::array();
-  for (const OpId op : group.operators) json["operators"].push_back(graph.op(op).name);
-  json["roles"] = group.roles;
-  json["inputs"] = Json::array();
-  for (const TensorId input : group.inputs) json["inputs"].push_back(graph.tensor(input).name);
-  json["output"] = graph.tensor(group.output).name;
-  if (!group.stacks.empty()) json["stacks"] = Json::array();
-  for (const TensorStack& stack : group.stacks) {
-    Json row = {{"whole", graph.tensor(stack.whole).name}, {"axis", stack.axis}, {"parts", Json::array()}};
-    for (const TensorId part : stack.parts) row["parts"].push_back(graph.tensor(part).name);
-    json["stacks"].push_back(std::move(row));
-  }
-  return json;
-}
-
-Json to_json(const Plan& plan) {
-  Json json;
-  json["schedule"] = to_json(plan.schedule);
-  json["stages"] = lines_of(to_text(plan.nest.stages));
-  json["nest"] = lines_of(to_text(plan.nest));
-  json["ldm_bytes"] = plan.nest.ldm_bytes;
-  json["dma"] = Json::array();
-  for (const auto& [statement, totals] : plan.counts.dma) {
-    json["dma"].push_back({{"statement", statement},
-                           {"transfers", totals.transfers},
-                           {"operations", totals.operations},
-                           {"bytes", totals.bytes}});
-  }
-  json["cycles"] = plan.time.cycles;
-  json["time"] = Json::array();
-  for (const TimeTerm& term : plan.time.terms) {
-    json["time"].push_back({{"term", name_of(term.cost)},
-                            {"cycles", term.cycles},
-                            {"formula", formula_text(term.cost)},
-                            {"source", source_of(term.cost)}});
-  }
-  return json;
-}
-
-std::string hexadecimal(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
-  return text;
-}
-
-std::vector<std::byte> bytes_of_hexadecimal(const std::string& text) {
-  if (text.size() % 2 != 0) throw std::invalid_argument("half a byte is missing: " + text);
-  std::vector<std::byte> bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    unsigned value = 0;
-    const auto [end, error] = std::from_chars(text.data() + i, text.data() + i + 2, value, 16);
-    if (error != std::errc() || end != text.data() + i + 2) throw std::invalid_argument("not hexadecimal: " + text);
-    bytes.push_back(static_cast<std::byte>(value));
-  }
-  return bytes;
-}
-
-Json memory_json(const Program& program) {
-  const Graph& graph = program.fused.graph;
-  Json json;
-  json["parameter_bytes"] = program.memory.parameter_bytes;
-  json["activation_bytes"] = program.memory.activation_bytes;
-  json["places"] = Json::array();
-  for (const MemoryPlace& place : program.memory.places) {
-    Json row = {{"tensor", graph.tensor(place.tensor).name},
-                {"area", place.area == MemoryPlace::Area::parameters ? "parameters" : "activations"},
-                {"offset", place.offset},
-                {"bytes", place.bytes},
-                {"first_step", place.first_step},
-                {"last_step", place.last_step}};
-    if (place.shares_with) row["shares_with"] = graph.tensor(*place.shares_with).name;
-    json["places"].push_back(std::move(row));
-  }
-  json["stage_constants"] = Json::array();
-  for (const StageConstantPlace& place : program.memory.stage_constants) {
-    const Plan& plan = *program.steps[static_cast<std::size_t>(place.step)].plan;
-    json["stage_constants"].push_back(
-        {{"step", place.step},
-         {"tensor", plan.nest.stages.tensors[static_cast<std::size_t>(place.tensor)].name},
-         {"offset", place.offset},
-         {"bytes", place.bytes}});
-  }
-  // Constants that no kernel reads from memory but a definition may look at (they are small). Those of branches are
-  // parts of a whole that is there.
-  std::set<TensorId> parts;
-  for (const ProgramStep& step : program.steps) {
-    for (const TensorStack& stack : step.group.stacks) parts.insert(stack.parts.begin(), stack.parts.end());
-  }
-  json["values"] = Json::object();
-  for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
-    const GraphTensor& tensor = graph.tensors()[i];
-    if (!tensor.constant || tensor.consumers.empty() || parts.contains(TensorId(i))) continue;
-    if (program.memory.find(TensorId(i)) != nullptr) continue;
-    json["values"][tensor.name] = hexadecimal(tensor.constant->bytes());
-  }
-  return json;
-}
-
 /// plan.json, with its steps apart, because there are as many as operators.
 struct StoredPlan {
   Json file;
+  int version = 0;
   std::vector<StoredStep> steps;
 };
 
 StoredPlan parse_plan(std::string_view text, const std::stop_token& stop) {
   const auto check_version = [](const Json& file) {
     if (file.value("format", "") != plan_format) throw Damage("it is not a plan file of Stowage");
-    if (file.at("version") != format_version) {
-      throw Damage(
-          fmt::format("its version is {}, this tool reads version {}", file.at("version").dump(), format_version));
+    const Json& version = file.at("version");
+    if (!version.is_number_integer() || version < oldest_plan_version || version > plan_version) {
+      throw Damage(fmt::format("its version is {}, this tool reads versions {} to {}", version.dump(),
+                               oldest_plan_version, plan_version));
     }
   };
   StoredPlan plan;
@@ -187,79 +59,11 @@ StoredPlan parse_plan(std::string_view text, const std::stop_token& stop) {
   };
   plan.file = parse_rows(text, {{"steps", add_step}}, stop);
   check_version(plan.file);
+  plan.version = plan.file.at("version").get<int>();
+  if (plan.version == 1) {
+    for (StoredStep& step : plan.steps) take_words_of_today(step);
+  }
   return plan;
-}
-
-/// Constants by name, as the text of a graph declares them.
-using Declarations = std::map<std::string, std::pair<ElementType, Shape>>;
-
-Declarations declared_constants(const std::string& text, const std::string& file, Diagnostics& diagnostics) {
-  // Without weights: their types and shapes stand in the text. They are made up as zeros, so that this graph goes
-  // before the weights are read.
-  const auto graph = parse_graph(text, diagnostics, {}, file);
-  if (!graph) throw Damage("its graph cannot be read");
-  Declarations constants;
-  for (const GraphTensor& tensor : graph->tensors()) {
-    if (tensor.constant) constants.emplace(tensor.name, std::pair(tensor.type, tensor.shape));
-  }
-  return constants;
-}
-
-/// The parameters of branches, out of their stacks.
-void add_stacked_values(const StoredStep& step, const Declarations& constants, std::map<std::string, Tensor>& values) {
-  for (const StoredStep::Stack& stack : step.stacks) {
-    const auto whole = values.find(stack.whole);
-    if (whole == values.end()) continue;  // results
-    const std::size_t axis = stack.axis;
-    std::int64_t first = 0;
-    for (const std::string& name : stack.parts) {
-      const auto part = constants.find(name);
-      if (part == constants.end() || part->second.second.size() <= axis || whole->second.shape().size() <= axis ||
-          first + part->second.second[axis] > whole->second.shape()[axis]) {
-        throw Damage(fmt::format("{} is no part of '{}'", Json(name).dump(), whole->first));
-      }
-      const std::int64_t extent = part->second.second[axis];
-      values.insert_or_assign(name, part_of(whole->second, axis, first, extent));
-      first += extent;
-    }
-  }
-}
-
-Graph read_graph(const StoredPlan& plan, const OpenFile& parameters, const std::string& parameters_file,
-                 Diagnostics& diagnostics) {
-  const std::string text = joined(plan.file.at("graph"));
-  const std::string file = "graph of the plan";
-  const Declarations constants = declared_constants(text, file, diagnostics);
-  std::map<std::string, Tensor> values;
-  const auto add = [&](const std::string& name, std::size_t size, const auto& bytes) {
-    const auto found = constants.find(name);
-    if (found == constants.end()) throw Damage(fmt::format("'{}' is no constant of its graph", name));
-    const auto& [type, shape] = found->second;
-    if (static_cast<std::int64_t>(size) != element_count(shape) * byte_size(type)) {
-      throw Damage(fmt::format("the value of '{}' does not fit its shape {}", name, to_text(shape)));
-    }
-    values[name] = Tensor(type, shape, bytes());
-  };
-  for (const Json& place : plan.file.at("memory").at("places")) {
-    if (place.at("area") != "parameters") continue;
-    const auto offset = static_cast<std::size_t>(whole_number(place.at("offset"), 0, max_bytes));
-    const auto size = static_cast<std::size_t>(whole_number(place.at("bytes"), 0, max_bytes));
-    if (offset > parameters.size() || size > parameters.size() - offset) {
-      throw Damage(
-          fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, parameters.size()));
-    }
-    const auto name = place.at("tensor").get<std::string>();
-    // Views of a constant share its place and are computed, not read.
-    if (constants.contains(name)) add(name, size, [&] { return parameters.read(offset, size); });
-  }
-  for (const auto& [name, value] : plan.file.at("memory").at("values").items()) {
-    std::vector<std::byte> bytes = bytes_of_hexadecimal(value.get<std::string>());
-    add(name, bytes.size(), [&] { return std::move(bytes); });
-  }
-  for (const StoredStep& step : plan.steps) add_stacked_values(step, constants, values);
-  const auto graph = parse_graph(text, diagnostics, values, file);
-  if (!graph) throw Damage(fmt::format("the weights in {} are not those of the plan", parameters_file));
-  return *graph;
 }
 
 /// Takes the sources as they are in the folder; says which were changed.
@@ -312,7 +116,7 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
   program.target = *target;
   program.fusion = plan.at("fusion").get<std::string>();
   program.planner = plan.at("planner").get<std::string>();
-  program.fused.graph = read_graph(stored, parameters, parameters_file, diagnostics);
+  program.fused.graph = read_graph(plan, stored.steps, parameters, parameters_file, diagnostics);
   if (plan.contains("others")) {
     for (const Json& other : plan.at("others")) compilation.others.push_back(other_plan_of(other));
   }
@@ -348,81 +152,7 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
   compilation.emitted = emit_signed(compilation);
 }
 
-/// Buffer sizes on the way to a plan are those of its iterators.
-void check_sizes(const Program& program, const Trace& trace) {
-  std::map<std::string, std::map<std::string, std::int64_t>> extents;  // by fused operator and iterator
-  for (const ProgramStep& step : program.steps) {
-    if (!step.plan) continue;
-    for (const GroupIterator& iterator : group_iterators(step.plan->nest.stages)) {
-      extents[step.group.name][iterator.name] = iterator.extent;
-    }
-  }
-  constexpr std::string_view prefix = "buffer ";
-  for (const TraceRecord& record : trace.records) {
-    const auto of = extents.find(record.subject);
-    if (record.algorithm != "alg1" || of == extents.end()) continue;
-    for (const auto& [name, value] : record.values) {
-      if (!name.starts_with(prefix)) continue;
-      const auto extent = of->second.find(name.substr(prefix.size()));
-      if (extent == of->second.end()) throw Damage(fmt::format("'{}' has no iterator for '{}'", of->first, name));
-      if (std::stoll(value) > std::max<std::int64_t>(1, extent->second)) {
-        throw Damage(fmt::format("'{}' of '{}' is {} of {}", name, of->first, value, extent->second));
-      }
-    }
-  }
-}
-
 }  // namespace
-
-Json others_json(const Compilation& compilation) {
-  Json rows = Json::array();
-  for (const OtherPlan& other : compilation.others) {
-    rows.push_back({{"planner", other.planner},
-                    {"cores", other.cores},
-                    {"cycles", other.cycles},
-                    {"time_s", static_cast<double>(other.cycles) / compilation.program.target.clock_hz}});
-  }
-  return rows;
-}
-
-std::string plan_json(const Compilation& compilation) {
-  const Program& program = compilation.program;
-  Json json;
-  json["command"] = compilation.command_line;
-  json["format"] = plan_format;
-  json["version"] = format_version;
-  json["stowage"] = stowage_version();
-  json["model"] = {{"path", compilation.model.path}, {"hash", compilation.model.hash}};
-  json["dimensions"] = compilation.dimensions;
-  json["bindings"] = Json::object();
-  for (const auto& [input, file] : compilation.bindings) {
-    json["bindings"][input] = {{"path", file.path}, {"hash", file.hash}};
-  }
-  if (compilation.templates) {
-    json["templates"] = {{"path", compilation.templates->file.path},
-                         {"hash", compilation.templates->file.hash},
-                         {"text", lines_of(compilation.templates->text)}};
-  }
-  json["network"] = compilation.network;
-  json["fusion"] = program.fusion;
-  json["planner"] = program.planner;
-  json["target"] = lines_of(to_toml(program.target));
-  json["graph"] = lines_of(to_text(program.fused.graph));
-  json["steps"] = Json::array();
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const ProgramStep& step = program.steps[i];
-    Json row = to_json(program.fused.graph, step.group);
-    if (step.plan) {
-      row["kernel"] = compilation.emitted.kernel_of_step[i];
-      row.update(to_json(*step.plan));
-    }
-    json["steps"].push_back(std::move(row));
-  }
-  json["memory"] = memory_json(program);
-  json["totals"] = totals_json(program);
-  if (!compilation.others.empty()) json["others"] = others_json(compilation);
-  return dumped(json, 1);
-}
 
 bool write_compilation(const Compilation& compilation, const std::filesystem::path& folder, bool force,
                        Diagnostics& diagnostics, std::stop_token stop) {
@@ -494,7 +224,8 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
     add_steps(stored, compilation, stop);
     reading = &trace_path;
     StoredTrace decisions = reading_trace.get();
-    check_sizes(compilation.program, decisions.trace);
+    if (stored.version == 1) take_words_of_today(decisions.trace, decisions.fusion);
+    check_trace(compilation.program, decisions.trace);
     compilation.trace = std::move(decisions.trace);
     compilation.fusion = std::move(decisions.fusion);
     Diagnostics sources;

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compilation as a folder (docs/plan-format.md): plan.json, trace.json, report.md and src/. plan.json is complete but
-// for the weights, which are in src/params.bin: it holds the graph, the groups and their schedules, from which
-// everything else is computed again on reading, and the texts of all nests, against which that is checked.
+// for the weights, which are in src/params.bin: it holds the graph, the groups, their schedules and their loop nests,
+// from which everything else is computed again on reading.
 #pragma once
 
 #include <filesystem>
 #include <stop_token>
 #include <string>
 
-#include "driver/json/json.h"
 #include "driver/session/session.h"
 
 namespace stowage {
-
-std::string plan_json(const Compilation& compilation);
-/// Compilation::others, with the time besides the cycles.
-Json others_json(const Compilation& compilation);
 
 /// Writes the folder, whole or not at all. An existing one is replaced only with `force` and as may_write_folder
 /// allows; whether files that the command reads are in it is for the caller to ask before. False after a reported error

@@ -3,21 +3,13 @@
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "driver/json/json.h"
 #include "lowering/nest/plan.h"
-#include "lowering/verify/verify.h"
 
 namespace stowage {
-
-/// What is wrong with a folder; becomes one diagnostic.
-class Damage : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// A text that stands in a file as an array of lines.
 std::string joined(const Json& lines);
@@ -46,8 +38,8 @@ StoredStep stored_step(const Json& json);
 /// Its names become those of a graph. That the group is sound is verify(FusedGraph)'s to say.
 FusedOperator read_group(const StoredStep& step, const Graph& graph);
 
-/// Of a sound group: what must hold of a planner's plan holds of the stored one too. The schedule is complete, as a
-/// person may fix it, and lowered again; the nest must be sound and print as the stored text.
+/// Of a sound group: its schedule and its nest as they stand there, if they are a plan of it; counts and time follow
+/// from the nest. Throws Damage.
 Plan read_plan(const StoredStep& step, const Graph& graph, const FusedOperator& group, const Target& target);
 
 }  // namespace stowage

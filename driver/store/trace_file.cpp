@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/store/trace_file.h"
 
-#include <charconv>
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -10,13 +12,17 @@
 
 #include "driver/json/json_rows.h"
 #include "driver/store/fusion_file.h"
+#include "driver/store/trace_row.h"
+#include "lowering/model/group_model.h"
+#include "lowering/model/planner.h"
 
 namespace stowage {
 
 namespace {
 
 constexpr std::string_view trace_format = "stowage-trace";
-constexpr int trace_version = 2;  // 2: with the record of the fusion
+constexpr int trace_version = 3;  // 3: events with their fields
+constexpr int text_version = 2;   // records of text, which are read as such
 
 std::string_view name_of(TraceOutcome outcome) {
   switch (outcome) {
@@ -27,42 +33,82 @@ std::string_view name_of(TraceOutcome outcome) {
   fail_check("unknown trace outcome");
 }
 
-TraceOutcome outcome_of(const std::string& name) {
-  for (const TraceOutcome outcome : {TraceOutcome::step, TraceOutcome::accepted, TraceOutcome::refused}) {
-    if (name == name_of(outcome)) return outcome;
-  }
-  throw std::invalid_argument(fmt::format("'{}' is no outcome of a step", name));
-}
-
+/// What is said besides the event is for readers of the file; it is made again, not read.
 Json row_of(const TraceRecord& record) {
-  return {{"algorithm", record.algorithm},      {"subject", record.subject}, {"place", record.place},
-          {"outcome", name_of(record.outcome)}, {"message", record.message}, {"values", record.values}};
+  const TraceHeading heading = heading_of(record);
+  return {{"algorithm", heading.algorithm},      {"subject", record.subject},   {"place", heading.place},
+          {"outcome", name_of(heading.outcome)}, {"message", sentence(record)}, {"event", row_of(record.what)}};
 }
 
-/// The state after a step of algorithms 1 and 2 has numbers, which its readers count with.
-void check_numbers(const TraceRecord& record) {
-  for (const auto& [name, value] : record.values) {
-    const bool is_size = record.algorithm == "alg1" && name.starts_with("buffer ");
-    const bool is_count = (record.algorithm == "alg1" && name == "ldm bytes") ||
-                          (record.algorithm == "alg2" && (name == "transfers" || name.starts_with("transfers ") ||
-                                                          name.starts_with("computations ")));
-    if (!is_size && !is_count) continue;
-    std::int64_t number = -1;
-    const char* const end = value.data() + value.size();
-    const auto [stopped, error] = std::from_chars(value.data(), end, number);
-    if (error == std::errc() && stopped == end && number >= (is_size ? 1 : 0) && number <= max_cycles) continue;
-    throw std::invalid_argument(
-        fmt::format("'{}' of a step of '{}' is {}, and no count", name, record.subject, Json(value).dump()));
+/// A record of version 2.
+TraceRecord text_record_of(const Json& row) {
+  Json event = row;
+  event["kind"] = "text";
+  return {row.at("subject").get<std::string>(), event_of(event, nullptr), nullptr};
+}
+
+/// By fused operator.
+using Names = std::map<std::string, std::shared_ptr<const GroupNames>, std::less<>>;
+
+TraceRecord record_of(const Json& row, const Names& names) {
+  TraceRecord record;
+  record.subject = row.at("subject").get<std::string>();
+  const auto named = names.find(record.subject);
+  record.what = event_of(row.at("event"), named == names.end() ? nullptr : named->second.get());
+  if (named != names.end() && is_of_planner(record)) record.names = named->second;
+  return record;
+}
+
+void add_names(const Json& row, Names& names) {
+  auto found = std::make_shared<const GroupNames>(GroupNames{row.at("iterators").get<std::vector<std::string>>(),
+                                                             row.at("buffers").get<std::vector<std::string>>()});
+  const auto& name = row.at("name").get_ref<const std::string&>();
+  if (!names.emplace(name, std::move(found)).second) {
+    throw std::invalid_argument(fmt::format("'{}' is named twice", name));
   }
 }
 
-TraceRecord record_of(const Json& row) {
-  TraceRecord record = {
-      row.at("algorithm").get<std::string>(), row.at("subject").get<std::string>(),
-      row.at("place").get<std::string>(),     outcome_of(row.at("outcome").get<std::string>()),
-      row.at("message").get<std::string>(),   row.at("values").get<std::vector<std::pair<std::string, std::string>>>()};
-  check_numbers(record);
-  return record;
+/// A row for every fused operator that records of planners are about.
+std::vector<Json> rows_of_names(const Trace& trace) {
+  std::map<std::string_view, std::shared_ptr<const GroupNames>> known;
+  std::vector<Json> rows;
+  for (const TraceRecord& record : trace.records) {
+    if (record.names == nullptr) continue;
+    auto& names = known[record.subject];
+    if (names == record.names) continue;
+    check(names == nullptr || *names == *record.names, "records about a fused operator have several names for a thing");
+    if (names == nullptr) {
+      rows.push_back(
+          {{"name", record.subject}, {"iterators", record.names->iterators}, {"buffers", record.names->buffers}});
+    }
+    names = record.names;
+  }
+  return rows;
+}
+
+void check_iterators(const TraceRecord& record, const std::vector<GroupIterator>& iterators, int cores) {
+  const auto damage = [&](std::string_view what, std::size_t i, std::int64_t number) {
+    throw std::invalid_argument(fmt::format("the {} of iterator '{}' of '{}' is {} of {}", what, iterators[i].name,
+                                            record.subject, number, iterators[i].extent));
+  };
+  const bool same_names =
+      std::equal(record.names->iterators.begin(), record.names->iterators.end(), iterators.begin(), iterators.end(),
+                 [](const std::string& name, const GroupIterator& iterator) { return name == iterator.name; });
+  if (!same_names) throw std::invalid_argument(fmt::format("'{}' has other iterators", record.subject));
+  const auto check_up_to_extent = [&](std::string_view what, const std::vector<std::int64_t>& numbers) {
+    for (std::size_t i = 0; i < iterators.size(); ++i) {
+      if (numbers[i] > std::max<std::int64_t>(1, iterators[i].extent)) damage(what, i, numbers[i]);
+    }
+  };
+  if (const BufferState* state = buffer_state(record.what)) check_up_to_extent("buffer size", state->sizes);
+  const auto* const split = std::get_if<CoresSplit>(&record.what);
+  if (split == nullptr) return;
+  check_up_to_extent("range", split->ranges);
+  std::int64_t used = 1;
+  for (const TracedSplit& part : split->split) {
+    if (part.parts < 1 || part.parts > cores / used) damage("split", part.iterator.index(), part.parts);
+    used *= part.parts;
+  }
 }
 
 std::string quoted(const std::string& text) {
@@ -75,14 +121,18 @@ std::string quoted(const std::string& text) {
 
 std::string trace_json(const Compilation& compilation) {
   // One record a line.
-  std::string text = fmt::format("{{\"command\": {}, \"format\": \"{}\", \"version\": {}, \"records\": [\n",
+  std::string text = fmt::format("{{\"command\": {}, \"format\": \"{}\", \"version\": {}, \"groups\": [\n",
                                  quoted(compilation.command_line), trace_format, trace_version);
   bool first = true;
-  for (const TraceRecord& record : compilation.trace.records) {
+  const auto add_row = [&](const Json& row) {
     if (!first) text += ",";
-    text += dumped(row_of(record));
+    text += dumped(row);
     first = false;
-  }
+  };
+  for (const Json& row : rows_of_names(compilation.trace)) add_row(row);
+  text += "],\n\"records\": [\n";
+  first = true;
+  for (const TraceRecord& record : compilation.trace.records) add_row(row_of(record));
   text += "],\n\"fusion\": " + fusion_json(compilation.fusion, compilation.program.fused.graph);
   return text + "}\n";
 }
@@ -90,24 +140,40 @@ std::string trace_json(const Compilation& compilation) {
 StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const std::stop_token& stop) {
   const auto check_version = [](const Json& file) {
     if (file.value("format", "") != trace_format) throw std::runtime_error("it is not a trace file of Stowage");
-    if (file.at("version") != trace_version) {
-      throw std::runtime_error(
-          fmt::format("its version is {}, this tool reads version {}", file.at("version").dump(), trace_version));
+    const Json& version = file.at("version");
+    if (version != trace_version && version != text_version) {
+      throw std::runtime_error(fmt::format("its version is {}, this tool reads versions {} and {}", version.dump(),
+                                           text_version, trace_version));
     }
   };
   StoredTrace stored;
   std::vector<CandidateRecord> candidates;
+  Names names;
   const auto add_record = [&](const Json& row, const Json& before) {
     // Rows of another version may be of another form; that it is one says more.
     if (stored.trace.records.empty() && before.contains("version")) check_version(before);
-    stored.trace.records.push_back(record_of(row));
+    const bool is_text = before.value("version", Json()) == text_version;
+    stored.trace.records.push_back(is_text ? text_record_of(row) : record_of(row, names));
   };
   const auto add_candidate = [&](const Json& row, const Json&) { candidates.push_back(candidate_of(row, graph())); };
-  const Json file = parse_rows(text, {{"records", add_record}, {"fusion/candidates", add_candidate}}, stop);
+  const auto add_group = [&](const Json& row, const Json&) { add_names(row, names); };
+  const Json file =
+      parse_rows(text, {{"groups", add_group}, {"records", add_record}, {"fusion/candidates", add_candidate}}, stop);
   check_version(file);
   static_cast<void>(file.at("records").get_ref<const Json::array_t&>());  // to have none is damage
   stored.fusion = fusion_of(file.at("fusion"), std::move(candidates));
   return stored;
+}
+
+void check_trace(const Program& program, const Trace& trace) {
+  std::map<std::string_view, std::vector<GroupIterator>> iterators;  // by fused operator
+  for (const ProgramStep& step : program.steps) {
+    if (step.plan) iterators[step.group.name] = group_iterators(step.plan->nest.stages);
+  }
+  for (const TraceRecord& record : trace.records) {
+    const auto of = iterators.find(record.subject);
+    if (record.names != nullptr && of != iterators.end()) check_iterators(record, of->second, program.target.cores);
+  }
 }
 
 }  // namespace stowage

@@ -26,4 +26,8 @@ using GraphWhenRead = std::function<const Graph&()>;
 /// sentence; ReadingStopped when stopped.
 StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const std::stop_token& stop = {});
 
+/// Whether what planners' records say of a fused operator's iterators can be: names, extents, and the sizes on the way
+/// to its plan. Throws std::invalid_argument.
+void check_trace(const Program& program, const Trace& trace);
+
 }  // namespace stowage

@@ -42,7 +42,18 @@ CLI::Validator seed_number() {
           ""};
 }
 
-/// CLI11 itself would say of "abc" that it is not in the range.
+/// CLI11 itself would say of "abc", too, that it is not in the range.
+CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
+  return {[low, high](std::string& value) {
+            std::int64_t number = 0;
+            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+            const bool is_number = error == std::errc() && end == value.data() + value.size();
+            if (is_number && number >= low && number <= high) return std::string();
+            return fmt::format("'{}' is no whole number from {} to {}", value, low, high);
+          },
+          fmt::format("INT in [{} - {}]", low, high)};
+}
+
 CLI::Validator seconds_between(double low, double high) {
   return {[low, high](std::string& value) {
             double seconds = 0;
@@ -88,7 +99,7 @@ void declare_compile(CLI::App& app, Options& all) {
       ->type_name("FILE.toml");
   add_list(app, "--set", options.settings, "TABLE.KEY=VALUE", "change one value of the target, in TOML syntax");
   app.add_option("-j", options.threads, "threads that plan (0: one a core)")
-      ->check(CLI::Range(0, 4096))
+      ->check(whole_number(0, 4096))
       ->type_name("N");
   add_cost_cache(app, options.cost_cache);
   app.add_flag("--print-config", options.print_config, "print the target in use and stop")
@@ -120,7 +131,7 @@ void declare_run(CLI::App& app, Options& all) {
       ->check(one_of({"count", "check", "strict"}))
       ->type_name("L");
   app.add_option("--workers", options.workers, "host threads (0: one a core)")
-      ->check(CLI::Range(0, 4096))
+      ->check(whole_number(0, 4096))
       ->type_name("N");
 }
 
@@ -185,7 +196,7 @@ void declare_report(CLI::App& app, Options& all) {
 void declare_batch(CLI::App& app, Options& all) {
   BatchCommandOptions& options = all.batch;
   app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
-  app.add_option("-j", options.jobs, "jobs side by side (1)")->check(CLI::Range(1, 1024))->type_name("N");
+  app.add_option("-j", options.jobs, "jobs side by side (1)")->check(whole_number(1, 1024))->type_name("N");
   app.add_option("--only", options.only, "run one job")->type_name("NAME");
   add_cost_cache(app, options.cost_cache);
   app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
@@ -202,7 +213,7 @@ void declare_network(CLI::App& app, Options& all) {
   app.add_option("-o", options.output, "the file to write")->needs(name)->type_name("MODEL.onnx");
   app.add_option("--seed", options.seed, "of the weights (1)")->check(seed_number())->needs(name)->type_name("N");
   app.add_option("--batch", options.batch, "images or sequences at once (1)")
-      ->check(CLI::Range(std::int64_t{1}, largest_network_batch))
+      ->check(whole_number(1, largest_network_batch))
       ->needs(name)
       ->type_name("N");
   app.add_flag("--force", options.force, "replace the file if it exists")->needs(name);

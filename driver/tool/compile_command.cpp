@@ -16,6 +16,7 @@
 #include "driver/store/fusion_file.h"
 #include "driver/store/pass_dump.h"
 #include "driver/store/plan_file.h"
+#include "driver/store/plan_json.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

@@ -57,11 +57,11 @@ bool is_reserved(std::string_view name) {
 
 }  // namespace
 
-std::string c_name(std::string_view text, std::size_t most) {
+std::string c_name(std::string_view text, std::size_t maximum) {
   constexpr std::string_view between = "__";
   std::string name = identifier_of(text);
-  if (name.size() > most) {
-    const std::size_t kept = most - between.size();
+  if (name.size() > maximum) {
+    const std::size_t kept = maximum - between.size();
     name = name.substr(0, kept - kept / 2) + std::string(between) + name.substr(name.size() - kept / 2);
   }
   return name;
@@ -92,7 +92,7 @@ void CWriter::open(std::string text, int statement) {
   ++depth_;
 }
 
-void CWriter::turn(std::string text) {
+void CWriter::else_branch(std::string text) {
   --depth_;
   line(std::move(text));
   ++depth_;

@@ -18,7 +18,7 @@ constexpr std::string_view model_prefix = "t_";
 
 /// `text` as a part of an identifier or of a file's name: at most `most` characters, of a longer one the beginning and
 /// the end. C promises that the first 63 characters of a name count, and there are prefixes and numbers besides.
-std::string c_name(std::string_view text, std::size_t most = 44);
+std::string c_name(std::string_view text, std::size_t maximum = 44);
 
 /// Gives out C identifiers, each once.
 class IdentifierPool {
@@ -53,7 +53,7 @@ class CWriter {
   /// A line that ends in "{", and everything until close() deeper.
   void open(std::string text, int statement = -1);
   /// "} else {" between the two.
-  void turn(std::string text);
+  void else_branch(std::string text);
   void close(std::string text = "}");
   void append(const CWriter& other);
 

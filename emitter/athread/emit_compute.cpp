@@ -75,7 +75,7 @@ IndexExpr ComputeWriter::at_point(const IndexExpr& e) const {
     const auto& buffer = compute_.read_buffers.at(static_cast<std::size_t>(read));
     check(buffer.has_value(), "an index that needs a read without a buffer");
     const auto& extents = k_.nest.buffers[static_cast<std::size_t>(*buffer)].extents;
-    return element_count(extents) == 1 ? *buffer : first_read + read;
+    return element_count(extents) == 1 ? buffer->buffer : first_read + read;
   });
   return substitute(numbered, [&](VarId axis) { return point(axis.index()); });
 }
@@ -231,7 +231,7 @@ void ComputeWriter::write_vector() {
   // A constant number of trips is what compilers turn into vector code without a remainder.
   k_.out.open(fmt::format("if ({} == {}) {{", axes_[lane].end, axes_[lane].max_extent));
   loops(true);
-  k_.out.turn("} else {");
+  k_.out.else_branch("} else {");
   loops(false);
   k_.out.close();
 }

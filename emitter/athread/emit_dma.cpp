@@ -104,7 +104,7 @@ class DmaWriter {
     } else {
       k_.out.open(fmt::format("if ({}) {{", fmt::join(conditions, " && ")));
       write_full();
-      k_.out.turn("} else {");
+      k_.out.else_branch("} else {");
       k_.comment("a shorter tile: row by row");
       write_rows();
       k_.out.close();

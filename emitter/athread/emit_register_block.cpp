@@ -135,7 +135,7 @@ class RegisterBlock {
     }
     w_.k_.out.open(fmt::format("if ({} == {}) {{", lane.end, lane.max_extent));
     write_constant_lanes(rows, block_base, lane.max_extent);
-    w_.k_.out.turn("} else {");
+    w_.k_.out.else_branch("} else {");
     write_any_lanes(rows, block_base);
     w_.k_.out.close();
   }

@@ -87,7 +87,7 @@ Proper make_proper(const LayoutInput& input) {
   }
   graph.bends.resize(input.edges.size());
   // Bends are what a long edge costs. Where there would be far too many, the longest go straight.
-  const std::size_t most = 40 * input.nodes.size() + 20000;
+  const std::size_t maximum = 40 * input.nodes.size() + 20000;
   for (const auto& [key, edges] : bundles) {
     const Item& source = graph.items[at(key.first)];
     const int first_row = source.row + 1;
@@ -98,7 +98,7 @@ Proper make_proper(const LayoutInput& input) {
       widest.label_width = std::max(widest.label_width, input.edges[at(e)].label_width);
       widest.label_height = std::max(widest.label_height, input.edges[at(e)].label_height);
     }
-    const bool straight = graph.items.size() + at(last_row - first_row) > most;
+    const bool straight = graph.items.size() + at(last_row - first_row) > maximum;
     if (straight) last_row = first_row;
     std::vector<int> chain;
     int upper = key.first;

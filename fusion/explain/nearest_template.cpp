@@ -123,12 +123,12 @@ class Layout {
   }
 
   /// Fewer than `most` differences, or nothing.
-  std::optional<std::size_t> best(std::size_t most) {
-    most_ = most;
+  std::optional<std::size_t> best(std::size_t maximum) {
+    maximum_ = maximum;
     const std::size_t unused = pattern_.vertices.size() - operators_.size();
     place(0, wrong_place * unused);
     if (best_.empty()) return std::nullopt;
-    return most_;
+    return maximum_;
   }
 
   [[nodiscard]] std::vector<Difference> differences() const {
@@ -191,10 +191,10 @@ class Layout {
   }
 
   void place(std::size_t i, std::size_t cost) {
-    if (cost >= most_ || layouts_ == max_layouts) return;
+    if (cost >= maximum_ || layouts_ == max_layouts) return;
     ++layouts_;
     if (i == operators_.size()) {
-      most_ = cost;
+      maximum_ = cost;
       best_ = place_;
       return;
     }
@@ -231,7 +231,7 @@ class Layout {
   std::vector<std::size_t> place_;               ///< by operator: its vertex
   std::vector<std::optional<OpId>> vertex_of_;   ///< by vertex: its operator
   std::vector<std::size_t> best_;
-  std::size_t most_ = 0;
+  std::size_t maximum_ = 0;
   std::size_t layouts_ = 0;  ///< begun
 };
 

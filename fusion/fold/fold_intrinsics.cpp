@@ -43,7 +43,7 @@ class FoldingPlan {
       fold_pad(id, folding);
       if (has_weights(folding.op)) fold_behind(id, folding);
       folding.transpose = should_transpose(folding.op);
-      if (folding.transpose) record(id, "pre-transposed", true, "B is stored transposed, contiguous along y");
+      if (folding.transpose) record(id, OperatorFolded{OperatorFolded::What::transposed, "", folding.op.name});
       if (folding.transpose || !folding.in_front.empty() || !folding.behind.empty()) foldings_.emplace(id, folding);
     }
   }
@@ -55,14 +55,7 @@ class FoldingPlan {
   }
 
  private:
-  void record(OpId subject, std::string rule, bool accepted, std::string message) const {
-    trace_.add({"intrinsic",
-                graph_.op(subject).name,
-                std::move(rule),
-                accepted ? TraceOutcome::accepted : TraceOutcome::refused,
-                std::move(message),
-                {}});
-  }
+  void record(OpId subject, TraceEvent what) const { trace_.add(graph_.op(subject).name, std::move(what)); }
 
   /// The reason why a result does not disappear into its only reader, or nothing.
   [[nodiscard]] std::optional<std::string> kept_result(const GraphTensor& result) const {
@@ -79,14 +72,16 @@ class FoldingPlan {
     const GraphTensor& data = graph_.tensor(*folding.op.inputs[0]);
     if (!data.producer || graph_.op(*data.producer).kind != "Pad" || !absorbs_pads(folding.op)) return;
     const Operator& pad = graph_.op(*data.producer);
-    if (const auto reason = kept_result(data)) return record(*data.producer, "inner-use", false, *reason);
+    if (const auto reason = kept_result(data)) {
+      return record(*data.producer, FoldingRefused{"", Decision::refuse("inner-use", *reason)});
+    }
     PadFolding result = folded_pads(graph_, pad, folding.op);
-    if (!result.decision) return record(*data.producer, result.decision.rule, false, result.decision.reason);
+    if (!result.decision) return record(*data.producer, FoldingRefused{"", result.decision});
     folding.op.attributes = std::move(result.attributes);
     folding.op.inputs[0] = pad.inputs[0];
     folding.in_front.push_back(*data.producer);
     absorbed_[data.producer->index()] = true;
-    record(id, "folded-pad", true, fmt::format("{} goes into the pads of {}", pad.name, folding.op.name));
+    record(id, OperatorFolded{OperatorFolded::What::pad, pad.name, folding.op.name});
   }
 
   [[nodiscard]] bool should_transpose(const Operator& op) const {
@@ -105,10 +100,8 @@ class FoldingPlan {
     TensorId last = op.output;
     while (const std::optional<OpId> next = next_affine(last)) {
       const Decision decision = fold_one(op, graph_.op(*next), last, shape, channel_axis, folding);
-      if (!decision)
-        return record(*next, decision.rule, false, fmt::format("not folded into {}: {}", op.name, decision.reason));
-      record(id, "folded-scale", true,
-             fmt::format("{} goes into the parameters of {}", graph_.op(*next).name, op.name));
+      if (!decision) return record(*next, FoldingRefused{op.name, decision});
+      record(id, OperatorFolded{OperatorFolded::What::scale, graph_.op(*next).name, op.name});
       folding.behind.push_back(*next);
       absorbed_[next->index()] = true;
       last = graph_.op(*next).output;

@@ -84,6 +84,12 @@ std::string names_of(const Graph& graph, const std::vector<OpId>& operators) {
   return text;
 }
 
+std::vector<std::string> names_each(const Graph& graph, const std::vector<OpId>& operators) {
+  std::vector<std::string> names;
+  for (const OpId op : operators) names.push_back(graph.op(op).name);
+  return names;
+}
+
 std::string listed(const Graph& graph, const std::vector<OpId>& operators) {
   constexpr std::size_t crowd = 6;
   if (operators.size() > crowd) return fmt::format("{} operators", operators.size());

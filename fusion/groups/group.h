@@ -29,6 +29,7 @@ std::vector<TensorId> outside_inputs(const Graph& graph, const std::vector<OpId>
 
 /// "conv1 + relu1", for messages.
 std::string names_of(const Graph& graph, const std::vector<OpId>& operators);
+std::vector<std::string> names_each(const Graph& graph, const std::vector<OpId>& operators);
 /// "a, b and c"; a crowd is counted.
 std::string listed(const Graph& graph, const std::vector<OpId>& operators);
 

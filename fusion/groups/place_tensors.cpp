@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/operators.h"
+#include "core/trace.h"
 #include "fusion/facts/views.h"
 #include "fusion/groups/branch_rows.h"
 
@@ -71,12 +72,10 @@ class Placer {
     return joins;
   }
   [[nodiscard]] bool is_placed(OpId op) const {
-    return records_[op.index()] && records_[op.index()]->outcome == TraceOutcome::accepted;
+    return records_[op.index()] && std::holds_alternative<ViewPlaced>(*records_[op.index()]);
   }
   /// Why a row is not laid; nothing if it is.
-  [[nodiscard]] const std::optional<std::pair<std::string, std::string>>& refusal(std::size_t row) const {
-    return refused_rows_[row];
-  }
+  [[nodiscard]] const std::optional<Decision>& refusal(std::size_t row) const { return refused_rows_[row]; }
   /// The storage that a tensor lies in, if it is one of a row.
   [[nodiscard]] std::optional<std::size_t> row_holding(TensorId id) const {
     const auto found = boxes_.find(id);
@@ -94,7 +93,7 @@ class Placer {
 
   [[nodiscard]] Graph placed(TraceSink trace) const {
     for (const OpId op : order_) {
-      if (records_[op.index()]) trace.add(*records_[op.index()]);
+      if (records_[op.index()]) trace.add(graph_.op(op).name, *records_[op.index()]);
     }
     GraphBuilder builder(graph_);
     for (const GraphTensor& storage : storages_) builder.add_storage(storage.name, storage.type, storage.shape);
@@ -110,15 +109,18 @@ class Placer {
   }
 
   [[nodiscard]] std::string text_of(const StorageBox& box) const { return to_text(tensor(box.storage).name, box); }
+  [[nodiscard]] TracedBox traced(const StorageBox& box) const {
+    return {tensor(box.storage).name, box.offset, box.strides};
+  }
 
   [[nodiscard]] StorageBox box_of(TensorId id) const {
     const auto found = boxes_.find(id);
     return found != boxes_.end() ? found->second : StorageBox{id, 0, row_major_strides(tensor(id).shape)};
   }
 
-  void record(OpId op, TraceOutcome outcome, std::string rule, std::string message) {
-    records_[op.index()] =
-        TraceRecord{"placement", graph_.op(op).name, std::move(rule), outcome, std::move(message), {}};
+  void record(OpId op, TraceEvent what) { records_[op.index()] = std::move(what); }
+  void refuse(OpId op, std::string rule, std::string reason) {
+    record(op, ViewRefused{Decision::refuse(std::move(rule), std::move(reason))});
   }
 
   // --- what cannot be
@@ -216,18 +218,19 @@ class Placer {
     for (const auto& [operand, box] : boxes_in_result(graph_, id, box_of(result))) {
       const Claim claimed = claim(operand, box, id, wanted);
       if (claimed.cost == Claim::Cost::impossible) {
-        return record(id, TraceOutcome::refused, claimed.rule, "copies: " + claimed.reason);
+        return refuse(id, claimed.rule, claimed.reason);
       }
       if (claimed.cost == Claim::Cost::copy) copies.push_back(claimed.reason);
     }
     if (copies.size() > 1) {
-      return record(id, TraceOutcome::refused, "one-copy",
-                    fmt::format("copies, once for all: else {}, and {}", copies[0], copies[1]));
+      return record(id,
+                    ViewRefused{Decision::refuse("one-copy", fmt::format("{}, and {}", copies[0], copies[1])), true});
     }
     boxes_.merge(wanted);
-    record(id, TraceOutcome::accepted, "concat",
-           fmt::format("its operands are written straight into {}{}", place_text(result),
-                       copies.empty() ? "" : "; " + copies[0]));
+    const auto inside = boxes_.find(result);
+    record(id, ViewPlaced{ViewPlaced::Rule::concat, ViewPlaced::How::written, tensor(result).name,
+                          inside == boxes_.end() ? std::nullopt : std::optional(traced(inside->second)),
+                          copies.empty() ? "" : copies[0]});
   }
 
   /// Operands that a later concatenation has put side by side already (the growing ones of a dense block).
@@ -247,7 +250,7 @@ class Placer {
     if (!side_by_side || fits(result, box).cost != Claim::Cost::none) return false;
     if (!addresses_once(tensor(result).shape, box.strides)) return false;
     boxes_.emplace(result, box);
-    record(id, TraceOutcome::accepted, "concat", fmt::format("its operands lie side by side {}", text_of(box)));
+    record(id, ViewPlaced{ViewPlaced::Rule::concat, ViewPlaced::How::beside, tensor(result).name, traced(box), ""});
     return true;
   }
 
@@ -264,8 +267,8 @@ class Placer {
     if (!try_to_lay(r)) refused_rows_[r].reset();
   }
 
-  /// Rule and reason if it cannot be.
-  std::optional<std::pair<std::string, std::string>> try_to_lay(std::size_t r) {
+  /// Why it cannot be.
+  std::optional<Decision> try_to_lay(std::size_t r) {
     const Row& row = rows_[r];
     const GraphTensor& first = tensor(row.tensors.front());
     Shape shape = first.shape;
@@ -276,7 +279,7 @@ class Placer {
     for (const TensorId id : row.tensors) {
       const Claim claimed = claim(id, box, std::nullopt, wanted);
       if (claimed.cost != Claim::Cost::none) {
-        return std::pair(claimed.rule.empty() ? "one-copy" : claimed.rule, claimed.reason);
+        return Decision::refuse(claimed.rule.empty() ? "one-copy" : claimed.rule, claimed.reason);
       }
       box.offset += tensor(id).shape[row.axis] * box.strides[row.axis];
     }
@@ -307,39 +310,32 @@ class Placer {
   void follow(OpId id) {
     const Operator& op = graph_.op(id);
     const TensorId result = op.output;
-    const std::string rule = kinds_[id.index()] == Kind::slice ? "slice" : "reshape";
+    const bool is_slice = kinds_[id.index()] == Kind::slice;
+    const ViewPlaced::Rule rule = is_slice ? ViewPlaced::Rule::slice : ViewPlaced::Rule::reshape;
+    const std::string& name = tensor(result).name;
     const StorageBox operand = box_of(*op.inputs.front());
     const auto box = box_in_operand(graph_, id, operand);
+    if (!box && is_slice) return refuse(id, "backwards", "a step is negative, and DMA goes forwards only");
     if (!box) {
-      return record(id, TraceOutcome::refused, rule == "slice" ? "backwards" : "merged-dimensions",
-                    rule == "slice" ? "copies: a step is negative, and DMA goes forwards only"
-                                    : fmt::format("copies: it merges dimensions of {} between which there are gaps {}",
-                                                  tensor(*op.inputs.front()).name, text_of(operand)));
+      return refuse(id, "merged-dimensions",
+                    fmt::format("it merges dimensions of {} between which there are gaps {}",
+                                tensor(*op.inputs.front()).name, text_of(operand)));
     }
     if (const auto placed = boxes_.find(result); placed != boxes_.end()) {
       if (same_box(tensor(result).shape, placed->second, *box)) {
-        return record(id, TraceOutcome::accepted, rule,
-                      fmt::format("{} lies {}", tensor(result).name, text_of(placed->second)));
+        return record(id, ViewPlaced{rule, ViewPlaced::How::boxed, name, traced(placed->second), ""});
       }
-      return record(id, TraceOutcome::refused, "one-place",
-                    fmt::format("copies: {} is wanted {}, its operand lies {}", tensor(result).name,
-                                text_of(placed->second), text_of(operand)));
+      return refuse(
+          id, "one-place",
+          fmt::format("{} is wanted {}, its operand lies {}", name, text_of(placed->second), text_of(operand)));
     }
     if (const Claim unfit = fits(result, *box); unfit.cost != Claim::Cost::none) {
-      return record(id, TraceOutcome::refused, unfit.rule, "copies: " + unfit.reason);
+      return refuse(id, unfit.rule, unfit.reason);
     }
     boxes_.emplace(result, *box);
-    const GraphTensor& storage = tensor(box->storage);
     const bool whole = is_dense(tensor(result).shape, box->strides) &&
-                       element_count(tensor(result).shape) == element_count(storage.shape);
-    record(id, TraceOutcome::accepted, rule,
-           whole ? fmt::format("{} is all of {}", tensor(result).name, storage.name)
-                 : fmt::format("{} lies {}", tensor(result).name, text_of(*box)));
-  }
-
-  [[nodiscard]] std::string place_text(TensorId id) const {
-    const auto found = boxes_.find(id);
-    return found == boxes_.end() ? tensor(id).name : fmt::format("{} ({})", tensor(id).name, text_of(found->second));
+                       element_count(tensor(result).shape) == element_count(tensor(box->storage).shape);
+    record(id, ViewPlaced{rule, whole ? ViewPlaced::How::all : ViewPlaced::How::boxed, name, traced(*box), ""});
   }
 
   const Graph& graph_;
@@ -347,9 +343,9 @@ class Placer {
   std::vector<OpId> order_;
   std::vector<Kind> kinds_;  ///< by operator
   Boxes boxes_;
-  std::vector<std::optional<TraceRecord>> records_;  ///< by operator
+  std::vector<std::optional<TraceEvent>> records_;  ///< by operator: whether it is a view
   std::vector<Row> rows_;
-  std::vector<std::optional<std::pair<std::string, std::string>>> refused_rows_;  ///< rule and reason
+  std::vector<std::optional<Decision>> refused_rows_;
   std::vector<GraphTensor> storages_;        ///< numbered behind the graph's tensors
   std::vector<std::size_t> row_of_storage_;  ///< by storage
 };
@@ -427,31 +423,23 @@ class BranchPlaces {
   void note_families(const Placer& placer, TraceSink trace) const {
     std::size_t number = 0;
     for (const Entry& entry : entries_) {
-      std::string names;
-      for (const Branch& branch : entry.family.branches) {
-        names += (names.empty() ? "" : ", ") + graph_.tensor(graph_.op(branch.back()).output).name;
-      }
-      TraceRecord record{
-          "branches", graph_.op(entry.family.branches.front().front()).name, "", TraceOutcome::refused, "", {}};
+      std::vector<std::string> results;
+      for (const Branch& branch : entry.family.branches) results.push_back(result_of(branch.back()));
+      const std::string& subject = graph_.op(entry.family.branches.front().front()).name;
       if (!entry.row) {
-        record.place = entry.given_up.empty() ? "one-place" : "lost-view";
-        record.message = entry.given_up.empty() ? fmt::format("{} stay where concatenations want them", names)
-                                                : fmt::format("{} stay apart: {}", names, entry.given_up);
+        const char* const rule = entry.given_up.empty() ? "one-place" : "lost-view";
+        trace.add(subject, BranchesApart{std::move(results), Decision::refuse(rule, entry.given_up)});
       } else if (const auto& refused = placer.refusal(number++)) {
-        record.place = refused->first;
-        record.message = fmt::format("{} stay apart: {}", names, refused->second);
+        trace.add(subject, BranchesApart{std::move(results), *refused});
       } else {
-        record.place = "side-by-side";
-        record.outcome = TraceOutcome::accepted;
-        std::string in_row;
-        for (const TensorId id : placer.row(number - 1).tensors)
-          in_row += (in_row.empty() ? "" : ", ") + graph_.tensor(id).name;
-        record.message =
-            fmt::format("of {}: {} lie side by side in {}", names, in_row, placer.storage_name(number - 1));
+        std::vector<std::string> in_row;
+        for (const TensorId id : placer.row(number - 1).tensors) in_row.push_back(graph_.tensor(id).name);
+        trace.add(subject, BranchesPlaced{std::move(results), std::move(in_row), placer.storage_name(number - 1)});
       }
-      trace.add(std::move(record));
     }
   }
+
+  [[nodiscard]] const std::string& result_of(OpId op) const { return graph_.tensor(graph_.op(op).output).name; }
 
   const Graph& graph_;
   Placer fresh_;   ///< has placed nothing yet

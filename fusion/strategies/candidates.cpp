@@ -118,33 +118,32 @@ class Collector {
   }
 
   void note_limits(const std::string& template_name, const std::set<OpId>& given_up, std::size_t groups) {
-    const std::size_t most = max_groups(facts_.graph.operators().size());
-    const auto note = [&](std::string message) {
-      trace_.add({"fusion", template_name, "search-limit", TraceOutcome::refused, message, {}});
-      limits_.push_back({template_name, std::move(message), false});
-    };
+    const std::size_t maximum = max_groups(facts_.graph.operators().size());
     if (!given_up.empty()) {
-      note(fmt::format(
-          "the search from {} operator{} ({}{}) ended after {} tries or {} groups, what else there is was not "
-          "looked for",
-          given_up.size(), given_up.size() == 1 ? "" : "s", facts_.graph.op(*given_up.begin()).name,
-          given_up.size() == 1 ? "" : ", ...", SearchBudget::tests_per_start, SearchBudget::embeddings_per_start));
+      note(template_name,
+           StartsGivenUp{static_cast<std::int64_t>(given_up.size()), facts_.graph.op(*given_up.begin()).name,
+                         static_cast<std::int64_t>(SearchBudget::tests_per_start),
+                         static_cast<std::int64_t>(SearchBudget::embeddings_per_start)});
     }
-    if (groups > most) {
-      note(fmt::format("of {} groups that were found the {} of fewest operators are candidates, {} are left out",
-                       groups, most, groups - most));
+    if (groups > maximum) {
+      note(template_name, CandidatesCut{static_cast<std::int64_t>(groups), static_cast<std::int64_t>(maximum)});
     }
+  }
+
+  void note(const std::string& template_name, const TraceEvent& limit, bool of_repeat = false) {
+    trace_.add(template_name, limit);
+    limits_.push_back({template_name, sentence(limit), of_repeat});
   }
 
   /// Whether a group would be legal that is one operator longer than a repeated vertex allows.
   void note_longer_chains(const FusionTemplate& fusion_template, const VertexCandidates& fitting,
                           const std::stop_token& stop) {
     for (std::size_t v = 0; v < fusion_template.vertices.size(); ++v) {
-      const int most = fusion_template.vertices[v].repeat;
-      if (most == 1 || stop.stop_requested()) continue;
+      const int maximum = fusion_template.vertices[v].repeat;
+      if (maximum == 1 || stop.stop_requested()) continue;
       FusionTemplate longer = fusion_template;
       ++longer.vertices[v].repeat;
-      const std::string last_copy = fmt::format("{}#{}", longer.vertices[v].name, most + 1);
+      const std::string last_copy = fmt::format("{}#{}", longer.vertices[v].name, maximum + 1);
       SearchBudget budget(facts_.graph.operators().size());
       for (const Pattern& pattern : expand(longer)) {
         const bool is_longer =
@@ -156,11 +155,8 @@ class Collector {
           return refusals(facts_, embedded_group(facts_, fusion_template, pattern, embedding)).empty();
         });
         if (legal == found.end()) continue;
-        std::string message =
-            fmt::format("longer chains than {} operators at vertex {}, as around {}, are no candidates", most,
-                        longer.vertices[v].name, facts_.graph.op((*legal)[pattern.anchor]).name);
-        trace_.add({"fusion", fusion_template.name, "repeat-limit", TraceOutcome::refused, message, {}});
-        limits_.push_back({fusion_template.name, std::move(message), true});
+        note(fusion_template.name,
+             ChainsCut{maximum, longer.vertices[v].name, facts_.graph.op((*legal)[pattern.anchor]).name}, true);
         break;
       }
     }

@@ -89,17 +89,12 @@ Choice choose_around(const CandidateSet& set, const std::vector<std::size_t>& fi
   for (const std::size_t candidate : fixed) {
     const FusedOperator& group = set.of(candidate).group;
     for (const OpId op : group.operators) names.insert(set.facts.graph.op(op).name);
-    trace.add({"fusion",
-               group.name,
-               "fixed",
-               TraceOutcome::accepted,
-               fmt::format("{} is fixed by hand", names_of(set.facts.graph, group.operators)),
-               {}});
+    trace.add(group.name, GroupFixed{names_each(set.facts.graph, group.operators)});
   }
   Trace own;
   Choice choice = strategy.choose(with_fixed(set, fixed), trace.listening() ? TraceSink(&own) : TraceSink(), stop);
   for (TraceRecord& record : own.records) {
-    const bool acceptance = record.algorithm == "fusion" && record.outcome == TraceOutcome::accepted;
+    const bool acceptance = std::holds_alternative<GroupAccepted>(record.what);
     if (!acceptance || !names.contains(record.subject)) trace.add(std::move(record));
   }
   return with_fixed(set, std::move(choice), fixed);

@@ -193,7 +193,7 @@ class PathSearch {
 
   /// Takes the special case that saves most, if any saves. False: none does.
   bool try_cases(const std::vector<std::size_t>& cases) {
-    std::int64_t most = 0;
+    std::int64_t maximum = 0;
     std::optional<std::size_t> best;
     for (const std::size_t c : cases) {
       const std::vector<OpId>& members = set_.of(c).group.operators;
@@ -206,8 +206,8 @@ class PathSearch {
       mark(members, true);
       saved -= set_.cycles(c) + cost_of_runs(runs);
       mark(members, false);
-      if (saved > most && can_be_executed_with(c)) {
-        most = saved;
+      if (saved > maximum && can_be_executed_with(c)) {
+        maximum = saved;
         best = c;
       }
     }

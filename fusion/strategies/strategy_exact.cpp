@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/format.h>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/strong_components.hpp>
 
@@ -150,32 +149,15 @@ Choice ExactFusion::choose(const CandidateSet& set, TraceSink trace, const std::
     if (best.complete) continue;
     summary.complete = false;
     ++summary.beam_segments;
-    trace.add(
-        {"exact",
-         set.facts.graph.op(segments[s].front()).name,
-         "beam",
-         TraceOutcome::step,
-         fmt::format("the part from {} to {} is too wide to be searched completely: of up to {} states with "
-                     "equally many operators {} were kept; {} cycles were found, at least {} are needed",
-                     set.facts.graph.op(segments[s].front()).name, set.facts.graph.op(segments[s].back()).name,
-                     best.widest, problem.beam, grouped_digits(best.cost.cycles), grouped_digits(best.lower_bound)),
-         {}});
+    const auto name = [&](OpId op) { return set.facts.graph.op(op).name; };
+    trace.add(name(segments[s].front()),
+              BeamKept{name(segments[s].front()), name(segments[s].back()), best.widest,
+                       static_cast<std::int64_t>(problem.beam), best.cost.cycles, best.lower_bound});
   }
-  const std::int64_t total = total_cycles(set, choice.candidates);
-  trace.add({"exact",
-             set.facts.graph.name(),
-             "summary",
-             TraceOutcome::step,
-             fmt::format(
-                 "{} in {}, {}: {} cycles, {}", counted(set.single.size(), "operator"),
-                 counted(summary.segments, "segment"), counted(summary.states, "state"), grouped_digits(total),
-                 summary.complete
-                     ? set.limits.empty() ? "proved best of all partitions into these candidates"
-                                          : "best of all partitions into these candidates, but a limit "
-                                            "left others out"
-                     : fmt::format("at least {} are needed; {} of {} segments were too wide to be searched completely",
-                                   grouped_digits(summary.lower_bound), summary.beam_segments, summary.segments)),
-             {}});
+  trace.add(
+      set.facts.graph.name(),
+      PartitionFound{static_cast<std::int64_t>(set.single.size()), summary.segments, summary.beam_segments,
+                     summary.states, total_cycles(set, choice.candidates), summary.lower_bound, !set.limits.empty()});
   choice.search = summary;
   choice.graphs.push_back(std::move(graph).finish());
   note_choice(set, choice.candidates, trace);

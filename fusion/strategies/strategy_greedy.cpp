@@ -111,19 +111,10 @@ class Greedy {
     chosen_.push_back(c);
   }
 
-  /// One record, at the first rule that is broken; the others are its values.
   void refuse(std::size_t c, const std::vector<Decision>& broken) const {
     if (!trace_.listening()) return;
     const FusedOperator& group = set_.of(c).group;
-    TraceRecord record{"fusion",
-                       group.name,
-                       broken.front().rule,
-                       TraceOutcome::refused,
-                       fmt::format("template {} on {}: {}", group.template_name, names_of(graph_, group.operators),
-                                   broken.front().reason),
-                       {}};
-    for (std::size_t i = 1; i < broken.size(); ++i) record.values.emplace_back(broken[i].rule, broken[i].reason);
-    trace_.add(std::move(record));
+    trace_.add(group.name, CandidateRefused{group.template_name, names_each(graph_, group.operators), broken});
   }
 
   const CandidateSet& set_;

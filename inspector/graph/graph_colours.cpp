@@ -133,7 +133,7 @@ Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& loo
       x += 8;
     }
   } else if (metric == GraphMetric::change) {
-    const QString most = full_time_text(largest_change(comparison), plan.program().target.clock_hz, look.units());
+    const QString maximum = full_time_text(largest_change(comparison), plan.program().target.clock_hz, look.units());
     if (comparison == nullptr) add_text(QStringLiteral("nothing to compare with: open a baseline"), theme.muted);
     const auto scale = [&](const QString& what, double sign, const QString& left, const QString& right) {
       double wide = 60 + 6;
@@ -155,15 +155,15 @@ Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& loo
       add_text(right, theme.muted);
       x += 8;
     };
-    scale(QStringLiteral("faster:"), -1, QStringLiteral("−") + most, QStringLiteral("0"));
-    scale(QStringLiteral("slower (dashed):"), 1, QStringLiteral("0"), QStringLiteral("+") + most);
+    scale(QStringLiteral("faster:"), -1, QStringLiteral("−") + maximum, QStringLiteral("0"));
+    scale(QStringLiteral("slower (dashed):"), 1, QStringLiteral("0"), QStringLiteral("+") + maximum);
   } else {
     const std::int64_t top = top_of(plan, metric);
     const double clock = plan.program().target.clock_hz;
     const QString what = metric == GraphMetric::time        ? QStringLiteral("time of a fused operator")
                          : metric == GraphMetric::dma_bytes ? QStringLiteral("DMA bytes of a fused operator")
                                                             : QStringLiteral("LDM peak of a fused operator");
-    const QString most =
+    const QString maximum =
         metric == GraphMetric::time ? full_time_text(top, clock, look.units()) : size_text(top, look.units());
     add_text(what + QLatin1Char(':'), theme.text);
     add_text(QStringLiteral("0"), theme.muted);
@@ -173,7 +173,7 @@ Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& loo
     }
     drawing.rect({x, y + 3, steps * 5.0, row - 6}, QColor(), theme.line);
     x += steps * 5.0 + 6;
-    add_text(most + (metric == GraphMetric::ldm ? QStringLiteral(" (all of it)") : QStringLiteral(" (the largest)")),
+    add_text(maximum + (metric == GraphMetric::ldm ? QStringLiteral(" (all of it)") : QStringLiteral(" (the largest)")),
              theme.muted);
   }
   drawing.size = {std::max(width, x + 4), y + row + 4};

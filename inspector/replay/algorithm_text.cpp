@@ -101,7 +101,7 @@ std::span<const AlgorithmText> algorithm_texts() {
         {"  count the transfers if it were innermost of these:", "7", "2:5-10"},
         {"  a tensor that does not move with it is moved", "", "2:5-10",
          "count is not defined in print; later rounds count only tensors that no placed loop moves"},
-        {"  once for all its turns", "", "2:5-10"},
+        {"  once for all its iterations", "", "2:5-10"},
         {"  an intermediate: how often it is computed", "", "", "not printed; what is computed again counts first"},
         {"the one with least transfers gets the place;", "8-10", "2:18-20",
          "printed `cur < dmatimes` would choose the most; the example needs the least"},

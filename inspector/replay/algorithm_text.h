@@ -17,7 +17,7 @@ struct AlgorithmLine {
 };
 
 struct AlgorithmText {
-  std::string_view name;    ///< of TraceRecord::algorithm, or a name of our own
+  std::string_view name;    ///< of TraceHeading::algorithm, or a name of our own
   std::string_view chip;    ///< a word or two, for the strip of phases
   std::string_view title;   ///< what it is for
   std::string_view source;  ///< where it was published

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithm 5 iterator by iterator: the trace keeps its result, this says where it comes from.
+// Algorithm 5 for people: what growing an iterator's buffers would do, and why it is called so.
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "lowering/model/group_model.h"
+#include "core/trace.h"
 
 namespace stowage::inspector {
 
 struct ClassificationStep {
-  int iterator = 0;
-  std::string type;  ///< "size", "num", "comp", "whole"
+  std::string mark;  ///< of the algorithm's lines: the class
   std::string message;
   std::string why;
 };
-
-/// Of the iterators whose class is another than before ("" where there was none yet).
-std::vector<ClassificationStep> classification_steps(const GroupModel& model, const std::vector<std::string>& before,
-                                                     const std::vector<std::string>& after);
+ClassificationStep classification_step(const IteratorClassified& classified, const GroupNames& names);
 
 }  // namespace stowage::inspector

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "core/overloaded.h"
-#include "driver/report/plan_reasons.h"
+#include "driver/report/iterations.h"
 #include "inspector/replay/nest_so_far.h"
 
 namespace stowage::inspector {
@@ -71,7 +71,7 @@ class Writer {
     const bool get = dma.direction == DmaDirection::get;
     add(statement, get ? Kind::get : Kind::put, depth,
         fmt::format("DMA {} {}", get ? "get" : "put", buffer_text(dma.buffer)),
-        times_text(turns_of(plan_, statement.id)));
+        times_text(iterations_of(plan_, statement.id)));
   }
 
   void add_fill(const Stmt& statement, const Fill& fill, int depth) {
@@ -79,7 +79,7 @@ class Writer {
     add(statement, Kind::init, depth,
         fmt::format("{} {} {} {:g}", padding ? "pad" : "init", buffer_text(fill.buffer), padding ? "with" : "to",
                     fill.value),
-        times_text(turns_of(plan_, statement.id)));
+        times_text(iterations_of(plan_, statement.id)));
   }
 
   void add_compute(const Stmt& statement, const Compute& compute, int depth) {

@@ -43,7 +43,7 @@ class Writer {
     const bool open = state_.ordering && l < state_.open;
     std::string text = fmt::format("for {} < {}", loop.name, loop.trips);
     if (!state_.sizes.empty() && state_.sizes[at] > 1) {
-      text += fmt::format("  ({} elements of {} a turn)", state_.sizes[at], iterator.name);
+      text += fmt::format("  ({} elements of {} an iteration)", state_.sizes[at], iterator.name);
     }
     std::string note = open ? "place open" : iterator.spatial ? "" : "sum";
     add(open ? Kind::open_loop : Kind::loop, depth, std::move(text), std::move(note)).changed =
@@ -53,8 +53,8 @@ class Writer {
   void transfer(std::size_t b, Kind kind, std::size_t depth) {
     const ModelBuffer& buffer = model_.buffers[b];
     const std::string extents = fmt::format("{}", fmt::join(buffer_extents(model_, buffer, state_.sizes), " × "));
-    const std::int64_t turns = turns_around(model_, state_, b);
-    std::string times = turns == 1 ? "once" : fmt::format("{} times", turns);
+    const std::int64_t iterations = iterations_around(model_, state_, b);
+    std::string times = iterations == 1 ? "once" : fmt::format("{} times", iterations);
     if (!state_.parallel.empty()) times += " on each core";
     const std::string_view word = kind == Kind::get ? "DMA get" : kind == Kind::put ? "DMA put" : "init";
     std::string text = fmt::format("{} {} [{}]", word, buffer.name, extents);
@@ -150,14 +150,14 @@ std::string cores_line(const std::vector<ParallelSplit>& parallel) {
   return parts.empty() ? std::string() : fmt::format("on each of {} cores: {}", cores, fmt::join(parts, ", "));
 }
 
-std::int64_t turns_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
+std::int64_t iterations_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
   const std::vector<int> path = path_of(model, state.loops, model.buffers[buffer]);
-  std::int64_t turns = 1;
+  std::int64_t iterations = 1;
   const int depth = state.depth[buffer].value_or(0);
   for (int p = 0; p < depth; ++p) {
-    turns *= state.loops[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])].trips;
+    iterations *= state.loops[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])].trips;
   }
-  return turns;
+  return iterations;
 }
 
 std::vector<ReplayLine> nest_so_far(const GroupModel& model, const NestState& state) {

@@ -28,8 +28,8 @@ struct NestState {
 
 /// "on each of 64 cores: y in 64 parts"; empty for one core.
 std::string cores_line(const std::vector<ParallelSplit>& parallel);
-/// Turns of the loops around a buffer's transfer, on one core.
-std::int64_t turns_around(const GroupModel& model, const NestState& state, std::size_t buffer);
+/// Iterations of the loops around a buffer's transfer, on one core.
+std::int64_t iterations_around(const GroupModel& model, const NestState& state, std::size_t buffer);
 std::vector<ReplayLine> nest_so_far(const GroupModel& model, const NestState& state);
 
 }  // namespace stowage::inspector

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "driver/report/plan_reasons.h"
+#include "core/trace.h"
+#include "driver/report/plan_decisions.h"
 #include "inspector/state/loaded_plan.h"
 
 namespace stowage::inspector {
@@ -50,9 +51,10 @@ struct ReplayStep {
   std::string algorithm;  ///< an AlgorithmText
   std::string mark;       ///< which of its lines are lit
   TraceOutcome outcome = TraceOutcome::step;
-  bool outbid = false;  ///< possible, and others cost less
-  std::string message;  ///< one sentence: which rule fired, with its numbers
-  std::string why;      ///< one more, for people who do not know the paper; may be empty
+  bool outbid = false;   ///< possible, and others cost less
+  bool is_text = false;  ///< of a plan from an earlier version: there is nothing to draw
+  std::string message;   ///< one sentence: which rule fired, with its numbers
+  std::string why;       ///< one more, for people who do not know the paper; may be empty
   std::vector<ReplayVariable> variables;
   std::vector<ReplayBuffer> buffers;  ///< none before the sizes are known
   std::int64_t ldm_bytes = 0;         ///< taken by all buffers
@@ -76,7 +78,7 @@ struct Replay {
 /// Whether the plan keeps the planner's records of this fused operator; otherwise make_replay plans it once more, which
 /// is work for another thread.
 bool keeps_steps(const LoadedPlan& plan, int step);
-/// Empty for the network. Of a view the matching only.
+/// Empty for the network. Of a view the matching only. Where an earlier version wrote the plan, its steps are text.
 Replay make_replay(const LoadedPlan& plan, int step);
 
 }  // namespace stowage::inspector

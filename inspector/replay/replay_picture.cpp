@@ -259,7 +259,9 @@ class Picture {
     heading(x, width, step_.algorithm == "result" ? QStringLiteral("Loop nest") : QStringLiteral("Loop nest so far"),
             qt("of " + replay_.subject));
     if (step_.nest.empty()) {
-      drawing_.text({x, y_, width, row_of(look_.textFont())}, QStringLiteral("It moves no data: nothing to plan."),
+      drawing_.text({x, y_, width, row_of(look_.textFont())},
+                    step_.is_text ? QStringLiteral("not kept by the version that wrote this plan")
+                                  : QStringLiteral("It moves no data: nothing to plan."),
                     theme_.muted, look_.textFont());
       y_ += row_of(look_.textFont()) + 8;
       return;
@@ -319,9 +321,10 @@ class Picture {
 
   void ldm(double x, double width) {
     heading(x, width, QStringLiteral("LDM of one core"),
-            step_.buffers.empty() ? QStringLiteral("no buffers yet: algorithm 1 sizes them")
-                                  : format("{} of {}", size_text(step_.ldm_bytes, look_.units()).toStdString(),
-                                           size_text(replay_.capacity, look_.units()).toStdString()));
+            step_.is_text           ? QStringLiteral("not kept by the version that wrote this plan")
+            : step_.buffers.empty() ? QStringLiteral("no buffers yet: algorithm 1 sizes them")
+                                    : format("{} of {}", size_text(step_.ldm_bytes, look_.units()).toStdString(),
+                                             size_text(replay_.capacity, look_.units()).toStdString()));
     if (step_.buffers.empty()) {
       y_ += 8;
       return;

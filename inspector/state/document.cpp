@@ -76,8 +76,8 @@ void Document::keep(const QString& name, PlanPtr plan) {
   if (same != kept_.end()) {
     same->plan = std::move(plan);
   } else {
-    constexpr std::size_t most = 12;
-    if (kept_.size() == most) kept_.erase(kept_.begin());
+    constexpr std::size_t maximum = 12;
+    if (kept_.size() == maximum) kept_.erase(kept_.begin());
     kept_.push_back({name, std::move(plan)});
   }
   Q_EMIT keptChanged();

@@ -147,7 +147,7 @@ WhatIfControls::WhatIfControls(WhatIfSession& session, const Look& look, QWidget
 void WhatIfControls::makeTarget(QWidget* parent) {
   auto* box = new QGroupBox(tr("Target (for all groups with Plan network)"), parent);
   auto* form = new QFormLayout(box);
-  constexpr int most = std::numeric_limits<int>::max();
+  constexpr int maximum = std::numeric_limits<int>::max();
   const auto add = [&](auto* field, const char* key, const QString& title, auto change) {
     field->setKeyboardTracking(false);
     guard_wheel(field);
@@ -159,7 +159,7 @@ void WhatIfControls::makeTarget(QWidget* parent) {
   };
   const auto whole = [&](const char* key, const QString& title, int low, int step) {
     auto* field = new CountBox(box);
-    field->setRange(low, most);
+    field->setRange(low, maximum);
     field->setSingleStep(step);
     return add(field, key, title, [this, key, title](int value) {
       session_.setTarget(key, std::to_string(value), tr("%1 %2").arg(title).arg(value));

@@ -72,10 +72,10 @@ std::string edits_text(const LoadedPlan& plan, const PlanEdit& edit) {
   std::vector<std::string> names;
   for (const EditEntry& entry : edit_entries(plan, edit)) names.push_back(entry.op ? entry.name : "the target");
   if (names.empty()) return {};
-  constexpr std::size_t most = 5;
-  if (names.size() > most) {
-    const std::size_t more = names.size() - most + 1;
-    names.resize(most - 1);
+  constexpr std::size_t maximum = 5;
+  if (names.size() > maximum) {
+    const std::size_t more = names.size() - maximum + 1;
+    names.resize(maximum - 1);
     names.push_back(fmt::format("{} more", more));
   }
   const std::string last = names.back();

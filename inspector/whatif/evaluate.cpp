@@ -203,10 +203,10 @@ std::string verdict(const Plan& before, const Target& target_before, const Plan&
   std::vector<std::string> words;
   for (const ScheduleChange& change : schedule_changes(before, after)) words.push_back(change.words);
   if (words.empty() && a == b) return "The same as the plan.";
-  constexpr std::size_t most = 3;
-  if (words.size() > most) {
-    const std::size_t more = words.size() - most;
-    words.resize(most);
+  constexpr std::size_t maximum = 3;
+  if (words.size() > maximum) {
+    const std::size_t more = words.size() - maximum;
+    words.resize(maximum);
     words.push_back(fmt::format("and {} more {}", more, more == 1 ? "change" : "changes"));
   }
   if (words.empty()) words.push_back("the same schedule on another target");

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include <fmt/ranges.h>
 
+#include "driver/report/iterations.h"
 #include "fusion/groups/group.h"
 #include "inspector/draw/wrapped_text.h"
 #include "driver/drawing/buffer_states.h"
@@ -17,6 +19,20 @@
 namespace stowage::inspector {
 
 namespace {
+
+/// Whether another part of a buffer's tensor is meant in every iteration of a loop.
+bool moves_with(const LoopNest& nest, int buffer, const std::string& loop) {
+  const GroupModel model = build_group_model(nest.stages);
+  const std::set<int> own = model.buffers[static_cast<std::size_t>(buffer)].all_iterators();
+  bool moves = false;
+  visit_in_loops(nest, [&](const Stmt&, const std::vector<const Loop*>& around) {
+    for (const Loop* each : around) {
+      const auto iterator = model.iterator_named(each->iterator);
+      moves = moves || (iterator && own.contains(*iterator) && name_of(nest, *each) == loop);
+    }
+  });
+  return moves;
+}
 
 constexpr double margin = 12;
 
@@ -217,7 +233,7 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
       // Outside of a loop whose every iteration needs another part.
       const std::ptrdiff_t depth = depth_of(now->second);
       const std::string moving = depth > 0 ? loops[static_cast<std::size_t>(depth - 1)].name : std::string();
-      if (depth > depth_of(loop) && asked.refusal.reason.find("depends on " + moving) != std::string::npos) {
+      if (depth > depth_of(loop) && asked.refusal.rule == "schedule" && moves_with(plan.nest, dma->buffer, moving)) {
         const auto moves = static_cast<std::size_t>(depth - 1);
         line += format(
             " There the buffer would hold what iteration {0} = 0 {1} for all {2} iterations of {0}; {0} = 1 "

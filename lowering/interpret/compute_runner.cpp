@@ -78,6 +78,13 @@ const ScalarExpr& expression_of(const Compute& compute, const Stage& stage) {
 
 }  // namespace
 
+std::int64_t checked_slot(const LoopNest& nest, int buffer, std::int64_t slot, int statement) {
+  const Buffer& used = nest.buffers.at(at(buffer));
+  if (slot >= 0 && slot < used.slots) return slot;
+  fail_check(
+      fmt::format("statement {} uses slot {} of buffer {}, which has {}", statement, slot, used.name, used.slots));
+}
+
 ComputeRunner::ComputeRunner(const LoopNest& nest, const Stmt& statement)
     : nest_(nest),
       compute_(std::get<Compute>(statement.node)),
@@ -113,15 +120,16 @@ void ComputeRunner::add_read(int read) {
   reads_.emplace_back(read, access(*buffer, index));
 }
 
-ComputeRunner::Access ComputeRunner::access(int buffer_index, const std::vector<IndexExpr>& index) const {
-  const Buffer& buffer = nest_.buffers.at(at(buffer_index));
+ComputeRunner::Access ComputeRunner::access(const BufferUse& use, const std::vector<IndexExpr>& index) const {
+  const Buffer& buffer = nest_.buffers.at(at(use.buffer));
   check(index.size() == buffer.extents.size(), "access of another rank than its buffer");
   Access result;
-  result.buffer = buffer_index;
+  result.buffer = use.buffer;
+  result.slot = CompiledIndex(use.slot, nest_.variables.size());
   result.strides = row_major_strides(buffer.extents);
   result.coefficients.assign(axes_, 0);
   for (std::size_t d = 0; d < index.size(); ++d) {
-    result.origin.emplace_back(buffer.origin[d], nest_.variables.size());
+    result.origin.emplace_back(origin_of(nest_, use)[d], nest_.variables.size());
     result.index.emplace_back(index[d], axes_);
     result.affine = result.affine && result.index[d].is_affine();
     for (const CompiledIndex::Linear& term : result.index[d].linear()) {
@@ -141,6 +149,8 @@ void ComputeRunner::place(Access& access, std::span<const std::int64_t> values) 
   const Buffer& buffer = nest_.buffers[at(access.buffer)];
   access.origin_now.clear();
   for (const CompiledIndex& origin : access.origin) access.origin_now.push_back(origin(values));
+  access.slot_begin =
+      buffer.offset + checked_slot(nest_, access.buffer, access.slot(values), statement_) * buffer.slot_bytes();
   access.base = 0;
   if (!access.affine) return;
   for (std::size_t d = 0; d < access.index.size(); ++d) {
@@ -235,11 +245,11 @@ void ComputeRunner::load_reads(std::size_t length, const std::byte* ldm) {
     if (access.affine) {
       const std::int64_t first = offset_at_step(access);
       const std::int64_t by = lane_step(access);
-      load(buffer.type, ldm + buffer.offset, length, strip, [&](std::size_t i) { return first + by * number(i); });
+      load(buffer.type, ldm + access.slot_begin, length, strip, [&](std::size_t i) { return first + by * number(i); });
     } else {
       const Access& indirect = access;
       at_each_point(length, [&](std::size_t i) { offsets[i] = offset_at_point(indirect); });
-      load(buffer.type, ldm + buffer.offset, length, strip, [&](std::size_t i) { return offsets[i]; });
+      load(buffer.type, ldm + access.slot_begin, length, strip, [&](std::size_t i) { return offsets[i]; });
     }
   }
   for (const ScalarProgram::IndexInput& input : program_.index_inputs()) {
@@ -254,7 +264,7 @@ void ComputeRunner::load_reads(std::size_t length, const std::byte* ldm) {
 void ComputeRunner::strip(std::size_t length, std::byte* ldm, WrittenTensor* record) {
   load_reads(length, ldm);
   const Buffer& output = nest_.buffers[at(output_.buffer)];
-  std::byte* const elements = ldm + output.offset;
+  std::byte* const elements = ldm + output_.slot_begin;
   const std::int64_t first = offset_at_step(output_);
   const std::int64_t by = lane_step(output_);
   const auto offset = [&](std::size_t i) { return first + by * number(i); };

@@ -22,6 +22,9 @@ struct WrittenTensor {
   std::vector<std::byte> bytes;
 };
 
+/// A slot's number, which must be one of the buffer's; a fault names the statement.
+std::int64_t checked_slot(const LoopNest& nest, int buffer, std::int64_t slot, int statement);
+
 class ComputeRunner {
  public:
   /// The nest must outlive the runner. Expressions of the nest find variable v in slot v.index() and the first element
@@ -40,17 +43,19 @@ class ComputeRunner {
   /// An access to a buffer, over the axes of the stage.
   struct Access {
     int buffer = 0;
+    CompiledIndex slot;                 ///< of the buffer, over nest variables
     std::vector<CompiledIndex> index;   ///< tensor coordinates; values of reads from slot `axes` on
-    std::vector<CompiledIndex> origin;  ///< of the buffer, over nest variables
+    std::vector<CompiledIndex> origin;  ///< of the box in the slot, over nest variables
     Values strides;                     ///< of the buffer
     bool affine = true;
     Values coefficients;  ///< by axis, of the offset in the buffer; if affine
     // Of the box that is being computed:
     Values origin_now;
-    std::int64_t base = 0;  ///< offset at the box's first point; if affine
+    std::int64_t slot_begin = 0;  ///< bytes from the start of the LDM
+    std::int64_t base = 0;        ///< offset at the box's first point; if affine
   };
 
-  [[nodiscard]] Access access(int buffer, const std::vector<IndexExpr>& index) const;
+  [[nodiscard]] Access access(const BufferUse& use, const std::vector<IndexExpr>& index) const;
   void add_read(int read);
   void place(Access& access, std::span<const std::int64_t> values) const;
   [[nodiscard]] std::int64_t offset_at_step(const Access& access) const;

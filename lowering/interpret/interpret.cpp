@@ -3,13 +3,15 @@
 //
 // Every core runs to its end before the next one starts: nests do not communicate but through main memory, and what one
 // core writes no other one reads (verify() checks it). LDM starts as NaN. A transfer moves its data when it is awaited,
-// so that a missing wait shows in the numbers, as does overwriting the source of a put in flight.
+// so that a missing wait shows in the numbers, as does overwriting the source of a put in flight. Each slot of a buffer
+// is memory of its own.
 #include "lowering/interpret/interpret.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,14 +32,17 @@ struct Node {
   const Stmt* statement = nullptr;
   std::vector<CompiledIndex> first;       ///< Loop: extent, Let: value, Guard: conditions, Dma and Fill: starts
   std::vector<CompiledIndex> second;      ///< Dma and Fill: extents
-  std::vector<CompiledIndex> origin;      ///< Dma: of the buffer
+  CompiledIndex slot;                     ///< Dma, Fill, Wait for a slot
+  std::vector<CompiledIndex> origin;      ///< Dma: of the box in the slot
   std::unique_ptr<ComputeRunner> runner;  ///< Compute
   std::vector<Node> body;
 };
 
 /// A transfer under way.
 struct Transfer {
+  int statement = 0;
   const Dma* dma = nullptr;
+  std::int64_t slot = 0;
   Values start, extent, origin;
 };
 
@@ -108,10 +113,15 @@ class Interpreter {
       if (const auto* guard = std::get_if<Guard>(&statement->node)) node.first = compiled(guard->any_positive);
       if (const auto* dma = std::get_if<Dma>(&statement->node)) {
         add_box(node, dma->region);
-        node.origin = compiled(nest_.buffers.at(at(dma->buffer)).origin);
+        node.slot = compiled(dma->buffer.slot);
+        node.origin = compiled(origin_of(nest_, dma->buffer));
       }
-      if (const auto* fill = std::get_if<Fill>(&statement->node); fill != nullptr && fill->around) {
-        add_box(node, *fill->around);
+      if (const auto* wait = std::get_if<Wait>(&statement->node); wait != nullptr && wait->slot) {
+        node.slot = compiled(wait->slot->slot);
+      }
+      if (const auto* fill = std::get_if<Fill>(&statement->node)) {
+        node.slot = compiled(fill->buffer.slot);
+        if (fill->around) add_box(node, *fill->around);
       }
       if (std::holds_alternative<Compute>(statement->node)) {
         node.runner = std::make_unique<ComputeRunner>(nest_, *statement);
@@ -149,17 +159,14 @@ class Interpreter {
         run(node.body);
       }
     } else if (const auto* dma = std::get_if<Dma>(&statement)) {
-      pending_[node.statement->id] = {dma, evaluated(node.first), evaluated(node.second), evaluated(node.origin)};
+      pending_.push_back({node.statement->id, dma, slot_of(node, dma->buffer), evaluated(node.first),
+                          evaluated(node.second), evaluated(node.origin)});
     } else if (const auto* wait = std::get_if<Wait>(&statement)) {
-      const auto transfer = pending_.find(wait->dma);
-      if (transfer == pending_.end()) return;
-      move(transfer->second, transfer->first);
-      if (transfer->second.dma->direction == DmaDirection::get) note_first_element(transfer->second.dma->buffer);
-      pending_.erase(transfer);
+      await(node, *wait);
     } else if (const auto* fill = std::get_if<Fill>(&statement)) {
       const Buffer& buffer = nest_.buffers.at(at(fill->buffer));
       const int size = byte_size(buffer.type);
-      std::byte* const base = ldm_.data() + buffer.offset;
+      std::byte* const base = ldm_.data() + buffer.offset + slot_of(node, fill->buffer) * buffer.slot_bytes();
       const std::int64_t elements = element_count(buffer.extents);
       Values low, high;  // of the elements that stay as they are
       for (std::size_t d = 0; d < node.first.size(); ++d) {
@@ -177,6 +184,27 @@ class Interpreter {
     }
   }
 
+  [[nodiscard]] std::int64_t slot_of(const Node& node, int buffer) const {
+    return checked_slot(nest_, buffer, node.slot(values_), node.statement->id);
+  }
+
+  /// What is awaited moves in the order in which it was started.
+  void await(const Node& node, const Wait& wait) {
+    const std::int64_t slot = wait.slot ? slot_of(node, *wait.slot) : 0;
+    std::vector<Transfer> rest;
+    for (Transfer& transfer : std::exchange(pending_, {})) {
+      const bool is_awaited = wait.slot ? transfer.dma->buffer == wait.slot->buffer && transfer.slot == slot
+                                        : transfer.statement == wait.dma;
+      if (!is_awaited) {
+        rest.push_back(std::move(transfer));
+        continue;
+      }
+      move(transfer, transfer.statement);
+      if (transfer.dma->direction == DmaDirection::get) note_first_element(transfer.dma->buffer);
+    }
+    pending_ = std::move(rest);
+  }
+
   /// Whether element i of a row-major box of `extents` lies in low..high in every dimension.
   static bool is_inside(std::int64_t i, const Values& extents, const Values& low, const Values& high) {
     for (std::size_t d = extents.size(); d-- > 0; i /= extents[d]) {
@@ -186,7 +214,7 @@ class Interpreter {
     return true;
   }
 
-  /// Expressions of the nest may refer to the first element of an integer buffer (a gathered index).
+  /// Expressions of the nest may refer to the first element of an integer buffer (a gathered index) of one slot.
   void note_first_element(int index) {
     const Buffer& buffer = nest_.buffers[at(index)];
     if (!is_integer(buffer.type) || element_count(buffer.extents) == 0) return;
@@ -232,7 +260,7 @@ class Interpreter {
         memory += index[d] * memory_strides[d];
         local += index[d] * buffer_strides[d];
       }
-      std::byte* const ldm = ldm_.data() + buffer.offset + local * size;
+      std::byte* const ldm = ldm_.data() + buffer.offset + transfer.slot * buffer.slot_bytes() + local * size;
       if (is_get) {
         std::memcpy(ldm, read + memory * size, at(row * size));
       } else {
@@ -264,9 +292,9 @@ class Interpreter {
   std::map<int, WrittenTensor> written_;  ///< by StageList tensor
   std::map<int, bool> in_memory_;         ///< of those: true if transfers write it, false if it stays in the LDM
   std::vector<Node> body_;
-  Values values_;                    ///< by variable, then first elements of buffers, of the running core
-  std::vector<std::byte> ldm_;       ///< of the running core
-  std::map<int, Transfer> pending_;  ///< by statement
+  Values values_;                  ///< by variable, then first elements of buffers, of the running core
+  std::vector<std::byte> ldm_;     ///< of the running core
+  std::vector<Transfer> pending_;  ///< in the order in which they were started
 };
 
 }  // namespace

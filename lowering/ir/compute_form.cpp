@@ -80,6 +80,19 @@ void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
   }
 }
 
+bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& target) {
+  if (compute.form == ComputeForm::scalar) return compute.lane_axis < 0 && compute.block_axis < 0;
+  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+  if (target.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != stage.spatial - 1) return false;
+  if (compute.form == ComputeForm::vector) return compute.block_axis < 0;
+  const auto reads = outer_product(stage, compute, VarId(static_cast<std::size_t>(compute.lane_axis)));
+  if (!reads || compute.block_axis < 0) return reads.has_value();
+  const VarId block(static_cast<std::size_t>(compute.block_axis));
+  return compute.block_axis < compute.lane_axis &&
+         !depends_on(stage.reads[static_cast<std::size_t>(reads->first)], block) &&
+         depends_on(stage.reads[static_cast<std::size_t>(reads->second)], block);
+}
+
 bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
   if (compute.lane_axis < 0) return false;
   const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];

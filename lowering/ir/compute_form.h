@@ -13,6 +13,9 @@ namespace stowage {
 /// matmul or a stride-1 convolution). Otherwise scalar, as everything is on a target of one lane.
 void choose_form(const LoopNest& nest, Compute& compute, const Target& target);
 
+/// Whether a Compute can run in the form that it has: choose_form may prefer another one.
+bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& target);
+
 /// True if every read of a Compute is contiguous along its lane axis or does not depend on it: the loop then runs at
 /// the vector rate.
 bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute);

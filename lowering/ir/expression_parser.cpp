@@ -40,6 +40,17 @@ class IndexParser {
     }
   }
 
+  IndexExpr slot() {
+    const std::size_t begin = cursor_.position();
+    const Token first = cursor_.peek();
+    if (first.kind != Token::Kind::integer && !cursor_.at("-")) {
+      const IndexExpr e = factor();
+      if (cursor_.accept("%")) return remainder(e, divisor());
+      cursor_.seek(begin);
+    }
+    return sum();
+  }
+
  private:
   [[noreturn]] void too_large(const Token& where) {
     cursor_.fail(where, "number-too-large", fmt::format("index numbers go up to {}", max_index_number));
@@ -282,6 +293,8 @@ class ScalarParser {
 }  // namespace
 
 IndexExpr parse_index(TextCursor& cursor, const ExpressionNames& names) { return IndexParser(cursor, names).sum(); }
+
+IndexExpr parse_slot(TextCursor& cursor, const ExpressionNames& names) { return IndexParser(cursor, names).slot(); }
 
 Interval parse_bounds(TextCursor& cursor, const Token& where, const IndexExpr& e, const VariableRange& range) {
   if (magnitude(e, range) > 1e18L)

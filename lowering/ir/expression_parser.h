@@ -22,6 +22,8 @@ struct ExpressionNames {
 constexpr std::int64_t max_index_number = std::int64_t{1} << 40;
 
 IndexExpr parse_index(TextCursor& cursor, const ExpressionNames& names);
+/// As parse_index; a remainder that is all of it needs no parentheses: "(ko + 1) % 2".
+IndexExpr parse_slot(TextCursor& cursor, const ExpressionNames& names);
 
 /// Bounds of an expression, refused where they do not fit comfortably into 64 bits.
 Interval parse_bounds(TextCursor& cursor, const Token& where, const IndexExpr& e, const VariableRange& range);

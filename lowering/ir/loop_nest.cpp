@@ -3,12 +3,29 @@
 
 namespace stowage {
 
-std::int64_t Buffer::bytes() const { return element_count(extents) * byte_size(type) * slots; }
+std::int64_t Buffer::slot_bytes() const { return element_count(extents) * byte_size(type); }
+std::int64_t Buffer::bytes() const { return slot_bytes() * slots; }
 
 int LoopNest::cores_used() const {
   int cores = 1;
   for (const CoreAxis& axis : core_grid) cores *= axis.parts;
   return cores;
+}
+
+const std::vector<IndexExpr>& origin_of(const LoopNest& nest, const BufferUse& use) {
+  return use.origin.empty() ? nest.buffers[static_cast<std::size_t>(use.buffer)].origin : use.origin;
+}
+
+void visit_uses(const Stmt& statement, const std::function<void(const BufferUse&)>& visit) {
+  if (const auto* dma = std::get_if<Dma>(&statement.node)) visit(dma->buffer);
+  if (const auto* wait = std::get_if<Wait>(&statement.node); wait != nullptr && wait->slot) visit(*wait->slot);
+  if (const auto* fill = std::get_if<Fill>(&statement.node)) visit(fill->buffer);
+  if (const auto* compute = std::get_if<Compute>(&statement.node)) {
+    visit(compute->output_buffer);
+    for (const auto& read : compute->read_buffers) {
+      if (read) visit(*read);
+    }
+  }
 }
 
 const Block* body_of(const Stmt& statement) {
@@ -30,6 +47,17 @@ const Stmt* find_statement(const LoopNest& nest, int id) {
     if (statement.id == id) found = &statement;
   });
   return found;
+}
+
+const Stmt* first_use_of_slots(const LoopNest& nest) {
+  const Stmt* first = nullptr;
+  visit_statements(nest.body, [&](const Stmt& statement) {
+    if (first != nullptr) return;
+    visit_uses(statement, [&](const BufferUse& use) {
+      if (std::holds_alternative<Wait>(statement.node) || !use.is_plain()) first = &statement;
+    });
+  });
+  return first;
 }
 
 }  // namespace stowage

@@ -10,8 +10,13 @@
 //  - A buffer holds a box of a tensor: LDM element (i0, i1, …) is tensor element origin + i, the box having
 //    `extents` allocated elements per dimension, row-major without gaps. `origin` is evaluated where the buffer is
 //    used; all variables in it are bound there. Origins may lie outside the tensor (padding).
-//  - Dma starts a transfer; Wait(dma) ends it. Between the two the buffer's box must not be touched (get) or
-//    written (put).
+//  - A buffer may have several slots, boxes of its extents one behind another. Every use names one by an expression.
+//    What a slot holds begins at the buffer's origin, or where the use says: of a get for the next trip, say, which is
+//    `BB[(ko + 1) % 2] from [64*ko + 64, y]`, or of a computation behind the loop.
+//  - Dma starts a transfer; Wait ends it, by its statement or by its slot. Between the two the slot must not be touched
+//    (get) or written (put). A wait for a statement ends the one execution of it that is under way; a wait for a slot
+//    ends everything that is under way there, whichever statements started it and in whichever trip: what one counter
+//    per slot can tell.
 //  - Compute runs part of a stage for every point of a box of its axes.
 //  - tensor_value(b, bound) in an expression of the nest is the first element of buffer b (negative values count from
 //    the end, see IndexExpr). In an access of a stage, tensor_value(r) is the value of that stage's read r; where read
@@ -64,9 +69,26 @@ struct Buffer {
   std::vector<std::int64_t> extents;  ///< allocated elements per tensor dimension, highest first
   std::vector<IndexExpr> origin;      ///< tensor coordinate of its first element, in nest variables
   std::int64_t offset = 0;            ///< bytes from the start of the LDM arena
-  int slots = 1;
-  std::optional<int> shares_with;  ///< buffer at the same offset that it overwrites in place
-  [[nodiscard]] std::int64_t bytes() const;
+  int slots = 1;                      ///< boxes one behind another
+  std::optional<int> shares_with;     ///< buffer at the same offset that it overwrites in place
+  [[nodiscard]] std::int64_t slot_bytes() const;
+  [[nodiscard]] std::int64_t bytes() const;  ///< of all slots
+};
+
+/// A use of a buffer: one of its slots, and the box that is there.
+struct BufferUse {
+  int buffer = 0;                 ///< index into LoopNest::buffers
+  IndexExpr slot;                 ///< from 0
+  std::vector<IndexExpr> origin;  ///< where the box in the slot begins; empty: at the buffer's origin
+
+  BufferUse() = default;
+  /// Of the first slot, the only one of most.
+  BufferUse(int index) : buffer(index) {}  // NOLINT(google-explicit-constructor)
+  BufferUse(int index, IndexExpr which, std::vector<IndexExpr> begin = {})
+      : buffer(index), slot(std::move(which)), origin(std::move(begin)) {}
+  operator int() const { return buffer; }  // NOLINT(google-explicit-constructor)
+  /// True if nothing but the buffer has to be said: its first slot, its own origin.
+  [[nodiscard]] bool is_plain() const { return origin.empty() && slot == IndexExpr(0); }
 };
 
 struct Range {
@@ -101,23 +123,24 @@ enum class DmaDirection : std::uint8_t { get, put };
 
 struct Dma {
   DmaDirection direction = DmaDirection::get;
-  int nest_tensor = 0;        ///< index into LoopNest::tensors
-  int buffer = 0;             ///< index into LoopNest::buffers
+  int nest_tensor = 0;  ///< index into LoopNest::tensors
+  BufferUse buffer;
   std::vector<Range> region;  ///< tensor coordinates, already clipped to the tensor
   /// Bytes in whose multiples a contiguous call moves: rounded up past the end of the tensor and of its place in the
   /// buffer, where the target's DMA moves wider units than the elements (lowering/time/dma_alignment.h).
   int unit_bytes = 1;
 };
 
-/// Waits until the transfer that statement `dma` started is complete.
+/// Waits until the transfer that statement `dma` started is complete, or until none is under way in a slot.
 struct Wait {
-  int dma = 0;  ///< Stmt::id of the Dma
+  int dma = 0;                                   ///< Stmt::id of the Dma; -1 where a slot is named
+  std::optional<BufferUse> slot = std::nullopt;  ///< without an origin
 };
 
 /// Sets every allocated element of a buffer, or only those outside of a box: the padding around what is in the tensor.
 /// The box counts in elements of the buffer, so it may stand where the buffer's origin is not known yet.
 struct Fill {
-  int buffer = 0;
+  BufferUse buffer;  ///< without an origin
   double value = 0;
   std::optional<std::vector<Range>> around = std::nullopt;
 };
@@ -137,9 +160,10 @@ struct Compute {
   };
   Part part = Part::map;
   int stage = 0;  ///< index into StageList::stages
-  int output_buffer = 0;
-  std::vector<std::optional<int>> read_buffers;  ///< per read of the stage; nullopt where this part does not read it
-  std::vector<Range> box;                        ///< per axis of the stage (for finish: spatial axes only)
+  BufferUse output_buffer;
+  /// Per read of the stage; nullopt where this part does not read it.
+  std::vector<std::optional<BufferUse>> read_buffers;
+  std::vector<Range> box;  ///< per axis of the stage (for finish: spatial axes only)
   ComputeForm form = ComputeForm::scalar;
   int lane_axis = -1;   ///< stage axis, for vector and register_block
   int block_axis = -1;  ///< stage axis, for register_block (-1: blocks of one)
@@ -166,11 +190,19 @@ struct LoopNest {
   [[nodiscard]] int cores_used() const;
 };
 
+/// Where the box that a use is about begins.
+const std::vector<IndexExpr>& origin_of(const LoopNest& nest, const BufferUse& use);
+/// Calls `visit` for every use of a buffer in a statement itself: of a Compute the output first.
+void visit_uses(const Stmt& statement, const std::function<void(const BufferUse&)>& visit);
+
 /// The block inside a Loop or Guard; nullptr for a statement without one.
 const Block* body_of(const Stmt& statement);
 /// Calls `visit` for every statement in program order (a Loop before its body).
 void visit_statements(const Block& block, const std::function<void(const Stmt&)>& visit);
 const Stmt* find_statement(const LoopNest& nest, int id);
+/// The first statement that names another slot than a buffer's first, a slot to wait for, or where the box in one
+/// begins; nullptr in a nest of blocking transfers, which is what backends emit today.
+const Stmt* first_use_of_slots(const LoopNest& nest);
 
 /// Text of the nest (grammar in docs/ir.md) together with the span of every statement.
 struct TextSpan {

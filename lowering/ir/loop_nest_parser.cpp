@@ -225,23 +225,27 @@ class NestParser {
       dma.direction = DmaDirection::get;
       region(dma);
       cursor_.expect("->");
-      dma.buffer = reader_.known_name("a buffer", buffers_);
+      dma.buffer = use();
       dma.unit_bytes = unit();
       return dma;
     }
     if (cursor_.accept("put")) {
       Dma dma;
       dma.direction = DmaDirection::put;
-      dma.buffer = reader_.known_name("a buffer", buffers_);
+      dma.buffer = use();
       cursor_.expect("->");
       region(dma);
       dma.unit_bytes = unit();
       return dma;
     }
-    if (cursor_.accept("wait")) return Wait{static_cast<int>(reader_.number("a statement's number", 0, 1 << 30))};
+    if (cursor_.accept("wait")) {
+      if (cursor_.peek().kind == Token::Kind::name || cursor_.peek().kind == Token::Kind::string)
+        return Wait{-1, slot()};
+      return Wait{static_cast<int>(reader_.number("a statement's number", 0, 1 << 30))};
+    }
     if (cursor_.accept("fill")) {
       Fill fill;
-      fill.buffer = reader_.known_name("a buffer", buffers_);
+      fill.buffer = slot();
       if (cursor_.accept("around")) fill.around = box();
       cursor_.expect("with");
       fill.value = cursor_.expect_number("a value");
@@ -253,7 +257,28 @@ class NestParser {
                  "a statement begins with for, let, if, get, put, wait, fill, compute or barrier");
   }
 
-  [[nodiscard]] Interval bounds_of(const Token& where, const IndexExpr& e) {
+  /// A buffer and one of its slots.
+  BufferUse slot() {
+    BufferUse use(reader_.known_name("a buffer", buffers_));
+    if (!cursor_.accept("[")) return use;
+    const Token where = cursor_.peek();
+    use.slot = parse_slot(cursor_, names_);
+    bounds_of(where, use.slot);
+    cursor_.expect("]");
+    return use;
+  }
+
+  /// A slot, and where the box in it begins if not at the buffer's origin.
+  BufferUse use() {
+    BufferUse use = slot();
+    if (!cursor_.accept("from")) return use;
+    const Token where = cursor_.peek();
+    use.origin = reader_.index_list("[", "]", names_);
+    for (const IndexExpr& origin : use.origin) bounds_of(where, origin);
+    return use;
+  }
+
+  Interval bounds_of(const Token& where, const IndexExpr& e) {
     return parse_bounds(cursor_, where, e, [&](VarId v) { return nest_.variables[v.index()].range; });
   }
 
@@ -334,7 +359,7 @@ class NestParser {
                                                              {"register_block", ComputeForm::register_block}};
     Compute compute;
     compute.part = reader_.known_name("a part", parts);
-    compute.output_buffer = reader_.known_name("a buffer", buffers_);
+    compute.output_buffer = use();
     cursor_.expect("=");
     compute.stage = reader_.known_name("a stage", stage_list_.stages());
     const auto& axes = stage_list_.axes_of(compute.stage);
@@ -344,7 +369,7 @@ class NestParser {
       if (cursor_.accept("_")) {
         compute.read_buffers.emplace_back();
       } else {
-        compute.read_buffers.emplace_back(reader_.known_name("a buffer", buffers_));
+        compute.read_buffers.emplace_back(use());
       }
     }
     cursor_.expect(")");

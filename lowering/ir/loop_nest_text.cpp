@@ -164,6 +164,10 @@ class Printer {
       }
     };
     visit_statements(nest_.body, [&](const Stmt& statement) {
+      visit_uses(statement, [&](const BufferUse& use) {
+        tables_.collect(use.slot);
+        for (const IndexExpr& origin : use.origin) tables_.collect(origin);
+      });
       std::visit(
           Overloaded{[&](const Loop& n) { tables_.collect(n.extent); }, [&](const Let& n) { tables_.collect(n.value); },
                      [&](const Guard& n) {
@@ -187,6 +191,26 @@ class Printer {
   }
   [[nodiscard]] const std::string& buffer_name(int buffer) const {
     return buffers_.at(static_cast<std::size_t>(buffer));
+  }
+
+  /// The slot is left out where it is the first, the origin where it is the buffer's.
+  [[nodiscard]] std::string use(const BufferUse& used) const {
+    std::string written = buffer_name(used.buffer);
+    if (!(used.slot == IndexExpr(0))) written += fmt::format("[{}]", slot(used.slot));
+    if (!used.origin.empty()) written += fmt::format(" from [{}]", list(used.origin));
+    return written;
+  }
+
+  /// "(ko + 1) % 2", without the parentheses that a remainder has inside of a sum.
+  [[nodiscard]] std::string slot(const IndexExpr& e) const {
+    const std::string written = text(e);
+    const auto terms = e.terms();
+    const bool is_remainder = terms.size() == 1 && e.constant() == 0 && terms[0].coefficient == 1 &&
+                              terms[0].atom.kind == IndexAtom::Kind::remainder;
+    if (!is_remainder) return written;
+    const IndexExpr& inside = (*terms[0].atom.args)[0];
+    const bool is_factor = inside.terms().size() == 1 && inside.constant() == 0 && inside.terms()[0].coefficient == 1;
+    return fmt::format("{} % {}", is_factor ? text(inside) : "(" + text(inside) + ")", terms[0].atom.number);
   }
 
   [[nodiscard]] std::string text(const IndexExpr& e) const {
@@ -319,12 +343,12 @@ class Printer {
                          fmt::format("{}[{}]", tensors_.at(static_cast<std::size_t>(n.nest_tensor)), list(n.region));
                      const std::string unit = n.unit_bytes > 1 ? fmt::format(" by {} bytes", n.unit_bytes) : "";
                      return n.direction == DmaDirection::get
-                                ? fmt::format("get {} -> {}{}", region, buffer_name(n.buffer), unit)
-                                : fmt::format("put {} -> {}{}", buffer_name(n.buffer), region, unit);
+                                ? fmt::format("get {} -> {}{}", region, use(n.buffer), unit)
+                                : fmt::format("put {} -> {}{}", use(n.buffer), region, unit);
                    },
-                   [](const Wait& n) { return fmt::format("wait {}", n.dma); },
+                   [&](const Wait& n) { return "wait " + (n.slot ? use(*n.slot) : std::to_string(n.dma)); },
                    [&](const Fill& n) {
-                     return fmt::format("fill {}{} with {}", buffer_name(n.buffer),
+                     return fmt::format("fill {}{} with {}", use(n.buffer),
                                         n.around ? fmt::format(" around [{}]", list(*n.around)) : "", n.value);
                    },
                    [&](const Compute& n) { return compute(n); }, [](const Barrier&) { return std::string("barrier"); }},
@@ -337,12 +361,12 @@ class Printer {
     const auto stage = static_cast<std::size_t>(n.stage);
     const std::vector<std::string>& axes = axes_.at(stage);
     std::vector<std::string> reads;
-    for (const auto& read : n.read_buffers) reads.push_back(read ? buffer_name(*read) : "_");
+    for (const auto& read : n.read_buffers) reads.push_back(read ? use(*read) : "_");
     std::vector<std::string> box;
     for (std::size_t a = 0; a < n.box.size(); ++a) box.push_back(fmt::format("{}={}", axes.at(a), text(n.box[a])));
     std::string written =
-        fmt::format("compute {} {} = {}({}) over {}", parts[static_cast<std::size_t>(n.part)],
-                    buffer_name(n.output_buffer), stages_.at(stage), fmt::join(reads, ", "), fmt::join(box, ", "));
+        fmt::format("compute {} {} = {}({}) over {}", parts[static_cast<std::size_t>(n.part)], use(n.output_buffer),
+                    stages_.at(stage), fmt::join(reads, ", "), fmt::join(box, ", "));
     if (n.box.empty()) written += "()";
     if (n.form != ComputeForm::scalar || n.lane_axis >= 0 || n.block_axis >= 0) {
       written += fmt::format(" as {}", forms[static_cast<std::size_t>(n.form)]);

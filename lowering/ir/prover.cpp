@@ -11,6 +11,7 @@ namespace {
 
 constexpr int max_branches = 8;
 constexpr std::int64_t max_values = 4'000'000;
+constexpr std::int64_t tried_per_value = 8;  ///< guards may leave out by far the most values of a loop
 
 bool is_choice(const IndexAtom& atom) {
   return atom.kind == IndexAtom::Kind::minimum || atom.kind == IndexAtom::Kind::maximum;
@@ -103,6 +104,7 @@ bool Prover::enumerate(const Enclosing& enclosing, const std::set<std::size_t>& 
     return std::any_of(guard->begin(), guard->end(), [&](const Expression& e) { return e.compiled(values) > 0; });
   };
   std::int64_t count = 0;
+  std::int64_t tried = 0;
   enum class State { going, stopped, too_many };
   State state = State::going;
   const std::function<void(std::size_t)> descend = [&](std::size_t at) {
@@ -118,6 +120,7 @@ bool Prover::enumerate(const Enclosing& enclosing, const std::set<std::size_t>& 
     const std::int64_t trips = level.trips != nullptr ? (*level.trips)(values) : level.parts;
     for (std::int64_t i = 0; i < trips && state == State::going; ++i) {
       values[level.variable] = i;
+      if (++tried > most * tried_per_value) state = State::too_many;
       if (std::all_of(level.guards.begin(), level.guards.end(), passes)) descend(at + 1);
     }
   };

@@ -33,7 +33,7 @@ class Prover {
                                                        std::span<const IndexExpr> conditions) const;
 
   /// Calls visit(values) for every value of the wanted variables (and of those their trip counts depend on) for which
-  /// all guards over these variables alone pass. False if there are more than `most`.
+  /// all guards over these variables alone pass. False if there are more than `most`, or by far too many to try.
   bool enumerate(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
                  const std::function<bool(std::span<const std::int64_t>)>& visit,
                  std::vector<std::size_t>* enumerated = nullptr) const;

@@ -44,6 +44,14 @@ class VariableMap {
     for (Element& element : list) any = apply(element) || any;
     return any;
   }
+  bool apply(BufferUse& use) const {
+    const bool slot = apply(use.slot);
+    return apply(use.origin) || slot;
+  }
+  template <class Element>
+  bool apply(std::optional<Element>& optional) const {
+    return optional && apply(*optional);
+  }
   bool apply(Stmt::Node& node) const {
     const auto bound = [&](VarId& variable, IndexExpr& value) {
       const bool moved = apply(variable);
@@ -52,13 +60,20 @@ class VariableMap {
     return std::visit(
         Overloaded{[&](Loop& n) { return bound(n.variable, n.extent); },
                    [&](Let& n) { return bound(n.variable, n.value); }, [&](Guard& n) { return apply(n.any_positive); },
-                   [&](Dma& n) { return apply(n.region); }, [&](Fill& n) { return n.around && apply(*n.around); },
-                   [&](Compute& n) { return apply(n.box); }, [](Wait&) { return false; },
-                   [](Barrier&) { return false; }},
+                   [&](Dma& n) { return any_of(apply(n.buffer), apply(n.region)); },
+                   [&](Fill& n) { return any_of(apply(n.buffer), apply(n.around)); },
+                   [&](Compute& n) { return any_of(apply(n.output_buffer), apply(n.read_buffers), apply(n.box)); },
+                   [&](Wait& n) { return apply(n.slot); }, [](Barrier&) { return false; }},
         node);
   }
 
  private:
+  /// All of them are applied, whatever the first ones say.
+  template <class... Changed>
+  static bool any_of(Changed... changed) {
+    return (changed || ...);
+  }
+
   [[nodiscard]] bool has_moved(const IndexExpr& e) const {
     return std::any_of(e.terms().begin(), e.terms().end(), [&](const IndexTerm& term) {
       if (term.atom.kind == IndexAtom::Kind::variable) return term.atom.variable.index() >= first_moved_;
@@ -101,7 +116,7 @@ Block renumbered(const Block& block, const VariableMap& variables) {
   return rewritten(block, [&](const Stmt& s) -> Replacement {
     Stmt::Node node = s.node;
     bool changed = variables.apply(node);
-    if (auto* wait = std::get_if<Wait>(&node)) {
+    if (auto* wait = std::get_if<Wait>(&node); wait != nullptr && !wait->slot) {
       const int dma = ids.of(wait->dma);
       changed = changed || dma != wait->dma;
       wait->dma = dma;

@@ -5,7 +5,8 @@
 namespace stowage {
 
 bool is_of_planner(const TraceRecord& record) {
-  return record.algorithm.starts_with("alg") || record.algorithm == "parallel" || record.algorithm == "search";
+  const std::string algorithm = heading_of(record).algorithm;
+  return algorithm.starts_with("alg") || algorithm == "parallel" || algorithm == "search";
 }
 
 }  // namespace stowage

@@ -33,7 +33,7 @@ class NestBuilder {
   }
 
   Lowered build() {
-    auto read = read_schedule(nest_.name, model_, schedule_);
+    auto read = read_schedule(model_, schedule_);
     if (auto* refused = std::get_if<Decision>(&read)) return std::move(*refused);
     read_ = std::get<ReadSchedule>(std::move(read));
     add_core_grid();

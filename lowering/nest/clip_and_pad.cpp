@@ -76,9 +76,9 @@ class ClipAndPad final : public NestRewriter {
   }
 
   [[nodiscard]] bool moves_whole_box(const Dma& dma) const {
-    const Buffer& buffer = buffer_of(dma);
+    const std::vector<IndexExpr>& origin = origin_of(nest(), dma.buffer);
     for (std::size_t d = 0; d < dma.region.size(); ++d) {
-      if (!(dma.region[d].start == buffer.origin[d])) return false;
+      if (!(dma.region[d].start == origin[d])) return false;
     }
     return true;
   }
@@ -118,7 +118,7 @@ class ClipAndPad final : public NestRewriter {
 
   /// Fills the padding along each dimension in the outermost block in which it is known where it lies: nothing inside
   /// overwrites it, as transfers end where the tensor does. There it stands behind the names that the box is made of,
-  /// or, outside of all loops, before the one that leads to the get.
+  /// or, outside of all loops, before the one that leads to the get. Every slot gets it: the get may go to any.
   void fill_outside(const Dma& dma, const Served& served) {
     const std::size_t rank = dma.region.size();
     std::map<std::size_t, std::vector<Border>> by_block;
@@ -133,17 +133,31 @@ class ClipAndPad final : public NestRewriter {
     for (const auto& [known, borders] : by_block) {
       auto outside = fill_of(dma.buffer, buffer_of(dma).extents, borders, *served.padding,
                              [&](const IndexExpr& e) { return range_of(e); });
-      if (!outside) continue;
-      StmtPtr fill = made(std::move(outside->fill), "padding of " + name_of(dma));
-      if (!outside->condition.empty()) fill = made(Guard{std::move(outside->condition), {std::move(fill)}});
-      if (known == at_the_get) {
-        put(std::move(fill));
-      } else if (known == 0) {
-        put_into(0, std::move(fill));
-      } else {
-        put_behind(known, names_of_box(dma, borders), std::move(fill));
+      if (!outside || (known == 0 && stands_already(outside->fill))) continue;
+      for (int slot = 0; slot < buffer_of(dma).slots; ++slot) {
+        outside->fill.buffer.slot = slot;
+        StmtPtr fill = made(outside->fill, "padding of " + name_of(dma));
+        if (!outside->condition.empty()) fill = made(Guard{outside->condition, {std::move(fill)}});
+        if (known == at_the_get) {
+          put(std::move(fill));
+        } else if (known == 0) {
+          put_into(0, std::move(fill));
+        } else {
+          put_behind(known, names_of_box(dma, borders), std::move(fill));
+        }
       }
     }
+  }
+
+  /// Outside of all loops, where gets of several trips go to one buffer, the first one's padding serves them all.
+  bool stands_already(const Fill& fill) {
+    const auto same = [](const Range& a, const Range& b) { return a.start == b.start && a.extent == b.extent; };
+    const bool stands = std::any_of(outermost_.begin(), outermost_.end(), [&](const Fill& other) {
+      return other.buffer == fill.buffer &&
+             std::equal(fill.around->begin(), fill.around->end(), other.around->begin(), same);
+    });
+    if (!stands) outermost_.push_back(fill);
+    return stands;
   }
 
   /// The variables of the box along the dimensions that may lie outside.
@@ -161,6 +175,7 @@ class ClipAndPad final : public NestRewriter {
   }
 
   std::map<int, Served> served_;  ///< by buffer
+  std::vector<Fill> outermost_;   ///< fills that stand outside of all loops now
   std::set<int> filled_;          ///< buffers whose padding is filled in the nest as it was
 };
 

@@ -26,13 +26,16 @@ PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& 
   for (const auto& [tensor, loop] : choice.schedule.dma) named.schedule.dma[original(tensor)] = original(loop);
   named.schedule.slots.clear();
   for (const auto& [tensor, slots] : choice.schedule.slots) named.schedule.slots[original(tensor)] = slots;
+  if (named.records.empty()) return named;
+  GroupNames names = *named.records.front().names;  // one for all
+  for (std::string& iterator : names.iterators) iterator = original(iterator);
+  for (std::string& buffer : names.buffers) buffer = original(buffer);
+  const auto shared = std::make_shared<const GroupNames>(std::move(names));
   for (TraceRecord& record : named.records) {
     record.subject = subject;
-    record.message = original(record.message);
-    for (auto& [key, value] : record.values) {
-      key = original(key);
-      value = original(value);
-    }
+    record.names = shared;
+    auto* const chosen = std::get_if<PlanChosen>(&record.what);
+    if (chosen != nullptr && chosen->published) chosen->published->cost = original(chosen->published->cost);
   }
   return named;
 }

@@ -8,6 +8,7 @@
 
 #include "core/number_text.h"
 #include "lowering/model/group_model.h"
+#include "lowering/model/group_trace.h"
 #include "lowering/nest/lower.h"
 #include "lowering/search/core_grids.h"
 #include "lowering/swtvm/planner_swtvm.h"
@@ -49,14 +50,9 @@ std::optional<Planned> plan_aligned(const std::string& name, const GroupModel& m
     wanted.parallel = grid.parallel;
     Trace records;
     Planned planned = plan_scheduled(
-        name, model, run_algorithms(name, model, wanted, target, TraceSink(&records), "dma-alignment"), target);
+        name, model, run_algorithms(name, model, wanted, target, TraceSink(&records), SplitBy::alignment), target);
     if (std::holds_alternative<Decision>(planned) || !unaligned_transfers_of(planned, target).empty()) continue;
-    trace.add({"parallel",
-               name,
-               "dma-alignment",
-               TraceOutcome::refused,
-               fmt::format("the planner's own split would make a transfer that the DMA cannot carry out: {}", why),
-               {}});
+    group_trace(trace, name, model).add(SplitUnaligned{why});
     for (TraceRecord& record : records.records) trace.add(std::move(record));
     return planned;
   }

@@ -13,14 +13,14 @@ std::optional<std::int64_t> smallest_ldm(const Target& target, const std::functi
     changed.ldm_bytes = with_steps(steps);
     return allowed(changed);
   };
-  const std::int64_t most = max_times * target.ldm_bytes / step;
+  const std::int64_t maximum = max_times * target.ldm_bytes / step;
   std::int64_t refused = 0;
   std::int64_t enough = 1;
-  while (enough < most && !holds(enough)) {
+  while (enough < maximum && !holds(enough)) {
     refused = enough;
     enough *= 2;
   }
-  if (enough >= most) return std::nullopt;
+  if (enough >= maximum) return std::nullopt;
   while (enough - refused > 1) {
     const std::int64_t middle = refused + (enough - refused) / 2;
     (holds(middle) ? enough : refused) = middle;

@@ -16,7 +16,7 @@ namespace {
 struct Cut {
   std::int64_t sum = 0;      ///< of what the parts need
   std::int64_t least = 0;    ///< by one part
-  std::int64_t most = 0;     ///< by one part
+  std::int64_t maximum = 0;  ///< by one part
   std::int64_t longest = 0;  ///< hull of a part
 };
 
@@ -246,7 +246,7 @@ class LeastCost {
   static void add(Cut& cut, const Reach& reach, bool first) {
     cut.sum += reach.count;
     cut.least = first ? reach.count : std::min(cut.least, reach.count);
-    cut.most = std::max(cut.most, reach.count);
+    cut.maximum = std::max(cut.maximum, reach.count);
     cut.longest = std::max(cut.longest, reach.length());
   }
 
@@ -301,16 +301,16 @@ class LeastCost {
     std::vector<bool> used(choice.size(), false);
     std::int64_t lane = 1;
     for (const CutDimension& axis : of_stage_[s]) {
-      std::int64_t most = 1;
+      std::int64_t maximum = 1;
       lane = axis.whole.length();
-      if (axis.moved_by.empty()) most = axis.whole.count;
+      if (axis.moved_by.empty()) maximum = axis.whole.count;
       if (axis.moved_by.size() == 1) {
         const std::size_t i = axis.moved_by.front();
-        most = used[i] ? axis.by_choice[choice[i]].least : axis.by_choice[choice[i]].most;
+        maximum = used[i] ? axis.by_choice[choice[i]].least : axis.by_choice[choice[i]].maximum;
         lane = axis.by_choice[choice[i]].longest;
         used[i] = true;
       }
-      points *= most;
+      points *= maximum;
     }
     if (several_move_one(of_stage_[s])) return 0;
     const std::int64_t shortest = shortest_vector_loop(target_);

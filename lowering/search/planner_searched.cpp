@@ -21,16 +21,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "core/number_text.h"
+#include "lowering/model/group_trace.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/nest/lower.h"
 #include "lowering/nest/plan.h"
 #include "lowering/search/core_grids.h"
 #include "lowering/search/shared_lines.h"
 #include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/swtvm/read_schedule.h"
 #include "lowering/swtvm/swtvm.h"
 #include "lowering/time/counts.h"
 #include "lowering/time/dma_alignment.h"
@@ -80,8 +78,8 @@ class PlanSearch {
       : subject_(subject),
         person_(person),
         target_(target),
-        trace_(trace),
         model_(build_group_model(stages)),
+        trace_(group_trace(trace, subject, model_)),
         room_(ldm_for_buffers(model_, target)),
         bounds_(model_, target) {}
 
@@ -164,7 +162,7 @@ class PlanSearch {
   }
 
   bool is_hopeless(const Schedule& schedule, std::int64_t enough) {
-    const auto read = read_schedule(subject_, model_, schedule);
+    const auto read = read_schedule(model_, schedule);
     if (std::holds_alternative<Decision>(read)) return false;
     const std::int64_t least = bounds_.least_cycles(std::get<ReadSchedule>(read));
     if (price_of(least, shares_lines(*schedule.parallel)) < enough) return false;
@@ -261,12 +259,7 @@ class PlanSearch {
         break;
       }
     }
-    if (trace_.listening() && planned > 0) {
-      tell(
-          "sizes", TraceOutcome::step,
-          fmt::format("from {} on, {} neighbouring buffer sizes and loop orders were planned; the best takes {} cycles",
-                      split_text(*at.complete.parallel), planned, grouped_digits(at.cycles())));
-    }
+    if (planned > 0) trace_.add(NeighboursPlanned{split_of(at), planned, at.cycles()});
   }
 
   [[nodiscard]] std::vector<std::int64_t> sizes_of(const Tried& at) const {
@@ -364,113 +357,78 @@ class PlanSearch {
 
   // --- what is told --------------------------------------------------------------------------------------------------
 
-  void tell(std::string place, TraceOutcome outcome, std::string message) const {
-    trace_.add({"search", subject_, std::move(place), outcome, std::move(message), {}});
+  [[nodiscard]] std::vector<TracedSplit> split_of(const Tried& tried) const {
+    return traced(model_, *tried.complete.parallel);
   }
 
-  [[nodiscard]] static std::string split_text(const std::vector<ParallelSplit>& parallel) {
-    std::vector<std::string> parts;
-    for (const ParallelSplit& split : parallel) parts.push_back(fmt::format("{} into {}", split.iterator, split.parts));
-    return parts.empty() ? "one core" : fmt::format("{}", fmt::join(parts, ", "));
+  void tell_left_out(SplitsLeftOut::Why why, std::size_t count, std::int64_t least_cycles = 0) const {
+    if (count > 0) trace_.add(SplitsLeftOut{why, static_cast<std::int64_t>(count), least_cycles});
   }
 
   void tell_splits(const std::vector<Split>& splits, std::size_t planned) const {
-    if (published_) {
-      tell("split", TraceOutcome::step,
-           fmt::format("{}, the published split: {} cycles", split_text(*published_->complete.parallel),
-                       grouped_digits(published_->cycles())));
-    }
+    if (published_) trace_.add(SplitPlanned{split_of(*published_), true, false, published_->cycles(), 0});
     for (std::size_t s = 0; s < std::min(told_splits, splits_.size()); ++s) {
       const Tried& split = splits_[s];
-      tell("split", TraceOutcome::step,
-           fmt::format("{}: {} cycles{}; no sizes and no order can take fewer than {}",
-                       split_text(*split.complete.parallel), grouped_digits(split.cycles()),
-                       split.shares_lines ? ", its cores share lines" : "", grouped_digits(split.least_cycles)));
+      trace_.add(SplitPlanned{split_of(split), false, split.shares_lines, split.cycles(), split.least_cycles});
     }
     if (splits_.size() > told_splits) {
-      tell("split", TraceOutcome::step,
-           fmt::format("{} {} planned, from {} to {} cycles", counted(splits_.size() - told_splits, "more split"),
-                       for_number(splits_.size() - told_splits, "was", "were"),
-                       grouped_digits(splits_[told_splits].cycles()), grouped_digits(splits_.back().cycles())));
+      trace_.add(MoreSplitsPlanned{static_cast<std::int64_t>(splits_.size() - told_splits),
+                                   splits_[told_splits].cycles(), splits_.back().cycles()});
     }
-    if (given_up_ > 0) {
-      tell("split", TraceOutcome::step,
-           fmt::format("{} {} given up with {} buffers sized and {} loops in order: with these {} take fewer than {} "
-                       "cycles",
-                       counted(given_up_, "split"), for_number(given_up_, "was", "were"),
-                       for_number(given_up_, "its", "their"), for_number(given_up_, "its", "their"),
-                       for_number(given_up_, "it cannot", "none of them can"), grouped_digits(least_given_up_)));
-    }
-    if (unaligned_ > 0) {
-      tell("split", TraceOutcome::step,
-           fmt::format("{} {} transfers that the DMA cannot carry out (dma-alignment)", counted(unaligned_, "split"),
-                       for_number(unaligned_, "makes", "make")));
-    }
+    tell_left_out(SplitsLeftOut::Why::given_up, given_up_, least_given_up_);
+    tell_left_out(SplitsLeftOut::Why::unaligned, unaligned_);
     const std::size_t seen = splits_.size() + given_up_ + unaligned_;
-    if (planned > seen) {
-      tell("split", TraceOutcome::step,
-           fmt::format("{} {} no plan", counted(planned - seen, "split"), for_number(planned - seen, "has", "have")));
-    }
-    if (planned < splits.size()) {
-      const auto least =
-          std::min_element(splits.begin() + static_cast<std::ptrdiff_t>(planned), splits.end(),
-                           [](const Split& a, const Split& b) { return a.grid.least_cycles < b.grid.least_cycles; });
-      tell("split", TraceOutcome::step,
-           fmt::format("{} {} not planned: {} take fewer than {} cycles", counted(splits.size() - planned, "split"),
-                       for_number(splits.size() - planned, "was", "were"),
-                       for_number(splits.size() - planned, "it cannot", "none of them can"),
-                       grouped_digits(least->grid.least_cycles)));
-    }
+    if (planned > seen) tell_left_out(SplitsLeftOut::Why::unplanned, planned - seen);
+    if (planned == splits.size()) return;
+    const auto least =
+        std::min_element(splits.begin() + static_cast<std::ptrdiff_t>(planned), splits.end(),
+                         [](const Split& a, const Split& b) { return a.grid.least_cycles < b.grid.least_cycles; });
+    tell_left_out(SplitsLeftOut::Why::too_slow, splits.size() - planned, least->grid.least_cycles);
   }
 
   void tell_step(const Tried& from, const Tried& to) const {
     if (!trace_.listening()) return;
-    std::vector<std::string> changes;
-    for (const ModelIterator& iterator : model_.iterators) {
-      const std::int64_t before = from.complete.buffer.at(iterator.name);
-      const std::int64_t size = to.complete.buffer.at(iterator.name);
-      if (before != size) changes.push_back(fmt::format("{} from {} to {}", iterator.name, before, size));
+    PlanImproved improved{split_of(to), {}, {}, from.cycles(), to.cycles()};
+    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
+      const std::string& name = model_.iterators[i].name;
+      const SizeChanged size{IteratorId(i), from.complete.buffer.at(name), to.complete.buffer.at(name)};
+      if (size.before != size.after) improved.sizes.push_back(size);
     }
-    if (from.complete.order != to.complete.order) {
-      changes.push_back(fmt::format("loops {}", fmt::join(*to.complete.order, ", ")));
+    const auto read = read_schedule(model_, to.complete);
+    if (from.complete.order != to.complete.order && std::holds_alternative<ReadSchedule>(read)) {
+      for (const OuterLoop& loop : std::get<ReadSchedule>(read).order) {
+        improved.order.push_back(traced(model_, loop));
+      }
     }
-    tell("sizes", TraceOutcome::step,
-         fmt::format("{}: {}, {} instead of {} cycles", split_text(*to.complete.parallel), fmt::join(changes, ", "),
-                     grouped_digits(to.cycles()), grouped_digits(from.cycles())));
+    trace_.add(std::move(improved));
   }
 
-  /// The term that tells most between two plans of a group.
-  [[nodiscard]] static std::string telling_term(const TimeEstimate& before, const TimeEstimate& after) {
-    const TermChange telling = largest_change(before, after);
-    if (telling.term == nullptr) return "";
-    return fmt::format("; \"{}\" {} by {}", name_of(telling.term->cost), telling.cycles < 0 ? "falls" : "grows",
-                       grouped_digits(std::abs(telling.cycles)));
+  /// The published plan, and the cost that tells most between it and the best.
+  [[nodiscard]] PlanChosen::Published published_beside(const Tried& best) const {
+    PlanChosen::Published published{split_of(*published_), published_->cycles(), "", false, 0};
+    const TermChange telling = largest_change(published_->time, best.time);
+    if (telling.term != nullptr) {
+      published.cost = name_of(telling.term->cost);
+      published.falls = telling.cycles < 0;
+      published.cost_by = std::abs(telling.cycles);
+    }
+    return published;
   }
 
   void tell_choice(const Tried& best) const {
     if (!trace_.listening()) return;
-    std::string than;
-    if (published_ && published_->complete == best.complete) {
-      than = ", the published plan";
-    } else if (published_) {
-      than = fmt::format(", the published plan over {} takes {}{}", split_text(*published_->complete.parallel),
-                         grouped_digits(published_->cycles()), telling_term(published_->time, best.time));
-    }
-    tell("chosen", TraceOutcome::accepted,
-         fmt::format("{}: {} cycles{}", split_text(*best.complete.parallel), grouped_digits(best.cycles()), than));
-    if (cheapest_->cycles() < best.cycles()) {
-      tell("chosen", TraceOutcome::refused,
-           fmt::format("{} takes {} cycles, but its cores write parts of one line of main memory, which counts as 2 % "
-                       "more",
-                       split_text(*cheapest_->complete.parallel), grouped_digits(cheapest_->cycles())));
-    }
+    PlanChosen chosen{split_of(best), best.cycles(), false, std::nullopt};
+    chosen.is_published = published_ && published_->complete == best.complete;
+    if (published_ && !chosen.is_published) chosen.published = published_beside(best);
+    trace_.add(std::move(chosen));
+    if (cheapest_->cycles() < best.cycles()) trace_.add(CheaperPlanRefused{split_of(*cheapest_), cheapest_->cycles()});
   }
 
   const std::string& subject_;
   const Schedule person_;
   const Target& target_;
-  TraceSink trace_;
   GroupModel model_;
+  GroupTrace trace_;
   std::int64_t room_;  ///< bytes of LDM for buffers
   PlanBounds bounds_;
   std::optional<Tried> published_;        ///< what planner swtvm makes of it
@@ -502,7 +460,7 @@ Schedule SearchedPlanner::choose(const std::string& subject, const StageList& st
 
 Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
                                            const Target& target, TraceSink trace) const {
-  return run_algorithms(subject, build_group_model(stages), chosen, target, trace, "search");
+  return run_algorithms(subject, build_group_model(stages), chosen, target, trace, SplitBy::search);
 }
 
 }  // namespace stowage

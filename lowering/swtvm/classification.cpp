@@ -5,15 +5,6 @@
 
 namespace stowage {
 
-std::string_view name_of(IteratorClass c) {
-  switch (c) {
-    case IteratorClass::size: return "size";
-    case IteratorClass::num: return "num";
-    case IteratorClass::comp: return "comp";
-  }
-  fail_check("unknown iterator class");
-}
-
 Classification::Classification(const GroupModel& model) : model_(&model), current_(model.buffers.size(), 0) {
   for (std::size_t i = 0; i < model.iterators.size(); ++i) open_.insert(static_cast<int>(i));
   // A dimension without an iterator (a broadcast operand's) offers nothing to grow.
@@ -34,16 +25,31 @@ void Classification::raise(std::size_t buffer) {
   }
 }
 
-IteratorClass Classification::class_of(int iterator) const {
-  bool size = false;
-  bool num = false;
+std::vector<BufferId> Classification::along(int iterator) const {
+  std::vector<BufferId> found;
   for (std::size_t b = 0; b < current_.size(); ++b) {
-    const std::size_t dimensions = model_->buffers[b].iterators.size();
-    if (dimensions == 0) continue;
-    size = size || dimension(b, current_[b]).contains(iterator);
-    for (std::size_t d = current_[b] + 1; d < dimensions; ++d) num = num || dimension(b, d).contains(iterator);
+    if (model_->buffers[b].iterators.empty()) continue;
+    if (dimension(b, current_[b]).contains(iterator)) found.emplace_back(b);
   }
-  if (size) return num ? IteratorClass::comp : IteratorClass::size;
+  return found;
+}
+
+std::vector<BufferId> Classification::across(int iterator) const {
+  std::vector<BufferId> found;
+  for (std::size_t b = 0; b < current_.size(); ++b) {
+    bool higher = false;
+    for (std::size_t d = current_[b] + 1; d < model_->buffers[b].iterators.size(); ++d) {
+      higher = higher || dimension(b, d).contains(iterator);
+    }
+    if (higher) found.emplace_back(b);
+  }
+  return found;
+}
+
+IteratorClass Classification::class_of(int iterator) const {
+  if (!open_.contains(iterator)) return IteratorClass::whole;
+  const bool num = !across(iterator).empty();
+  if (!along(iterator).empty()) return num ? IteratorClass::comp : IteratorClass::size;
   return IteratorClass::num;
 }
 

@@ -3,29 +3,25 @@
 #pragma once
 
 #include <set>
-#include <string_view>
 #include <vector>
 
+#include "core/trace/planning.h"
 #include "lowering/model/group_model.h"
 
 namespace stowage {
-
-enum class IteratorClass : std::uint8_t {
-  size,  ///< index of the lowest dimension of a tensor that can still grow
-  num,   ///< index of a higher dimension only
-  comp   ///< both, for different tensors
-};
-std::string_view name_of(IteratorClass c);  ///< "size", "num", "comp"
 
 /// The state that UPDATE maintains: iterators not yet buffered whole, and every tensor's current buffered dimension.
 class Classification {
  public:
   explicit Classification(const GroupModel& model);
 
-  /// Class of an iterator that is not buffered whole (VARTYPE, lines 2-20).
+  /// VARTYPE, lines 2-20.
   [[nodiscard]] IteratorClass class_of(int iterator) const;
   /// Iterators not buffered whole, in list order (the varSet that CLASSIFY runs over).
   [[nodiscard]] const std::set<int>& open() const { return open_; }
+  /// Buffers along whose blocks the iterator runs, and those from block to block of which.
+  [[nodiscard]] std::vector<BufferId> along(int iterator) const;
+  [[nodiscard]] std::vector<BufferId> across(int iterator) const;
   /// Tensors in one of whose dimensions from the current one upwards the iterator occurs.
   [[nodiscard]] int affected_tensors(int iterator) const;
 

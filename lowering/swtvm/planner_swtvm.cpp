@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "lowering/model/group_trace.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/swtvm.h"
 
@@ -160,48 +161,43 @@ Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& st
   return run_algorithms(subject, build_group_model(stages), fixed, target, trace);
 }
 
-Scheduled run_algorithms(const std::string& subject, const GroupModel& model, const Schedule& fixed,
-                         const Target& target, TraceSink trace, std::string_view fixed_by) {
-  if (trace.listening()) {
-    for (const ModelBuffer& buffer : model.buffers) {
-      std::vector<std::string> dimensions;
-      for (const auto& of_dimension : buffer.iterators) {
-        std::vector<std::string> names;
-        for (const int i : of_dimension) names.push_back(model.iterators[static_cast<std::size_t>(i)].name);
-        dimensions.push_back(fmt::format("{{{}}}", fmt::join(names, ",")));
-      }
-      trace.add({"alg4",
-                 subject,
-                 "4:6-10",
-                 TraceOutcome::step,
-                 fmt::format("{} is correlated with [{}]", buffer.name, fmt::join(dimensions, ", ")),
-                 {}});
-    }
-  }
+namespace {
 
+void tell_correlation(const GroupModel& model, const GroupTrace& trace) {
+  if (!trace.listening()) return;
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    BufferCorrelated correlated{BufferId(b), {}};
+    for (const std::set<int>& of_dimension : model.buffers[b].iterators) {
+      auto& dimension = correlated.dimensions.emplace_back();
+      for (const int i : of_dimension) dimension.push_back(iterator_id(i));
+    }
+    trace.add(std::move(correlated));
+  }
+}
+
+void tell_split(const GroupModel& model, SplitBy by, const std::vector<ParallelSplit>& parallel,
+                const std::vector<std::int64_t>& ranges, const GroupTrace& trace) {
+  if (!trace.listening()) return;
+  CoresSplit split{by, traced(model, parallel), {}, ranges};
+  for (const ModelIterator& iterator : model.iterators) split.extents.push_back(iterator.extent);
+  trace.add(std::move(split));
+}
+
+}  // namespace
+
+Scheduled run_algorithms(const std::string& subject, const GroupModel& model, const Schedule& fixed,
+                         const Target& target, TraceSink sink, SplitBy fixed_by) {
+  const GroupTrace trace = group_trace(sink, subject, model);
+  tell_correlation(model, trace);
   Schedule schedule;
   schedule.parallel = fixed.parallel ? *fixed.parallel : split_over_cores(model, target.cores);
   if (auto refused = check_parallel(model, *schedule.parallel, target.cores)) return *refused;
   const std::vector<std::int64_t> ranges = core_ranges(model, *schedule.parallel);
-  if (trace.listening()) {
-    std::vector<std::string> parts;
-    for (const ParallelSplit& split : *schedule.parallel) {
-      const auto at = static_cast<std::size_t>(*model.iterator_named(split.iterator));
-      parts.push_back(fmt::format("{} of {} into {} parts of {}", split.iterator, model.iterators[at].extent,
-                                  split.parts, ranges[at]));
-    }
-    trace.add(
-        {"parallel",
-         subject,
-         std::string(fixed.parallel ? fixed_by : "section 5.4"),
-         TraceOutcome::accepted,
-         parts.empty() ? "one core does everything" : fmt::format("split over the cores: {}", fmt::join(parts, ", ")),
-         {}});
-  }
+  tell_split(model, fixed.parallel ? fixed_by : SplitBy::published, *schedule.parallel, ranges, trace);
 
   std::vector<std::int64_t> fixed_sizes(model.iterators.size(), 0);
   if (auto refused = check_buffers(model, fixed.buffer, ranges, fixed_sizes)) return *refused;
-  const auto sized = manage_ldm(subject, model, ranges, fixed_sizes, target, trace);
+  const auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace);
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
   const LdmSizes& sizes = std::get<LdmSizes>(sized);
   for (std::size_t i = 0; i < model.iterators.size(); ++i) schedule.buffer[model.iterators[i].name] = sizes.size[i];
@@ -213,12 +209,12 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
     if (const auto* refused = std::get_if<Decision>(&arranged)) return *refused;
     order = std::get<std::vector<OuterLoop>>(std::move(arranged));
   } else {
-    order = reorder_loops(subject, model, loops, sizes.size, trace);
+    order = reorder_loops(model, loops, sizes.size, trace);
   }
   schedule.order.emplace();
   for (const OuterLoop& loop : order) schedule.order->push_back(loop.name);
 
-  std::vector<int> depth = insert_dma(subject, model, order, trace);
+  std::vector<int> depth = insert_dma(model, order, trace);
   if (auto refused = fix_places(model, order, fixed.dma, depth)) return *refused;
   for (std::size_t b = 0; b < model.buffers.size(); ++b) {
     const ModelBuffer& buffer = model.buffers[b];

@@ -15,9 +15,9 @@ class SwtvmPlanner : public Planner {
                                    const Target& target, TraceSink trace) const override;
 };
 
-/// What it does with a group's model. `fixed_by` names who fixed what is fixed: a person's "schedule", or a planner
-/// that uses the algorithms to fill in what it has not chosen itself.
+/// What it does with a group's model. `fixed_by` says who fixed the split over the cores, where that is fixed: a
+/// person's schedule, or a planner that uses the algorithms to fill in what it has not chosen itself.
 Scheduled run_algorithms(const std::string& subject, const GroupModel& model, const Schedule& fixed,
-                         const Target& target, TraceSink trace, std::string_view fixed_by = "schedule");
+                         const Target& target, TraceSink trace, SplitBy fixed_by = SplitBy::schedule);
 
 }  // namespace stowage

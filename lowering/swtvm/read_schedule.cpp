@@ -41,8 +41,8 @@ std::optional<Decision> read_order(const GroupModel& model, const std::vector<st
 }
 
 /// A transfer stands where algorithm 3 puts it, or further inside where the schedule says so.
-void read_places(const std::string& subject, const GroupModel& model, const Schedule& schedule, ReadSchedule& read) {
-  read.depth = insert_dma(subject, model, read.order, {});
+void read_places(const GroupModel& model, const Schedule& schedule, ReadSchedule& read) {
+  read.depth = insert_dma(model, read.order, {});
   for (std::size_t b = 0; b < model.buffers.size(); ++b) {
     const auto wanted = schedule.dma.find(model.buffers[b].name);
     if (wanted == schedule.dma.end()) continue;
@@ -70,14 +70,14 @@ void find_main_chain(const GroupModel& model, ReadSchedule& read) {
 
 }  // namespace
 
-std::variant<ReadSchedule, Decision> read_schedule(const std::string& subject, const GroupModel& model,
+std::variant<ReadSchedule, Decision> read_schedule(const GroupModel& model,
                                                    const Schedule& schedule) {
   ReadSchedule read;
   read.parallel = schedule.parallel.value_or(std::vector<ParallelSplit>{});
   read.ranges = core_ranges(model, read.parallel);
   if (auto refused = read_sizes(model, schedule, read)) return *refused;
   if (auto refused = read_order(model, schedule.order.value_or(std::vector<std::string>{}), read)) return *refused;
-  read_places(subject, model, schedule, read);
+  read_places(model, schedule, read);
   find_main_chain(model, read);
   return read;
 }

@@ -29,7 +29,7 @@ struct ReadSchedule {
 };
 
 /// Refuses (rule "schedule") what is not complete or names what there is not.
-std::variant<ReadSchedule, Decision> read_schedule(const std::string& subject, const GroupModel& model,
+std::variant<ReadSchedule, Decision> read_schedule(const GroupModel& model,
                                                    const Schedule& schedule);
 
 }  // namespace stowage

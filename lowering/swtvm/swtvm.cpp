@@ -5,46 +5,31 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "lowering/model/group_trace.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/swtvm/classification.h"
 
 namespace stowage {
 namespace {
 
-using Values = std::vector<std::pair<std::string, std::string>>;
-
-/// "63.96 KiB", "96 bytes".
-std::string size_text(std::int64_t bytes) {
-  if (bytes < 1024) return counted(bytes, "byte");
-  std::string text = fmt::format("{:.2f}", static_cast<double>(bytes) / 1024.0);
-  while (text.back() == '0') text.pop_back();
-  if (text.back() == '.') text.pop_back();
-  return text + " KiB";
-}
-
 std::int64_t total(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-}  // namespace
-
-namespace {
-
 class LdmManagement {
  public:
-  LdmManagement(const std::string& subject, const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                const std::vector<std::int64_t>& fixed, const Target& target, TraceSink trace)
-      : subject_(subject),
-        model_(model),
+  LdmManagement(const GroupModel& model, const std::vector<std::int64_t>& ranges,
+                const std::vector<std::int64_t>& fixed, const Target& target, const GroupTrace& trace)
+      : model_(model),
         ranges_(ranges),
         fixed_(fixed),
         target_(target),
         room_(ldm_for_buffers(model, target)),
         trace_(trace),
-        classes_(model) {}
+        classes_(model),
+        told_(model.iterators.size()) {}
 
   std::variant<LdmSizes, Decision> run() {
     buffer_.assign(model_.iterators.size(), 1);
@@ -54,7 +39,7 @@ class LdmManagement {
     if (!fits()) return refusal();
     hold_whole();
     list_ = sorted_open();
-    record("1:7-11", "classify", [&] { return "iterators classified: " + classes_text(); });
+    tell_classes(IteratorsClassified::When::first);
     initialise();
     expand();
     LdmSizes sizes;
@@ -62,7 +47,7 @@ class LdmManagement {
     for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
       sizes.whole.push_back(!classes_.open().contains(static_cast<int>(i)));
     }
-    record("1", "chosen", [&] { return fmt::format("buffer sizes chosen: {}", sizes_text()); });
+    if (trace_.listening()) trace_.add(SizesChosen{state()});
     return sizes;
   }
 
@@ -77,7 +62,7 @@ class LdmManagement {
   void set_fixed(std::size_t i) {
     buffer_[i] = std::min(fixed_[i], ranges_[i]);
     if (buffer_[i] == ranges_[i] && buffer_[i] > 1) classes_.mark_whole(static_cast<int>(i));
-    record("1", "fixed", [&] { return fmt::format("{} is fixed: {}", name(static_cast<int>(i)), buffer_[i]); });
+    tell_size(SizeTried::Step::fixed, static_cast<int>(i));
   }
 
   /// In a group of several stages, what overlaps from tile to tile would be computed and fetched again for each: such
@@ -88,38 +73,30 @@ class LdmManagement {
       if (!is_free(i) || ranges_[at] == 1) continue;
       buffer_[at] = ranges_[at];
       if (!fits()) {
-        record(
-            "1", "exceeds",
-            [&] {
-              return fmt::format("{} whole, because its tiles overlap in what is computed for them: {}: refused",
-                                 name(i), overflow_text());
-            },
-            TraceOutcome::refused);
+        tell_size(SizeTried::Step::whole, i);
         buffer_[at] = 1;
         continue;
       }
       classes_.mark_whole(i);
-      record("1", "whole", [&] {
-        return fmt::format("{} is held whole, because its tiles overlap in what is computed for them: {}", name(i),
-                           sizes_text());
-      });
+      tell_size(SizeTried::Step::whole, i);
     }
   }
 
   Decision refusal() const {
     const auto bytes = buffer_bytes(model_, buffer_, target_.ldm_alignment);
     const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
-    const ModelBuffer& binding = model_.buffers[static_cast<std::size_t>(largest)];
-    const bool any_fixed = std::any_of(fixed_.begin(), fixed_.end(), [](std::int64_t f) { return f > 0; });
-    const std::string reason = fmt::format(
-        "{} needs {} of LDM, the target has {} ({} - {} {}); the binding buffer is {} with {} ([{}] elements)",
-        any_fixed ? "one element of every other iterator beside the fixed sizes" : "even one element of every iterator",
-        size_text(used()), size_text(room_), size_text(target_.ldm_bytes), size_text(target_.ldm_bytes - room_),
-        room_ < target_.ldm_available() ? "for parameters" : "reserved", binding.name,
-        size_text(bytes[static_cast<std::size_t>(largest)]),
-        fmt::join(buffer_extents(model_, binding, buffer_), " x "));
-    trace_.add({"alg1", subject_, "ldm-capacity", TraceOutcome::refused, reason, {}});
-    return Decision::refuse("ldm-capacity", reason, fmt::format("{} of LDM more", size_text(used() - room_)));
+    LdmExceeded exceeded;
+    exceeded.with_fixed_sizes = std::any_of(fixed_.begin(), fixed_.end(), [](std::int64_t f) { return f > 0; });
+    exceeded.beside_parameters = room_ < target_.ldm_available();
+    exceeded.needed = used();
+    exceeded.room = room_;
+    exceeded.ldm_bytes = target_.ldm_bytes;
+    exceeded.largest = BufferId(static_cast<std::size_t>(largest));
+    exceeded.largest_bytes = bytes[exceeded.largest.index()];
+    exceeded.largest_extents = buffer_extents(model_, model_.buffers[exceeded.largest.index()], buffer_);
+    const std::string reason = sentence(exceeded, names_of(model_));
+    trace_.add(std::move(exceeded));
+    return Decision::refuse("ldm-capacity", reason, fmt::format("{} of LDM more", ldm_bytes_text(used() - room_)));
   }
 
   /// size iterators by buffer size, then comp iterators by the number of tensors they affect; pinned and fixed ones
@@ -154,7 +131,7 @@ class LdmManagement {
       }
       list_ = sorted_open();
       if (!any) return;
-      record("1:29-33", "classify", [&] { return "iterators classified again: " + classes_text(); });
+      tell_classes(IteratorsClassified::When::after_start);
     }
   }
 
@@ -178,15 +155,13 @@ class LdmManagement {
     } else {
       buffer_[at] = good;
     }
-    record("1:16-20", "initialise",
-           [&] { return fmt::format("{} starts at min(range {}, {}): {}", name(i), ranges_[at], good, sizes_text()); });
+    tell_size(SizeTried::Step::start, i);
     while (!fits()) {
-      record(
-          "1:21", "exceeds", [&] { return overflow_text(); }, TraceOutcome::refused);
+      tell_size(SizeTried::Step::exceeds, i);
       if (buffer_[at] == ranges_[at]) classes_.unmark_whole(i);
       // Halving ends at one element at the latest: with that everything fitted before this iterator's turn.
       buffer_[at] = std::max<std::int64_t>(1, buffer_[at] / 2);
-      record("1:24", "halve", [&] { return fmt::format("{} halved: {}", name(i), sizes_text()); });
+      tell_size(SizeTried::Step::halved, i);
     }
   }
 
@@ -202,21 +177,17 @@ class LdmManagement {
       const auto at = static_cast<std::size_t>(i);
       const std::int64_t before = buffer_[at];
       buffer_[at] = std::min(before * 2, ranges_[at]);
+      tell_size(SizeTried::Step::grown, i);
       if (!fits()) {
-        record(
-            "1:38-40", "refused", [&] { return fmt::format("{} expanded: {}: refused", name(i), overflow_text()); },
-            TraceOutcome::refused);
         buffer_[at] = before;
         return;
       }
-      record("1:37", "expand", [&] { return fmt::format("{} expanded: {}", name(i), sizes_text()); });
       next = position + 1;
       if (buffer_[at] == ranges_[at]) {
         classes_.mark_whole(i);
         list_ = sorted_open();
         next = 0;
-        record("1:41-47", "classify",
-               [&] { return fmt::format("{} is buffered whole; classes: {}", name(i), classes_text()); });
+        tell_classes(IteratorsClassified::When::after_whole, i);
       }
     }
   }
@@ -225,69 +196,58 @@ class LdmManagement {
     return buffer_[static_cast<std::size_t>(i)] < ranges_[static_cast<std::size_t>(i)];
   }
 
-  [[nodiscard]] std::string sizes_text() const {
-    return fmt::format("{} takes {}", names_and_sizes(), size_text(used()));
+  [[nodiscard]] BufferState state() const {
+    BufferState state{buffer_, {}, used()};
+    for (std::size_t i = 0; i < buffer_.size(); ++i) state.classes.push_back(classes_.class_of(static_cast<int>(i)));
+    return state;
   }
 
-  /// Of sizes that do not fit.
-  [[nodiscard]] std::string overflow_text() const {
-    return fmt::format("{} needs {}, only {}", names_and_sizes(), size_text(used()), size_text(room_));
-  }
-
-  [[nodiscard]] std::string names_and_sizes() const {
-    std::string text;
-    for (std::size_t i = 0; i < buffer_.size(); ++i) {
-      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name(static_cast<int>(i)), buffer_[i]);
-    }
-    return text;
-  }
-
-  [[nodiscard]] std::string classes_text() const {
-    std::string text;
-    for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
-      const int at = static_cast<int>(i);
-      const std::string_view c = classes_.open().contains(at) ? name_of(classes_.class_of(at)) : "whole";
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(at), c);
-    }
-    return text;
-  }
-
-  /// `message` makes the sentence, if anybody listens.
-  template <class Message>
-  void record(std::string place, const char* what, const Message& message,
-              TraceOutcome outcome = TraceOutcome::step) const {
+  void tell_size(SizeTried::Step step, int i) {
     if (!trace_.listening()) return;
-    Values values;
-    values.emplace_back("step", what);
-    for (std::size_t i = 0; i < buffer_.size(); ++i) {
-      const int at = static_cast<int>(i);
-      values.emplace_back("buffer " + name(at), std::to_string(buffer_[i]));
-      values.emplace_back("class " + name(at),
-                          std::string(classes_.open().contains(at) ? name_of(classes_.class_of(at)) : "whole"));
-    }
-    values.emplace_back("ldm bytes", std::to_string(used()));
-    trace_.add({"alg1", subject_, std::move(place), outcome, message(), std::move(values)});
+    SizeTried tried{step,  iterator_id(i), fits(), ranges_[static_cast<std::size_t>(i)], good_elements(i),
+                    room_, state()};
+    note_told(tried.state);
+    trace_.add(std::move(tried));
   }
 
-  const std::string& subject_;
+  /// What algorithm 5 finds, of iterators of which it is new.
+  void tell_classes(IteratorsClassified::When when, std::optional<int> whole = std::nullopt) {
+    if (!trace_.listening()) return;
+    IteratorsClassified classified{when, std::nullopt, {}, state()};
+    if (whole) classified.whole = iterator_id(*whole);
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      const IteratorClass found = classified.state.classes[i];
+      if (told_[i] == found) continue;
+      const bool is_open = found != IteratorClass::whole;
+      const int iterator = static_cast<int>(i);
+      classified.changed.push_back({iterator_id(iterator), found,
+                                    is_open ? classes_.along(iterator) : std::vector<BufferId>(),
+                                    is_open ? classes_.across(iterator) : std::vector<BufferId>()});
+    }
+    note_told(classified.state);
+    trace_.add(std::move(classified));
+  }
+
+  void note_told(const BufferState& state) { told_.assign(state.classes.begin(), state.classes.end()); }
+
   const GroupModel& model_;
   const std::vector<std::int64_t>& ranges_;
   const std::vector<std::int64_t>& fixed_;
   const Target& target_;
   std::int64_t room_;  ///< bytes of LDM for buffers
-  TraceSink trace_;
+  const GroupTrace& trace_;
   Classification classes_;
+  std::vector<std::optional<IteratorClass>> told_;  ///< by iterator: the class that the trace knows
   std::vector<std::int64_t> buffer_;
   std::vector<int> list_;  ///< Iters of the paper: size iterators, then comp iterators
 };
 
 }  // namespace
 
-std::variant<LdmSizes, Decision> manage_ldm(const std::string& subject, const GroupModel& model,
-                                            const std::vector<std::int64_t>& ranges,
+std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                             const std::vector<std::int64_t>& fixed, const Target& target,
-                                            TraceSink trace) {
-  return LdmManagement(subject, model, ranges, fixed, target, trace).run();
+                                            const GroupTrace& trace) {
+  return LdmManagement(model, ranges, fixed, target, trace).run();
 }
 
 std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,
@@ -299,6 +259,10 @@ std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<st
     loops.push_back({static_cast<int>(i), sizes.size[i] == 1 ? name : name + "o", ceil_div(ranges[i], sizes.size[i])});
   }
   return loops;
+}
+
+TracedLoop traced(const GroupModel& model, const OuterLoop& loop) {
+  return {iterator_id(loop.iterator), loop.name != model.iterators[static_cast<std::size_t>(loop.iterator)].name};
 }
 
 std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer) {
@@ -335,17 +299,10 @@ struct InnermostCost {
   friend auto operator<=>(const InnermostCost&, const InnermostCost&) = default;
 };
 
-std::string text_of(const InnermostCost& cost) {
-  return cost.operations == 0
-             ? fmt::format("{} transfers", cost.transfers)
-             : fmt::format("{} operations inside the group, {} transfers", cost.operations, cost.transfers);
-}
-
 }  // namespace
 
-std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupModel& model,
-                                     const std::vector<OuterLoop>& loops, const std::vector<std::int64_t>& sizes,
-                                     TraceSink trace) {
+std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<OuterLoop>& loops,
+                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace) {
   std::vector<bool> assigned(loops.size(), false);
   std::vector<bool> placed(model.buffers.size(), false);
   // Transfers of the tensors not yet placed if `candidate` is the innermost of the loops that are left; of an
@@ -388,28 +345,22 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
     for (std::size_t l = 0; l < loops.size(); ++l) {
       if (assigned[l]) continue;
       InnermostCost cost;
-      Values values;
-      if (trace.listening()) values.emplace_back("candidate", loops[l].name);
-      std::vector<std::string> shares;
+      std::vector<BufferCount> counts;
       for (const auto& [b, count] : counts_by_buffer(l)) {
         const ModelBuffer& buffer = model.buffers[b];
-        if (buffer.kind == ModelBuffer::Kind::intermediate) {
+        const bool computed = buffer.kind == ModelBuffer::Kind::intermediate;
+        if (computed) {
           cost.operations += count * stage_operations(model, buffer.stage, sizes);
-          if (trace.listening()) values.emplace_back("computations " + buffer.name, std::to_string(count));
         } else {
           cost.transfers += count;
-          if (trace.listening()) values.emplace_back("transfers " + buffer.name, std::to_string(count));
         }
-        if (trace.listening()) shares.push_back(fmt::format("{} {}", buffer.name, count));
-      }
-      if (trace.listening()) {
-        values.emplace_back("transfers", std::to_string(cost.transfers));
-        trace.add({"alg2", subject, "2:5-10", TraceOutcome::step,
-                   fmt::format("{} as the innermost of the loops left: {}{}", loops[l].name, text_of(cost),
-                               shares.empty() ? "" : fmt::format(" ({})", fmt::join(shares, ", "))),
-                   std::move(values)});
+        if (trace.listening()) counts.push_back({BufferId(b), computed, count});
       }
       const bool spatial = model.iterators[static_cast<std::size_t>(loops[l].iterator)].spatial;
+      if (trace.listening()) {
+        trace.add(LoopTried{traced(model, loops[l]), std::move(counts), cost.operations, cost.transfers,
+                            spatial && reduction_left});
+      }
       if (spatial && reduction_left) {
         // Constraint 2 of version 2: the output's iterators stay outside of the reductions.
         if (!refused || cost < refused_cost) {
@@ -422,83 +373,60 @@ std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupMode
       }
     }
     check(chosen.has_value(), "no loop left to choose");
-    if (refused && refused_cost < chosen_cost && trace.listening()) {
-      trace.add({"alg2",
-                 subject,
-                 "constraint-2",
-                 TraceOutcome::refused,
-                 fmt::format("{} would need only {}, but iterators of the output must stay outside of the reductions",
-                             loops[*refused].name, text_of(refused_cost)),
-                 {}});
+    if (refused && refused_cost < chosen_cost) {
+      trace.add(LoopBarred{traced(model, loops[*refused]), refused_cost.operations, refused_cost.transfers});
     }
     assigned[*chosen] = true;
     for (std::size_t b = 0; b < placed.size(); ++b) {
       placed[b] = placed[b] || model.buffers[b].all_iterators().contains(loops[*chosen].iterator);
     }
-    if (trace.listening()) {
-      trace.add({"alg2",
-                 subject,
-                 "2:18-20",
-                 TraceOutcome::accepted,
-                 fmt::format("{} is chosen with {}", loops[*chosen].name, text_of(chosen_cost)),
-                 {{"chosen", loops[*chosen].name}}});
-    }
+    trace.add(LoopPlaced{traced(model, loops[*chosen]), chosen_cost.operations, chosen_cost.transfers});
     inner_to_outer.push_back(loops[*chosen]);
   }
   std::reverse(inner_to_outer.begin(), inner_to_outer.end());
   if (trace.listening()) {
-    std::vector<std::string> names;
-    for (const OuterLoop& loop : inner_to_outer) names.push_back(loop.name);
-    trace.add(
-        {"alg2", subject, "2:23", TraceOutcome::accepted, fmt::format("loop order: {}", fmt::join(names, ", ")), {}});
+    LoopsOrdered ordered;
+    for (const OuterLoop& loop : inner_to_outer) ordered.loops.push_back(traced(model, loop));
+    trace.add(std::move(ordered));
   }
   return inner_to_outer;
 }
 
-std::vector<int> insert_dma(const std::string& subject, const GroupModel& model, const std::vector<OuterLoop>& order,
-                            TraceSink trace) {
-  std::set<int> tiled;
-  for (const OuterLoop& loop : order) tiled.insert(loop.iterator);
+namespace {
+
+TransferPlaced::What what_is_placed(const GroupModel& model, const ModelBuffer& buffer) {
+  using What = TransferPlaced::What;
+  switch (buffer.kind) {
+    case ModelBuffer::Kind::input: return What::load;
+    case ModelBuffer::Kind::intermediate: return What::computation;
+    case ModelBuffer::Kind::output: break;
+  }
+  const Stage& writer = model.list->stages[static_cast<std::size_t>(buffer.stage)];
+  return writer.reduction == Reduction::none ? What::store : What::sum;
+}
+
+}  // namespace
+
+std::vector<int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order, const GroupTrace& trace) {
   std::vector<int> depth;
-  for (const ModelBuffer& buffer : model.buffers) {
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    const ModelBuffer& buffer = model.buffers[b];
     // Iterators still undetermined: those of the tensor that have an outer loop on its path.
     const std::vector<int> path = path_of(model, order, buffer);
-    std::set<int> undetermined;
-    for (const int i : buffer.all_iterators()) {
-      const bool on_path = std::any_of(path.begin(), path.end(),
-                                       [&](int l) { return order[static_cast<std::size_t>(l)].iterator == i; });
-      if (on_path) undetermined.insert(i);
-    }
+    const std::set<int> own = buffer.all_iterators();
+    TransferPlaced placed{what_is_placed(model, buffer), BufferId(b), {}, std::nullopt};
     int place = 0;
-    for (std::size_t p = 0; p < path.size() && !undetermined.empty(); ++p) {
+    for (std::size_t p = 0; p < path.size(); ++p) {
+      const OuterLoop& loop = order[static_cast<std::size_t>(path[p])];
       // The update comes before the check: inside this loop its iterator is determined.
-      undetermined.erase(order[static_cast<std::size_t>(path[p])].iterator);
+      if (!own.contains(loop.iterator)) continue;
       place = static_cast<int>(p) + 1;
+      if (!trace.listening()) continue;
+      placed.inside = traced(model, loop);
+      placed.moves_with.push_back(*placed.inside);
     }
     depth.push_back(place);
-    if (!trace.listening()) continue;
-    const std::string where =
-        place == 0 ? "before the first loop"
-                   : "inside " + order[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name;
-    std::string message;
-    if (buffer.kind != ModelBuffer::Kind::output) {
-      const char* const what = buffer.kind == ModelBuffer::Kind::input ? "load" : "computation";
-      message = fmt::format("{} of {} goes {}", what, buffer.name, where);
-    } else if (model.list->stages[static_cast<std::size_t>(buffer.stage)].reduction == Reduction::none) {
-      message = fmt::format("store of {} goes {}", buffer.name, place == 0 ? "after the last loop" : where);
-    } else if (place == 0) {
-      message = fmt::format("initialisation of {} goes before the first loop, its store after the last", buffer.name);
-    } else {
-      message = fmt::format("initialisation and store of {} go {}", buffer.name, where);
-    }
-    trace.add({"alg3",
-               subject,
-               "3:8-11",
-               TraceOutcome::accepted,
-               std::move(message),
-               {{"tensor", buffer.name},
-                {"place",
-                 place == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(place - 1)])].name}}});
+    trace.add(std::move(placed));
   }
   return depth;
 }

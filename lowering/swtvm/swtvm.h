@@ -31,10 +31,9 @@ struct LdmSizes {
   std::vector<bool> whole;         ///< by iterator
 };
 /// Algorithm 1. `fixed` holds sizes that a person has set (0: free).
-std::variant<LdmSizes, Decision> manage_ldm(const std::string& subject, const GroupModel& model,
-                                            const std::vector<std::int64_t>& ranges,
+std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                             const std::vector<std::int64_t>& fixed, const Target& target,
-                                            TraceSink trace);
+                                            const GroupTrace& trace);
 
 /// An outer loop: an iterator that is not buffered whole.
 struct OuterLoop {
@@ -42,19 +41,18 @@ struct OuterLoop {
   std::string name;  ///< "x" where buffered by one element, "yo" otherwise
   std::int64_t trips = 1;
 };
+TracedLoop traced(const GroupModel& model, const OuterLoop& loop);
 std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                    const LdmSizes& sizes);
 
 /// Algorithm 2: order of the outer loops, outermost first. `sizes` are the buffers' by iterator.
-std::vector<OuterLoop> reorder_loops(const std::string& subject, const GroupModel& model,
-                                     const std::vector<OuterLoop>& loops, const std::vector<std::int64_t>& sizes,
-                                     TraceSink trace);
+std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<OuterLoop>& loops,
+                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace);
 
 /// Algorithm 3: for every buffer, the number of loops of its path around its transfer (0: before the first loop).
 /// The path of a buffer is the spatial loops, then those of the main stage's reduction, then of its own stage. An
 /// intermediate has no transfer: its place is where it is computed.
-std::vector<int> insert_dma(const std::string& subject, const GroupModel& model, const std::vector<OuterLoop>& order,
-                            TraceSink trace);
+std::vector<int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order, const GroupTrace& trace);
 /// The loops that can stand around a buffer's transfer, outermost first, as indices into `order`.
 std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer);
 

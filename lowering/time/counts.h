@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicted DMA of a nest, statement by statement, summed over all cores, in closed form (design section 4, "two
-// counts"). The emulation must count exactly the same.
+// Predicted DMA of a nest, statement by statement, summed over all cores, in closed form. The emulation must count
+// exactly the same.
 #pragma once
 
 #include <cstdint>

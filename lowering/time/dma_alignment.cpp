@@ -77,11 +77,12 @@ class AlignmentCheck {
   Reason find_unaligned(const Dma& dma, const Buffer& buffer, const Enclosing& around) const {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
     const DmaShape shape = shape_of(nest_, dma);
+    const std::vector<IndexExpr>& origin = origin_of(nest_, dma.buffer);
     IndexExpr memory;
     IndexExpr ldm;
     for (std::size_t d = 0; d < dma.region.size(); ++d) {
       memory += dma.region[d].start * tensor.strides[d];
-      if (buffer.extents[d] != 1) ldm += (dma.region[d].start - buffer.origin[d]) * shape.buffer_strides[d];
+      if (buffer.extents[d] != 1) ldm += (dma.region[d].start - origin[d]) * shape.buffer_strides[d];
     }
     if (buffer.offset % target_.dma_alignment != 0) return "its buffer begins between two units";
     if (!always_multiple(memory, around)) return "it begins between two units of main memory";
@@ -159,8 +160,9 @@ class AlignmentCheck {
         box_reach(nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape, tensor.strides);
     // Padding stands behind what is moved, from before it is.
     if (padded_.contains(dma.buffer)) return false;
+    const std::vector<IndexExpr>& origin = origin_of(nest_, dma.buffer);
     for (std::size_t d = 0; d < buffer.extents.size(); ++d) {
-      if (buffer.extents[d] > 1 && !(dma.region[d].start == buffer.origin[d])) return false;
+      if (buffer.extents[d] > 1 && !(dma.region[d].start == origin[d])) return false;
     }
     const Expression from = around.expression(memory);
     const Expression count = around.expression(length);

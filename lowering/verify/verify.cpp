@@ -107,6 +107,10 @@ class StructureCheck {
     for (const int buffer : tensor_values_of(e)) {
       if (!is_index(buffer, nest_.buffers.size()))
         return broken_rule(nest_, "structure", s, "uses the first element of an unknown buffer");
+      const Buffer& used = nest_.buffers[static_cast<std::size_t>(buffer)];
+      if (used.slots != 1)
+        return broken_rule(nest_, "structure", s,
+                           fmt::format("uses the first element of buffer {}, which has several slots", used.name));
     }
     return std::nullopt;
   }
@@ -119,12 +123,31 @@ class StructureCheck {
     return std::nullopt;
   }
 
-  Broken use_buffer(const Stmt& s, int buffer) const {
-    if (!is_index(buffer, nest_.buffers.size())) return broken_rule(nest_, "structure", s, "uses an unknown buffer");
-    for (const IndexExpr& origin : nest_.buffers[static_cast<std::size_t>(buffer)].origin) {
+  /// A slot counts: it comes from variables alone, so that every walk of the nest finds the same one.
+  Broken use_slot(const Stmt& s, const BufferUse& used) const {
+    if (!is_index(used.buffer, nest_.buffers.size()))
+      return broken_rule(nest_, "structure", s, "uses an unknown buffer");
+    if (has_table(used.slot) || !tensor_values_of(used.slot).empty())
+      return broken_rule(nest_, "structure", s, "a slot comes from a table or a tensor");
+    return use(s, used.slot);
+  }
+
+  Broken use_buffer(const Stmt& s, const BufferUse& used) const {
+    if (auto broken = use_slot(s, used)) return broken;
+    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(used.buffer)];
+    if (!used.origin.empty() && used.origin.size() != buffer.extents.size())
+      return broken_rule(nest_, "structure", s,
+                         fmt::format("the box in buffer {} begins at a place of another rank", buffer.name));
+    for (const IndexExpr& origin : origin_of(nest_, used)) {
       if (auto broken = use(s, origin)) return broken;
     }
     return std::nullopt;
+  }
+
+  /// Of statements that are not about where the box in the slot lies.
+  Broken use_slot_only(const Stmt& s, const BufferUse& used) const {
+    if (!used.origin.empty()) return broken_rule(nest_, "structure", s, "says where a box begins that does not matter");
+    return use_slot(s, used);
   }
 
   Broken block(const Block& statements) {
@@ -158,6 +181,7 @@ class StructureCheck {
     }
     if (const auto* dma = std::get_if<Dma>(&s.node)) return transfer(s, *dma);
     if (const auto* wait = std::get_if<Wait>(&s.node)) {
+      if (wait->slot) return use_slot_only(s, *wait->slot);
       const Stmt* awaited = find_statement(nest_, wait->dma);
       if (awaited == nullptr || !std::holds_alternative<Dma>(awaited->node))
         return broken_rule(nest_, "structure", s, fmt::format("statement {} is no transfer", wait->dma));
@@ -166,6 +190,7 @@ class StructureCheck {
     if (const auto* fill = std::get_if<Fill>(&s.node)) {
       if (!is_index(fill->buffer, nest_.buffers.size()))
         return broken_rule(nest_, "structure", s, "fills an unknown buffer");
+      if (auto broken = use_slot_only(s, fill->buffer)) return broken;
       if (!fill->around) return std::nullopt;
       if (fill->around->size() != nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents.size())
         return broken_rule(nest_, "structure", s, "the box has another rank than the buffer");
@@ -270,6 +295,10 @@ Broken verify_memory(const LoopNest& nest, const Target& target) {
       return fmt::format("ldm-alignment: buffer {} begins at byte {}, no multiple of {}", buffer.name, buffer.offset,
                          target.ldm_alignment);
     }
+    if (buffer.slots > 1 && buffer.slot_bytes() % target.ldm_alignment != 0) {
+      return fmt::format("ldm-alignment: slots of {} bytes of buffer {} do not all begin at multiples of {}",
+                         buffer.slot_bytes(), buffer.name, target.ldm_alignment);
+    }
     if (buffer.shares_with && nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset != buffer.offset) {
       return fmt::format("ldm-sharing: buffer {} shares with {} but begins elsewhere", buffer.name,
                          nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name);
@@ -310,6 +339,7 @@ Broken verify_units(const LoopNest& nest, const Target& target) {
 std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_structure(nest)) return broken;
   if (auto broken = verify_memory(nest, target)) return broken;
+  if (auto broken = verify_lookups(nest)) return broken;
   if (auto broken = verify_bounds(nest)) return broken;
   if (auto broken = verify_units(nest, target)) return broken;
   if (auto broken = verify_flow(nest)) return broken;

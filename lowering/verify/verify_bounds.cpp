@@ -7,6 +7,7 @@
 
 #include "lowering/ir/compute_hull.h"
 #include "lowering/ir/prover.h"
+#include "lowering/verify/followed.h"
 #include "lowering/verify/verify_rules.h"
 
 namespace stowage {
@@ -20,7 +21,7 @@ struct Provided {
 
 class BoundsCheck {
  public:
-  explicit BoundsCheck(const LoopNest& nest) : nest_(nest), prover_(nest) {}
+  explicit BoundsCheck(const LoopNest& nest) : nest_(nest), prover_(nest), followed_(followed_in(nest)) {}
 
   Broken run() {
     Broken broken;
@@ -49,6 +50,11 @@ class BoundsCheck {
       return value_in_range(s, around, let->variable, let->value, let->value, {},
                             nest_.variables[let->variable.index()].range);
     }
+    Broken broken;
+    visit_uses(s, [&](const BufferUse& use) {
+      if (!broken) broken = slot_exists(s, around, use);
+    });
+    if (broken) return broken;
     if (const auto* dma = std::get_if<Dma>(&s.node)) return transfer(s, around, *dma);
     if (const auto* fill = std::get_if<Fill>(&s.node)) return filling(s, around, *fill);
     if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, around, *compute);
@@ -75,6 +81,13 @@ class BoundsCheck {
         fmt::format("the declared range {}..{} of {}", range.low, range.high, nest_.variables[variable.index()].name);
     if (auto broken = holds(s, around, {low - range.low, low, high, what, "variable-range"}, conditions)) return broken;
     return holds(s, around, {IndexExpr(range.high) - high, low, high, what, "variable-range"}, conditions);
+  }
+
+  Broken slot_exists(const Stmt& s, const Enclosing& around, const BufferUse& use) const {
+    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(use.buffer)];
+    if (use.slot == IndexExpr(0)) return std::nullopt;
+    return inside(s, around, "slot-in-buffer", use.slot, use.slot, buffer.slots,
+                  fmt::format("the slots of buffer {}", buffer.name), {});
   }
 
   static std::vector<IndexExpr> extents_of(const std::vector<Range>& ranges) {
@@ -105,6 +118,7 @@ class BoundsCheck {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
     const Shape& shape = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape;
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
+    const std::vector<IndexExpr>& origin = origin_of(nest_, dma.buffer);
     const std::vector<IndexExpr> conditions = extents_of(dma.region);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const Range& range = dma.region[d];
@@ -114,9 +128,8 @@ class BoundsCheck {
                                fmt::format("dimension {} of {}", d, tensor.name), conditions)) {
         return broken;
       }
-      if (auto broken =
-              inside(s, around, "transfer-in-buffer", low - buffer.origin[d], high - buffer.origin[d],
-                     buffer.extents[d], fmt::format("dimension {} of buffer {}", d, buffer.name), conditions)) {
+      if (auto broken = inside(s, around, "transfer-in-buffer", low - origin[d], high - origin[d], buffer.extents[d],
+                               fmt::format("dimension {} of buffer {}", d, buffer.name), conditions)) {
         return broken;
       }
       if (auto broken = largest_extent(s, around, range, d, conditions)) return broken;
@@ -155,7 +168,9 @@ class BoundsCheck {
     return std::nullopt;
   }
 
+  /// What the slots of a followed buffer hold says verify_flow().
   void provide(int buffer, const Enclosing& around, const std::vector<Range>& ranges, std::size_t rank) {
+    if (followed_.is_followed(buffer)) return;
     Provided& provided = provided_[buffer] = {};
     for (std::size_t d = 0; d < rank; ++d) {
       const Expression low = around.expression(ranges[d].start);
@@ -234,15 +249,17 @@ class BoundsCheck {
     return std::nullopt;
   }
 
-  Broken inside_buffer(const Stmt& s, const Enclosing& around, int index, std::size_t d, const Hull& touched,
+  Broken inside_buffer(const Stmt& s, const Enclosing& around, const BufferUse& use, std::size_t d, const Hull& touched,
                        std::span<const IndexExpr> conditions) const {
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(index)];
-    return inside(s, around, "compute-in-buffer", touched.low - buffer.origin[d], touched.high - buffer.origin[d],
-                  buffer.extents[d], fmt::format("dimension {} of buffer {}", d, buffer.name), conditions);
+    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(use.buffer)];
+    const IndexExpr& origin = origin_of(nest_, use)[d];
+    return inside(s, around, "compute-in-buffer", touched.low - origin, touched.high - origin, buffer.extents[d],
+                  fmt::format("dimension {} of buffer {}", d, buffer.name), conditions);
   }
 
   const LoopNest& nest_;
   Prover prover_;
+  Followed followed_;
   std::map<int, Provided> provided_;  ///< by buffer, of the last statement that put something there
 };
 

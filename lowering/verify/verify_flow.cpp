@@ -1,260 +1,446 @@
 // SPDX-License-Identifier: Apache-2.0
-// One walk over the nest with the state of every buffer: what it holds, and which transfers are under way. A loop's
-// body is walked again as long as its end leaves another state than its start had, so that what the second trip finds
-// is checked too. Buffers may lie over each other: whoever writes one destroys what the others hold.
+// One walk over the nest with the state of every slot of every buffer: what it holds, and which transfers are under
+// way. A loop's body is walked again as long as its end leaves another state than its start had, so that what the
+// second trip finds is checked too. Loops over a variable that decides about the slots of a followed buffer
+// (followed.h) are walked trip by trip with its values, and what such a slot holds is known by the box that was put
+// there: what a get of one iteration and its use in a later one have to do with each other is seen by comparing slots
+// and boxes. Buffers may lie over each other: whoever writes one destroys what the others hold.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "lowering/verify/ldm_state.h"
+#include "lowering/verify/slot_walk.h"
 #include "lowering/verify/verify_rules.h"
 
 namespace stowage {
 namespace {
 
-enum class Holds : std::uint8_t {
-  nothing,  ///< never written, or overwritten through another buffer
-  filled,   ///< one value everywhere: where a reduction starts
-  partial,  ///< a reduction that its finish has still to complete
-  complete
-};
-
-std::string_view text(Holds holds) {
-  static constexpr std::array<std::string_view, 4> texts = {"nothing was put there", "it is only filled",
-                                                            "its reduction is not finished", "it is complete"};
-  return texts[static_cast<std::size_t>(holds)];
-}
-
-struct State {
-  std::vector<Holds> holds;  ///< by buffer
-  std::set<int> in_flight;   ///< statement ids of transfers
-  friend auto operator<=>(const State&, const State&) = default;
-};
+constexpr std::int64_t max_walked = 1'000'000;  ///< statements and trips, where buffers are followed
+constexpr std::size_t max_cells = 1024;
+constexpr std::size_t max_remembered = 1'000'000;  ///< contents of slots
 
 class FlowCheck {
  public:
-  explicit FlowCheck(const LoopNest& nest) : nest_(nest) {
-    state_.holds.assign(nest.buffers.size(), Holds::nothing);
-    for (const Buffer& a : nest.buffers) {
-      std::vector<bool>& row = overlap_.emplace_back();
-      for (const Buffer& b : nest.buffers) {
-        row.push_back(a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes());
+  explicit FlowCheck(const LoopNest& nest) : nest_(nest), followed_(followed_in(nest)) {
+    for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+      const Buffer& buffer = nest.buffers[b];
+      first_cell_.push_back(static_cast<int>(cells_.size()));
+      for (int slot = 0; slot < buffer.slots && cells_.size() <= max_cells; ++slot) {
+        cells_.push_back({static_cast<int>(b), slot, buffer.offset + slot * buffer.slot_bytes(), buffer.slot_bytes()});
       }
     }
-    std::map<VarId, std::set<VarId>> uses;  // of let variables: what they come from
-    const auto expanded = [&](const IndexExpr& e) {
-      std::set<VarId> all;
-      for (const VarId v : variables_of(e)) {
-        const auto definition = uses.find(v);
-        if (definition == uses.end()) {
-          all.insert(v);
-        } else {
-          all.insert(definition->second.begin(), definition->second.end());
-        }
-      }
-      return all;
-    };
+    if (cells_.size() > max_cells) return;
+    state_.contents.resize(cells_.size());
+    for (const Cell& a : cells_) {
+      std::vector<bool>& row = overlap_.emplace_back();
+      for (const Cell& b : cells_) row.push_back(a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes);
+    }
     visit_statements(nest.body, [&](const Stmt& s) {
       if (std::holds_alternative<Dma>(s.node)) transfers_[s.id] = &s;
-      if (const auto* let = std::get_if<Let>(&s.node)) uses[let->variable] = expanded(let->value);
     });
+    const Roots roots(nest);
     for (const Buffer& buffer : nest.buffers) {
       std::set<VarId>& moves_with = moves_with_.emplace_back();
-      for (const IndexExpr& origin : buffer.origin) moves_with.merge(expanded(origin));
+      for (const IndexExpr& origin : buffer.origin) moves_with.merge(roots.of(origin));
     }
+    if (followed_.any()) slots_.emplace(nest, followed_);
   }
 
   Broken run() {
-    if (auto broken = block(nest_.body)) return broken;
-    return none_in_flight();
+    if (cells_.size() > max_cells) return fmt::format("{}: the buffers have too many slots", unchecked_rule);
+    return on_cores(0);
   }
 
  private:
   [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const Cell& cell(int index) const { return cells_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] Content& content(int index) { return state_.contents[static_cast<std::size_t>(index)]; }
   [[nodiscard]] const Dma& dma(int statement) const { return std::get<Dma>(transfers_.at(statement)->node); }
-  [[nodiscard]] Holds& holds(int index) { return state_.holds[static_cast<std::size_t>(index)]; }
 
   [[nodiscard]] bool overlap(int a, int b) const {
     return overlap_[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
   }
 
+  /// "buffer AA" or "slot 1 of buffer BB".
+  [[nodiscard]] std::string name_of(int index) const {
+    const Buffer& named = buffer(cell(index).buffer);
+    return named.slots == 1 ? "buffer " + named.name
+                            : fmt::format("slot {} of buffer {}", cell(index).slot, named.name);
+  }
+
+  [[nodiscard]] std::string transfer_text(const Flight& flight) const {
+    const Buffer& moved = buffer(cell(flight.cell).buffer);
+    return fmt::format("{} of {} is under way{}", flight.statement,
+                       moved.slots == 1 ? moved.name : name_of(flight.cell),
+                       flight.started.empty() ? "" : ", started" + flight.started);
+  }
+
+  [[nodiscard]] Broken broken(std::string_view rule, const Stmt& s, const std::string& message) const {
+    return broken_rule(nest_, rule, s, message + (slots_ ? slots_->iteration() : ""));
+  }
+
+  /// A statement's use of a slot. The number is that of visit_uses().
+  struct Used {
+    int cell = 0;
+    int box = 0;
+    std::size_t number = 0;
+  };
+  /// Slots were shown to exist where the statement runs; where that is not known they may not.
+  std::optional<Used> used(const Stmt& s, const BufferUse& use, std::size_t number) {
+    const int first = first_cell_[static_cast<std::size_t>(use.buffer)];
+    if (!followed_.is_followed(use.buffer)) return Used{first, 0, number};
+    const auto slot = slots_->slot(s, number);
+    if (!slot) return std::nullopt;
+    return Used{first + static_cast<int>(*slot), slots_->box(s, number), number};
+  }
+  [[nodiscard]] Broken unknown_slot(const Stmt& s) const {
+    return broken(unchecked_rule, s, "a slot may lie outside of its buffer here");
+  }
+
+  // The walk.
+
+  /// Every value of the coordinates that decide.
+  Broken on_cores(std::size_t axis) {
+    if (axis == nest_.core_grid.size()) {
+      state_ = State{std::vector<Content>(cells_.size()), {}};
+      if (auto found = block(nest_.body)) return found;
+      return none_in_flight();
+    }
+    const CoreAxis& split = nest_.core_grid[axis];
+    if (!followed_.variables.contains(split.variable)) return on_cores(axis + 1);
+    for (int part = 0; part < split.parts; ++part) {
+      slots_->set(split.variable, part);
+      if (auto found = on_cores(axis + 1)) return found;
+    }
+    return std::nullopt;
+  }
+
   Broken none_in_flight() const {
     if (state_.in_flight.empty()) return std::nullopt;
-    const Stmt& s = *transfers_.at(*state_.in_flight.begin());
-    return broken_rule(nest_, "transfer-awaited", s, "the transfer is never awaited");
+    const Flight& left = *state_.in_flight.begin();
+    return broken("transfer-awaited", *transfers_.at(left.statement),
+                  "the transfer" + (left.started.empty() ? "" : " started" + left.started) + " is never awaited");
   }
 
   Broken block(const Block& statements) {
     for (const StmtPtr& s : statements) {
-      if (auto broken = statement(*s)) return broken;
+      if (auto found = statement(*s)) return found;
     }
     return std::nullopt;
   }
 
   /// Transfers started inside must end inside: the body may run once more, or never.
   Broken same_in_flight(const Stmt& s, const State& before) const {
-    for (const int id : state_.in_flight) {
-      if (!before.in_flight.contains(id)) {
-        return broken_rule(nest_, "transfer-awaited", *transfers_.at(id),
-                           fmt::format("the transfer is not awaited before statement {} ends or begins again", s.id));
+    for (const Flight& flight : state_.in_flight) {
+      if (!is_under_way(before, flight)) {
+        return broken("transfer-awaited", *transfers_.at(flight.statement),
+                      fmt::format("the transfer is not awaited before statement {} ends or begins again", s.id));
       }
     }
-    for (const int id : before.in_flight) {
-      if (!state_.in_flight.contains(id)) {
-        return broken_rule(
-            nest_, "transfer-awaited", *transfers_.at(id),
-            fmt::format("the transfer is awaited inside statement {}, which may not run or run again", s.id));
+    for (const Flight& flight : before.in_flight) {
+      if (!is_under_way(state_, flight)) {
+        return broken("transfer-awaited", *transfers_.at(flight.statement),
+                      fmt::format("the transfer is awaited inside statement {}, which may not run or run again", s.id));
       }
     }
     return std::nullopt;
   }
 
+  static bool is_under_way(const State& state, const Flight& flight) {
+    return std::any_of(state.in_flight.begin(), state.in_flight.end(), [&](const Flight& other) {
+      return other.statement == flight.statement && other.cell == flight.cell;
+    });
+  }
+
   Broken statement(const Stmt& s) {
-    if (const auto* loop = std::get_if<Loop>(&s.node)) {
-      const auto known = after_loop_.find({s.id, state_});
-      if (known != after_loop_.end()) {
-        state_ = known->second;
-        return std::nullopt;
-      }
-      const State entered = state_;
-      // Trips are walked until one begins as an earlier one did; it can show nothing new.
-      for (std::set<State> begun;;) {
-        const State after_trip = state_;
-        // What a buffer holds belongs to its origin; the next trip's is another one.
-        for (std::size_t b = 0; b < state_.holds.size(); ++b) {
-          if (moves_with_[b].contains(loop->variable)) state_.holds[b] = Holds::nothing;
-        }
-        if (!begun.insert(state_).second) {
-          state_ = after_trip;
-          break;
-        }
-        const State before = state_;
-        if (auto broken = block(loop->body)) return broken;
-        if (auto broken = same_in_flight(s, before)) return broken;
-      }
-      after_loop_.emplace(std::pair{s.id, entered}, state_);
-      return std::nullopt;
-    }
-    if (const auto* guard = std::get_if<Guard>(&s.node)) {
-      const State before = state_;
-      if (auto broken = block(guard->body)) return broken;
-      if (auto broken = same_in_flight(s, before)) return broken;
-      for (std::size_t b = 0; b < state_.holds.size(); ++b) {
-        state_.holds[b] = std::min(state_.holds[b], before.holds[b]);
-      }
-      return std::nullopt;
-    }
+    if (is_too_far()) return too_far(s);
+    if (const auto* loop = std::get_if<Loop>(&s.node)) return any_loop(s, *loop);
+    if (const auto* guard = std::get_if<Guard>(&s.node)) return guarded(s, *guard);
     if (const auto* transfer = std::get_if<Dma>(&s.node)) return start(s, *transfer);
-    if (const auto* wait = std::get_if<Wait>(&s.node)) {
-      if (state_.in_flight.erase(wait->dma) == 0) {
-        return broken_rule(nest_, "transfer-awaited", s,
-                           fmt::format("transfer {} is not under way on this path", wait->dma));
-      }
-      if (dma(wait->dma).direction == DmaDirection::get) return write(s, dma(wait->dma).buffer, Holds::complete);
-      return std::nullopt;
-    }
+    if (const auto* wait = std::get_if<Wait>(&s.node)) return await(s, *wait);
     if (const auto* fill = std::get_if<Fill>(&s.node)) return filling(s, *fill);
     if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, *compute);
     return std::nullopt;
   }
 
+  /// Many slots make every step of the walk longer.
+  bool is_too_far() {
+    if (slots_) walked_ += 1 + static_cast<std::int64_t>(cells_.size()) / 32;
+    return walked_ > max_walked;
+  }
+  [[nodiscard]] Broken too_far(const Stmt& s) const {
+    return broken(unchecked_rule, s, "too many iterations to follow the slots of buffers through");
+  }
+
+  Broken any_loop(const Stmt& s, const Loop& loop) {
+    std::vector<std::int64_t> values;
+    if (slots_) values = slots_->values_of(followed_.used_in.at(s.id));
+    const LoopEntry entry{s.id, std::move(values), state_};
+    if (const auto known = after_loop_.find(entry); known != after_loop_.end()) {
+      state_ = known->second;
+      return std::nullopt;
+    }
+    const bool decides = followed_.variables.contains(loop.variable);
+    if (auto found = decides ? trip_by_trip(s, loop) : until_it_repeats(s, loop)) return found;
+    if (!slots_ || after_loop_.size() * cells_.size() < max_remembered) after_loop_.emplace(entry, state_);
+    return std::nullopt;
+  }
+
+  Broken trip_by_trip(const Stmt& s, const Loop& loop) {
+    const auto trips = slots_->trips(s);
+    if (!trips) return broken(unchecked_rule, s, "the trips are not known that the slots of buffers depend on");
+    for (std::int64_t trip = 0; trip < *trips; ++trip) {
+      if (is_too_far()) return too_far(s);
+      slots_->set(loop.variable, trip);
+      forget_moved(loop.variable);
+      if (auto found = block(loop.body)) return found;
+    }
+    slots_->set(loop.variable, std::nullopt);
+    return std::nullopt;
+  }
+
+  /// Trips are walked until one begins as an earlier one did; it can show nothing new. A transfer of a followed buffer
+  /// may cross from trip to trip where it is known how many there are.
+  Broken until_it_repeats(const Stmt& s, const Loop& loop) {
+    const std::optional<std::int64_t> trips = slots_ ? slots_->trips(s) : std::nullopt;
+    bool crosses = false;
+    std::set<State> begun;
+    for (std::int64_t trip = 0;; ++trip) {
+      if (crosses && trip == *trips) return std::nullopt;
+      const State after_trip = state_;
+      forget_moved(loop.variable);
+      if (!crosses && !begun.insert(state_).second) {
+        state_ = after_trip;
+        return std::nullopt;
+      }
+      const State before = state_;
+      if (auto found = block(loop.body)) return found;
+      if (auto found = same_in_flight(s, before)) {
+        if (!trips) return found;
+        crosses = true;
+      }
+    }
+  }
+
+  /// What a buffer holds belongs to its origin; the next trip's is another one.
+  void forget_moved(VarId variable) {
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      const auto b = static_cast<std::size_t>(cells_[c].buffer);
+      if (!followed_.is_followed(cells_[c].buffer) && moves_with_[b].contains(variable)) state_.contents[c] = {};
+    }
+    forget_boxes([&](int box) { return slots_->moves_with(box, variable); });
+  }
+
+  /// What is in a slot, or on its way there, is no box any more that can be named.
+  template <class IsLost>
+  void forget_boxes(const IsLost& is_lost) {
+    if (!slots_) return;
+    for (Content& there : state_.contents) {
+      if (there.box > 0 && is_lost(there.box)) there = {};
+    }
+    std::set<Flight> in_flight;
+    for (Flight flight : state_.in_flight) {
+      if (flight.box > 0 && is_lost(flight.box)) flight.box = -1;
+      in_flight.insert(std::move(flight));
+    }
+    state_.in_flight = std::move(in_flight);
+  }
+
+  Broken guarded(const Stmt& s, const Guard& guard) {
+    if (followed_.guards.contains(s.id)) {
+      if (const auto passes = slots_->passes(s)) return *passes ? block(guard.body) : std::nullopt;
+    }
+    const State before = state_;
+    if (auto found = block(guard.body)) return found;
+    if (auto found = same_in_flight(s, before)) return found;
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+      Content& now = state_.contents[c];
+      const Content& then = before.contents[c];
+      now = now.box == then.box ? Content{std::min(now.holds, then.holds), now.box, now.writer} : Content{};
+    }
+    return std::nullopt;
+  }
+
+  // Transfers.
+
   Broken start(const Stmt& s, const Dma& transfer) {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(transfer.nest_tensor)];
-    if (state_.in_flight.contains(s.id)) {
-      return broken_rule(nest_, "transfer-awaited", s, "the transfer starts again before it was awaited");
+    const auto use = used(s, transfer.buffer, 0);
+    if (!use) return unknown_slot(s);
+    Flight flight{s.id, use->cell, use->box, followed_.is_followed(transfer.buffer) ? slots_->iteration() : ""};
+    if (is_under_way(state_, flight)) {
+      return broken("transfer-awaited", s, "the transfer starts again before it was awaited");
     }
     if (transfer.direction == DmaDirection::put) {
-      if (auto broken = read(s, transfer.buffer)) return broken;
+      if (auto found = read(s, *use)) return found;
     } else {
       if (tensor.written) {
-        return broken_rule(nest_, "get-of-written", s,
-                           fmt::format("{} is written in this launch, by other cores too", tensor.name));
+        return broken("get-of-written", s,
+                      fmt::format("{} is written in this launch, by other cores too", tensor.name));
       }
-      if (auto broken = untouched_in_flight(s, transfer.buffer, true)) return broken;
+      if (auto found = untouched_in_flight(s, use->cell, true)) return found;
     }
-    state_.in_flight.insert(s.id);
+    state_.in_flight.insert(std::move(flight));
+    return std::nullopt;
+  }
+
+  /// By its statement one transfer is awaited, by its slot all that are under way there.
+  Broken await(const Stmt& s, const Wait& wait) {
+    int slot = -1;
+    if (wait.slot) {
+      const auto use = used(s, *wait.slot, 0);
+      if (!use) return unknown_slot(s);
+      slot = use->cell;
+    }
+    std::vector<Flight> awaited;
+    for (const Flight& flight : state_.in_flight) {
+      if (wait.slot ? flight.cell == slot : flight.statement == wait.dma) awaited.push_back(flight);
+    }
+    if (awaited.empty()) {
+      return broken("transfer-awaited", s,
+                    wait.slot ? fmt::format("no transfer of {} is under way on this path", name_of(slot))
+                              : fmt::format("transfer {} is not under way on this path", wait.dma));
+    }
+    if (!wait.slot && awaited.size() > 1) {
+      return broken(
+          "transfer-awaited", s,
+          fmt::format("transfer {} is under way in {} slots, one of which is to be named", wait.dma, awaited.size()));
+    }
+    for (const Flight& flight : awaited) state_.in_flight.erase(flight);
+    for (const Flight& flight : awaited) {
+      if (dma(flight.statement).direction != DmaDirection::get) continue;
+      Content loaded{Holds::complete, flight.box, flight.box == 0 ? -1 : flight.statement};
+      if (flight.box < 0) loaded = {};
+      if (auto found = write(s, flight.cell, loaded)) return found;
+    }
     return std::nullopt;
   }
 
   /// No transfer under way uses these bytes; a put may go on while its source is only read.
   Broken untouched_in_flight(const Stmt& s, int index, bool written) const {
-    for (const int id : state_.in_flight) {
-      const Dma& other = dma(id);
-      if (!overlap(other.buffer, index)) continue;
-      if (!written && other.direction == DmaDirection::put) continue;
-      return broken_rule(nest_, "buffer-in-flight", s,
-                         fmt::format("buffer {} is {} while transfer {} of {} is under way", buffer(index).name,
-                                     written ? "overwritten" : "read", id, buffer(other.buffer).name));
+    for (const Flight& flight : state_.in_flight) {
+      if (!overlap(flight.cell, index)) continue;
+      if (!written && dma(flight.statement).direction == DmaDirection::put) continue;
+      return broken("buffer-in-flight", s,
+                    fmt::format("{} is {} while transfer {}", name_of(index), written ? "overwritten" : "read",
+                                transfer_text(flight)));
     }
     return std::nullopt;
   }
 
-  Broken read(const Stmt& s, int index) {
-    if (auto broken = untouched_in_flight(s, index, false)) return broken;
-    if (holds(index) == Holds::complete) return std::nullopt;
-    return broken_rule(nest_, "read-before-there", s,
-                       fmt::format("buffer {} is read, but {}", buffer(index).name, text(holds(index))));
+  // What the buffers hold.
+
+  Broken read(const Stmt& s, const Used& use) {
+    if (auto found = untouched_in_flight(s, use.cell, false)) return found;
+    const Content& there = content(use.cell);
+    if (there.holds != Holds::complete) {
+      return broken("read-before-there", s, fmt::format("{} is read, but {}", name_of(use.cell), text(there.holds)));
+    }
+    if (there.box == 0) return std::nullopt;
+    if (auto found = same_box(s, use)) return found;
+    return slots_->touches_what_is_there(s, use.number, there.box);
   }
 
-  Broken write(const Stmt& s, int index, Holds now) {
-    if (auto broken = untouched_in_flight(s, index, true)) return broken;
-    for (int other = 0; other < static_cast<int>(nest_.buffers.size()); ++other) {
-      if (other != index && overlap(other, index)) holds(other) = Holds::nothing;
+  /// A slot is used as the box that was put there.
+  Broken same_box(const Stmt& s, const Used& use) {
+    const Content& there = content(use.cell);
+    if (slots_->same_origin(use.box, there.box)) return std::nullopt;
+    return broken(
+        "box-in-slot", s,
+        fmt::format("{} is used as the box from {}, but statement {} put the one from {} there", name_of(use.cell),
+                    slots_->origin_text(use.box), there.writer, slots_->origin_text(there.box)));
+  }
+
+  Broken write(const Stmt& s, int index, Content now) {
+    if (auto found = untouched_in_flight(s, index, true)) return found;
+    for (int other = 0; other < static_cast<int>(cells_.size()); ++other) {
+      if (other != index && overlap(other, index)) content(other) = {};
     }
-    holds(index) = now;
+    content(index) = now;
+    forget_boxes([&](int box) { return slots_->depends_on(box, cell(index).buffer); });
     return std::nullopt;
   }
 
   /// What a fill leaves out stays what it was.
   Broken filling(const Stmt& s, const Fill& fill) {
-    return write(s, fill.buffer, fill.around ? holds(fill.buffer) : Holds::filled);
+    const auto use = used(s, fill.buffer, 0);
+    if (!use) return unknown_slot(s);
+    if (!fill.around) return write(s, use->cell, {Holds::filled});
+    Content kept = content(use->cell);
+    if (kept.box > 0 && !slots_->leaves(s, kept.box)) kept = {};
+    return write(s, use->cell, kept);
   }
 
   Broken computation(const Stmt& s, const Compute& compute) {
     const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
-    const int output = compute.output_buffer;
+    const auto output = used(s, compute.output_buffer, 0);
+    if (!output) return unknown_slot(s);
+    std::size_t number = 1;
     for (std::size_t r = 0; r < stage.reads.size(); ++r) {
       if (!compute.read_buffers[r]) continue;
-      const int input = *compute.read_buffers[r];
-      if (auto broken = read(s, input)) return broken;
-      if (!overlap(input, output)) continue;
-      if (!in_place(stage, compute, r)) {
-        return broken_rule(nest_, "ldm-sharing", s,
-                           fmt::format("buffer {} is read while the result overwrites it in {}", buffer(input).name,
-                                       buffer(output).name));
+      const auto input = used(s, *compute.read_buffers[r], number++);
+      if (!input) return unknown_slot(s);
+      if (auto found = read(s, *input)) return found;
+      if (!overlap(input->cell, output->cell)) continue;
+      if (!in_place(stage, compute, r, *input, *output)) {
+        return broken("ldm-sharing", s,
+                      fmt::format("{} is read while the result overwrites it in {}", name_of(input->cell),
+                                  buffer(compute.output_buffer).name));
       }
     }
+    const Content before = content(output->cell);
     const bool continues = compute.part != Compute::Part::map;
-    if (continues && holds(output) == Holds::nothing) {
-      return broken_rule(
-          nest_, "read-before-there", s,
-          fmt::format("buffer {} is accumulated into, but {}", buffer(output).name, text(holds(output))));
+    if (continues && before.holds == Holds::nothing) {
+      return broken("read-before-there", s,
+                    fmt::format("{} is accumulated into, but {}", name_of(output->cell), text(before.holds)));
+    }
+    if (continues && before.box > 0) {
+      if (auto found = same_box(s, *output)) return found;
+      if (auto found = slots_->touches_what_is_there(s, 0, before.box)) return found;
     }
     const bool to_be_finished = compute.part != Compute::Part::finish && stage.finish != nullptr;
-    return write(s, output, to_be_finished ? Holds::partial : Holds::complete);
+    return write(s, output->cell,
+                 {to_be_finished ? Holds::partial : Holds::complete, output->box, output->box == 0 ? -1 : s.id});
   }
 
   /// Every element is read before the very same bytes are written.
-  [[nodiscard]] bool in_place(const Stage& stage, const Compute& compute, std::size_t r) const {
+  [[nodiscard]] bool in_place(const Stage& stage, const Compute& compute, std::size_t r, const Used& read,
+                              const Used& written) const {
     const Buffer& input = buffer(*compute.read_buffers[r]);
     const Buffer& output = buffer(compute.output_buffer);
-    if (compute.part == Compute::Part::update || input.offset != output.offset) return false;
+    if (compute.part == Compute::Part::update || cell(read.cell).offset != cell(written.cell).offset) return false;
     if (input.extents != output.extents || byte_size(input.type) != byte_size(output.type)) return false;
+    const std::vector<IndexExpr>& from = origin_of(nest_, *compute.read_buffers[r]);
+    const std::vector<IndexExpr>& to = origin_of(nest_, compute.output_buffer);
     const auto& index = stage.reads[r].index;
     for (std::size_t d = 0; d < index.size(); ++d) {
-      if (!index[d].is_variable(VarId(d)) || !(input.origin[d] == output.origin[d])) return false;
+      if (!index[d].is_variable(VarId(d)) || !(from[d] == to[d])) return false;
     }
     return true;
   }
 
+  /// A loop as it was entered.
+  struct LoopEntry {
+    int statement = 0;
+    std::vector<std::int64_t> values;  ///< of the variables that decide inside
+    State before;
+    friend auto operator<=>(const LoopEntry&, const LoopEntry&) = default;
+  };
+
   const LoopNest& nest_;
+  Followed followed_;
+  std::optional<SlotWalk> slots_;  ///< where a buffer is followed
+  std::vector<Cell> cells_;
+  std::vector<int> first_cell_;  ///< by buffer
   std::map<int, const Stmt*> transfers_;
   std::vector<std::set<VarId>> moves_with_;  ///< by buffer: core and loop variables that its origin depends on
-  std::map<std::pair<int, State>, State> after_loop_;  ///< loop and state before it → state after it
-  std::vector<std::vector<bool>> overlap_;             ///< by pair of buffers: whether they share bytes
+  std::map<LoopEntry, State> after_loop_;
+  std::vector<std::vector<bool>> overlap_;  ///< by pair of cells: whether they share bytes
   State state_;
+  std::int64_t walked_ = 0;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // its own block or one around it), and what of their buffer nothing has overwritten since. A computation that reads
 // outside of its tensor needs one that left out nothing of what it reads there.
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ namespace {
 /// A fill around a box, over core and loop variables.
 struct Filled {
   int buffer = 0;
+  IndexExpr slot;
   double value = 0;
   std::vector<Hull> kept;           ///< first element, and the one behind the last
   std::vector<std::size_t> loops;   ///< variables of those around it
@@ -77,6 +79,12 @@ class PaddingCheck {
                       [](std::size_t variable, const EnclosingLoop& loop) { return variable == loop.variable; });
   }
 
+  /// A fill in one slot says nothing of another one.
+  static bool other_slot(const Filled& filled, const BufferUse& use) {
+    const IndexExpr& slot = use.slot;
+    return filled.buffer == use.buffer && filled.slot.is_constant() && slot.is_constant() && !(filled.slot == slot);
+  }
+
   void forget(int written) {
     std::erase_if(filled_, [&](const Filled& filled) { return overlap(filled.buffer, written); });
   }
@@ -87,6 +95,7 @@ class PaddingCheck {
   /// A further fill around a box with the same value leaves the padding that is there, and adds to it.
   void forget_overwritten(const Fill& fill) {
     std::erase_if(filled_, [&](const Filled& filled) {
+      if (other_slot(filled, fill.buffer)) return false;
       const bool adds = fill.around && filled.buffer == fill.buffer && same_padding(filled.value, fill.value);
       return overlap(filled.buffer, fill.buffer) && !adds;
     });
@@ -97,6 +106,7 @@ class PaddingCheck {
     if (!fill.around) return;
     Filled filled;
     filled.buffer = fill.buffer;
+    filled.slot = around.expression(fill.buffer.slot).expr;
     filled.value = fill.value;
     for (const Range& range : *fill.around) {
       filled.kept.push_back({around.expression(range.start).expr, around.expression(range.start + range.extent).expr});
@@ -114,9 +124,9 @@ class PaddingCheck {
     std::vector<IndexExpr> conditions;
     for (const Range& range : dma.region) conditions.push_back(range.extent);
     for (const Filled& filled : filled_) {
-      if (filled.buffer != dma.buffer) continue;
+      if (filled.buffer != dma.buffer || other_slot(filled, dma.buffer)) continue;
       for (std::size_t d = 0; d < filled.kept.size(); ++d) {
-        const IndexExpr first = dma.region[d].start - buffer(dma.buffer).origin[d];
+        const IndexExpr first = dma.region[d].start - origin_of(nest_, dma.buffer)[d];
         const IndexExpr end = first + dma.region[d].extent;
         for (const IndexExpr& distance : {first - filled.kept[d].low, filled.kept[d].high - end}) {
           const auto violation = prover_.find_negative(around, distance, conditions);
@@ -137,7 +147,7 @@ class PaddingCheck {
     for (std::size_t r = 0; r < stage.reads.size(); ++r) {
       const Access& access = stage.reads[r];
       if (!compute.read_buffers[r] || !access.padding) continue;
-      const int source = *compute.read_buffers[r];
+      const BufferUse& source = *compute.read_buffers[r];
       const Shape& shape = nest_.stages.tensors[static_cast<std::size_t>(access.tensor)].shape;
       for (std::size_t d = 0; d < access.index.size(); ++d) {
         const Hull touched = hull_of(nest_, access.index[d], compute);
@@ -147,11 +157,11 @@ class PaddingCheck {
           if (!outside) continue;
           std::vector<IndexExpr> there = conditions;
           there.push_back(inside * -1);
-          const bool is_filled = std::any_of(filled_.begin(), filled_.end(), [&](const Filled& filled) {
+          const auto does = [&](const Filled& filled) {
             return filled.buffer == source && same_padding(filled.value, access.padding) &&
-                   covers(filled, d, before, shape[d], there, around) && is_executed(filled, there, around);
-          });
-          if (is_filled) continue;
+                   covers(filled, source, d, before, shape[d], there, around) && is_executed(filled, there, around);
+          };
+          if (is_filled(source, around, does)) continue;
           return broken_rule(nest_, "padding-is-there", s,
                              fmt::format("reads {} dimension {} of {}, where buffer {} was not filled with {}{}",
                                          before ? "before" : "behind", d,
@@ -163,11 +173,28 @@ class PaddingCheck {
     return std::nullopt;
   }
 
+  /// Whether a fill that does it stands in the slot, or one in every slot.
+  [[nodiscard]] bool is_filled(const BufferUse& source, const Enclosing& around,
+                               const std::function<bool(const Filled&)>& does) const {
+    const auto in = [&](const IndexExpr& slot) {
+      return std::any_of(filled_.begin(), filled_.end(),
+                         [&](const Filled& filled) { return filled.slot == slot && does(filled); });
+    };
+    const IndexExpr slot = around.expression(source.slot).expr;
+    if (in(slot)) return true;
+    if (slot.is_constant()) return false;
+    for (int s = 0; s < buffer(source).slots; ++s) {
+      if (!in(s)) return false;
+    }
+    return true;
+  }
+
   /// All of the buffer that lies before (or behind) the tensor along a dimension lies before (behind) what is left out.
-  [[nodiscard]] bool covers(const Filled& filled, std::size_t d, bool before, std::int64_t size,
-                            const std::vector<IndexExpr>& conditions, const Enclosing& around) const {
+  [[nodiscard]] bool covers(const Filled& filled, const BufferUse& source, std::size_t d, bool before,
+                            std::int64_t size, const std::vector<IndexExpr>& conditions,
+                            const Enclosing& around) const {
     const Buffer& held = buffer(filled.buffer);
-    const IndexExpr first = held.origin[d] * -1;
+    const IndexExpr first = origin_of(nest_, source)[d] * -1;
     const IndexExpr distance =
         before ? filled.kept[d].low - minimum(first, held.extents[d]) : maximum(first + size, 0) - filled.kept[d].high;
     return !prover_.find_negative(around, distance, conditions);

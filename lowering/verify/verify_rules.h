@@ -21,6 +21,8 @@ inline constexpr std::string_view unchecked_rule = "unchecked";
 Broken verify_structure(const LoopNest& nest);
 /// Buffers inside the LDM and aligned, core grid on the target's cores.
 Broken verify_memory(const LoopNest& nest, const Target& target);
+/// Tables are looked up where they have an entry.
+Broken verify_lookups(const LoopNest& nest);
 /// Ranges of variables, transfers inside tensors and buffers, computations inside stages and buffers.
 Broken verify_bounds(const LoopNest& nest);
 /// Transfers move single bytes, or the target's units where they are narrower than these and aligned.

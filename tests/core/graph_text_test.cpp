@@ -95,12 +95,12 @@ TEST_CASE("a constant with another value than the text's is refused", "[graph_te
 TEST_CASE("every kind of attribute survives", "[graph_text]") {
   GraphBuilder builder("attributes");
   const TensorId x = builder.add_input("X", ElementType::i64, {});
-  const auto most = std::numeric_limits<std::int64_t>::max();
+  const auto maximum = std::numeric_limits<std::int64_t>::max();
   const auto least = std::numeric_limits<std::int64_t>::min();
   const Attributes attributes = {{"a", std::int64_t{-3}},
                                  {"b", 2.0},
                                  {"c", std::string("say \"x\" \\\x1b\n\\x41")},
-                                 {"d", std::vector<std::int64_t>{least, most}},
+                                 {"d", std::vector<std::int64_t>{least, maximum}},
                                  {"e", std::vector<double>{0.1, -std::numeric_limits<double>::infinity()}},
                                  {"f", std::vector<std::int64_t>{}},
                                  {"g", std::vector<double>{}},

@@ -194,11 +194,11 @@ TEST_CASE("a loop that counts other tensors than those beside it is no candidate
   const std::vector<TraceRecord>& records = compilation->trace.records;
   int tried = 0;
   for (std::size_t at = 0; at < records.size(); ++at) {
-    if (records[at].algorithm != "alg2") continue;
-    for (std::size_t v = 0; v < records[at].values.size(); ++v) {
-      if (!records[at].values[v].first.starts_with("transfers ")) continue;
+    const auto* const whole = std::get_if<LoopTried>(&records[at].what);
+    for (std::size_t c = 0; whole != nullptr && c < whole->counts.size(); ++c) {
       std::vector<TraceRecord> damaged = records;
-      damaged[at].values.erase(damaged[at].values.begin() + static_cast<std::ptrdiff_t>(v));
+      auto& counts = std::get<LoopTried>(damaged[at].what).counts;
+      counts.erase(counts.begin() + static_cast<std::ptrdiff_t>(c));
       const PlanReasons reasons = reasons_of(*program.steps.front().plan, program.target, damaged);
       for (const LoopRound& round : reasons.rounds) {
         for (const LoopCandidate& candidate : round.candidates) {
@@ -209,6 +209,27 @@ TEST_CASE("a loop that counts other tensors than those beside it is no candidate
     }
   }
   CHECK(tried > 10);
+}
+
+TEST_CASE("records that speak of other iterators or buffers than a plan has decide nothing", "[damaged]") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "matmul", "-o", "matmul.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores=1", "-o", "plan"}).code ==
+          0);
+  Diagnostics diagnostics;
+  const auto compilation = read_compilation("plan", diagnostics);
+  REQUIRE(compilation);
+  const Program& program = compilation->program;
+  const Plan& plan = *program.steps.front().plan;
+  CHECK(reasons_of(plan, program.target, compilation->trace.records).rounds.size() == 2);
+  const std::vector<GroupNames> others = {{{"x", "y"}, {"A", "B", "C"}}, {{"x", "y", "k"}, {"A", "B"}}, {}};
+  for (const GroupNames& other : others) {
+    std::vector<TraceRecord> damaged = compilation->trace.records;
+    for (TraceRecord& record : damaged) {
+      if (record.names != nullptr) record.names = std::make_shared<const GroupNames>(other);
+    }
+    CHECK(reasons_of(plan, program.target, damaged).rounds.empty());
+  }
 }
 
 TEST_CASE("why branches that a trace calls outbid are not fused is answered without a plan of them", "[damaged]") {
@@ -228,48 +249,108 @@ TEST_CASE("why branches that a trace calls outbid are not fused is answered with
   CHECK(run.code == 0);
 }
 
-TEST_CASE("a trace with more operations than can be counted is read", "[damaged]") {
-  const Workplace here;
-  write_varied_plan("plan");
-  Diagnostics diagnostics;
-  const auto compilation = read_compilation("plan", diagnostics);
-  REQUIRE(compilation);
-  std::int64_t counted = 0;
-  for (const ProgramStep& step : compilation->program.steps) {
-    if (!step.plan) continue;
-    const GroupModel model = build_group_model(step.plan->nest.stages);
-    TraceRecord record = {"alg2", step.group.name, "2:5-10", TraceOutcome::step, "", {{"candidate", "x"}}};
-    std::int64_t computed = 0;
-    for (const ModelBuffer& buffer : model.buffers) {
-      record.values.emplace_back("computations " + buffer.name, std::to_string(max_cycles));
-      computed += buffer.kind == ModelBuffer::Kind::intermediate ? 1 : 0;
-    }
-    LoopRound round;
-    const std::vector<std::int64_t> sizes(model.iterators.size(), std::int64_t{1} << 20);
-    follow(round, model, sizes, record);
-    REQUIRE(round.candidates.size() == 1);
-    // Each counts as the most that is counted, whatever one of them takes.
-    CHECK(round.candidates.front().operations == max_cycles * computed);
-    counted += computed;
+using Json = nlohmann::ordered_json;
+
+/// A trace that can be edited, and what is said of it then.
+class EditedTrace {
+ public:
+  EditedTrace() {
+    write_varied_plan("plan", "swtvm");
+    whole_ = Json::parse(read_text("plan/trace.json"));
   }
-  CHECK(counted > 0);
+
+  ToolRun explained(const std::function<void(Json&)>& edit) const {
+    Json damaged = whole_;
+    edit(damaged);
+    write_text("plan/trace.json", damaged.dump());
+    return run_stowage({"explain", "plan", "--steps"});
+  }
+
+  void is_refused(const std::string& reason, const std::function<void(Json&)>& edit) const {
+    const ToolRun run = explained(edit);
+    INFO(run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.starts_with("plan/trace.json: error: "));
+    CHECK(run.err.find(reason) != std::string::npos);
+    CHECK(run.err.find("[damaged-plan]") != std::string::npos);
+  }
+
+  /// The first event of a kind, for which `wanted` holds.
+  static Json& event(Json& file, const std::string& kind, const std::function<bool(const Json&)>& wanted = nullptr) {
+    for (Json& record : file.at("records")) {
+      Json& event = record.at("event");
+      if (event.at("kind") == kind && (!wanted || wanted(event))) return event;
+    }
+    FAIL("no event is " << kind);
+    return file;
+  }
+
+ private:
+  Json whole_;
+};
+
+TEST_CASE("a trace with the largest numbers is read, and no larger ones", "[damaged]") {
+  const Workplace here;
+  const EditedTrace trace;
+  const auto set_all = [](Json& file, const Json& number) {
+    for (Json& record : file.at("records")) {
+      Json& event = record.at("event");
+      if (event.at("kind") != "loop-tried") continue;
+      event["operations"] = event["transfers"] = number;
+      for (Json& count : event.at("counts")) count["count"] = number;
+    }
+  };
+  const ToolRun run = trace.explained([&](Json& file) { set_all(file, max_cycles); });
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(run.out.find("1125899906842624 operations inside the group") != std::string::npos);
+  CHECK(run_stowage({"report", "plan", "-o", "page.html", "--force", "--layout-timeout", "1"}).code == 0);
+  trace.is_refused("a whole number", [&](Json& file) { set_all(file, max_cycles + 1); });
 }
 
 TEST_CASE("a trace whose numbers are none is refused", "[damaged]") {
   const Workplace here;
-  write_varied_plan("plan");
-  const std::string whole = read_text("plan/trace.json");
-  const std::string key = "[\"buffer ";
-  const auto at = whole.find("\",\"", whole.find(key)) + 3;
-  REQUIRE(at < whole.size());
-  for (const std::string number : {"many", "0", "-1", "1e3", "99999999999999999999", "1000000"}) {
-    std::string damaged = whole;
-    damaged.replace(at, damaged.find('"', at) - at, number);
-    write_text("plan/trace.json", damaged);
-    const ToolRun run = run_stowage({"explain", "plan"});
-    INFO(number << ": " << run.err);
-    CHECK(run.code == 1);
-    CHECK(run.err.find("plan/trace.json: error: 'buffer ") == 0);
+  const EditedTrace trace;
+  const auto with_size = [](const Json& number) {
+    return [number](Json& file) { EditedTrace::event(file, "size-tried").at("state").at("sizes")[0] = number; };
+  };
+  for (const char* number : {"\"many\"", "-1", "1e3", "1.5", "99999999999999999999", "null", "[1]", "{}"}) {
+    INFO(number);
+    trace.is_refused("stands where a whole number", with_size(Json::parse(number)));
+  }
+  trace.is_refused("a buffer size is 0", with_size(0));
+  trace.is_refused("the buffer size of iterator ", with_size(1'000'000));
+}
+
+TEST_CASE("a trace whose typed fields do not fit each other is refused", "[damaged]") {
+  const Workplace here;
+  const EditedTrace trace;
+  const auto event = [](Json& file, const char* kind) -> Json& { return EditedTrace::event(file, kind); };
+  const auto group = [](Json& file) -> Json& { return file.at("groups")[0]; };
+  // Kinds, fields and names.
+  trace.is_refused("'sizes' is no kind of event", [&](Json& file) { event(file, "size-tried")["kind"] = "sizes"; });
+  trace.is_refused("", [&](Json& file) { event(file, "size-tried").erase("room"); });
+  trace.is_refused("is none of num, size, comp, whole",
+                   [&](Json& file) { event(file, "sizes-chosen").at("state").at("classes")[0] = "large"; });
+  trace.is_refused("is named twice", [&](Json& file) { file["groups"].push_back(group(file)); });
+  trace.is_refused("has other iterators", [&](Json& file) { group(file)["iterators"][0] = "someone"; });
+  // Numbers by iterator.
+  trace.is_refused(" numbers for ", [&](Json& file) { event(file, "sizes-chosen").at("state")["sizes"].erase(0); });
+  trace.is_refused(" numbers for ", [&](Json& file) { event(file, "sizes-chosen").at("state")["classes"].erase(0); });
+  trace.is_refused(" numbers for ", [&](Json& file) { event(file, "cores-split")["ranges"].erase(0); });
+  trace.is_refused("the range of iterator ", [&](Json& file) { event(file, "cores-split")["ranges"][0] = 1'000'000; });
+  // Ids.
+  trace.is_refused("a whole number from 0 to ", [&](Json& file) { event(file, "size-tried")["iterator"] = 99; });
+  trace.is_refused("a whole number from 0 to ", [&](Json& file) { event(file, "transfer-placed")["buffer"] = 99; });
+  trace.is_refused("a whole number from 0 to ",
+                   [&](Json& file) { event(file, "loop-tried")["loop"]["iterator"] = -1; });
+  trace.is_refused("stands for one of nothing", [&](Json& file) { file["groups"] = Json::array(); });
+  // The split over the cores.
+  const auto is_split = [](const Json& split) { return !split.at("split").empty(); };
+  for (const std::int64_t parts : {std::int64_t{0}, std::int64_t{4096}, std::int64_t{1} << 40}) {
+    trace.is_refused("the split of iterator ", [&](Json& file) {
+      EditedTrace::event(file, "cores-split", is_split)["split"][0]["parts"] = parts;
+    });
   }
 }
 

@@ -278,6 +278,10 @@ TEST_CASE("speed in words") {
   CHECK(speed_text(1.0, 1.0) == "equally fast");
   CHECK(speed_text(1.0, 0.877) == "12.3 % faster");
   CHECK(speed_text(1.0, 0.4) == "2.50 times as fast");
+  // What is not the same is not "0.0 %" faster.
+  CHECK(speed_text(1.0, 0.9999) == "less than 0.1 % faster");
+  CHECK(speed_text(1.0, 1.0004) == "less than 0.1 % slower");
+  CHECK(speed_text(1.0, 1.0006) == "0.1 % slower");
   CHECK(speed_text(1.0, 1.5) == "50.0 % slower");
   CHECK(speed_text(1.0, 2.5) == "2.50 times as slow");
 }

@@ -104,6 +104,21 @@ TEST_CASE("what is no number of seconds is told what is wanted") {
   }
 }
 
+TEST_CASE("what is no whole number in the range is told what is wanted") {
+  const auto mistake = [](const std::vector<std::string>& arguments) {
+    const ToolRun run = run_stowage(arguments);
+    CHECK(run.code == 2);
+    return run.err.substr(0, run.err.find(" [usage]\n"));
+  };
+  for (const std::string text : {"abc", "-1", "4097", "1.5", "1e3", "99999999999999999999"}) {
+    INFO(text);
+    CHECK(mistake({"compile", "x.onnx", "-j", text}) == "error: -j: '" + text + "' is no whole number from 0 to 4096");
+    CHECK(mistake({"run", "x", "--workers=" + text}) ==
+          "error: --workers: '" + text + "' is no whole number from 0 to 4096");
+  }
+  CHECK(mistake({"batch", "x.toml", "-j", "0"}) == "error: -j: '0' is no whole number from 1 to 1024");
+}
+
 TEST_CASE("mistakes on the command line come as JSON where that was asked for") {
   const ToolRun run = run_stowage({"compile", "x.onnx", "--tagret", "sw26010", "--json"});
   CHECK(run.code == 2);

@@ -23,9 +23,10 @@ Folded fold(const Graph& graph) {
   Trace trace;
   Folded folded{fold_intrinsics(graph, TraceSink(&trace)), {}};
   for (const TraceRecord& record : trace.records) {
-    CHECK(record.algorithm == "intrinsic");
-    folded.records += std::string(record.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" +
-                      record.place + "] " + record.message + "\n";
+    const TraceHeading at = heading_of(record);
+    CHECK(at.algorithm == "intrinsic");
+    folded.records += std::string(at.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" +
+                      at.place + "] " + sentence(record) + "\n";
   }
   CHECK(verify(folded.graph) == std::nullopt);
   Net random("values", 7);
@@ -180,8 +181,9 @@ TEST_CASE("every reason against folding is recorded") {
                   TraceSink(&trace));
   std::string refused;
   for (const TraceRecord& record : trace.records) {
-    CHECK(record.outcome == TraceOutcome::refused);
-    refused += record.subject + " [" + record.place + "] " + record.message + "\n";
+    const TraceHeading at = heading_of(record);
+    CHECK(at.outcome == TraceOutcome::refused);
+    refused += record.subject + " [" + at.place + "] " + sentence(record) + "\n";
   }
   CHECK(refused == R"(bn1 [inner-use] not folded into read_twice: read_twice_out is an output of the network
 bn2 [inner-use] not folded into output: output_out is an output of the network

@@ -22,9 +22,13 @@ FusedGraph fuse(std::string_view strategy, const Graph& graph, Trace* trace = nu
 std::string text_of(const Trace& trace) {
   std::string text;
   for (const TraceRecord& record : trace.records) {
-    const char* outcome = record.outcome == TraceOutcome::accepted ? "+" : "-";
-    text += std::string(outcome) + " " + record.subject + " [" + record.place + "] " + record.message + "\n";
-    for (const auto& [name, value] : record.values) text += "    [" + name + "] " + value + "\n";
+    const TraceHeading at = heading_of(record);
+    const char* outcome = at.outcome == TraceOutcome::accepted ? "+" : "-";
+    text += std::string(outcome) + " " + record.subject + " [" + at.place + "] " + sentence(record) + "\n";
+    const auto* const refused = std::get_if<CandidateRefused>(&record.what);
+    for (std::size_t i = 1; refused != nullptr && i < refused->broken.size(); ++i) {
+      text += "    [" + refused->broken[i].rule + "] " + refused->broken[i].reason + "\n";
+    }
   }
   return text;
 }
@@ -132,16 +136,16 @@ namespace {
 /// Allows groups of at most so many operators.
 class SmallGroups : public GroupCost {
  public:
-  explicit SmallGroups(std::size_t most) : most_(most) {}
+  explicit SmallGroups(std::size_t maximum) : maximum_(maximum) {}
   [[nodiscard]] Answer cost(const Graph&, const FusedOperator& group) const override {
-    if (group.operators.size() <= most_) return {Decision::allow(), 1};
+    if (group.operators.size() <= maximum_) return {Decision::allow(), 1};
     return {Decision::refuse("ldm-capacity", "needs " + std::to_string(100 * group.operators.size()) + " KiB, has " +
-                                                 std::to_string(100 * most_) + " KiB"),
+                                                 std::to_string(100 * maximum_) + " KiB"),
             0};
   }
 
  private:
-  std::size_t most_;
+  std::size_t maximum_;
 };
 
 }  // namespace

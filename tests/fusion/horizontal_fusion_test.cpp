@@ -30,9 +30,10 @@ std::string placed(const Graph& graph) {
     if (tensor.inside) text += tensor.name + " " + to_text(result, *tensor.inside) + "\n";
   }
   for (const TraceRecord& record : trace.records) {
-    if (record.algorithm != "branches") continue;
-    text += (record.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" + record.place + "] " +
-            record.message + "\n";
+    const TraceHeading at = heading_of(record);
+    if (at.algorithm != "branches") continue;
+    text += (at.outcome == TraceOutcome::accepted ? "+ " : "- ") + record.subject + " [" + at.place + "] " +
+            sentence(record) + "\n";
   }
   return text;
 }

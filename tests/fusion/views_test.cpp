@@ -26,12 +26,13 @@ std::string placed(const Graph& graph) {
     if (tensor.inside) text += tensor.name + " " + to_text(result, *tensor.inside) + "\n";
   }
   for (const TraceRecord& record : trace.records) {
-    CHECK(record.algorithm == "placement");
+    const TraceHeading at = heading_of(record);
+    CHECK(at.algorithm == "placement");
     const auto op = result.find_operator(record.subject);
     REQUIRE(op);
-    CHECK(is_in_place(result, *op) == (record.outcome == TraceOutcome::accepted));
-    text += record.outcome == TraceOutcome::accepted ? "+ " : "- ";
-    text += record.subject + " [" + record.place + "] " + record.message + "\n";
+    CHECK(is_in_place(result, *op) == (at.outcome == TraceOutcome::accepted));
+    text += at.outcome == TraceOutcome::accepted ? "+ " : "- ";
+    text += record.subject + " [" + at.place + "] " + sentence(record) + "\n";
   }
   return text;
 }

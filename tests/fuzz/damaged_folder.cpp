@@ -19,12 +19,13 @@ const stowage::test::DamagedFolder& folder() {
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t maximum,
+                                               unsigned seed) {
   const std::string before(stowage::fuzz::as_text(data, size));
   const bool is_json = size > 2 && nlohmann::ordered_json::accept(before);
   const std::string& start = is_json ? before : folder().whole(stowage::fuzz::damaged_file);
   const std::string after = stowage::test::JsonMutator(start, {""}, seed).next();
-  const std::size_t count = std::min(most, after.size());
+  const std::size_t count = std::min(maximum, after.size());
   std::memcpy(data, after.data(), count);
   return count;
 }

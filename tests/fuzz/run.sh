@@ -18,7 +18,14 @@ cmake --build --preset fuzz -j "$(nproc)" --target "${names[@]/#/fuzz_}" || exit
 # Seeds: what the samples, the documentation and the ONNX project's tests hold.
 seeds() {
   case "$1" in
-    nest) awk '/^nest /{inside=1} inside{print} /^}/{if (inside) exit}' docs/ir.md >build/fuzz/whole.nest && echo build/fuzz/whole.nest ;;
+    nest)
+      awk '/^nest /{inside=1} inside{print} /^}/{if (inside) exit}' docs/ir.md >build/fuzz/whole.nest && echo build/fuzz/whole.nest
+      # The same with two slots of B, each half as large.
+      sed -e 's/64\*ko/32*ko/g; s/+ 64/+ 32/g; s/ko < 16/ko < 32/; s/\[1,64\] at 512, 256/[1,32] at 512, 128/' \
+        -e 's/f32\[64,128\] .*/f32[32,128] at 768, 32768 bytes = B[32*ko, 128*yo] slots 2/' \
+        -e 's/-> BB .*/-> BB[ko % 2] from [32*ko, 128*yo]/; s/wait 6/wait BB[ko % 2]/; s/(AA, BB)/(AA, BB[ko % 2])/' \
+        build/fuzz/whole.nest >build/fuzz/slots.nest && echo build/fuzz/slots.nest
+      ;;
     npy)
       printf '\x93NUMPY\x01\x00\x76\x00%-117s\n\x00\x00\x80\x3f\x00\x00\x00\x40' \
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }" >build/fuzz/whole.npy && echo build/fuzz/whole.npy

@@ -98,15 +98,15 @@ TEST_CASE("columns and rows of tables are as large as their text, whatever its s
     std::vector<int> widths;
     for (int index = 0; index < tables.count(); ++index) {
       QTableView& view = tables.table(index).view();
-      const int most = 46 * view.fontMetrics().averageCharWidth();
+      const int maximum = 46 * view.fontMetrics().averageCharWidth();
       CHECK(view.verticalHeader()->defaultSectionSize() >= view.fontMetrics().height());
       CHECK(tables.table(index).totals().height() >= view.fontMetrics().height());
       for (int column = 0; column < view.model()->columnCount(); ++column) {
         if (view.isColumnHidden(column)) continue;
         const int text = std::max(static_cast<QAbstractItemView&>(view).sizeHintForColumn(column),
                                   view.horizontalHeader()->sectionSizeHint(column));
-        INFO(points << " points, table " << index << ", column " << column << ": " << text << ", at most " << most);
-        CHECK(view.columnWidth(column) >= std::min(text, most));
+        INFO(points << " points, table " << index << ", column " << column << ": " << text << ", at most " << maximum);
+        CHECK(view.columnWidth(column) >= std::min(text, maximum));
         widths.push_back(view.columnWidth(column));
       }
     }

@@ -121,9 +121,9 @@ Search search(const StageList& stages, const Target& target) {
   const Planned planned = plan_group("group", stages, {}, searched(), target, TraceSink(&trace));
   Search found;
   for (const TraceRecord& record : trace.records) {
-    const bool for_lines = record.message.find("which counts as 2 % more") != std::string::npos;
-    const bool in_search = record.algorithm == "search" && record.outcome == TraceOutcome::refused;
-    if (in_search && !for_lines) found.refused += record.message + "\n";
+    const TraceHeading at = heading_of(record);
+    const bool in_search = at.algorithm == "search" && at.outcome == TraceOutcome::refused;
+    if (in_search && !std::holds_alternative<CheaperPlanRefused>(record.what)) found.refused += sentence(record) + "\n";
   }
   if (const auto* plan = std::get_if<Plan>(&planned)) {
     found.cycles = plan->time.cycles;

@@ -61,9 +61,9 @@ class OperatorDraw {
   }
 
  private:
-  Shape shape(int rank, std::int64_t most = 9) {
+  Shape shape(int rank, std::int64_t maximum = 9) {
     Shape drawn;
-    for (int d = 0; d < rank; ++d) drawn.push_back(between(1, most));
+    for (int d = 0; d < rank; ++d) drawn.push_back(between(1, maximum));
     return drawn;
   }
 

@@ -150,7 +150,7 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
         const Planned drawn = draw == 0 ? Planned(plan) : plan_group(group.name, stages, fixed, swtvm(), target, {});
         const auto* held = std::get_if<Plan>(&drawn);
         if (held == nullptr) continue;
-        const auto read = read_schedule(group.name, model, held->schedule);
+        const auto read = read_schedule(model, held->schedule);
         const std::int64_t least = bounds.least_cycles(std::get<ReadSchedule>(read));
         std::string terms;
         for (const TimeTerm& term : held->time.terms)
@@ -249,14 +249,16 @@ TEST_CASE("the search is the same every time and tells what it tried") {
   std::string text;
   std::string text_again;
   std::int64_t splits = 0;
+  const auto text_of = [](const TraceRecord& record) {
+    const TraceHeading at = heading_of(record);
+    return at.algorithm + " " + at.place + " " + sentence(record) + "\n";
+  };
   for (const TraceRecord& record : trace.records) {
-    text += record.algorithm + " " + record.place + " " + record.message + "\n";
-    splits += record.algorithm == "search" && record.place == "split" ? 1 : 0;
+    text += text_of(record);
+    splits += std::holds_alternative<SplitPlanned>(record.what) ? 1 : 0;
     CHECK(is_of_planner(record));
   }
-  for (const TraceRecord& record : again.records) {
-    text_again += record.algorithm + " " + record.place + " " + record.message + "\n";
-  }
+  for (const TraceRecord& record : again.records) text_again += text_of(record);
   INFO(text);
   CHECK(text == text_again);
   CHECK(splits >= 3);

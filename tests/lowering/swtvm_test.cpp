@@ -80,7 +80,7 @@ std::string refusal(const StageList& stages, const Target& target, const Schedul
 std::vector<std::string> messages(const Trace& trace, const std::string& algorithm) {
   std::vector<std::string> found;
   for (const TraceRecord& record : trace.records) {
-    if (record.algorithm == algorithm) found.push_back(record.message);
+    if (heading_of(record).algorithm == algorithm) found.push_back(sentence(record));
   }
   return found;
 }

@@ -41,7 +41,7 @@ TEST_CASE("every row of the import table leads to an operator that exists", "[on
   for (const auto& row : onnx_import::import_table()) {
     INFO(row.name << " since " << row.since);
     CHECK((row.kind.empty() || find_operator_row(row.kind) != nullptr));
-    CHECK(row.operands.least <= row.operands.most);
+    CHECK(row.operands.least <= row.operands.maximum);
     const std::string key = fmt::format("{} {:3}", row.name, row.since);
     CHECK(last < key);
     last = key;

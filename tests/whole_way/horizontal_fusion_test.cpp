@@ -6,6 +6,7 @@
 #include "core/temporary_folder.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/store/plan_file.h"
+#include "driver/store/plan_json.h"
 #include "fusion/groups/horizontal_fusion.h"
 #include "tests/fusion/random_net.h"
 #include "tests/whole_way/whole_way.h"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What planner searched records: splits over the cores that it planned, those that it left out and why, and where a
+// climb from one of them came to.
+#pragma once
+
+#include "core/trace/names.h"
+
+namespace stowage {
+
+struct SplitPlanned {
+  std::vector<TracedSplit> split;
+  bool published = false;  ///< it is what planner swtvm takes
+  bool shares_lines = false;
+  std::int64_t cycles = 0;
+  std::int64_t least_cycles = 0;  ///< no sizes and no order of loops can take fewer; not of the published one
+};
+
+/// Splits that were planned and are not told one by one.
+struct MoreSplitsPlanned {
+  std::int64_t count = 0;
+  std::int64_t from_cycles = 0;
+  std::int64_t to_cycles = 0;
+};
+
+struct SplitsLeftOut {
+  enum class Why : std::uint8_t {
+    given_up,   ///< when their buffers were sized and their loops in order
+    unaligned,  ///< they make transfers that the DMA cannot carry out
+    unplanned,  ///< they have no plan
+    too_slow    ///< their bound is no better than the best plan
+  } why = Why::given_up;
+  std::int64_t count = 0;
+  std::int64_t least_cycles = 0;  ///< that none of them can go below; of those given up and too slow
+};
+
+/// The end of a climb.
+struct NeighboursPlanned {
+  std::vector<TracedSplit> split;
+  std::int64_t planned = 0;
+  std::int64_t cycles = 0;  ///< of the best
+};
+
+struct SizeChanged {
+  IteratorId iterator;
+  std::int64_t before = 1;
+  std::int64_t after = 1;
+};
+
+/// A step of a climb.
+struct PlanImproved {
+  std::vector<TracedSplit> split;
+  std::vector<SizeChanged> sizes;
+  std::vector<TracedLoop> order;  ///< outermost first; empty: as before
+  std::int64_t before_cycles = 0;
+  std::int64_t cycles = 0;
+};
+
+struct PlanChosen {
+  std::vector<TracedSplit> split;
+  std::int64_t cycles = 0;
+  bool is_published = false;  ///< it is the published plan
+  struct Published {
+    std::vector<TracedSplit> split;
+    std::int64_t cycles = 0;
+    std::string cost;          ///< that tells most between the two; empty: none does
+    bool falls = false;        ///< it takes less in the chosen plan, otherwise more
+    std::int64_t cost_by = 0;  ///< by so many cycles
+  };
+  std::optional<Published> published;  ///< if there is one and it is another
+};
+
+/// It takes fewer cycles than the chosen plan, but its cores write parts of one line of main memory.
+struct CheaperPlanRefused {
+  std::vector<TracedSplit> split;
+  std::int64_t cycles = 0;
+};
+
+}  // namespace stowage

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sentence for every event of a trace: `explain --steps`, reports and the inspector print these.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.h"
+#include "core/number_text.h"
+#include "core/storage_box.h"
+#include "core/trace.h"
+
+namespace stowage {
+
+namespace {
+
+// --- fusion ----------------------------------------------------------------------------------------------------------
+
+std::string joined(const std::vector<std::string>& names, std::string_view between = ", ") {
+  return fmt::format("{}", fmt::join(names, between));
+}
+
+std::string text_of(const TracedBox& box) { return to_text(box.storage, StorageBox{{}, box.offset, box.strides}); }
+
+std::string say(const TextRecord& text, const GroupNames&) { return text.message; }
+
+std::string say(const OperatorFolded& folded, const GroupNames&) {
+  switch (folded.what) {
+    case OperatorFolded::What::transposed: return "B is stored transposed, contiguous along y";
+    case OperatorFolded::What::pad: return fmt::format("{} goes into the pads of {}", folded.absorbed, folded.into);
+    case OperatorFolded::What::scale:
+      return fmt::format("{} goes into the parameters of {}", folded.absorbed, folded.into);
+  }
+  fail_check("unknown kind of folding");
+}
+
+std::string say(const FoldingRefused& folding, const GroupNames&) {
+  return folding.into.empty() ? folding.why.reason
+                              : fmt::format("not folded into {}: {}", folding.into, folding.why.reason);
+}
+
+std::string say(const ViewPlaced& view, const GroupNames&) {
+  const std::string box = view.box ? text_of(*view.box) : std::string();
+  switch (view.how) {
+    case ViewPlaced::How::written:
+      return fmt::format("its operands are written straight into {}{}{}{}", view.tensor,
+                         view.box ? fmt::format(" ({})", box) : "", view.copied.empty() ? "" : "; ", view.copied);
+    case ViewPlaced::How::beside: return fmt::format("its operands lie side by side {}", box);
+    case ViewPlaced::How::boxed: return fmt::format("{} lies {}", view.tensor, box);
+    case ViewPlaced::How::all: return fmt::format("{} is all of {}", view.tensor, view.box ? view.box->storage : "");
+  }
+  fail_check("unknown way of placing a view");
+}
+
+std::string say(const ViewRefused& view, const GroupNames&) {
+  return (view.once ? "copies, once for all: else " : "copies: ") + view.why.reason;
+}
+
+std::string say(const BranchesPlaced& branches, const GroupNames&) {
+  return fmt::format("of {}: {} lie side by side in {}", joined(branches.results), joined(branches.in_row),
+                     branches.storage);
+}
+
+std::string say(const BranchesApart& branches, const GroupNames&) {
+  const std::string names = joined(branches.results);
+  return branches.why.reason.empty() ? fmt::format("{} stay where concatenations want them", names)
+                                     : fmt::format("{} stay apart: {}", names, branches.why.reason);
+}
+
+std::string say(const GroupAccepted& group, const GroupNames&) {
+  if (group.template_name == "view") return joined(group.operators, " + ") + " only re-indexes";
+  if (group.template_name == "single") return joined(group.operators, " + ") + " is taken by no template";
+  return fmt::format("template {} takes {}", group.template_name, joined(group.operators, " + "));
+}
+
+std::string say(const GroupFixed& group, const GroupNames&) {
+  return fmt::format("{} is fixed by hand", joined(group.operators, " + "));
+}
+
+std::string say(const CandidateRefused& candidate, const GroupNames&) {
+  return fmt::format("template {} on {}: {}", candidate.template_name, joined(candidate.operators, " + "),
+                     candidate.broken.empty() ? "" : candidate.broken.front().reason);
+}
+
+std::string say(const StartsGivenUp& given_up, const GroupNames&) {
+  return fmt::format(
+      "the search from {} operator{} ({}{}) ended after {} tries or {} groups, what else there is was not looked for",
+      given_up.starts, given_up.starts == 1 ? "" : "s", given_up.first, given_up.starts == 1 ? "" : ", ...",
+      given_up.tries, given_up.groups);
+}
+
+std::string say(const CandidatesCut& cut, const GroupNames&) {
+  return fmt::format("of {} groups that were found the {} of fewest operators are candidates, {} are left out",
+                     cut.found, cut.kept, cut.found - cut.kept);
+}
+
+std::string say(const ChainsCut& cut, const GroupNames&) {
+  return fmt::format("longer chains than {} operators at vertex {}, as around {}, are no candidates", cut.repeat,
+                     cut.vertex, cut.around);
+}
+
+std::string say(const BeamKept& beam, const GroupNames&) {
+  return fmt::format(
+      "the part from {} to {} is too wide to be searched completely: of up to {} states with equally many operators {} "
+      "were kept; {} cycles were found, at least {} are needed",
+      beam.first, beam.last, beam.widest, beam.kept, grouped_digits(beam.cycles), grouped_digits(beam.lower_bound));
+}
+
+std::string say(const PartitionFound& found, const GroupNames&) {
+  const std::string proof =
+      found.beam_segments > 0
+          ? fmt::format("at least {} are needed; {} of {} segments were too wide to be searched completely",
+                        grouped_digits(found.lower_bound), found.beam_segments, found.segments)
+      : found.limited ? "best of all partitions into these candidates, but a limit left others out"
+                      : "proved best of all partitions into these candidates";
+  return fmt::format("{} in {}, {}: {} cycles, {}", counted(found.operators, "operator"),
+                     counted(found.segments, "segment"), counted(found.states, "state"), grouped_digits(found.cycles),
+                     proof);
+}
+
+// --- the published algorithms ----------------------------------------------------------------------------------------
+
+const std::string& name(IteratorId iterator, const GroupNames& names) { return names.iterators.at(iterator.index()); }
+const std::string& name(BufferId buffer, const GroupNames& names) { return names.buffers.at(buffer.index()); }
+
+std::string joined(const std::vector<TracedLoop>& loops, const GroupNames& names) {
+  std::vector<std::string> texts;
+  for (const TracedLoop& loop : loops) texts.push_back(name_of(loop, names));
+  return joined(texts);
+}
+
+std::string say(const CoresSplit& cores, const GroupNames& names) {
+  std::vector<std::string> parts;
+  for (const TracedSplit& split : cores.split) {
+    const std::size_t at = split.iterator.index();
+    parts.push_back(fmt::format("{} of {} into {} parts of {}", name(split.iterator, names), cores.extents.at(at),
+                                split.parts, cores.ranges.at(at)));
+  }
+  return parts.empty() ? "one core does everything" : fmt::format("split over the cores: {}", joined(parts));
+}
+
+std::string say(const SplitUnaligned& split, const GroupNames&) {
+  return "the planner's own split would make a transfer that the DMA cannot carry out: " + split.reason;
+}
+
+std::string say(const BufferCorrelated& correlated, const GroupNames& names) {
+  std::vector<std::string> dimensions;
+  for (const std::vector<IteratorId>& of_dimension : correlated.dimensions) {
+    std::vector<std::string> found;
+    for (const IteratorId iterator : of_dimension) found.push_back(name(iterator, names));
+    dimensions.push_back(fmt::format("{{{}}}", joined(found, ",")));
+  }
+  return fmt::format("{} is correlated with [{}]", name(correlated.buffer, names), joined(dimensions));
+}
+
+std::string sizes_text(const BufferState& state, const GroupNames& names) {
+  std::vector<std::string> sizes;
+  for (std::size_t i = 0; i < state.sizes.size(); ++i) {
+    sizes.push_back(fmt::format("{}={}", names.iterators.at(i), state.sizes[i]));
+  }
+  return joined(sizes);
+}
+
+std::string taken_text(const BufferState& state, const GroupNames& names) {
+  return fmt::format("{} takes {}", sizes_text(state, names), ldm_bytes_text(state.ldm_bytes));
+}
+
+std::string say(const IteratorsClassified& classified, const GroupNames& names) {
+  std::vector<std::string> classes;
+  for (std::size_t i = 0; i < classified.state.classes.size(); ++i) {
+    classes.push_back(fmt::format("{} {}", names.iterators.at(i), name_of(classified.state.classes[i])));
+  }
+  switch (classified.when) {
+    case IteratorsClassified::When::first: return "iterators classified: " + joined(classes);
+    case IteratorsClassified::When::after_start: return "iterators classified again: " + joined(classes);
+    case IteratorsClassified::When::after_whole:
+      return fmt::format("{} is buffered whole; classes: {}", classified.whole ? name(*classified.whole, names) : "",
+                         joined(classes));
+  }
+  fail_check("unknown time of a classification");
+}
+
+std::string say(const SizeTried& size, const GroupNames& names) {
+  const std::string& iterator = name(size.iterator, names);
+  const std::string overflow = fmt::format("{} needs {}, only {}", sizes_text(size.state, names),
+                                           ldm_bytes_text(size.state.ldm_bytes), ldm_bytes_text(size.room));
+  switch (size.step) {
+    case SizeTried::Step::fixed:
+      return fmt::format("{} is fixed: {}", iterator, size.state.sizes.at(size.iterator.index()));
+    case SizeTried::Step::whole:
+      return size.fits ? fmt::format("{} is held whole, because its tiles overlap in what is computed for them: {}",
+                                     iterator, taken_text(size.state, names))
+                       : fmt::format("{} whole, because its tiles overlap in what is computed for them: {}: refused",
+                                     iterator, overflow);
+    case SizeTried::Step::start:
+      return fmt::format("{} starts at min(range {}, {}): {}", iterator, size.range, size.good_elements,
+                         taken_text(size.state, names));
+    case SizeTried::Step::exceeds: return overflow;
+    case SizeTried::Step::halved: return fmt::format("{} halved: {}", iterator, taken_text(size.state, names));
+    case SizeTried::Step::grown:
+      return size.fits ? fmt::format("{} expanded: {}", iterator, taken_text(size.state, names))
+                       : fmt::format("{} expanded: {}: refused", iterator, overflow);
+  }
+  fail_check("unknown step of algorithm 1");
+}
+
+std::string say(const SizesChosen& chosen, const GroupNames& names) {
+  return "buffer sizes chosen: " + taken_text(chosen.state, names);
+}
+
+std::string say(const LdmExceeded& ldm, const GroupNames& names) {
+  return fmt::format(
+      "{} needs {} of LDM, the target has {} ({} - {} {}); the binding buffer is {} with {} ([{}] elements)",
+      ldm.with_fixed_sizes ? "one element of every other iterator beside the fixed sizes"
+                           : "even one element of every iterator",
+      ldm_bytes_text(ldm.needed), ldm_bytes_text(ldm.room), ldm_bytes_text(ldm.ldm_bytes),
+      ldm_bytes_text(ldm.ldm_bytes - ldm.room), ldm.beside_parameters ? "for parameters" : "reserved",
+      name(ldm.largest, names), ldm_bytes_text(ldm.largest_bytes), fmt::join(ldm.largest_extents, " x "));
+}
+
+/// What a loop costs as the innermost one.
+std::string cost_text(std::int64_t operations, std::int64_t transfers) {
+  return operations == 0 ? fmt::format("{} transfers", transfers)
+                         : fmt::format("{} operations inside the group, {} transfers", operations, transfers);
+}
+
+std::string say(const LoopTried& tried, const GroupNames& names) {
+  std::vector<std::string> counts;
+  for (const BufferCount& count : tried.counts) {
+    counts.push_back(fmt::format("{} {}", name(count.buffer, names), count.count));
+  }
+  return fmt::format("{} as the innermost of the loops left: {}{}", name_of(tried.loop, names),
+                     cost_text(tried.operations, tried.transfers),
+                     counts.empty() ? "" : fmt::format(" ({})", joined(counts)));
+}
+
+std::string say(const LoopBarred& barred, const GroupNames& names) {
+  return fmt::format("{} would need only {}, but iterators of the output must stay outside of the reductions",
+                     name_of(barred.loop, names), cost_text(barred.operations, barred.transfers));
+}
+
+std::string say(const LoopPlaced& placed, const GroupNames& names) {
+  return fmt::format("{} is chosen with {}", name_of(placed.loop, names),
+                     cost_text(placed.operations, placed.transfers));
+}
+
+std::string say(const LoopsOrdered& ordered, const GroupNames& names) {
+  return "loop order: " + joined(ordered.loops, names);
+}
+
+std::string say(const TransferPlaced& placed, const GroupNames& names) {
+  const std::string& buffer = name(placed.buffer, names);
+  const std::string where = placed.inside ? "inside " + name_of(*placed.inside, names) : "before the first loop";
+  switch (placed.what) {
+    case TransferPlaced::What::load: return fmt::format("load of {} goes {}", buffer, where);
+    case TransferPlaced::What::computation: return fmt::format("computation of {} goes {}", buffer, where);
+    case TransferPlaced::What::store:
+      return fmt::format("store of {} goes {}", buffer, placed.inside ? where : "after the last loop");
+    case TransferPlaced::What::sum:
+      return placed.inside
+                 ? fmt::format("initialisation and store of {} go {}", buffer, where)
+                 : fmt::format("initialisation of {} goes before the first loop, its store after the last", buffer);
+  }
+  fail_check("unknown kind of transfer");
+}
+
+// --- the search ------------------------------------------------------------------------------------------------------
+
+std::string split_text(const std::vector<TracedSplit>& split, const GroupNames& names) {
+  std::vector<std::string> parts;
+  for (const TracedSplit& each : split)
+    parts.push_back(fmt::format("{} into {}", name(each.iterator, names), each.parts));
+  return parts.empty() ? "one core" : joined(parts);
+}
+
+std::string say(const SplitPlanned& planned, const GroupNames& names) {
+  if (planned.published) {
+    return fmt::format("{}, the published split: {} cycles", split_text(planned.split, names),
+                       grouped_digits(planned.cycles));
+  }
+  return fmt::format("{}: {} cycles{}; no sizes and no order can take fewer than {}", split_text(planned.split, names),
+                     grouped_digits(planned.cycles), planned.shares_lines ? ", its cores share lines" : "",
+                     grouped_digits(planned.least_cycles));
+}
+
+std::string say(const MoreSplitsPlanned& more, const GroupNames&) {
+  return fmt::format("{} {} planned, from {} to {} cycles", counted(more.count, "more split"),
+                     for_number(more.count, "was", "were"), grouped_digits(more.from_cycles),
+                     grouped_digits(more.to_cycles));
+}
+
+std::string say(const SplitsLeftOut& left_out, const GroupNames&) {
+  const std::int64_t count = left_out.count;
+  const std::string splits = counted(count, "split");
+  const std::string least =
+      fmt::format("{} take fewer than {} cycles", for_number(count, "it cannot", "none of them can"),
+                  grouped_digits(left_out.least_cycles));
+  switch (left_out.why) {
+    case SplitsLeftOut::Why::given_up:
+      return fmt::format("{} {} given up with {} buffers sized and {} loops in order: with these {}", splits,
+                         for_number(count, "was", "were"), for_number(count, "its", "their"),
+                         for_number(count, "its", "their"), least);
+    case SplitsLeftOut::Why::unaligned:
+      return fmt::format("{} {} transfers that the DMA cannot carry out (dma-alignment)", splits,
+                         for_number(count, "makes", "make"));
+    case SplitsLeftOut::Why::unplanned: return fmt::format("{} {} no plan", splits, for_number(count, "has", "have"));
+    case SplitsLeftOut::Why::too_slow:
+      return fmt::format("{} {} not planned: {}", splits, for_number(count, "was", "were"), least);
+  }
+  fail_check("unknown reason for leaving a split out");
+}
+
+std::string say(const NeighboursPlanned& climbed, const GroupNames& names) {
+  return fmt::format("from {} on, {} neighbouring buffer sizes and loop orders were planned; the best takes {} cycles",
+                     split_text(climbed.split, names), climbed.planned, grouped_digits(climbed.cycles));
+}
+
+std::string say(const PlanImproved& improved, const GroupNames& names) {
+  std::vector<std::string> changes;
+  for (const SizeChanged& size : improved.sizes) {
+    changes.push_back(fmt::format("{} from {} to {}", name(size.iterator, names), size.before, size.after));
+  }
+  if (!improved.order.empty()) changes.push_back("loops " + joined(improved.order, names));
+  return fmt::format("{}: {}, {} instead of {} cycles", split_text(improved.split, names), joined(changes),
+                     grouped_digits(improved.cycles), grouped_digits(improved.before_cycles));
+}
+
+std::string say(const PlanChosen& chosen, const GroupNames& names) {
+  std::string than = chosen.is_published ? ", the published plan" : "";
+  if (chosen.published) {
+    const PlanChosen::Published& published = *chosen.published;
+    than = fmt::format(", the published plan over {} takes {}", split_text(published.split, names),
+                       grouped_digits(published.cycles));
+    if (!published.cost.empty()) {
+      than += fmt::format("; \"{}\" {} by {}", published.cost, published.falls ? "falls" : "grows",
+                          grouped_digits(published.cost_by));
+    }
+  }
+  return fmt::format("{}: {} cycles{}", split_text(chosen.split, names), grouped_digits(chosen.cycles), than);
+}
+
+std::string say(const CheaperPlanRefused& cheaper, const GroupNames& names) {
+  return fmt::format(
+      "{} takes {} cycles, but its cores write parts of one line of main memory, which counts as 2 % more",
+      split_text(cheaper.split, names), grouped_digits(cheaper.cycles));
+}
+
+}  // namespace
+
+std::string_view name_of(IteratorClass c) {
+  switch (c) {
+    case IteratorClass::num: return "num";
+    case IteratorClass::size: return "size";
+    case IteratorClass::comp: return "comp";
+    case IteratorClass::whole: return "whole";
+  }
+  fail_check("unknown class of an iterator");
+}
+
+std::string name_of(const TracedLoop& loop, const GroupNames& names) {
+  return name(loop.iterator, names) + (loop.tiled ? "o" : "");
+}
+
+std::string sentence(const TraceEvent& what, const GroupNames& names) {
+  return std::visit([&](const auto& event) { return say(event, names); }, what);
+}
+
+std::string sentence(const TraceRecord& record) {
+  return sentence(record.what, record.names ? *record.names : GroupNames());
+}
+
+}  // namespace stowage

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/store/plan_json.h"
+
+#include <cstddef>
+#include <set>
+#include <span>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace stowage {
+
+namespace {
+
+/// Longer texts are arrays of lines, so that plan files can be read and compared by people.
+Json lines_of(const std::string& text) {
+  Json lines = Json::array();
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+Json to_json(const Schedule& schedule) {
+  Json json = Json::object();
+  if (schedule.parallel) {
+    json["parallel"] = Json::array();
+    for (const ParallelSplit& split : *schedule.parallel) {
+      json["parallel"].push_back({{"iterator", split.iterator}, {"parts", split.parts}});
+    }
+  }
+  json["buffer"] = schedule.buffer;
+  if (schedule.order) json["order"] = *schedule.order;
+  json["dma"] = schedule.dma;
+  json["slots"] = schedule.slots;
+  return json;
+}
+
+Json to_json(const Graph& graph, const FusedOperator& group) {
+  Json json;
+  json["name"] = group.name;
+  json["template"] = group.template_name;
+  json["operators"] = Json::array();
+  for (const OpId op : group.operators) json["operators"].push_back(graph.op(op).name);
+  json["roles"] = group.roles;
+  json["inputs"] = Json::array();
+  for (const TensorId input : group.inputs) json["inputs"].push_back(graph.tensor(input).name);
+  json["output"] = graph.tensor(group.output).name;
+  if (!group.stacks.empty()) json["stacks"] = Json::array();
+  for (const TensorStack& stack : group.stacks) {
+    Json row = {{"whole", graph.tensor(stack.whole).name}, {"axis", stack.axis}, {"parts", Json::array()}};
+    for (const TensorId part : stack.parts) row["parts"].push_back(graph.tensor(part).name);
+    json["stacks"].push_back(std::move(row));
+  }
+  return json;
+}
+
+Json to_json(const Plan& plan) {
+  Json json;
+  json["schedule"] = to_json(plan.schedule);
+  json["stages"] = lines_of(to_text(plan.nest.stages));
+  json["nest"] = lines_of(to_text(plan.nest));
+  json["ldm_bytes"] = plan.nest.ldm_bytes;
+  json["dma"] = Json::array();
+  for (const auto& [statement, totals] : plan.counts.dma) {
+    json["dma"].push_back({{"statement", statement},
+                           {"transfers", totals.transfers},
+                           {"operations", totals.operations},
+                           {"bytes", totals.bytes}});
+  }
+  json["cycles"] = plan.time.cycles;
+  json["time"] = Json::array();
+  for (const TimeTerm& term : plan.time.terms) {
+    json["time"].push_back({{"term", name_of(term.cost)},
+                            {"cycles", term.cycles},
+                            {"formula", formula_text(term.cost)},
+                            {"source", source_of(term.cost)}});
+  }
+  return json;
+}
+
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return text;
+}
+
+}  // namespace
+
+Json memory_json(const Program& program) {
+  const Graph& graph = program.fused.graph;
+  Json json;
+  json["parameter_bytes"] = program.memory.parameter_bytes;
+  json["activation_bytes"] = program.memory.activation_bytes;
+  json["places"] = Json::array();
+  for (const MemoryPlace& place : program.memory.places) {
+    Json row = {{"tensor", graph.tensor(place.tensor).name},
+                {"area", place.area == MemoryPlace::Area::parameters ? "parameters" : "activations"},
+                {"offset", place.offset},
+                {"bytes", place.bytes},
+                {"first_step", place.first_step},
+                {"last_step", place.last_step}};
+    if (place.shares_with) row["shares_with"] = graph.tensor(*place.shares_with).name;
+    json["places"].push_back(std::move(row));
+  }
+  json["stage_constants"] = Json::array();
+  for (const StageConstantPlace& place : program.memory.stage_constants) {
+    const Plan& plan = *program.steps[static_cast<std::size_t>(place.step)].plan;
+    json["stage_constants"].push_back(
+        {{"step", place.step},
+         {"tensor", plan.nest.stages.tensors[static_cast<std::size_t>(place.tensor)].name},
+         {"offset", place.offset},
+         {"bytes", place.bytes}});
+  }
+  // Constants that no kernel reads from memory but a definition may look at (they are small). Those of branches are
+  // parts of a whole that is there.
+  std::set<TensorId> parts;
+  for (const ProgramStep& step : program.steps) {
+    for (const TensorStack& stack : step.group.stacks) parts.insert(stack.parts.begin(), stack.parts.end());
+  }
+  json["values"] = Json::object();
+  for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
+    const GraphTensor& tensor = graph.tensors()[i];
+    if (!tensor.constant || tensor.consumers.empty() || parts.contains(TensorId(i))) continue;
+    if (program.memory.find(TensorId(i)) != nullptr) continue;
+    json["values"][tensor.name] = hexadecimal(tensor.constant->bytes());
+  }
+  return json;
+}
+
+Json others_json(const Compilation& compilation) {
+  Json rows = Json::array();
+  for (const OtherPlan& other : compilation.others) {
+    rows.push_back({{"planner", other.planner},
+                    {"cores", other.cores},
+                    {"cycles", other.cycles},
+                    {"time_s", static_cast<double>(other.cycles) / compilation.program.target.clock_hz}});
+  }
+  return rows;
+}
+
+std::string plan_json(const Compilation& compilation) {
+  const Program& program = compilation.program;
+  Json json;
+  json["command"] = compilation.command_line;
+  json["format"] = plan_format;
+  json["version"] = plan_version;
+  json["stowage"] = stowage_version();
+  json["model"] = {{"path", compilation.model.path}, {"hash", compilation.model.hash}};
+  json["dimensions"] = compilation.dimensions;
+  json["bindings"] = Json::object();
+  for (const auto& [input, file] : compilation.bindings) {
+    json["bindings"][input] = {{"path", file.path}, {"hash", file.hash}};
+  }
+  if (compilation.templates) {
+    json["templates"] = {{"path", compilation.templates->file.path},
+                         {"hash", compilation.templates->file.hash},
+                         {"text", lines_of(compilation.templates->text)}};
+  }
+  json["network"] = compilation.network;
+  json["fusion"] = program.fusion;
+  json["planner"] = program.planner;
+  json["target"] = lines_of(to_toml(program.target));
+  json["graph"] = lines_of(to_text(program.fused.graph));
+  json["steps"] = Json::array();
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const ProgramStep& step = program.steps[i];
+    Json row = to_json(program.fused.graph, step.group);
+    if (step.plan) {
+      row["kernel"] = compilation.emitted.kernel_of_step[i];
+      row.update(to_json(*step.plan));
+    }
+    json["steps"].push_back(std::move(row));
+  }
+  json["memory"] = memory_json(program);
+  json["totals"] = totals_json(program);
+  if (!compilation.others.empty()) json["others"] = others_json(compilation);
+  return dumped(json, 1);
+}
+
+}  // namespace stowage

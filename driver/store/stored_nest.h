@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop nest of plan.json on its way back. Its text is what is taken: it is parsed and judged, not made again, so that
+// a folder stays readable when lowering makes better nests.
+//
+// What makes a text a nest of its fused operator:
+//  - It computes what the graph says. Its tensors and stages are those that the group's operators define, one by one:
+//    the same shapes, types, roles, graph tensors, values of constants and places in memory, the same axes, reads and
+//    expressions. Only names and notes are free, since no result depends on them. Stages that compute the same in
+//    another way are refused: that two of them are equal is shown by their form alone.
+//  - It computes it soundly: verify() and verify_results().
+//  - It is the nest of the schedule that stands beside it (stored_schedule.h).
+// A text that was edited may pass all this: then it is another plan of the same network.
+#pragma once
+
+#include <string>
+
+#include "core/target.h"
+#include "fusion/groups/fused_graph.h"
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+/// Parses the nest of a sound group, gives its constants their values and shows the first two. Throws Damage.
+LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const Target& target);
+
+}  // namespace stowage

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/store/stored_schedule.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/text_cursor.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/swtvm/read_schedule.h"
+
+namespace stowage {
+
+namespace {
+
+using Broken = std::optional<std::string>;
+
+constexpr std::int64_t max_parts = 4096;  ///< as many cores as a target may have
+constexpr std::int64_t max_slots = 1 << 20;
+
+template <class Value>
+bool same_keys(const std::map<std::string, Value>& a, const std::map<std::string, Value>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first; });
+}
+
+/// What the schedule says of loops and transfers, and what the nest has.
+class ScheduleCheck {
+ public:
+  ScheduleCheck(const LoopNest& nest, const GroupModel& model, const Schedule& schedule, const ReadSchedule& read)
+      : nest_(nest), model_(model), schedule_(schedule), read_(read) {}
+
+  Broken run() {
+    if (auto broken = grid()) return broken;
+    if (auto broken = block(nest_.body, {})) return broken;
+    for (std::size_t l = 0; l < read_.order.size(); ++l) {
+      if (!seen_.contains(static_cast<int>(l))) return fmt::format("it has no loop {}", read_.order[l].name);
+    }
+    std::vector<std::pair<int, std::string>> wanted;
+    for (const ModelBuffer& buffer : model_.buffers) {
+      if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
+      const auto place = schedule_.dma.find(buffer.name);
+      if (place != schedule_.dma.end()) wanted.emplace_back(buffer.tensor, place->second);
+    }
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(transfers_.begin(), transfers_.end());
+    return wanted == transfers_ ? std::nullopt : Broken("its transfers do not stand where the schedule says");
+  }
+
+ private:
+  Broken grid() const {
+    const auto same = [](const CoreAxis& axis, const CoreAxis& wanted) {
+      return axis.iterator == wanted.iterator && axis.parts == wanted.parts && axis.stride == wanted.stride;
+    };
+    std::vector<CoreAxis> wanted;
+    int stride = 1;
+    for (auto split = read_.parallel.rbegin(); split != read_.parallel.rend(); ++split) {
+      const auto parts = static_cast<int>(split->parts);
+      if (parts > 1) wanted.insert(wanted.begin(), CoreAxis{VarId(0), split->iterator, parts, stride});
+      stride *= parts;
+    }
+    if (std::equal(nest_.core_grid.begin(), nest_.core_grid.end(), wanted.begin(), wanted.end(), same)) {
+      return std::nullopt;
+    }
+    return "its core grid is not that of the schedule";
+  }
+
+  /// `inside`: the loops around, by their places in the order.
+  Broken block(const Block& statements, const std::vector<int>& inside) {
+    for (const StmtPtr& statement : statements) {
+      if (const auto* dma = std::get_if<Dma>(&statement->node)) {
+        const int tensor = nest_.tensors[static_cast<std::size_t>(dma->nest_tensor)].tensor;
+        transfers_.emplace_back(tensor, inside.empty() ? "" : read_.loop(inside.back()).name);
+      }
+      std::vector<int> inside_this = inside;
+      if (const auto* loop = std::get_if<Loop>(&statement->node)) {
+        const int place = place_of(loop->iterator);
+        if (auto broken = at_place(*loop, place, inside)) return broken;
+        inside_this.push_back(place);
+        seen_.insert(place);
+      }
+      if (const Block* body = body_of(*statement)) {
+        if (auto broken = block(*body, inside_this)) return broken;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// The order is one of the loops around the main stage, and one of those of every stage before it, which stand inside
+  /// of any of the others.
+  [[nodiscard]] bool ordered(int a, int b) const {
+    const auto in_main = [&](int loop) {
+      return std::find(read_.main.begin(), read_.main.end(), loop) != read_.main.end();
+    };
+    return in_main(a) ? in_main(b) : !in_main(b) && iterator_of(a).stage == iterator_of(b).stage;
+  }
+
+  [[nodiscard]] const ModelIterator& iterator_of(int loop) const {
+    return model_.iterators[static_cast<std::size_t>(read_.loop(loop).iterator)];
+  }
+
+  [[nodiscard]] int place_of(const std::string& iterator) const {
+    for (int l = 0; l < static_cast<int>(read_.order.size()); ++l) {
+      if (iterator_of(l).name == iterator) return l;
+    }
+    return -1;
+  }
+
+  [[nodiscard]] Broken at_place(const Loop& loop, int place, const std::vector<int>& inside) const {
+    const std::string& name = nest_.variables[loop.variable.index()].name;
+    if (place < 0) return fmt::format("the schedule has no loop of {}, which {} is", quoted_name(loop.iterator), name);
+    for (const int around : inside) {
+      if (place <= around && ordered(place, around)) {
+        return fmt::format("its loop {} stands inside {}", name, read_.loop(around).name);
+      }
+    }
+    const auto iterator = static_cast<std::size_t>(read_.loop(place).iterator);
+    const std::int64_t wanted = ceil_div(read_.ranges[iterator], read_.sizes[iterator]);
+    const Interval trips = bounds(loop.extent, [&](VarId v) { return nest_.variables[v.index()].range; });
+    if (trips.high == wanted) return std::nullopt;
+    return fmt::format("its loop {} has {} trips, the schedule {}", name, trips.high, wanted);
+  }
+
+  const LoopNest& nest_;
+  const GroupModel& model_;
+  const Schedule& schedule_;
+  const ReadSchedule& read_;
+  std::set<int> seen_;
+  std::vector<std::pair<int, std::string>> transfers_;  ///< stage tensor, and the innermost loop around
+};
+
+}  // namespace
+
+Schedule schedule_of(const Json& json) {
+  Schedule schedule;
+  if (json.contains("parallel")) {
+    schedule.parallel.emplace();
+    for (const Json& split : json.at("parallel")) {
+      schedule.parallel->push_back(
+          {split.at("iterator").get<std::string>(), whole_number(split.at("parts"), 1, max_parts)});
+    }
+  }
+  for (const auto& [iterator, size] : json.at("buffer").items()) {
+    schedule.buffer[iterator] = whole_number(size, 1, std::int64_t{1} << 40);
+  }
+  if (json.contains("order")) schedule.order = json.at("order").get<std::vector<std::string>>();
+  schedule.dma = json.at("dma").get<std::map<std::string, std::string>>();
+  for (const auto& [tensor, slots] : json.at("slots").items()) {
+    schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, max_slots));
+  }
+  return schedule;
+}
+
+std::optional<std::string> broken_schedule(const std::string& subject, const GroupModel& model,
+                                           const Schedule& schedule, const Target& target) {
+  if (!schedule.parallel || !schedule.order) return "it is not complete";
+  Schedule chosen;
+  chosen.parallel = schedule.parallel;
+  chosen.buffer = schedule.buffer;
+  const Scheduled filled = run_algorithms(subject, model, chosen, target, {});
+  if (const auto* refusal = std::get_if<Decision>(&filled)) return refusal->reason;
+  const auto& complete = std::get<Schedule>(filled);
+  if (!same_keys(schedule.buffer, complete.buffer)) return "it is not complete";
+  if (!same_keys(schedule.dma, complete.dma)) return "dma: the tensors are not those that are transferred";
+  if (!same_keys(schedule.slots, complete.slots)) return "slots: the tensors are not those that are transferred";
+  std::set<std::string> loops;
+  for (const std::string& loop : *schedule.order) {
+    if (!loops.insert(loop).second) return fmt::format("order: {} is named twice", loop);
+  }
+  for (const auto& [tensor, loop] : schedule.dma) {
+    if (!loop.empty() && !loops.contains(loop)) return fmt::format("dma: there is no loop '{}'", loop);
+  }
+  const auto one_slot = [](const auto& slots) { return slots.second == 1; };
+  if (!std::all_of(schedule.slots.begin(), schedule.slots.end(), one_slot)) return "slots: a buffer has one slot";
+  return std::nullopt;
+}
+
+std::optional<std::string> other_than_schedule(const LoopNest& nest, const GroupModel& model,
+                                               const Schedule& schedule) {
+  const auto read = read_schedule(nest.name, model, schedule);
+  if (const auto* refused = std::get_if<Decision>(&read)) return refused->reason;
+  return ScheduleCheck(nest, model, schedule, std::get<ReadSchedule>(read)).run();
+}
+
+}  // namespace stowage

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of the LDM at one point of the walk of verify_flow().
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stowage {
+
+enum class Holds : std::uint8_t {
+  nothing,  ///< never written, or overwritten through another buffer
+  filled,   ///< one value everywhere: where a reduction starts
+  partial,  ///< a reduction that its finish has still to complete
+  complete
+};
+
+inline std::string_view text(Holds holds) {
+  static constexpr std::array<std::string_view, 4> texts = {"nothing was put there", "it is only filled",
+                                                            "its reduction is not finished", "it is complete"};
+  return texts[static_cast<std::size_t>(holds)];
+}
+
+/// What a slot holds. Of a buffer that is not followed it is the box of the trip, without a number.
+struct Content {
+  Holds holds = Holds::nothing;
+  int box = 0;      ///< SlotWalk::box
+  int writer = -1;  ///< statement; of followed buffers
+  friend auto operator<=>(const Content&, const Content&) = default;
+};
+
+/// A transfer under way.
+struct Flight {
+  int statement = 0;
+  int cell = 0;
+  int box = 0;          ///< -1: one of another trip
+  std::string started;  ///< " (ko = 1)", of followed buffers
+  friend auto operator<=>(const Flight&, const Flight&) = default;
+};
+
+struct State {
+  std::vector<Content> contents;  ///< by cell
+  std::set<Flight> in_flight;
+  friend auto operator<=>(const State&, const State&) = default;
+};
+
+/// A slot of a buffer.
+struct Cell {
+  int buffer = 0;
+  int slot = 0;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+
+}  // namespace stowage

@@ -1,0 +1,101 @@
+/*
+ * matmul_1addd238: compute-core function of layer layer_matmul
+ *
+ *   input A f32[1,1024]
+ *   input B f32[1024,1024]
+ *   output C f32[1,1024]
+ *   matmul: C[x<1, y<1024] = sum_{k<1024} (A[x, k] * B[k, y])
+ *
+ * cores    1
+ * buffers  A_ldm of A: [1,64], 256 bytes at 0
+ *          B_ldm of B: [64,128], 32768 bytes at 256
+ *          C_ldm of C: [1,128], 512 bytes at 33024
+ * LDM      33536 bytes of buffers
+ * loops    x, yo, ko
+ * DMA      get A inside ko
+ *          get B inside ko
+ *          put C inside yo
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "slave.h"
+#include "dma.h"
+#include "simd.h"
+#include "layers_mix.h"
+#include "sw_rt.h"
+
+struct matmul_1addd238_ldm {
+  float A_ldm[1][64];  /* A: 256 bytes at 0 */
+  float B_ldm[64][128];  /* B: 32768 bytes at 256 */
+  float C_ldm[1][128];  /* C: 512 bytes at 33024 */
+  struct matmul_1addd238_para para;
+  volatile unsigned reply_para, reply_A, reply_B, reply_C;
+};
+SW_CHECK(matmul_1addd238_A_ldm_is_in_place, offsetof(struct matmul_1addd238_ldm, A_ldm) == 0);
+SW_CHECK(matmul_1addd238_B_ldm_is_in_place, offsetof(struct matmul_1addd238_ldm, B_ldm) == 256);
+SW_CHECK(matmul_1addd238_C_ldm_is_in_place, offsetof(struct matmul_1addd238_ldm, C_ldm) == 33024);
+SW_CHECK(matmul_1addd238_buffers_fit, 33536 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(matmul_1addd238_all_fits, sizeof(struct matmul_1addd238_ldm) <= SW_ARENA_BYTES);
+
+void matmul_1addd238(void *arg) {
+  const int core = athread_get_id(-1);
+  if (core >= 1) return;
+  struct matmul_1addd238_ldm *ldm = LDM_OF(struct matmul_1addd238_ldm);
+
+  /* the parameters: where the tensors are in main memory */
+  ldm->reply_para = 0;
+  athread_get(PE_MODE, arg, &ldm->para, sizeof ldm->para, (void *)&ldm->reply_para, 0, 0, 0);
+  dma_wait(&ldm->reply_para, 1);
+  float *A = ldm->para.A;
+  float *B = ldm->para.B;
+  float *C = ldm->para.C;
+
+  for (int x = 0; x < 1; x++) {
+    for (int yo = 0; yo < 8; yo++) {
+      const int y_at = 128 * yo;
+      /* initialisation of C */
+      for (int i = 0; i < 128; i++) ((float *)ldm->C_ldm)[i] = 0.0f;
+      for (int ko = 0; ko < 16; ko++) {
+        const int k_at = 64 * ko;
+        /* get A[x .. +1][k_at .. +64]: A inside ko */
+        ldm->reply_A = 0;
+        athread_get(PE_MODE, A + 1024 * x + k_at, ldm->A_ldm, 256, (void *)&ldm->reply_A, 0, 0, 0);
+        /* get B[k_at .. +64][y_at .. +128]: B inside ko */
+        ldm->reply_B = 0;
+        athread_get(PE_MODE, B + y_at + 1024 * k_at, ldm->B_ldm, 32768, (void *)&ldm->reply_B, 0, 3584, 512);
+        dma_wait(&ldm->reply_A, 1);
+        dma_wait(&ldm->reply_B, 1);
+        for (int yi = 0; yi < 128; yi += 16) {
+          floatv4 acc00, acc01, acc02, acc03;
+          simd_load(acc00, &ldm->C_ldm[0][yi]);
+          simd_load(acc01, &ldm->C_ldm[0][yi + 4]);
+          simd_load(acc02, &ldm->C_ldm[0][yi + 8]);
+          simd_load(acc03, &ldm->C_ldm[0][yi + 12]);
+          for (int ki = 0; ki < 64; ki++) {
+            floatv4 a_;
+            floatv4 b0_, b1_, b2_, b3_;
+            simd_loade(a_, &ldm->A_ldm[0][ki]);
+            simd_load(b0_, &ldm->B_ldm[ki][yi]);
+            simd_load(b1_, &ldm->B_ldm[ki][yi + 4]);
+            simd_load(b2_, &ldm->B_ldm[ki][yi + 8]);
+            simd_load(b3_, &ldm->B_ldm[ki][yi + 12]);
+            acc00 = simd_vmas(a_, b0_, acc00);
+            acc01 = simd_vmas(a_, b1_, acc01);
+            acc02 = simd_vmas(a_, b2_, acc02);
+            acc03 = simd_vmas(a_, b3_, acc03);
+          }
+          simd_store(acc00, &ldm->C_ldm[0][yi]);
+          simd_store(acc01, &ldm->C_ldm[0][yi + 4]);
+          simd_store(acc02, &ldm->C_ldm[0][yi + 8]);
+          simd_store(acc03, &ldm->C_ldm[0][yi + 12]);
+        }
+      }
+      /* put C[x .. +1][y_at .. +128]: C inside yo */
+      ldm->reply_C = 0;
+      athread_put(PE_MODE, ldm->C_ldm, C + 1024 * x + y_at, 512, (void *)&ldm->reply_C, 0, 0);
+      dma_wait(&ldm->reply_C, 1);
+    }
+  }
+}

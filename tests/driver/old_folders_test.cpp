@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan folders that an earlier version wrote (tests/driver/data says which): every command that opens a folder opens
+// them. They are never written again.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "driver/json/json.h"
+#include "driver/store/plan_file.h"
+#include "tests/driver/tool_runner.h"
+#include "tests/places.h"
+
+namespace stowage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A copy beside the network that it was compiled from, as it was when it was written.
+void bring(const std::string& network) {
+  const fs::path data = source_folder() / "tests" / "driver" / "data" / "version-1";
+  fs::copy(data / network, "old", fs::copy_options::recursive);
+  fs::copy(data / (network + ".onnx"), network + ".onnx");
+}
+
+Json json_of(const std::vector<std::string>& arguments) {
+  const ToolRun run = run_stowage(arguments);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  return Json::parse(run.out);
+}
+
+TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
+  const Workplace here;
+  const std::string network = GENERATE(std::string("inception"), std::string("matmul"));
+  CAPTURE(network);
+  bring(network);
+  const Json file = Json::parse(read_text("old/plan.json"));
+  REQUIRE(file.at("version") == 1);
+  Diagnostics diagnostics;
+  const auto compilation = read_compilation("old", diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(compilation);
+  // The nests are those of the folder, not ones that lowering makes today.
+  for (std::size_t i = 0; i < compilation->program.steps.size(); ++i) {
+    const auto& plan = compilation->program.steps[i].plan;
+    if (!plan) continue;
+    std::string text;
+    for (const Json& line : file.at("steps")[i].at("nest")) text += line.get<std::string>() + "\n";
+    CHECK(to_text(plan->nest) == text);
+    CHECK(plan->time.cycles == file.at("steps")[i].at("cycles"));
+  }
+  const ToolRun steps = run_stowage({"explain", "old", "--steps"});
+  INFO(steps.err);
+  CHECK(steps.code == 0);
+  CHECK(run_stowage({"report", "old", "-o", "page.html"}).code == 0);
+  if (network != "inception") return;
+  CHECK(read_text("old/plan.json").find("sibling_convolutions") != std::string::npos);
+  const Json explained = json_of({"explain", "old", "--json"});
+  CHECK(explained.dump().find("\"parallel_convolutions\"") != std::string::npos);
+  CHECK(explained.dump().find("\"sibling_convolutions\"") == std::string::npos);
+  for (const CandidateRecord& candidate : compilation->fusion.candidates) {
+    for (const std::string& name : candidate.templates) CHECK(name.find("sibling") == std::string::npos);
+    for (const Decision& refusal : candidate.refusals) CHECK(refusal.rule.find("sibling") == std::string::npos);
+  }
+  CHECK(run_stowage({"explain", "old", "--why-not", "conv_1x1,conv_3x3"}).code == 0);
+}
+
+TEST_CASE("a folder of version 1 and one of today are compared", "[old_folders]") {
+  const Workplace here;
+  bring("inception");
+  REQUIRE(run_stowage({"compile", "inception.onnx", "-o", "new", "--planner", "swtvm"}).code == 0);
+  const ToolRun same = run_stowage({"diff", "old", "new"});
+  INFO(same.out << same.err);
+  CHECK(same.code == 0);
+  const Json diff = json_of({"diff", "old", "new", "--json"});
+  CHECK(diff.dump().find("sibling_convolutions") == std::string::npos);
+}
+
+TEST_CASE("a folder of version 1 runs and agrees with the reference", "[old_folders]") {
+  const Workplace here;
+  const std::string network = GENERATE(std::string("inception"), std::string("matmul"));
+  CAPTURE(network);
+  bring(network);
+  // Its sources are not those that are emitted today.
+  const ToolRun refused = run_stowage({"run", "old", "--check"});
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("[source-changed]") != std::string::npos);
+  const ToolRun run = run_stowage({"run", "old", "--check", "--changed-sources"});
+  INFO(run.out << run.err);
+  CHECK(run.code == 0);
+  CHECK(run.out.find("agree with the reference") != std::string::npos);
+  // What is emitted today from its nest computes the same.
+  const std::string last = network == "matmul" ? "matmul" : "conv_1x1";
+  const ToolRun one = run_stowage({"run", "old", "--check", "--op", last});
+  INFO(one.out << one.err);
+  CHECK(one.code == 0);
+}
+
+TEST_CASE("words of version 1 are read in version 1 alone", "[old_folders]") {
+  const Workplace here;
+  bring("inception");
+  std::string text = read_text("old/plan.json");
+  const std::string version = "\"version\": 1";
+  text.replace(text.find(version), version.size(), "\"version\": 2");
+  write_text("old/plan.json", text);
+  const ToolRun today = run_stowage({"explain", "old"});
+  CHECK(today.code == 1);
+  CHECK(today.err.find("there is no role 'sibling'") != std::string::npos);
+  text.replace(text.find("\"version\": 2"), version.size(), "\"version\": 3");
+  write_text("old/plan.json", text);
+  const ToolRun later = run_stowage({"explain", "old"});
+  CHECK(later.code == 1);
+  CHECK(later.err.find("its version is 3, this tool reads versions 1 to 2") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace stowage::test

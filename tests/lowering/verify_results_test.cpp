@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nests that touch nothing that they must not, and yet write something else than their stages define. STOWAGE_SEED
+// repeats a run, STOWAGE_ROUNDS lengthens it.
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "core/evaluate.h"
+#include "lowering/interpret/interpret.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/verify/verify.h"
+#include "lowering/verify/verify_results.h"
+#include "operator_draw.h"
+#include "parsed_nest.h"
+#include "tests/random_runs.h"
+
+namespace stowage {
+namespace {
+
+Target machine() {
+  Target target;
+  target.name = "machine";
+  return target;
+}
+
+/// A mean: a sum with a finish, of which one core computes 4 rows at a time.
+constexpr const char* mean_text = R"(nest mean {
+  input A f32[8,64]
+  output M f32[8]
+  stage mean {
+    M[x < 8] = sum over k < 64 of #0
+    #0 = A[x, k]
+    finish (acc * 0.015625)
+  }
+  variables xo, ko
+  memory A = A strides [64, 1]
+  memory M = M strides [1] written
+  ldm 320 bytes
+  buffer AA f32[4,16] at 0, 256 bytes = A[4*xo, 16*ko]
+  buffer MM f32[4] at 256, 16 bytes = M[4*xo]
+  body {
+    0  for xo < 2 of x {
+    1    fill MM with 0
+    2    for ko < 4 of k {
+    3      get A[4*xo:4*xo + 4, 16*ko:16*ko + 16] -> AA
+    4      wait 3
+    5      compute update MM = mean(AA) over x=4*xo:4*xo + 4, k=16*ko:16*ko + 16
+         }
+    6    compute finish MM = mean(_) over x=4*xo:4*xo + 4
+    7    put MM -> M[4*xo:4*xo + 4]
+    8    wait 7
+       }
+  }
+}
+)";
+
+std::string replaced(std::string text, const std::string& before, const std::string& after) {
+  const auto at = text.find(before);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, before.size(), after);
+}
+
+/// What verify_results says of a nest that verify lets pass.
+std::string verdict(const std::string& text) {
+  const LoopNest nest = parsed(text);
+  REQUIRE(verify(nest, machine()).value_or("sound") == "sound");
+  const auto broken = verify_results(nest, machine());
+  return broken ? broken->substr(0, broken->find(':')) : "right";
+}
+
+std::string verdict(const std::string& before, const std::string& after) {
+  INFO(before << " -> " << after);
+  return verdict(replaced(mean_text, before, after));
+}
+
+TEST_CASE("a sum that is complete and finished once is right", "[verify_results]") {
+  CHECK(verdict(mean_text) == "right");
+  CHECK(verdict("for ko < 4 of k {", "for ko < 4 of k {  // another note") == "right");
+}
+
+TEST_CASE("a sum that begins with something else is refused", "[verify_results]") {
+  CHECK(verdict("fill MM with 0", "fill MM with 1") == "sum-starts-once");
+  CHECK(verdict("    8    wait 7\n", "    8    wait 7\n    9    fill MM with 0\n") == "sum-starts-once");
+}
+
+TEST_CASE("a sum without all of its terms, or with some twice, is refused", "[verify_results]") {
+  CHECK(verdict("for ko < 4", "for ko < 3") == "sum-complete");
+  CHECK(verdict("k=16*ko:16*ko + 16", "k=16*ko:16*ko + 15") == "sum-complete");
+  std::string twice = replaced(mean_text, "variables xo, ko", "variables xo, z, ko");
+  twice = replaced(twice, "    2    for ko < 4 of k {", "        for z < 2 of k {\n        for ko < 4 of k {");
+  // Statements are counted on from here.
+  for (const char* number : {"    3  ", "    5  ", "    6  ", "    8  "}) twice = replaced(twice, number, "       ");
+  twice = replaced(replaced(twice, "    4      wait 3", "wait 4"), "    7    put", "put");
+  twice = replaced(replaced(twice, "         compute finish", "}\n compute finish"), "wait 7", "wait 8");
+  CHECK(verdict(twice) == "sum-complete");
+}
+
+TEST_CASE("a sum that is finished twice, in its loops or in part is refused", "[verify_results]") {
+  const std::string finish = "    6    compute finish MM = mean(_) over x=4*xo:4*xo + 4\n";
+  CHECK(verdict(replaced(
+            replaced(replaced(mean_text, "    7    put", "    8    put"), "    8    wait 7", "    9    wait 8"), finish,
+            finish + "    7    compute finish MM = mean(_) over x=4*xo:4*xo + 4\n")) == "sum-finished-once");
+  const std::string narrow = "compute update MM = mean(AA) over x=4*xo:4*xo + 3";
+  CHECK(verdict("compute update MM = mean(AA) over x=4*xo:4*xo + 4", narrow) == "sum-finished-once");
+}
+
+TEST_CASE("a form that the emitter has no loops for is refused", "[verify_results]") {
+  CHECK(verdict("compute finish MM = mean(_) over x=4*xo:4*xo + 4",
+                "compute finish MM = mean(_) over x=4*xo:4*xo + 4 as vector lane x") == "right");
+  CHECK(verdict("k=16*ko:16*ko + 16\n", "k=16*ko:16*ko + 16 as vector lane k\n") == "compute-form");
+  CHECK(verdict("k=16*ko:16*ko + 16\n", "k=16*ko:16*ko + 16 as register_block lane x\n") == "compute-form");
+}
+
+TEST_CASE("a barrier, which no plan has yet, is refused", "[verify_results]") {
+  CHECK(verdict("    8    wait 7\n", "    8    wait 7\n    9    barrier\n") == "no-barrier");
+}
+
+// ---- by chance ----
+
+/// A text of a nest with a mistake behind its stages.
+class Mistakes {
+ public:
+  Mistakes(const std::string& text, std::uint64_t seed) : random_(seed) {
+    std::size_t line = 0;
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t end = text.find('\n', from);
+      const std::string whole = text.substr(from, end - from);
+      lines_.push_back(whole.substr(0, whole.find("  // ")));
+      if (lines_.back().starts_with("  variables ") || lines_.back().starts_with("  memory ")) {
+        first_ = first_ == 0 ? line : first_;
+      }
+      from = end + 1;
+      ++line;
+    }
+    for (const std::string& each : lines_) {
+      for (const std::string& word : words_of(each)) words_.push_back(word);
+    }
+  }
+
+  std::string next() {
+    std::vector<std::string> lines = lines_;
+    const std::size_t at = first_ + random_() % (lines.size() - first_);
+    switch (random_() % 6) {
+      case 0: lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at)); break;
+      case 1: {
+        const std::size_t other = first_ + random_() % (lines.size() - first_);
+        if (lines[at].size() > 7 && lines[other].size() > 7) {
+          const std::string kept = lines[at].substr(7);
+          lines[at] = lines[at].substr(0, 7) + lines[other].substr(7);
+          lines[other] = lines[other].substr(0, 7) + kept;
+        }
+        break;
+      }
+      default: {
+        std::vector<std::string> words = words_of(lines[at]);
+        if (words.empty()) break;
+        std::string& word = words[random_() % words.size()];
+        word = std::isdigit(static_cast<unsigned char>(word[0])) != 0 && random_() % 2 == 0
+                   ? std::to_string(std::stoll(word.substr(0, 9)) + (random_() % 2 == 0 ? 1 : -1))
+                   : words_[random_() % words_.size()];
+        lines[at].clear();
+        for (const std::string& each : words) lines[at] += each;
+      }
+    }
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+  }
+
+ private:
+  static std::vector<std::string> words_of(const std::string& line) {
+    std::vector<std::string> words;
+    const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (words.empty() || !in_word(line[i]) || !in_word(line[i - 1])) words.emplace_back();
+      words.back() += line[i];
+    }
+    return words;
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::string> lines_;
+  std::vector<std::string> words_;
+  std::size_t first_ = 0;
+};
+
+bool agree(const Tensor& expected, const Tensor& actual) {
+  double scale = 1e-30;
+  double worst = 0;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    const double e = expected.as_double(i);
+    const double a = actual.as_double(i);
+    if (std::isfinite(e)) scale = std::max(scale, std::abs(e));
+    if (e == a || (std::isnan(e) && std::isnan(a))) continue;
+    if (!std::isfinite(e) || !std::isfinite(a)) return false;
+    worst = std::max(worst, std::abs(e - a));
+  }
+  return worst / scale < 2e-5;
+}
+
+bool same_memory(const LoopNest& a, const LoopNest& b) {
+  return std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(), b.tensors.end(),
+                    [](const NestTensor& x, const NestTensor& y) {
+                      return x.tensor == y.tensor && x.strides == y.strides && x.written == y.written;
+                    });
+}
+
+TEST_CASE("what passes verify and verify_results computes its stages, however its text was changed",
+          "[verify_results]") {
+  const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261122);
+  const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 400);
+  int sound = 0;
+  int right = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    fixtures::OperatorDraw draw(seed + round);
+    const auto drawn = draw.draw();
+    if (!drawn) continue;
+    const Target target = draw.machine();
+    const Planned plan = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
+    if (std::holds_alternative<Decision>(plan)) continue;
+    const LoopNest& nest = std::get<Plan>(plan).nest;
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1: " << drawn->text);
+    REQUIRE(verify_results(nest, target).value_or("right") == "right");
+    std::map<int, Tensor> inputs;
+    std::map<std::string, Tensor> constants;
+    std::size_t next = 0;
+    for (std::size_t t = 0; t < drawn->stages.tensors.size(); ++t) {
+      const StageTensor& tensor = drawn->stages.tensors[t];
+      if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn->inputs[next++];
+      if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = *tensor.value;
+      if (tensor.value) constants.emplace(tensor.name, *tensor.value);
+    }
+    const int output = drawn->stages.stages.back().output;
+    const auto expected = evaluate(drawn->stages, drawn->inputs);
+    Mistakes mistakes(to_text(nest), seed + round);
+    for (int mistake = 0; mistake < 25; ++mistake) {
+      const std::string text = mistakes.next();
+      Diagnostics ignored;
+      const auto changed = parse_loop_nest(text, ignored, constants);
+      if (!changed || to_text(changed->stages) != to_text(nest.stages) || !same_memory(*changed, nest) ||
+          verify(*changed, target)) {
+        continue;
+      }
+      ++sound;
+      if (verify_results(*changed, target)) continue;
+      ++right;
+      INFO(text);
+      REQUIRE(agree(expected[static_cast<std::size_t>(output)], interpret(*changed, inputs).at(output)));
+    }
+  }
+  INFO(right << " of " << sound << " sound nests with a mistake were let pass");
+  // Most of those are changes that change nothing: names, largest extents, offsets in the LDM.
+  CHECK((rounds < 100 || (right > 20 && sound > right)));
+}
+
+}  // namespace
+}  // namespace stowage
