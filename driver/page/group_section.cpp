@@ -119,26 +119,6 @@ std::string buffer_table(const LoopNest& nest) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string term_table(const TimeEstimate& time) {
-  std::string html =
-      "<div class=\"scroll\"><table><thead><tr><th>term</th><th class=\"number\">cycles</th><th "
-      "class=\"number\">share</th>"
-      "<th>formula</th><th>source of its numbers</th></tr></thead><tbody>\n";
-  for (const TimeTerm& term : time.terms) {
-    const double share =
-        time.cycles > 0 ? 100.0 * static_cast<double>(term.cycles) / static_cast<double>(time.cycles) : 0;
-    html += fmt::format(
-        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{:.1f} %</td><td>{}</td><td>{}</td></tr>\n",
-        escaped(name_of(term.cost)), grouped_digits(term.cycles), share, escaped(formula_text(term.cost)),
-        escaped(source_of(term.cost)));
-  }
-  return html +
-         fmt::format(
-             "</tbody><tfoot><tr><td>all</td><td class=\"number\">{}</td><td></td><td>{}</td><td></td></tr></tfoot>"
-             "</table></div>\n",
-             grouped_digits(time.cycles), seconds_text(time.seconds));
-}
-
 std::string schedule_text(const Plan& plan) {
   std::vector<std::string> parts;
   for (const auto& [iterator, size] : plan.schedule.buffer) parts.push_back(fmt::format("{} = {}", iterator, size));
@@ -193,16 +173,18 @@ std::string reasons_part(const PageScope& scope, const ProgramStep& step) {
   return html;
 }
 
-std::string plan_parts(const PageScope& scope, const ProgramStep& step) {
+std::string plan_parts(const PageScope& scope, std::size_t number) {
+  const ProgramStep& step = scope.program().steps[number];
   const Plan& plan = *step.plan;
   const Target& target = scope.program().target;
   std::string html = fmt::format("<h3>What is computed</h3>\n<pre>{}</pre>\n", escaped(to_text(plan.nest.stages)));
   html += fmt::format("<h3>Loop nest</h3>\n<p>{}</p>\n", schedule_text(plan));
   html += nest_table(plan, target);
   html += reasons_part(scope, step);
-  html +=
-      "<h3>Scratchpad of a core</h3>\n<figure>" + ldm_bar(plan.nest, target) + "</figure>\n" + buffer_table(plan.nest);
-  html += "<h3>Time</h3>\n" + term_table(plan.time);
+  html += "<h3>Scratchpad of a core</h3>\n<figure>" + ldm_chart(scope.program(), number) + "</figure>\n" +
+          buffer_table(plan.nest);
+  html += fmt::format("<h3>Time: {} cycles, {}</h3>\n<figure>{}</figure>\n", grouped_digits(plan.time.cycles),
+                      seconds_text(plan.time.seconds), cost_chart(scope.program(), number));
   return html;
 }
 
@@ -266,7 +248,7 @@ std::string group_section(const PageScope& scope, std::size_t number, std::int64
     html += "<span>no kernel</span><span></span><span></span>";
   }
   html += "</summary>\n" + members(graph, group);
-  html += step.plan ? plan_parts(scope, step) : "<p>A view: other shape, same memory, nothing to do.</p>\n";
+  html += step.plan ? plan_parts(scope, number) : "<p>A view: other shape, same memory, nothing to do.</p>\n";
   const std::vector<const TraceRecord*>& records = scope.records_about(group.name);
   if (const std::string table = decisions_table(records, false, is_about_fusion); !table.empty()) {
     html += "<h3>Why these operators</h3>\n" + table;

@@ -33,11 +33,16 @@ std::string anchor_of(std::size_t step);
 /// "[12 KiB]" with a tooltip of the exact number and the number as value for sorting.
 std::string number_cell(std::int64_t value, const std::string& shown);
 
-/// Operations per second against operations per DMA byte, both logarithmic, under the roofs of the target.
-std::string roofline(const PageScope& scope);
-/// One core's scratchpad as a bar of addresses.
-std::string ldm_bar(const LoopNest& nest, const Target& target);
-/// The area of activations: addresses against steps.
+// Pictures (driver/drawing).
+
+std::string roofline_chart(const PageScope& scope);
+/// The terms of a fused operator's time, and the bytes of its tensors.
+std::string cost_chart(const Program& program, std::size_t step);
+/// What a network's time is spent on.
+std::string cost_chart(const Program& program, const std::string& network);
+/// One core's scratchpad over the statements of a fused operator's nest.
+std::string ldm_chart(const Program& program, std::size_t step);
+/// The area of activations.
 std::string memory_chart(const PageScope& scope);
 
 /// The section of one fused operator.

@@ -45,19 +45,9 @@ std::string tiles(const Program& program) {
   return html + "</dl>\n";
 }
 
-std::string time_part(const Program& program) {
-  TimeShares all;
-  for (const ProgramStep& step : program.steps) {
-    if (step.plan) all.add(step.plan->time);
-  }
-  const auto percent = [&](std::int64_t part) {
-    return all.sum() > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all.sum()) : 0;
-  };
-  return fmt::format(
-      "<h2 id=\"time\">Where the time goes</h2>\n{}{}<p>Fetching {:.1f} %, computing {:.1f} %, writing back {:.1f} %, "
-      "filling {:.1f} %, launching {:.1f} %. Nothing overlaps in this time model.</p>\n",
-      time_bar(all, all.sum(), "bar tall"), time_key(), percent(all.get), percent(all.compute), percent(all.put),
-      percent(all.fill), percent(all.launch));
+std::string time_part(const Compilation& compilation) {
+  return "<h2 id=\"time\">Where the time goes</h2>\n<figure>" + cost_chart(compilation.program, compilation.network) +
+         "<figcaption>Nothing overlaps in this time model: the parts add up.</figcaption></figure>\n";
 }
 
 /// What a network of very many fused operators leaves out, and how to get it; "" of a page that is whole.
@@ -142,11 +132,10 @@ std::string pictures_part(const std::vector<PagePicture>& pictures) {
 }
 
 std::string roofline_part(const PageScope& scope) {
-  return "<h2 id=\"roofline\">Roofline</h2>\n<figure>" + roofline(scope) + "<figcaption>" +
+  return "<h2 id=\"roofline\">Roofline</h2>\n<figure>" + roofline_chart(scope) + "<figcaption>" +
          (scope.is_whole() ? "" : "Only those that are told in full. ") +
-         "Each dot is a fused operator, the larger the more of the time it takes. On the slope DMA limits "
-         "it, "
-         "under the level line arithmetic does; the distance to the roof is what launches, start-ups of transfers and "
+         "On the slope DMA limits a fused operator, under the level line arithmetic does; the distance to the roof is "
+         "what launches, start-ups of transfers and "
          "small blocks cost. Operations are those of the operators' definitions.</figcaption></figure>\n";
 }
 
@@ -160,11 +149,7 @@ std::string memory_part(const PageScope& scope) {
       bytes_text(memory.parameter_bytes), bytes_text(memory.activation_bytes),
       scope.is_whole() ? "" : "; here are those that fused operators told in full read and write", memory_chart(scope));
   html +=
-      "<p class=\"key\"><span style=\"--swatch: var(--input)\">input of the network</span>"
-      "<span style=\"--swatch: var(--intermediate)\">between fused operators</span>"
-      "<span style=\"--swatch: var(--output)\">output</span></p>\n"
-      "<details><summary>" +
-      std::string(scope.is_whole() ? "All places" : "Their places") +
+      "<details><summary>" + std::string(scope.is_whole() ? "All places" : "Their places") +
       "</summary>\n<div class=\"scroll\"><table "
       "class=\"sortable\"><thead><tr><th>tensor</th>"
       "<th>area</th><th class=\"number\">address</th><th class=\"number\">bytes</th><th class=\"number\">from step</th>"
@@ -193,11 +178,7 @@ std::string group_sections(const PageScope& scope) {
       "<h2 id=\"each\">Each fused operator</h2>\n<p>Counts are sums over all cores: how often a statement fills or "
       "empties "
       "its buffer, with blocks of which size, and the bandwidth that the time model predicts with start-ups.</p>\n"
-      "<p class=\"key\"><span style=\"--swatch: var(--input)\">input</span><span style=\"--swatch: "
-      "var(--constant)\">parameter"
-      "</span><span style=\"--swatch: var(--intermediate)\">intermediate</span><span style=\"--swatch: "
-      "var(--output)\">output"
-      "</span></p>\n<div class=\"controls\"><button type=\"button\" id=\"open-all\">open all</button>"
+      "<div class=\"controls\"><button type=\"button\" id=\"open-all\">open all</button>"
       "<button type=\"button\" id=\"close-all\">close all</button>"
       "<input id=\"filter\" type=\"search\" placeholder=\"filter by name or kind\" aria-label=\"filter\"/></div>\n";
   for (std::size_t i = 0; i < scope.program().steps.size(); ++i) {
@@ -314,8 +295,8 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
       "<nav><a href=\"#time\">time</a><a href=\"#groups\">fused operators</a><a href=\"#pictures\">pictures</a>"
       "<a href=\"#roofline\">roofline</a><a href=\"#memory\">main memory</a><a href=\"#fusion\">fusion</a>"
       "<a href=\"#each\">each fused operator</a></nav>\n";
-  html +=
-      time_part(program) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) + memory_part(scope);
+  html += time_part(compilation) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) +
+          memory_part(scope);
   html += fusion_part(scope);
   html += group_sections(scope);
   return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_page_text("script.js"));

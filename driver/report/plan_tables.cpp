@@ -1,119 +1,319 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/report/plan_tables.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/quoting.h"
+#include "driver/report/nest_outline.h"
 #include "driver/report/nest_rows.h"
+#include "lowering/model/ldm_room.h"
 
 namespace stowage {
 
 namespace {
 
-/// Lines of cells.
-class Csv {
- public:
-  explicit Csv(const std::vector<std::string>& headings) { add(headings); }
-  void add(const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) text_ += (i > 0 ? "," : "") + csv_cell(cells[i]);
-    text_ += "\r\n";
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
+using Kind = ColumnKind;
 
- private:
-  std::string text_;
-};
-
-std::string number(std::int64_t value) { return std::to_string(value); }
-
-std::string groups_csv(const Program& program) {
-  Csv csv({"step", "fused operator", "template", "operators", "cycles", "time_s", "dma_transfers", "dma_operations",
-           "dma_bytes", "ldm_bytes", "flops"});
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& [group, plan] = program.steps[i];
-    std::vector<std::string> row = {number(static_cast<std::int64_t>(i)), group.name, group.template_name,
-                                    number(static_cast<std::int64_t>(group.operators.size()))};
-    if (plan) {
-      const DmaTotals dma = dma_totals(plan->counts);
-      row.insert(row.end(), {number(plan->time.cycles), fmt::format("{}", plan->time.seconds), number(dma.transfers),
-                             number(dma.operations), number(dma.bytes), number(plan->nest.ldm_bytes),
-                             number(flops(plan->nest.stages))});
-    } else {
-      row.resize(11);  // a view costs nothing
-    }
-    csv.add(row);
-  }
-  return csv.text();
+double share_of(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-std::string operators_csv(const Program& program) {
-  Csv csv({"step", "fused operator", "operator", "kind", "role", "output type", "output shape", "output bytes"});
+std::int64_t bytes_of(const GraphTensor& tensor) { return element_count(tensor.shape) * byte_size(tensor.type); }
+
+// Columns that several tables have.
+
+/// What only files and reports show.
+Column hidden(Column column) {
+  column.shown = false;
+  return column;
+}
+
+Column keyed(std::string key, Column column) {
+  column.key = std::move(key);
+  return column;
+}
+
+Column step_column() { return keyed("step", {"#", Kind::count, "place in the order of execution"}); }
+
+Column group_column() {
+  return keyed("fused operator", {"group", Kind::text, "name of the fused operator: that of its anchor"});
+}
+
+std::string extents_of(const std::vector<std::int64_t>& extents) { return fmt::format("{}", fmt::join(extents, "x")); }
+
+std::string_view role_name(TensorRole role) {
+  switch (role) {
+    case TensorRole::input: return "input";
+    case TensorRole::constant: return "constant";
+    case TensorRole::intermediate: return "intermediate";
+    case TensorRole::output: return "output";
+  }
+  return "";
+}
+
+}  // namespace
+
+PlanTable plan_groups_table(const Program& program) {
+  PlanTable table;
+  table.title = "Groups";
+  table.columns = {
+      step_column(),
+      group_column(),
+      keyed("template", {"template", Kind::text, "the fusion template that allowed it"}),
+      keyed("operators", {"operators", Kind::count, "operators of the computation graph in it", true}),
+      keyed("cycles", {"cycles", Kind::cycles, "predicted: the sum of all terms in the cost pane", true, true, true}),
+      keyed("share", {"share", Kind::share, "of the network's predicted time", true}),
+      keyed("dma_bytes", {"DMA bytes", Kind::bytes, "moved between main memory and LDM, all cores", true, true, true}),
+      keyed("dma_transfers",
+            {"transfers", Kind::count, "fillings and emptyings of LDM buffers, all cores", true, true, true}),
+      keyed("dma_operations", {"operations", Kind::count, "Athread DMA calls, all cores", true, true, true}),
+      keyed("ldm_bytes", {"LDM", Kind::bytes, "peak of one core's scratchpad", false, true, true}),
+      keyed("ldm_share", {"LDM use", Kind::share, "LDM divided by what the target leaves to buffers"}),
+      keyed("flops", hidden({"flop", Kind::count, "floating-point operations by definition", true})),
+      keyed("flop_per_byte", hidden({"flop/byte", Kind::number, "operational intensity: flop divided by DMA bytes"})),
+      keyed("cores", hidden({"cores", Kind::count, "cores that take part"})),
+      keyed("time_s", hidden({"seconds", Kind::seconds, "predicted time"})),
+  };
+  const std::int64_t cycles = totals_of(program).cycles;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const auto& [group, plan] = program.steps[i];
+    PlanRow row;
+    row.step = static_cast<int>(i);
+    row.cells = {static_cast<std::int64_t>(i), group.name, group.template_name,
+                 static_cast<std::int64_t>(group.operators.size())};
+    if (plan) {
+      const DmaTotals dma = dma_totals(plan->counts);
+      const std::int64_t ldm = plan->nest.ldm_bytes;
+      const std::int64_t work = flops(plan->nest.stages);
+      row.cells.insert(
+          row.cells.end(),
+          {plan->time.cycles, share_of(plan->time.cycles, cycles), dma.bytes, dma.transfers, dma.operations, ldm,
+           share_of(ldm, ldm_for_buffers(plan->nest, program.target)), work, share_of(work, dma.bytes),
+           static_cast<std::int64_t>(plan->nest.cores_used()), plan->time.seconds});
+    }
+    row.cells.resize(table.columns.size());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+PlanTable plan_operators_table(const Program& program) {
+  PlanTable table;
+  table.title = "Operators";
+  table.columns = {
+      keyed("operator", {"operator", Kind::text, "unique name in the computation graph"}),
+      keyed("kind", {"kind", Kind::text, "name in the operator table"}),
+      keyed("fused operator", {"group", Kind::text, "fused operator that it belongs to", false, true, true}),
+      keyed("role", {"role", Kind::text, "in the group's template", false, true, true}),
+      keyed("output", {"output", Kind::text, "type and shape of its output"}),
+      keyed("output bytes", {"output bytes", Kind::bytes, "of its output tensor", true, true, true}),
+      keyed("parameter bytes", {"parameter bytes", Kind::bytes, "of the constants it reads", true, true, true}),
+      keyed("nodes", hidden({"ONNX nodes", Kind::text, "nodes of the model that it stems from"})),
+      keyed("step", hidden({"#", Kind::count, "place of its group in the order of execution"})),
+      keyed("output type", hidden({"type", Kind::text, "of the elements of its output"})),
+      keyed("output shape", hidden({"shape", Kind::extents, "of its output"})),
+  };
   const Graph& graph = program.fused.graph;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const FusedOperator& group = program.steps[i].group;
     for (std::size_t member = 0; member < group.operators.size(); ++member) {
       const Operator& op = graph.op(group.operators[member]);
+      std::int64_t parameters = 0;
+      for (const auto& input : op.inputs) {
+        if (input && graph.tensor(*input).constant) parameters += bytes_of(graph.tensor(*input));
+      }
       const GraphTensor& output = graph.tensor(op.output);
-      csv.add({number(static_cast<std::int64_t>(i)), group.name, op.name, op.kind,
-               member < group.roles.size() ? group.roles[member] : "", std::string(name_of(output.type)),
-               fmt::format("{}", fmt::join(output.shape, "x")),
-               number(element_count(output.shape) * static_cast<std::int64_t>(byte_size(output.type)))});
+      PlanRow row;
+      row.cells = {op.name,
+                   op.kind,
+                   group.name,
+                   member < group.roles.size() ? group.roles[member] : "",
+                   fmt::format("{}{}", name_of(output.type), to_text(output.shape)),
+                   bytes_of(output),
+                   parameters,
+                   fmt::format("{}", fmt::join(op.origins, ", ")),
+                   static_cast<std::int64_t>(i),
+                   std::string(name_of(output.type)),
+                   extents_of(output.shape)};
+      row.step = static_cast<int>(i);
+      row.op = static_cast<int>(group.operators[member].index());
+      row.name = op.name;
+      table.rows.push_back(std::move(row));
     }
   }
-  return csv.text();
+  return table;
 }
 
-std::string dma_csv(const Program& program) {
-  Csv csv({"step", "fused operator", "statement", "direction", "tensor", "inside loop", "elements", "transfers",
-           "operations", "bytes", "smallest_block_bytes", "largest_block_bytes", "cycles", "bytes_per_s"});
+PlanTable plan_buffers_table(const Program& program) {
+  PlanTable table;
+  table.title = "Buffers";
+  table.columns = {
+      group_column(),
+      keyed("buffer", {"buffer", Kind::text, "name in the loop nest and in the emitted C"}),
+      keyed("tensor", {"tensor", Kind::text, "what it holds a box of"}),
+      keyed("role", {"role", Kind::text, "input, constant, intermediate or output of the group"}),
+      keyed("extents", {"box", Kind::extents, "elements held per dimension, highest first", false, true, true}),
+      keyed("slots", {"slots", Kind::count, "1: get, compute, put in turn"}),
+      keyed("address", {"offset", Kind::bytes, "from the start of the LDM arena"}),
+      keyed("bytes", {"bytes", Kind::bytes, "of the buffer with all its slots", false, true, true}),
+      keyed("share", {"share", Kind::share, "of the LDM that the target leaves to buffers"}),
+      hidden(step_column()),
+  };
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const auto& [group, plan] = program.steps[i];
     if (!plan) continue;
-    for (const NestRow& row : nest_rows(*plan, program.target)) {
-      if (row.kind != NestRow::Kind::get && row.kind != NestRow::Kind::put) continue;
-      csv.add({number(static_cast<std::int64_t>(i)), group.name, number(row.statement),
-               row.kind == NestRow::Kind::get ? "get" : "put", row.tensor, row.loop, row.box, number(row.transfers),
-               number(row.operations), number(row.bytes), number(row.smallest_block), number(row.largest_block),
-               number(row.cycles), fmt::format("{:.0f}", row.bytes_per_second)});
+    const LoopNest& nest = plan->nest;
+    const std::int64_t room = ldm_for_buffers(nest, program.target);
+    for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+      const Buffer& buffer = nest.buffers[b];
+      const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
+      PlanRow row;
+      row.cells = {group.name,
+                   buffer.name,
+                   tensor.name,
+                   std::string(role_name(tensor.role)),
+                   extents_of(buffer.extents),
+                   static_cast<std::int64_t>(buffer.slots),
+                   buffer.offset,
+                   buffer.bytes(),
+                   share_of(buffer.bytes(), room),
+                   static_cast<std::int64_t>(i)};
+      row.step = static_cast<int>(i);
+      row.buffer = static_cast<int>(b);
+      row.name = tensor.name;
+      table.rows.push_back(std::move(row));
     }
   }
-  return csv.text();
+  return table;
 }
 
-std::string buffers_csv(const Program& program) {
-  Csv csv({"step", "fused operator", "buffer", "tensor", "extents", "slots", "address", "bytes"});
+namespace {
+
+std::vector<Column> dma_columns() {
+  Column inside = keyed("inside loop", {"inside", Kind::text, "innermost loop around it", false, true, true});
+  inside.absent = "(outside the loops)";
+  return {
+      group_column(),
+      keyed("statement", {"statement", Kind::count, "number in the loop nest"}),
+      keyed("direction", {"DMA", Kind::text, "get: main memory to LDM, put: the way back"}),
+      keyed("tensor", {"tensor", Kind::text, "in main memory"}),
+      std::move(inside),
+      keyed("transfers",
+            {"transfers", Kind::count, "fillings or emptyings of the buffer, all cores", true, true, true}),
+      keyed("operations", {"operations", Kind::count, "Athread calls, all cores", true, true, true}),
+      keyed("bytes", {"bytes", Kind::bytes, "moved, all cores", true, true, true}),
+      keyed("share", {"share", Kind::share, "of the network's DMA bytes", true}),
+      keyed("block",
+            {"block bytes", Kind::text, "contiguous bytes of one operation; small blocks are slow", false, true, true}),
+      keyed("cycles", {"cycles", Kind::cycles, "predicted: bytes by bandwidth of their block size, and start-ups", true,
+                       true, true}),
+      keyed("bytes_per_s", {"bandwidth", Kind::rate, "bytes divided by the predicted time"}),
+      keyed("elements", hidden({"elements", Kind::extents, "of the largest box that a transfer moves"})),
+      keyed("smallest_block_bytes", hidden({"smallest block", Kind::bytes, "contiguous bytes of one operation"})),
+      keyed("largest_block_bytes", hidden({"largest block", Kind::bytes, "contiguous bytes of one operation"})),
+      hidden(step_column()),
+  };
+}
+
+/// "256" where all operations have one block size, "64 to 256" otherwise.
+std::string blocks_of(const NestRow& row) {
+  if (row.largest_block == 0) return "";
+  return row.smallest_block == row.largest_block ? std::to_string(row.largest_block)
+                                                 : fmt::format("{} to {}", row.smallest_block, row.largest_block);
+}
+
+}  // namespace
+
+PlanTable plan_dma_table(const Program& program) {
+  PlanTable table{"DMA", dma_columns(), {}};
+  const std::int64_t all_bytes = totals_of(program).dma.bytes;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const auto& [group, plan] = program.steps[i];
     if (!plan) continue;
-    for (const Buffer& buffer : plan->nest.buffers) {
-      csv.add({number(static_cast<std::int64_t>(i)), group.name, buffer.name,
-               plan->nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)].name,
-               fmt::format("{}", fmt::join(buffer.extents, "x")), number(buffer.slots), number(buffer.offset),
-               number(buffer.bytes())});
+    for (const NestRow& transfer : nest_rows(*plan, program.target)) {
+      const bool get = transfer.kind == NestRow::Kind::get;
+      if (!get && transfer.kind != NestRow::Kind::put) continue;
+      PlanRow row;
+      row.step = static_cast<int>(i);
+      row.statement = transfer.statement;
+      row.name = (get ? "get " : "put ") + transfer.tensor;
+      row.cells = {group.name,
+                   static_cast<std::int64_t>(transfer.statement),
+                   get ? "get" : "put",
+                   transfer.tensor,
+                   transfer.loop,
+                   transfer.transfers,
+                   transfer.operations,
+                   transfer.bytes,
+                   share_of(transfer.bytes, all_bytes),
+                   blocks_of(transfer),
+                   transfer.cycles,
+                   transfer.bytes_per_second > 0 ? Cell(transfer.bytes_per_second) : Cell(),
+                   transfer.box,
+                   transfer.smallest_block,
+                   transfer.largest_block,
+                   static_cast<std::int64_t>(i)};
+      table.rows.push_back(std::move(row));
     }
   }
-  return csv.text();
+  return table;
 }
 
-struct TableRow {
+namespace {
+
+/// A table as a file: its name, how it is made, and the columns that the file has.
+struct TableFile {
   std::string_view name;
-  std::string (*csv)(const Program& program);
+  PlanTable (*make)(const Program& program);
+  std::vector<std::string_view> keys;
 };
-constexpr TableRow tables[] = {
-    {"groups", groups_csv}, {"operators", operators_csv}, {"dma", dma_csv}, {"buffers", buffers_csv}};
+
+std::vector<TableFile> table_files() {
+  return {{"groups",
+           plan_groups_table,
+           {"step", "fused operator", "template", "operators", "cycles", "time_s", "dma_transfers", "dma_operations",
+            "dma_bytes", "ldm_bytes", "flops"}},
+          {"operators",
+           plan_operators_table,
+           {"step", "fused operator", "operator", "kind", "role", "output type", "output shape", "output bytes"}},
+          {"dma",
+           plan_dma_table,
+           {"step", "fused operator", "statement", "direction", "tensor", "inside loop", "elements", "transfers",
+            "operations", "bytes", "smallest_block_bytes", "largest_block_bytes", "cycles", "bytes_per_s"}},
+          {"buffers",
+           plan_buffers_table,
+           {"step", "fused operator", "buffer", "tensor", "extents", "slots", "address", "bytes"}}};
+}
+
+std::string csv_of(const PlanTable& table, const std::vector<std::size_t>& columns) {
+  std::string text;
+  const auto line = [&](const auto& cell) {
+    for (std::size_t i = 0; i < columns.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(cell(columns[i]));
+    text += "\r\n";
+  };
+  line([&](std::size_t column) { return table.columns[column].key; });
+  for (const PlanRow& row : table.rows) {
+    line([&](std::size_t column) { return plain_text(row.cells[column], table.columns[column].kind); });
+  }
+  return text;
+}
 
 }  // namespace
 
 std::vector<std::string> plan_table_names() {
   std::vector<std::string> names;
-  for (const TableRow& row : tables) names.emplace_back(row.name);
+  for (const TableFile& file : table_files()) names.emplace_back(file.name);
   return names;
 }
 
-std::optional<std::string> plan_table_csv(const Program& program, std::string_view table) {
-  for (const TableRow& row : tables) {
-    if (row.name == table) return row.csv(program);
+std::optional<std::string> plan_table_csv(const Program& program, std::string_view name) {
+  for (const TableFile& file : table_files()) {
+    if (file.name != name) continue;
+    const PlanTable table = file.make(program);
+    return csv_of(table, columns_by_key(table.columns, file.keys));
   }
   return std::nullopt;
 }

@@ -67,25 +67,6 @@ QString CodeLine::text() const {
   return text;
 }
 
-std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest) {
-  std::vector<int> buffers;
-  if (const auto* dma = std::get_if<Dma>(&statement.node)) {
-    buffers = {dma->buffer};
-  } else if (const auto* fill = std::get_if<Fill>(&statement.node)) {
-    buffers = {fill->buffer};
-  } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
-    const Stmt* awaited = find_statement(nest, wait->dma);
-    if (awaited != nullptr) return buffers_of(*awaited, nest);
-  } else if (const auto* work = std::get_if<Compute>(&statement.node)) {
-    std::set<int> used = {work->output_buffer};
-    for (const auto& read : work->read_buffers) {
-      if (read) used.insert(*read);
-    }
-    buffers.assign(used.begin(), used.end());
-  }
-  return buffers;
-}
-
 QString statement_tip(const LoadedPlan& plan, int index, int statement, const Look& look) {
   const StepFacts* step = plan.step(index);
   const StatementFacts* facts = step != nullptr ? step->find(statement) : nullptr;

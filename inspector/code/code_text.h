@@ -49,7 +49,5 @@ std::vector<CodeRun> highlight_nest(const QString& line, const Theme& theme);
 
 /// Several sentences about a statement with its numbers.
 QString statement_tip(const LoadedPlan& plan, int step, int statement, const Look& look);
-/// LDM buffers that a statement touches.
-std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest);
 
 }  // namespace stowage::inspector

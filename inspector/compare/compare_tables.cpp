@@ -132,7 +132,7 @@ ComparedColumns add_columns(Table& table) {
     columns.of_table.push_back(c);
     columns.is_change.push_back(false);
     if (!column.compared) continue;
-    const bool text = column.kind == ColumnKind::text;
+    const bool text = is_text(column.kind);
     all.push_back({text ? column.title + " before" : "Δ " + column.title, change_kind(column.kind),
                    text ? "in the baseline, where it was another" : "now minus the baseline's", column.summed, true,
                    false, column.title});

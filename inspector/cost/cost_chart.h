@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of the time estimate: its terms with their formulas, the roofline of all groups, bytes moved per tensor.
+// Pictures of the time estimate (driver/drawing) of what is open: its terms with their formulas, the bytes moved per
+// tensor, the roofline of all groups.
 #pragma once
 
 #include "inspector/draw/drawing.h"
@@ -13,18 +14,6 @@ namespace stowage::inspector {
 /// comparison every bar has the baseline's as a line across it, and the change behind its number.
 Drawing cost_terms(const LoadedPlan& plan, int step, const Look& look, QSizeF room,
                    const PlanComparison* comparison = nullptr);
-/// Log-log: flop per DMA byte against flop per second, under the target's roofs, one dot a group.
 Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room);
-
-/// A group's dot. Groups without flop or DMA have none.
-struct RooflinePoint {
-  int step = 0;
-  double intensity = 0;  ///< flop per DMA byte
-  double rate = 0;       ///< flop per second
-};
-std::vector<RooflinePoint> roofline_points(const LoadedPlan& plan);
-/// Flop per second that the target's cores reach in vector form, and bytes per second of its largest blocks.
-double peak_rate(const Target& target);
-double peak_bandwidth(const Target& target);
 
 }  // namespace stowage::inspector

@@ -4,8 +4,8 @@
 #include <QFontMetricsF>
 #include <QLineF>
 #include <algorithm>
-#include <cmath>
 
+#include "driver/drawing/sheet.h"
 #include "inspector/draw/hatching.h"
 
 namespace stowage::inspector {
@@ -13,21 +13,15 @@ namespace stowage::inspector {
 QRectF Mark::bounds() const { return kind == Kind::line || kind == Kind::polygon ? points.boundingRect() : rect; }
 
 std::vector<QLineF> hatching(const QRectF& rect, Qt::BrushStyle pattern) {
-  constexpr double distance = 7;
+  using drawing::Pattern;
+  const Pattern wanted = pattern == Qt::BDiagPattern       ? Pattern::rising
+                         : pattern == Qt::FDiagPattern     ? Pattern::falling
+                         : pattern == Qt::DiagCrossPattern ? Pattern::crossed
+                                                           : Pattern::none;
   std::vector<QLineF> strokes;
-  const auto diagonals = [&](bool rising) {
-    for (double at = distance / 2; at < rect.width() + rect.height(); at += distance) {
-      // x + y = at, seen from the upper left corner; rising ones lean to the right, falling ones are mirrored.
-      const double from = std::max(0.0, at - rect.height());
-      const double to = std::min(at, rect.width());
-      const auto point = [&](double x) {
-        return QPointF(rising ? rect.left() + x : rect.right() - x, rect.top() + (at - x));
-      };
-      strokes.emplace_back(point(from), point(to));
-    }
-  };
-  if (pattern == Qt::BDiagPattern || pattern == Qt::DiagCrossPattern) diagonals(true);
-  if (pattern == Qt::FDiagPattern || pattern == Qt::DiagCrossPattern) diagonals(false);
+  for (const auto& [from, to] : drawing::hatching({rect.x(), rect.y(), rect.width(), rect.height()}, wanted)) {
+    strokes.emplace_back(from.x, from.y, to.x, to.y);
+  }
   return strokes;
 }
 
@@ -138,39 +132,20 @@ void paint(QPainter& painter, const Drawing& drawing) {
 
 double add_legend(Drawing& drawing, QPointF at, double right, const std::vector<LegendEntry>& entries,
                   const QColor& text, const QColor& outline, const QFont& font) {
+  if (entries.empty()) return 0;
   const QFontMetricsF metrics(font);
   const double row = metrics.height() + 4;
   const double box = metrics.ascent();
-  double x = at.x();
-  double y = at.y();
-  for (const LegendEntry& entry : entries) {
-    const double width = metrics.horizontalAdvance(entry.text) + 1;
-    if (x > at.x() && x + box + 5 + width > right) {
-      x = at.x();
-      y += row;
-    }
-    drawing.rect({x, y + (row - box) / 2, box, box}, entry.color, outline).pattern = entry.pattern;
-    drawing.text({x + box + 5, y, width, row}, entry.text, text, font);
-    x += box + 5 + width + 14;
+  constexpr double gap = 5;
+  std::vector<double> widths;
+  for (const LegendEntry& entry : entries) widths.push_back(box + gap + metrics.horizontalAdvance(entry.text) + 1);
+  const std::vector<drawing::Point> places = drawing::in_rows({at.x(), at.y()}, right, row, widths);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& [x, y] = places[i];
+    drawing.rect({x, y + (row - box) / 2, box, box}, entries[i].color, outline).pattern = entries[i].pattern;
+    drawing.text({x + box + gap, y, widths[i] - box - gap, row}, entries[i].text, text, font);
   }
-  return entries.empty() ? 0 : y + row - at.y();
-}
-
-std::vector<double> ticks(double top, int most, bool binary) {
-  std::vector<double> places;
-  if (!(top > 0) || most < 1) return places;
-  double step = 0;
-  if (binary) {
-    step = std::exp2(std::ceil(std::log2(top / most)));
-  } else {
-    const double power = std::pow(10, std::floor(std::log10(top / most)));
-    for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
-      step = factor * power;
-      if (top / step <= most) break;
-    }
-  }
-  for (int i = 0; i * step <= top * (1 + 1e-9); ++i) places.push_back(i * step);
-  return places;
+  return places.back().y + row - at.y();
 }
 
 }  // namespace stowage::inspector

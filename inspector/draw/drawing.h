@@ -67,7 +67,4 @@ struct LegendEntry {
 double add_legend(Drawing& drawing, QPointF at, double right, const std::vector<LegendEntry>& entries,
                   const QColor& text, const QColor& outline, const QFont& font);
 
-/// Places of round numbers (1, 2 or 5 times a power of ten; of two for bytes) that divide [0, top] in at most `most`.
-std::vector<double> ticks(double top, int most, bool binary);
-
 }  // namespace stowage::inspector

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of memory: one core's scratchpad over the statements of a nest, the peaks of all groups, and main memory
-// over the steps of the network.
+// Pictures of memory (driver/drawing) of what is open: one core's scratchpad over the statements of a nest, the peaks
+// of all groups, and main memory over the steps of the network.
 #pragma once
 
 #include "inspector/draw/drawing.h"

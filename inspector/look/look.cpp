@@ -8,8 +8,6 @@
 #include <array>
 #include <cmath>
 
-#include "driver/text/text_table.h"
-
 /// The resources of a static library come with it only if they are asked for, outside of any namespace.
 static void use_resources() { Q_INIT_RESOURCE(inspector); }
 
@@ -164,16 +162,6 @@ QString Theme::style_sheet() const {
       dark ? "check-dark.svg" : "check-light.svg", error.name().toStdString());
 }
 
-QString name_of(BufferState state) {
-  switch (state) {
-    case BufferState::filling: return QStringLiteral("filling");
-    case BufferState::in_use: return QStringLiteral("in use");
-    case BufferState::draining: return QStringLiteral("draining");
-    case BufferState::idle: return QStringLiteral("idle");
-  }
-  return {};
-}
-
 Look::Look(QObject* parent) : QObject(parent), theme_(make_theme(false)) {}
 
 QFont Look::textFont() const {
@@ -247,36 +235,23 @@ void apply_to_application(const Look& look) {
   }
 }
 
-QString count_text(std::int64_t number) {
-  QString text = QString::fromStdString(grouped_digits(number));
-  text.replace(QLatin1Char(' '), QChar(0x2009));
-  return text;
-}
+QString count_text(std::int64_t number) { return qt(shown_count(number)); }
 
-QString size_text(std::int64_t bytes, Units units) {
-  return units.bytes == ByteUnit::exact ? count_text(bytes) + QStringLiteral(" B")
-                                        : QString::fromStdString(bytes_text(bytes));
-}
+QString size_text(std::int64_t bytes, Units units) { return qt(shown_size(bytes, units)); }
 
-QString time_text(std::int64_t cycles, double clock_hz, Units units) {
-  return units.time == TimeUnit::cycles ? count_text(cycles) : seconds_text(cycles, clock_hz);
-}
+QString time_text(std::int64_t cycles, double clock_hz, Units units) { return qt(shown_time(cycles, clock_hz, units)); }
 
 QString full_time_text(std::int64_t cycles, double clock_hz, Units units) {
   return time_text(cycles, clock_hz, units) + (units.time == TimeUnit::cycles ? QStringLiteral(" cycles") : QString());
 }
 
-QString seconds_text(std::int64_t cycles, double clock_hz) {
-  QString text = QString::fromStdString(stowage::seconds_text(static_cast<double>(cycles) / clock_hz));
-  text.replace(QLatin1String(" us"), QStringLiteral(" µs"));
-  return text;
-}
+QString seconds_text(std::int64_t cycles, double clock_hz) { return qt(shown_seconds(cycles, clock_hz)); }
 
 QString rate_text(double bytes_per_second) {
   return bytes_per_second >= 1e9 ? format("{:.1f} GB/s", bytes_per_second / 1e9)
                                  : format("{:.0f} MB/s", bytes_per_second / 1e6);
 }
 
-QString percent_text(double share) { return format("{:.1f} %", share * 100); }
+QString percent_text(double share) { return qt(shown_share(share)); }
 
 }  // namespace stowage::inspector

@@ -14,10 +14,13 @@
 
 #include <fmt/format.h>
 
+#include "driver/drawing/buffer_states.h"
+#include "driver/text/units.h"
+
 namespace stowage::inspector {
 
 /// States of an LDM buffer, and kinds of a DMA line. Each also has a pattern, so that colour is never alone.
-enum class BufferState : std::uint8_t { filling, in_use, draining, idle };
+using drawing::BufferState;
 
 /// Colours after Okabe and Ito, which people with the common colour deficiencies tell apart.
 struct Theme {
@@ -38,16 +41,6 @@ struct Theme {
   [[nodiscard]] QString style_sheet() const;
 };
 Theme make_theme(bool dark);
-QString name_of(BufferState state);
-
-enum class TimeUnit : std::uint8_t { cycles, seconds };
-/// Rounded ("1.50 MiB", binary) or to the byte.
-enum class ByteUnit : std::uint8_t { rounded, exact };
-struct Units {
-  TimeUnit time = TimeUnit::cycles;
-  ByteUnit bytes = ByteUnit::rounded;
-  friend bool operator==(const Units&, const Units&) = default;
-};
 
 class Look : public QObject {
   Q_OBJECT
@@ -92,19 +85,16 @@ QString format(fmt::format_string<Values...> pattern, Values&&... values) {
   return QString::fromStdString(fmt::format(pattern, std::forward<Values>(values)...));
 }
 
-/// "1 234 567" with narrow spaces.
+// Numbers as driver/text/units.h has them.
+
 QString count_text(std::int64_t number);
-/// "32.75 KiB", or "33 536 B" where the units ask for it.
 QString size_text(std::int64_t bytes, Units units);
-/// Cycles or seconds, as the units ask: "1 234", where what it is stands beside it (a column's heading), or "3.2 µs".
 QString time_text(std::int64_t cycles, double clock_hz, Units units);
 /// The same where nothing else says what it is: "1 234 cycles" or "3.2 µs".
 QString full_time_text(std::int64_t cycles, double clock_hz, Units units);
-/// Seconds, whatever the units.
 QString seconds_text(std::int64_t cycles, double clock_hz);
 /// "25.1 GB/s".
 QString rate_text(double bytes_per_second);
-/// "12.3 %".
 QString percent_text(double share);
 
 }  // namespace stowage::inspector

@@ -5,7 +5,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/parallel.h"
 #include "driver/report/nest_rows.h"
@@ -13,21 +12,6 @@
 namespace stowage::inspector {
 
 namespace {
-
-void collect(const Block& block, int parent, int depth, std::vector<StatementFacts>& facts) {
-  for (const StmtPtr& entry : block) {
-    const auto id = static_cast<std::size_t>(entry->id);
-    if (facts.size() <= id) facts.resize(id + 1);
-    facts[id].statement = entry.get();
-    facts[id].parent = parent;
-    facts[id].depth = depth;
-    facts[id].last_inside = entry->id;
-    if (const Block* body = body_of(*entry)) {
-      collect(*body, entry->id, depth + 1, facts);
-      facts[id].last_inside = static_cast<int>(facts.size()) - 1;  // ids are in program order
-    }
-  }
-}
 
 StepFacts facts_of(const Program& program, const EmittedProgram& emitted, std::size_t index) {
   StepFacts facts;
@@ -39,7 +23,9 @@ StepFacts facts_of(const Program& program, const EmittedProgram& emitted, std::s
   facts.dma = dma_totals(plan.counts);
   facts.flops = flops(plan.nest.stages);
   facts.cycles = plan.time.cycles;
-  collect(plan.nest.body, -1, 0, facts.statements);
+  for (const StatementPosition& position : nest_outline(plan.nest)) {
+    static_cast<StatementPosition&>(facts.statements.emplace_back()) = position;
+  }
   for (const TextSpan& span : facts.text.spans) {
     const auto begin = facts.text.text.begin();
     facts.statements[static_cast<std::size_t>(span.statement)].text_line =
@@ -143,25 +129,7 @@ Place complete(const LoadedPlan& plan, Place place) {
   return place;
 }
 
-std::string statement_text(const StepFacts& step, int statement) {
-  for (const TextSpan& span : step.text.spans) {
-    if (span.statement != statement) continue;
-    const std::string text = step.text.text.substr(span.begin, span.end - span.begin);
-    std::string line = text.substr(0, text.find('\n'));
-    if (line.ends_with(" {")) line.resize(line.size() - 2);
-    return line;
-  }
-  return {};
-}
-
-const std::string& tensor_of_buffer(const LoopNest& nest, int buffer) {
-  const Buffer& found = nest.buffers.at(static_cast<std::size_t>(buffer));
-  return nest.stages.tensors.at(static_cast<std::size_t>(found.tensor)).name;
-}
-
-std::string extents_text(const std::vector<std::int64_t>& extents) {
-  return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, " × "));
-}
+std::string statement_text(const StepFacts& step, int statement) { return statement_line(step.text, statement); }
 
 Place place_in(const LoadedPlan& plan, const LoadedPlan& other, const Place& place) {
   const auto same_operator = [&](const std::string& name) {
@@ -200,27 +168,8 @@ std::string describe(const LoadedPlan& plan, const Place& place) {
   if (step != nullptr && step->plan != nullptr) {
     const LoopNest& nest = step->plan->nest;
     if (const StatementFacts* facts = step->find(place.statement)) {
-      if (const auto* dma = std::get_if<Dma>(&facts->statement->node)) {
-        return fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put",
-                           tensor_of_buffer(nest, dma->buffer));
-      }
-      if (const auto* wait = std::get_if<Wait>(&facts->statement->node)) {
-        const StatementFacts* awaited = step->find(wait->dma);
-        const auto* dma = awaited != nullptr ? std::get_if<Dma>(&awaited->statement->node) : nullptr;
-        return dma != nullptr ? "wait for " + tensor_of_buffer(nest, dma->buffer) : "wait";
-      }
-      if (const auto* loop = std::get_if<Loop>(&facts->statement->node)) {
-        return "for " + nest.variables[loop->variable.index()].name;
-      }
-      if (const auto* work = std::get_if<Compute>(&facts->statement->node)) {
-        return (work->part == Compute::Part::finish ? "finish " : "compute ") +
-               nest.stages.stages[static_cast<std::size_t>(work->stage)].name;
-      }
-      if (const auto* fill = std::get_if<Fill>(&facts->statement->node)) {
-        return (facts->statement->note.starts_with("padding") ? "pad " : "fill ") +
-               nest.buffers[static_cast<std::size_t>(fill->buffer)].name;
-      }
-      return statement_text(*step, place.statement);
+      const std::string words = statement_words(nest, *facts->statement);
+      return words.empty() ? statement_text(*step, place.statement) : words;
     }
     if (place.buffer >= 0) return "buffer " + nest.buffers[static_cast<std::size_t>(place.buffer)].name;
     if (place.line >= 0) return fmt::format("line {}", place.line);

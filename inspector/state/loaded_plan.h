@@ -9,17 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "driver/report/nest_outline.h"
 #include "driver/session/session.h"
 #include "inspector/state/place.h"
 
 namespace stowage::inspector {
 
-/// One statement of a nest, with the loops around it and its share of the time.
-struct StatementFacts {
-  const Stmt* statement = nullptr;
-  int parent = -1;                    ///< Stmt::id of the Loop or Guard around it; -1 at the top
-  int depth = 0;                      ///< statements around it
-  int last_inside = 0;                ///< id of the last statement of its body; its own id without one
+/// One statement of a nest with its share of the time.
+struct StatementFacts : StatementPosition {
   int text_line = 0;                  ///< line of the nest's text where it starts, from 0
   std::int64_t own_cycles = 0;        ///< of a DMA or computation; 0 for others
   std::int64_t inclusive_cycles = 0;  ///< with everything inside
@@ -83,9 +80,5 @@ std::vector<Place> ancestors(const LoadedPlan& plan, const Place& place);
 
 /// First line of a statement as the nest's text has it, without its number.
 std::string statement_text(const StepFacts& step, int statement);
-/// Name of the tensor that an LDM buffer holds, as the fused operator's stages name it.
-const std::string& tensor_of_buffer(const LoopNest& nest, int buffer);
-/// "[1,64,56,56]" of the buffer's allocated box.
-std::string extents_text(const std::vector<std::int64_t>& extents);
 
 }  // namespace stowage::inspector

@@ -30,22 +30,12 @@ std::string separated(const Table& table, const std::vector<std::size_t>& rows, 
   };
   line([&](std::size_t column) { return table.columns[column].title; });
   for (const std::size_t row : rows) {
-    line([&](std::size_t column) { return plain_text(table.rows[row].cells[column]); });
+    line([&](std::size_t column) { return plain_text(table.rows[row].cells[column], table.columns[column].kind); });
   }
   return text;
 }
 
 }  // namespace
-
-ColumnKind change_kind(ColumnKind kind) {
-  switch (kind) {
-    case ColumnKind::text: return ColumnKind::text;
-    case ColumnKind::bytes: return ColumnKind::bytes_change;
-    case ColumnKind::cycles: return ColumnKind::cycles_change;
-    case ColumnKind::share: return ColumnKind::share_change;
-    default: return ColumnKind::count_change;
-  }
-}
 
 Row totals_row(const Table& table, const std::vector<std::size_t>& rows) {
   Row totals;
@@ -75,13 +65,6 @@ Row totals_row(const Table& table, const std::vector<std::size_t>& rows) {
   return totals;
 }
 
-std::string plain_text(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
-  if (const auto* fraction = std::get_if<double>(&cell)) return fmt::format("{:.6g}", *fraction);
-  return {};
-}
-
 std::string to_csv(const Table& table, const std::vector<std::size_t>& rows, const std::vector<std::size_t>& columns) {
   return separated(table, rows, columns, ',', csv_cell);
 }
@@ -95,12 +78,12 @@ std::string to_markdown(const Table& table, const std::vector<std::size_t>& rows
   if (columns.empty()) return {};
   std::vector<std::string> headings;
   for (const std::size_t c : columns) {
-    headings.push_back((table.columns[c].kind == ColumnKind::text ? "" : ">") + table.columns[c].title);
+    headings.push_back((is_text(table.columns[c].kind) ? "" : ">") + table.columns[c].title);
   }
   TextTable text(headings);
   for (const std::size_t r : rows) {
     std::vector<std::string> cells;
-    for (const std::size_t c : columns) cells.push_back(plain_text(table.rows[r].cells[c]));
+    for (const std::size_t c : columns) cells.push_back(plain_text(table.rows[r].cells[c], table.columns[c].kind));
     text.add(std::move(cells));
   }
   return text.text();

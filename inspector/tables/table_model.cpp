@@ -56,8 +56,12 @@ void TableModel::setTable(TablePtr table, double clock_hz) {
 
 QString TableModel::text(const Row& row, std::size_t column) const {
   const Cell& cell = row.cells[column];
-  if (const auto* text = std::get_if<std::string>(&cell)) return QString::fromStdString(*text);
   ColumnKind kind = table_->columns[column].kind;
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    QString shown = QString::fromStdString(text->empty() ? table_->columns[column].absent : *text);
+    if (kind == ColumnKind::extents) shown.remove(QLatin1Char(' ')).replace(QLatin1Char('x'), QStringLiteral(" × "));
+    return shown;
+  }
   const bool of_row = row.measure != ColumnKind::count;
   if (of_row && kind == ColumnKind::count) kind = row.measure;
   if (of_row && kind == ColumnKind::count_change) kind = change_kind(row.measure);
@@ -76,6 +80,7 @@ QString TableModel::text(const Row& row, std::size_t column) const {
   if (const auto* fraction = std::get_if<double>(&cell)) {
     if (kind == ColumnKind::share) return percent_text(*fraction);
     if (kind == ColumnKind::rate) return rate_text(*fraction);
+    if (kind == ColumnKind::seconds) return format("{:.4g} s", *fraction);
     if (kind == ColumnKind::share_change) return with_sign(*fraction, percent_text(std::abs(*fraction)));
     return format("{:.2f}", *fraction);
   }
@@ -132,8 +137,7 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
   if (role == Qt::DisplayRole) return title(static_cast<std::size_t>(section));
   if (role == Qt::ToolTipRole) return QString::fromStdString(column.tip);
   if (role == Qt::TextAlignmentRole) {
-    return QVariant(column.kind == ColumnKind::text ? Qt::AlignLeft | Qt::AlignVCenter
-                                                    : Qt::AlignRight | Qt::AlignVCenter);
+    return QVariant(is_text(column.kind) ? Qt::AlignLeft | Qt::AlignVCenter : Qt::AlignRight | Qt::AlignVCenter);
   }
   return {};
 }

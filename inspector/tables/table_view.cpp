@@ -342,8 +342,7 @@ Drawing TableView::drawing() const {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::size_t c = columns[i];
     const double width = widths[i];
-    const int alignment =
-        Qt::AlignVCenter | (table.columns[c].kind == ColumnKind::text ? Qt::AlignLeft : Qt::AlignRight);
+    const int alignment = Qt::AlignVCenter | (is_text(table.columns[c].kind) ? Qt::AlignLeft : Qt::AlignRight);
     const auto cell = [&](double y, const QString& text, const QColor& color) {
       drawing.text({x + 4, y, width - 8, row_height}, text, color, font, alignment);
     };

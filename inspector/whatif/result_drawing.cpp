@@ -13,7 +13,7 @@
 #include "driver/report/iterations.h"
 #include "fusion/groups/group.h"
 #include "inspector/draw/wrapped_text.h"
-#include "inspector/ldm/buffer_states.h"
+#include "driver/drawing/buffer_states.h"
 #include "lowering/model/ldm_room.h"
 
 namespace stowage::inspector {
@@ -137,7 +137,7 @@ class Sheet {
       const Buffer& buffer = plan.nest.buffers[b];
       const QString tensor = qt(tensor_of_buffer(plan.nest, static_cast<int>(b)));
       const QRectF part(x(buffer.offset), y + 1, x(buffer.offset + buffer.bytes()) - x(buffer.offset), height - 2);
-      const QColor fill = theme.state(moved_by(plan.nest, static_cast<int>(b)));
+      const QColor fill = theme.state(drawing::moved_by(plan.nest, static_cast<int>(b)));
       drawing.rect(part, fill, theme.line).tip =
           format("{}: {} of {}", tensor.toStdString(), extents_text(buffer.extents),
                  size_text(buffer.bytes(), look_.units()).toStdString());

@@ -4,6 +4,7 @@
 #include <QFontMetricsF>
 #include <catch2/catch.hpp>
 
+#include "driver/drawing/roofline.h"
 #include "tests/inspector/window_fixture.h"
 
 namespace stowage::test {
@@ -37,10 +38,10 @@ TEST_CASE("the terms of a group's time stand with formula and source", "[inspect
 TEST_CASE("no dot of the roofline lies above its roof", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
   const Target& target = plan->program().target;
-  const auto points = roofline_points(*plan);
+  const auto points = drawing::roofline_points(plan->program());
   CHECK(points.size() >= 5);
-  for (const RooflinePoint& point : points) {
-    const double roof = std::min(peak_rate(target), point.intensity * peak_bandwidth(target));
+  for (const drawing::RooflinePoint& point : points) {
+    const double roof = std::min(drawing::peak_rate(target), point.intensity * drawing::peak_bandwidth(target));
     CHECK(point.rate <= roof * (1 + 1e-9));
   }
   Look look;

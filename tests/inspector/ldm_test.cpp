@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "driver/drawing/address_axis.h"
+#include "driver/drawing/buffer_states.h"
 #include "fusion/groups/horizontal_fusion.h"
 #include "inspector/draw/drawing_view.h"
-#include "inspector/ldm/address_axis.h"
-#include "inspector/ldm/buffer_states.h"
 #include "inspector/ldm/ldm_map.h"
 #include "inspector/ldm/regions.h"
 #include "inspector/panes/ldm_pane.h"
@@ -23,13 +23,13 @@ using namespace inspector;
 
 TEST_CASE("states of the matmul's buffers over its program", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const BufferTimeline timeline = buffer_timeline(plan->steps[0]);
+  const drawing::BufferTimeline timeline = drawing::buffer_timeline(plan->steps[0].plan->nest);
   // fill C; get A, get B, wait A, wait B, compute; put C, wait C
   CHECK(timeline.columns == std::vector<int>{3, 6, 7, 8, 9, 10, 11, 12});
   std::string text;
-  for (const BufferSpan& span : timeline.spans) {
+  for (const drawing::BufferSpan& span : timeline.spans) {
     text += tensor_of_buffer(plan->steps[0].plan->nest, span.buffer) + " " + std::to_string(span.first) + "-" +
-            std::to_string(span.last) + " " + name_of(span.state).toStdString() + "\n";
+            std::to_string(span.last) + " " + std::string(name_of(span.state)) + "\n";
   }
   CHECK(text ==
         "A 1-3 filling\n"
@@ -54,10 +54,10 @@ TEST_CASE("buffers that live at once do not overlap on the map", "[inspector]") 
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       const StepFacts& step = plan->steps[i];
       if (step.plan == nullptr) continue;
-      const BufferTimeline timeline = buffer_timeline(step);
+      const drawing::BufferTimeline timeline = drawing::buffer_timeline(step.plan->nest);
       const auto& buffers = step.plan->nest.buffers;
-      for (const BufferSpan& a : timeline.spans) {
-        for (const BufferSpan& b : timeline.spans) {
+      for (const drawing::BufferSpan& a : timeline.spans) {
+        for (const drawing::BufferSpan& b : timeline.spans) {
           const Buffer& first = buffers[static_cast<std::size_t>(a.buffer)];
           const Buffer& second = buffers[static_cast<std::size_t>(b.buffer)];
           if (a.buffer >= b.buffer || a.last < b.first || b.last < a.first) continue;
@@ -127,12 +127,12 @@ TEST_CASE("the map of main memory lights the storage into which chosen branches 
 }
 
 TEST_CASE("addresses are to scale where all is large, and what is small is still to be seen", "[inspector]") {
-  const AddressAxis plain(1000, {{0, 400}, {400, 800}}, 0, 100, 10);
+  const drawing::AddressAxis plain(1000, {{0, 400}, {400, 800}}, 0, 100, 10);
   CHECK(plain.to_scale());
   CHECK(plain.y(0) == 100);
   CHECK(plain.y(400) == Approx(60));
   CHECK(plain.y(1000) == Approx(0).margin(1e-9));
-  const AddressAxis small(65536, {{0, 256}, {256, 2048}}, 0, 200, 14);
+  const drawing::AddressAxis small(65536, {{0, 256}, {256, 2048}}, 0, 200, 14);
   CHECK_FALSE(small.to_scale());
   CHECK(small.y(0) - small.y(256) >= 13.9);
   CHECK(small.y(256) - small.y(2048) > small.y(0) - small.y(256));

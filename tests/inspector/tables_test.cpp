@@ -7,6 +7,7 @@
 #include <QTest>
 #include <catch2/catch.hpp>
 
+#include "driver/report/plan_tables.h"
 #include "inspector/tables/table_view.h"
 #include "tests/inspector/window_fixture.h"
 
@@ -72,6 +73,32 @@ TEST_CASE("the papers' matmul as a table of its DMA", "[inspector]") {
         "6\tget\tA\tko\t128\t128\t32768\n"
         "7\tget\tB\tko\t128\t128\t4194304\n"
         "11\tput\tC\tyo\t8\t8\t4096\n");
+}
+
+TEST_CASE("the window shows the columns and cells of the driver's tables, for people", "[inspector]") {
+  const PlanPtr plan = sample_plan("matmul");
+  Look look;
+  TableModel model(look);
+  const PlanTable buffers = plan_buffers_table(plan->program());
+  model.setTable(shared(buffers_table(*plan)), 1e9);
+  REQUIRE(model.rowCount() == static_cast<int>(buffers.rows.size()));
+  REQUIRE(model.columnCount() == static_cast<int>(buffers.columns.size()));
+  for (int c = 0; c < model.columnCount(); ++c) {
+    const Column& column = buffers.columns[static_cast<std::size_t>(c)];
+    CHECK(model.headerData(c, Qt::Horizontal, Qt::ToolTipRole).toString().toStdString() == column.tip);
+  }
+  const std::size_t box = columns_by_key(buffers.columns, {"extents"}).front();
+  CHECK(std::get<std::string>(buffers.rows[0].cells[box]) == "1x64");
+  CHECK(model.text(model.table()->rows[0], box) == QStringLiteral("1 × 64"));
+  CHECK(model.table()->rows[1].place == buffer_place(0, 1));
+
+  Table transfers = dma_table(*plan);
+  const std::size_t inside = columns_by_key(transfers.columns, {"inside loop"}).front();
+  transfers.rows[0].cells[inside] = std::string();
+  model.setTable(shared(transfers), 1e9);
+  CHECK(model.text(model.table()->rows[0], inside) == QStringLiteral("(outside the loops)"));
+  CHECK(model.text(model.table()->rows[1], inside) == QStringLiteral("ko"));
+  CHECK(to_csv(transfers, {0}, {inside}) == "inside\n\n");
 }
 
 TEST_CASE("a view sorts, filters, totals and copies what it shows", "[inspector]") {

@@ -4,10 +4,16 @@
 
 #include <vector>
 
-#include "inspector/look/look.h"
-#include "inspector/state/loaded_plan.h"
+#include "driver/drawing/scene.h"
+#include "lowering/ir/loop_nest.h"
 
-namespace stowage::inspector {
+namespace stowage::drawing {
+
+enum class BufferState : std::uint8_t { filling, in_use, draining, idle };
+/// "in use".
+std::string_view name_of(BufferState state);
+Ink ink_of(BufferState state);
+Pattern pattern_of(BufferState state);
 
 /// A buffer in one state from column `first` to column `last`, both included.
 struct BufferSpan {
@@ -38,6 +44,6 @@ BufferState moved_by(const LoopNest& nest, int buffer);
 
 /// A buffer lives from its first to its last statement; where it is still needed on the next trip of a loop, to the end
 /// of that loop. A DMA's buffer is filling or draining from its statement to its wait.
-BufferTimeline buffer_timeline(const StepFacts& step);
+BufferTimeline buffer_timeline(const LoopNest& nest);
 
-}  // namespace stowage::inspector
+}  // namespace stowage::drawing

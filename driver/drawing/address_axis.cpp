@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inspector/ldm/address_axis.h"
+#include "driver/drawing/address_axis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
-namespace stowage::inspector {
+namespace stowage::drawing {
 
 AddressAxis::AddressAxis(std::int64_t top_address, const std::vector<Piece>& pieces, double top, double bottom,
                          double least) {
@@ -81,4 +82,36 @@ double AddressAxis::y(double address) const {
   return heights_[i] + (heights_[i + 1] - heights_[i]) * (address - low) / (high - low);
 }
 
-}  // namespace stowage::inspector
+void add_addresses(Scene& scene, const Sheet& sheet, const Box& area, const AddressAxis& axis) {
+  const double height = sheet.fonts.height(Font::small);
+  std::vector<std::int64_t> shown = {axis.ends().front(), axis.ends().back()};
+  std::vector<std::int64_t> wanted;
+  if (axis.to_scale()) {
+    const int most = std::max(2, static_cast<int>(area.height / (height * 2.5)));
+    for (const double tick : ticks(static_cast<double>(axis.ends().back()), most, true)) {
+      wanted.push_back(static_cast<std::int64_t>(tick));
+    }
+  } else {
+    wanted = axis.ends();
+  }
+  for (const std::int64_t address : wanted) {
+    const double y = axis.y(static_cast<double>(address));
+    scene.line({area.x, y}, {area.right(), y}, Ink::line, 0.6);
+    const bool free = std::none_of(shown.begin(), shown.end(), [&](std::int64_t other) {
+      return std::abs(axis.y(static_cast<double>(other)) - y) < height;
+    });
+    if (free) shown.push_back(address);
+  }
+  for (const std::int64_t address : shown) {
+    const double y = axis.y(static_cast<double>(address));
+    constexpr double left = 2;
+    scene.text({left, y - height / 2, area.x - left - 6, height}, sheet.size(address), Ink::muted, Font::small,
+               Align::right);
+  }
+}
+
+double address_width(const Sheet& sheet, std::int64_t most) {
+  return std::max(sheet.text_width("555.00 KiB"), sheet.text_width(sheet.size(most)));
+}
+
+}  // namespace stowage::drawing

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace stowage::inspector {
+#include "driver/drawing/sheet.h"
+
+namespace stowage::drawing {
 
 class AddressAxis {
  public:
@@ -32,4 +34,10 @@ class AddressAxis {
   bool to_scale_ = true;
 };
 
-}  // namespace stowage::inspector
+/// Addresses left of an area, as many as have room, with lines across it: round ones where they are to scale, otherwise
+/// those where stretches meet. The ends always have theirs.
+void add_addresses(Scene& scene, const Sheet& sheet, const Box& area, const AddressAxis& axis);
+/// Width that addresses up to a size take.
+double address_width(const Sheet& sheet, std::int64_t most);
+
+}  // namespace stowage::drawing

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/report/nest_outline.h"
+
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace stowage {
+
+namespace {
+
+void collect(const Block& block, int parent, int depth, std::vector<StatementPosition>& positions) {
+  for (const StmtPtr& entry : block) {
+    const auto id = static_cast<std::size_t>(entry->id);
+    if (positions.size() <= id) positions.resize(id + 1);
+    positions[id] = {entry.get(), parent, depth, entry->id};
+    if (const Block* body = body_of(*entry)) {
+      collect(*body, entry->id, depth + 1, positions);
+      positions[id].last_inside = static_cast<int>(positions.size()) - 1;  // ids are in program order
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<StatementPosition> nest_outline(const LoopNest& nest) {
+  std::vector<StatementPosition> positions;
+  collect(nest.body, -1, 0, positions);
+  return positions;
+}
+
+std::string statement_line(const SpannedText& nest, int statement) {
+  for (const TextSpan& span : nest.spans) {
+    if (span.statement != statement) continue;
+    const std::string text = nest.text.substr(span.begin, span.end - span.begin);
+    std::string line = text.substr(0, text.find('\n'));
+    if (line.ends_with(" {")) line.resize(line.size() - 2);
+    return line;
+  }
+  return {};
+}
+
+std::string statement_words(const LoopNest& nest, const Stmt& statement) {
+  if (const auto* dma = std::get_if<Dma>(&statement.node)) {
+    return fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put",
+                       tensor_of_buffer(nest, dma->buffer));
+  }
+  if (const auto* wait = std::get_if<Wait>(&statement.node)) {
+    if (wait->slot) return "wait for " + tensor_of_buffer(nest, wait->slot->buffer);
+    const Stmt* const awaited = find_statement(nest, wait->dma);
+    const auto* dma = awaited != nullptr ? std::get_if<Dma>(&awaited->node) : nullptr;
+    return dma != nullptr ? "wait for " + tensor_of_buffer(nest, dma->buffer) : "wait";
+  }
+  if (const auto* loop = std::get_if<Loop>(&statement.node)) {
+    return "for " + nest.variables[loop->variable.index()].name;
+  }
+  if (const auto* work = std::get_if<Compute>(&statement.node)) {
+    return (work->part == Compute::Part::finish ? "finish " : "compute ") +
+           nest.stages.stages[static_cast<std::size_t>(work->stage)].name;
+  }
+  if (const auto* fill = std::get_if<Fill>(&statement.node)) {
+    return (statement.note.starts_with("padding") ? "pad " : "fill ") +
+           nest.buffers[static_cast<std::size_t>(fill->buffer)].name;
+  }
+  return {};
+}
+
+std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest) {
+  if (const auto* dma = std::get_if<Dma>(&statement.node)) return {dma->buffer};
+  if (const auto* fill = std::get_if<Fill>(&statement.node)) return {fill->buffer};
+  if (const auto* wait = std::get_if<Wait>(&statement.node)) {
+    if (wait->slot) return {wait->slot->buffer};
+    const Stmt* awaited = find_statement(nest, wait->dma);
+    return awaited != nullptr ? buffers_of(*awaited, nest) : std::vector<int>();
+  }
+  if (const auto* work = std::get_if<Compute>(&statement.node)) {
+    std::set<int> used = {work->output_buffer};
+    for (const auto& read : work->read_buffers) {
+      if (read) used.insert(*read);
+    }
+    return {used.begin(), used.end()};
+  }
+  return {};
+}
+
+const std::string& tensor_of_buffer(const LoopNest& nest, int buffer) {
+  const Buffer& found = nest.buffers.at(static_cast<std::size_t>(buffer));
+  return nest.stages.tensors.at(static_cast<std::size_t>(found.tensor)).name;
+}
+
+std::string extents_text(const std::vector<std::int64_t>& extents) {
+  return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, " × "));
+}
+
+}  // namespace stowage
