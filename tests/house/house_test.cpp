@@ -270,11 +270,15 @@ TEST_CASE("no source ends the process or asserts", "[house]") {
 /// A smoke alarm, not a law: a file above its budget is split by reason to change, or gets a line here with the reason.
 const std::map<std::string, std::string> oversized = {
     {"lowering/ir/loop_nest.h", "the statements of a loop nest read best side by side"},
+    {"lowering/nest/build_nest.cpp", "one class that also places the transfers, which are to be a pass of their own"},
+    {"lowering/search/planner_searched.cpp", "one search with its state, which another planner is to replace"},
+    {"fusion/groups/place_tensors.cpp", "places of views and of branches share what is placed already"},
+    {"inspector/replay/replay_picture.cpp", "one painter, whose parts share the page's measures"},
 };
 
 TEST_CASE("files keep to their size budgets", "[house]") {
   constexpr std::size_t header_budget = 150;
-  constexpr std::size_t source_budget = 600;
+  constexpr std::size_t source_budget = 450;
   for (const SourceFile& file : source_tree()) {
     if (!file.is_cpp() || !may_use.contains(layer_of(file.path))) continue;
     const std::size_t budget = file.is_header() ? header_budget : source_budget;
