@@ -21,6 +21,9 @@
 namespace stowage {
 namespace {
 
+/// A reason of placement, not a rule of legality: docs/views.md has it.
+constexpr std::string_view one_copy = "one-copy";
+
 /// What it takes to have a tensor in a box.
 struct Claim {
   enum class Cost : std::uint8_t {
@@ -223,8 +226,9 @@ class Placer {
       if (claimed.cost == Claim::Cost::copy) copies.push_back(claimed.reason);
     }
     if (copies.size() > 1) {
-      return record(id,
-                    ViewRefused{Decision::refuse("one-copy", fmt::format("{}, and {}", copies[0], copies[1])), true});
+      return record(
+          id,
+          ViewRefused{Decision::refuse(std::string(one_copy), fmt::format("{}, and {}", copies[0], copies[1])), true});
     }
     boxes_.merge(wanted);
     const auto inside = boxes_.find(result);
@@ -279,7 +283,7 @@ class Placer {
     for (const TensorId id : row.tensors) {
       const Claim claimed = claim(id, box, std::nullopt, wanted);
       if (claimed.cost != Claim::Cost::none) {
-        return Decision::refuse(claimed.rule.empty() ? "one-copy" : claimed.rule, claimed.reason);
+        return Decision::refuse(claimed.rule.empty() ? std::string(one_copy) : claimed.rule, claimed.reason);
       }
       box.offset += tensor(id).shape[row.axis] * box.strides[row.axis];
     }

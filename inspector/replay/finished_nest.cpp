@@ -55,7 +55,7 @@ class Writer {
                                    variable.range.high + 1);
     const auto size = plan_.schedule.buffer.find(loop.iterator);
     if (size != plan_.schedule.buffer.end() && size->second > 1) {
-      text += fmt::format("  ({} elements of {} a turn)", size->second, loop.iterator);
+      text += fmt::format("  ({} elements of {} an iteration)", size->second, loop.iterator);
     }
     const auto iterator = model_.iterator_named(loop.iterator);
     const bool sum = iterator && !model_.iterators[static_cast<std::size_t>(*iterator)].spatial;

@@ -218,8 +218,8 @@ TEST_CASE("the loop nest grows with the steps", "[inspector][replay]") {
         "      compute matmul\n");
   // x as the candidate for the innermost place: all three are open.
   CHECK(nest_text(*steps_of(replay, "alg2")[0]) ==
-        "for yo < 8  (128 elements of y a turn) | place open\n"
-        "  for ko < 16  (64 elements of k a turn) | place open\n"
+        "for yo < 8  (128 elements of y an iteration) | place open\n"
+        "  for ko < 16  (64 elements of k an iteration) | place open\n"
         "    for x < 1 | place open\n"
         "      compute matmul | on y 128 × k 64\n");
   // A line at a time: what each tensor starts with, a loop struck, a place known.
@@ -228,10 +228,10 @@ TEST_CASE("the loop nest grows with the steps", "[inspector][replay]") {
   for (const ReplayStep* step : places) messages.push_back(step->message);
   CHECK(messages == std::vector<std::string>{
                         "Every tensor starts with the loops that it moves with: A: x and ko; B: yo and ko; C: x and yo",
-                        "Inside x its turn is known: it is struck from A and C",
-                        "Inside yo its turn is known: it is struck from B and C",
+                        "Inside x its iteration is known: it is struck from A and C",
+                        "Inside yo its iteration is known: it is struck from B and C",
                         "initialisation and store of C go inside yo",
-                        "Inside ko its turn is known: it is struck from A and B",
+                        "Inside ko its iteration is known: it is struck from A and B",
                         "load of A goes inside ko",
                         "load of B goes inside ko",
                     });
@@ -243,9 +243,9 @@ TEST_CASE("the loop nest grows with the steps", "[inspector][replay]") {
         "A moves with x and ko; inside ko its part is known. So it is loaded there (x 1 × yo 8 × ko 16 = 128 times).");
   const char* const finished =
       "for x < 1\n"
-      "  for yo < 8  (128 elements of y a turn)\n"
+      "  for yo < 8  (128 elements of y an iteration)\n"
       "    init C [1 × 128] to 0 | 8 times\n"
-      "    for ko < 16  (64 elements of k a turn) | sum\n"
+      "    for ko < 16  (64 elements of k an iteration) | sum\n"
       "      DMA get A [1 × 64] | 128 times\n"
       "      DMA get B [64 × 128] | 128 times\n"
       "      compute matmul | on y 128 × k 64\n"
