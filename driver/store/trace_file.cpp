@@ -149,14 +149,20 @@ StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const 
   StoredTrace stored;
   std::vector<CandidateRecord> candidates;
   Names names;
+  // Rows of another version may be of another form; that it is one says more.
+  const auto check_first = [&](bool is_first, const Json& before) {
+    if (is_first && before.contains("version")) check_version(before);
+  };
   const auto add_record = [&](const Json& row, const Json& before) {
-    // Rows of another version may be of another form; that it is one says more.
-    if (stored.trace.records.empty() && before.contains("version")) check_version(before);
+    check_first(stored.trace.records.empty(), before);
     const bool is_text = before.value("version", Json()) == text_version;
     stored.trace.records.push_back(is_text ? text_record_of(row) : record_of(row, names));
   };
   const auto add_candidate = [&](const Json& row, const Json&) { candidates.push_back(candidate_of(row, graph())); };
-  const auto add_group = [&](const Json& row, const Json&) { add_names(row, names); };
+  const auto add_group = [&](const Json& row, const Json& before) {
+    check_first(names.empty(), before);
+    add_names(row, names);
+  };
   const Json file =
       parse_rows(text, {{"groups", add_group}, {"records", add_record}, {"fusion/candidates", add_candidate}}, stop);
   check_version(file);
