@@ -105,7 +105,8 @@ class RooflinePicture {
       const double y = y_.at(rate);
       scene_.line({area_.x, y}, {area_.right(), y}, Ink::line, 0.6);
       if (i % every_y != 0) continue;
-      scene_.text({2, y - row() / 2, area_.x - 14, row()}, shown_flop_rate(rate), Ink::muted, Font::small, Align::right);
+      scene_.text({2, y - row() / 2, area_.x - 14, row()}, shown_flop_rate(rate), Ink::muted, Font::small,
+                  Align::right);
     }
   }
 

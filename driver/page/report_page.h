@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "driver/session/session.h"
 #include "driver/report/details.h"
+#include "driver/session/session.h"
 
 namespace stowage {
 

@@ -10,9 +10,9 @@
 #include "driver/files/files.h"
 #include "driver/json/json.h"
 #include "driver/page/report_page.h"
+#include "driver/report/details.h"
 #include "driver/report/plan_tables.h"
 #include "driver/store/plan_file.h"
-#include "driver/report/details.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {

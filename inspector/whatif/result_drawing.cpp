@@ -10,10 +10,10 @@
 
 #include <fmt/ranges.h>
 
+#include "driver/drawing/buffer_states.h"
 #include "driver/report/iterations.h"
 #include "fusion/groups/group.h"
 #include "inspector/draw/wrapped_text.h"
-#include "driver/drawing/buffer_states.h"
 #include "lowering/model/ldm_room.h"
 
 namespace stowage::inspector {

@@ -70,8 +70,7 @@ void find_main_chain(const GroupModel& model, ReadSchedule& read) {
 
 }  // namespace
 
-std::variant<ReadSchedule, Decision> read_schedule(const GroupModel& model,
-                                                   const Schedule& schedule) {
+std::variant<ReadSchedule, Decision> read_schedule(const GroupModel& model, const Schedule& schedule) {
   ReadSchedule read;
   read.parallel = schedule.parallel.value_or(std::vector<ParallelSplit>{});
   read.ranges = core_ranges(model, read.parallel);

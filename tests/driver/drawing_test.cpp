@@ -150,8 +150,7 @@ TEST_CASE("names that look like markup stay text in pictures") {
         "&amp;</title></rect>\n"
         "<a href=\"#&quot;&gt;&lt;x\"><text x=\"0\" y=\"29.9\" class=\"muted\">]]&gt;&lt;i&gt;</text></a>\n"
         "</svg>\n");
-  const Compilation compilation =
-      compiled(chain_of({"</svg><script>alert(1)</script>", "\"onload=\"x", "a & b < c"}));
+  const Compilation compilation = compiled(chain_of({"</svg><script>alert(1)</script>", "\"onload=\"x", "a & b < c"}));
   for (const Scene& picture : pictures_of(compilation.program, page_sheet(600, 300))) {
     const std::string drawn = to_svg(picture);
     INFO(picture.title);

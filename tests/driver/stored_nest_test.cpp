@@ -132,8 +132,7 @@ TEST_CASE("a nest that is not its schedule's is refused", "[damaged]") {
 TEST_CASE("a sound nest with slots is refused, because nothing emits them", "[damaged]") {
   const Workplace here;
   const EditedNest nest;
-  nest.refused("mix", "one-slot",
-               {{"    3  wait 1\n", "    3  wait bias_b_ldm\n"}});
+  nest.refused("mix", "one-slot", {{"    3  wait 1\n", "    3  wait bias_b_ldm\n"}});
 }
 
 TEST_CASE("a nest that cannot be read is refused at its line", "[damaged]") {
