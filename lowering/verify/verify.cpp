@@ -338,6 +338,7 @@ Broken verify_units(const LoopNest& nest, const Target& target) {
 
 std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_structure(nest)) return broken;
+  if (auto broken = verify_size(nest)) return broken;
   if (auto broken = verify_memory(nest, target)) return broken;
   if (auto broken = verify_lookups(nest)) return broken;
   if (auto broken = verify_bounds(nest)) return broken;

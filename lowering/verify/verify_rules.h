@@ -19,6 +19,8 @@ inline constexpr std::string_view unchecked_rule = "unchecked";
 
 /// References, ranks, ids, names; each variable bound once and used in its scope only.
 Broken verify_structure(const LoopNest& nest);
+/// Small with its let variables expanded, statements numbered without large gaps: the rules below rely on both.
+Broken verify_size(const LoopNest& nest);
 /// Buffers inside the LDM and aligned, core grid on the target's cores.
 Broken verify_memory(const LoopNest& nest, const Target& target);
 /// Tables are looked up where they have an entry.
