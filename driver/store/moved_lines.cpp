@@ -2,6 +2,7 @@
 #include "driver/store/moved_lines.h"
 
 #include <algorithm>
+#include <span>
 #include <sstream>
 
 namespace stowage {
@@ -34,8 +35,14 @@ void match_edited(std::vector<int>& places, std::size_t lines_after) {
   }
 }
 
-/// By line of `before` (from 0): its line in `after`, or -1.
-std::vector<int> new_lines(const std::vector<std::string>& before, const std::vector<std::string>& after) {
+using Lines = std::span<const std::string>;
+
+/// By line of `before` (from 0): its line in `after`, or -1; of the longest common subsequence. Nothing of texts so
+/// long that its table would be too large.
+std::vector<int> common_lines(Lines before, Lines after) {
+  constexpr std::size_t max_cells = 4'000'000;
+  std::vector<int> result(before.size(), -1);
+  if (before.size() * after.size() > max_cells) return result;
   // length[i][j]: of the longest common subsequence of before[i…] and after[j…].
   std::vector<std::vector<int>> length(before.size() + 1, std::vector<int>(after.size() + 1, 0));
   for (std::size_t i = before.size(); i-- > 0;) {
@@ -43,7 +50,6 @@ std::vector<int> new_lines(const std::vector<std::string>& before, const std::ve
       length[i][j] = before[i] == after[j] ? length[i + 1][j + 1] + 1 : std::max(length[i + 1][j], length[i][j + 1]);
     }
   }
-  std::vector<int> result(before.size(), -1);
   for (std::size_t i = 0, j = 0; i < before.size() && j < after.size();) {
     if (before[i] == after[j]) {
       result[i++] = static_cast<int>(j++);
@@ -51,6 +57,29 @@ std::vector<int> new_lines(const std::vector<std::string>& before, const std::ve
       ++i;
     } else {
       ++j;
+    }
+  }
+  return result;
+}
+
+/// The same of whole texts, which mostly begin and end with the same lines.
+std::vector<int> new_lines(Lines before, Lines after) {
+  const std::size_t shorter = std::min(before.size(), after.size());
+  std::size_t first = 0;
+  while (first < shorter && before[first] == after[first]) ++first;
+  std::size_t last = 0;
+  while (last < shorter - first && before[before.size() - 1 - last] == after[after.size() - 1 - last]) ++last;
+  const std::vector<int> between = common_lines(before.subspan(first, before.size() - first - last),
+                                                after.subspan(first, after.size() - first - last));
+  std::vector<int> result(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (i < first) {
+      result[i] = static_cast<int>(i);
+    } else if (i - first < between.size()) {
+      const int at = between[i - first];
+      result[i] = at < 0 ? -1 : at + static_cast<int>(first);
+    } else {
+      result[i] = static_cast<int>(after.size() - (before.size() - i));
     }
   }
   match_edited(result, after.size());
@@ -61,7 +90,9 @@ std::vector<int> new_lines(const std::vector<std::string>& before, const std::ve
 
 std::vector<LineOrigin> moved_origins(const std::vector<LineOrigin>& origins, const std::string& before,
                                       const std::string& after) {
-  const std::vector<int> places = new_lines(lines_of(before), lines_of(after));
+  const std::vector<std::string> lines_before = lines_of(before);
+  const std::vector<std::string> lines_after = lines_of(after);
+  const std::vector<int> places = new_lines(lines_before, lines_after);
   std::vector<LineOrigin> result;
   for (LineOrigin origin : origins) {
     const int place = places.at(static_cast<std::size_t>(origin.line - 1));

@@ -66,12 +66,24 @@ StoredPlan parse_plan(std::string_view text, const std::stop_token& stop) {
   return plan;
 }
 
-/// Takes the sources as they are in the folder; says which were changed.
+/// Takes the sources as they are in the folder; says which were changed. Where one is not there (a kernel's name is its
+/// nest's hash, so another version, or a nest that was edited, has others), all are those that are emitted now: some of
+/// each would not fit together.
 std::vector<std::string> read_sources(EmittedProgram& emitted, const std::filesystem::path& folder,
                                       Diagnostics& diagnostics) {
+  const std::filesystem::path sources = folder / "src";
+  for (const EmittedFile& file : emitted.files) {
+    std::error_code failure;
+    if (std::filesystem::exists(sources / file.path, failure) || failure) continue;
+    SourcePlace place;
+    place.file = (sources / file.path).string();
+    diagnostics.warning("source-missing", place, "is not there: the sources are emitted anew from the plan",
+                        "compile the model again for sources that can be changed");
+    return {};
+  }
   std::vector<std::string> changed;
   for (EmittedFile& file : emitted.files) {
-    const std::string path = (folder / "src" / file.path).string();
+    const std::string path = (sources / file.path).string();
     const auto text = read_text_file(path, diagnostics);
     if (!text || *text == file.text) continue;
     SourcePlace place;
