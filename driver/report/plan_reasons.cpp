@@ -9,6 +9,7 @@
 
 #include "core/number_text.h"
 #include "driver/report/iterations.h"
+#include "driver/report/model_buffers.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/swtvm/swtvm.h"
 
@@ -53,8 +54,7 @@ class Reasons {
 
  private:
   [[nodiscard]] bool moves_with(int buffer, const std::string& iterator) const {
-    const auto found = model_.iterator_named(iterator);
-    return found && model_.buffers[static_cast<std::size_t>(buffer)].all_iterators().contains(*found);
+    return stowage::moves_with(nest_, model_, buffer, iterator);
   }
 
   /// Loops around the computations that use a buffer, but not around its transfer.
@@ -79,7 +79,7 @@ class Reasons {
     TransferReason reason;
     reason.statement = id;
     reason.get = dma.direction == DmaDirection::get;
-    reason.tensor = model_.buffers[static_cast<std::size_t>(dma.buffer)].name;
+    reason.tensor = name_of_buffer(nest_, model_, dma.buffer);
     reason.where = fmt::format("{} is {} {}: {}.", reason.tensor, reason.get ? "loaded" : "stored",
                                place_text(plan_, id), product_text(iterations_of(plan_, id)));
     std::vector<std::string> sentences;

@@ -6,6 +6,7 @@
 
 #include "core/overloaded.h"
 #include "driver/report/iterations.h"
+#include "driver/report/model_buffers.h"
 #include "inspector/replay/nest_so_far.h"
 
 namespace stowage::inspector {
@@ -63,8 +64,8 @@ class Writer {
   }
 
   [[nodiscard]] std::string buffer_text(int buffer) const {
-    const auto b = static_cast<std::size_t>(buffer);
-    return fmt::format("{} [{}]", model_.buffers[b].name, extents_text(nest_.buffers[b].extents));
+    return fmt::format("{} [{}]", name_of_buffer(nest_, model_, buffer),
+                       extents_text(nest_.buffers[static_cast<std::size_t>(buffer)].extents));
   }
 
   void add_transfer(const Stmt& statement, const Dma& dma, int depth) {

@@ -150,13 +150,18 @@ std::string cores_line(const std::vector<ParallelSplit>& parallel) {
   return parts.empty() ? std::string() : fmt::format("on each of {} cores: {}", cores, fmt::join(parts, ", "));
 }
 
-std::int64_t iterations_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
+std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
   const std::vector<int> path = path_of(model, state.loops, model.buffers[buffer]);
+  // A trace that was edited may have placed a transfer inside of loops that the finished schedule has not.
+  const auto depth = std::min(static_cast<std::size_t>(state.depth[buffer].value_or(0)), path.size());
+  std::vector<OuterLoop> loops;
+  for (std::size_t p = 0; p < depth; ++p) loops.push_back(state.loops[static_cast<std::size_t>(path[p])]);
+  return loops;
+}
+
+std::int64_t iterations_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
   std::int64_t iterations = 1;
-  const int depth = state.depth[buffer].value_or(0);
-  for (int p = 0; p < depth; ++p) {
-    iterations *= state.loops[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])].trips;
-  }
+  for (const OuterLoop& loop : loops_around(model, state, buffer)) iterations *= loop.trips;
   return iterations;
 }
 

@@ -28,7 +28,9 @@ struct NestState {
 
 /// "on each of 64 cores: y in 64 parts"; empty for one core.
 std::string cores_line(const std::vector<ParallelSplit>& parallel);
-/// Iterations of the loops around a buffer's transfer, on one core.
+/// The loops around a buffer's transfer, outermost first.
+std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, std::size_t buffer);
+/// Iterations of these loops, on one core.
 std::int64_t iterations_around(const GroupModel& model, const NestState& state, std::size_t buffer);
 std::vector<ReplayLine> nest_so_far(const GroupModel& model, const NestState& state);
 

@@ -349,18 +349,14 @@ class RecordFollower {
   }
 
   [[nodiscard]] std::string place_text(std::size_t b) const {
-    const int depth = state_.depth[b].value_or(0);
-    if (depth == 0) return "before the first loop";
-    const std::vector<int> path = path_of(model_, state_.loops, model_.buffers[b]);
-    return "inside " + state_.loops[static_cast<std::size_t>(path[static_cast<std::size_t>(depth - 1)])].name;
+    const std::vector<OuterLoop> loops = loops_around(model_, state_, b);
+    return loops.empty() ? "before the first loop" : "inside " + loops.back().name;
   }
 
   /// "yo 8 × ko 16 = 128 times on each core".
   [[nodiscard]] std::string product_text(std::size_t b) const {
     std::vector<std::string> factors;
-    const std::vector<int> path = path_of(model_, state_.loops, model_.buffers[b]);
-    for (int p = 0; p < state_.depth[b].value_or(0); ++p) {
-      const OuterLoop& loop = state_.loops[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])];
+    for (const OuterLoop& loop : loops_around(model_, state_, b)) {
       factors.push_back(fmt::format("{} {}", loop.name, loop.trips));
     }
     const std::string times =

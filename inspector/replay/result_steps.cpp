@@ -8,6 +8,7 @@
 
 #include "core/number_text.h"
 #include "driver/report/iterations.h"
+#include "driver/report/model_buffers.h"
 #include "driver/report/nest_rows.h"
 #include "driver/report/plan_reasons.h"
 #include "inspector/replay/finished_nest.h"
@@ -52,7 +53,7 @@ void finish(StepMaker& maker, ReplayStep& step, int lit) {
   visit_statements(nest.body, [&](const Stmt& statement) {
     const auto* const dma = std::get_if<Dma>(&statement.node);
     if (dma == nullptr) return;
-    const std::string& name = maker.model().buffers[static_cast<std::size_t>(dma->buffer)].name;
+    const std::string& name = name_of_buffer(nest, maker.model(), dma->buffer);
     step.variables.push_back({fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put", name),
                               fmt::format("{}: {}", place_text(maker.plan(), statement.id),
                                           product_text(iterations_of(maker.plan(), statement.id))),
