@@ -218,6 +218,11 @@ Scene cost_bars(const Program& program, int step, const std::optional<CostBaseli
     if (before != nullptr) bar.before = cycles_of_term(before->time, term.cost);
     terms.push_back(std::move(bar));
   }
+  if (before != nullptr) {
+    for (const TimeTerm* gone : terms_gone(before->time, plan.time)) {
+      terms.push_back({name_of(gone->cost), kind_of(gone->cost), 0, "only in the baseline", gone->cycles});
+    }
+  }
   double y = 8;
   y += add_title(scene, sheet, y, "");
   const std::optional<std::int64_t> then = before != nullptr ? std::optional(before->time.cycles) : std::nullopt;
@@ -244,7 +249,9 @@ Scene cost_bars(const Program& program, const std::string& network, const Progra
   const double clock = program.target.clock_hz;
   Scene scene = titled_scene(network, sum_of(now), clock, sheet);
   std::vector<TermBar> terms;
-  for (const auto& [kind, cycles] : now) {
+  std::map<CostKind, std::int64_t> of_either = now;
+  for (const auto& [kind, cycles] : before) of_either.emplace(kind, 0);
+  for (const auto& [kind, cycles] : of_either) {
     TermBar bar{std::string(name_of(kind)), kind, cycles, ""};
     const auto found = before.find(kind);
     if (baseline != nullptr) bar.before = found != before.end() ? found->second : 0;

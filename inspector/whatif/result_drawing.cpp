@@ -12,6 +12,7 @@
 
 #include "driver/drawing/buffer_states.h"
 #include "driver/report/iterations.h"
+#include "driver/report/model_buffers.h"
 #include "fusion/groups/group.h"
 #include "inspector/draw/wrapped_text.h"
 #include "lowering/model/ldm_room.h"
@@ -21,15 +22,13 @@ namespace stowage::inspector {
 namespace {
 
 /// Whether another part of a buffer's tensor is meant in every iteration of a loop.
-bool moves_with(const LoopNest& nest, int buffer, const std::string& loop) {
+bool moves_with_loop(const LoopNest& nest, int buffer, const std::string& loop) {
   const GroupModel model = build_group_model(nest.stages);
-  const std::set<int> own = model.buffers[static_cast<std::size_t>(buffer)].all_iterators();
   bool moves = false;
-  visit_in_loops(nest, [&](const Stmt&, const std::vector<const Loop*>& around) {
-    for (const Loop* each : around) {
-      const auto iterator = model.iterator_named(each->iterator);
-      moves = moves || (iterator && own.contains(*iterator) && name_of(nest, *each) == loop);
-    }
+  visit_statements(nest.body, [&](const Stmt& statement) {
+    const auto* each = std::get_if<Loop>(&statement.node);
+    if (each == nullptr || name_of(nest, *each) != loop) return;
+    moves = moves || moves_with(nest, model, buffer, each->iterator);
   });
   return moves;
 }
@@ -233,7 +232,8 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
       // Outside of a loop whose every iteration needs another part.
       const std::ptrdiff_t depth = depth_of(now->second);
       const std::string moving = depth > 0 ? loops[static_cast<std::size_t>(depth - 1)].name : std::string();
-      if (depth > depth_of(loop) && asked.refusal.rule == "schedule" && moves_with(plan.nest, dma->buffer, moving)) {
+      if (depth > depth_of(loop) && asked.refusal.rule == "schedule" &&
+          moves_with_loop(plan.nest, dma->buffer, moving)) {
         const auto moves = static_cast<std::size_t>(depth - 1);
         line += format(
             " There the buffer would hold what iteration {0} = 0 {1} for all {2} iterations of {0}; {0} = 1 "
@@ -277,6 +277,71 @@ void regrouped_kernels(Sheet& sheet, const ResultInput& input, const Look& look,
   }
 }
 
+/// The rule that stands against the newest edit, and what of it.
+void add_refusal(Sheet& sheet, const ResultInput& input, const Look& look) {
+  sheet.paragraph(QStringLiteral("This edit is not possible: %1.").arg(qt(input.latest->refusal.reason)),
+                  look.theme().error, look.titleFont());
+  if (input.legal != nullptr) {
+    for (const QString& line : asked_lines(*input.latest, *input.legal, input.legal->name)) {
+      sheet.paragraph(line, look.theme().text, look.textFont());
+    }
+  }
+  sheet.paragraph(refusal_details(input.latest->refusal), look.theme().muted, look.textFont());
+  const bool has_edit = input.legal != nullptr && !input.legal->edit.empty();
+  sheet.paragraph(has_edit ? QStringLiteral("The last possible edit:") : QStringLiteral("The plan without it:"),
+                  look.theme().muted, look.smallFont());
+}
+
+/// Kernels on the target that they are planned for.
+struct PlannedOn {
+  const std::vector<const Plan*>& plans;
+  const Target& target;
+};
+
+/// A row for each number and for each term of the edited time.
+template <class Text>
+void add_numbers(Sheet& sheet, const PlannedOn& plan, const PlannedOn& edited, const Look& look, const Text& time) {
+  const GroupNumbers a = numbers_of(plan.plans, plan.target);
+  const GroupNumbers b = numbers_of(edited.plans, edited.target);
+  const auto size = [&](std::int64_t bytes) { return size_text(bytes, look.units()); };
+  sheet.numbers(QStringLiteral("transfers"), a.transfers, b.transfers, count_text);
+  sheet.numbers(QStringLiteral("operations"), a.operations, b.operations, count_text);
+  sheet.numbers(QStringLiteral("DMA bytes"), a.bytes, b.bytes, size);
+  sheet.numbers(QStringLiteral("LDM peak"), a.ldm_bytes, b.ldm_bytes, size);
+  const QString unit = look.units().time == TimeUnit::cycles ? QStringLiteral("cycles") : QStringLiteral("time");
+  sheet.numbers(unit, a.cycles, b.cycles, time);
+  const auto term_of = [](const std::vector<const Plan*>& plans, const CostFormula& term) {
+    std::int64_t cycles = 0;
+    for (const Plan* each : plans) cycles += cycles_of_term(each->time, term);
+    return cycles;
+  };
+  std::vector<const CostFormula*> terms;
+  for (const auto* plans : {&edited.plans, &plan.plans}) {
+    for (const Plan* each : *plans) {
+      for (const TimeTerm& term : each->time.terms) {
+        const auto is_same = [&](const CostFormula* other) { return same_term(*other, term.cost); };
+        if (std::none_of(terms.begin(), terms.end(), is_same)) terms.push_back(&term.cost);
+      }
+    }
+  }
+  for (const CostFormula* term : terms) {
+    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(name_of(*term)), term_of(plan.plans, *term),
+                  term_of(edited.plans, *term), time);
+  }
+}
+
+/// What the planner or the person chose; what is fixed is marked.
+void add_schedule(Sheet& sheet, const Evaluation& legal, const Look& look) {
+  const auto entry = legal.edit.schedules.find(legal.name);
+  const Schedule& fixed = entry != legal.edit.schedules.end() ? entry->second : legal.start;
+  sheet.paragraph(legal.regrouped ? QStringLiteral("Schedule of %1").arg(qt(legal.name)) : QStringLiteral("Schedule"),
+                  look.theme().muted, look.smallFont());
+  for (const auto& [what, text] : schedule_lines(legal.plan().schedule, fixed, legal.controls)) {
+    sheet.paragraph(what + QStringLiteral(": ") + text, look.theme().text, look.textFont());
+    sheet.y -= 3;
+  }
+}
+
 }  // namespace
 
 Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) {
@@ -299,19 +364,7 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
     planned = {step->plan};
   }
   const std::vector<const Plan*> edited = input.legal != nullptr ? input.legal->plans_after() : planned;
-  if (refused) {
-    sheet.paragraph(QStringLiteral("This edit is not possible: %1.").arg(qt(input.latest->refusal.reason)), theme.error,
-                    look.titleFont());
-    if (input.legal != nullptr) {
-      for (const QString& line : asked_lines(*input.latest, *input.legal, input.legal->name)) {
-        sheet.paragraph(line, theme.text, look.textFont());
-      }
-    }
-    sheet.paragraph(refusal_details(input.latest->refusal), theme.muted, look.textFont());
-    const bool has_edit = input.legal != nullptr && !input.legal->edit.empty();
-    sheet.paragraph(has_edit ? QStringLiteral("The last possible edit:") : QStringLiteral("The plan without it:"),
-                    theme.muted, look.smallFont());
-  }
+  if (refused) add_refusal(sheet, input, look);
   sheet.paragraph(
       input.legal != nullptr ? qt(verdict(*input.base, *input.legal, look.units())) : QStringLiteral("The plan:"),
       input.pending ? theme.muted : theme.text, look.titleFont());
@@ -320,32 +373,8 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   sheet.row({regrouped ? QStringLiteral("these groups") : name, QStringLiteral("plan"), QStringLiteral("edited"),
              QStringLiteral("change"), QString()},
             true, 0);
-  const GroupNumbers a = numbers_of(planned, target_before);
-  const GroupNumbers b = numbers_of(edited, target);
-  const auto size = [&](std::int64_t bytes) { return size_text(bytes, look.units()); };
-  sheet.numbers(QStringLiteral("transfers"), a.transfers, b.transfers, count_text);
-  sheet.numbers(QStringLiteral("operations"), a.operations, b.operations, count_text);
-  sheet.numbers(QStringLiteral("DMA bytes"), a.bytes, b.bytes, size);
-  sheet.numbers(QStringLiteral("LDM peak"), a.ldm_bytes, b.ldm_bytes, size);
   const auto time = [&](std::int64_t cycles) { return time_text(cycles, target.clock_hz, look.units()); };
-  const QString unit = look.units().time == TimeUnit::cycles ? QStringLiteral("cycles") : QStringLiteral("time");
-  sheet.numbers(unit, a.cycles, b.cycles, time);
-  const auto term_of = [](const std::vector<const Plan*>& plans, const CostFormula& term) {
-    std::int64_t cycles = 0;
-    for (const Plan* plan : plans) cycles += cycles_of_term(plan->time, term);
-    return cycles;
-  };
-  std::vector<const CostFormula*> terms;
-  for (const Plan* plan : edited) {
-    for (const TimeTerm& term : plan->time.terms) {
-      const auto is_same = [&](const CostFormula* other) { return same_term(*other, term.cost); };
-      if (std::none_of(terms.begin(), terms.end(), is_same)) terms.push_back(&term.cost);
-    }
-  }
-  for (const CostFormula* term : terms) {
-    sheet.numbers(QStringLiteral("\u00a0\u00a0") + qt(name_of(*term)), term_of(planned, *term), term_of(edited, *term),
-                  time);
-  }
+  add_numbers(sheet, {planned, target_before}, {edited, target}, look, time);
   if (regrouped) regrouped_kernels(sheet, input, look, time);
   sheet.endTable();
   sheet.y += 10;
@@ -360,16 +389,7 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
                          {QStringLiteral("reserved"), theme.raised, Qt::DiagCrossPattern}},
                         theme.muted, theme.line, look.smallFont());
   sheet.y += 8;
-  if (input.legal != nullptr) {
-    const auto entry = input.legal->edit.schedules.find(input.legal->name);
-    const Schedule& fixed = entry != input.legal->edit.schedules.end() ? entry->second : input.legal->start;
-    sheet.paragraph(regrouped ? QStringLiteral("Schedule of %1").arg(name) : QStringLiteral("Schedule"), theme.muted,
-                    look.smallFont());
-    for (const auto& [what, text] : schedule_lines(input.legal->plan().schedule, fixed, input.legal->controls)) {
-      sheet.paragraph(what + QStringLiteral(": ") + text, theme.text, look.textFont());
-      sheet.y -= 3;
-    }
-  }
+  if (input.legal != nullptr) add_schedule(sheet, *input.legal, look);
   sheet.drawing.size = {sheet.width(), sheet.y + 8};
   return std::move(sheet.drawing);
 }

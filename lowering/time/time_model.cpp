@@ -58,6 +58,15 @@ std::int64_t cycles_of_term(const TimeEstimate& time, const CostFormula& term) {
   return cycles;
 }
 
+std::vector<const TimeTerm*> terms_gone(const TimeEstimate& before, const TimeEstimate& after) {
+  std::vector<const TimeTerm*> gone;
+  for (const TimeTerm& term : before.terms) {
+    const auto is_same = [&](const TimeTerm& other) { return same_term(other.cost, term.cost); };
+    if (std::none_of(after.terms.begin(), after.terms.end(), is_same)) gone.push_back(&term);
+  }
+  return gone;
+}
+
 std::map<CostKind, std::int64_t> cycles_by_kind(const TimeEstimate& time) {
   std::map<CostKind, std::int64_t> cycles;
   for (const TimeTerm& term : time.terms) cycles[kind_of(term.cost)] += term.cycles;
@@ -69,6 +78,9 @@ TermChange largest_change(const TimeEstimate& before, const TimeEstimate& after)
   for (const TimeTerm& term : after.terms) {
     const std::int64_t change = term.cycles - cycles_of_term(before, term.cost);
     if (std::abs(change) > std::abs(largest.cycles)) largest = {&term, change};
+  }
+  for (const TimeTerm* term : terms_gone(before, after)) {
+    if (term->cycles > std::abs(largest.cycles)) largest = {term, -term->cycles};
   }
   return largest;
 }

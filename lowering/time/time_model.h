@@ -34,12 +34,15 @@ bool same_term(const CostFormula& a, const CostFormula& b);
 /// Cycles of the terms that are the same as this one.
 std::int64_t cycles_of_term(const TimeEstimate& time, const CostFormula& term);
 
+/// The terms of `before` that `after` has no more.
+std::vector<const TimeTerm*> terms_gone(const TimeEstimate& before, const TimeEstimate& after);
+
 std::map<CostKind, std::int64_t> cycles_by_kind(const TimeEstimate& time);
 
 /// The term that differs most between two plans of a group, and by how many cycles: more than 0 where it grows. Null
 /// where none differs.
 struct TermChange {
-  const TimeTerm* term = nullptr;  ///< of `after`
+  const TimeTerm* term = nullptr;  ///< of `after`, or of `before` where it is gone
   std::int64_t cycles = 0;
 };
 TermChange largest_change(const TimeEstimate& before, const TimeEstimate& after);
