@@ -54,11 +54,14 @@ class RooflinePicture {
                      {"right of it: computing is the limit at best", Ink::compute}});
     set_axes(y + 6);
     add_grid();
-    add_roof(scalar_rate(program_.target), "scalar loops", Dash::dashes, 1.5);
-    add_roof(peak_, "vector loops", Dash::none, 2).tip = roof_tip();
+    const double scalar = scalar_rate(program_.target);
+    add_roof(scalar, Dash::dashes, 1.5);
+    add_roof(peak_, Dash::none, 2).tip = roof_tip();
     add_slope_name();
     keep_slope_free();
     for (const RooflinePoint& point : points_) add_dot(point);
+    add_roof_name(peak_, "vector loops");
+    add_roof_name(scalar, "scalar loops");
     add_names();
     scene_.text({area_.x, area_.bottom() + row() + 5, area_.width, row()}, "operations per byte of DMA →", Ink::muted,
                 Font::small, Align::middle);
@@ -111,14 +114,8 @@ class RooflinePicture {
   }
 
   /// Up with the bandwidth as far as the peak, then level.
-  Shape& add_roof(double peak, const std::string& name, Dash dash, double width) {
+  Shape& add_roof(double peak, Dash dash, double width) {
     const double ridge = std::max(peak / bandwidth_, foot());
-    const std::string text = name + ": " + shown_flop_rate(peak);
-    const double wide = sheet_.text_width(text) + 4;
-    const double above = y_.at(peak) - row() - 2;
-    const Box label{area_.right() - wide - 4, above > area_.y ? above : y_.at(peak) + 3, wide, row()};
-    scene_.text(label, text, Ink::text, Font::small, Align::right);
-    taken_.push_back(label);
     const double level = y_.at(peak);
     taken_.push_back({x_.at(ridge), level - 1, area_.right() - x_.at(ridge), 2});
     Shape& roof = scene_.polyline(
@@ -126,6 +123,25 @@ class RooflinePicture {
         width);
     roof.dash = dash;
     return roof;
+  }
+
+  /// Along the level line, as far to the right as no dot is in the way.
+  void add_roof_name(double peak, const std::string& name) {
+    const std::string text = name + ": " + shown_flop_rate(peak);
+    const double wide = sheet_.text_width(text) + 4;
+    const double above = y_.at(peak) - row() - 2;
+    const double below = y_.at(peak) + 3;
+    const double right = area_.right() - wide - 4;
+    Box label{right, above > area_.y ? above : below, wide, row()};
+    for (double x = right; x > x_.at(std::max(peak / bandwidth_, foot())); x -= row()) {
+      const Box over{x, above, wide, row()};
+      const Box under{x, below, wide, row()};
+      if (!is_free(over) && !is_free(under)) continue;
+      label = is_free(over) ? over : under;
+      break;
+    }
+    scene_.text(label, text, Ink::text, Font::small, Align::right);
+    taken_.push_back(label);
   }
 
   [[nodiscard]] std::string roof_tip() const {
