@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "inspector/panes/export.h"
@@ -61,129 +62,163 @@ void show_message(QtMsgType type, const QMessageLogContext&, const QString& mess
 QString pane_list() {
   QStringList names;
   for (const PaneRow& row : pane_table()) {
-    names.push_back(QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size())));
+    names.push_back(qt(row.name));
   }
   names.push_back(window_name);
   return names.join(QStringLiteral(", "));
 }
 
 /// Options, or the exit code where there is nothing more to do.
-std::variant<Options, int> read_command_line(const QStringList& arguments) {
-  QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral("Shows plans of Stowage: what is stowed where, when, and why."));
-  const QCommandLineOption help = parser.addHelpOption();
-  const QCommandLineOption version = parser.addVersionOption();
-  const QCommandLineOption pane(QStringLiteral("export"),
-                                QStringLiteral("Write one pane to a file without a window: %1.").arg(pane_list()),
-                                QStringLiteral("PANE"));
-  const QCommandLineOption op(QStringLiteral("op"), QStringLiteral("The fused operator (or operator) to show."),
-                              QStringLiteral("NAME"));
-  const QCommandLineOption output(
+class CommandLine {
+ public:
+  CommandLine() {
+    parser_.setApplicationDescription(QStringLiteral("Shows plans of Stowage: what is stowed where, when, and why."));
+    parser_.addOptions({pane_, op_, output_, size_, scale_, layout_, front_, graph_, colours_, dark_, light_});
+    parser_.addPositionalArgument(QStringLiteral("PLAN"),
+                                  QStringLiteral("A compiled folder, an ONNX model or a batch file."));
+    parser_.addPositionalArgument(QStringLiteral("BASELINE"), QStringLiteral("Another one to compare it with."),
+                                  QStringLiteral("[BASELINE]"));
+  }
+
+  std::variant<Options, int> read(const QStringList& arguments) {
+    if (!parser_.parse(arguments)) return usage(parser_.errorText());
+    if (parser_.isSet(help_)) {
+      std::fputs(qPrintable(parser_.helpText()), stdout);
+      return 0;
+    }
+    if (parser_.isSet(version_)) {
+      std::fprintf(stdout, "stowage-inspector %s\n", std::string(stowage_version()).c_str());
+      return 0;
+    }
+    Options options;
+    options.op = parser_.value(op_);
+    options.output = parser_.value(output_);
+    options.dark = parser_.isSet(dark_);
+    options.light = parser_.isSet(light_);
+    options.paths = parser_.positionalArguments();
+    if (options.paths.size() > 2) return usage(QStringLiteral("at most two plans can be opened"));
+    std::optional<QString> mistake = read_window(options);
+    if (!mistake) mistake = read_graph(options);
+    if (!mistake) mistake = read_size(options);
+    if (!mistake) mistake = read_export(options);
+    if (mistake) return usage(*mistake);
+    return options;
+  }
+
+ private:
+  static int usage(const QString& text) {
+    say(text + QStringLiteral(" (see --help)"));
+    return 2;
+  }
+
+  // Each reads some options, or says what is wrong with them.
+
+  [[nodiscard]] std::optional<QString> read_window(Options& options) const {
+    options.layout = parser_.value(layout_);
+    const std::vector<QString> layouts = layout_names();
+    if (parser_.isSet(layout_) && std::find(layouts.begin(), layouts.end(), options.layout) == layouts.end()) {
+      return QStringLiteral("there is no layout '%1'").arg(options.layout);
+    }
+    options.front = parser_.value(front_);
+    if (parser_.isSet(front_) && find_pane(options.front.toStdString()) == nullptr) return no_pane(options.front);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<QString> read_graph(Options& options) const {
+    options.graph = parser_.value(graph_);
+    options.colours = parser_.value(colours_);
+    if ((parser_.isSet(graph_) || parser_.isSet(colours_)) && parser_.value(pane_) != QStringLiteral("graph")) {
+      return QStringLiteral("--graph and --colours belong to --export graph");
+    }
+    if (parser_.isSet(graph_) && !graph_names.contains(options.graph)) {
+      return QStringLiteral("there is no graph '%1'; there are %2")
+          .arg(options.graph, graph_names.join(QStringLiteral(", ")));
+    }
+    if (parser_.isSet(colours_) && !colour_names.contains(options.colours)) {
+      return QStringLiteral("there are no colours by '%1'; there are %2")
+          .arg(options.colours, colour_names.join(QStringLiteral(", ")));
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<QString> read_size(Options& options) const {
+    if (parser_.isSet(size_)) {
+      const QStringList parts = parser_.value(size_).split(QLatin1Char('x'));
+      bool width_read = false;
+      bool height_read = false;
+      if (parts.size() == 2) options.size = QSizeF(parts[0].toInt(&width_read), parts[1].toInt(&height_read));
+      constexpr double maximum = 20000;
+      if (!width_read || !height_read || options.size.width() < 1 || options.size.height() < 1 ||
+          options.size.width() > maximum || options.size.height() > maximum) {
+        return QStringLiteral("--size wants a width and a height, as in 1280x800");
+      }
+    }
+    if (parser_.isSet(scale_)) {
+      bool read = false;
+      options.scale = parser_.value(scale_).toDouble(&read);
+      constexpr double maximum = 16;
+      if (!read || !(options.scale > 0) || options.scale > maximum) {
+        return QStringLiteral("--scale wants a number above 0, at most %1").arg(maximum);
+      }
+      if (!parser_.isSet(pane_) || parser_.value(pane_) == window_name) {
+        return QStringLiteral("--scale belongs to --export of a pane");
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<QString> read_export(Options& options) const {
+    options.export_pane = parser_.value(pane_);
+    if (!parser_.isSet(pane_)) {
+      if (options.output.isEmpty()) return std::nullopt;
+      return QStringLiteral("-o belongs to --export");
+    }
+    if (options.export_pane != window_name && find_pane(options.export_pane.toStdString()) == nullptr) {
+      return no_pane(options.export_pane);
+    }
+    if (options.output.isEmpty()) return QStringLiteral("--export wants a file: -o FILE");
+    if (options.paths.isEmpty()) return QStringLiteral("--export wants a plan");
+    return std::nullopt;
+  }
+
+  static QString no_pane(const QString& name) {
+    return QStringLiteral("there is no pane '%1'; there are %2").arg(name, pane_list());
+  }
+
+  QCommandLineParser parser_;
+  const QCommandLineOption help_ = parser_.addHelpOption();
+  const QCommandLineOption version_ = parser_.addVersionOption();
+  const QCommandLineOption pane_{QStringLiteral("export"),
+                                 QStringLiteral("Write one pane to a file without a window: %1.").arg(pane_list()),
+                                 QStringLiteral("PANE")};
+  const QCommandLineOption op_{QStringLiteral("op"), QStringLiteral("The fused operator (or operator) to show."),
+                               QStringLiteral("NAME")};
+  const QCommandLineOption output_{
       {QStringLiteral("o"), QStringLiteral("output")},
       QStringLiteral(
           "File to export to: .svg, .png or .pdf; of replay also .html, or a folder for a picture of every step."),
-      QStringLiteral("FILE"));
-  const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Room for the export, 1280x800 unless given."),
-                                QStringLiteral("WxH"));
-  const QCommandLineOption scale(
+      QStringLiteral("FILE")};
+  const QCommandLineOption size_{QStringLiteral("size"), QStringLiteral("Room for the export, 1280x800 unless given."),
+                                 QStringLiteral("WxH")};
+  const QCommandLineOption scale_{
       QStringLiteral("scale"),
       QStringLiteral("Pixels of a .png for one of the pane: 2, or 1 where it is large, unless given."),
-      QStringLiteral("NUMBER"));
-  const QCommandLineOption layout(QStringLiteral("layout"),
-                                  QStringLiteral("Arrangement of the panes: compile, memory or teach."),
-                                  QStringLiteral("NAME"));
-  const QCommandLineOption front(QStringLiteral("pane"), QStringLiteral("Pane to bring to the front of the window."),
-                                 QStringLiteral("PANE"));
-  const QCommandLineOption graph(QStringLiteral("graph"),
-                                 QStringLiteral("Graph to export: %1.").arg(graph_names.join(QStringLiteral(", "))),
-                                 QStringLiteral("WHICH"));
-  const QCommandLineOption colours(
+      QStringLiteral("NUMBER")};
+  const QCommandLineOption layout_{QStringLiteral("layout"),
+                                   QStringLiteral("Arrangement of the panes: compile, memory or teach."),
+                                   QStringLiteral("NAME")};
+  const QCommandLineOption front_{QStringLiteral("pane"), QStringLiteral("Pane to bring to the front of the window."),
+                                  QStringLiteral("PANE")};
+  const QCommandLineOption graph_{QStringLiteral("graph"),
+                                  QStringLiteral("Graph to export: %1.").arg(graph_names.join(QStringLiteral(", "))),
+                                  QStringLiteral("WHICH")};
+  const QCommandLineOption colours_{
       QStringLiteral("colours"),
       QStringLiteral("What it is coloured by: %1.").arg(colour_names.join(QStringLiteral(", "))),
-      QStringLiteral("METRIC"));
-  const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Use the dark theme."));
-  const QCommandLineOption light(QStringLiteral("light"), QStringLiteral("Use the light theme."));
-  parser.addOptions({pane, op, output, size, scale, layout, front, graph, colours, dark, light});
-  parser.addPositionalArgument(QStringLiteral("PLAN"),
-                               QStringLiteral("A compiled folder, an ONNX model or a batch file."));
-  parser.addPositionalArgument(QStringLiteral("BASELINE"), QStringLiteral("Another one to compare it with."),
-                               QStringLiteral("[BASELINE]"));
-  const auto usage = [](const QString& text) {
-    say(text + QStringLiteral(" (see --help)"));
-    return 2;
-  };
-  if (!parser.parse(arguments)) return usage(parser.errorText());
-  if (parser.isSet(help)) {
-    std::fputs(qPrintable(parser.helpText()), stdout);
-    return 0;
-  }
-  if (parser.isSet(version)) {
-    std::fprintf(stdout, "stowage-inspector %s\n", std::string(stowage_version()).c_str());
-    return 0;
-  }
-  Options options;
-  options.export_pane = parser.value(pane);
-  options.op = parser.value(op);
-  options.output = parser.value(output);
-  options.layout = parser.value(layout);
-  const std::vector<QString> layouts = layout_names();
-  if (parser.isSet(layout) && std::find(layouts.begin(), layouts.end(), options.layout) == layouts.end()) {
-    return usage(QStringLiteral("there is no layout '%1'").arg(options.layout));
-  }
-  options.front = parser.value(front);
-  if (parser.isSet(front) && find_pane(options.front.toStdString()) == nullptr) {
-    return usage(QStringLiteral("there is no pane '%1'; there are %2").arg(options.front, pane_list()));
-  }
-  options.graph = parser.value(graph);
-  options.colours = parser.value(colours);
-  if ((parser.isSet(graph) || parser.isSet(colours)) && options.export_pane != QStringLiteral("graph")) {
-    return usage(QStringLiteral("--graph and --colours belong to --export graph"));
-  }
-  if (parser.isSet(graph) && !graph_names.contains(options.graph)) {
-    return usage(QStringLiteral("there is no graph '%1'; there are %2")
-                     .arg(options.graph, graph_names.join(QStringLiteral(", "))));
-  }
-  if (parser.isSet(colours) && !colour_names.contains(options.colours)) {
-    return usage(QStringLiteral("there are no colours by '%1'; there are %2")
-                     .arg(options.colours, colour_names.join(QStringLiteral(", "))));
-  }
-  options.dark = parser.isSet(dark);
-  options.light = parser.isSet(light);
-  options.paths = parser.positionalArguments();
-  if (options.paths.size() > 2) return usage(QStringLiteral("at most two plans can be opened"));
-  if (parser.isSet(size)) {
-    const QStringList parts = parser.value(size).split(QLatin1Char('x'));
-    bool width_read = false;
-    bool height_read = false;
-    if (parts.size() == 2) options.size = QSizeF(parts[0].toInt(&width_read), parts[1].toInt(&height_read));
-    constexpr double maximum = 20000;
-    if (!width_read || !height_read || options.size.width() < 1 || options.size.height() < 1 ||
-        options.size.width() > maximum || options.size.height() > maximum) {
-      return usage(QStringLiteral("--size wants a width and a height, as in 1280x800"));
-    }
-  }
-  if (parser.isSet(scale)) {
-    bool read = false;
-    options.scale = parser.value(scale).toDouble(&read);
-    constexpr double maximum = 16;
-    if (!read || !(options.scale > 0) || options.scale > maximum) {
-      return usage(QStringLiteral("--scale wants a number above 0, at most %1").arg(maximum));
-    }
-    if (!parser.isSet(pane) || options.export_pane == window_name) {
-      return usage(QStringLiteral("--scale belongs to --export of a pane"));
-    }
-  }
-  if (parser.isSet(pane)) {
-    if (options.export_pane != window_name && find_pane(options.export_pane.toStdString()) == nullptr) {
-      return usage(QStringLiteral("there is no pane '%1'; there are %2").arg(options.export_pane, pane_list()));
-    }
-    if (options.output.isEmpty()) return usage(QStringLiteral("--export wants a file: -o FILE"));
-    if (options.paths.isEmpty()) return usage(QStringLiteral("--export wants a plan"));
-  } else if (!options.output.isEmpty()) {
-    return usage(QStringLiteral("-o belongs to --export"));
-  }
-  return options;
-}
+      QStringLiteral("METRIC")};
+  const QCommandLineOption dark_{QStringLiteral("dark"), QStringLiteral("Use the dark theme.")};
+  const QCommandLineOption light_{QStringLiteral("light"), QStringLiteral("Use the light theme.")};
+};
 
 /// Place of a fused operator or operator by its name.
 std::optional<Place> find_named(const LoadedPlan& plan, const std::string& name) {
@@ -308,7 +343,7 @@ int run_inspector(int argc, char** argv) {
     QApplication::setApplicationDisplayName(QStringLiteral("Stowage inspector"));
     QApplication::setDesktopFileName(QStringLiteral("stowage-inspector"));
     QApplication::setWindowIcon(QIcon(QStringLiteral(":/stowage-inspector.svg")));
-    const auto options = read_command_line(QApplication::arguments());
+    const auto options = CommandLine().read(QApplication::arguments());
     if (const int* code = std::get_if<int>(&options)) return *code;
     const Options& wanted = std::get<Options>(options);
     if (wanted.export_pane.isEmpty()) return run_window(wanted);

@@ -43,41 +43,76 @@ std::string SearchGraphWriter::label_of(const std::vector<OpId>& executed) const
                              : fmt::format("{} and {} more", waiting[0], waiting.size() - 1);
 }
 
+namespace {
+
+/// Candidates of a segment, by place among them, whose operands are there and whose members are not: kept up with what
+/// is executed, so that a step of a long chain does not look at all of them.
+class ReadyCandidates {
+ public:
+  ReadyCandidates(const CandidateSet& set, const std::vector<OpId>& operators,
+                  const std::vector<std::size_t>& candidates)
+      : set_(set),
+        left_(operators.begin(), operators.end()),
+        waiting_(candidates.size(), 0),
+        gone_(candidates.size(), false) {
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+      const FusedOperator& group = set.of(candidates[k]).group;
+      for (const TensorId input : group.inputs) {
+        const auto& producer = set.facts.graph.tensor(input).producer;
+        if (!producer || !left_.contains(*producer)) continue;
+        reading_[*producer].push_back(k);
+        ++waiting_[k];
+      }
+      for (const OpId op : group.operators) holding_[op].push_back(k);
+      if (waiting_[k] == 0) now_.insert(k);
+    }
+  }
+
+  [[nodiscard]] const std::set<std::size_t>& now() const { return now_; }
+
+  /// Of any group, also one that is none of the candidates.
+  [[nodiscard]] bool is_ready(const FusedOperator& group) const {
+    return std::all_of(group.operators.begin(), group.operators.end(), [&](OpId op) { return left_.contains(op); }) &&
+           std::none_of(group.inputs.begin(), group.inputs.end(), [&](TensorId input) {
+             const auto& producer = set_.facts.graph.tensor(input).producer;
+             return producer && left_.contains(*producer);
+           });
+  }
+
+  void execute(const std::vector<OpId>& operators) {
+    for (const OpId op : operators) {
+      left_.erase(op);
+      for (const std::size_t k : holding_[op]) {
+        gone_[k] = true;
+        now_.erase(k);
+      }
+    }
+    for (const OpId op : operators) {
+      for (const std::size_t k : reading_[op]) {
+        if (--waiting_[k] == 0 && !gone_[k]) now_.insert(k);
+      }
+    }
+  }
+
+ private:
+  const CandidateSet& set_;
+  std::set<OpId> left_;               ///< operators of the segment that are not executed
+  std::vector<std::size_t> waiting_;  ///< for so many operands
+  std::vector<bool> gone_;            ///< some member is executed
+  std::map<OpId, std::vector<std::size_t>> reading_, holding_;
+  std::set<std::size_t> now_;
+};
+
+}  // namespace
+
 void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const std::vector<std::size_t>& candidates,
                                     std::vector<std::size_t> choice) {
   if (graph_.edges.size() >= max_edges) {
     graph_.nodes_left_out += static_cast<std::int64_t>(choice.size());
     return;
   }
-  const Graph& graph = set_.facts.graph;
-  std::vector<bool> ours(set_.single.size(), false);
-  for (const OpId op : operators) ours[op.index()] = true;
-  const auto is_ready = [&](std::size_t c) {
-    const FusedOperator& group = set_.of(c).group;
-    const bool taken =
-        std::any_of(group.operators.begin(), group.operators.end(), [&](OpId op) { return executed_[op.index()]; });
-    return !taken && std::all_of(group.inputs.begin(), group.inputs.end(), [&](TensorId input) {
-      const auto& producer = graph.tensor(input).producer;
-      return !producer || !ours[producer->index()] || executed_[producer->index()];
-    });
-  };
-  // Candidates, by place, whose operands are there and whose members are not: kept up with what is executed, so that a
-  // step of a long chain does not look at all of them.
-  std::vector<std::size_t> waiting(candidates.size(), 0);  // for so many operands
-  std::map<OpId, std::vector<std::size_t>> reading, holding;
-  std::set<std::size_t> ready;
-  std::vector<bool> gone(candidates.size(), false);  // some member is executed
-  for (std::size_t k = 0; k < candidates.size(); ++k) {
-    const FusedOperator& group = set_.of(candidates[k]).group;
-    for (const TensorId input : group.inputs) {
-      const auto& producer = graph.tensor(input).producer;
-      if (!producer || !ours[producer->index()]) continue;
-      reading[*producer].push_back(k);
-      ++waiting[k];
-    }
-    for (const OpId op : group.operators) holding[op].push_back(k);
-    if (waiting[k] == 0) ready.insert(k);
-  }
+  ReadyCandidates ready(set_, operators, candidates);
+  const auto is_ready = [&](std::size_t c) { return ready.is_ready(set_.of(c).group); };
   std::vector<OpId> done;
   // States beside the path by what they hold, so that two ways to one state meet; those on the path are met later.
   std::map<std::vector<OpId>, std::size_t> known;
@@ -113,23 +148,13 @@ void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const st
       graph_.edges.push_back({from, node->second, c, set_.cycles(c), on_path});
       return node->second;
     };
-    for (const std::size_t k : ready) {
+    for (const std::size_t k : ready.now()) {
       if (candidates[k] != taken) edge_to(candidates[k], false);
     }
     last_ = edge_to(taken, true);
     done = state_after(done, taken);
-    for (const OpId op : set_.of(taken).group.operators) {
-      executed_[op.index()] = true;
-      for (const std::size_t k : holding[op]) {
-        gone[k] = true;
-        ready.erase(k);
-      }
-    }
-    for (const OpId op : set_.of(taken).group.operators) {
-      for (const std::size_t k : reading[op]) {
-        if (--waiting[k] == 0 && !gone[k]) ready.insert(k);
-      }
-    }
+    for (const OpId op : set_.of(taken).group.operators) executed_[op.index()] = true;
+    ready.execute(set_.of(taken).group.operators);
   }
 }
 

@@ -53,8 +53,8 @@ struct Pen {
   Drawing& drawing;
   const LoadedPlan& plan;
   const Look& look;
-  double right = 0;       ///< of states and boxes; lanes of edges that rejoin lie beyond
-  std::int64_t most = 1;  ///< cycles of the dearest group that is drawn
+  double right = 0;          ///< of states and boxes; lanes of edges that rejoin lie beyond
+  std::int64_t maximum = 1;  ///< cycles of the most expensive group that is drawn
   double row = 0;
 
   [[nodiscard]] const Theme& theme() const { return look.theme(); }
@@ -74,7 +74,7 @@ struct Pen {
     const QRectF box(left, y + 2, right - left, row - 4);
     const bool better = candidate.loss && *candidate.loss < 0;
     drawing.rect(box, theme().base);
-    const double share = static_cast<double>(candidate.cycles) / static_cast<double>(most);
+    const double share = static_cast<double>(candidate.cycles) / static_cast<double>(maximum);
     drawing.rect({box.left(), box.top(), box.width() * std::clamp(share, 0.0, 1.0), box.height()},
                  theme().category(is_chosen ? 1
                                   : better  ? 2
@@ -165,101 +165,157 @@ std::pair<int, int> shown_steps(const StrategyPath& path, const Place& chosen, i
   return {first, std::min(count, std::max(middle + neighbours + 1, 2 * neighbours + 1))};
 }
 
-Drawing strategy_drawing(const LoadedPlan& plan, const StrategyPath& path, const Place& chosen, int neighbours,
-                         const Look& look, QSizeF room) {
-  Drawing drawing;
-  const Theme& theme = look.theme();
-  const double width = std::max(room.width(), 380.0);
-  const auto [first, last] = shown_steps(path, chosen, neighbours);
-  const std::vector<CandidateRecord>& candidates = plan.compilation.fusion.candidates;
-  constexpr double lane = 9;
-  int rejoining = 0;
-  Pen pen{drawing, plan, look};
-  for (int i = first; i < last; ++i) {
-    const StrategyPath::Step& step = path.steps[static_cast<std::size_t>(i)];
-    if (step.chosen) pen.most = std::max(pen.most, candidates[*step.chosen].cycles);
-    int here = 0;
-    for (const StrategyPath::Alternative& other : step.alternatives) {
-      pen.most = std::max(pen.most, candidates[other.candidate].cycles);
-      if (other.rejoins >= 0) ++here;
+namespace {
+
+/// The states that are drawn, one below the other, with what leads from each to the next and past others.
+class PathPicture {
+ public:
+  PathPicture(const LoadedPlan& plan, const StrategyPath& path, std::pair<int, int> shown, const Look& look,
+              double width)
+      : plan_(plan),
+        path_(path),
+        shown_(shown),
+        look_(look),
+        width_(width),
+        candidates_(plan.compilation.fusion.candidates),
+        pen_{drawing_, plan, look},
+        state_y_(path.steps.size() + 1, -1) {
+    int rejoining = 0;
+    for (int i = shown.first; i < shown.second; ++i) {
+      int here = 0;
+      const StrategyPath::Step& step = step_at(i);
+      if (step.chosen) pen_.maximum = std::max(pen_.maximum, candidates_[*step.chosen].cycles);
+      for (const StrategyPath::Alternative& other : step.alternatives) {
+        pen_.maximum = std::max(pen_.maximum, candidates_[other.candidate].cycles);
+        if (other.rejoins >= 0) ++here;
+      }
+      rejoining = std::max(rejoining, here);
     }
-    rejoining = std::max(rejoining, here);
+    // Lanes are shared by steps in turn, so that those of neighbouring states do not lie on each other.
+    lanes_ = std::min(2 * rejoining, 12);
+    pen_.right = width - margin - (lanes_ + 1) * lane;
+    pen_.row = QFontMetricsF(look.smallFont()).height() + 8;
   }
-  // Lanes are shared by steps in turn, so that those of neighbouring states do not lie on each other.
-  const int lanes = std::min(2 * rejoining, 12);
-  pen.right = width - margin - (lanes + 1) * lane;
-  pen.row = QFontMetricsF(look.smallFont()).height() + 8;
-  double y = heading(drawing, plan, look, width);
-  const auto note = [&](const QString& text) {
-    drawing.text({margin + 12, y, width - 2 * margin, pen.row}, text, theme.muted, look.smallFont());
-    y += pen.row;
-  };
-  if (first > 0) note(format("… {} before", counted(first, "group")));
-  std::int64_t spent = 0;
-  for (int i = 0; i < first; ++i) {
-    if (const auto taken = path.steps[static_cast<std::size_t>(i)].chosen) spent += candidates[*taken].cycles;
+
+  Drawing run() {
+    const auto [first, last] = shown_;
+    y_ = heading(drawing_, plan_, look_, width_);
+    if (first > 0) note(format("… {} before", counted(first, "group")));
+    for (int i = 0; i < first; ++i) spend(step_at(i));
+    for (int i = first;; ++i) {
+      const double below = state(i);
+      if (i == last) break;
+      alternatives(step_at(i), below);
+      chosen(i, below);
+    }
+    y_ += 4;
+    const std::size_t behind = path_.steps.size() - static_cast<std::size_t>(last);
+    if (behind > 0) note(format("… {} after", counted(behind, "group")));
+    for (const Return& back : returns_) rejoin(back);
+    drawing_.size = QSizeF(width_, y_ + 8);
+    return std::move(drawing_);
   }
+
+ private:
+  static constexpr double lane = 9;
+  /// An edge from beside the path back to one of its states.
   struct Return {
     double from;
     int to;
     double x;
   };
-  std::vector<Return> returns;
-  std::vector<double> state_y(path.steps.size() + 1, -1);
-  int next_lane = 0;
-  for (int i = first;; ++i) {
-    state_y[static_cast<std::size_t>(i)] = y;
-    const bool is_end = i == static_cast<int>(path.steps.size());
-    const QString after =
-        i == 0 ? QStringLiteral("start")
-               : QStringLiteral("after ") + qt(plan.steps[static_cast<std::size_t>(i - 1)].step->group.name);
-    pen.state(y,
-              format("{}: ", i) + after + QStringLiteral(", ") + cycles_text(plan, look, spent) +
-                  (is_end ? QStringLiteral(" in all") : QStringLiteral(" so far")),
-              i == 0 || is_end);
-    const double below = y + pen.row;
-    y = below + 4;
-    if (i == last) break;
-    const StrategyPath::Step& step = path.steps[static_cast<std::size_t>(i)];
+
+  [[nodiscard]] const Theme& theme() const { return look_.theme(); }
+  [[nodiscard]] const StrategyPath::Step& step_at(int i) const { return path_.steps[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] QString group_name(int i) const {
+    return qt(plan_.steps[static_cast<std::size_t>(i)].step->group.name);
+  }
+
+  void spend(const StrategyPath::Step& step) {
+    if (step.chosen) spent_ += candidates_[*step.chosen].cycles;
+  }
+
+  void note(const QString& text) {
+    drawing_.text({margin + 12, y_, width_ - 2 * margin, pen_.row}, text, theme().muted, look_.smallFont());
+    y_ += pen_.row;
+  }
+
+  /// Its lower edge.
+  double state(int i) {
+    state_y_[static_cast<std::size_t>(i)] = y_;
+    const bool is_end = i == static_cast<int>(path_.steps.size());
+    const QString after = i == 0 ? QStringLiteral("start") : QStringLiteral("after ") + group_name(i - 1);
+    pen_.state(y_,
+               format("{}: ", i) + after + QStringLiteral(", ") + cycles_text(plan_, look_, spent_) +
+                   (is_end ? QStringLiteral(" in all") : QStringLiteral(" so far")),
+               i == 0 || is_end);
+    const double below = y_ + pen_.row;
+    y_ = below + 4;
+    return below;
+  }
+
+  void alternatives(const StrategyPath::Step& step, double below) {
     const double trunk = margin + 36;
     for (const StrategyPath::Alternative& other : step.alternatives) {
-      const double middle = y + pen.row / 2;
-      drawing.polyline({{trunk, below}, {trunk, middle}, {trunk + 14, middle}}, theme.muted).pen = Qt::DashLine;
-      pen.arrow({trunk + 16, middle}, {1, 0}, theme.muted);
-      pen.group(trunk + 16, y, other.candidate, false, loss_text(plan, look, candidates[other.candidate]));
-      if (other.rejoins >= 0 && lanes > 0) {
-        returns.push_back({middle, other.rejoins, pen.right + lane * (1 + next_lane % lanes)});
-        ++next_lane;
+      const double middle = y_ + pen_.row / 2;
+      drawing_.polyline({{trunk, below}, {trunk, middle}, {trunk + 14, middle}}, theme().muted).pen = Qt::DashLine;
+      pen_.arrow({trunk + 16, middle}, {1, 0}, theme().muted);
+      pen_.group(trunk + 16, y_, other.candidate, false, loss_text(plan_, look_, candidates_[other.candidate]));
+      if (other.rejoins >= 0 && lanes_ > 0) {
+        const int used = static_cast<int>(returns_.size());
+        returns_.push_back({middle, other.rejoins, pen_.right + lane * (1 + used % lanes_)});
       }
-      y += pen.row;
+      y_ += pen_.row;
     }
+  }
+
+  void chosen(int i, double below) {
+    const StrategyPath::Step& step = step_at(i);
     if (step.chosen) {
-      pen.group(margin + 26, y, *step.chosen, true, {});
-      spent += candidates[*step.chosen].cycles;
+      pen_.group(margin + 26, y_, *step.chosen, true, {});
+      spend(step);
     } else {
-      drawing.text({margin + 32, y, pen.right - margin - 32, pen.row},
-                   qt(plan.steps[static_cast<std::size_t>(i)].step->group.name), theme.text, look.smallFont());
+      drawing_.text({margin + 32, y_, pen_.right - margin - 32, pen_.row}, group_name(i), theme().text,
+                    look_.smallFont());
     }
-    y += pen.row + 4;
-    drawing.line({margin + 14, below}, {margin + 14, y - 5}, theme.text, 3);
-    pen.arrow({margin + 14, y}, {0, 1}, theme.text);
+    y_ += pen_.row + 4;
+    drawing_.line({margin + 14, below}, {margin + 14, y_ - 5}, theme().text, 3);
+    pen_.arrow({margin + 14, y_}, {0, 1}, theme().text);
   }
-  y += 4;
-  if (last < static_cast<int>(path.steps.size()))
-    note(format("… {} after", counted(path.steps.size() - static_cast<std::size_t>(last), "group")));
-  for (const Return& back : returns) {
-    const double target = state_y[static_cast<std::size_t>(back.to)];
+
+  void rejoin(const Return& back) {
+    const double target = state_y_[static_cast<std::size_t>(back.to)];
     if (target < 0) {  // its state is not drawn
-      drawing.polyline({{pen.right, back.from}, {back.x, back.from}, {back.x, y}}, theme.muted).pen = Qt::DashLine;
-      continue;
+      drawing_.polyline({{pen_.right, back.from}, {back.x, back.from}, {back.x, y_}}, theme().muted).pen = Qt::DashLine;
+      return;
     }
-    const double end = target + pen.row / 2;
-    drawing.polyline({{pen.right, back.from}, {back.x, back.from}, {back.x, end}, {pen.right + 3, end}}, theme.muted)
+    const double end = target + pen_.row / 2;
+    drawing_
+        .polyline({{pen_.right, back.from}, {back.x, back.from}, {back.x, end}, {pen_.right + 3, end}}, theme().muted)
         .pen = Qt::DashLine;
-    pen.arrow({pen.right + 1, end}, {-1, 0}, theme.muted);
+    pen_.arrow({pen_.right + 1, end}, {-1, 0}, theme().muted);
   }
-  drawing.size = QSizeF(width, y + 8);
-  return drawing;
+
+  const LoadedPlan& plan_;
+  const StrategyPath& path_;
+  std::pair<int, int> shown_;
+  const Look& look_;
+  double width_;
+  const std::vector<CandidateRecord>& candidates_;
+  Drawing drawing_;
+  Pen pen_;
+  std::vector<double> state_y_;  ///< upper edge of each state; -1 of those that are not drawn
+  std::vector<Return> returns_;
+  int lanes_ = 0;
+  std::int64_t spent_ = 0;  ///< cycles up to here
+  double y_ = 0;
+};
+
+}  // namespace
+
+Drawing strategy_drawing(const LoadedPlan& plan, const StrategyPath& path, const Place& chosen, int neighbours,
+                         const Look& look, QSizeF room) {
+  return PathPicture(plan, path, shown_steps(path, chosen, neighbours), look, std::max(room.width(), 380.0)).run();
 }
 
 }  // namespace stowage::inspector

@@ -77,87 +77,131 @@ std::string dot_question(const LayoutInput& input) {
   return text + "}\n";
 }
 
-std::optional<LayoutResult> read_dot_answer(const std::string& answer, const LayoutInput& input) {
-  LayoutResult result;
-  result.nodes.resize(input.nodes.size());
-  result.edges.resize(input.edges.size());
-  result.labels.resize(input.edges.size());
-  // Several edges may join the same two nodes; dot answers them in no promised order, but each pair's are alike.
-  std::map<std::pair<int, int>, std::vector<std::size_t>> edges;
-  for (std::size_t e = input.edges.size(); e-- > 0;) edges[{input.edges[e].from, input.edges[e].to}].push_back(e);
-  const std::vector<bool> with_label = labelled(input);
-  std::size_t nodes_found = 0;
-  std::istringstream lines(answer);
-  std::string line;
-  while (std::getline(lines, line)) {
+namespace {
+
+/// What dot says in its format "plain", a line at a time.
+class DotAnswer {
+ public:
+  explicit DotAnswer(const LayoutInput& input) : input_(input), with_label_(labelled(input)) {
+    result_.nodes.resize(input.nodes.size());
+    result_.edges.resize(input.edges.size());
+    result_.labels.resize(input.edges.size());
+    for (std::size_t e = input.edges.size(); e-- > 0;) {
+      waiting_[{input.edges[e].from, input.edges[e].to}].push_back(e);
+    }
+  }
+
+  /// False if the line is not what dot answers to this input.
+  bool read(const std::string& line) {
     std::istringstream words(line);
     std::string what;
     words >> what;
-    if (what == "graph") {
-      double scale = 0;
-      words >> scale >> result.width >> result.height;
-      if (!words) return std::nullopt;
-      result.width *= points_per_inch;
-      result.height *= points_per_inch;
-    } else if (what == "node") {
-      std::size_t node = 0;
+    if (what == "graph") return read_graph(words);
+    if (what == "node") return read_node(words);
+    if (what == "edge") return read_edge(words);
+    return true;
+  }
+
+  /// Nothing if something was missing.
+  std::optional<LayoutResult> result() && {
+    if (nodes_found_ != input_.nodes.size()) return std::nullopt;
+    for (std::size_t e = 0; e < input_.edges.size(); ++e) {
+      if (result_.edges[e].empty()) return std::nullopt;
+      end_at_ports(e);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// dot measures upwards, in inches.
+  [[nodiscard]] LayoutPoint point_at(double x, double y) const {
+    return {x * points_per_inch, result_.height - y * points_per_inch};
+  }
+
+  bool read_graph(std::istringstream& words) {
+    double scale = 0;
+    words >> scale >> result_.width >> result_.height;
+    result_.width *= points_per_inch;
+    result_.height *= points_per_inch;
+    return !words.fail();
+  }
+
+  bool read_node(std::istringstream& words) {
+    std::size_t node = 0;
+    double x = 0;
+    double y = 0;
+    words >> node >> x >> y;
+    if (!words || node >= input_.nodes.size()) return false;
+    const LayoutPoint middle = point_at(x, y);
+    result_.nodes[node] = {middle.x - input_.nodes[node].width / 2, middle.y - input_.nodes[node].height / 2};
+    ++nodes_found_;
+    return true;
+  }
+
+  bool read_edge(std::istringstream& words) {
+    int from = 0;
+    int to = 0;
+    std::size_t count = 0;
+    words >> from >> to >> count;
+    const auto waiting = waiting_.find({from, to});
+    if (!words || count < 4 || count % 3 != 1 || waiting == waiting_.end() || waiting->second.empty()) return false;
+    const std::size_t e = waiting->second.back();
+    waiting->second.pop_back();
+    for (std::size_t p = 0; p < count && words; ++p) {
       double x = 0;
       double y = 0;
-      words >> node >> x >> y;
-      if (!words || node >= input.nodes.size()) return std::nullopt;
-      result.nodes[node] = {x * points_per_inch - input.nodes[node].width / 2,
-                            result.height - y * points_per_inch - input.nodes[node].height / 2};
-      ++nodes_found;
-    } else if (what == "edge") {
-      int from = 0;
-      int to = 0;
-      std::size_t count = 0;
-      words >> from >> to >> count;
-      const auto waiting = edges.find({from, to});
-      if (!words || count < 4 || count % 3 != 1 || waiting == edges.end() || waiting->second.empty()) {
-        return std::nullopt;
-      }
-      const std::size_t e = waiting->second.back();
-      waiting->second.pop_back();
-      const auto read_point = [&] {
-        double x = 0;
-        double y = 0;
-        words >> x >> y;
-        return LayoutPoint{x * points_per_inch, result.height - y * points_per_inch};
-      };
-      for (std::size_t p = 0; p < count && words; ++p) result.edges[e].push_back(read_point());
-      if (!words) return std::nullopt;
-      if (with_label[e]) {
-        // The label's text is something in brackets or quotes; its place are the last two numbers before the style.
-        std::vector<std::string> rest;
-        for (std::string word; words >> word;) rest.push_back(word);
-        if (rest.size() < 4) return std::nullopt;
-        try {
-          result.labels[e] = {std::stod(rest[rest.size() - 4]) * points_per_inch,
-                              result.height - std::stod(rest[rest.size() - 3]) * points_per_inch};
-        } catch (const std::exception&) {
-          return std::nullopt;
-        }
-      }
+      words >> x >> y;
+      result_.edges[e].push_back(point_at(x, y));
     }
+    return words && (!with_label_[e] || read_label(words, e));
   }
-  if (nodes_found != input.nodes.size()) return std::nullopt;
-  for (std::size_t e = 0; e < input.edges.size(); ++e) {
-    if (result.edges[e].empty()) return std::nullopt;
-    const LayoutEdge& edge = input.edges[e];
-    // dot ends edges at the middle of a side; ours may end elsewhere on it.
-    auto& path = result.edges[e];
+
+  /// Its text is something in brackets or quotes; its place are the last two numbers before the style.
+  bool read_label(std::istringstream& words, std::size_t e) {
+    std::vector<std::string> rest;
+    for (std::string word; words >> word;) rest.push_back(word);
+    if (rest.size() < 4) return false;
+    try {
+      result_.labels[e] = point_at(std::stod(rest[rest.size() - 4]), std::stod(rest[rest.size() - 3]));
+    } catch (const std::exception&) {
+      return false;
+    }
+    return true;
+  }
+
+  /// dot ends edges at the middle of a side; ours may end elsewhere on it.
+  void end_at_ports(std::size_t e) {
+    const LayoutEdge& edge = input_.edges[e];
+    auto& path = result_.edges[e];
     const auto end_at = [&](std::size_t point, std::size_t next, int node, double port, double y) {
       if (port < 0) return;
-      const double x = result.nodes[static_cast<std::size_t>(node)].x + port;
+      const double x = result_.nodes[static_cast<std::size_t>(node)].x + port;
       path[next].x += x - path[point].x;
       path[point] = {x, y};
     };
-    const auto& source = input.nodes[static_cast<std::size_t>(edge.from)];
-    end_at(0, 1, edge.from, edge.from_port, result.nodes[static_cast<std::size_t>(edge.from)].y + source.height);
-    end_at(path.size() - 1, path.size() - 2, edge.to, edge.to_port, result.nodes[static_cast<std::size_t>(edge.to)].y);
+    const auto& source = input_.nodes[static_cast<std::size_t>(edge.from)];
+    end_at(0, 1, edge.from, edge.from_port, result_.nodes[static_cast<std::size_t>(edge.from)].y + source.height);
+    end_at(path.size() - 1, path.size() - 2, edge.to, edge.to_port, result_.nodes[static_cast<std::size_t>(edge.to)].y);
   }
-  return result;
+
+  const LayoutInput& input_;
+  std::vector<bool> with_label_;  ///< by edge
+  /// Edges by nodes. Several may join the same two; dot answers them in no promised order, but each pair's are alike.
+  std::map<std::pair<int, int>, std::vector<std::size_t>> waiting_;
+  std::size_t nodes_found_ = 0;
+  LayoutResult result_;
+};
+
+}  // namespace
+
+std::optional<LayoutResult> read_dot_answer(const std::string& answer, const LayoutInput& input) {
+  DotAnswer read(input);
+  std::istringstream lines(answer);
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (!read.read(line)) return std::nullopt;
+  }
+  return std::move(read).result();
 }
 
 std::optional<LayoutResult> kept_dot_layout(const LayoutInput& input, const std::vector<std::string>& folders) {

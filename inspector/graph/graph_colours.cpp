@@ -96,88 +96,130 @@ std::vector<NodeColour> graph_colours(const LoadedPlan& plan, GraphMetric metric
   return colours;
 }
 
-Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& look, double width,
-                     const PlanComparison* comparison) {
-  Drawing drawing;
-  const Theme& theme = look.theme();
-  const QFontMetricsF metrics(look.smallFont());
-  const double row = metrics.height() + 4;
-  const double box = metrics.ascent() + 6;
-  double x = 8;
-  double y = 4;
-  const auto add_text = [&](const QString& text, const QColor& color) {
-    const double room = metrics.horizontalAdvance(text) + 2;
-    drawing.text({x, y, room, row}, text, color, look.smallFont());
-    x += room + 6;
-  };
-  if (metric == GraphMetric::fusion_template) {
+namespace {
+
+/// A legend as it is written, from left to right and on the next line where there is no room.
+class Legend {
+ public:
+  Legend(const LoadedPlan& plan, GraphMetric metric, const Look& look, double width)
+      : plan_(plan),
+        metric_(metric),
+        look_(look),
+        metrics_(look.smallFont()),
+        row_(metrics_.height() + 4),
+        width_(width) {}
+
+  Drawing run(const PlanComparison* comparison) {
+    if (metric_ == GraphMetric::fusion_template) {
+      add_templates();
+    } else if (metric_ == GraphMetric::change) {
+      add_changes(comparison);
+    } else {
+      add_heat();
+    }
+    drawing_.size = {std::max(width_, x_ + 4), y_ + row_ + 4};
+    return std::move(drawing_);
+  }
+
+ private:
+  [[nodiscard]] const Theme& theme() const { return look_.theme(); }
+
+  void text(const QString& text, const QColor& color) {
+    const double room = metrics_.horizontalAdvance(text) + 2;
+    drawing_.text({x_, y_, room, row_}, text, color, look_.smallFont());
+    x_ += room + 6;
+  }
+
+  void break_before(double room) {
+    if (x_ <= left || x_ + room <= width_) return;
+    x_ = left;
+    y_ += row_;
+  }
+
+  /// Colours side by side, from a function of 0 to 1.
+  template <class Colour>
+  void scale(int steps, const QColor& line, Qt::PenStyle pen, const Colour& colour) {
+    constexpr double wide = 5;
+    for (int i = 0; i < steps; ++i) {
+      drawing_.rect({x_ + i * wide, y_ + 3, wide + 0.2, row_ - 6}, colour((i + 0.5) / steps));
+    }
+    drawing_.rect({x_, y_ + 3, steps * wide, row_ - 6}, QColor(), line).pen = pen;
+    x_ += steps * wide + 6;
+  }
+
+  void add_templates() {
     std::vector<std::string> names;
-    for (const StepFacts& step : plan.steps) {
+    for (const StepFacts& step : plan_.steps) {
       const std::string& name = step.step->group.template_name;
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
+    const double box = metrics_.ascent() + 6;
     for (const std::string& name : names) {
-      const QString text = name == "single" ? QStringLiteral("alone") : qt(name);
-      if (x > 8 && x + box + metrics.horizontalAdvance(text) + 8 > width) {
-        x = 8;
-        y += row;
-      }
-      const NodeColour colour = colour_of_template(name, theme);
-      Mark& key = drawing.rect({x, y + 3, box, row - 6}, colour.fill, theme.text);
+      const QString shown = name == "single" ? QStringLiteral("alone") : qt(name);
+      break_before(box + metrics_.horizontalAdvance(shown) + 8);
+      const NodeColour colour = colour_of_template(name, theme());
+      Mark& key = drawing_.rect({x_, y_ + 3, box, row_ - 6}, colour.fill, theme().text);
       key.pen = colour.pen;
       key.pattern = colour.pen == Qt::SolidLine  ? Qt::SolidPattern
                     : colour.pen == Qt::DashLine ? Qt::BDiagPattern
                                                  : Qt::DiagCrossPattern;
-      x += box + 5;
-      add_text(text, theme.text);
-      x += 8;
+      x_ += box + 5;
+      text(shown, theme().text);
+      x_ += 8;
     }
-  } else if (metric == GraphMetric::change) {
-    const QString maximum = full_time_text(largest_change(comparison), plan.program().target.clock_hz, look.units());
-    if (comparison == nullptr) add_text(QStringLiteral("nothing to compare with: open a baseline"), theme.muted);
-    const auto scale = [&](const QString& what, double sign, const QString& left, const QString& right) {
-      double wide = 60 + 6;
-      for (const QString& text : {what, left, right}) wide += metrics.horizontalAdvance(text) + 8;
-      if (x > 8 && x + wide > width) {
-        x = 8;
-        y += row;
-      }
-      add_text(what, theme.text);
-      add_text(left, theme.muted);
-      constexpr int steps = 12;
-      for (int i = 0; i < steps; ++i) {
-        const double share = (i + 0.5) / steps;
-        drawing.rect({x + i * 5.0, y + 3, 5.2, row - 6},
-                     colour_of_change(sign * (sign < 0 ? 1 - share : share), theme).fill);
-      }
-      drawing.rect({x, y + 3, steps * 5.0, row - 6}, QColor(), theme.text).pen = colour_of_change(sign, theme).pen;
-      x += steps * 5.0 + 6;
-      add_text(right, theme.muted);
-      x += 8;
-    };
-    scale(QStringLiteral("faster:"), -1, QStringLiteral("−") + maximum, QStringLiteral("0"));
-    scale(QStringLiteral("slower (dashed):"), 1, QStringLiteral("0"), QStringLiteral("+") + maximum);
-  } else {
-    const std::int64_t top = top_of(plan, metric);
-    const double clock = plan.program().target.clock_hz;
-    const QString what = metric == GraphMetric::time        ? QStringLiteral("time of a fused operator")
-                         : metric == GraphMetric::dma_bytes ? QStringLiteral("DMA bytes of a fused operator")
-                                                            : QStringLiteral("LDM peak of a fused operator");
-    const QString maximum =
-        metric == GraphMetric::time ? full_time_text(top, clock, look.units()) : size_text(top, look.units());
-    add_text(what + QLatin1Char(':'), theme.text);
-    add_text(QStringLiteral("0"), theme.muted);
-    constexpr int steps = 24;
-    for (int i = 0; i < steps; ++i) {
-      drawing.rect({x + i * 5.0, y + 3, 5.2, row - 6}, theme.heat((i + 0.5) / steps));
-    }
-    drawing.rect({x, y + 3, steps * 5.0, row - 6}, QColor(), theme.line);
-    x += steps * 5.0 + 6;
-    add_text(maximum + (metric == GraphMetric::ldm ? QStringLiteral(" (all of it)") : QStringLiteral(" (the largest)")),
-             theme.muted);
   }
-  drawing.size = {std::max(width, x + 4), y + row + 4};
-  return drawing;
+
+  void add_changes(const PlanComparison* comparison) {
+    if (comparison == nullptr) text(QStringLiteral("nothing to compare with: open a baseline"), theme().muted);
+    const QString maximum = full_time_text(largest_change(comparison), plan_.program().target.clock_hz, look_.units());
+    add_change(QStringLiteral("faster:"), -1, QStringLiteral("−") + maximum, QStringLiteral("0"));
+    add_change(QStringLiteral("slower (dashed):"), 1, QStringLiteral("0"), QStringLiteral("+") + maximum);
+  }
+
+  void add_change(const QString& what, double sign, const QString& from, const QString& to) {
+    double room = 60 + 6;
+    for (const QString& each : {what, from, to}) room += metrics_.horizontalAdvance(each) + 8;
+    break_before(room);
+    text(what, theme().text);
+    text(from, theme().muted);
+    scale(12, theme().text, colour_of_change(sign, theme()).pen,
+          [&](double share) { return colour_of_change(sign * (sign < 0 ? 1 - share : share), theme()).fill; });
+    text(to, theme().muted);
+    x_ += 8;
+  }
+
+  void add_heat() {
+    const std::int64_t top = top_of(plan_, metric_);
+    text(metric_ == GraphMetric::time        ? QStringLiteral("time of a fused operator:")
+         : metric_ == GraphMetric::dma_bytes ? QStringLiteral("DMA bytes of a fused operator:")
+                                             : QStringLiteral("LDM peak of a fused operator:"),
+         theme().text);
+    text(QStringLiteral("0"), theme().muted);
+    scale(24, theme().line, Qt::SolidLine, [&](double share) { return theme().heat(share); });
+    const QString maximum = metric_ == GraphMetric::time
+                                ? full_time_text(top, plan_.program().target.clock_hz, look_.units())
+                                : size_text(top, look_.units());
+    text(maximum + (metric_ == GraphMetric::ldm ? QStringLiteral(" (all of it)") : QStringLiteral(" (the largest)")),
+         theme().muted);
+  }
+
+  static constexpr double left = 8;
+  const LoadedPlan& plan_;
+  GraphMetric metric_;
+  const Look& look_;
+  QFontMetricsF metrics_;
+  double row_;
+  double width_;
+  double x_ = left;
+  double y_ = 4;
+  Drawing drawing_;
+};
+
+}  // namespace
+
+Drawing graph_legend(const LoadedPlan& plan, GraphMetric metric, const Look& look, double width,
+                     const PlanComparison* comparison) {
+  return Legend(plan, metric, look, width).run(comparison);
 }
 
 }  // namespace stowage::inspector

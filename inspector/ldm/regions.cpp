@@ -196,131 +196,149 @@ std::vector<BufferRegion> regions_at(const StepFacts& step, const LoopPosition& 
   return Walk(step.plan->nest, position).result();
 }
 
-Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& position, const Look& look,
-                        QSizeF room) {
-  Drawing drawing;
-  const StepFacts* step = plan.step(index);
-  const Theme& theme = look.theme();
-  if (step == nullptr || step->plan == nullptr) {
-    drawing.text({margin, 8, 500, QFontMetricsF(look.textFont()).height() + 4},
-                 QStringLiteral("Choose a group to see what its buffers hold."), theme.muted, look.textFont());
-    drawing.size = QSizeF(420, 40);
-    return drawing;
-  }
-  const LoopNest& nest = step->plan->nest;
-  const QFontMetricsF small(look.smallFont());
-  const QFontMetricsF big(look.titleFont());
-  const double row = small.height() + 4;
-  const std::vector<BufferRegion> own = regions_at(*step, position);
-  double widest = 236;
-  for (std::size_t b = 0; b < own.size(); ++b) {
-    widest = std::max(widest, widest_text(title_of(nest, own[b], b), own[b], nest.buffers[b], look));
-  }
-  const double width = std::max({room.width(), 420.0, widest + 2 * margin});
-  const int cores = nest.cores_used();
-  drawing.text({margin, 8, width - 2 * margin, big.height() + 2},
-               QStringLiteral("What the buffers hold of their tensors"), theme.text, look.titleFont());
-  std::string where = cores > 1 ? fmt::format("core {} of {}", position.core, cores) : std::string("the one core");
-  for (const LoopRange& loop : loops_of(*step)) {
-    const auto trip = position.trips.find(loop.statement);
-    where += fmt::format(", {} = {}", loop.name, trip != position.trips.end() ? trip->second : 0);
-  }
-  double y = 10 + big.height();
-  drawing.text({margin, y, width - 2 * margin, row}, qt(where), theme.muted, look.textFont());
-  y += row + 4;
-  std::vector<LegendEntry> legend = {{QStringLiteral("in this core's LDM"), theme.state(BufferState::in_use)}};
-  if (cores > 1) legend.push_back({QStringLiteral("in the other cores' (outlined)"), theme.base});
-  legend.push_back({QStringLiteral("tensor"), theme.raised});
-  y += add_legend(drawing, {margin, y}, width - margin, legend, theme.text, theme.line, look.smallFont()) + 8;
+namespace {
 
-  std::vector<std::vector<BufferRegion>> others;
-  for (int core = 0; core < std::min(cores, max_cores); ++core) {
-    if (core != position.core) others.push_back(regions_at(*step, {core, position.trips}));
-  }
-
-  // Cards side by side, as many as there is room for.
-  const int columns =
-      std::clamp(static_cast<int>((width - margin) / (widest + margin)), 1, std::max(1, static_cast<int>(own.size())));
-  const double card_width = (width - margin * (columns + 1)) / columns;
-  double line_height = 0;
-  for (std::size_t b = 0; b < own.size(); ++b) {
-    const int column = static_cast<int>(b) % columns;
-    if (column == 0 && b > 0) {
-      y += line_height + 14;
-      line_height = 0;
+/// A card for every buffer: what one core holds of its tensor, and the other cores' parts as outlines.
+class RegionPicture {
+ public:
+  RegionPicture(const StepFacts& step, int index, const LoopPosition& position, const Look& look, double room)
+      : step_(step), index_(index), position_(position), look_(look), own_(regions_at(step, position)) {
+    for (std::size_t b = 0; b < own_.size(); ++b) {
+      widest_ = std::max(widest_, widest_text(title_of(nest(), own_[b], b), own_[b], nest().buffers[b], look));
     }
-    const BufferRegion& region = own[b];
-    const Buffer& buffer = nest.buffers[b];
-    const double left = margin + column * (card_width + margin);
-    const auto place = buffer_place(index, static_cast<int>(b));
+    width_ = std::max({room, 420.0, widest_ + 2 * margin});
+    for (int core = 0; core < std::min(nest().cores_used(), max_cores); ++core) {
+      if (core != position.core) others_.push_back(regions_at(step, {core, position.trips}));
+    }
+  }
+
+  Drawing run() {
+    double y = heading();
+    // Cards side by side, as many as there is room for.
+    const int columns = std::clamp(static_cast<int>((width_ - margin) / (widest_ + margin)), 1,
+                                   std::max(1, static_cast<int>(own_.size())));
+    card_width_ = (width_ - margin * (columns + 1)) / columns;
+    double line_height = 0;
+    for (std::size_t b = 0; b < own_.size(); ++b) {
+      const int column = static_cast<int>(b) % columns;
+      if (column == 0 && b > 0) {
+        y += line_height + 14;
+        line_height = 0;
+      }
+      left_ = margin + column * (card_width_ + margin);
+      at_ = y;
+      card(b);
+      line_height = std::max(line_height, at_ - y);
+    }
+    drawing_.size = QSizeF(width_, y + line_height + 12);
+    return std::move(drawing_);
+  }
+
+ private:
+  [[nodiscard]] const LoopNest& nest() const { return step_.plan->nest; }
+  [[nodiscard]] const Theme& theme() const { return look_.theme(); }
+  [[nodiscard]] double row() const { return QFontMetricsF(look_.smallFont()).height() + 4; }
+
+  /// Where it ends.
+  double heading() {
+    const int cores = nest().cores_used();
+    const double title = QFontMetricsF(look_.titleFont()).height();
+    drawing_.text({margin, 8, width_ - 2 * margin, title + 2}, QStringLiteral("What the buffers hold of their tensors"),
+                  theme().text, look_.titleFont());
+    std::string where = cores > 1 ? fmt::format("core {} of {}", position_.core, cores) : std::string("the one core");
+    for (const LoopRange& loop : loops_of(step_)) {
+      const auto trip = position_.trips.find(loop.statement);
+      where += fmt::format(", {} = {}", loop.name, trip != position_.trips.end() ? trip->second : 0);
+    }
+    double y = 10 + title;
+    drawing_.text({margin, y, width_ - 2 * margin, row()}, qt(where), theme().muted, look_.textFont());
+    y += row() + 4;
+    std::vector<LegendEntry> legend = {{QStringLiteral("in this core's LDM"), theme().state(BufferState::in_use)}};
+    if (cores > 1) legend.push_back({QStringLiteral("in the other cores' (outlined)"), theme().base});
+    legend.push_back({QStringLiteral("tensor"), theme().raised});
+    return y + 8 +
+           add_legend(drawing_, {margin, y}, width_ - margin, legend, theme().text, theme().line, look_.smallFont());
+  }
+
+  void card(std::size_t b) {
+    const BufferRegion& region = own_[b];
+    const Buffer& buffer = nest().buffers[b];
     const std::int64_t all = std::max<std::int64_t>(element_count(region.shape), 1);
-    const std::string tensor = tensor_of_buffer(nest, static_cast<int>(b));
-    double at = y;
-    const auto line = [&](const QString& text, const QColor& color, const QFont& font) {
-      Mark& mark = drawing.text({left, at, card_width, row}, text, color, font);
-      mark.place = place;
-      mark.tip = text;
-      at += row;
-    };
-    line(title_of(nest, region, b), theme.text, look.textFont());
+    line(b, title_of(nest(), region, b), theme().text, look_.textFont());
     if (!region.extents) {
-      line(QStringLiteral("which part depends on data"), theme.muted, look.smallFont());
-      line_height = std::max(line_height, at - y);
-      continue;
+      line(b, QStringLiteral("which part depends on data"), theme().muted, look_.smallFont());
+      return;
     }
-    line(held_text(region.elements(), all,
-                   fmt::format("{:.3g}", 100.0 * static_cast<double>(region.elements()) / static_cast<double>(all)),
-                   buffer, look),
-         theme.muted, look.smallFont());
-    const std::vector<Extent>& extents = *region.extents;
-    const std::size_t dimensions = std::min(extents.size(), region.shape.size());
-    const std::size_t flat = dimensions > 2 ? dimensions - 2 : 0;
-    const auto same_slice = [&](const BufferRegion& other) {
-      if (!other.extents || other.elements() == 0) return false;
-      for (std::size_t d = 0; d < flat; ++d) {
-        const Extent& a = extents[d];
-        const Extent& c = (*other.extents)[d];
-        if (a.first + a.size <= c.first || c.first + c.size <= a.first) return false;
-      }
-      return true;
-    };
-    // Dimensions above the last two: a bar each, the held interval filled.
-    for (std::size_t d = 0; d < flat; ++d) {
-      const std::int64_t extent = std::max<std::int64_t>(region.shape[d], 1);
-      if (extent == 1) continue;
-      const double label = std::max(card_width * 0.45, widest_label(region, look));
-      const QRectF bar(left, at + 3, card_width - label - 6, row - 6);
-      const double scale = bar.width() / static_cast<double>(extent);
-      drawing.rect(bar, theme.raised, theme.line);
-      for (const auto& core : others) {
-        if (!core[b].extents || core[b].elements() == 0) continue;
-        const Extent& other = (*core[b].extents)[d];
-        Mark& mark = drawing.rect({bar.left() + scale * static_cast<double>(other.first), bar.top(),
-                                   std::max(scale * static_cast<double>(other.size), 1.0), bar.height()},
-                                  QColor(), theme.muted);
-        mark.width = 0.6;
-      }
-      Mark& held = drawing.rect({bar.left() + scale * static_cast<double>(extents[d].first), bar.top(),
-                                 std::max(scale * static_cast<double>(extents[d].size), 2.0), bar.height()},
-                                theme.state(BufferState::in_use), theme.text);
-      held.place = place;
-      held.tip = format("dimension {}: {} of {}", d, interval_text(extents[d]), extent);
-      drawing.text({bar.right() + 6, at, label, row}, dimension_text(d, extents[d], extent), theme.muted,
-                   look.smallFont());
-      at += row;
-    }
+    const double share = 100.0 * static_cast<double>(region.elements()) / static_cast<double>(all);
+    line(b, held_text(region.elements(), all, fmt::format("{:.3g}", share), buffer, look_), theme().muted,
+         look_.smallFont());
+    const std::size_t dimensions = std::min(region.extents->size(), region.shape.size());
+    for (std::size_t d = 0; d + 2 < dimensions; ++d) bar(b, d);
     if (dimensions == 0) {
-      line(QStringLiteral("one number"), theme.muted, look.smallFont());
-      line_height = std::max(line_height, at - y);
-      continue;
+      line(b, QStringLiteral("one number"), theme().muted, look_.smallFont());
+    } else {
+      plane(b, dimensions);
     }
-    // The last two as a rectangle, at most three times as wide or high as it is the other way.
+  }
+
+  void line(std::size_t b, const QString& text, const QColor& color, const QFont& font) {
+    Mark& mark = drawing_.text({left_, at_, card_width_, row()}, text, color, font);
+    mark.place = place_of(b);
+    mark.tip = text;
+    at_ += row();
+  }
+
+  [[nodiscard]] Place place_of(std::size_t b) const { return buffer_place(index_, static_cast<int>(b)); }
+
+  /// A dimension above the last two: the held interval filled.
+  void bar(std::size_t b, std::size_t d) {
+    const BufferRegion& region = own_[b];
+    const std::int64_t extent = std::max<std::int64_t>(region.shape[d], 1);
+    if (extent == 1) return;
+    const Extent& part = (*region.extents)[d];
+    const double label = std::max(card_width_ * 0.45, widest_label(region, look_));
+    const QRectF whole(left_, at_ + 3, card_width_ - label - 6, row() - 6);
+    const double scale = whole.width() / static_cast<double>(extent);
+    const auto box = [&](const Extent& held, double least) {
+      return QRectF(whole.left() + scale * static_cast<double>(held.first), whole.top(),
+                    std::max(scale * static_cast<double>(held.size), least), whole.height());
+    };
+    drawing_.rect(whole, theme().raised, theme().line);
+    for (const auto& core : others_) {
+      if (!core[b].extents || core[b].elements() == 0) continue;
+      drawing_.rect(box((*core[b].extents)[d], 1), QColor(), theme().muted).width = 0.6;
+    }
+    Mark& held = drawing_.rect(box(part, 2), theme().state(BufferState::in_use), theme().text);
+    held.place = place_of(b);
+    held.tip = format("dimension {}: {} of {}", d, interval_text(part), extent);
+    drawing_.text({whole.right() + 6, at_, label, row()}, dimension_text(d, part, extent), theme().muted,
+                  look_.smallFont());
+    at_ += row();
+  }
+
+  /// Whether another core holds something of the same slice: all dimensions but the last two meet.
+  [[nodiscard]] static bool same_slice(const BufferRegion& own, const BufferRegion& other, std::size_t dimensions) {
+    if (!other.extents || other.elements() == 0) return false;
+    for (std::size_t d = 0; d + 2 < dimensions; ++d) {
+      const Extent& a = (*own.extents)[d];
+      const Extent& c = (*other.extents)[d];
+      if (a.first + a.size <= c.first || c.first + c.size <= a.first) return false;
+    }
+    return true;
+  }
+
+  /// The last two dimensions as a rectangle, at most three times as wide or high as it is the other way.
+  void plane(std::size_t b, std::size_t dimensions) {
+    const BufferRegion& region = own_[b];
+    const auto down_of = [&](const BufferRegion& of) {
+      return dimensions > 1 ? (*of.extents)[dimensions - 2] : Extent{0, 1};
+    };
     const std::int64_t rows = dimensions > 1 ? std::max<std::int64_t>(region.shape[dimensions - 2], 1) : 1;
     const std::int64_t across = std::max<std::int64_t>(region.shape[dimensions - 1], 1);
-    const Extent down = dimensions > 1 ? extents[dimensions - 2] : Extent{0, 1};
-    const Extent over = extents[dimensions - 1];
+    const Extent down = down_of(region);
+    const Extent over = (*region.extents)[dimensions - 1];
     const double ratio = std::clamp(static_cast<double>(rows) / static_cast<double>(across), 0.08, 1.0);
-    const QRectF area(left, at + 4, card_width, std::min(std::max(card_width * ratio, 14.0), 240.0));
+    const QRectF area(left_, at_ + 4, card_width_, std::min(std::max(card_width_ * ratio, 14.0), 240.0));
     const double dx = area.width() / static_cast<double>(across);
     const double dy = area.height() / static_cast<double>(rows);
     const auto box = [&](const Extent& y_part, const Extent& x_part) {
@@ -328,28 +346,49 @@ Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& p
           area.left() + dx * static_cast<double>(x_part.first), area.top() + dy * static_cast<double>(y_part.first),
           std::max(dx * static_cast<double>(x_part.size), 2.0), std::max(dy * static_cast<double>(y_part.size), 2.0));
     };
-    drawing.rect(area, theme.raised, theme.line);
-    for (const auto& core : others) {
-      const BufferRegion& other = core[b];
-      if (!same_slice(other)) continue;
-      const Extent other_down = dimensions > 1 ? (*other.extents)[dimensions - 2] : Extent{0, 1};
-      Mark& mark = drawing.rect(box(other_down, (*other.extents)[dimensions - 1]), QColor(), theme.muted);
-      mark.width = 0.6;
+    drawing_.rect(area, theme().raised, theme().line);
+    for (const auto& core : others_) {
+      if (!same_slice(region, core[b], dimensions)) continue;
+      drawing_.rect(box(down_of(core[b]), (*core[b].extents)[dimensions - 1]), QColor(), theme().muted).width = 0.6;
     }
     if (region.elements() > 0) {
-      Mark& held = drawing.rect(box(down, over), theme.state(BufferState::in_use), theme.text);
-      held.pattern = theme.pattern(BufferState::in_use);
-      held.place = place;
-      held.tip =
-          format("{}: rows {} of {}, columns {} of {}", tensor, interval_text(down), rows, interval_text(over), across);
+      Mark& held = drawing_.rect(box(down, over), theme().state(BufferState::in_use), theme().text);
+      held.pattern = theme().pattern(BufferState::in_use);
+      held.place = place_of(b);
+      held.tip = format("{}: rows {} of {}, columns {} of {}", tensor_of_buffer(nest(), static_cast<int>(b)),
+                        interval_text(down), rows, interval_text(over), across);
     }
-    at = area.bottom() + 3;
-    line(dimensions > 1 ? format("↓ {} of {}, → {} of {}", interval_text(down), rows, interval_text(over), across)
+    at_ = area.bottom() + 3;
+    line(b,
+         dimensions > 1 ? format("↓ {} of {}, → {} of {}", interval_text(down), rows, interval_text(over), across)
                         : format("→ {} of {}", interval_text(over), across),
-         theme.muted, look.smallFont());
-    line_height = std::max(line_height, at - y);
+         theme().muted, look_.smallFont());
   }
-  drawing.size = QSizeF(width, y + line_height + 12);
+
+  const StepFacts& step_;
+  int index_;
+  const LoopPosition& position_;
+  const Look& look_;
+  std::vector<BufferRegion> own_;                  ///< by buffer
+  std::vector<std::vector<BufferRegion>> others_;  ///< of each other core, by buffer
+  double widest_ = 236;                            ///< least width of a card
+  double width_ = 0;
+  double card_width_ = 0;
+  double left_ = 0;  ///< of the card being drawn
+  double at_ = 0;    ///< its next line
+  Drawing drawing_;
+};
+
+}  // namespace
+
+Drawing regions_drawing(const LoadedPlan& plan, int index, const LoopPosition& position, const Look& look,
+                        QSizeF room) {
+  const StepFacts* step = plan.step(index);
+  if (step != nullptr && step->plan != nullptr) return RegionPicture(*step, index, position, look, room.width()).run();
+  Drawing drawing;
+  drawing.text({margin, 8, 500, QFontMetricsF(look.textFont()).height() + 4},
+               QStringLiteral("Choose a group to see what its buffers hold."), look.theme().muted, look.textFont());
+  drawing.size = QSizeF(420, 40);
   return drawing;
 }
 

@@ -10,6 +10,7 @@
 #include <QString>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ class Look : public QObject {
 /// Sets fonts, palette and style sheet of the application.
 void apply_to_application(const Look& look);
 
-inline QString qt(const std::string& text) { return QString::fromStdString(text); }
+inline QString qt(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 /// fmt for the window.
 template <class... Values>

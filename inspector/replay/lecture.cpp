@@ -84,9 +84,7 @@ QByteArray lecture_page(const Replay& replay, const Look& look, QSizeF room) {
   for (std::size_t i = 0; i < replay.steps.size(); ++i) {
     const ReplayStep& step = replay.steps[i];
     const AlgorithmText* algorithm = find_algorithm(step.algorithm);
-    const QString chip = algorithm == nullptr ? QString()
-                                              : QString::fromUtf8(algorithm->chip.data(),
-                                                                  static_cast<qsizetype>(algorithm->chip.size()));
+    const QString chip = algorithm == nullptr ? QString() : qt(algorithm->chip);
     const QString message = qt(step.message).toHtmlEscaped();
     if (step.decision()) {
       decisions += QStringLiteral("<option value=\"%1\">%2: %3</option>\n").arg(i).arg(chip, message);

@@ -108,44 +108,68 @@ Evaluation evaluate(const LoadedPlan& plan, int index, const PlanEdit& edit) {
   return evaluate(plan, index, operators.front(), edit, nullptr);
 }
 
-Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdit& edit, const GroupChoices* choices) {
-  off_window_thread("a group was planned");
-  const Program& program = plan.program();
-  const Planner& planner = planner_of(program);
-  const Graph& graph = plan.graph();
-  Evaluation evaluation;
-  evaluation.step = index;
-  evaluation.focus = focus;
-  evaluation.edit = edit;
-  const Regrouped around = regrouped_at(plan, edit, focus);
-  evaluation.steps = around.steps;
-  evaluation.regrouped = around.otherwise;
+namespace {
 
-  std::vector<FusedOperator> groups = {plan.steps[static_cast<std::size_t>(index)].step->group};
-  if (around.otherwise) {
-    check(choices != nullptr, "groups were chosen among the priced ones");
-    groups.clear();
-    // Whether they can be is asked below, on the edited target.
-    for (const std::vector<OpId>& operators : around.groups) {
-      const CandidateGroup* candidate = choices->find(operators);
-      check(candidate != nullptr, "groups were chosen among the priced ones");
-      groups.push_back(candidate->group);
-    }
-    const GraphFacts& facts = choices->set.facts;
-    std::sort(groups.begin(), groups.end(), [&](const FusedOperator& a, const FusedOperator& b) {
-      return facts.of(a.operators.back()).position < facts.of(b.operators.back()).position;
-    });
+/// The groups that are evaluated, in execution order.
+std::vector<FusedOperator> groups_at(const LoadedPlan& plan, int index, const Regrouped& around,
+                                     const GroupChoices* choices) {
+  if (!around.otherwise) return {plan.steps[static_cast<std::size_t>(index)].step->group};
+  check(choices != nullptr, "groups were chosen among the priced ones");
+  std::vector<FusedOperator> groups;
+  // Whether they can be is asked later, on the edited target.
+  for (const std::vector<OpId>& operators : around.groups) {
+    const CandidateGroup* candidate = choices->find(operators);
+    check(candidate != nullptr, "groups were chosen among the priced ones");
+    groups.push_back(candidate->group);
   }
+  const GraphFacts& facts = choices->set.facts;
+  std::sort(groups.begin(), groups.end(), [&](const FusedOperator& a, const FusedOperator& b) {
+    return facts.of(a.operators.back()).position < facts.of(b.operators.back()).position;
+  });
+  return groups;
+}
+
+/// The one that holds `focus`; another where that is a view.
+std::size_t shown_of(const std::vector<FusedOperator>& groups, OpId focus) {
   const auto holds_focus = [&](const FusedOperator& group) {
     return std::find(group.operators.begin(), group.operators.end(), focus) != group.operators.end();
   };
   std::size_t shown = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    evaluation.groups.push_back(names_of(graph, groups[g].operators));
     if (groups[shown].template_name == "view" || (holds_focus(groups[g]) && groups[g].template_name != "view")) {
       shown = g;
     }
   }
+  return shown;
+}
+
+/// A group planned and verified, or the rule that refuses it.
+Planned plan_and_verify(const std::string& name, const StageList& stages, const Schedule& wanted,
+                        const Planner& planner, const Target& target) {
+  Planned planned = plan_group(name, stages, wanted, planner, target, {});
+  if (const auto* plan = std::get_if<Plan>(&planned)) {
+    if (const auto broken = verify(plan->nest, target)) return Decision::refuse("verify", *broken);
+  }
+  return planned;
+}
+
+}  // namespace
+
+Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdit& edit, const GroupChoices* choices) {
+  off_window_thread("a group was planned");
+  const Program& program = plan.program();
+  const Planner& planner = planner_of(program);
+  const Graph& graph = plan.graph();
+  const Regrouped around = regrouped_at(plan, edit, focus);
+  const std::vector<FusedOperator> groups = groups_at(plan, index, around, choices);
+  const std::size_t shown = shown_of(groups, focus);
+  Evaluation evaluation;
+  evaluation.step = index;
+  evaluation.focus = focus;
+  evaluation.edit = edit;
+  evaluation.steps = around.steps;
+  evaluation.regrouped = around.otherwise;
+  for (const FusedOperator& group : groups) evaluation.groups.push_back(names_of(graph, group.operators));
   evaluation.shown = static_cast<int>(shown);
   evaluation.name = groups[shown].name;
   evaluation.start = start_schedule(plan, groups[shown]);
@@ -180,13 +204,9 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
     const Schedule wanted = fixed != edit.schedules.end() ? fixed->second
                             : g == shown                  ? evaluation.start
                                                           : choices->start_of(group.operators);
-    Planned planned = plan_group(group.name, stages, wanted, planner, *target, {});
+    Planned planned = plan_and_verify(group.name, stages, wanted, planner, *target);
     if (auto* refused = std::get_if<Decision>(&planned)) {
       evaluation.refusal = std::move(*refused);
-      return evaluation;
-    }
-    if (const auto broken = verify(std::get<Plan>(planned).nest, *target)) {
-      evaluation.refusal = Decision::refuse("verify", *broken);
       return evaluation;
     }
     if (g == shown) evaluation.controls = group_controls(stages, std::get<Plan>(planned).schedule);

@@ -68,8 +68,6 @@ QString table_of(const Rows& rows) {
   return html + QStringLiteral("</table>");
 }
 
-QString text_of(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
-
 }  // namespace
 
 QString help_html(const Look& look) {
@@ -82,7 +80,7 @@ QString help_html(const Look& look) {
       "<a href=\"#terms\">Terms</a></p><h2><a name=\"panes\">Panes</a></h2>");
   for (const PaneRow& row : pane_table()) {
     html += QStringLiteral("<p><a name=\"%1\"></a><b>%2</b> (%1): %3</p>")
-                .arg(text_of(row.name), text_of(row.title).toHtmlEscaped(), text_of(row.summary).toHtmlEscaped());
+                .arg(qt(row.name), qt(row.title).toHtmlEscaped(), qt(row.summary).toHtmlEscaped());
   }
   html += HelpWindow::tr("<h2><a name=\"keys\">Keys</a></h2>") + table_of(keys());
   html += HelpWindow::tr("<h2><a name=\"terms\">Terms</a></h2>") + table_of(terms());

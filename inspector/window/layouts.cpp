@@ -107,17 +107,7 @@ void MainWindow::setLayoutNamed(const QString& name) {
     }
     front->raise();
   }
-  // What is not shown gets its place all the same, as a hidden tab: Qt would put docks that have none beside the others
-  // when it restores an arrangement.
-  if (!cells.empty()) {
-    QDockWidget* front = columns.isEmpty() ? cells.front().first : columns.back();
-    for (const auto& [pane, dock] : docks_) {
-      if (dockWidgetArea(dock) != Qt::NoDockWidgetArea) continue;
-      tabifyDockWidget(front, dock);
-      dock->hide();
-    }
-    front->raise();
-  }
+  if (!cells.empty()) tabHiddenBehind(columns.isEmpty() ? cells.front().first : columns.back());
   if (columns.size() > 1) resizeDocks(columns, widths, Qt::Horizontal);
   if (below != nullptr && !columns.isEmpty()) {
     const int parts = wanted->upper_height + wanted->lower_height;
@@ -126,6 +116,17 @@ void MainWindow::setLayoutNamed(const QString& name) {
     resizeDocks({wanted->below_last ? columns.back() : columns.front(), below},
                 {room * wanted->upper_height / parts, room * wanted->lower_height / parts}, Qt::Vertical);
   }
+}
+
+/// What is not shown gets its place all the same, as a hidden tab: Qt would put docks that have none beside the others
+/// when it restores an arrangement.
+void MainWindow::tabHiddenBehind(QDockWidget* front) {
+  for (const auto& [pane, dock] : docks_) {
+    if (dockWidgetArea(dock) != Qt::NoDockWidgetArea) continue;
+    tabifyDockWidget(front, dock);
+    dock->hide();
+  }
+  front->raise();
 }
 
 }  // namespace stowage::inspector

@@ -89,15 +89,15 @@ MainWindow::~MainWindow() {
 void MainWindow::makePanes() {
   const PaneContext context{document_, selection_, look_};
   for (const PaneRow& row : pane_table()) {
-    const QString title = QString::fromUtf8(row.title.data(), static_cast<qsizetype>(row.title.size()));
+    const QString title = qt(row.title);
     auto* dock = new QDockWidget(title, this);
-    dock->setObjectName(QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size())));
+    dock->setObjectName(qt(row.name));
     Pane* pane = row.make(context);
     pane->setWindowTitle(title);
     pane->setToolTip(QString());
     dock->setWidget(new PaneArea(pane, dock));
     dock->installEventFilter(this);
-    dock->setWhatsThis(QString::fromUtf8(row.summary.data(), static_cast<qsizetype>(row.summary.size())));
+    dock->setWhatsThis(qt(row.summary));
     addDockWidget(row.area, dock);
     dock->hide();  // until there is something to show: all of them at once would make the window grow
     connect(dock, &QDockWidget::visibilityChanged, pane, [pane](bool visible) {
@@ -202,7 +202,7 @@ void MainWindow::markStale() {
   }
   for (const PaneRow& row : pane_table()) {
     const bool behind = document_.stale() && row.name != "whatif" && row.name != "problems";
-    const QString title = QString::fromUtf8(row.title.data(), static_cast<qsizetype>(row.title.size()));
+    const QString title = qt(row.title);
     QDockWidget* dock = docks_.find(row.name)->second;
     dock->setWindowTitle(behind ? tr("⚠ %1 (stale)").arg(title) : title);
     dock->setToolTip(behind ? why : QString());

@@ -91,6 +91,7 @@ class MainWindow : public QMainWindow {
   /// The arrangement as it was before there were problems, unless somebody has changed it since.
   void putProblemsBack();
   void showStart(bool start);
+  void tabHiddenBehind(QDockWidget* front);
   bool restoreArrangement(const QString& name);
   void askForModel();
   void askForFolder();

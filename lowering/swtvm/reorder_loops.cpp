@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Algorithm 2: the order of the outer loops.
+#include <algorithm>
+#include <optional>
+
+#include "core/check.h"
+#include "lowering/model/group_trace.h"
+#include "lowering/swtvm/swtvm.h"
+
+namespace stowage {
+namespace {
+
+/// What a loop as the innermost one costs. A point of an intermediate that is computed again takes its whole reduction
+/// again, so operations inside the group come first; of a single stage there are none.
+struct InnermostCost {
+  std::int64_t operations = 0;
+  std::int64_t transfers = 0;
+  friend auto operator<=>(const InnermostCost&, const InnermostCost&) = default;
+};
+
+/// Loops while they are put in order, from the innermost outwards.
+class LoopsLeft {
+ public:
+  LoopsLeft(const GroupModel& model, const std::vector<OuterLoop>& loops)
+      : model_(model), loops_(loops), assigned_(loops.size(), false), placed_(model.buffers.size(), false) {}
+
+  [[nodiscard]] bool is_left(std::size_t loop) const { return !assigned_[loop]; }
+  [[nodiscard]] bool is_spatial(std::size_t loop) const { return iterator_of(loop).spatial; }
+  [[nodiscard]] bool has_reduction() const {
+    for (std::size_t l = 0; l < loops_.size(); ++l) {
+      if (is_left(l) && !is_spatial(l)) return true;
+    }
+    return false;
+  }
+
+  /// Transfers of the tensors not yet placed if `candidate` is the innermost of the loops that are left; of an
+  /// intermediate, which is not transferred, how often it is computed.
+  [[nodiscard]] std::vector<BufferCount> counts_inside(std::size_t candidate) const {
+    std::vector<BufferCount> counts;
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      if (placed_[b]) continue;
+      const ModelBuffer& buffer = model_.buffers[b];
+      // The main stage is computed once, and so is its tail, whatever the order.
+      const bool behind_main = buffer.stage == model_.main || model_.in_tail[static_cast<std::size_t>(buffer.stage)];
+      const bool computed = buffer.kind == ModelBuffer::Kind::intermediate;
+      if (computed && behind_main) continue;
+      const auto iterators = buffer.all_iterators();
+      std::int64_t count = 1;
+      for (std::size_t l = 0; l < loops_.size(); ++l) {
+        if (assigned_[l]) continue;
+        // Loops of other stages do not stand around this one's transfers; an output is not moved inside a reduction
+        // unless the reduction were outside of it, which is what makes such an order expensive.
+        const ModelIterator& iterator = iterator_of(l);
+        const bool around = iterator.spatial || iterator.stage == buffer.stage || iterator.stage == model_.main;
+        if (!around) continue;
+        if (l == candidate && !iterators.contains(loops_[l].iterator)) continue;
+        count *= loops_[l].trips;
+      }
+      counts.push_back({BufferId(b), computed, count});
+    }
+    return counts;
+  }
+
+  [[nodiscard]] InnermostCost cost_of(const std::vector<BufferCount>& counts,
+                                      const std::vector<std::int64_t>& sizes) const {
+    InnermostCost cost;
+    for (const BufferCount& each : counts) {
+      if (each.computed) {
+        cost.operations += each.count * stage_operations(model_, model_.buffers[each.buffer.index()].stage, sizes);
+      } else {
+        cost.transfers += each.count;
+      }
+    }
+    return cost;
+  }
+
+  void assign(std::size_t loop) {
+    assigned_[loop] = true;
+    for (std::size_t b = 0; b < placed_.size(); ++b) {
+      placed_[b] = placed_[b] || model_.buffers[b].all_iterators().contains(loops_[loop].iterator);
+    }
+  }
+
+ private:
+  [[nodiscard]] const ModelIterator& iterator_of(std::size_t loop) const {
+    return model_.iterators[static_cast<std::size_t>(loops_[loop].iterator)];
+  }
+
+  const GroupModel& model_;
+  const std::vector<OuterLoop>& loops_;
+  std::vector<bool> assigned_;
+  std::vector<bool> placed_;  ///< buffers whose transfers stand inside a loop that is assigned
+};
+
+}  // namespace
+
+std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<OuterLoop>& loops,
+                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace) {
+  LoopsLeft left(model, loops);
+  std::vector<OuterLoop> inner_to_outer;
+  while (inner_to_outer.size() < loops.size()) {
+    const bool reduction_left = left.has_reduction();
+    std::optional<std::size_t> chosen;
+    InnermostCost chosen_cost;
+    std::optional<std::size_t> refused;
+    InnermostCost refused_cost;
+    for (std::size_t l = 0; l < loops.size(); ++l) {
+      if (!left.is_left(l)) continue;
+      std::vector<BufferCount> counts = left.counts_inside(l);
+      const InnermostCost cost = left.cost_of(counts, sizes);
+      const bool spatial = left.is_spatial(l);
+      if (trace.listening()) {
+        trace.add(LoopTried{traced(model, loops[l]), std::move(counts), cost.operations, cost.transfers,
+                            spatial && reduction_left});
+      }
+      if (spatial && reduction_left) {
+        // Constraint 2 of version 2: the output's iterators stay outside of the reductions.
+        if (!refused || cost < refused_cost) {
+          refused = l;
+          refused_cost = cost;
+        }
+      } else if (!chosen || cost <= chosen_cost) {  // <= keeps the original order among equals
+        chosen = l;
+        chosen_cost = cost;
+      }
+    }
+    check(chosen.has_value(), "no loop left to choose");
+    if (refused && refused_cost < chosen_cost) {
+      trace.add(LoopBarred{traced(model, loops[*refused]), refused_cost.operations, refused_cost.transfers});
+    }
+    left.assign(*chosen);
+    trace.add(LoopPlaced{traced(model, loops[*chosen]), chosen_cost.operations, chosen_cost.transfers});
+    inner_to_outer.push_back(loops[*chosen]);
+  }
+  std::reverse(inner_to_outer.begin(), inner_to_outer.end());
+  if (trace.listening()) {
+    LoopsOrdered ordered;
+    for (const OuterLoop& loop : inner_to_outer) ordered.loops.push_back(traced(model, loop));
+    trace.add(std::move(ordered));
+  }
+  return inner_to_outer;
+}
+
+}  // namespace stowage
