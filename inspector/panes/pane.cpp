@@ -30,13 +30,13 @@ void Pane::note(unsigned change) {
 }
 
 void Pane::askForTurn() {
-  context_.turns->ask(this, [this] {
+  context_.deferred->ask(this, [this] {
     if (isVisible()) flush();
   });
 }
 
 void Pane::flush() {
-  context_.turns->withdraw(this);
+  context_.deferred->withdraw(this);
   plan_ = context_.document.plan();
   if (const unsigned changes = std::exchange(pending_, 0U)) refresh(changes);
 }

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "inspector/look/look.h"
+#include "inspector/state/deferred_work.h"
 #include "inspector/state/document.h"
 #include "inspector/state/selection.h"
-#include "inspector/state/turns.h"
 
 class QLineEdit;
 
@@ -28,7 +28,7 @@ struct PaneContext {
   Document& document;
   Selection& selection;
   Look& look;
-  std::shared_ptr<Turns> turns = std::make_shared<Turns>();
+  std::shared_ptr<DeferredWork> deferred = std::make_shared<DeferredWork>();
 };
 
 class Pane : public QWidget {

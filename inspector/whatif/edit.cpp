@@ -90,8 +90,8 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete) 
   return controls;
 }
 
-std::vector<NestRow> nest_rows(const GroupControls& controls) {
-  std::vector<NestRow> rows;
+std::vector<ScheduleRow> schedule_rows(const GroupControls& controls) {
+  std::vector<ScheduleRow> rows;
   const auto add_transfers = [&](const std::string& loop, bool written, int depth) {
     for (const PlaceControl& place : controls.places) {
       if (place.loop == loop && place.written == written) rows.push_back({false, place.tensor, depth});
@@ -152,9 +152,9 @@ Schedule with_parts(Schedule fixed, const GroupControls& controls, const std::st
 }
 
 Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size_t from, std::size_t to) {
-  std::vector<NestRow> rows = nest_rows(controls);
+  std::vector<ScheduleRow> rows = schedule_rows(controls);
   if (from >= rows.size() || to > rows.size() || to == from || to == from + 1) return fixed;
-  const NestRow moved = rows[from];
+  const ScheduleRow moved = rows[from];
   if (!moved.is_loop) {
     // As far inside as the row above is.
     const int depth = to > 0 ? rows[to - 1].depth + (rows[to - 1].is_loop ? 1 : 0) : 0;
@@ -164,7 +164,7 @@ Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size
   rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(to), moved);
   rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(to < from ? from + 1 : from));
   std::vector<std::string> order;
-  for (const NestRow& row : rows) {
+  for (const ScheduleRow& row : rows) {
     if (row.is_loop) order.push_back(row.name);
   }
   if (order != names_of(controls.loops)) fixed.order = std::move(order);
@@ -172,7 +172,7 @@ Schedule with_row_moved(Schedule fixed, const GroupControls& controls, std::size
 }
 
 Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::size_t row, int direction) {
-  const std::vector<NestRow> rows = nest_rows(controls);
+  const std::vector<ScheduleRow> rows = schedule_rows(controls);
   if (row >= rows.size()) return fixed;
   if (!rows[row].is_loop) {
     // Gets stand above what is inside, so upwards is outwards for them; puts stand below.

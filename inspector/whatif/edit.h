@@ -55,13 +55,13 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete);
 
 /// A row of the nest as it is dragged about, in the order in which things happen: a loop, a get below the loop that it
 /// stands inside, a put behind what that loop holds.
-struct NestRow {
+struct ScheduleRow {
   bool is_loop = true;
   std::string name;  ///< of the loop or of the tensor
   int depth = 0;     ///< loops around it
-  friend bool operator==(const NestRow&, const NestRow&) = default;
+  friend bool operator==(const ScheduleRow&, const ScheduleRow&) = default;
 };
-std::vector<NestRow> nest_rows(const GroupControls& controls);
+std::vector<ScheduleRow> schedule_rows(const GroupControls& controls);
 
 // Edits: the schedule that fixes one thing more, or one less.
 

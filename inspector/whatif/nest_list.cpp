@@ -11,7 +11,7 @@ namespace stowage::inspector {
 
 namespace {
 
-QString row_text(const GroupControls& controls, const NestRow& row) {
+QString row_text(const GroupControls& controls, const ScheduleRow& row) {
   const QString indent(row.depth * 3, QChar(0x00a0));
   if (row.is_loop) {
     const auto loop = std::find_if(controls.loops.begin(), controls.loops.end(),
@@ -53,14 +53,14 @@ NestList::NestList(const Look& look, QWidget* parent) : QListWidget(parent), loo
 void NestList::setNest(const GroupControls& controls, const Schedule& fixed) {
   const QSignalBlocker blocker(this);
   const int current = currentRow();
-  const NestRow chosen = current >= 0 && static_cast<std::size_t>(current) < rows_.size()
-                             ? rows_[static_cast<std::size_t>(current)]
-                             : NestRow{};
-  rows_ = nest_rows(controls);
+  const ScheduleRow chosen = current >= 0 && static_cast<std::size_t>(current) < rows_.size()
+                                 ? rows_[static_cast<std::size_t>(current)]
+                                 : ScheduleRow{};
+  rows_ = schedule_rows(controls);
   // A buffer that takes a whole iterator has no loop; its row stays free, so that what is below does not move.
   max_rows_ = static_cast<int>(std::max(rows_.size(), controls.iterators.size() + controls.places.size()));
   clear();
-  for (const NestRow& row : rows_) {
+  for (const ScheduleRow& row : rows_) {
     auto* item = new QListWidgetItem(row_text(controls, row), this);
     item->setFont(look_.codeFont());
     Qt::ItemFlags flags = Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsDragEnabled;

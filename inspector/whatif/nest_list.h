@@ -32,7 +32,7 @@ class NestList : public QListWidget {
 
  private:
   const Look& look_;
-  std::vector<NestRow> rows_;
+  std::vector<ScheduleRow> rows_;
   int max_rows_ = 0;  ///< that edits of this group can lead to
 };
 

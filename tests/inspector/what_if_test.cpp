@@ -111,7 +111,7 @@ TEST_CASE("controls name what can be set and where a transfer can stand", "[insp
   CHECK(controls.places[0].loops == std::vector<std::string>{"ko"});
   CHECK(controls.places[2].loops == std::vector<std::string>{"yo"});
   std::vector<std::string> rows;
-  for (const NestRow& row : nest_rows(controls)) rows.push_back(row.name);
+  for (const ScheduleRow& row : schedule_rows(controls)) rows.push_back(row.name);
   CHECK(rows == std::vector<std::string>{"x", "yo", "ko", "A", "B", "C"});
 }
 

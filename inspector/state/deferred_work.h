@@ -12,10 +12,10 @@
 
 namespace stowage::inspector {
 
-class Turns : public QObject {
+class DeferredWork : public QObject {
   Q_OBJECT
  public:
-  explicit Turns(QObject* parent = nullptr);
+  explicit DeferredWork(QObject* parent = nullptr);
 
   /// Has `work` done in a turn of its own, in the order of asking. Who waits for a turn already keeps that one.
   void ask(QObject* who, std::function<void()> work);
