@@ -55,10 +55,7 @@ OperatorDefinition conv(Definer& d) {
   StageDraft stage(d, "conv");
   const IndexExpr n = stage.axis("n", in[0]);
   const IndexExpr ff = stage.axis("ff", features);
-  std::vector<IndexExpr> out;
-  for (std::size_t k = 0; k < windows.size(); ++k) {
-    out.push_back(stage.axis(spatial_axis_name(k, windows.size()), windows[k].out));
-  }
+  const std::vector<IndexExpr> out = spatial_axes(stage, windows);
   const IndexExpr rc = stage.reduction_axis("rc", channels);
   const IndexExpr group = groups == 1 ? IndexExpr(0) : floor_div(ff, std::max<std::int64_t>(1, features / groups));
   // With one channel a group rc is always 0: depthwise convolutions read channel ff / multiplier, and no sum.
@@ -172,10 +169,7 @@ OperatorDefinition conv_transpose(Definer& d) {
   StageDraft stage(d, "conv_transpose");
   const IndexExpr n = stage.axis("n", in[0]);
   const IndexExpr ff = stage.axis("ff", features);
-  std::vector<IndexExpr> out;
-  for (std::size_t k = 0; k < windows.size(); ++k) {
-    out.push_back(stage.axis(spatial_axis_name(k, windows.size()), windows[k].out));
-  }
+  const std::vector<IndexExpr> out = spatial_axes(stage, windows);
   const IndexExpr rc = stage.reduction_axis("rc", channels);
   const bool grouped = groups > 1 && group_features > 0;
   const IndexExpr channel = grouped ? floor_div(ff, group_features) * channels + rc : rc;

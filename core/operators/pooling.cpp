@@ -18,9 +18,8 @@ PoolStage draft_pool(Definer& d, const std::string& name, const std::vector<Wind
   PoolStage pool{StageDraft(d, name), {}, {}, false};
   const Shape in = d.shape(d.operand(0));
   pool.at = {pool.stage.axis("n", in[0]), pool.stage.axis("c", in[1])};
-  for (std::size_t k = 0; k < windows.size(); ++k) {
-    pool.at.push_back(pool.stage.axis(spatial_axis_name(k, windows.size()), windows[k].out));
-  }
+  const std::vector<IndexExpr> out = spatial_axes(pool.stage, windows);
+  pool.at.insert(pool.at.end(), out.begin(), out.end());
   pool.source = {pool.at[0], pool.at[1]};
   for (std::size_t k = 0; k < windows.size(); ++k) {
     const IndexExpr r = pool.stage.reduction_axis(window_axis_name(k, windows.size()), windows[k].kernel);

@@ -85,6 +85,14 @@ std::string spatial_axis_name(std::size_t dimension, std::size_t dimensions) {
   return names[3 - dimensions + dimension];
 }
 
+std::vector<IndexExpr> spatial_axes(StageDraft& stage, const std::vector<Window>& windows) {
+  std::vector<IndexExpr> axes;
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    axes.push_back(stage.axis(spatial_axis_name(k, windows.size()), windows[k].out));
+  }
+  return axes;
+}
+
 std::string window_axis_name(std::size_t dimension, std::size_t dimensions) {
   static constexpr const char* names[] = {"rd", "ry", "rx"};
   return names[3 - dimensions + dimension];

@@ -34,6 +34,8 @@ std::vector<Window> forward_windows(const Definer& d, const Shape& in, const Sha
 /// TVM's names, as swTVM figure 3 uses them: xx / yy, xx / dd, yy, xx; and rx / ry, rx / rd, ry, rx.
 std::string spatial_axis_name(std::size_t dimension, std::size_t dimensions);
 std::string window_axis_name(std::size_t dimension, std::size_t dimensions);
+/// A spatial axis of the stage for each window: its place in the result.
+std::vector<IndexExpr> spatial_axes(StageDraft& stage, const std::vector<Window>& windows);
 
 /// The attribute rows of every window.
 std::vector<AttributeRow> window_attribute_rows(bool kernel_required);

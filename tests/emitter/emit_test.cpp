@@ -11,28 +11,13 @@
 #include <fmt/format.h>
 
 #include "emitted_program.h"
+#include "tests/lowering/fixtures.h"
 #include "tests/places.h"
 
 using namespace stowage;
+using fixtures::matmul_stages;
 
 namespace {
-
-StageList matmul_stages(std::int64_t m, std::int64_t n, std::int64_t k) {
-  StageList list;
-  list.tensors = {{"A", ElementType::f32, {m, k}, TensorRole::input, {}, {}},
-                  {"B", ElementType::f32, {k, n}, TensorRole::input, {}, {}},
-                  {"C", ElementType::f32, {m, n}, TensorRole::output, {}, {}}};
-  Stage stage;
-  stage.name = "matmul";
-  stage.output = 2;
-  stage.axes = {{"x", m}, {"y", n}, {"k", k}};
-  stage.spatial = 2;
-  stage.reduction = Reduction::sum;
-  stage.reads = {{0, {VarId(0), VarId(2)}, {}}, {1, {VarId(2), VarId(1)}, {}}};
-  stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
-  list.stages = {stage};
-  return list;
-}
 
 Target one_core() {
   Target target;

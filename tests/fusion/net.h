@@ -16,14 +16,16 @@ class Net {
  public:
   explicit Net(std::string name = "net", unsigned seed = 1) : builder_(std::move(name)), random_(seed) {}
 
-  TensorId input(const std::string& name, Shape shape) {
-    return builder_.add_input(name, ElementType::f32, std::move(shape));
+  TensorId input(const std::string& name, Shape shape, ElementType type = ElementType::f32) {
+    return builder_.add_input(name, type, std::move(shape));
   }
 
   /// Random values in [low, high).
   TensorId constant(const std::string& name, Shape shape, float low = -1, float high = 1) {
     return builder_.add_constant(name, random_tensor(std::move(shape), low, high));
   }
+
+  TensorId constant(const std::string& name, Tensor value) { return builder_.add_constant(name, std::move(value)); }
 
   TensorId value(const std::string& name, Shape shape, const std::vector<float>& values) {
     return builder_.add_constant(name, Tensor::of_floats(std::move(shape), values));
@@ -61,6 +63,7 @@ class Net {
   /// Views are placed, as they are wherever a strategy sees a graph.
   Graph done(const std::vector<TensorId>& outputs) { return place_tensors(unplaced(outputs), {}); }
 
+  Graph unplaced(TensorId output) { return unplaced(std::vector<TensorId>{output}); }
   Graph unplaced(const std::vector<TensorId>& outputs) {
     for (const TensorId output : outputs) builder_.mark_output(output);
     return std::move(builder_).build();

@@ -43,14 +43,6 @@ ComparisonPtr comparison() {
   return made;
 }
 
-int step_named(const LoadedPlan& plan, const std::string& name) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].step->group.name == name) return static_cast<int>(i);
-  }
-  FAIL("no step " << name);
-  return -1;
-}
-
 std::size_t column_of(const Table& table, const std::string& title) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (table.columns[c].title == title) return c;

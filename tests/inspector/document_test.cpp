@@ -221,13 +221,6 @@ TEST_CASE("what is chosen is found by its operators where the same network is gr
   const PlanPtr network = beside([&] { return plan_network(base, edit, diagnostics, {}, {}); });
   INFO(format_diagnostics(diagnostics));
   REQUIRE(network);
-  const auto step_named = [](const LoadedPlan& plan, const std::string& name) {
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      if (plan.steps[i].step->group.name == name) return static_cast<int>(i);
-    }
-    FAIL("no step " << name);
-    return -1;
-  };
   Document document;
   Selection selection(document);
   document.show(base);

@@ -12,20 +12,13 @@
 #include "inspector/fusion/why_not_question.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/whatif/result_drawing.h"
+#include "tests/inspector/opened_regrouping.h"
 #include "tests/inspector/window_fixture.h"
 
 namespace stowage::test {
 namespace {
 
 using namespace inspector;
-
-int step_named(const LoadedPlan& plan, const std::string& name) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].step->group.name == name) return static_cast<int>(i);
-  }
-  FAIL("no step " << name);
-  return -1;
-}
 
 const StepFacts& facts_of(const LoadedPlan& plan, const std::string& name) {
   return plan.steps[static_cast<std::size_t>(step_named(plan, name))];
@@ -133,28 +126,7 @@ TEST_CASE("with an edited target planned, candidates and why-not are all of that
   }
 }
 
-struct Opened {
-  Look look;
-  Document document;
-  Selection selection{document};
-  WhatIfPane pane{PaneContext{document, selection, look}};
-  Opened() {
-    document.show(sample_plan("lenet"));
-    selection.select(step_place(step_named(*document.plan(), "ip1")));
-    pane.resize(1000, 800);
-    pane.show();
-    settle();
-  }
-  WhatIfSession& session() { return pane.session(); }
-  GroupsList& list() { return pane.controls().groups(); }
-  void settle() {
-    REQUIRE(wait_until([&] {
-      return session().latest() != nullptr && !session().pending() && !session().pricing() &&
-             !session().regroupings().empty();
-    }));
-    for (int i = 0; i < 3; ++i) QCoreApplication::processEvents();
-    REQUIRE(wait_until([&] { return !session().pending(); }));
-  }
+struct Opened : OpenedRegrouping {
   [[nodiscard]] QString cell(const QString& groups, int column) {
     const int row = list().rowOf(groups);
     INFO(groups.toStdString());

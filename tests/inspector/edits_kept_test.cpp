@@ -28,14 +28,6 @@ Schedule buffers(std::map<std::string, std::int64_t> sizes) {
   return schedule;
 }
 
-int step_named(const LoadedPlan& plan, const std::string& name) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].step->group.name == name) return static_cast<int>(i);
-  }
-  FAIL("no step " << name);
-  return -1;
-}
-
 struct Edited {
   MainWindow window;
   explicit Edited(const char* sample = "lenet") {

@@ -12,20 +12,13 @@
 #include "fusion/groups/group.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/whatif/job_form.h"
+#include "tests/inspector/opened_regrouping.h"
 #include "tests/inspector/window_fixture.h"
 
 namespace stowage::test {
 namespace {
 
 using namespace inspector;
-
-int step_named(const LoadedPlan& plan, const std::string& name) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].step->group.name == name) return static_cast<int>(i);
-  }
-  FAIL("no step " << name);
-  return -1;
-}
 
 OpId op_named(const LoadedPlan& plan, const std::string& name) {
   for (std::size_t op = 0; op < plan.graph().operators().size(); ++op) {
@@ -179,32 +172,8 @@ TEST_CASE("the command line fuses as the edits that are written as TOML", "[insp
   }
 }
 
-struct Opened {
-  Look look;
-  Document document;
-  Selection selection{document};
-  WhatIfPane pane{PaneContext{document, selection, look}};
-  Opened() {
-    document.show(sample_plan("lenet"));
-    selection.select(step_place(step_named(*document.plan(), "ip1")));
-    pane.resize(1000, 800);
-    pane.show();
-    settle();
-  }
-  WhatIfSession& session() { return pane.session(); }
-  GroupsList& list() { return pane.controls().groups(); }
-  void settle() {
-    REQUIRE(wait_until([&] {
-      return session().latest() != nullptr && !session().pending() && !session().pricing() &&
-             !session().regroupings().empty();
-    }));
-    for (int i = 0; i < 3; ++i) QCoreApplication::processEvents();
-    REQUIRE(wait_until([&] { return !session().pending(); }));
-  }
-};
-
 TEST_CASE("a group is taken apart by keyboard, and undo joins it again", "[inspector]") {
-  Opened opened;
+  OpenedRegrouping opened;
   GroupsList& list = opened.list();
   const int row = list.rowOf(QStringLiteral("ip1 | relu1"));
   REQUIRE(row >= 0);
@@ -234,7 +203,7 @@ TEST_CASE("a group is taken apart by keyboard, and undo joins it again", "[inspe
 }
 
 TEST_CASE("the network is planned in other groups and every pane follows", "[inspector]") {
-  Opened opened;
+  OpenedRegrouping opened;
   const PlanPtr base = opened.document.plan();
   opened.list().take(opened.list().rowOf(QStringLiteral("ip1 | relu1")));
   opened.settle();

@@ -19,6 +19,9 @@ QString sample_folder(const std::string& name);
 /// Read on a thread of its own, as the window does; once per program.
 inspector::PlanPtr sample_plan(const std::string& name);
 
+/// Place of the fused operator of that name among the steps; fails the test where there is none.
+int step_named(const inspector::LoadedPlan& plan, std::string_view name);
+
 /// Lets events happen until something holds; false after `seconds`.
 bool wait_until(const std::function<bool()>& holds, double seconds = 20);
 

@@ -6,14 +6,17 @@
 
 #include "fixtures.h"
 #include "lowering/time/counts.h"
+#include "tests/lowering/nest_walk.h"
 
 namespace stowage {
 namespace {
 
+using test::NestWalk;
+
 /// The obvious way: every core walks every trip of every loop.
 class PlainWalk {
  public:
-  explicit PlainWalk(const LoopNest& nest) : nest_(nest), values_(nest.variables.size(), 0) {}
+  explicit PlainWalk(const LoopNest& nest) : nest_(nest) {}
 
   NestCounts run() {
     visit_statements(nest_.body, [&](const Stmt& s) {
@@ -23,11 +26,11 @@ class PlainWalk {
     });
     std::int64_t max_bytes = -1;
     for (int core = 0; core < nest_.cores_used(); ++core) {
-      for (const CoreAxis& axis : nest_.core_grid) values_[axis.variable.index()] = core / axis.stride % axis.parts;
       for (auto& [id, totals] : dma_of_core_) totals = {};
       points_of_core_.clear();
       elements_of_core_.clear();
-      block(nest_.body);
+      NestWalk walk(nest_, core);
+      walk.run(nest_.body, [&](const Stmt& s) { visit(walk, s); });
       std::int64_t bytes = 0;
       for (const auto& [id, totals] : dma_of_core_) bytes += totals.bytes;
       if (bytes > max_bytes) {
@@ -45,58 +48,39 @@ class PlainWalk {
   }
 
  private:
-  std::int64_t value(const IndexExpr& e) const {
-    return evaluate(e, [&](VarId v) { return values_[v.index()]; });
-  }
-
-  void block(const Block& statements) {
-    for (const StmtPtr& s : statements) {
-      if (const auto* loop = std::get_if<Loop>(&s->node)) {
-        const std::int64_t trips = value(loop->extent);
-        for (std::int64_t i = 0; i < trips; ++i) {
-          values_[loop->variable.index()] = i;
-          block(loop->body);
-        }
-      } else if (const auto* let = std::get_if<Let>(&s->node)) {
-        values_[let->variable.index()] = value(let->value);
-      } else if (const auto* guard = std::get_if<Guard>(&s->node)) {
-        bool any = false;
-        for (const IndexExpr& e : guard->any_positive) any = any || value(e) > 0;
-        if (any) block(guard->body);
-      } else if (const auto* dma = std::get_if<Dma>(&s->node)) {
-        std::vector<std::int64_t> extents;
-        for (const Range& range : dma->region) extents.push_back(value(range.extent));
-        const DmaCount count = count_operations(shape_of(nest_, *dma), extents);
-        if (count.operations == 0) continue;
-        const int size = byte_size(nest_.buffers[static_cast<std::size_t>(dma->buffer)].type);
-        for (DmaTotals* totals : {&counts_.dma[s->id], &dma_of_core_[s->id]}) {
-          ++totals->transfers;
-          totals->operations += count.operations;
-          totals->bytes += count.elements * size;
-          totals->operations_by_block[count.block_elements * size] += count.operations;
-          totals->bytes_by_block[count.block_elements * size] += count.elements * size;
-        }
-      } else if (const auto* compute = std::get_if<Compute>(&s->node)) {
-        std::int64_t points = 1;
-        for (const Range& range : compute->box) points *= std::max<std::int64_t>(0, value(range.extent));
-        counts_.compute[s->id].points += points;
-        points_of_core_[s->id] += points;
-      } else if (const auto* fill = std::get_if<Fill>(&s->node)) {
-        std::int64_t kept = fill->around ? 1 : 0;
-        if (fill->around) {
-          for (const Range& range : *fill->around) kept *= std::max<std::int64_t>(0, value(range.extent));
-        }
-        const auto& extents = nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents;
-        const std::int64_t elements = element_count(extents) - kept;
-        counts_.fill[s->id].executions += elements > 0 ? 1 : 0;
-        counts_.fill[s->id].elements += elements;
-        elements_of_core_[s->id] += elements;
+  void visit(const NestWalk& walk, const Stmt& s) {
+    if (const auto* dma = std::get_if<Dma>(&s.node)) {
+      std::vector<std::int64_t> extents;
+      for (const Range& range : dma->region) extents.push_back(walk.value(range.extent));
+      const DmaCount count = count_operations(shape_of(nest_, *dma), extents);
+      if (count.operations == 0) return;
+      const int size = byte_size(nest_.buffers[static_cast<std::size_t>(dma->buffer)].type);
+      for (DmaTotals* totals : {&counts_.dma[s.id], &dma_of_core_[s.id]}) {
+        ++totals->transfers;
+        totals->operations += count.operations;
+        totals->bytes += count.elements * size;
+        totals->operations_by_block[count.block_elements * size] += count.operations;
+        totals->bytes_by_block[count.block_elements * size] += count.elements * size;
       }
+    } else if (const auto* compute = std::get_if<Compute>(&s.node)) {
+      std::int64_t points = 1;
+      for (const Range& range : compute->box) points *= std::max<std::int64_t>(0, walk.value(range.extent));
+      counts_.compute[s.id].points += points;
+      points_of_core_[s.id] += points;
+    } else if (const auto* fill = std::get_if<Fill>(&s.node)) {
+      std::int64_t kept = fill->around ? 1 : 0;
+      if (fill->around) {
+        for (const Range& range : *fill->around) kept *= std::max<std::int64_t>(0, walk.value(range.extent));
+      }
+      const auto& extents = nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents;
+      const std::int64_t elements = element_count(extents) - kept;
+      counts_.fill[s.id].executions += elements > 0 ? 1 : 0;
+      counts_.fill[s.id].elements += elements;
+      elements_of_core_[s.id] += elements;
     }
   }
 
   const LoopNest& nest_;
-  std::vector<std::int64_t> values_;
   NestCounts counts_;
   std::map<int, DmaTotals> dma_of_core_;
   std::map<int, std::int64_t> points_of_core_;

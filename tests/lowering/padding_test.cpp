@@ -12,6 +12,7 @@
 #include "lowering/verify/verify.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
+#include "tests/lowering/nest_walk.h"
 #include "tests/lowering/parsed_nest.h"
 
 using namespace stowage;
@@ -51,46 +52,23 @@ struct Filled {
 };
 
 /// What a nest of one core fills of each buffer, by walking it.
-class FillWalk {
- public:
-  explicit FillWalk(const LoopNest& nest) : nest_(nest), values_(nest.variables.size(), 0) { block(nest.body); }
+std::map<std::string, Filled> filled_by(const LoopNest& nest) {
   std::map<std::string, Filled> filled;
-
- private:
-  std::int64_t value(const IndexExpr& e) const {
-    return evaluate(e, [&](VarId v) { return values_[v.index()]; });
-  }
-
-  void block(const Block& statements) {
-    for (const StmtPtr& s : statements) {
-      if (const auto* loop = std::get_if<Loop>(&s->node)) {
-        const std::int64_t trips = value(loop->extent);
-        for (std::int64_t trip = 0; trip < trips; ++trip) {
-          values_[loop->variable.index()] = trip;
-          block(loop->body);
-        }
-      } else if (const auto* let = std::get_if<Let>(&s->node)) {
-        values_[let->variable.index()] = value(let->value);
-      } else if (const auto* guard = std::get_if<Guard>(&s->node)) {
-        bool any = false;
-        for (const IndexExpr& e : guard->any_positive) any = any || value(e) > 0;
-        if (any) block(guard->body);
-      } else if (const auto* fill = std::get_if<Fill>(&s->node)) {
-        const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(fill->buffer)];
-        std::int64_t kept = fill->around ? 1 : 0;
-        for (std::size_t d = 0; fill->around && d < buffer.extents.size(); ++d) {
-          kept *= std::max<std::int64_t>(0, value((*fill->around)[d].extent));
-        }
-        Filled& sum = filled[buffer.name];
-        ++sum.times;
-        sum.elements += element_count(buffer.extents) - kept;
-      }
+  test::NestWalk walk(nest, 0);
+  walk.run(nest.body, [&](const Stmt& statement) {
+    const auto* fill = std::get_if<Fill>(&statement.node);
+    if (fill == nullptr) return;
+    const Buffer& buffer = nest.buffers[static_cast<std::size_t>(fill->buffer)];
+    std::int64_t kept = fill->around ? 1 : 0;
+    for (std::size_t d = 0; fill->around && d < buffer.extents.size(); ++d) {
+      kept *= std::max<std::int64_t>(0, walk.value((*fill->around)[d].extent));
     }
-  }
-
-  const LoopNest& nest_;
-  std::vector<std::int64_t> values_;
-};
+    Filled& sum = filled[buffer.name];
+    ++sum.times;
+    sum.elements += element_count(buffer.extents) - kept;
+  });
+  return filled;
+}
 
 /// The verdict on the text of a nest.
 std::string verdict_on(const std::string& text) { return verify(parsed(text), one_core()).value_or("sound"); }
@@ -102,7 +80,7 @@ TEST_CASE(
   const LoopNest nest = tiled_convolution().nest;
   INFO(to_text(nest));
   CHECK(verify(nest, one_core()).value_or("sound") == "sound");
-  const Filled filled = FillWalk(nest).filled["x_ldm"];
+  const Filled filled = filled_by(nest)["x_ldm"];
   // The buffer has 2 channels of 6 rows of 14. Its first and last column are filled once, its first row for the first
   // tile and its last one for the last.
   CHECK(filled.times == 3);
@@ -113,7 +91,7 @@ TEST_CASE("filling costs what it costs: a term of the time model") {
   const Plan plan = tiled_convolution();
   INFO(to_text(plan.nest));
   std::int64_t elements = 0;
-  for (const auto& [buffer, filled] : FillWalk(plan.nest).filled) elements += filled.elements;
+  for (const auto& [buffer, filled] : filled_by(plan.nest)) elements += filled.elements;
   REQUIRE(elements > 0);
   std::int64_t cycles = 0;
   for (const TimeTerm& term : plan.time.terms) {

@@ -16,30 +16,14 @@
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/verify/verify.h"
 #include "operator_draw.h"
+#include "tests/lowering/relative_error.h"
 #include "tests/random_runs.h"
 
 using namespace stowage;
 using fixtures::OperatorDraw;
 using test::number_from;
 
-namespace {
-
-/// Largest difference, relative to the largest expected magnitude; infinite where one is NaN and the other is not.
-double difference(const Tensor& expected, const Tensor& actual) {
-  double scale = 1e-30;
-  double worst = 0;
-  for (std::int64_t i = 0; i < expected.size(); ++i) {
-    const double e = expected.as_double(i);
-    const double a = actual.as_double(i);
-    if (std::isfinite(e)) scale = std::max(scale, std::abs(e));
-    if (e == a || (std::isnan(e) && std::isnan(a))) continue;
-    if (!std::isfinite(e) || !std::isfinite(a)) return std::numeric_limits<double>::infinity();
-    worst = std::max(worst, std::abs(e - a));
-  }
-  return worst / scale;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 namespace {
 
@@ -92,7 +76,7 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
     const auto expected = evaluate(drawn->stages, drawn->inputs);
     const auto actual = interpret(nest, inputs);
     const int output = drawn->stages.stages.back().output;
-    REQUIRE(difference(expected[static_cast<std::size_t>(output)], actual.at(output)) < 2e-5);
+    REQUIRE(test::relative_error(expected[static_cast<std::size_t>(output)], actual.at(output)) < 2e-5);
   }
   INFO(planned << " planned, " << refused << " refused");
   // Tiny machines refuse some; most must be planned, or the test shows nothing.

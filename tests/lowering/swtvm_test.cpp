@@ -2,30 +2,14 @@
 // The papers' worked examples, by name (swTVM version 1 section 5.2, version 2 section V.B).
 #include <catch2/catch.hpp>
 
+#include "fixtures.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/swtvm.h"
 
 using namespace stowage;
+using fixtures::matmul_stages;
 
 namespace {
-
-/// C[x,y] = sum_k A[x,k] * B[k,y]
-StageList matmul_stages(std::int64_t m, std::int64_t n, std::int64_t k) {
-  StageList list;
-  list.tensors = {{"A", ElementType::f32, {m, k}, TensorRole::input, {}, {}},
-                  {"B", ElementType::f32, {k, n}, TensorRole::input, {}, {}},
-                  {"C", ElementType::f32, {m, n}, TensorRole::output, {}, {}}};
-  Stage stage;
-  stage.name = "matmul";
-  stage.output = 2;
-  stage.axes = {{"x", m}, {"y", n}, {"k", k}};
-  stage.spatial = 2;
-  stage.reduction = Reduction::sum;
-  stage.reads = {{0, {VarId(0), VarId(2)}, {}}, {1, {VarId(2), VarId(1)}, {}}};
-  stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
-  list.stages = {stage};
-  return list;
-}
 
 /// v = v1 * v2
 StageList vector_stages(std::int64_t n) {

@@ -15,6 +15,7 @@
 #include "lowering/verify/verify_results.h"
 #include "operator_draw.h"
 #include "parsed_nest.h"
+#include "tests/lowering/relative_error.h"
 #include "tests/random_runs.h"
 
 namespace stowage {
@@ -187,20 +188,6 @@ class Mistakes {
   std::size_t first_ = 0;
 };
 
-bool agree(const Tensor& expected, const Tensor& actual) {
-  double scale = 1e-30;
-  double worst = 0;
-  for (std::int64_t i = 0; i < expected.size(); ++i) {
-    const double e = expected.as_double(i);
-    const double a = actual.as_double(i);
-    if (std::isfinite(e)) scale = std::max(scale, std::abs(e));
-    if (e == a || (std::isnan(e) && std::isnan(a))) continue;
-    if (!std::isfinite(e) || !std::isfinite(a)) return false;
-    worst = std::max(worst, std::abs(e - a));
-  }
-  return worst / scale < 2e-5;
-}
-
 bool same_memory(const LoopNest& a, const LoopNest& b) {
   return std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(), b.tensors.end(),
                     [](const NestTensor& x, const NestTensor& y) {
@@ -248,7 +235,8 @@ TEST_CASE("what passes verify and verify_results computes its stages, however it
       if (verify_results(*changed, target)) continue;
       ++right;
       INFO(text);
-      REQUIRE(agree(expected[static_cast<std::size_t>(output)], interpret(*changed, inputs).at(output)));
+      REQUIRE(test::relative_error(expected[static_cast<std::size_t>(output)], interpret(*changed, inputs).at(output)) <
+              2e-5);
     }
   }
   INFO(right << " of " << sound << " sound nests with a mistake were let pass");

@@ -7,34 +7,20 @@
 
 #include "core/operators.h"
 #include "lowering/time/dma_alignment.h"
+#include "tests/fusion/net.h"
 #include "tests/whole_way/whole_way.h"
 
 namespace stowage::test {
 namespace {
 
-struct Net {
-  GraphBuilder builder{"net"};
-  TensorId append(const std::string& kind, const std::string& name, std::vector<std::optional<TensorId>> operands,
-                  const Attributes& attributes = {}) {
-    Diagnostics diagnostics;
-    const auto id =
-        append_operator(builder, kind, name, attributes, std::move(operands), name + "_out", {}, {}, diagnostics);
-    INFO(format_diagnostics(diagnostics));
-    REQUIRE(id);
-    return *id;
-  }
-  Graph done(TensorId output) {
-    builder.mark_output(output);
-    return std::move(builder).build();
-  }
-};
+using testing::Net;
 
 /// Neither AND b, both of one shape.
 Graph logic(const Shape& shape) {
   Net net;
-  const TensorId a = net.builder.add_input("a", ElementType::boolean, shape);
-  const TensorId b = net.builder.add_input("b", ElementType::boolean, shape);
-  return net.done(net.append("And", "both", {a, b}));
+  const TensorId a = net.input("a", shape, ElementType::boolean);
+  const TensorId b = net.input("b", shape, ElementType::boolean);
+  return net.unplaced(net.op("And", "both", {a, b}));
 }
 
 struct Compiled {
@@ -90,10 +76,10 @@ TEST_CASE("transfers of bool tensors keep to the machine's units, whatever the s
 
 TEST_CASE("a bool tensor does not loosen the alignment of others") {
   Net net;
-  const TensorId condition = net.builder.add_input("condition", ElementType::boolean, {64, 64});
-  const TensorId a = net.builder.add_input("a", ElementType::f32, {64, 64});
-  const TensorId b = net.builder.add_input("b", ElementType::f32, {64, 64});
-  const Graph graph = net.done(net.append("Where", "either", {condition, a, b}));
+  const TensorId condition = net.input("condition", {64, 64}, ElementType::boolean);
+  const TensorId a = net.input("a", {64, 64});
+  const TensorId b = net.input("b", {64, 64});
+  const Graph graph = net.unplaced(net.op("Where", "either", {condition, a, b}));
   const Compiled compiled = compiled_for(graph, "swtvm");
   CHECK(compiled.said == "");
   REQUIRE(compiled.compilation);
@@ -113,10 +99,10 @@ TEST_CASE("a bool tensor does not loosen the alignment of others") {
 
 TEST_CASE("transfers of narrow elements that cannot be aligned are told by compile and by run, and are no others'") {
   Net net;
-  const TensorId image = net.builder.add_input("image", ElementType::u8, {1, 1, 5, 5});
-  const Graph graph = net.done(
-      net.append("MaxPool", "largest", {image},
-                 {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}}));
+  const TensorId image = net.input("image", {1, 1, 5, 5}, ElementType::u8);
+  const Graph graph = net.unplaced(
+      net.op("MaxPool", "largest", {image},
+             {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}}));
   const std::string planner = GENERATE("swtvm", "searched");
   const Compiled compiled = compiled_for(graph, planner);
   REQUIRE(compiled.compilation);
@@ -134,11 +120,11 @@ TEST_CASE("transfers of narrow elements that cannot be aligned are told by compi
 
 TEST_CASE("operators that make unaligned transfers alone may be fused where these are all") {
   Net net;
-  const TensorId image = net.builder.add_input("image", ElementType::u8, {1, 1, 5, 5});
+  const TensorId image = net.input("image", {1, 1, 5, 5}, ElementType::u8);
   const TensorId largest =
-      net.append("MaxPool", "largest", {image},
-                 {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
-  const Graph graph = net.done(net.append("Cast", "widened", {largest}, {{"to", std::string("f32")}}));
+      net.op("MaxPool", "largest", {image},
+             {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  const Graph graph = net.unplaced(net.op("Cast", "widened", {largest}, {{"to", std::string("f32")}}));
   const std::string planner = GENERATE("swtvm", "searched");
   INFO(planner);
   const Compiled compiled = compiled_for(graph, planner);
@@ -152,9 +138,9 @@ TEST_CASE("operators that make unaligned transfers alone may be fused where thes
 
 TEST_CASE("a network whose transfers a target's dma_alignment does not allow is refused by name") {
   Net net;
-  const TensorId x = net.builder.add_input("x", ElementType::f32, {37, 50});
-  const TensorId y = net.builder.add_input("y", ElementType::f32, {37, 50});
-  const Graph rows = net.done(net.append("Softmax", "shares", {net.append("Add", "sum", {x, y})}, {{"axis", 1}}));
+  const TensorId x = net.input("x", {37, 50});
+  const TensorId y = net.input("y", {37, 50});
+  const Graph rows = net.unplaced(net.op("Softmax", "shares", {net.op("Add", "sum", {x, y})}, {{"axis", 1}}));
   const std::vector<std::string> wide = {"target.dma_alignment=512", "target.ldm_alignment=512",
                                          "target.dram_line_bytes=512", "target.ldm_bytes=4096",
                                          "target.ldm_reserved=1024"};
@@ -168,8 +154,8 @@ TEST_CASE("a network whose transfers a target's dma_alignment does not allow is 
   }
   // Rows of 128 floats are 512 bytes.
   Net other;
-  const TensorId z = other.builder.add_input("z", ElementType::f32, {64, 128});
-  const Graph aligned = other.done(other.append("Relu", "positive", {z}));
+  const TensorId z = other.input("z", {64, 128});
+  const Graph aligned = other.unplaced(other.op("Relu", "positive", {z}));
   const Compiled compiled = compiled_for(aligned, "swtvm", {wide[0], wide[1], wide[2]});
   CHECK(compiled.said == "");
   REQUIRE(compiled.compilation);
@@ -180,11 +166,11 @@ TEST_CASE("no unit of main memory holds elements of two bool tensors") {
   const std::int64_t rows = GENERATE(3, 4);
   INFO(rows << " rows of 5");
   Net net;
-  const TensorId a = net.builder.add_input("a", ElementType::boolean, {rows, 5});
-  const TensorId b = net.builder.add_input("b", ElementType::boolean, {rows, 5});
+  const TensorId a = net.input("a", {rows, 5}, ElementType::boolean);
+  const TensorId b = net.input("b", {rows, 5}, ElementType::boolean);
   const TensorId both =
-      net.append("Concat", "both", {net.append("Not", "not_a", {a}), net.append("Not", "not_b", {b})}, {{"axis", 0}});
-  const Graph graph = net.done(net.append("Not", "again", {both}));
+      net.op("Concat", "both", {net.op("Not", "not_a", {a}), net.op("Not", "not_b", {b})}, {{"axis", 0}});
+  const Graph graph = net.unplaced(net.op("Not", "again", {both}));
   const Compiled compiled = compiled_for(graph, "swtvm");
   REQUIRE(compiled.compilation);
   // 15 bytes are no whole units: they are copied side by side, by transfers that cannot be aligned. 20 bytes are.

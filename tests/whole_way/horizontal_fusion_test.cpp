@@ -38,18 +38,11 @@ std::vector<std::size_t> branches_of(const Compilation& compilation) {
 }
 
 void check_strictly(const Compilation& compilation, const Graph& graph, std::uint32_t seed) {
-  EmulationOptions options;
-  options.level = EmulationLevel::strict;
-  options.seed = seed;
-  Diagnostics diagnostics;
-  const auto result = run_and_check(compilation, seeded_inputs(graph, seed), options, diagnostics);
-  INFO(format_diagnostics(diagnostics));
-  REQUIRE(result);
-  CHECK(differences(*result) == "");
+  const CheckResult result = checked_strictly(compilation, graph, seed);
   // Every result of branches is compared by itself.
   std::size_t compared = 0;
   for (const ProgramStep& step : compilation.program.steps) compared += results_of(step.group).size();
-  CHECK(result->groups.size() == compared);
+  CHECK(result.groups.size() == compared);
 }
 
 Graph inception_head(std::int64_t batch, bool of_input = false) {

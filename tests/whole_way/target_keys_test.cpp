@@ -13,28 +13,13 @@
 #include "core/operators.h"
 #include "lowering/program/program.h"
 #include "tests/emitter/vendor_compile.h"
+#include "tests/fusion/net.h"
 #include "tests/whole_way/whole_way.h"
 
 namespace stowage::test {
 namespace {
 
-/// Appends operators to a graph of one's own.
-struct Net {
-  GraphBuilder builder{"net"};
-  TensorId append(const std::string& kind, std::vector<std::optional<TensorId>> operands,
-                  const Attributes& attributes = {}) {
-    Diagnostics diagnostics;
-    const auto id =
-        append_operator(builder, kind, kind, attributes, std::move(operands), kind + "_out", {}, {}, diagnostics);
-    INFO(format_diagnostics(diagnostics));
-    REQUIRE(id);
-    return *id;
-  }
-  Graph done(TensorId output) {
-    builder.mark_output(output);
-    return std::move(builder).build();
-  }
-};
+using testing::Net;
 
 Tensor filled(const Shape& shape) {
   std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
@@ -45,13 +30,13 @@ Tensor filled(const Shape& shape) {
 /// relu(A B) and its maximum pool with a stride: something to compute in vectors, and something that cannot be.
 Graph product_and_pool() {
   Net net;
-  const TensorId a = net.builder.add_input("A", ElementType::f32, {128, 96});
-  const TensorId b = net.builder.add_constant("B", filled({96, 72}));
-  const TensorId product = net.append("Relu", {net.append("MatMul", {a, b})});
-  const TensorId image = net.append("Reshape", {product}, {{"shape", std::vector<std::int64_t>{1, 16, 8, 72}}});
-  return net.done(
-      net.append("MaxPool", {image},
-                 {{"kernel_shape", std::vector<std::int64_t>{2, 2}}, {"strides", std::vector<std::int64_t>{2, 2}}}));
+  const TensorId a = net.input("A", {128, 96});
+  const TensorId b = net.constant("B", filled({96, 72}));
+  const TensorId product = net.op("Relu", "Relu", {net.op("MatMul", "MatMul", {a, b})});
+  const TensorId image = net.op("Reshape", "Reshape", {product}, {{"shape", std::vector<std::int64_t>{1, 16, 8, 72}}});
+  return net.unplaced(
+      net.op("MaxPool", "MaxPool", {image},
+             {{"kernel_shape", std::vector<std::int64_t>{2, 2}}, {"strides", std::vector<std::int64_t>{2, 2}}}));
 }
 
 Result<Compilation> compile_with(const Graph& graph, const std::vector<std::string>& settings, Diagnostics& diagnostics,
@@ -148,8 +133,8 @@ TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {
       GENERATE(table<int, int, int>({{1, 1, 1}, {16, 4, 4}, {64, 8, 8}, {128, 16, 16}, {256, 16, 16}}));
   INFO(cores << " cores of " << rows << " x " << columns);
   Net net;
-  const TensorId x = net.builder.add_input("x", ElementType::f32, {128, 1});  // 128 parts at most
-  const Graph graph = net.done(net.append("Relu", {x}));
+  const TensorId x = net.input("x", {128, 1});  // 128 parts at most
+  const Graph graph = net.unplaced(net.op("Relu", "Relu", {x}));
   Diagnostics diagnostics;
   const auto compilation =
       compile_with(graph,

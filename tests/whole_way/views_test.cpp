@@ -18,18 +18,6 @@ TensorId cut(Net& net, const std::string& name, TensorId x, std::int64_t axis, s
   return net.op("Slice", name, {x}, {{"axes", Ints{axis}}, {"starts", Ints{start}}, {"ends", Ints{end}}});
 }
 
-/// Emulates at level strict, where a core that reads what another one writes is an error.
-void check_strictly(const Compilation& compilation, const Graph& graph, std::uint32_t seed) {
-  EmulationOptions options;
-  options.level = EmulationLevel::strict;
-  options.seed = seed;
-  Diagnostics diagnostics;
-  const auto result = run_and_check(compilation, seeded_inputs(graph, seed), options, diagnostics);
-  INFO(format_diagnostics(diagnostics));
-  REQUIRE(result);
-  CHECK(differences(*result) == "");
-}
-
 }  // namespace
 
 TEST_CASE("an inception module of two images needs a kernel for each branch and none to join them") {
@@ -42,7 +30,7 @@ TEST_CASE("an inception module of two images needs a kernel for each branch and 
   const Graph graph = net.done({net.op("Relu", "after", {net.conv("next", joined, 8, 3)})});
   const Compilation compilation = compiled(graph);
   CHECK(kernels_of(compilation) == 4);  // a, both convolutions of b, c, after
-  check_strictly(compilation, graph, 1);
+  checked_strictly(compilation, graph, 1);
 }
 
 TEST_CASE("a dense block reads and writes parts of one memory in one launch") {
@@ -58,7 +46,7 @@ TEST_CASE("a dense block reads and writes parts of one memory in one launch") {
   const Graph graph = net.done({net.op("Relu", "after", {net.conv("next", last, 4)})});
   const Compilation compilation = compiled(graph);
   CHECK(kernels_of(compilation) == 5);
-  check_strictly(compilation, graph, 2);
+  checked_strictly(compilation, graph, 2);
 }
 
 TEST_CASE("a shuffle copies the half that it hands on, and queries, keys and values are read where they lie") {
@@ -81,7 +69,7 @@ TEST_CASE("a shuffle copies the half that it hands on, and queries, keys and val
   request.fusion = "none";
   const Compilation compilation = compiled(graph, request);
   CHECK(kernels_of(compilation) == 9);  // mixed, kept, conv, branch, qkv, kt, scores, softmax, mix
-  check_strictly(compilation, graph, 3);
+  checked_strictly(compilation, graph, 3);
 }
 
 TEST_CASE("transposes that move nothing launch nothing, between reshapes and on both sides of a product") {
@@ -98,7 +86,7 @@ TEST_CASE("transposes that move nothing launch nothing, between reshapes and on 
   const Graph graph = net.done({net.op("Tanh", "after", {transpose("last", squares, {1, 0, 2})})});
   const Compilation compilation = compiled(graph);
   CHECK(kernels_of(compilation) == 5);  // mixed, product, columns (which moves), squares, after
-  check_strictly(compilation, graph, 4);
+  checked_strictly(compilation, graph, 4);
 }
 
 TEST_CASE("random networks that mostly move elements agree with the reference and with their predicted counts") {
@@ -106,7 +94,7 @@ TEST_CASE("random networks that mostly move elements agree with the reference an
     INFO("seed " << seed);
     const Graph graph = ViewNet(seed).make(10);
     INFO(to_text(graph));
-    check_strictly(compiled(graph), graph, seed);
+    checked_strictly(compiled(graph), graph, seed);
   }
 }
 

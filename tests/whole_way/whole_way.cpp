@@ -67,4 +67,15 @@ std::vector<Tensor> checked(const Compilation& compilation, std::span<const Tens
   return std::move(result->emulation.outputs);
 }
 
+CheckResult checked_strictly(const Compilation& compilation, const Graph& graph, std::uint32_t seed) {
+  EmulationOptions options;
+  options.level = EmulationLevel::strict;
+  options.seed = seed;
+  Diagnostics diagnostics;
+  auto result = run_and_check(compilation, seeded_inputs(graph, seed), options, diagnostics);
+  if (!result) FAIL(format_diagnostics(diagnostics));
+  CHECK(differences(*result) == "");
+  return *std::move(result);
+}
+
 }  // namespace stowage::test

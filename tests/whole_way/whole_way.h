@@ -23,4 +23,8 @@ std::string differences(const CheckResult& result);
 /// Emulates, compares and returns the network's outputs; fails the test where anything differs.
 std::vector<Tensor> checked(const Compilation& compilation, std::span<const Tensor> inputs);
 
+/// The same at level strict, where a core that reads what another one writes is an error, on seeded inputs; everything
+/// that was compared.
+CheckResult checked_strictly(const Compilation& compilation, const Graph& graph, std::uint32_t seed);
+
 }  // namespace stowage::test
