@@ -33,7 +33,8 @@ ProgramStep step_alone(const FusedOperator& group, std::optional<Plan> plan) {
   ProgramStep only;
   only.group.name = group.name;
   only.group.template_name = group.template_name;
-  only.plan = std::move(plan);
+  only.group.is_view = group.is_view;
+  if (plan) only.work = launch_of(*std::move(plan));
   return only;
 }
 
@@ -142,14 +143,14 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   std::size_t shown = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     evaluation.groups.push_back(names_of(graph, groups[g].operators));
-    if (groups[shown].template_name == "view" || (holds_focus(groups[g]) && groups[g].template_name != "view")) {
+    if (groups[shown].is_view || (holds_focus(groups[g]) && !groups[g].is_view)) {
       shown = g;
     }
   }
   evaluation.shown = static_cast<int>(shown);
   evaluation.name = groups[shown].name;
   evaluation.start = start_schedule(plan, groups[shown]);
-  if (groups[shown].template_name == "view") {
+  if (groups[shown].is_view) {
     evaluation.refusal = Decision::refuse("view", "nothing is launched here");
     return evaluation;
   }
@@ -164,7 +165,7 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   std::vector<ProgramStep> steps;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const FusedOperator& group = groups[g];
-    if (group.template_name == "view") {
+    if (group.is_view) {
       steps.push_back(step_alone(group, std::nullopt));
       continue;
     }
