@@ -18,14 +18,14 @@ namespace {
 
 void add(PlanNumbers& sum, const ProgramStep& step, const Target& target) {
   ++sum.groups;
-  if (!step.plan) return;
+  if (step.plan() == nullptr) return;
   ++sum.kernels;
-  const DmaTotals dma = dma_totals(step.plan->counts);
+  const DmaTotals dma = dma_totals(step.plan()->counts);
   sum.transfers += dma.transfers;
   sum.operations += dma.operations;
   sum.bytes += dma.bytes;
-  sum.ldm_bytes = std::max(sum.ldm_bytes, step.plan->nest.ldm_bytes);
-  sum.cycles += step.plan->time.cycles;
+  sum.ldm_bytes = std::max(sum.ldm_bytes, step.plan()->nest.ldm_bytes);
+  sum.cycles += step.plan()->time.cycles;
   sum.seconds = static_cast<double>(sum.cycles) / target.clock_hz;
 }
 
@@ -252,8 +252,8 @@ std::vector<ScheduleChange> step_changes(const ProgramStep& before, const Progra
         {ScheduleChange::What::fused_by, "", before.group.template_name, after.group.template_name,
          fmt::format("comes from template {} instead of {}", after.group.template_name, before.group.template_name)});
   }
-  if (before.plan && after.plan) {
-    const std::vector<ScheduleChange> schedule = schedule_changes(*before.plan, *after.plan);
+  if (before.plan() != nullptr && after.plan() != nullptr) {
+    const std::vector<ScheduleChange> schedule = schedule_changes(*before.plan(), *after.plan());
     changes.insert(changes.end(), schedule.begin(), schedule.end());
   }
   return changes;

@@ -184,8 +184,8 @@ std::vector<Bar> tensor_bars(int step, const Plan& plan, const std::optional<Cos
 std::map<CostKind, std::int64_t> cycles_by_kind(const Program& program) {
   std::map<CostKind, std::int64_t> sums;
   for (const ProgramStep& step : program.steps) {
-    if (!step.plan) continue;
-    for (const auto& [kind, cycles] : stowage::cycles_by_kind(step.plan->time)) sums[kind] += cycles;
+    if (step.plan() == nullptr) continue;
+    for (const auto& [kind, cycles] : stowage::cycles_by_kind(step.plan()->time)) sums[kind] += cycles;
   }
   return sums;
 }
@@ -207,7 +207,7 @@ Scene titled_scene(const std::string& what, std::int64_t cycles, double clock, c
 
 Scene cost_bars(const Program& program, int step, const std::optional<CostBaseline>& baseline, const Sheet& sheet) {
   const ProgramStep& shown = program.steps[static_cast<std::size_t>(step)];
-  const Plan& plan = *shown.plan;
+  const Plan& plan = *shown.plan();
   const Plan* const before = baseline ? baseline->plan : nullptr;
   const double clock = program.target.clock_hz;
   Scene scene = titled_scene(shown.group.name, plan.time.cycles, clock, sheet);

@@ -40,7 +40,7 @@ class LdmPicture {
       : program_(program),
         step_(step),
         sheet_(sheet),
-        nest_(program.steps[static_cast<std::size_t>(step)].plan->nest),
+        nest_(program.steps[static_cast<std::size_t>(step)].plan()->nest),
         timeline_(buffer_timeline(nest_)),
         text_(to_spanned_text(nest_)),
         available_(ldm_for_buffers(nest_, program.target)) {
@@ -278,7 +278,7 @@ Scene ldm_peaks(const Program& program, const Sheet& sheet) {
   const double small = sheet.fonts.height(Font::small);
   std::int64_t highest = 0;
   for (const ProgramStep& step : program.steps) {
-    if (step.plan) highest = std::max(highest, step.plan->nest.ldm_bytes);
+    if (step.plan() != nullptr) highest = std::max(highest, step.plan()->nest.ldm_bytes);
   }
   Scene scene;
   scene.title = "LDM peak of every group";
@@ -293,8 +293,9 @@ Scene ldm_peaks(const Program& program, const Sheet& sheet) {
   add_addresses(scene, sheet, area, axis);
   const double width = area.width / std::max<double>(1, static_cast<double>(program.steps.size()));
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& [group, plan] = program.steps[i];
-    if (!plan) continue;
+    const FusedOperator& group = program.steps[i].group;
+    const Plan* const plan = program.steps[i].plan();
+    if (plan == nullptr) continue;
     const double height = area.bottom() - axis.y(static_cast<double>(plan->nest.ldm_bytes));
     Shape& bar = scene.box(
         {area.x + width * (static_cast<double>(i) + 0.1), area.bottom() - height, width * 0.8, height}, Ink::compute);

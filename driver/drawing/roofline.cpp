@@ -253,8 +253,8 @@ double peak_bandwidth(const Target& target) {
 std::vector<RooflinePoint> roofline_points(const Program& program) {
   std::vector<RooflinePoint> points;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& plan = program.steps[i].plan;
-    if (!plan) continue;
+    const Plan* const plan = program.steps[i].plan();
+    if (plan == nullptr) continue;
     const auto work = static_cast<double>(flops(plan->nest.stages));
     const auto bytes = static_cast<double>(dma_totals(plan->counts).bytes);
     if (work <= 0 || bytes <= 0 || plan->time.seconds <= 0) continue;

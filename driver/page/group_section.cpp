@@ -162,7 +162,7 @@ std::string round_table(const LoopRound& round) {
 std::string reasons_part(const PageScope& scope, const ProgramStep& step) {
   std::vector<TraceRecord> records;
   for (const TraceRecord* record : scope.records_about(step.group.name)) records.push_back(*record);
-  const PlanReasons reasons = reasons_of(*step.plan, scope.program().target, records);
+  const PlanReasons reasons = reasons_of(*step.plan(), scope.program().target, records);
   std::string html = "<h3>Why the data is moved there</h3>\n<ul>\n";
   for (const TransferReason& reason : reasons.transfers) {
     html += fmt::format("<li>{} {}</li>\n", escaped(reason.where), escaped(reason.why));
@@ -175,7 +175,7 @@ std::string reasons_part(const PageScope& scope, const ProgramStep& step) {
 
 std::string plan_parts(const PageScope& scope, std::size_t number) {
   const ProgramStep& step = scope.program().steps[number];
-  const Plan& plan = *step.plan;
+  const Plan& plan = *step.plan();
   const Target& target = scope.program().target;
   std::string html = fmt::format("<h3>What is computed</h3>\n<pre>{}</pre>\n", escaped(to_text(plan.nest.stages)));
   html += fmt::format("<h3>Loop nest</h3>\n<p>{}</p>\n", schedule_text(plan));
@@ -237,18 +237,19 @@ std::string group_section(const PageScope& scope, std::size_t number, std::int64
   std::string html =
       fmt::format("<details class=\"group\" id=\"{}\" data-words=\"{}\"><summary><b>{}. {}</b><span>{}</span>",
                   anchor_of(number), escaped(words), number, escaped(group.name), escaped(group.template_name));
-  if (step.plan) {
+  if (step.plan() != nullptr) {
     TimeShares shares;
-    shares.add(step.plan->time);
+    shares.add(step.plan()->time);
     const double share =
-        all_cycles > 0 ? 100.0 * static_cast<double>(step.plan->time.cycles) / static_cast<double>(all_cycles) : 0;
-    html += fmt::format("<span>{}</span><span>{:.1f} % of time</span>{}", seconds_text(step.plan->time.seconds), share,
-                        time_bar(shares, shares.sum(), "bar"));
+        all_cycles > 0 ? 100.0 * static_cast<double>(step.plan()->time.cycles) / static_cast<double>(all_cycles) : 0;
+    html += fmt::format("<span>{}</span><span>{:.1f} % of time</span>{}", seconds_text(step.plan()->time.seconds),
+                        share, time_bar(shares, shares.sum(), "bar"));
   } else {
     html += "<span>no kernel</span><span></span><span></span>";
   }
   html += "</summary>\n" + members(graph, group);
-  html += step.plan ? plan_parts(scope, number) : "<p>A view: other shape, same memory, nothing to do.</p>\n";
+  html +=
+      step.plan() != nullptr ? plan_parts(scope, number) : "<p>A view: other shape, same memory, nothing to do.</p>\n";
   const std::vector<const TraceRecord*>& records = scope.records_about(group.name);
   if (const std::string table = decisions_table(records, false, is_about_fusion); !table.empty()) {
     html += "<h3>Why these operators</h3>\n" + table;

@@ -62,10 +62,11 @@ std::string cut_part(const PageScope& scope) {
 
 /// A row of a fused operator that is not told in full: many thousands of them are still a page to mail.
 std::string brief_row(std::size_t i, const ProgramStep& step, double share) {
-  const auto& [group, plan] = step;
+  const FusedOperator& group = step.group;
+  const Plan* const plan = step.plan();
   std::string html = fmt::format("<tr class=\"brief\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", i,
                                  escaped(group.name), escaped(group.template_name), group.operators.size());
-  if (!plan) return html + "<td>0</td><td></td><td>no kernel: a view</td><td></td><td></td><td></td></tr>\n";
+  if (plan == nullptr) return html + "<td>0</td><td></td><td>no kernel: a view</td><td></td><td></td><td></td></tr>\n";
   const DmaTotals dma = dma_totals(plan->counts);
   const auto cell = [](std::int64_t value, const std::string& shown) {
     return fmt::format("<td data-value=\"{}\">{}</td>", value, shown);
@@ -81,7 +82,7 @@ std::string groups_table(const PageScope& scope) {
   std::int64_t maximum = 0;
   const ProgramTotals totals = totals_of(program);
   for (const ProgramStep& step : program.steps) {
-    if (step.plan) maximum = std::max(maximum, step.plan->time.cycles);
+    if (step.plan() != nullptr) maximum = std::max(maximum, step.plan()->time.cycles);
   }
   std::string html =
       "<h2 id=\"groups\">Fused operators</h2>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
@@ -90,8 +91,9 @@ std::string groups_table(const PageScope& scope) {
       "class=\"number\">DMA</th>"
       "<th class=\"number\">transfers</th><th class=\"number\">LDM</th></tr></thead>\n<tbody>\n";
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& [group, plan] = program.steps[i];
-    const std::int64_t cycles = plan ? plan->time.cycles : 0;
+    const FusedOperator& group = program.steps[i].group;
+    const Plan* const plan = program.steps[i].plan();
+    const std::int64_t cycles = plan != nullptr ? plan->time.cycles : 0;
     const double share =
         totals.cycles > 0 ? 100.0 * static_cast<double>(cycles) / static_cast<double>(totals.cycles) : 0;
     if (!scope.has(i)) {
@@ -101,15 +103,17 @@ std::string groups_table(const PageScope& scope) {
     html += fmt::format(
         "<tr><td class=\"number\">{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td><td class=\"number\">{}</td>", i,
         anchor_of(i), escaped(group.name), escaped(group.template_name), group.operators.size());
-    const DmaTotals dma = plan ? dma_totals(plan->counts) : DmaTotals{};
+    const DmaTotals dma = plan != nullptr ? dma_totals(plan->counts) : DmaTotals{};
     TimeShares shares;
-    if (plan) shares.add(plan->time);
-    html += number_cell(cycles, plan ? grouped_digits(cycles) : "") +
-            number_cell(cycles, plan ? fmt::format("{:.1f} %", share) : "") +
-            fmt::format("<td>{}</td>", plan ? time_bar(shares, maximum) : "no kernel: a view") +
-            number_cell(dma.bytes, plan ? bytes_text(dma.bytes) : "") +
-            number_cell(dma.transfers, plan ? grouped_digits(dma.transfers) : "") +
-            number_cell(plan ? plan->nest.ldm_bytes : 0, plan ? bytes_text(plan->nest.ldm_bytes) : "") + "</tr>\n";
+    if (plan != nullptr) shares.add(plan->time);
+    html += number_cell(cycles, plan != nullptr ? grouped_digits(cycles) : "") +
+            number_cell(cycles, plan != nullptr ? fmt::format("{:.1f} %", share) : "") +
+            fmt::format("<td>{}</td>", plan != nullptr ? time_bar(shares, maximum) : "no kernel: a view") +
+            number_cell(dma.bytes, plan != nullptr ? bytes_text(dma.bytes) : "") +
+            number_cell(dma.transfers, plan != nullptr ? grouped_digits(dma.transfers) : "") +
+            number_cell(plan != nullptr ? plan->nest.ldm_bytes : 0,
+                        plan != nullptr ? bytes_text(plan->nest.ldm_bytes) : "") +
+            "</tr>\n";
   }
   html += fmt::format(
       "</tbody><tfoot><tr><td></td><td>all</td><td></td><td class=\"number\">{}</td><td "

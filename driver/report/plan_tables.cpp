@@ -79,12 +79,13 @@ PlanTable plan_groups_table(const Program& program) {
   };
   const std::int64_t cycles = totals_of(program).cycles;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& [group, plan] = program.steps[i];
+    const FusedOperator& group = program.steps[i].group;
+    const Plan* const plan = program.steps[i].plan();
     PlanRow row;
     row.step = static_cast<int>(i);
     row.cells = {static_cast<std::int64_t>(i), group.name, group.template_name,
                  static_cast<std::int64_t>(group.operators.size())};
-    if (plan) {
+    if (plan != nullptr) {
       const DmaTotals dma = dma_totals(plan->counts);
       const std::int64_t ldm = plan->nest.ldm_bytes;
       const std::int64_t work = flops(plan->nest.stages);
@@ -163,8 +164,9 @@ PlanTable plan_buffers_table(const Program& program) {
       hidden(step_column()),
   };
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& [group, plan] = program.steps[i];
-    if (!plan) continue;
+    const FusedOperator& group = program.steps[i].group;
+    const Plan* const plan = program.steps[i].plan();
+    if (plan == nullptr) continue;
     const LoopNest& nest = plan->nest;
     const std::int64_t room = ldm_for_buffers(nest, program.target);
     for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
@@ -231,8 +233,9 @@ PlanTable plan_dma_table(const Program& program) {
   PlanTable table{"DMA", dma_columns(), {}};
   const std::int64_t all_bytes = totals_of(program).dma.bytes;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& [group, plan] = program.steps[i];
-    if (!plan) continue;
+    const FusedOperator& group = program.steps[i].group;
+    const Plan* const plan = program.steps[i].plan();
+    if (plan == nullptr) continue;
     for (const NestRow& transfer : nest_rows(*plan, program.target)) {
       const bool get = transfer.kind == NestRow::Kind::get;
       if (!get && transfer.kind != NestRow::Kind::put) continue;

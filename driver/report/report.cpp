@@ -126,9 +126,10 @@ std::string summary_text(const Compilation& compilation) {
   TextTable steps({">step", "fused operator", "template", ">operators", ">transfers", ">operations", ">DMA bytes",
                    ">LDM", ">cycles", ">share"});
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& [group, plan] = program.steps[i];
+    const FusedOperator& group = program.steps[i].group;
+    const Plan* const plan = program.steps[i].plan();
     const std::string members = std::to_string(group.operators.size());
-    if (!plan) {
+    if (plan == nullptr) {
       steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members, "", "", "",
                  "", "", ""});
       continue;
@@ -148,7 +149,8 @@ std::string summary_text(const Compilation& compilation) {
 }
 
 std::string step_text(const Program& program, std::size_t step) {
-  const auto& [group, plan] = program.steps[step];
+  const FusedOperator& group = program.steps[step].group;
+  const Plan* const plan = program.steps[step].plan();
   const Graph& graph = program.fused.graph;
   std::string text = fmt::format("## {}\n\n", markdown_text(group.name));
   text += fmt::format("Template {}: {}.\n\n", markdown_text(group.template_name), members_text(graph, group));
@@ -163,7 +165,7 @@ std::string step_text(const Program& program, std::size_t step) {
                         markdown_text(graph.tensor(stack.whole).name), fmt::join(parts, ", "), stack.axis);
   }
   text += "\n";
-  if (!plan) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
+  if (plan == nullptr) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
   text += fmt::format("```\n{}```\n\n", to_text(plan->nest.stages));
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));

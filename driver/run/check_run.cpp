@@ -180,10 +180,10 @@ std::vector<CountError> compare_counts(const Program& program, const EmulationRe
   }
   std::vector<CountError> errors;
   for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
-    const auto& [group, plan] = program.steps[static_cast<std::size_t>(step)];
-    if (!plan) continue;
-    const auto expect = [&, &name = group.name](int statement, const char* what, std::int64_t predicted,
-                                                std::int64_t counted) {
+    const Plan* const plan = program.steps[static_cast<std::size_t>(step)].plan();
+    if (plan == nullptr) continue;
+    const auto expect = [&, &name = program.steps[static_cast<std::size_t>(step)].group.name](
+                            int statement, const char* what, std::int64_t predicted, std::int64_t counted) {
       if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
     };
     for (const auto& [statement, predicted] : plan->counts.dma) {
@@ -344,7 +344,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   program.planner = whole.planner;
   program.fused.graph = std::move(builder).build();
   program.fused.groups = {alone.group};
-  if (!step.plan) {
+  if (step.plan() == nullptr) {
     // Inputs and outputs of a network have no gaps, so what is a view in the network need not be one alone.
     program.fused.graph = place_tensors(program.fused.graph, {}, program.target.dma_alignment);
     if (!is_in_place(program.fused.graph, alone.group.operators.front())) {
@@ -353,13 +353,14 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
       return Failed{};
     }
   }
-  if (step.plan) {
+  if (const Plan* planned = step.plan()) {
     // The stages name tensors of the graph, so the nest is made again; the schedule is complete and stays.
-    Lowered nest = lower(name, group_stages(program.fused.graph, alone.group), step.plan->schedule, program.target);
+    Lowered nest = lower(name, group_stages(program.fused.graph, alone.group), planned->schedule, program.target);
     check(std::holds_alternative<LoopNest>(nest), "a planned group can no longer be lowered");
-    alone.plan = *step.plan;
-    alone.plan->nest = std::get<LoopNest>(std::move(nest));
-    alone.plan->counts = predict_counts(alone.plan->nest);
+    Plan plan = *planned;
+    plan.nest = std::get<LoopNest>(std::move(nest));
+    plan.counts = predict_counts(plan.nest);
+    alone.work = launch_of(std::move(plan));
   }
   program.steps = {alone};
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);

@@ -127,7 +127,7 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   compilation.program.planner = planner.name();
   GroupCycles cycles;
   for (const ProgramStep& step : compilation.program.steps) {
-    if (step.plan) cycles[step.group.operators] = step.plan->time.cycles;
+    if (step.plan() != nullptr) cycles[step.group.operators] = step.plan()->time.cycles;
   }
   count_as_planned(compilation.fusion, cycles);
 
@@ -376,16 +376,16 @@ ProgramTotals totals_of(const Program& program) {
   for (const ProgramStep& step : program.steps) {
     ++sum.groups;
     sum.operators += static_cast<std::int64_t>(step.group.operators.size());
-    if (!step.plan) continue;
+    if (step.plan() == nullptr) continue;
     ++sum.kernels;
-    sum.flops += flops(step.plan->nest.stages);
-    sum.multiply_adds += multiply_adds(step.plan->nest.stages);
-    const DmaTotals dma = dma_totals(step.plan->counts);
+    sum.flops += flops(step.plan()->nest.stages);
+    sum.multiply_adds += multiply_adds(step.plan()->nest.stages);
+    const DmaTotals dma = dma_totals(step.plan()->counts);
     sum.dma.transfers += dma.transfers;
     sum.dma.operations += dma.operations;
     sum.dma.bytes += dma.bytes;
-    sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, step.plan->nest.ldm_bytes);
-    sum.cycles += step.plan->time.cycles;
+    sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, step.plan()->nest.ldm_bytes);
+    sum.cycles += step.plan()->time.cycles;
   }
   sum.seconds = static_cast<double>(sum.cycles) / program.target.clock_hz;
   return sum;

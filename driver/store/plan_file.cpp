@@ -142,19 +142,19 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
   static_cast<void>(stored.file.at("steps").get_ref<const Json::array_t&>());  // to have none is damage
   for (const StoredStep& step : stored.steps) {
     program.fused.groups.push_back(read_group(step, graph));
-    program.steps.push_back({program.fused.groups.back(), std::nullopt});
+    program.steps.push_back({program.fused.groups.back(), ViewStep{}});
   }
   // Before anything is made of the groups: they may be anything.
   if (const auto broken = verify(program.fused)) throw Damage("its fused graph is broken: " + *broken);
   for (std::size_t i = 0; i < stored.steps.size(); ++i) {
-    const bool is_view = program.steps[i].group.template_name == "view";
+    const bool is_view = program.steps[i].group.is_view;
     if (stored.steps[i].schedule.has_value() != is_view) continue;
     throw Damage(fmt::format("'{}' is {}", program.steps[i].group.name,
                              is_view ? "a view with a schedule" : "launched and has no schedule"));
   }
   parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
     if (!stored.steps[i].schedule) return;
-    program.steps[i].plan = read_plan(stored.steps[i], graph, program.steps[i].group, program.target);
+    program.steps[i].work = launch_of(read_plan(stored.steps[i], graph, program.steps[i].group, program.target));
   });
   if (stop.stop_requested()) throw ReadingStopped();
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);

@@ -104,7 +104,7 @@ Json memory_json(const Program& program) {
   }
   json["stage_constants"] = Json::array();
   for (const StageConstantPlace& place : program.memory.stage_constants) {
-    const Plan& plan = *program.steps[static_cast<std::size_t>(place.step)].plan;
+    const Plan& plan = *program.steps[static_cast<std::size_t>(place.step)].plan();
     json["stage_constants"].push_back(
         {{"step", place.step},
          {"tensor", plan.nest.stages.tensors[static_cast<std::size_t>(place.tensor)].name},
@@ -165,9 +165,9 @@ std::string plan_json(const Compilation& compilation) {
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const ProgramStep& step = program.steps[i];
     Json row = to_json(program.fused.graph, step.group);
-    if (step.plan) {
+    if (const Plan* plan = step.plan()) {
       row["kernel"] = compilation.emitted.kernel_of_step[i];
-      row.update(to_json(*step.plan));
+      row.update(to_json(*plan));
     }
     json["steps"].push_back(std::move(row));
   }

@@ -16,6 +16,7 @@ namespace stowage {
 namespace {
 
 constexpr std::int64_t max_axes = 1 << 10;
+constexpr std::string_view view_word = "view";  ///< marks a view where other steps have their template
 
 }  // namespace
 
@@ -53,6 +54,7 @@ FusedOperator read_group(const StoredStep& step, const Graph& graph) {
   FusedOperator group;
   group.name = step.name;
   group.template_name = step.template_name;
+  group.is_view = step.template_name == view_word;
   for (const std::string& name : step.operators) {
     const auto id = graph.find_operator(name);
     if (!id) throw Damage(fmt::format("its graph has no operator {}", Json(name).dump()));

@@ -174,7 +174,7 @@ StoredTrace read_trace(std::string_view text, const GraphWhenRead& graph, const 
 void check_trace(const Program& program, const Trace& trace) {
   std::map<std::string_view, std::vector<GroupIterator>> iterators;  // by fused operator
   for (const ProgramStep& step : program.steps) {
-    if (step.plan) iterators[step.group.name] = group_iterators(step.plan->nest.stages);
+    if (step.plan() != nullptr) iterators[step.group.name] = group_iterators(step.plan()->nest.stages);
   }
   for (const TraceRecord& record : trace.records) {
     const auto of = iterators.find(record.subject);

@@ -155,8 +155,8 @@ int explain_command(const ExplainOptions& options, ToolContext& context) {
   if (options.op.empty()) context.out << summary_text(*compilation) << "\n";
   for (const std::size_t i : steps) {
     context.out << step_text(program, i) << "\n";
-    if (!options.op.empty() && program.steps[i].plan) {
-      context.out << fmt::format("```\n{}```\n\n", to_text(program.steps[i].plan->nest));
+    if (const Plan* plan = program.steps[i].plan(); plan != nullptr && !options.op.empty()) {
+      context.out << fmt::format("```\n{}```\n\n", to_text(plan->nest));
     }
     if (options.steps) context.out << decisions_text(compilation->trace, program.steps[i].group.name) << "\n";
   }

@@ -97,21 +97,22 @@ class ProgramEmitter {
 
  private:
   [[nodiscard]] const LoopNest& nest_of(int step) const {
-    return program_.steps[static_cast<std::size_t>(step)].plan->nest;
+    return program_.steps[static_cast<std::size_t>(step)].plan()->nest;
   }
   [[nodiscard]] const Graph& graph() const { return program_.fused.graph; }
 
   void find_kernels() {
     std::vector<KernelHash> hashes(program_.steps.size());
     parallel_for(program_.steps.size(), 0, {}, [&](std::size_t s) {
-      if (program_.steps[s].plan) hashes[s] = hash_of_kernel(program_.steps[s].plan->nest, program_.target);
+      if (program_.steps[s].plan() != nullptr)
+        hashes[s] = hash_of_kernel(program_.steps[s].plan()->nest, program_.target);
     });
     std::map<std::pair<std::uint64_t, std::uint64_t>, int> known;  // hash → kernel
     IdentifierPool kernel_names;
     IdentifierPool functions;
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-      if (!program_.steps[s].plan) continue;
-      const LoopNest& nest = program_.steps[s].plan->nest;
+      if (program_.steps[s].plan() == nullptr) continue;
+      const LoopNest& nest = program_.steps[s].plan()->nest;
       Layer layer;
       layer.step = static_cast<int>(s);
       layer.function = functions.take("layer_" + c_name(nest.name));
@@ -359,7 +360,7 @@ std::vector<std::byte> parameter_bytes(const Program& program) {
     store(*constant, place.offset);
   }
   for (const StageConstantPlace& place : program.memory.stage_constants) {
-    const LoopNest& nest = program.steps[static_cast<std::size_t>(place.step)].plan->nest;
+    const LoopNest& nest = program.steps[static_cast<std::size_t>(place.step)].plan()->nest;
     store(*nest.stages.tensors[static_cast<std::size_t>(place.tensor)].value, place.offset);
   }
   return bytes;

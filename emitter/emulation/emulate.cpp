@@ -42,7 +42,7 @@ std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 
 /// DMA moves whole units: the last one may reach past the end of a tensor, to which those bytes belong.
 EmulatedRange range_of(const Program& program, int step, const NestTensor& nest_tensor) {
   const std::int64_t unit = program.target.dma_alignment;
-  const LoopNest& nest = program.steps[at(step)].plan->nest;
+  const LoopNest& nest = program.steps[at(step)].plan()->nest;
   const StageTensor& tensor = nest.stages.tensors[at(nest_tensor.tensor)];
   if (tensor.source) {
     const MemoryPlace* place = program.memory.find(*tensor.source);
@@ -79,8 +79,8 @@ std::vector<EmulatedGap> gaps_of(const LoopNest& nest, std::int64_t dma_unit) {
 std::vector<EmulatedLine> unaligned_lines(const Program& program, const EmittedProgram& emitted) {
   std::map<int, std::set<int>> statements;  // by step
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
-    if (!program.steps[s].plan) continue;
-    for (const UnalignedTransfer& transfer : unaligned_transfers(program.steps[s].plan->nest, program.target))
+    if (program.steps[s].plan() == nullptr) continue;
+    for (const UnalignedTransfer& transfer : unaligned_transfers(program.steps[s].plan()->nest, program.target))
       statements[static_cast<int>(s)].insert(transfer.statement);
   }
   std::vector<EmulatedLine> lines;
@@ -105,7 +105,7 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
   EmulationJob job;
   for (const EmittedFile& file : emitted.files) job.sources.push_back({file.path, file.text});
   for (const int step : launches.step_of) {
-    const LoopNest& nest = program.steps[at(step)].plan->nest;
+    const LoopNest& nest = program.steps[at(step)].plan()->nest;
     EmulatedLaunch launch;
     launch.name = program.steps[at(step)].group.name;
     for (const NestTensor& tensor : nest.tensors) launch.ranges.push_back(range_of(program, step, tensor));
@@ -172,7 +172,7 @@ Result<std::vector<StatementCount>> statement_counts(const Program& program, con
     for (const LineOrigin& origin : file.origins) statement_at[{file.path, origin.line}] = origin.statement;
   std::map<std::pair<int, int>, StatementCount> counts;
   for (const int step : launches.step_of) {
-    visit_statements(program.steps[at(step)].plan->nest.body, [&](const Stmt& stmt) {
+    visit_statements(program.steps[at(step)].plan()->nest.body, [&](const Stmt& stmt) {
       if (std::holds_alternative<Dma>(stmt.node)) counts[{step, stmt.id}] = {step, stmt.id, 0, 0, 0};
     });
   }
@@ -181,7 +181,7 @@ Result<std::vector<StatementCount>> statement_counts(const Program& program, con
     const int step = launches.step_of.at(at(line.launch));
     const auto statement = statement_at.find({line.file, line.line});
     if (statement == statement_at.end()) continue;  // the fetch of the parameters
-    const auto count = counts.find({step, dma_of(program.steps[at(step)].plan->nest, statement->second)});
+    const auto count = counts.find({step, dma_of(program.steps[at(step)].plan()->nest, statement->second)});
     if (count == counts.end()) {
       check(changed_sources, "DMA in a line that belongs to no DMA statement");
       misplaced.emplace(line.file, line.line);
@@ -254,8 +254,9 @@ Program with_red_zones(Program program) {
   const std::int64_t red_zone_bytes = std::max<std::int64_t>(least_red_zone_bytes, unit);  // what follows stays aligned
   std::int64_t added = 0;
   for (ProgramStep& step : program.steps) {
-    if (!step.plan) continue;
-    std::vector<Buffer>& buffers = step.plan->nest.buffers;
+    if (step.plan() == nullptr) continue;
+    Plan plan = *step.plan();
+    std::vector<Buffer>& buffers = plan.nest.buffers;
     std::vector<std::size_t> order(buffers.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -282,8 +283,9 @@ Program with_red_zones(Program program) {
     }
     if (!buffers.empty()) add_zone(buffers[order.back()]);
     buffers.insert(buffers.end(), zones.begin(), zones.end());
-    std::int64_t& all = step.plan->nest.ldm_bytes;
+    std::int64_t& all = plan.nest.ldm_bytes;
     for (const Buffer& buffer : buffers) all = std::max(all, (buffer.offset + buffer.bytes() + unit - 1) / unit * unit);
+    step.work = launch_of(std::move(plan));
     added = std::max(added, shift);
   }
   program.target.ldm_bytes += added;

@@ -130,18 +130,18 @@ struct Cost {
 
 Cost cost_of(const ProgramStep& step) {
   Cost cost;
-  if (!step.plan) return cost;
-  for (const auto& [statement, totals] : step.plan->counts.dma) cost.bytes += totals.bytes;
-  cost.cycles = step.plan->time.cycles;
+  if (step.plan() == nullptr) return cost;
+  for (const auto& [statement, totals] : step.plan()->counts.dma) cost.bytes += totals.bytes;
+  cost.cycles = step.plan()->time.cycles;
   return cost;
 }
 
 /// Lines that say what a fused operator costs.
 std::vector<std::string> cost_lines(const ProgramStep& step, std::int64_t all_cycles) {
-  if (!step.plan) return {"a view: no kernel"};
+  if (step.plan() == nullptr) return {"a view: no kernel"};
   const Cost cost = cost_of(step);
   const double share = all_cycles > 0 ? 100.0 * static_cast<double>(cost.cycles) / static_cast<double>(all_cycles) : 0;
-  return {fmt::format("{} ({:.1f} %)", seconds_text(step.plan->time.seconds), share),
+  return {fmt::format("{} ({:.1f} %)", seconds_text(step.plan()->time.seconds), share),
           fmt::format("DMA {}", bytes_text(cost.bytes))};
 }
 

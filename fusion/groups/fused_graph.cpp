@@ -86,7 +86,7 @@ class FusedVerifier {
     }
     const bool is_alone = group.operators.size() == 1;
     const bool is_view = is_alone && is_in_place(graph_, group.operators.front());
-    if (is_view == (group.template_name == "view")) return std::nullopt;
+    if (is_view == group.is_view) return std::nullopt;
     return is_view ? "it is a view, and not marked as one" : "it is marked as a view, and is none";
   }
 

@@ -27,6 +27,7 @@ struct FusedOperator {
   TensorId output;                  ///< what it stores; of branches that were chosen the stack of their results
   std::vector<TensorId> inputs;     ///< tensors read from outside, constants included, in order of first use
   std::vector<TensorStack> stacks;  ///< of branches that were chosen: of their results and of their parameters
+  bool is_view = false;             ///< an operator alone whose result lies where it is wanted: nothing is launched
 };
 
 /// The results of operators that a group stores: `output`, or the parts of which it is a stack.

@@ -26,7 +26,9 @@ FusedOperator make_group(const GraphFacts& facts, std::string template_name, OpI
 
 FusedOperator make_single(const GraphFacts& facts, OpId op) {
   const bool in_place = facts.of(op).in_place;
-  return make_group(facts, in_place ? "view" : "single", op, {{op, in_place ? "view" : "anchor"}});
+  FusedOperator group = make_group(facts, in_place ? "view" : "single", op, {{op, in_place ? "view" : "anchor"}});
+  group.is_view = in_place;
+  return group;
 }
 
 std::vector<TensorId> outside_inputs(const Graph& graph, const std::vector<OpId>& operators) {

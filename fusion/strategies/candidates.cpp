@@ -176,8 +176,7 @@ void add_costs(CandidateSet& set, const GroupCost* cost, const std::stop_token& 
   std::vector<std::size_t> candidate_of;
   for (std::size_t c = 0; c < set.candidates.size(); ++c) {
     CandidateGroup& candidate = set.candidates[c];
-    const bool is_view = candidate.group.template_name == "view";  // nothing is launched
-    if (!candidate.allowed() || is_view) continue;
+    if (!candidate.allowed() || candidate.group.is_view) continue;
     if (cost == nullptr) {
       candidate.cycles = 1;
       continue;

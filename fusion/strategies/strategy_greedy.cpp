@@ -21,7 +21,7 @@ class Greedy {
     for (std::size_t c = 0; c < set_.candidates.size(); ++c) {
       if (stop.stop_requested()) break;
       const FusedOperator& group = set_.of(c).group;
-      const bool left_alone = group.template_name == "single" || group.template_name == "view";
+      const bool left_alone = group.template_name == "single" || group.is_view;
       // Whether several kernels in one pay, only their cost says.
       const bool several_kernels = std::any_of(group.roles.begin(), group.roles.end(), [](const std::string& role) {
         return role == "producer" || role == "branch";

@@ -37,7 +37,7 @@ class GroupPlanner {
 
   const GroupNumbers& numbers(const FusedOperator& group) {
     const auto [known, is_new] = known_.try_emplace(group.operators);
-    if (is_new && group.template_name != "view") {
+    if (is_new && !group.is_view) {
       const Planned planned = plan_group(group.name, group_stages(graph_, group), {}, planner_, target_, TraceSink());
       GroupNumbers& made = known->second;
       made.kernel = true;

@@ -16,9 +16,9 @@ namespace {
 StepFacts facts_of(const Program& program, const EmittedProgram& emitted, std::size_t index) {
   StepFacts facts;
   facts.step = &program.steps[index];
-  if (!facts.step->plan) return facts;
-  const Plan& plan = *facts.step->plan;
-  facts.plan = &plan;
+  facts.plan = facts.step->plan();
+  if (facts.plan == nullptr) return facts;
+  const Plan& plan = *facts.plan;
   facts.text = to_spanned_text(plan.nest);
   facts.dma = dma_totals(plan.counts);
   facts.flops = flops(plan.nest.stages);

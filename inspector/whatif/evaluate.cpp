@@ -33,7 +33,8 @@ ProgramStep step_alone(const FusedOperator& group, std::optional<Plan> plan) {
   ProgramStep only;
   only.group.name = group.name;
   only.group.template_name = group.template_name;
-  only.plan = std::move(plan);
+  only.group.is_view = group.is_view;
+  if (plan) only.work = launch_of(*std::move(plan));
   return only;
 }
 
@@ -136,7 +137,7 @@ std::size_t shown_of(const std::vector<FusedOperator>& groups, OpId focus) {
   };
   std::size_t shown = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (groups[shown].template_name == "view" || (holds_focus(groups[g]) && groups[g].template_name != "view")) {
+    if (groups[shown].is_view || (holds_focus(groups[g]) && !groups[g].is_view)) {
       shown = g;
     }
   }
@@ -173,7 +174,7 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   evaluation.shown = static_cast<int>(shown);
   evaluation.name = groups[shown].name;
   evaluation.start = start_schedule(plan, groups[shown]);
-  if (groups[shown].template_name == "view") {
+  if (groups[shown].is_view) {
     evaluation.refusal = Decision::refuse("view", "nothing is launched here");
     return evaluation;
   }
@@ -188,7 +189,7 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   std::vector<ProgramStep> steps;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const FusedOperator& group = groups[g];
-    if (group.template_name == "view") {
+    if (group.is_view) {
       steps.push_back(step_alone(group, std::nullopt));
       continue;
     }

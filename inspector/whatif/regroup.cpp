@@ -112,7 +112,7 @@ class EditedCycles {
   [[nodiscard]] std::optional<std::int64_t> of(const std::vector<OpId>& group,
                                                const std::map<std::string, Schedule>& schedules) const {
     const CandidateGroup* candidate = choices_.find(group);
-    if (candidate == nullptr || candidate->group.template_name == "view") return price(group);
+    if (candidate == nullptr || candidate->group.is_view) return price(group);
     const auto edited = schedules.find(candidate->group.name);
     const Schedule fixed = edited != schedules.end() ? edited->second : choices_.start_of(group);
     if (fixed == Schedule{} && candidate->allowed()) return candidate->cycles;

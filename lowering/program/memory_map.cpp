@@ -66,9 +66,9 @@ class MemoryPlanner {
     for (const TensorId input : graph_.inputs()) use(input, -1);
     for (int s = 0; s < end; ++s) {
       const ProgramStep& step = steps_[static_cast<std::size_t>(s)];
-      if (step.plan) {
-        for (const NestTensor& tensor : step.plan->nest.tensors) {
-          const auto& source = step.plan->nest.stages.tensors[static_cast<std::size_t>(tensor.tensor)].source;
+      if (const Plan* plan = step.plan()) {
+        for (const NestTensor& tensor : plan->nest.tensors) {
+          const auto& source = plan->nest.stages.tensors[static_cast<std::size_t>(tensor.tensor)].source;
           if (source) use(*source, s);
         }
       } else {
@@ -93,8 +93,8 @@ class MemoryPlanner {
     }
     std::vector<std::pair<const Tensor*, std::int64_t>> placed;
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!steps_[s].plan) continue;
-      const LoopNest& nest = steps_[s].plan->nest;
+      if (steps_[s].plan() == nullptr) continue;
+      const LoopNest& nest = steps_[s].plan()->nest;
       for (const NestTensor& used : nest.tensors) {
         const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(used.tensor)];
         if (tensor.source) continue;

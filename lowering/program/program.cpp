@@ -26,7 +26,7 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
                        const std::stop_token& stop) {
   std::map<std::string, CanonicalStages> missing;
   for (const FusedOperator& group : fused.groups) {
-    if (group.template_name == "view" || schedules.contains(group.name) || stop.stop_requested()) continue;
+    if (group.is_view || schedules.contains(group.name) || stop.stop_requested()) continue;
     CanonicalStages canonical = canonical_stages(group_stages(fused.graph, group));
     if (!choices.find(canonical.text)) missing.try_emplace(canonical.text, std::move(canonical));
   }
@@ -48,7 +48,7 @@ std::string remedy_for(const Decision& refused) {
 }
 
 void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostics& diagnostics) {
-  const auto unaligned = unaligned_transfers(step.plan->nest, target);
+  const auto unaligned = unaligned_transfers(step.plan()->nest, target);
   if (unaligned.empty()) return;
   Diagnostic warning;
   warning.severity = Severity::warning;
@@ -66,6 +66,13 @@ void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostic
 }
 
 }  // namespace
+
+const Plan* ProgramStep::plan() const {
+  const auto* launch = std::get_if<KernelLaunch>(&work);
+  return launch == nullptr ? nullptr : launch->plan.get();
+}
+
+StepWork launch_of(Plan plan) { return KernelLaunch{std::make_shared<const Plan>(std::move(plan))}; }
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
@@ -96,9 +103,9 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     const FusedOperator& group = fused.groups[g];
     const TraceSink sink = trace.listening() ? TraceSink(&traces[g]) : TraceSink();
     const auto fixed = schedules.find(group.name);
-    if (group.template_name != "view" && fixed != schedules.end()) {
+    if (!group.is_view && fixed != schedules.end()) {
       plans[g] = plan_group(group.name, group_stages(fused.graph, group), fixed->second, planner, target, sink);
-    } else if (group.template_name != "view") {
+    } else if (!group.is_view) {
       StageList stages = group_stages(fused.graph, group);
       const CanonicalStages canonical = canonical_stages(stages);
       const auto known = choices->find(canonical.text);
@@ -124,8 +131,8 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
         diagnostics.error(refused->rule, std::move(place), refused->reason, remedy_for(*refused));
         continue;
       }
-      step.plan = std::get<Plan>(std::move(planned));
-      const auto broken = verify(step.plan->nest, target);
+      step.work = launch_of(std::get<Plan>(std::move(planned)));
+      const auto broken = verify(step.plan()->nest, target);
       if (broken && broken->starts_with(unchecked_rule)) {
         SourcePlace place;
         place.object = fmt::format("fused operator {}", group.name);
@@ -136,7 +143,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
       }
       check(!broken, fmt::format("the plan of {} is unsound: {}", group.name, broken.value_or("")));
     }
-    if (step.plan) warn_of_unaligned(step, target, diagnostics);
+    if (step.plan() != nullptr) warn_of_unaligned(step, target, diagnostics);
     program.steps.push_back(std::move(step));
   }
   if (diagnostics.has_errors()) return Failed{};
@@ -147,7 +154,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
 std::int64_t ldm_for_buffers(const Program& program) {
   std::int64_t least = program.target.ldm_available();
   for (const ProgramStep& step : program.steps) {
-    if (step.plan) least = std::min(least, ldm_for_buffers(step.plan->nest, program.target));
+    if (const Plan* plan = step.plan()) least = std::min(least, ldm_for_buffers(plan->nest, program.target));
   }
   return least;
 }

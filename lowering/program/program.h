@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <stop_token>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/diagnostics.h"
@@ -22,11 +23,27 @@ namespace stowage {
 
 class PlanChoices;  // lowering/program/plan_choices.h
 
-/// One fused operator of a program: a kernel launch, or nothing to do (a view).
+/// Nothing to do: the result lies in another tensor's memory, seen otherwise.
+struct ViewStep {};
+
+/// All cores run one kernel.
+struct KernelLaunch {
+  std::shared_ptr<const Plan> plan;  ///< not null; copies of a program share it
+};
+
+/// What a step does. A kind is added here, and the compiler shows who has to know it (HACKING.md).
+using StepWork = std::variant<ViewStep, KernelLaunch>;
+
+/// One fused operator of a program with what is done for it.
 struct ProgramStep {
   FusedOperator group;
-  std::optional<Plan> plan;  ///< absent for a view
+  StepWork work;
+
+  [[nodiscard]] const Plan* plan() const;  ///< of what it launches; null for a view
 };
+
+/// A kernel launch of that plan.
+StepWork launch_of(Plan plan);
 
 struct Program {
   FusedGraph fused;

@@ -199,7 +199,7 @@ TEST_CASE("a loop that counts other tensors than those beside it is no candidate
       std::vector<TraceRecord> damaged = records;
       auto& counts = std::get<LoopTried>(damaged[at].what).counts;
       counts.erase(counts.begin() + static_cast<std::ptrdiff_t>(c));
-      const PlanReasons reasons = reasons_of(*program.steps.front().plan, program.target, damaged);
+      const PlanReasons reasons = reasons_of(*program.steps.front().plan(), program.target, damaged);
       for (const LoopRound& round : reasons.rounds) {
         for (const LoopCandidate& candidate : round.candidates) {
           CHECK(candidate.transfers.size() == round.tensors.size());
@@ -220,7 +220,7 @@ TEST_CASE("records that speak of other iterators or buffers than a plan has deci
   const auto compilation = read_compilation("plan", diagnostics);
   REQUIRE(compilation);
   const Program& program = compilation->program;
-  const Plan& plan = *program.steps.front().plan;
+  const Plan& plan = *program.steps.front().plan();
   CHECK(reasons_of(plan, program.target, compilation->trace.records).rounds.size() == 2);
   const std::vector<GroupNames> others = {{{"x", "y"}, {"A", "B", "C"}}, {{"x", "y", "k"}, {"A", "B"}}, {}};
   for (const GroupNames& other : others) {

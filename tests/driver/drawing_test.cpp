@@ -57,7 +57,7 @@ std::vector<Scene> pictures_of(const Program& program, const drawing::Sheet& she
                                drawing::cost_bars(program, "network", nullptr, sheet),
                                drawing::ldm_peaks(program, sheet), drawing::memory_chart(program, 0, sheet)};
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    if (!program.steps[i].plan) continue;
+    if (program.steps[i].plan() == nullptr) continue;
     scenes.push_back(drawing::cost_bars(program, static_cast<int>(i), std::nullopt, sheet));
     scenes.push_back(drawing::ldm_map(program, static_cast<int>(i), sheet));
   }
@@ -80,15 +80,15 @@ TEST_CASE("bars that are compared have the baseline's as a line, and the change 
   Diagnostics diagnostics;
   const auto before = compile_graph(tiny_net(), request, diagnostics);
   REQUIRE(before);
-  const Plan& plan = *before->program.steps[0].plan;
-  REQUIRE(plan.time.cycles != now.program.steps[0].plan->time.cycles);
+  const Plan& plan = *before->program.steps[0].plan();
+  REQUIRE(plan.time.cycles != now.program.steps[0].plan()->time.cycles);
   const drawing::Sheet sheet = page_sheet(700, 0);
   const Scene scene = drawing::cost_bars(now.program, 0, drawing::CostBaseline{&plan}, sheet);
   const auto marks = [](const Scene& picture) {
     return std::count_if(picture.shapes.begin(), picture.shapes.end(),
                          [](const auto& shape) { return shape.tip == "the baseline's"; });
   };
-  CHECK(marks(scene) == static_cast<std::ptrdiff_t>(now.program.steps[0].plan->time.terms.size() + 3));
+  CHECK(marks(scene) == static_cast<std::ptrdiff_t>(now.program.steps[0].plan()->time.terms.size() + 3));
   CHECK_THAT(to_text(scene), Catch::Contains("Δ is now minus before."));
   const std::string apart = to_text(drawing::cost_bars(now.program, 0, drawing::CostBaseline{}, sheet));
   CHECK_THAT(apart, Catch::Contains("The baseline has these operators in other groups"));
@@ -123,7 +123,7 @@ TEST_CASE("no text of the page's pictures covers another or leaves its picture")
 TEST_CASE("what is far below others on the map of the LDM is still to be seen") {
   const Compilation compilation = compiled(tiny_net());
   const Scene scene = drawing::ldm_map(compilation.program, 0, page_sheet(700, 300));
-  const std::size_t buffers = compilation.program.steps[0].plan->nest.buffers.size();
+  const std::size_t buffers = compilation.program.steps[0].plan()->nest.buffers.size();
   std::vector<bool> seen(buffers, false);
   for (const drawing::Shape& shape : scene.shapes) {
     if (shape.kind != drawing::Shape::Kind::box || !shape.subject || shape.subject->buffer < 0) continue;

@@ -42,8 +42,8 @@ TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
   REQUIRE(compilation);
   // The nests are those of the folder, not ones that lowering makes today.
   for (std::size_t i = 0; i < compilation->program.steps.size(); ++i) {
-    const auto& plan = compilation->program.steps[i].plan;
-    if (!plan) continue;
+    const Plan* const plan = compilation->program.steps[i].plan();
+    if (plan == nullptr) continue;
     std::string text;
     for (const Json& line : file.at("steps")[i].at("nest")) text += line.get<std::string>() + "\n";
     CHECK(to_text(plan->nest) == text);

@@ -73,7 +73,7 @@ TEST_CASE(
   const auto compilation = compile_graph(graph, request, diagnostics);
   REQUIRE(compilation);
   const Program& program = compilation->program;
-  const std::int64_t room = ldm_for_buffers(program.steps.at(0).plan->nest, program.target);
+  const std::int64_t room = ldm_for_buffers(program.steps.at(0).plan()->nest, program.target);
   REQUIRE(room < program.target.ldm_available());
   const std::string told = "of " + grouped_digits(room);
   CHECK_THAT(step_text(program, 0), Catch::Contains(told + " bytes"));
@@ -293,7 +293,7 @@ TEST_CASE("a network of very many fused operators has a page to mail, which says
   const std::string one = report_page(compilation, {}, 1);
   CHECK(times_in(one, section) == 1);
   std::size_t slowest = 0;
-  const auto cycles = [&](std::size_t step) { return compilation.program.steps[step].plan->time.cycles; };
+  const auto cycles = [&](std::size_t step) { return compilation.program.steps[step].plan()->time.cycles; };
   for (std::size_t i = 1; i < count; ++i) {
     if (cycles(i) > cycles(slowest)) slowest = i;
   }
@@ -353,13 +353,13 @@ TEST_CASE("rows of a nest add up to its plan") {
   const Compilation compilation = compiled("lenet");
   int checked = 0;
   for (const ProgramStep& step : compilation.program.steps) {
-    if (!step.plan) continue;
+    if (step.plan() == nullptr) continue;
     NestRow sum;
     std::int64_t launch = 0;
-    for (const TimeTerm& term : step.plan->time.terms) {
+    for (const TimeTerm& term : step.plan()->time.terms) {
       if (kind_of(term.cost) == CostKind::launch) launch = term.cycles;
     }
-    for (const NestRow& row : nest_rows(*step.plan, compilation.program.target)) {
+    for (const NestRow& row : nest_rows(*step.plan(), compilation.program.target)) {
       sum.transfers += row.transfers;
       sum.bytes += row.bytes;
       sum.cycles += row.cycles;
@@ -370,13 +370,13 @@ TEST_CASE("rows of a nest add up to its plan") {
       }
       ++checked;
     }
-    const DmaTotals totals = dma_totals(step.plan->counts);
+    const DmaTotals totals = dma_totals(step.plan()->counts);
     INFO(step.group.name);
     CHECK(sum.transfers == totals.transfers);
     CHECK(sum.bytes == totals.bytes);
     // Each term is rounded up to cycles, each statement too.
-    CHECK(sum.cycles >= step.plan->time.cycles - launch);
-    CHECK(sum.cycles <= step.plan->time.cycles - launch + 16);
+    CHECK(sum.cycles >= step.plan()->time.cycles - launch);
+    CHECK(sum.cycles <= step.plan()->time.cycles - launch + 16);
   }
   CHECK(checked > 50);
 }

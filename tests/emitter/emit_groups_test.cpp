@@ -36,7 +36,7 @@ void check_groups(std::uint64_t seed, std::uint64_t rounds) {
       const auto value = [&](TensorId tensor) { return values.at(fused.graph.tensor(tensor).name); };
       for (const FusedOperator& group : fused.groups) {
         StageList stages = group_stages(fused.graph, group);
-        if (group.template_name == "view" || stages.stages.size() < 2) continue;
+        if (group.is_view || stages.stages.size() < 2) continue;
         text += fmt::format("{}: seed {}, {}\n{}", lists.size(), graph_seed, group.name, to_text(stages));
         results.push_back(testing::stored_value(fused.graph, group, values));
         operands.emplace_back();

@@ -42,8 +42,9 @@ TensorId append(GraphBuilder& builder, const std::string& kind, const std::strin
 /// Gives every sum of products the form of register blocks along the last axis, whatever the planner chose.
 void force_register_blocks(Program& program) {
   for (ProgramStep& step : program.steps) {
-    if (!step.plan) continue;
-    LoopNest& nest = step.plan->nest;
+    if (step.plan() == nullptr) continue;
+    Plan plan = *step.plan();
+    LoopNest& nest = plan.nest;
     nest.body = edited<Compute>(nest.body, [&](const Stmt&, Compute& compute) {
       if (compute.part != Compute::Part::update) return false;
       const int spatial = nest.stages.stages[static_cast<std::size_t>(compute.stage)].spatial;
@@ -52,6 +53,7 @@ void force_register_blocks(Program& program) {
       compute.block_axis = spatial > 2 ? 1 : 0;  // output channels of a convolution, rows of a product
       return true;
     });
+    step.work = launch_of(std::move(plan));
   }
 }
 
@@ -206,7 +208,7 @@ TEST_CASE("every transfer, wait and computation of a kernel knows its statement"
   builder.mark_output(append(builder, "Conv", "conv", {{"pads", Ints{1, 1, 1, 1}}}, {x, w}));
   const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
   const EmittedProgram emitted = emit_athread(program);
-  const LoopNest& nest = program.steps[0].plan->nest;
+  const LoopNest& nest = program.steps[0].plan()->nest;
   const EmittedFile& file = file_named(emitted, emitted.kernel_of_step[0] + ".s.c");
   const std::vector<std::string> lines = lines_of(file.text);
   std::map<int, int> statement_of;

@@ -68,7 +68,7 @@ Program finish(FusedGraph fused, Plan plan, const Target& target) {
   program.fusion = "none";
   program.planner = "swtvm";
   plan.counts = predict_counts(plan.nest);
-  program.steps.push_back({program.fused.groups[0], std::move(plan)});
+  program.steps.push_back({program.fused.groups[0], launch_of(std::move(plan))});
   program.memory = plan_memory(program.fused, program.steps, target.dram_line_bytes);
   return program;
 }
@@ -115,7 +115,7 @@ Program program_of(const std::string& name, std::vector<StageList> lists, const 
     }
     ProgramStep step;
     step.group = add_group(builder, group, lists[i]);
-    step.plan = std::get<Plan>(plan_group(group, lists[i], {}, SwtvmPlanner(), target, {}));
+    step.work = launch_of(std::get<Plan>(plan_group(group, lists[i], {}, SwtvmPlanner(), target, {})));
     program.fused.groups.push_back(step.group);
     program.steps.push_back(std::move(step));
   }
@@ -137,6 +137,7 @@ Program program_of(Graph graph, const Target& target) {
     ProgramStep step;
     step.group.name = op.name;
     step.group.template_name = is_view ? "view" : "single";
+    step.group.is_view = is_view;
     step.group.operators = {OpId(i)};
     step.group.roles = {is_view ? "view" : "anchor"};
     step.group.output = op.output;
@@ -150,7 +151,7 @@ Program program_of(Graph graph, const Target& target) {
       if (const auto* refused = std::get_if<Decision>(&lowered)) fail_check(op.name + ": " + refused->reason);
       plan.nest = std::get<LoopNest>(std::move(lowered));
       plan.counts = predict_counts(plan.nest);
-      step.plan = std::move(plan);
+      step.work = launch_of(std::move(plan));
     }
     program.fused.groups.push_back(step.group);
     program.steps.push_back(std::move(step));
@@ -234,7 +235,7 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
     if (found == origin.end()) continue;  // the parameter struct
     const int step = found->second.step;
     const Stmt* stmt =
-        find_statement(program.steps[static_cast<std::size_t>(step)].plan->nest, found->second.statement);
+        find_statement(program.steps[static_cast<std::size_t>(step)].plan()->nest, found->second.statement);
     const auto* wait = std::get_if<Wait>(&stmt->node);
     DmaTotals& sum = run.counts[{step, wait != nullptr ? wait->dma : stmt->id}];
     sum.transfers += totals.transfers;
@@ -274,9 +275,9 @@ void check_program(const Program& program, const std::vector<Tensor>& inputs, co
   std::map<std::string, int> first_step;
   std::map<std::pair<int, int>, DmaTotals> predicted;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
-    if (!program.steps[s].plan) continue;
+    if (program.steps[s].plan() == nullptr) continue;
     const int first = first_step.emplace(emitted.kernel_of_step[s], static_cast<int>(s)).first->second;
-    for (const auto& [id, totals] : program.steps[s].plan->counts.dma) {
+    for (const auto& [id, totals] : program.steps[s].plan()->counts.dma) {
       DmaTotals& sum = predicted[{first, id}];
       sum.transfers += totals.transfers;
       sum.operations += totals.operations;

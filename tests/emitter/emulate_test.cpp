@@ -113,11 +113,11 @@ TEST_CASE("emulation gives the values of every step and counts exactly what the 
       std::int64_t fetches = 0;
       std::size_t statements = 0;
       for (std::size_t s = 0; s < program.steps.size(); ++s) {
-        if (!program.steps[s].plan) {
+        if (program.steps[s].plan() == nullptr) {
           CHECK(result->ldm_peak_bytes[s] == 0);
           continue;
         }
-        const Plan& plan = *program.steps[s].plan;
+        const Plan& plan = *program.steps[s].plan();
         CHECK(result->ldm_peak_bytes[s] == plan.nest.ldm_bytes);
         fetches += plan.nest.cores_used();
         statements += plan.counts.dma.size();
@@ -125,7 +125,7 @@ TEST_CASE("emulation gives the values of every step and counts exactly what the 
       CHECK(result->parameter_fetches == fetches);
       REQUIRE(result->counts.size() == statements);
       for (const StatementCount& count : result->counts) {
-        const Plan& plan = *program.steps[static_cast<std::size_t>(count.step)].plan;
+        const Plan& plan = *program.steps[static_cast<std::size_t>(count.step)].plan();
         const DmaTotals& predicted = plan.counts.dma.at(count.statement);
         CHECK(count.transfers == predicted.transfers);
         CHECK(count.operations == predicted.operations);
@@ -144,7 +144,7 @@ struct Injection {
 
 Injection inject(const Program& program, EmittedProgram& emitted, const std::function<bool(const Stmt&)>& wanted,
                  const std::string& needle, const std::function<void(std::string& line)>& change) {
-  const LoopNest& nest = program.steps.front().plan->nest;
+  const LoopNest& nest = program.steps.front().plan()->nest;
   for (EmittedFile& file : emitted.files) {
     for (const LineOrigin& origin : file.origins) {
       const Stmt* stmt = find_statement(nest, origin.statement);
@@ -220,7 +220,7 @@ TEST_CASE("faults injected into an emitted kernel are reported with their line")
   SECTION("a read of one element behind a buffer, with the sanitizer") {
     const Program zoned = with_red_zones(network.program);
     for (const std::size_t b : {0U, 1U, 2U}) {
-      const Buffer& buffer = zoned.steps.front().plan->nest.buffers[b];
+      const Buffer& buffer = zoned.steps.front().plan()->nest.buffers[b];
       EmittedProgram emitted = emit_athread(zoned);
       const Injection place = inject(zoned, emitted, is_compute, ";", [&](std::string& line) {
         line = "((volatile char *)ldm)[" + std::to_string(buffer.offset + buffer.bytes()) + "]; " + line;

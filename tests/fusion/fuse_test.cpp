@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strategies on small graphs: what they make, and what they say about it.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "fusion/groups/fused_graph.h"
@@ -213,4 +215,22 @@ TEST_CASE("the verifier names what is wrong with a fused graph") {
   CHECK(broken([](Groups& g) { std::swap(g[0].operators[0], g[0].operators[1]); }) ==
         "group conv1: bn1 comes before conv1, whose result it reads");
   CHECK(broken([](Groups& g) { g[1].operators[0] = g[0].operators[0]; }) == "group conv2: conv1 is held twice");
+}
+
+TEST_CASE("a view is known by its kind, whatever its template is called") {
+  FusedGraph fused = fuse("greedy", residual_block());
+  FusedOperator& conv = fused.groups.front();
+  const auto flatten = std::find_if(fused.groups.begin(), fused.groups.end(),
+                                    [](const FusedOperator& group) { return group.name == "flatten"; });
+  REQUIRE(flatten != fused.groups.end());
+  CHECK(flatten->is_view);
+  CHECK_FALSE(conv.is_view);
+  flatten->template_name = "by-hand";
+  conv.template_name = "view";
+  CHECK(verify(fused) == std::nullopt);
+  conv.is_view = true;
+  CHECK(verify(fused).value_or("").ends_with("it is marked as a view, and is none"));
+  conv.is_view = false;
+  flatten->is_view = false;
+  CHECK(verify(fused).value_or("").ends_with("it is a view, and not marked as one"));
 }

@@ -65,7 +65,7 @@ Tally check_networks(const Target& target, unsigned first_seed, unsigned last_se
     REQUIRE(verify(fused) == std::nullopt);
     for (const TraceRecord& record : trace.records) tally.refused += heading_of(record).place == "ldm-capacity" ? 1 : 0;
     for (const FusedOperator& group : fused.groups) {
-      if (group.template_name != "view") check_group(graph, group, target, values, tally);
+      if (!group.is_view) check_group(graph, group, target, values, tally);
     }
   }
   return tally;

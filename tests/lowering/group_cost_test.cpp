@@ -90,7 +90,7 @@ Graph repeated_blocks() {
 std::vector<FusedOperator> allowed_groups(const CandidateSet& set) {
   std::vector<FusedOperator> groups;
   for (const CandidateGroup& candidate : set.candidates) {
-    if (candidate.allowed() && candidate.group.template_name != "view") groups.push_back(candidate.group);
+    if (candidate.allowed() && !candidate.group.is_view) groups.push_back(candidate.group);
   }
   return groups;
 }
@@ -194,9 +194,9 @@ TEST_CASE("equal groups are searched once in a compilation, and each is planned 
       const Planned planned = plan_group(step.group.name, group_stages(fused.graph, step.group), {},
                                          *find_planner("searched"), target, TraceSink(&alone));
       const Plan& plan = std::get<Plan>(planned);
-      CHECK(step.plan->schedule == plan.schedule);
-      CHECK(to_text(step.plan->nest) == to_text(plan.nest));
-      CHECK(step.plan->time.cycles == plan.time.cycles);
+      CHECK(step.plan()->schedule == plan.schedule);
+      CHECK(to_text(step.plan()->nest) == to_text(plan.nest));
+      CHECK(step.plan()->time.cycles == plan.time.cycles);
     }
     REQUIRE(trace.records.size() == alone.records.size());
     for (std::size_t i = 0; i < alone.records.size(); ++i) {
@@ -226,7 +226,7 @@ TEST_CASE("a group costs what its plan says, whatever its names are") {
     const Graph graph = RandomNet(seed).make(10);
     const CandidateSet set = find_candidate_groups(graph, built_in_templates(), &cost, {});
     for (const CandidateGroup& candidate : set.candidates) {
-      if (candidate.group.template_name == "view") continue;
+      if (candidate.group.is_view) continue;
       if (is_horizontal(candidate.group) && !candidate.allowed()) continue;  // they are not one operator
       const Planned plan =
           plan_group(candidate.group.name, group_stages(graph, candidate.group), {}, planner, target, {});

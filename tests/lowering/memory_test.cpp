@@ -39,7 +39,7 @@ class Network {
     }
     for (Tensor& value : own_constants) add_tensor({"own", f32, value.shape(), TensorRole::constant, value, {}});
     add_tensor({"out", f32, std::move(shape), TensorRole::output, {}, output});
-    step.plan = std::move(plan);
+    step.work = launch_of(std::move(plan));
     steps_.push_back(std::move(step));
     return output;
   }
@@ -49,7 +49,8 @@ class Network {
     const TensorId output = add({of}, std::move(shape));
     builder_.place(output, StorageBox{inside ? inside->storage : of, inside ? inside->offset : 0, strides});
     groups_.back().template_name = "view";
-    steps_.push_back({groups_.back(), {}});
+    groups_.back().is_view = true;
+    steps_.push_back({groups_.back(), ViewStep{}});
     return output;
   }
   /// A concatenation of everything so far written, whose operands lie in it from these elements on.
@@ -61,7 +62,8 @@ class Network {
       builder_.place(operand, StorageBox{output, offset, row_major_strides(builder_.tensor(output).shape)});
     }
     groups_.back().template_name = "view";
-    steps_.push_back({groups_.back(), {}});
+    groups_.back().is_view = true;
+    steps_.push_back({groups_.back(), ViewStep{}});
     return output;
   }
   void output(TensorId tensor) { builder_.mark_output(tensor); }

@@ -43,7 +43,7 @@ Compiled compiled_for(const Graph& graph, const std::string& planner, const std:
 std::size_t unaligned_in(const Compilation& compilation) {
   std::size_t count = 0;
   for (const ProgramStep& step : compilation.program.steps) {
-    if (step.plan) count += unaligned_transfers(step.plan->nest, compilation.program.target).size();
+    if (step.plan() != nullptr) count += unaligned_transfers(step.plan()->nest, compilation.program.target).size();
   }
   return count;
 }

@@ -22,8 +22,8 @@ std::string run_emulated(const NodeTestCase& test, EmittedProgram& emitted) {
   auto compilation = compile_graph(test.graph, CompileRequest{}, diagnostics);
   if (!compilation) return "does not compile: " + format_diagnostics(diagnostics);
   for (const ProgramStep& step : compilation->program.steps) {
-    if (!step.plan) continue;
-    if (const auto broken = verify(step.plan->nest, compilation->program.target)) return "loop nest: " + *broken;
+    if (step.plan() == nullptr) continue;
+    if (const auto broken = verify(step.plan()->nest, compilation->program.target)) return "loop nest: " + *broken;
   }
   emitted = compilation->emitted;
   EmulationOptions options;

@@ -59,7 +59,8 @@ std::string outcome(const std::vector<std::string>& settings) {
     text += is_signed ? file.text.substr(file.text.find('\n')) : file.text;
   }
   for (const ProgramStep& step : compilation->program.steps) {
-    if (step.plan) text += fmt::format("{}{} cycles\n", to_text(step.plan->nest), step.plan->time.cycles);
+    if (step.plan() != nullptr)
+      text += fmt::format("{}{} cycles\n", to_text(step.plan()->nest), step.plan()->time.cycles);
   }
   return text;
 }
@@ -144,7 +145,7 @@ TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
   CHECK(complaints_of_vendor_headers({&compilation->emitted}) == "");
-  const std::int64_t used = compilation->program.steps.at(0).plan->nest.cores_used();
+  const std::int64_t used = compilation->program.steps.at(0).plan()->nest.cores_used();
   CHECK(used == std::min(cores, 128));
   std::string sources;
   for (const EmittedFile& file : compilation->emitted.files) sources += file.text;
@@ -168,11 +169,12 @@ TEST_CASE("a machine of one lane gets plain loops, and the right values") {
     CHECK(file.text.find("floatv4") == std::string::npos);
   }
   for (const ProgramStep& step : compilation->program.steps) {
-    if (!step.plan) continue;
-    visit_statements(step.plan->nest.body, [](const Stmt& stmt) {
+    if (step.plan() == nullptr) continue;
+    visit_statements(step.plan()->nest.body, [](const Stmt& stmt) {
       if (const auto* compute = std::get_if<Compute>(&stmt.node)) CHECK(compute->form == ComputeForm::scalar);
     });
-    for (const TimeTerm& term : step.plan->time.terms) CHECK(source_of(term.cost) != "target: vector_flops_per_cycle");
+    for (const TimeTerm& term : step.plan()->time.terms)
+      CHECK(source_of(term.cost) != "target: vector_flops_per_cycle");
   }
   checked(*compilation, seeded_inputs(graph, 3));
 }

@@ -16,8 +16,8 @@ Compilation compiled(const Graph& graph, const CompileRequest& request) {
   auto compilation = compile_graph(graph, request, diagnostics);
   if (!compilation) FAIL(format_diagnostics(diagnostics));
   for (const ProgramStep& step : compilation->program.steps) {
-    if (!step.plan) continue;
-    const auto broken = verify(step.plan->nest, compilation->program.target);
+    if (step.plan() == nullptr) continue;
+    const auto broken = verify(step.plan()->nest, compilation->program.target);
     if (broken) FAIL(step.group.name << ": " << *broken);
   }
   return *std::move(compilation);
