@@ -19,10 +19,12 @@ inline constexpr std::string_view unchecked_rule = "unchecked";
 
 /// References, ranks, ids, names; each variable bound once and used in its scope only.
 Broken verify_structure(const LoopNest& nest);
-/// Buffers inside the LDM and aligned, core grid on the target's cores.
+/// Buffers inside the LDM and aligned, core grid on the target's cores, mesh on its rows.
 Broken verify_memory(const LoopNest& nest, const Target& target);
 /// Tables are looked up where they have an entry.
 Broken verify_lookups(const LoopNest& nest);
+/// All cores of a team come to its transfers and waits in step, with the same box and sender; all cores to a barrier.
+Broken verify_teams(const LoopNest& nest);
 /// Ranges of variables, transfers inside tensors and buffers, computations inside stages and buffers.
 Broken verify_bounds(const LoopNest& nest);
 /// Transfers move single bytes, or the target's units where they are narrower than these and aligned.
