@@ -46,6 +46,9 @@ std::string statement_words(const LoopNest& nest, const Stmt& statement) {
     return fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put",
                        tensor_of_buffer(nest, dma->buffer));
   }
+  if (const auto* broadcast = std::get_if<Broadcast>(&statement.node)) {
+    return "broadcast " + tensor_of_buffer(nest, broadcast->buffer);
+  }
   if (const auto* wait = std::get_if<Wait>(&statement.node)) {
     if (wait->slot) return "wait for " + tensor_of_buffer(nest, wait->slot->buffer);
     const Stmt* const awaited = find_statement(nest, wait->dma);
@@ -68,6 +71,7 @@ std::string statement_words(const LoopNest& nest, const Stmt& statement) {
 
 std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest) {
   if (const auto* dma = std::get_if<Dma>(&statement.node)) return {dma->buffer};
+  if (const auto* broadcast = std::get_if<Broadcast>(&statement.node)) return {broadcast->buffer, broadcast->source};
   if (const auto* fill = std::get_if<Fill>(&statement.node)) return {fill->buffer};
   if (const auto* wait = std::get_if<Wait>(&statement.node)) {
     if (wait->slot) return {wait->slot->buffer};

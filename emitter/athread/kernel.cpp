@@ -317,6 +317,7 @@ void emit_function(KernelContext& k, const std::string& name) {
 
 KernelText emit(KernelContext& k, const std::string& name, const std::vector<KernelUser>& users) {
   check(first_use_of_slots(k.nest) == nullptr, "uses of a buffer's slots are not emitted yet");
+  check(first_of_team(k.nest) == nullptr, "transfers of teams of cores are not emitted yet");
   KernelText text;
   emit_function(k, name);
   CWriter file;

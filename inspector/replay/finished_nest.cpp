@@ -41,6 +41,9 @@ class Writer {
           Overloaded{[&](const Loop& loop) { add_loop(statement, loop, depth); },
                      [&](const Guard&) { add(statement, Kind::plain, depth, "where that lies outside:"); },
                      [&](const Dma& dma) { add_transfer(statement, dma, depth); },
+                     [&](const Broadcast& broadcast) {
+                       add(statement, Kind::get, depth, "broadcast " + buffer_text(broadcast.buffer));
+                     },
                      [&](const Fill& fill) { add_fill(statement, fill, depth); },
                      [&](const Compute& compute) { add_compute(statement, compute, depth); },
                      [&](const Barrier&) { add(statement, Kind::plain, depth, "all cores wait for each other"); },

@@ -18,6 +18,10 @@ const std::vector<IndexExpr>& origin_of(const LoopNest& nest, const BufferUse& u
 
 void visit_uses(const Stmt& statement, const std::function<void(const BufferUse&)>& visit) {
   if (const auto* dma = std::get_if<Dma>(&statement.node)) visit(dma->buffer);
+  if (const auto* broadcast = std::get_if<Broadcast>(&statement.node)) {
+    visit(broadcast->buffer);
+    visit(broadcast->source);
+  }
   if (const auto* wait = std::get_if<Wait>(&statement.node); wait != nullptr && wait->slot) visit(*wait->slot);
   if (const auto* fill = std::get_if<Fill>(&statement.node)) visit(fill->buffer);
   if (const auto* compute = std::get_if<Compute>(&statement.node)) {
@@ -56,6 +60,34 @@ const Stmt* first_use_of_slots(const LoopNest& nest) {
     visit_uses(statement, [&](const BufferUse& use) {
       if (std::holds_alternative<Wait>(statement.node) || !use.is_plain()) first = &statement;
     });
+  });
+  return first;
+}
+
+std::string_view name_of(Space space) {
+  static constexpr std::string_view names[] = {"main memory", "LDM", "row", "column", "mesh"};
+  return names[static_cast<std::size_t>(space)];
+}
+
+std::optional<Route> route_of(const Stmt& statement) {
+  if (const auto* dma = std::get_if<Dma>(&statement.node)) {
+    if (dma->direction == DmaDirection::put) return Route{Space::ldm, Space::main_memory};
+    return Route{Space::main_memory, dma->to};
+  }
+  if (const auto* broadcast = std::get_if<Broadcast>(&statement.node)) return Route{Space::ldm, broadcast->to};
+  return std::nullopt;
+}
+
+std::optional<Space> team_of(const Stmt& statement) {
+  const auto route = route_of(statement);
+  if (!route || route->to == Space::main_memory || route->to == Space::ldm) return std::nullopt;
+  return route->to;
+}
+
+const Stmt* first_of_team(const LoopNest& nest) {
+  const Stmt* first = nullptr;
+  visit_statements(nest.body, [&](const Stmt& statement) {
+    if (first == nullptr && team_of(statement)) first = &statement;
   });
   return first;
 }

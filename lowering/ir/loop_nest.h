@@ -17,6 +17,12 @@
 //    (get) or written (put). A wait for a statement ends the one execution of it that is under way; a wait for a slot
 //    ends everything that is under way there, whichever statements started it and in whichever trip: what one counter
 //    per slot can tell.
+//  - A team is the cores that a space belongs to: a row of the mesh, a column, or all of it. A get into such a space
+//    and a broadcast are transfers of the whole team: they start when the last core of the team has come to the
+//    statement, and are complete for all of it when the last one has come to the wait. A get moves one box, which is
+//    the same on all cores of the team, from main memory to the same place in each of their LDMs. A broadcast copies a
+//    box from the LDM of one core, its sender, into those of all cores of the team, the sender's own included. Between
+//    start and wait no core of the team may touch what its own LDM is filled at, nor write what is sent.
 //  - Compute runs part of a stage for every point of a box of its axes.
 //  - tensor_value(b, bound) in an expression of the nest is the first element of buffer b (negative values count from
 //    the end, see IndexExpr). In an access of a stage, tensor_value(r) is the value of that stage's read r; where read
@@ -31,6 +37,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -53,6 +60,18 @@ struct CoreAxis {
   int parts = 1;
   int stride = 1;
 };
+
+/// The cores of the nest as rows and columns: core `id` is in row id / columns, column id % columns. All rows are full.
+struct Mesh {
+  int rows = 1;
+  int columns = 1;
+};
+
+/// What a transfer goes from and to: main memory, the core's own LDM, or the LDMs of all cores of its row, of its
+/// column, of the mesh.
+enum class Space : std::uint8_t { main_memory, ldm, row, column, mesh };
+/// "main memory", "LDM", "row", "column", "mesh".
+std::string_view name_of(Space space);
 
 /// A tensor in main memory as the nest sees it.
 struct NestTensor {
@@ -129,11 +148,21 @@ struct Dma {
   /// Bytes in whose multiples a contiguous call moves: rounded up past the end of the tensor and of its place in the
   /// buffer, where the target's DMA moves wider units than the elements (lowering/time/dma_alignment.h).
   int unit_bytes = 1;
+  Space to = Space::ldm;  ///< of a get: ldm, row, column or mesh
+};
+
+/// Starts to copy a box from the LDM of one core of a team into those of all of them.
+struct Broadcast {
+  Space to = Space::row;      ///< row, column or mesh
+  IndexExpr sender;           ///< its place in the team: of a row the column, of a column the row, of the mesh the core
+  BufferUse source;           ///< where the sender has the box; each core names the one that it would send from
+  BufferUse buffer;           ///< where each core gets it
+  std::vector<Range> region;  ///< coordinates of the tensor that both buffers hold a box of
 };
 
 /// Waits until the transfer that statement `dma` started is complete, or until none is under way in a slot.
 struct Wait {
-  int dma = 0;                                   ///< Stmt::id of the Dma; -1 where a slot is named
+  int dma = 0;                                   ///< Stmt::id of the Dma or Broadcast; -1 where a slot is named
   std::optional<BufferUse> slot = std::nullopt;  ///< without an origin
 };
 
@@ -172,7 +201,7 @@ struct Compute {
 struct Barrier {};  ///< all cores of the launch
 
 struct Stmt {
-  using Node = std::variant<Loop, Let, Guard, Dma, Wait, Fill, Compute, Barrier>;
+  using Node = std::variant<Loop, Let, Guard, Dma, Wait, Fill, Compute, Barrier, Broadcast>;
   int id = 0;  ///< unique in the nest, in program order
   Node node;
   std::string note;  ///< one line for the reader of IR and emitted code, for instance "A inside ko"
@@ -183,6 +212,7 @@ struct LoopNest {
   StageList stages;
   std::vector<NestVariable> variables;  ///< by VarId
   std::vector<CoreAxis> core_grid;
+  std::optional<Mesh> mesh;         ///< where transfers go to rows, columns or all of it
   std::vector<NestTensor> tensors;  ///< tensors in main memory, in the order of the kernel's parameters
   std::vector<Buffer> buffers;
   std::int64_t ldm_bytes = 0;  ///< of all buffers at their offsets
@@ -192,7 +222,8 @@ struct LoopNest {
 
 /// Where the box that a use is about begins.
 const std::vector<IndexExpr>& origin_of(const LoopNest& nest, const BufferUse& use);
-/// Calls `visit` for every use of a buffer in a statement itself: of a Compute the output first.
+/// Calls `visit` for every use of a buffer in a statement itself: of a Compute the output first, of a Broadcast the
+/// buffer that it fills.
 void visit_uses(const Stmt& statement, const std::function<void(const BufferUse&)>& visit);
 
 /// The block inside a Loop or Guard; nullptr for a statement without one.
@@ -203,6 +234,18 @@ const Stmt* find_statement(const LoopNest& nest, int id);
 /// The first statement that names another slot than a buffer's first, a slot to wait for, or where the box in one
 /// begins; nullptr in a nest of blocking transfers, which is what backends emit today.
 const Stmt* first_use_of_slots(const LoopNest& nest);
+
+/// From where to where a transfer moves. A broadcast comes from an LDM.
+struct Route {
+  Space from = Space::main_memory;
+  Space to = Space::ldm;
+};
+/// Nothing of a statement that is no transfer.
+std::optional<Route> route_of(const Stmt& statement);
+/// The space of a transfer that a team of cores makes together; nothing of any other statement.
+std::optional<Space> team_of(const Stmt& statement);
+/// The first transfer of a team; nullptr where every core moves for itself, which is what backends emit today.
+const Stmt* first_of_team(const LoopNest& nest);
 
 /// Text of the nest (grammar in docs/ir.md) together with the span of every statement.
 struct TextSpan {

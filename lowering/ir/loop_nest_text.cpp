@@ -125,6 +125,7 @@ class Printer {
       line(1, fmt::format("core {} < {} of {} stride {}", variables_[axis.variable.index()], axis.parts,
                           quoted_name(axis.iterator), axis.stride));
     }
+    if (nest_.mesh) line(1, fmt::format("mesh {} rows {} columns", nest_.mesh->rows, nest_.mesh->columns));
     for (std::size_t t = 0; t < nest_.tensors.size(); ++t) {
       const NestTensor& tensor = nest_.tensors[t];
       line(1, fmt::format("memory {} = {} strides [{}]{}", tensors_[t], stage_tensor_name(tensor.tensor),
@@ -174,6 +175,10 @@ class Printer {
                        for (const IndexExpr& e : n.any_positive) tables_.collect(e);
                      },
                      [&](const Dma& n) { collect_ranges(n.region); },
+                     [&](const Broadcast& n) {
+                       tables_.collect(n.sender);
+                       collect_ranges(n.region);
+                     },
                      [&](const Fill& n) {
                        if (n.around) collect_ranges(*n.around);
                      },
@@ -201,7 +206,7 @@ class Printer {
     return written;
   }
 
-  /// "(ko + 1) % 2", without the parentheses that a remainder has inside of a sum.
+  /// A slot or a sender: "(ko + 1) % 2", without the parentheses that a remainder has inside of a sum.
   [[nodiscard]] std::string slot(const IndexExpr& e) const {
     const std::string written = text(e);
     const auto terms = e.terms();
@@ -342,9 +347,17 @@ class Printer {
                      const std::string region =
                          fmt::format("{}[{}]", tensors_.at(static_cast<std::size_t>(n.nest_tensor)), list(n.region));
                      const std::string unit = n.unit_bytes > 1 ? fmt::format(" by {} bytes", n.unit_bytes) : "";
+                     const std::string team = n.to != Space::ldm ? fmt::format(" of {}", name_of(n.to)) : "";
                      return n.direction == DmaDirection::get
-                                ? fmt::format("get {} -> {}{}", region, use(n.buffer), unit)
+                                ? fmt::format("get {} -> {}{}{}", region, use(n.buffer), team, unit)
                                 : fmt::format("put {} -> {}{}", use(n.buffer), region, unit);
+                   },
+                   [&](const Broadcast& n) {
+                     const std::string_view place = n.to == Space::row      ? "column"
+                                                    : n.to == Space::column ? "row"
+                                                                            : "core";
+                     return fmt::format("broadcast {} of {} {} -> {} of {} over [{}]", use(n.source), place,
+                                        slot(n.sender), use(n.buffer), name_of(n.to), list(n.region));
                    },
                    [&](const Wait& n) { return "wait " + (n.slot ? use(*n.slot) : std::to_string(n.dma)); },
                    [&](const Fill& n) {

@@ -58,12 +58,14 @@ class VariableMap {
       return apply(value) || moved;
     };
     return std::visit(
-        Overloaded{[&](Loop& n) { return bound(n.variable, n.extent); },
-                   [&](Let& n) { return bound(n.variable, n.value); }, [&](Guard& n) { return apply(n.any_positive); },
-                   [&](Dma& n) { return any_of(apply(n.buffer), apply(n.region)); },
-                   [&](Fill& n) { return any_of(apply(n.buffer), apply(n.around)); },
-                   [&](Compute& n) { return any_of(apply(n.output_buffer), apply(n.read_buffers), apply(n.box)); },
-                   [&](Wait& n) { return apply(n.slot); }, [](Barrier&) { return false; }},
+        Overloaded{
+            [&](Loop& n) { return bound(n.variable, n.extent); }, [&](Let& n) { return bound(n.variable, n.value); },
+            [&](Guard& n) { return apply(n.any_positive); },
+            [&](Dma& n) { return any_of(apply(n.buffer), apply(n.region)); },
+            [&](Broadcast& n) { return any_of(apply(n.sender), apply(n.source), apply(n.buffer), apply(n.region)); },
+            [&](Fill& n) { return any_of(apply(n.buffer), apply(n.around)); },
+            [&](Compute& n) { return any_of(apply(n.output_buffer), apply(n.read_buffers), apply(n.box)); },
+            [&](Wait& n) { return apply(n.slot); }, [](Barrier&) { return false; }},
         node);
   }
 

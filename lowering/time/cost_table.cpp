@@ -64,7 +64,16 @@ ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const Com
 
 }  // namespace
 
+std::optional<std::string> without_rate(const LoopNest& nest) {
+  const Stmt* const first = first_of_team(nest);
+  if (first == nullptr) return std::nullopt;
+  const Route route = *route_of(*first);
+  return fmt::format("no-rate: statement {}: no target says how fast transfers from {} to a {} are", first->id,
+                     name_of(route.from), name_of(route.to));
+}
+
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
+  if (const auto unknown = without_rate(nest)) fail_check(*unknown);
   CostTable table;
   table.push_back({std::nullopt, LaunchCost{target.launch_seconds, target.clock_hz}});
   const auto transfers = [&](DmaDirection direction) {

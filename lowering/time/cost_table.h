@@ -68,9 +68,14 @@ struct Cost {
   CostFormula formula;
 };
 
+/// The first statement that no rate of a target prices yet, a transfer of a team, as "no-rate: statement 7: …"; nothing
+/// of a nest that has a cost table.
+std::optional<std::string> without_rate(const LoopNest& nest);
+
 /// Rows: launch, gets, computations, fills, puts; each in program order.
 using CostTable = std::vector<Cost>;
 
+/// Of a nest without such a statement.
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target);
 
 CostKind kind_of(const CostFormula& formula);

@@ -19,6 +19,7 @@
 
 #include "core/check.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/mesh.h"
 
 namespace stowage {
 namespace {
@@ -322,8 +323,13 @@ class NestCounter {
     std::map<std::vector<const Histogram*>, Result> results;
     auto& of_core = dma_of_core_[statement];
     of_core.reserve(core_values_.size());
+    const auto nothing = std::make_shared<const DmaTotals>();
     std::vector<Result*> result_of(core_values_.size(), nullptr);
     for (std::size_t core = 0; core < core_values_.size(); ++core) {
+      if (!moves(dma, static_cast<int>(core))) {
+        of_core.push_back(nothing);
+        continue;
+      }
       const std::size_t first = first_alike(counter, core);
       if (result_of[first] == nullptr) {
         auto factors = counter.histograms(core_values_[core]);
@@ -339,6 +345,11 @@ class NestCounter {
     }
     DmaTotals& total = counts_.dma[statement];
     for (const auto& [factors, result] : results) add(total, *result.totals, result.cores);
+  }
+
+  /// What a team gets leaves main memory once; its first core is the one that asks for it.
+  [[nodiscard]] bool moves(const Dma& dma, int core) const {
+    return dma.to == Space::ldm || Teams(nest_, dma.to).place_of(core) == 0;
   }
 
   void count(int statement, const Compute& compute, const Enclosing& enclosing) {

@@ -8,16 +8,16 @@ namespace {
 
 /// Transfers, what waits for them, and whether that stands behind them in the same block.
 struct Awaiting {
-  std::map<int, int> buffer_of;  ///< of a Dma, by Stmt::id
-  std::set<int> in_block;        ///< Dmas with a Wait behind them in their block
-  std::set<int> anywhere;        ///< Dmas that some Wait names
+  std::map<int, std::set<int>> buffers_of;  ///< of a transfer, by Stmt::id
+  std::set<int> in_block;                   ///< transfers with a Wait behind them in their block
+  std::set<int> anywhere;                   ///< transfers that some Wait names
 };
 
 void collect(const Block& block, Awaiting& awaiting) {
   std::set<int> started;
   for (const StmtPtr& s : block) {
-    if (const auto* dma = std::get_if<Dma>(&s->node)) {
-      awaiting.buffer_of[s->id] = dma->buffer;
+    if (route_of(*s)) {
+      visit_uses(*s, [&](const BufferUse& use) { awaiting.buffers_of[s->id].insert(use.buffer); });
       started.insert(s->id);
     } else if (const auto* wait = std::get_if<Wait>(&s->node); wait != nullptr && !wait->slot) {
       awaiting.anywhere.insert(wait->dma);
@@ -37,8 +37,9 @@ class Follower {
   Followed run() {
     followed_.buffers.assign(nest_.buffers.size(), false);
     for (std::size_t b = 0; b < nest_.buffers.size(); ++b) followed_.buffers[b] = nest_.buffers[b].slots > 1;
-    for (const auto& [dma, buffer] : awaiting_.buffer_of) {
-      if (awaiting_.anywhere.contains(dma) && !awaiting_.in_block.contains(dma)) follow(buffer);
+    for (const auto& [transfer, buffers] : awaiting_.buffers_of) {
+      if (!awaiting_.anywhere.contains(transfer) || awaiting_.in_block.contains(transfer)) continue;
+      for (const int buffer : buffers) follow(buffer);
     }
     visit_statements(nest_.body, [&](const Stmt& s) {
       const auto* wait = std::get_if<Wait>(&s.node);
@@ -64,7 +65,8 @@ class Follower {
     visit_statements(block, [&](const Stmt& s) {
       visit_uses(s, [&](const BufferUse& use) { found = found || followed_.is_followed(use.buffer); });
       const auto* wait = std::get_if<Wait>(&s.node);
-      if (wait != nullptr && !wait->slot) found = found || followed_.is_followed(awaiting_.buffer_of.at(wait->dma));
+      if (wait == nullptr || wait->slot) return;
+      for (const int buffer : awaiting_.buffers_of.at(wait->dma)) found = found || followed_.is_followed(buffer);
     });
     return found;
   }
@@ -121,6 +123,10 @@ class Follower {
         for (const IndexExpr& e : guard->any_positive) add(e);
       }
       if (const auto* dma = std::get_if<Dma>(&s->node)) add_ranges(dma->region);
+      if (const auto* broadcast = std::get_if<Broadcast>(&s->node)) {
+        add(broadcast->sender);
+        add_ranges(broadcast->region);
+      }
       if (const auto* compute = std::get_if<Compute>(&s->node)) add_ranges(compute->box);
       if (const auto* fill = std::get_if<Fill>(&s->node); fill != nullptr && fill->around) add_ranges(*fill->around);
       if (const Block* body = body_of(*s)) {

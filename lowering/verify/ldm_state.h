@@ -33,10 +33,12 @@ struct Content {
   friend auto operator<=>(const Content&, const Content&) = default;
 };
 
-/// A transfer under way.
+/// What a transfer under way does to one slot: it fills it, or takes from it. A broadcast does both, to two slots.
 struct Flight {
   int statement = 0;
   int cell = 0;
+  int into = 0;  ///< the slot that tells executions of the statement apart: the one filled, if there is one
+  bool fills = false;
   int box = 0;          ///< -1: one of another trip
   std::string started;  ///< " (ko = 1)", of followed buffers
   friend auto operator<=>(const Flight&, const Flight&) = default;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lowering/ir/mesh.h"
+
 namespace stowage {
 namespace {
 
@@ -74,6 +76,11 @@ void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover)
   } else if (const auto* dma = std::get_if<Dma>(&s.node)) {
     take_effect(dma->region);
     site.uses.push_back(use_of(dma->buffer, hulls_of(dma->region), around));
+  } else if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
+    take_effect(broadcast->region);
+    for (const IndexExpr& e : with_sender({}, nest_, *broadcast)) site.conditions.push_back(around.expression(e).expr);
+    site.uses.push_back(use_of(broadcast->buffer, hulls_of(broadcast->region), around));
+    site.uses.push_back(use_of(broadcast->source, hulls_of(broadcast->region), around));
   } else if (const auto* fill = std::get_if<Fill>(&s.node)) {
     site.uses.push_back(use_of(fill->buffer, fill->around ? hulls_of(*fill->around) : std::vector<Hull>(), around));
   } else if (const auto* wait = std::get_if<Wait>(&s.node)) {

@@ -8,6 +8,7 @@
 
 #include "core/storage_box.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/mesh.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/time/dma_alignment.h"
 #include "lowering/verify/verify_rules.h"
@@ -38,6 +39,7 @@ class StructureCheck {
       bound_[axis.variable.index()] = true;
       in_scope_.insert(axis.variable);
     }
+    if (nest_.mesh && (nest_.mesh->rows < 1 || nest_.mesh->columns < 1)) return "structure: the mesh has no cores";
     return block(nest_.body);
   }
 
@@ -180,10 +182,11 @@ class StructureCheck {
       return block(guard->body);
     }
     if (const auto* dma = std::get_if<Dma>(&s.node)) return transfer(s, *dma);
+    if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) return broadcasting(s, *broadcast);
     if (const auto* wait = std::get_if<Wait>(&s.node)) {
       if (wait->slot) return use_slot_only(s, *wait->slot);
       const Stmt* awaited = find_statement(nest_, wait->dma);
-      if (awaited == nullptr || !std::holds_alternative<Dma>(awaited->node))
+      if (awaited == nullptr || !route_of(*awaited))
         return broken_rule(nest_, "structure", s, fmt::format("statement {} is no transfer", wait->dma));
       return std::nullopt;
     }
@@ -216,7 +219,27 @@ class StructureCheck {
       return broken_rule(nest_, "structure", s, "the region has another rank than the tensor");
     if (dma.direction == DmaDirection::put && !tensor.written)
       return broken_rule(nest_, "structure", s, fmt::format("{} is not declared as written", tensor.name));
+    const bool own = dma.to == Space::ldm;
+    if (dma.to == Space::main_memory || (dma.direction == DmaDirection::put && !own))
+      return broken_rule(nest_, "structure", s, "a get fills LDMs, a put stores from the core's own one");
+    if (!own && !nest_.mesh) return broken_rule(nest_, "structure", s, "the nest has no mesh");
     return use_ranges(s, dma.region);
+  }
+
+  Broken broadcasting(const Stmt& s, const Broadcast& broadcast) const {
+    if (!team_of(s)) return broken_rule(nest_, "structure", s, "a broadcast goes to a row, a column or the mesh");
+    if (!nest_.mesh) return broken_rule(nest_, "structure", s, "the nest has no mesh");
+    if (auto broken = use_buffer(s, broadcast.source)) return broken;
+    if (auto broken = use_buffer(s, broadcast.buffer)) return broken;
+    const Buffer& from = nest_.buffers[static_cast<std::size_t>(broadcast.source)];
+    const Buffer& to = nest_.buffers[static_cast<std::size_t>(broadcast.buffer)];
+    if (from.tensor != to.tensor || from.type != to.type)
+      return broken_rule(nest_, "structure", s,
+                         fmt::format("buffer {} holds another tensor than {}, or another type", to.name, from.name));
+    if (broadcast.region.size() != to.extents.size())
+      return broken_rule(nest_, "structure", s, "the region has another rank than the tensor");
+    if (auto broken = use(s, broadcast.sender)) return broken;
+    return use_ranges(s, broadcast.region);
   }
 
   Broken computation(const Stmt& s, const Compute& compute) const {
@@ -280,6 +303,34 @@ std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt&
 
 Broken verify_structure(const LoopNest& nest) { return StructureCheck(nest).run(); }
 
+namespace {
+
+/// A nest with a mesh runs on whole rows of the target's, and what goes down a column on all of them: an idle core
+/// would be sent what it never takes.
+Broken verify_mesh(const LoopNest& nest, const Target& target) {
+  const Mesh& mesh = *nest.mesh;
+  if (mesh.columns != target.mesh_columns || mesh.rows > target.mesh_rows) {
+    return fmt::format("mesh: the nest is for {} rows of {} columns, {} has {} rows of {}", mesh.rows, mesh.columns,
+                       target.name, target.mesh_rows, target.mesh_columns);
+  }
+  if (nest.cores_used() != static_cast<std::int64_t>(mesh.rows) * mesh.columns) {
+    return fmt::format("mesh: {} rows of {} columns are not the {} cores that the nest runs on", mesh.rows,
+                       mesh.columns, nest.cores_used());
+  }
+  if (!core_number(nest)) return "mesh: the coordinates of a core do not count its number";
+  Broken broken;
+  visit_statements(nest.body, [&](const Stmt& s) {
+    const auto team = team_of(s);
+    if (broken || !team || *team == Space::row || mesh.rows == target.mesh_rows) return;
+    broken = broken_rule(nest, "mesh", s,
+                         fmt::format("goes down columns, {} has {} rows, of which the nest takes {}", target.name,
+                                     target.mesh_rows, mesh.rows));
+  });
+  return broken;
+}
+
+}  // namespace
+
 Broken verify_memory(const LoopNest& nest, const Target& target) {
   if (const std::int64_t room = ldm_for_buffers(nest, target); nest.ldm_bytes > room) {
     return fmt::format("ldm-capacity: the buffers need {} bytes of LDM, {} has {} beside {} {}", nest.ldm_bytes,
@@ -313,7 +364,7 @@ Broken verify_memory(const LoopNest& nest, const Target& target) {
       return fmt::format("core-grid: core {} has the same coordinates as an earlier one", core);
     }
   }
-  return std::nullopt;
+  return nest.mesh ? verify_mesh(nest, target) : std::nullopt;
 }
 
 Broken verify_units(const LoopNest& nest, const Target& target) {
@@ -341,6 +392,7 @@ std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_size(nest)) return broken;
   if (auto broken = verify_memory(nest, target)) return broken;
   if (auto broken = verify_lookups(nest)) return broken;
+  if (auto broken = verify_teams(nest)) return broken;
   if (auto broken = verify_bounds(nest)) return broken;
   if (auto broken = verify_units(nest, target)) return broken;
   if (auto broken = verify_flow(nest)) return broken;

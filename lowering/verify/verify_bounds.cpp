@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "lowering/ir/compute_hull.h"
+#include "lowering/ir/mesh.h"
 #include "lowering/ir/prover.h"
 #include "lowering/verify/followed.h"
 #include "lowering/verify/verify_rules.h"
@@ -56,6 +58,7 @@ class BoundsCheck {
     });
     if (broken) return broken;
     if (const auto* dma = std::get_if<Dma>(&s.node)) return transfer(s, around, *dma);
+    if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) return broadcasting(s, around, *broadcast);
     if (const auto* fill = std::get_if<Fill>(&s.node)) return filling(s, around, *fill);
     if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, around, *compute);
     return std::nullopt;
@@ -117,8 +120,6 @@ class BoundsCheck {
   Broken transfer(const Stmt& s, const Enclosing& around, const Dma& dma) {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
     const Shape& shape = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape;
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
-    const std::vector<IndexExpr>& origin = origin_of(nest_, dma.buffer);
     const std::vector<IndexExpr> conditions = extents_of(dma.region);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const Range& range = dma.region[d];
@@ -128,10 +129,7 @@ class BoundsCheck {
                                fmt::format("dimension {} of {}", d, tensor.name), conditions)) {
         return broken;
       }
-      if (auto broken = inside(s, around, "transfer-in-buffer", low - origin[d], high - origin[d], buffer.extents[d],
-                               fmt::format("dimension {} of buffer {}", d, buffer.name), conditions)) {
-        return broken;
-      }
+      if (auto broken = in_box(s, around, dma.buffer, d, {low, high}, conditions)) return broken;
       if (auto broken = largest_extent(s, around, range, d, conditions)) return broken;
     }
     if (dma.direction == DmaDirection::get) {
@@ -141,6 +139,47 @@ class BoundsCheck {
     std::vector<Hull> touched;
     for (const Range& range : dma.region) touched.push_back({range.start, range.start + range.extent - 1});
     return inside_provided(s, around, dma.buffer, touched, conditions);
+  }
+
+  /// Of the source only what the sender has counts: on the other cores it is another box, which stays where it is.
+  Broken broadcasting(const Stmt& s, const Enclosing& around, const Broadcast& broadcast) {
+    static constexpr std::array<std::string_view, 3> members = {"the columns of a row", "the rows of a column",
+                                                                "the cores of the mesh"};
+    const Teams teams(nest_, broadcast.to);
+    const auto which = static_cast<std::size_t>(broadcast.to) - static_cast<std::size_t>(Space::row);
+    if (auto broken = inside(s, around, "sender-in-team", broadcast.sender, broadcast.sender, teams.size(),
+                             std::string(members[which]), {})) {
+      return broken;
+    }
+    const std::vector<IndexExpr> conditions = extents_of(broadcast.region);
+    const std::vector<IndexExpr> on_sender = with_sender(conditions, nest_, broadcast);
+    const StageTensor& tensor =
+        nest_.stages
+            .tensors[static_cast<std::size_t>(nest_.buffers[static_cast<std::size_t>(broadcast.buffer)].tensor)];
+    std::vector<Hull> touched;
+    for (std::size_t d = 0; d < broadcast.region.size(); ++d) {
+      const Range& range = broadcast.region[d];
+      const Hull& part = touched.emplace_back(Hull{range.start, range.start + range.extent - 1});
+      if (auto broken = inside(s, around, "transfer-in-tensor", part.low, part.high, tensor.shape[d],
+                               fmt::format("dimension {} of {}", d, tensor.name), conditions)) {
+        return broken;
+      }
+      if (auto broken = in_box(s, around, broadcast.buffer, d, part, conditions)) return broken;
+      if (auto broken = in_box(s, around, broadcast.source, d, part, on_sender)) return broken;
+      if (auto broken = largest_extent(s, around, range, d, conditions)) return broken;
+    }
+    if (auto broken = inside_provided(s, around, broadcast.source, touched, on_sender)) return broken;
+    provide(broadcast.buffer, around, broadcast.region, touched.size());
+    return std::nullopt;
+  }
+
+  /// What a transfer moves of one dimension lies in the box that a use of a buffer is about.
+  Broken in_box(const Stmt& s, const Enclosing& around, const BufferUse& use, std::size_t d, const Hull& part,
+                std::span<const IndexExpr> conditions) const {
+    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(use)];
+    const IndexExpr& origin = origin_of(nest_, use)[d];
+    return inside(s, around, "transfer-in-buffer", part.low - origin, part.high - origin, buffer.extents[d],
+                  fmt::format("dimension {} of buffer {}", d, buffer.name), conditions);
   }
 
   /// What a fill leaves out lies inside the buffer, and with it all that was computed or loaded.

@@ -6,11 +6,14 @@
 // there: what a get of one iteration and its use in a later one have to do with each other is seen by comparing slots
 // and boxes. Buffers may lie over each other: whoever writes one destroys what the others hold.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "lowering/verify/cells.h"
 #include "lowering/verify/ldm_state.h"
 #include "lowering/verify/slot_walk.h"
 #include "lowering/verify/verify_rules.h"
@@ -18,28 +21,16 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t max_walked = 1'000'000;  ///< statements and trips, where buffers are followed
-constexpr std::size_t max_cells = 1024;
+constexpr std::int64_t max_walked = 1'000'000;     ///< statements and trips, where buffers are followed
 constexpr std::size_t max_remembered = 1'000'000;  ///< contents of slots
 
 class FlowCheck {
  public:
-  explicit FlowCheck(const LoopNest& nest) : nest_(nest), followed_(followed_in(nest)) {
-    for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
-      const Buffer& buffer = nest.buffers[b];
-      first_cell_.push_back(static_cast<int>(cells_.size()));
-      for (int slot = 0; slot < buffer.slots && cells_.size() <= max_cells; ++slot) {
-        cells_.push_back({static_cast<int>(b), slot, buffer.offset + slot * buffer.slot_bytes(), buffer.slot_bytes()});
-      }
-    }
-    if (cells_.size() > max_cells) return;
+  explicit FlowCheck(const LoopNest& nest) : nest_(nest), followed_(followed_in(nest)), cells_(nest) {
+    if (cells_.too_many()) return;
     state_.contents.resize(cells_.size());
-    for (const Cell& a : cells_) {
-      std::vector<bool>& row = overlap_.emplace_back();
-      for (const Cell& b : cells_) row.push_back(a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes);
-    }
     visit_statements(nest.body, [&](const Stmt& s) {
-      if (std::holds_alternative<Dma>(s.node)) transfers_[s.id] = &s;
+      if (route_of(s)) transfers_[s.id] = &s;
     });
     const Roots roots(nest);
     for (const Buffer& buffer : nest.buffers) {
@@ -50,31 +41,18 @@ class FlowCheck {
   }
 
   Broken run() {
-    if (cells_.size() > max_cells) return fmt::format("{}: the buffers have too many slots", unchecked_rule);
+    if (cells_.too_many()) return fmt::format("{}: the buffers have too many slots", unchecked_rule);
     return on_cores(0);
   }
 
  private:
   [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
-  [[nodiscard]] const Cell& cell(int index) const { return cells_[static_cast<std::size_t>(index)]; }
   [[nodiscard]] Content& content(int index) { return state_.contents[static_cast<std::size_t>(index)]; }
-  [[nodiscard]] const Dma& dma(int statement) const { return std::get<Dma>(transfers_.at(statement)->node); }
-
-  [[nodiscard]] bool overlap(int a, int b) const {
-    return overlap_[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-  }
-
-  /// "buffer AA" or "slot 1 of buffer BB".
-  [[nodiscard]] std::string name_of(int index) const {
-    const Buffer& named = buffer(cell(index).buffer);
-    return named.slots == 1 ? "buffer " + named.name
-                            : fmt::format("slot {} of buffer {}", cell(index).slot, named.name);
-  }
 
   [[nodiscard]] std::string transfer_text(const Flight& flight) const {
-    const Buffer& moved = buffer(cell(flight.cell).buffer);
+    const Buffer& moved = buffer(cells_[flight.cell].buffer);
     return fmt::format("{} of {} is under way{}", flight.statement,
-                       moved.slots == 1 ? moved.name : name_of(flight.cell),
+                       moved.slots == 1 ? moved.name : cells_.name(flight.cell),
                        flight.started.empty() ? "" : ", started" + flight.started);
   }
 
@@ -90,7 +68,7 @@ class FlowCheck {
   };
   /// Slots were shown to exist where the statement runs; where that is not known they may not.
   std::optional<Used> used(const Stmt& s, const BufferUse& use, std::size_t number) {
-    const int first = first_cell_[static_cast<std::size_t>(use.buffer)];
+    const int first = cells_.first_of(use.buffer);
     if (!followed_.is_followed(use.buffer)) return Used{first, 0, number};
     const auto slot = slots_->slot(s, number);
     if (!slot) return std::nullopt;
@@ -151,7 +129,7 @@ class FlowCheck {
 
   static bool is_under_way(const State& state, const Flight& flight) {
     return std::any_of(state.in_flight.begin(), state.in_flight.end(), [&](const Flight& other) {
-      return other.statement == flight.statement && other.cell == flight.cell;
+      return other.statement == flight.statement && other.cell == flight.cell && other.into == flight.into;
     });
   }
 
@@ -160,6 +138,7 @@ class FlowCheck {
     if (const auto* loop = std::get_if<Loop>(&s.node)) return any_loop(s, *loop);
     if (const auto* guard = std::get_if<Guard>(&s.node)) return guarded(s, *guard);
     if (const auto* transfer = std::get_if<Dma>(&s.node)) return start(s, *transfer);
+    if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) return start(s, *broadcast);
     if (const auto* wait = std::get_if<Wait>(&s.node)) return await(s, *wait);
     if (const auto* fill = std::get_if<Fill>(&s.node)) return filling(s, *fill);
     if (const auto* compute = std::get_if<Compute>(&s.node)) return computation(s, *compute);
@@ -228,8 +207,9 @@ class FlowCheck {
   /// What a buffer holds belongs to its origin; the next trip's is another one.
   void forget_moved(VarId variable) {
     for (std::size_t c = 0; c < cells_.size(); ++c) {
-      const auto b = static_cast<std::size_t>(cells_[c].buffer);
-      if (!followed_.is_followed(cells_[c].buffer) && moves_with_[b].contains(variable)) state_.contents[c] = {};
+      const auto b = static_cast<std::size_t>(cells_[static_cast<int>(c)].buffer);
+      if (!followed_.is_followed(cells_[static_cast<int>(c)].buffer) && moves_with_[b].contains(variable))
+        state_.contents[c] = {};
     }
     forget_boxes([&](int box) { return slots_->moves_with(box, variable); });
   }
@@ -270,20 +250,35 @@ class FlowCheck {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(transfer.nest_tensor)];
     const auto use = used(s, transfer.buffer, 0);
     if (!use) return unknown_slot(s);
-    Flight flight{s.id, use->cell, use->box, followed_.is_followed(transfer.buffer) ? slots_->iteration() : ""};
-    if (is_under_way(state_, flight)) {
+    const bool fills = transfer.direction == DmaDirection::get;
+    if (fills && tensor.written) {
+      return broken("get-of-written", s, fmt::format("{} is written in this launch, by other cores too", tensor.name));
+    }
+    return begin(s, *use, use->cell, fills);
+  }
+
+  /// Every core of the team has the box that it would send; one of them sends it.
+  Broken start(const Stmt& s, const Broadcast& broadcast) {
+    const auto use = used(s, broadcast.buffer, 0);
+    const auto source = used(s, broadcast.source, 1);
+    if (!use || !source) return unknown_slot(s);
+    if (cells_.overlap(use->cell, source->cell)) {
+      return broken(
+          "buffer-in-flight", s,
+          fmt::format("{} is overwritten while {} is sent", cells_.name(use->cell), cells_.name(source->cell)));
+    }
+    if (auto found = begin(s, *use, use->cell, true)) return found;
+    return begin(s, *source, use->cell, false);
+  }
+
+  /// What a transfer does to one slot begins. `into` tells executions of the statement apart.
+  Broken begin(const Stmt& s, const Used& use, int into, bool fills) {
+    if (use.cell == into && is_under_way(state_, {s.id, use.cell, into, fills, 0, {}})) {
       return broken("transfer-awaited", s, "the transfer starts again before it was awaited");
     }
-    if (transfer.direction == DmaDirection::put) {
-      if (auto found = read(s, *use)) return found;
-    } else {
-      if (tensor.written) {
-        return broken("get-of-written", s,
-                      fmt::format("{} is written in this launch, by other cores too", tensor.name));
-      }
-      if (auto found = untouched_in_flight(s, use->cell, true)) return found;
-    }
-    state_.in_flight.insert(std::move(flight));
+    if (auto found = fills ? untouched_in_flight(s, use.cell, true) : read(s, use)) return found;
+    const bool followed = followed_.is_followed(cells_[use.cell].buffer);
+    state_.in_flight.insert({s.id, use.cell, into, fills, use.box, followed ? slots_->iteration() : ""});
     return std::nullopt;
   }
 
@@ -295,13 +290,14 @@ class FlowCheck {
       if (!use) return unknown_slot(s);
       slot = use->cell;
     }
-    std::vector<Flight> awaited;
+    std::set<std::pair<int, int>> awaited;  // statement and the slot that tells its executions apart
     for (const Flight& flight : state_.in_flight) {
-      if (wait.slot ? flight.cell == slot : flight.statement == wait.dma) awaited.push_back(flight);
+      if (wait.slot ? flight.cell == slot : flight.statement == wait.dma)
+        awaited.emplace(flight.statement, flight.into);
     }
     if (awaited.empty()) {
       return broken("transfer-awaited", s,
-                    wait.slot ? fmt::format("no transfer of {} is under way on this path", name_of(slot))
+                    wait.slot ? fmt::format("no transfer of {} is under way on this path", cells_.name(slot))
                               : fmt::format("transfer {} is not under way on this path", wait.dma));
     }
     if (!wait.slot && awaited.size() > 1) {
@@ -309,9 +305,14 @@ class FlowCheck {
           "transfer-awaited", s,
           fmt::format("transfer {} is under way in {} slots, one of which is to be named", wait.dma, awaited.size()));
     }
-    for (const Flight& flight : awaited) state_.in_flight.erase(flight);
-    for (const Flight& flight : awaited) {
-      if (dma(flight.statement).direction != DmaDirection::get) continue;
+    std::vector<Flight> ended;
+    std::copy_if(state_.in_flight.begin(), state_.in_flight.end(), std::back_inserter(ended),
+                 [&](const Flight& flight) {
+                   return awaited.contains({flight.statement, flight.into});
+                 });
+    for (const Flight& flight : ended) state_.in_flight.erase(flight);
+    for (const Flight& flight : ended) {
+      if (!flight.fills) continue;
       Content loaded{Holds::complete, flight.box, flight.box == 0 ? -1 : flight.statement};
       if (flight.box < 0) loaded = {};
       if (auto found = write(s, flight.cell, loaded)) return found;
@@ -319,13 +320,13 @@ class FlowCheck {
     return std::nullopt;
   }
 
-  /// No transfer under way uses these bytes; a put may go on while its source is only read.
+  /// No transfer under way uses these bytes; what one takes may be read meanwhile.
   Broken untouched_in_flight(const Stmt& s, int index, bool written) const {
     for (const Flight& flight : state_.in_flight) {
-      if (!overlap(flight.cell, index)) continue;
-      if (!written && dma(flight.statement).direction == DmaDirection::put) continue;
+      if (!cells_.overlap(flight.cell, index)) continue;
+      if (!written && !flight.fills) continue;
       return broken("buffer-in-flight", s,
-                    fmt::format("{} is {} while transfer {}", name_of(index), written ? "overwritten" : "read",
+                    fmt::format("{} is {} while transfer {}", cells_.name(index), written ? "overwritten" : "read",
                                 transfer_text(flight)));
     }
     return std::nullopt;
@@ -337,7 +338,8 @@ class FlowCheck {
     if (auto found = untouched_in_flight(s, use.cell, false)) return found;
     const Content& there = content(use.cell);
     if (there.holds != Holds::complete) {
-      return broken("read-before-there", s, fmt::format("{} is read, but {}", name_of(use.cell), text(there.holds)));
+      return broken("read-before-there", s,
+                    fmt::format("{} is read, but {}", cells_.name(use.cell), text(there.holds)));
     }
     if (there.box == 0) return std::nullopt;
     if (auto found = same_box(s, use)) return found;
@@ -350,17 +352,17 @@ class FlowCheck {
     if (slots_->same_origin(use.box, there.box)) return std::nullopt;
     return broken(
         "box-in-slot", s,
-        fmt::format("{} is used as the box from {}, but statement {} put the one from {} there", name_of(use.cell),
+        fmt::format("{} is used as the box from {}, but statement {} put the one from {} there", cells_.name(use.cell),
                     slots_->origin_text(use.box), there.writer, slots_->origin_text(there.box)));
   }
 
   Broken write(const Stmt& s, int index, Content now) {
     if (auto found = untouched_in_flight(s, index, true)) return found;
     for (int other = 0; other < static_cast<int>(cells_.size()); ++other) {
-      if (other != index && overlap(other, index)) content(other) = {};
+      if (other != index && cells_.overlap(other, index)) content(other) = {};
     }
     content(index) = now;
-    forget_boxes([&](int box) { return slots_->depends_on(box, cell(index).buffer); });
+    forget_boxes([&](int box) { return slots_->depends_on(box, cells_[index].buffer); });
     return std::nullopt;
   }
 
@@ -384,10 +386,10 @@ class FlowCheck {
       const auto input = used(s, *compute.read_buffers[r], number++);
       if (!input) return unknown_slot(s);
       if (auto found = read(s, *input)) return found;
-      if (!overlap(input->cell, output->cell)) continue;
+      if (!cells_.overlap(input->cell, output->cell)) continue;
       if (!in_place(stage, compute, r, *input, *output)) {
         return broken("ldm-sharing", s,
-                      fmt::format("{} is read while the result overwrites it in {}", name_of(input->cell),
+                      fmt::format("{} is read while the result overwrites it in {}", cells_.name(input->cell),
                                   buffer(compute.output_buffer).name));
       }
     }
@@ -395,7 +397,7 @@ class FlowCheck {
     const bool continues = compute.part != Compute::Part::map;
     if (continues && before.holds == Holds::nothing) {
       return broken("read-before-there", s,
-                    fmt::format("{} is accumulated into, but {}", name_of(output->cell), text(before.holds)));
+                    fmt::format("{} is accumulated into, but {}", cells_.name(output->cell), text(before.holds)));
     }
     if (continues && before.box > 0) {
       if (auto found = same_box(s, *output)) return found;
@@ -411,7 +413,7 @@ class FlowCheck {
                               const Used& written) const {
     const Buffer& input = buffer(*compute.read_buffers[r]);
     const Buffer& output = buffer(compute.output_buffer);
-    if (compute.part == Compute::Part::update || cell(read.cell).offset != cell(written.cell).offset) return false;
+    if (compute.part == Compute::Part::update || cells_[read.cell].offset != cells_[written.cell].offset) return false;
     if (input.extents != output.extents || byte_size(input.type) != byte_size(output.type)) return false;
     const std::vector<IndexExpr>& from = origin_of(nest_, *compute.read_buffers[r]);
     const std::vector<IndexExpr>& to = origin_of(nest_, compute.output_buffer);
@@ -433,12 +435,10 @@ class FlowCheck {
   const LoopNest& nest_;
   Followed followed_;
   std::optional<SlotWalk> slots_;  ///< where a buffer is followed
-  std::vector<Cell> cells_;
-  std::vector<int> first_cell_;  ///< by buffer
+  Cells cells_;
   std::map<int, const Stmt*> transfers_;
   std::vector<std::set<VarId>> moves_with_;  ///< by buffer: core and loop variables that its origin depends on
   std::map<LoopEntry, State> after_loop_;
-  std::vector<std::vector<bool>> overlap_;  ///< by pair of cells: whether they share bytes
   State state_;
   std::int64_t walked_ = 0;
 };

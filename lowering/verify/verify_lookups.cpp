@@ -36,6 +36,12 @@ class LookupsCheck {
       auto broken = ranges(s, around, dma->region);
       return broken ? broken : origin(s, around, dma->buffer);
     }
+    if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
+      auto broken = ranges(s, around, broadcast->region);
+      if (!broken) broken = lookups(s, around, broadcast->sender);
+      if (!broken) broken = origin(s, around, broadcast->source);
+      return broken ? broken : origin(s, around, broadcast->buffer);
+    }
     if (const auto* compute = std::get_if<Compute>(&s.node)) {
       auto broken = ranges(s, around, compute->box);
       if (!broken) broken = origin(s, around, compute->output_buffer);
@@ -47,8 +53,10 @@ class LookupsCheck {
     return std::nullopt;
   }
 
-  Broken origin(const Stmt& s, const Enclosing& around, int buffer) const {
-    return all(s, around, nest_.buffers[static_cast<std::size_t>(buffer)].origin);
+  /// Where the buffer's box begins, and where the one in the slot does.
+  Broken origin(const Stmt& s, const Enclosing& around, const BufferUse& use) const {
+    if (auto broken = all(s, around, nest_.buffers[static_cast<std::size_t>(use)].origin)) return broken;
+    return all(s, around, use.origin);
   }
 
   /// Constants are looked up while an expression is made, so those must be inside before there is one.

@@ -54,6 +54,8 @@ class PaddingCheck {
       visit_statements(loop->body, [&](const Stmt& inside) {
         if (const auto* dma = std::get_if<Dma>(&inside.node)) {
           if (dma->direction == DmaDirection::get) forget_others(dma->buffer);
+        } else if (const auto* broadcast = std::get_if<Broadcast>(&inside.node)) {
+          forget_others(broadcast->buffer);
         } else if (const auto* fill = std::get_if<Fill>(&inside.node)) {
           forget_overwritten(*fill);
         } else if (const auto* compute = std::get_if<Compute>(&inside.node)) {
@@ -64,7 +66,10 @@ class PaddingCheck {
       filling(*fill, around);
     } else if (const auto* dma = std::get_if<Dma>(&s.node); dma != nullptr && dma->direction == DmaDirection::get) {
       forget_others(dma->buffer);
-      return loading(s, *dma, around);
+      return loading(s, dma->buffer, dma->region, around);
+    } else if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
+      forget_others(broadcast->buffer);
+      return loading(s, broadcast->buffer, broadcast->region, around);
     } else if (const auto* compute = std::get_if<Compute>(&s.node)) {
       if (auto broken = computation(s, *compute, around)) return broken;
       forget(compute->output_buffer);
@@ -120,20 +125,20 @@ class PaddingCheck {
   }
 
   /// A transfer stays inside of what the fills in force left out.
-  Broken loading(const Stmt& s, const Dma& dma, const Enclosing& around) const {
+  Broken loading(const Stmt& s, const BufferUse& use, const std::vector<Range>& region, const Enclosing& around) const {
     std::vector<IndexExpr> conditions;
-    for (const Range& range : dma.region) conditions.push_back(range.extent);
+    for (const Range& range : region) conditions.push_back(range.extent);
     for (const Filled& filled : filled_) {
-      if (filled.buffer != dma.buffer || other_slot(filled, dma.buffer)) continue;
+      if (filled.buffer != use.buffer || other_slot(filled, use)) continue;
       for (std::size_t d = 0; d < filled.kept.size(); ++d) {
-        const IndexExpr first = dma.region[d].start - origin_of(nest_, dma.buffer)[d];
-        const IndexExpr end = first + dma.region[d].extent;
+        const IndexExpr first = region[d].start - origin_of(nest_, use)[d];
+        const IndexExpr end = first + region[d].extent;
         for (const IndexExpr& distance : {first - filled.kept[d].low, filled.kept[d].high - end}) {
           const auto violation = prover_.find_negative(around, distance, conditions);
           if (!violation) continue;
           return broken_rule(nest_, "padding-is-there", s,
                              fmt::format("overwrites padding in dimension {} of buffer {}{}", d,
-                                         buffer(dma.buffer).name, where(*violation)));
+                                         buffer(use.buffer).name, where(*violation)));
         }
       }
     }

@@ -87,6 +87,9 @@ class ResultsCheck {
     if (const Stmt* use = first_use_of_slots(nest_)) {
       return broken_rule(nest_, "one-slot", *use, "a buffer is used at its own origin alone");
     }
+    if (const Stmt* transfer = first_of_team(nest_)) {
+      return broken_rule(nest_, "own-ldm", *transfer, "what a core loads goes to its own LDM alone");
+    }
     Broken broken;
     visit_statements(nest_.body, [&](const Stmt& s) {
       if (const auto* compute = std::get_if<Compute>(&s.node)) add_counted(*compute);

@@ -21,10 +21,12 @@ inline constexpr std::string_view unchecked_rule = "unchecked";
 Broken verify_structure(const LoopNest& nest);
 /// Small with its let variables expanded, statements numbered without large gaps: the rules below rely on both.
 Broken verify_size(const LoopNest& nest);
-/// Buffers inside the LDM and aligned, core grid on the target's cores.
+/// Buffers inside the LDM and aligned, core grid on the target's cores, mesh on its rows.
 Broken verify_memory(const LoopNest& nest, const Target& target);
 /// Tables are looked up where they have an entry.
 Broken verify_lookups(const LoopNest& nest);
+/// All cores of a team come to its transfers and waits in step, with the same box and sender; all cores to a barrier.
+Broken verify_teams(const LoopNest& nest);
 /// Ranges of variables, transfers inside tensors and buffers, computations inside stages and buffers.
 Broken verify_bounds(const LoopNest& nest);
 /// Transfers move single bytes, or the target's units where they are narrower than these and aligned.

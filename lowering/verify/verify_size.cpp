@@ -69,6 +69,9 @@ class SizeCheck {
       for (const IndexExpr& e : guard->any_positive) add(e);
     } else if (const auto* dma = std::get_if<Dma>(&s.node)) {
       add(dma->region);
+    } else if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
+      add(broadcast->sender);
+      add(broadcast->region);
     } else if (const auto* fill = std::get_if<Fill>(&s.node)) {
       if (fill->around) add(*fill->around);
     } else if (const auto* compute = std::get_if<Compute>(&s.node)) {

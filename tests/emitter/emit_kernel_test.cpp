@@ -14,6 +14,7 @@
 #include "core/evaluate.h"
 #include "core/operators.h"
 #include "emitted_program.h"
+#include "emitter/athread/kernel.h"
 #include "lowering/ir/rewrite.h"
 #include "tests/places.h"
 
@@ -236,6 +237,20 @@ TEST_CASE("every transfer, wait and computation of a kernel knows its statement"
     INFO("statement " << stmt.id);
     CHECK((!emits || seen.contains(stmt.id)));
   });
+}
+
+TEST_CASE("what is not emitted yet is refused, not left out") {
+  GraphBuilder builder("rows");
+  const TensorId x = builder.add_input("x", f32, {64, 64});
+  builder.mark_output(append(builder, "Relu", "relu", {}, {x}));
+  const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
+  LoopNest nest = program.steps.front().plan->nest;
+  CHECK_NOTHROW(canonical_kernel(nest, sw26010()));
+  nest.body = edited<Dma>(nest.body, [](const Stmt&, Dma& dma) {
+    if (dma.direction == DmaDirection::get) dma.to = Space::row;
+    return dma.direction == DmaDirection::get;
+  });
+  CHECK_THROWS_WITH(canonical_kernel(nest, sw26010()), Catch::Contains("transfers of teams of cores are not emitted"));
 }
 
 TEST_CASE("the emitted kernel of a padded, strided convolution is as written down") {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the cores of a nest are in its mesh, and which of them make up the team of a space.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+/// The number of the core that runs, over the variables of the core grid. Nothing where the coordinates do not count
+/// it: where they are not the digits of the number, each with the stride of all the ones below it.
+std::optional<IndexExpr> core_number(const LoopNest& nest);
+
+/// The teams of a space: row, column or mesh. Without a mesh only the last, which is all cores.
+class Teams {
+ public:
+  Teams(const LoopNest& nest, Space space);
+
+  /// Cores in each.
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int count() const { return cores_ / size_; }
+  /// The team of a core, from 0 on.
+  [[nodiscard]] int team_of(int core) const;
+  /// A core's place in its team, from 0 on.
+  [[nodiscard]] int place_of(int core) const;
+  /// The core at a place of a team.
+  [[nodiscard]] int core_at(int team, int place) const;
+  /// place_of(the core that runs), over the variables of the core grid.
+  [[nodiscard]] std::optional<IndexExpr> place() const;
+
+ private:
+  const LoopNest& nest_;
+  Space space_;
+  int cores_, columns_, size_;
+};
+
+/// `conditions`, and those that are > 0 on the sender of a broadcast alone, in a nest whose coordinates count its
+/// cores.
+std::vector<IndexExpr> with_sender(std::vector<IndexExpr> conditions, const LoopNest& nest, const Broadcast& broadcast);
+
+/// "core 5 (row 1, column 1)", or "core 5" in a nest without a mesh.
+std::string core_text(const LoopNest& nest, int core);
+
+}  // namespace stowage

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/verify/cells.h"
+
+#include <fmt/format.h>
+
+namespace stowage {
+namespace {
+
+constexpr std::size_t max_cells = 1024;
+
+}  // namespace
+
+Cells::Cells(const LoopNest& nest) : nest_(nest) {
+  for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+    const Buffer& buffer = nest.buffers[b];
+    first_.push_back(static_cast<int>(cells_.size()));
+    for (int slot = 0; slot < buffer.slots && cells_.size() <= max_cells; ++slot) {
+      cells_.push_back({static_cast<int>(b), slot, buffer.offset + slot * buffer.slot_bytes(), buffer.slot_bytes()});
+    }
+  }
+  too_many_ = cells_.size() > max_cells;
+  if (too_many_) return;
+  for (const Cell& a : cells_) {
+    std::vector<bool>& row = overlap_.emplace_back();
+    for (const Cell& b : cells_) row.push_back(a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes);
+  }
+}
+
+std::string Cells::name(int index) const {
+  const Cell& cell = (*this)[index];
+  const Buffer& named = nest_.buffers[static_cast<std::size_t>(cell.buffer)];
+  return named.slots == 1 ? "buffer " + named.name : fmt::format("slot {} of buffer {}", cell.slot, named.name);
+}
+
+}  // namespace stowage
