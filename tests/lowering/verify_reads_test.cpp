@@ -31,6 +31,29 @@ std::string twice(const std::string& body, const std::string& variables = "c, ko
          "    wait YY\n  }\n}\n";
 }
 
+/// C[x] = sum over k of A[x] * B[k]; `k` is what each of two trips adds.
+std::string dot(const std::string& k) {
+  return "nest s {\n  input A f32[8]\n  input B f32[8]\n  output C f32[8]\n"
+         "  stage s {\n    C[x < 8] = sum over k < 8 of (#0 * #1)\n    #0 = A[x]\n    #1 = B[k]\n  }\n"
+         "  variables ko\n"
+         "  memory A = A strides [1]\n  memory B = B strides [1]\n  memory C = C strides [1] written\n"
+         "  ldm 128 bytes\n"
+         "  buffer AA f32[8] at 0, 32 bytes = A[0]\n  buffer BB f32[8] at 32, 64 bytes = B[0] slots 2\n"
+         "  buffer CC f32[8] at 96, 32 bytes = C[0]\n"
+         "  body {\n"
+         "    fill CC with 0\n"
+         "    get A[0:4] -> AA\n"
+         "    wait AA\n"
+         "    for ko < 2 of k {\n"
+         "      get B[0:8] -> BB[ko]\n"
+         "      wait BB[ko]\n"
+         "      compute update CC = s(AA, BB[ko]) over x=0:8, k=" +
+         k +
+         "\n    }\n"
+         "    put CC -> C[0:8]\n"
+         "    wait CC\n  }\n}\n";
+}
+
 TEST_CASE("box-in-slot: a loop of which another core has more trips is walked anew", "[verify]") {
   const auto loop_of = [](const std::string& trips) {
     return verdict(twice("    for ko < " + trips +
@@ -43,6 +66,15 @@ TEST_CASE("box-in-slot: a loop of which another core has more trips is walked an
   CHECK(loop_of("1") == "sound");
   CHECK(loop_of("2") == refused);
   CHECK(loop_of("c + 1") == refused + " (c = 1)");
+}
+
+TEST_CASE("touches-what-is-there: a trip that computes nothing shows nothing of the next", "[verify]") {
+  const auto statement = [](const std::string& k) {
+    return "touches-what-is-there: statement 6 'compute update CC = s(AA, BB[ko]) over x=0:8, k=" + k +
+           " <= 8': touches 0..7 of dimension 0 of A, of which buffer AA holds 0..3 ";
+  };
+  CHECK(verdict(dot("0:4*ko + 4")) == statement("0:4*ko + 4") + "(ko = 0)");
+  CHECK(verdict(dot("0:8*ko")) == statement("0:8*ko") + "(ko = 1)");
 }
 
 )";
