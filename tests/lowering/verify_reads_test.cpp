@@ -14,6 +14,12 @@ std::string verdict(const std::string& text) {
   return verify(parsed(text), target).value_or("sound");
 }
 
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  const std::size_t at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), by);
+}
+
 /// Y[x, i] = X[i] + X[i], every core a row of its own; the body says when which part of X is loaded.
 std::string twice(const std::string& body, const std::string& variables = "c, ko") {
   return "nest twice {\n  input X f32[16]\n  output Y f32[2,8]\n  table t = [0]\n"
@@ -77,6 +83,36 @@ TEST_CASE("touches-what-is-there: a trip that computes nothing shows nothing of 
   CHECK(verdict(dot("0:8*ko")) == statement("0:8*ko") + "(ko = 1)");
 }
 
+TEST_CASE("structure: a buffer has the type of its tensor", "[verify]") {
+  const std::string text = R"(nest chain {
+  input X f32[8]
+  intermediate T f32[8]
+  output Y f32[8]
+  stage one {
+    T[i < 8] = (#0 + #0)
+    #0 = X[i]
+  }
+  stage two {
+    Y[i < 8] = (#0 + #0)
+    #0 = T[i]
+  }
+  variables c
+  core c < 1 of i stride 1
+  memory X = X strides [1]
+  memory Y = Y strides [1] written
+  ldm 96 bytes
+  buffer XX f32[8] at 0, 32 bytes = X[0]
+  buffer TT f32[8] at 32, 32 bytes = T[0]
+  buffer YY f32[8] at 64, 32 bytes = Y[0]
+  body {
+    0  get X[0:8] -> XX
+    1  wait 0
+    2  compute map TT = one(XX) over i=0:8
+    3  compute map YY = two(TT) over i=0:8
+    4  put YY -> Y[0:8]
+    5  wait 4
+  }
+}
 )";
   CHECK(verdict(text) == "sound");
   CHECK(verdict(replaced(text, "buffer TT f32[8] at 32, 32 bytes", "buffer TT i8[8] at 32, 8 bytes")) ==
