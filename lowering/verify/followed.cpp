@@ -118,7 +118,6 @@ class Follower {
         add(use.slot);
         for (const IndexExpr& e : origin_of(nest_, use)) add(e);
       });
-      if (const auto* loop = std::get_if<Loop>(&s->node)) add(loop->extent);
       if (const auto* guard = std::get_if<Guard>(&s->node)) {
         for (const IndexExpr& e : guard->any_positive) add(e);
       }
@@ -131,6 +130,8 @@ class Follower {
       if (const auto* fill = std::get_if<Fill>(&s->node); fill != nullptr && fill->around) add_ranges(*fill->around);
       if (const Block* body = body_of(*s)) {
         std::set<VarId> deeper = inside(*body);
+        // How often a loop runs decides what it leaves behind, also where its body does not ask for that.
+        if (const auto* loop = std::get_if<Loop>(&s->node)) deeper.merge(roots_->of(loop->extent));
         std::erase_if(deeper, [&](VarId v) { return !followed_.variables.contains(v); });
         if (std::holds_alternative<Loop>(s->node)) followed_.used_in[s->id] = deeper;
         found.merge(deeper);

@@ -52,7 +52,7 @@ SlotWalk::Use SlotWalk::use_of(const BufferUse& used, std::vector<Hull> part, co
 }
 
 void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover) {
-  Site site{around, prover, {}, {}, {}, {}};
+  Site site{around, prover, {}, {}, {}, {}, {}};
   const auto evaluated = [&](const std::vector<IndexExpr>& expressions) {
     for (const IndexExpr& e : expressions) {
       if (!can_be_evaluated(around.expression(e).expr)) return;
@@ -63,7 +63,12 @@ void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover)
     }
   };
   const auto take_effect = [&](const std::vector<Range>& ranges) {
-    for (const Range& range : ranges) site.conditions.push_back(around.expression(range.extent).expr);
+    for (const Range& range : ranges) {
+      site.conditions.push_back(around.expression(range.extent).expr);
+      for (const VarId v : variables_of(site.conditions.back())) {
+        if (followed_.variables.contains(v)) site.effect_decided_by.insert(v);
+      }
+    }
   };
   bool followed = false;
   visit_uses(s, [&](const BufferUse& use) { followed = followed || followed_.is_followed(use.buffer); });
@@ -157,8 +162,9 @@ std::optional<Prover::Violation> SlotWalk::negative(const Site& site, const Inde
 
 Broken SlotWalk::touches_what_is_there(const Stmt& s, std::size_t number, int there) {
   const int here = box(s, number);
-  if (inside_.contains({s.id, here, there})) return std::nullopt;
   const Site& site = sites_.at(s.id);
+  const auto seen = std::pair(std::array{s.id, here, there}, values_of(site.effect_decided_by));
+  if (inside_.contains(seen)) return std::nullopt;
   const Buffer& buffer = nest_.buffers[index(site.uses[number].used.buffer)];
   const StageTensor& tensor = nest_.stages.tensors[index(buffer.tensor)];
   std::vector<IndexExpr> conditions;
@@ -180,7 +186,7 @@ Broken SlotWalk::touches_what_is_there(const Stmt& s, std::size_t number, int th
                                      text(part.low), text(part.high), iteration()));
     }
   }
-  inside_.insert({s.id, here, there});
+  inside_.insert(seen);
   return std::nullopt;
 }
 

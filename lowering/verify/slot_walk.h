@@ -66,6 +66,7 @@ class SlotWalk {
     Prover prover;
     std::vector<Use> uses;
     std::vector<IndexExpr> conditions;    ///< of the statement to take effect
+    std::set<VarId> effect_decided_by;    ///< variables that decide and occur in `conditions`
     std::vector<CompiledIndex> compiled;  ///< Guard: conditions, Loop: trips
     std::set<VarId> roots;                ///< of `compiled`
   };
@@ -96,7 +97,8 @@ class SlotWalk {
   std::vector<Box> boxes_ = {{}};  ///< 0 is no box
   std::map<std::string, int> numbers_;
   std::map<std::pair<std::pair<int, std::size_t>, std::vector<std::int64_t>>, int> box_of_;
-  std::set<std::array<int, 3>> inside_;  ///< statement, its box, and the one that it was seen to be inside of
+  /// Statement, its box, and the one that it was seen to be inside of; values that decide whether it takes effect.
+  std::set<std::pair<std::array<int, 3>, std::vector<std::int64_t>>> inside_;
 };
 
 }  // namespace stowage

@@ -75,6 +75,9 @@ class StructureCheck {
       const std::size_t rank = nest_.stages.tensors[static_cast<std::size_t>(b.tensor)].shape.size();
       if (b.extents.size() != rank || b.origin.size() != rank)
         return fmt::format("structure: buffer {} has another rank than its tensor", b.name);
+      if (b.type != nest_.stages.tensors[static_cast<std::size_t>(b.tensor)].type)
+        return fmt::format("structure: buffer {} has another type than {}", b.name,
+                           nest_.stages.tensors[static_cast<std::size_t>(b.tensor)].name);
       if (b.slots < 1) return fmt::format("structure: buffer {} has {} slots", b.name, b.slots);
       if (std::any_of(b.extents.begin(), b.extents.end(), [](std::int64_t e) { return e < 0; }))
         return fmt::format("structure: buffer {} has a negative extent", b.name);
@@ -212,9 +215,6 @@ class StructureCheck {
     const StageTensor& type = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)];
     if (buffer.tensor != tensor.tensor)
       return broken_rule(nest_, "structure", s, fmt::format("buffer {} holds another tensor", buffer.name));
-    if (buffer.type != type.type)
-      return broken_rule(nest_, "structure", s,
-                         fmt::format("buffer {} has another type than {}", buffer.name, tensor.name));
     if (dma.region.size() != type.shape.size())
       return broken_rule(nest_, "structure", s, "the region has another rank than the tensor");
     if (dma.direction == DmaDirection::put && !tensor.written)

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small nests that would read what is not there, or something else, on some core or in some trip only.
+#include <catch2/catch.hpp>
+
+#include "lowering/verify/verify.h"
+#include "parsed_nest.h"
+
+namespace stowage {
+namespace {
+
+std::string verdict(const std::string& text) {
+  Target target;
+  target.name = "machine";
+  return verify(parsed(text), target).value_or("sound");
+}
+
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  const std::size_t at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), by);
+}
+
+/// Y[x, i] = X[i] + X[i], every core a row of its own; the body says when which part of X is loaded.
+std::string twice(const std::string& body, const std::string& variables = "c, ko") {
+  return "nest twice {\n  input X f32[16]\n  output Y f32[2,8]\n  table t = [0]\n"
+         "  stage twice {\n    Y[x < 2, i < 8] = (#0 + #0)\n    #0 = X[i]\n  }\n"
+         "  variables " +
+         variables +
+         "\n  core c < 2 of x stride 1\n"
+         "  memory X = X strides [1]\n  memory Y = Y strides [8, 1] written\n"
+         "  ldm 96 bytes\n"
+         "  buffer XX f32[8] at 0, 32 bytes = X[0]\n  buffer YY f32[1,8] at 64, 32 bytes = Y[c, 0]\n"
+         "  body {\n" +
+         body +
+         "    compute map YY = twice(XX from [0]) over x=c:c + 1, i=0:8\n"
+         "    put YY -> Y[c:c + 1, 0:8]\n"
+         "    wait YY\n  }\n}\n";
+}
+
+/// C[x] = sum over k of A[x] * B[k]; `k` is what each of two trips adds.
+std::string dot(const std::string& k) {
+  return "nest s {\n  input A f32[8]\n  input B f32[8]\n  output C f32[8]\n"
+         "  stage s {\n    C[x < 8] = sum over k < 8 of (#0 * #1)\n    #0 = A[x]\n    #1 = B[k]\n  }\n"
+         "  variables ko\n"
+         "  memory A = A strides [1]\n  memory B = B strides [1]\n  memory C = C strides [1] written\n"
+         "  ldm 128 bytes\n"
+         "  buffer AA f32[8] at 0, 32 bytes = A[0]\n  buffer BB f32[8] at 32, 64 bytes = B[0] slots 2\n"
+         "  buffer CC f32[8] at 96, 32 bytes = C[0]\n"
+         "  body {\n"
+         "    fill CC with 0\n"
+         "    get A[0:4] -> AA\n"
+         "    wait AA\n"
+         "    for ko < 2 of k {\n"
+         "      get B[0:8] -> BB[ko]\n"
+         "      wait BB[ko]\n"
+         "      compute update CC = s(AA, BB[ko]) over x=0:8, k=" +
+         k +
+         "\n    }\n"
+         "    put CC -> C[0:8]\n"
+         "    wait CC\n  }\n}\n";
+}
+
+TEST_CASE("box-in-slot: a loop of which another core has more trips is walked anew", "[verify]") {
+  const auto loop_of = [](const std::string& trips) {
+    return verdict(twice("    for ko < " + trips +
+                         " of k {\n      get X[8*ko:8*ko + 8] -> XX from [8*ko]\n"
+                         "      wait XX\n    }\n"));
+  };
+  const std::string refused =
+      "box-in-slot: statement 3 'compute map YY = twice(XX from [0]) over x=c:c + 1, i=0:8': buffer XX is used as the "
+      "box from [0], but statement 1 put the one from [8] there";
+  CHECK(loop_of("1") == "sound");
+  CHECK(loop_of("2") == refused);
+  CHECK(loop_of("c + 1") == refused + " (c = 1)");
+}
+
+TEST_CASE("touches-what-is-there: a trip that computes nothing shows nothing of the next", "[verify]") {
+  const auto statement = [](const std::string& k) {
+    return "touches-what-is-there: statement 6 'compute update CC = s(AA, BB[ko]) over x=0:8, k=" + k +
+           " <= 8': touches 0..7 of dimension 0 of A, of which buffer AA holds 0..3 ";
+  };
+  CHECK(verdict(dot("0:4*ko + 4")) == statement("0:4*ko + 4") + "(ko = 0)");
+  CHECK(verdict(dot("0:8*ko")) == statement("0:8*ko") + "(ko = 1)");
+}
+
+TEST_CASE("structure: a buffer has the type of its tensor", "[verify]") {
+  const std::string text = R"(nest chain {
+  input X f32[8]
+  intermediate T f32[8]
+  output Y f32[8]
+  stage one {
+    T[i < 8] = (#0 + #0)
+    #0 = X[i]
+  }
+  stage two {
+    Y[i < 8] = (#0 + #0)
+    #0 = T[i]
+  }
+  variables c
+  core c < 1 of i stride 1
+  memory X = X strides [1]
+  memory Y = Y strides [1] written
+  ldm 96 bytes
+  buffer XX f32[8] at 0, 32 bytes = X[0]
+  buffer TT f32[8] at 32, 32 bytes = T[0]
+  buffer YY f32[8] at 64, 32 bytes = Y[0]
+  body {
+    0  get X[0:8] -> XX
+    1  wait 0
+    2  compute map TT = one(XX) over i=0:8
+    3  compute map YY = two(TT) over i=0:8
+    4  put YY -> Y[0:8]
+    5  wait 4
+  }
+}
+)";
+  CHECK(verdict(text) == "sound");
+  CHECK(verdict(replaced(text, "buffer TT f32[8] at 32, 32 bytes", "buffer TT i8[8] at 32, 8 bytes")) ==
+        "structure: buffer TT has another type than T");
+}
+
+}  // namespace
+}  // namespace stowage
