@@ -10,7 +10,7 @@
 #include "core/evaluate.h"
 #include "core/reference/reference.h"
 #include "fusion/facts/views.h"
-#include "lowering/nest/lower.h"
+#include "lowering/nest/move_tensors.h"
 #include "lowering/program/program.h"
 
 namespace stowage {
@@ -354,11 +354,9 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
     }
   }
   if (const Plan* planned = step.plan()) {
-    // The stages name tensors of the graph, so the nest is made again; the schedule is complete and stays.
-    Lowered nest = lower(name, group_stages(program.fused.graph, alone.group), planned->schedule, program.target);
-    check(std::holds_alternative<LoopNest>(nest), "a planned group can no longer be lowered");
+    // Its own nest, which another version may have made; operands of a network lie without gaps.
     Plan plan = *planned;
-    plan.nest = std::get<LoopNest>(std::move(nest));
+    plan.nest = move_tensors(std::move(plan.nest), group_stages(program.fused.graph, alone.group), program.target);
     plan.counts = predict_counts(plan.nest);
     alone.work = launch_of(std::move(plan));
   }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/nest/move_tensors.h"
+
+#include "core/check.h"
+#include "lowering/nest/passes.h"
+
+namespace stowage {
+
+LoopNest move_tensors(LoopNest nest, const StageList& stages, const Target& target) {
+  check(nest.stages.tensors.size() == stages.tensors.size(), "a nest is moved to stages of its own form");
+  for (std::size_t t = 0; t < stages.tensors.size(); ++t) {
+    StageTensor& tensor = nest.stages.tensors[t];
+    const StageTensor& there = stages.tensors[t];
+    check(tensor.shape == there.shape && tensor.type == there.type && tensor.role == there.role,
+          "a nest is moved to stages of its own form");
+    tensor.source = there.source;
+    tensor.value = there.value;
+    tensor.strides = there.strides;
+  }
+  for (NestTensor& tensor : nest.tensors) {
+    const StageTensor& there = stages.tensors[static_cast<std::size_t>(tensor.tensor)];
+    tensor.strides = there.strides.empty() ? row_major_strides(there.shape) : there.strides;
+  }
+  return set_dma_units(std::move(nest), target);
+}
+
+}  // namespace stowage
