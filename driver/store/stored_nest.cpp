@@ -27,11 +27,14 @@ using Broken = std::optional<std::string>;
 
 LoopNest parsed(const std::string& text, const StageList& defined, UnknownValues& unknown) {
   std::map<std::string, Tensor> constants;
+  std::int64_t bytes = 0;
   for (const StageTensor& tensor : defined.tensors) {
-    if (tensor.value) constants.emplace(tensor.name, *tensor.value);
+    if (!tensor.value) continue;
+    constants.emplace(tensor.name, *tensor.value);
+    bytes += static_cast<std::int64_t>(tensor.value->bytes().size());
   }
   Diagnostics diagnostics;
-  auto nest = parse_loop_nest(text, diagnostics, constants, "nest", &unknown);
+  auto nest = parse_loop_nest(text, diagnostics, constants, "nest", &unknown, bytes);
   if (nest) return *std::move(nest);
   const Diagnostic& first = diagnostics.entries().front();
   throw Damage(fmt::format("line {}: {}", first.place.line, first.message));

@@ -17,8 +17,8 @@ constexpr std::int64_t max_buffer_elements = std::int64_t{1} << 40;
 class NestParser {
  public:
   NestParser(std::string_view text, const std::string& file, const std::map<std::string, Tensor>& constants,
-             Diagnostics& diagnostics)
-      : cursor_(text, file, diagnostics), reader_(cursor_), stage_list_(cursor_, reader_, constants) {}
+             std::int64_t max_zero_bytes, Diagnostics& diagnostics)
+      : cursor_(text, file, diagnostics), reader_(cursor_), stage_list_(cursor_, reader_, constants, max_zero_bytes) {}
 
   Result<LoopNest> run() {
     try {
@@ -178,8 +178,8 @@ class NestParser {
 
 Result<LoopNest> parse_loop_nest(std::string_view text, Diagnostics& diagnostics,
                                  const std::map<std::string, Tensor>& constants, const std::string& file,
-                                 UnknownValues* unknown) {
-  NestParser parser(text, file, constants, diagnostics);
+                                 UnknownValues* unknown, std::int64_t max_zero_bytes) {
+  NestParser parser(text, file, constants, max_zero_bytes, diagnostics);
   auto nest = parser.run();
   if (unknown != nullptr) *unknown = parser.unknown();
   return nest;

@@ -4,12 +4,6 @@
 #include <optional>
 
 namespace stowage {
-namespace {
-
-/// A text may promise any shape; so much is made up as zeros at most.
-constexpr std::int64_t max_zero_bytes = std::int64_t{4} << 30;
-
-}  // namespace
 
 std::int64_t NameReader::number(std::string_view what, std::int64_t least, std::int64_t most) {
   const Token where = cursor_.peek();
@@ -99,7 +93,7 @@ Tensor StageListParser::constant(const Token& where, const StageTensor& tensor) 
     return given->second;
   }
   const std::int64_t bytes = element_count(tensor.shape) * byte_size(tensor.type);
-  if (bytes > max_zero_bytes || (zero_bytes_ += bytes) > max_zero_bytes) {
+  if (bytes > max_zero_bytes_ || (zero_bytes_ += bytes) > max_zero_bytes_) {
     cursor_.fail(where, "too-large", "the constants of this nest are too large to be made up as zeros");
   }
   unknown_.emplace(list_.tensors.size(), wanted);

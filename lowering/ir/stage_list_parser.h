@@ -63,8 +63,9 @@ class NameReader {
 
 class StageListParser {
  public:
-  StageListParser(TextCursor& cursor, NameReader& reader, const std::map<std::string, Tensor>& constants)
-      : cursor_(cursor), reader_(reader), constants_(constants) {}
+  StageListParser(TextCursor& cursor, NameReader& reader, const std::map<std::string, Tensor>& constants,
+                  std::int64_t max_zero_bytes)
+      : cursor_(cursor), reader_(reader), constants_(constants), max_zero_bytes_(max_zero_bytes) {}
 
   /// Reads a line, or a stage with all its lines, if it is one of this part.
   bool read_line();
@@ -100,6 +101,7 @@ class StageListParser {
   std::map<std::string, std::shared_ptr<const IndexTable>> tables_;
   std::vector<std::map<std::string, VarId>> axes_;  ///< by stage
   std::map<std::size_t, std::string> unknown_;
+  std::int64_t max_zero_bytes_;
   std::int64_t zero_bytes_ = 0;
   bool in_stage_ = false;
 };
