@@ -15,8 +15,9 @@ class LookupsCheck {
 
   Broken run() {
     Broken broken;
-    visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
-      if (!broken) broken = statement(s, around);
+    visit_with_enclosing_while(nest_, [&](const Stmt& s, const Enclosing& around) {
+      broken = statement(s, around);
+      return !broken;
     });
     return broken;
   }
@@ -47,8 +48,8 @@ class LookupsCheck {
     return std::nullopt;
   }
 
-  Broken origin(const Stmt& s, const Enclosing& around, int buffer) const {
-    return all(s, around, nest_.buffers[static_cast<std::size_t>(buffer)].origin);
+  Broken origin(const Stmt& s, const Enclosing& around, const BufferUse& use) const {
+    return all(s, around, origin_of(nest_, use));
   }
 
   /// Constants are looked up while an expression is made, so those must be inside before there is one.

@@ -119,5 +119,22 @@ TEST_CASE("structure: a buffer has the type of its tensor", "[verify]") {
         "structure: buffer TT has another type than T");
 }
 
+TEST_CASE("table-lookup: where a use says that its box begins", "[verify]") {
+  const auto loaded_from = [](const std::string& origin) {
+    return verdict(twice(
+        "    for ko < 2 of k {\n      let q = 5\n      get X[0:8] -> XX from [" + origin + "]\n      wait XX\n    }\n",
+        "c, ko, q"));
+  };
+  CHECK(loaded_from("t[0]") == "sound");
+  CHECK(loaded_from("t[ko]") ==
+        "table-lookup: statement 2 'get X[0:8] -> XX from [t[ko]]': looks up entry 1 of table t, which has 1");
+  CHECK(loaded_from("t[q]") ==
+        "table-lookup: statement 2 'get X[0:8] -> XX from [t[q]]': looks up entry 5 of table t, which has 1");
+  // A name of such an entry is not made use of.
+  CHECK(
+      verdict(twice("    let q = 5\n    let r = t[q]\n    get X[r:r + 8] -> XX from [r]\n    wait XX\n", "c, q, r")) ==
+      "table-lookup: statement 1 'let r = t[q]': looks up entry 5 of table t, which has 1");
+}
+
 }  // namespace
 }  // namespace stowage
