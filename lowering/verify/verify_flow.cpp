@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "lowering/verify/ldm_state.h"
+#include "lowering/verify/paths.h"
 #include "lowering/verify/slot_walk.h"
 #include "lowering/verify/verify_rules.h"
 
@@ -24,7 +25,7 @@ constexpr std::size_t max_remembered = 1'000'000;  ///< contents of slots
 
 class FlowCheck {
  public:
-  explicit FlowCheck(const LoopNest& nest) : nest_(nest), followed_(followed_in(nest)) {
+  explicit FlowCheck(const LoopNest& nest) : nest_(nest), followed_(followed_in(nest)), paths_(nest) {
     for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
       const Buffer& buffer = nest.buffers[b];
       first_cell_.push_back(static_cast<int>(cells_.size()));
@@ -149,12 +150,6 @@ class FlowCheck {
     return std::nullopt;
   }
 
-  static bool is_under_way(const State& state, const Flight& flight) {
-    return std::any_of(state.in_flight.begin(), state.in_flight.end(), [&](const Flight& other) {
-      return other.statement == flight.statement && other.cell == flight.cell;
-    });
-  }
-
   Broken statement(const Stmt& s) {
     if (is_too_far()) return too_far(s);
     if (const auto* loop = std::get_if<Loop>(&s.node)) return any_loop(s, *loop);
@@ -202,27 +197,30 @@ class FlowCheck {
     return std::nullopt;
   }
 
-  /// Trips are walked until one begins as an earlier one did; it can show nothing new. A transfer of a followed buffer
-  /// may cross from trip to trip where it is known how many there are.
+  /// Trips are walked until one begins as an earlier one did; it can show nothing new, and any of them may have been
+  /// the last. A transfer of a followed buffer may cross from trip to trip where it is known how many there are.
   Broken until_it_repeats(const Stmt& s, const Loop& loop) {
     const std::optional<std::int64_t> trips = slots_ ? slots_->trips(s) : std::nullopt;
     bool crosses = false;
-    std::set<State> begun;
-    for (std::int64_t trip = 0;; ++trip) {
-      if (crosses && trip == *trips) return std::nullopt;
-      const State after_trip = state_;
+    std::set<State> begun, left;
+    if (!trips && paths_.may_have_no_trip(s)) left.insert(state_);
+    for (std::int64_t trip = 0; !trips || trip < *trips; ++trip) {
       forget_moved(loop.variable);
       if (!crosses && !begun.insert(state_).second) {
-        state_ = after_trip;
-        return std::nullopt;
+        state_ = *left.begin();
+        for (const State& other : left) join(state_, other);
+        break;
       }
       const State before = state_;
       if (auto found = block(loop.body)) return found;
+      left.insert(state_);
       if (auto found = same_in_flight(s, before)) {
         if (!trips) return found;
         crosses = true;
       }
     }
+    forget_boxes([&](int box) { return slots_->moves_with(box, loop.variable); });
+    return std::nullopt;
   }
 
   /// What a buffer holds belongs to its origin; the next trip's is another one.
@@ -256,11 +254,7 @@ class FlowCheck {
     const State before = state_;
     if (auto found = block(guard.body)) return found;
     if (auto found = same_in_flight(s, before)) return found;
-    for (std::size_t c = 0; c < cells_.size(); ++c) {
-      Content& now = state_.contents[c];
-      const Content& then = before.contents[c];
-      now = now.box == then.box ? Content{std::min(now.holds, then.holds), now.box, now.writer} : Content{};
-    }
+    join(state_, before);
     return std::nullopt;
   }
 
@@ -312,7 +306,7 @@ class FlowCheck {
     for (const Flight& flight : awaited) state_.in_flight.erase(flight);
     for (const Flight& flight : awaited) {
       if (dma(flight.statement).direction != DmaDirection::get) continue;
-      Content loaded{Holds::complete, flight.box, flight.box == 0 ? -1 : flight.statement};
+      Content loaded{Holds::complete, flight.box, flight.statement};
       if (flight.box < 0) loaded = {};
       if (auto found = write(s, flight.cell, loaded)) return found;
     }
@@ -339,9 +333,17 @@ class FlowCheck {
     if (there.holds != Holds::complete) {
       return broken("read-before-there", s, fmt::format("{} is read, but {}", name_of(use.cell), text(there.holds)));
     }
-    if (there.box == 0) return std::nullopt;
+    if (there.box == 0) return last_part(s, use.cell);
     if (auto found = same_box(s, use)) return found;
     return slots_->touches_what_is_there(s, use.number, there.box);
+  }
+
+  /// Which part of its tensor a buffer holds was judged by what the last statement in front puts there.
+  Broken last_part(const Stmt& s, int index) {
+    const int last = paths_.last_writer(cell(index).buffer, s);
+    if (content(index).writer == last) return std::nullopt;
+    return broken("touches-what-is-there", s,
+                  fmt::format("{} may hold what another statement than {} put there", name_of(index), last));
   }
 
   /// A slot is used as the box that was put there.
@@ -393,17 +395,19 @@ class FlowCheck {
     }
     const Content before = content(output->cell);
     const bool continues = compute.part != Compute::Part::map;
-    if (continues && before.holds == Holds::nothing) {
+    const bool finishes = compute.part == Compute::Part::finish;
+    if (continues && !may_go_on(stage, compute.part, before.holds)) {
+      const std::string_view done = finishes ? "finished" : "accumulated into";
       return broken("read-before-there", s,
-                    fmt::format("{} is accumulated into, but {}", name_of(output->cell), text(before.holds)));
+                    fmt::format("{} is {}, but {}", name_of(output->cell), done, text(before.holds)));
     }
+    if (auto found = finishes && before.box == 0 ? last_part(s, output->cell) : Broken()) return found;
     if (continues && before.box > 0) {
       if (auto found = same_box(s, *output)) return found;
       if (auto found = slots_->touches_what_is_there(s, 0, before.box)) return found;
     }
-    const bool to_be_finished = compute.part != Compute::Part::finish && stage.finish != nullptr;
-    return write(s, output->cell,
-                 {to_be_finished ? Holds::partial : Holds::complete, output->box, output->box == 0 ? -1 : s.id});
+    const bool to_be_finished = !finishes && stage.finish != nullptr;
+    return write(s, output->cell, {to_be_finished ? Holds::partial : Holds::complete, output->box, s.id});
   }
 
   /// Every element is read before the very same bytes are written.
@@ -422,16 +426,9 @@ class FlowCheck {
     return true;
   }
 
-  /// A loop as it was entered.
-  struct LoopEntry {
-    int statement = 0;
-    std::vector<std::int64_t> values;  ///< of the variables that decide inside
-    State before;
-    friend auto operator<=>(const LoopEntry&, const LoopEntry&) = default;
-  };
-
   const LoopNest& nest_;
   Followed followed_;
+  Paths paths_;
   std::optional<SlotWalk> slots_;  ///< where a buffer is followed
   std::vector<Cell> cells_;
   std::vector<int> first_cell_;  ///< by buffer

@@ -100,11 +100,21 @@ TEST_CASE("a sum without all of its terms, or with some twice, is refused", "[ve
 
 TEST_CASE("a sum that is finished twice, in its loops or in part is refused", "[verify_results]") {
   const std::string finish = "    6    compute finish MM = mean(_) over x=4*xo:4*xo + 4\n";
-  CHECK(verdict(replaced(
-            replaced(replaced(mean_text, "    7    put", "    8    put"), "    8    wait 7", "    9    wait 8"), finish,
-            finish + "    7    compute finish MM = mean(_) over x=4*xo:4*xo + 4\n")) == "sum-finished-once");
-  const std::string narrow = "compute update MM = mean(AA) over x=4*xo:4*xo + 3";
-  CHECK(verdict("compute update MM = mean(AA) over x=4*xo:4*xo + 4", narrow) == "sum-finished-once");
+  const LoopNest twice = parsed(
+      replaced(replaced(replaced(mean_text, "    7    put", "    8    put"), "    8    wait 7", "    9    wait 8"),
+               finish, finish + "    7    compute finish MM = mean(_) over x=4*xo:4*xo + 4\n"));
+  CHECK(verify(twice, machine()) ==
+        "read-before-there: statement 7 'compute finish MM = mean(_) over x=4*xo:4*xo + 4': buffer MM is finished, but "
+        "it is complete");
+  CHECK(verify_results(twice, machine()) ==
+        "sum-finished-once: statement 7 'compute finish MM = mean(_) over x=4*xo:4*xo + 4': buffer MM is not finished "
+        "once, as a whole and behind its computation");
+  const LoopNest narrow = parsed(replaced(mean_text, "compute update MM = mean(AA) over x=4*xo:4*xo + 4",
+                                          "compute update MM = mean(AA) over x=4*xo:4*xo + 3"));
+  CHECK(verify(narrow, machine()) ==
+        "touches-what-is-there: statement 6 'compute finish MM = mean(_) over x=4*xo:4*xo + 4': touches 0..3 of "
+        "dimension 0 of M, of which buffer MM holds another part (xo = 0)");
+  CHECK(verify_results(narrow, machine()).value_or("right").starts_with("sum-finished-once: statement 6"));
 }
 
 TEST_CASE("a form that the emitter has no loops for is refused", "[verify_results]") {
