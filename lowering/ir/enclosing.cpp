@@ -15,26 +15,34 @@ Expression Enclosing::expression(const IndexExpr& e) const {
   return result;
 }
 
-void Enclosing::walk(const Block& block, const std::function<void(const Stmt&, const Enclosing&)>& visit) {
+bool Enclosing::walk(const Block& block, const std::function<bool(const Stmt&, const Enclosing&)>& visit) {
   for (const StmtPtr& statement : block) {
-    visit(*statement, *this);
+    if (!visit(*statement, *this)) return false;
     if (const auto* loop = std::get_if<Loop>(&statement->node)) {
       loops_.push_back({loop->variable.index(), expression(loop->extent)});
-      walk(loop->body, visit);
+      if (!walk(loop->body, visit)) return false;
       loops_.pop_back();
     } else if (const auto* guard = std::get_if<Guard>(&statement->node)) {
       EnclosingGuard conditions;
       for (const IndexExpr& e : guard->any_positive) conditions.push_back(expression(e));
       guards_.push_back(std::move(conditions));
-      walk(guard->body, visit);
+      if (!walk(guard->body, visit)) return false;
       guards_.pop_back();
     } else if (const auto* let = std::get_if<Let>(&statement->node)) {
       definitions_[let->variable.index()] = expression(let->value).expr;
     }
   }
+  return true;
 }
 
 void visit_with_enclosing(const LoopNest& nest, const std::function<void(const Stmt&, const Enclosing&)>& visit) {
+  visit_with_enclosing_while(nest, [&](const Stmt& s, const Enclosing& around) {
+    visit(s, around);
+    return true;
+  });
+}
+
+void visit_with_enclosing_while(const LoopNest& nest, const std::function<bool(const Stmt&, const Enclosing&)>& visit) {
   Enclosing(nest).walk(nest.body, visit);
 }
 

@@ -39,9 +39,9 @@ class Enclosing {
   [[nodiscard]] std::size_t slots() const { return nest_->variables.size() + nest_->buffers.size(); }
 
  private:
-  friend void visit_with_enclosing(const LoopNest& nest,
-                                   const std::function<void(const Stmt&, const Enclosing&)>& visit);
-  void walk(const Block& block, const std::function<void(const Stmt&, const Enclosing&)>& visit);
+  friend void visit_with_enclosing_while(const LoopNest& nest,
+                                         const std::function<bool(const Stmt&, const Enclosing&)>& visit);
+  bool walk(const Block& block, const std::function<bool(const Stmt&, const Enclosing&)>& visit);
 
   const LoopNest* nest_;
   std::vector<IndexExpr> definitions_;  ///< of let variables; others are themselves
@@ -52,6 +52,9 @@ class Enclosing {
 /// Calls `visit` for every statement in program order. A Let is visited before it takes effect, a Loop or Guard before
 /// its body.
 void visit_with_enclosing(const LoopNest& nest, const std::function<void(const Stmt&, const Enclosing&)>& visit);
+
+/// The same until `visit` says false: nothing is made of that statement's expressions, nor of those behind it.
+void visit_with_enclosing_while(const LoopNest& nest, const std::function<bool(const Stmt&, const Enclosing&)>& visit);
 
 /// Values of all slots for a core: its coordinates, everything else 0.
 std::vector<std::int64_t> values_of_core(const LoopNest& nest, std::int64_t core);

@@ -2,6 +2,7 @@
 // What is known of the LDM at one point of the walk of verify_flow().
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -25,11 +26,13 @@ inline std::string_view text(Holds holds) {
   return texts[static_cast<std::size_t>(holds)];
 }
 
+constexpr int several_writers = -2;  ///< on one path this statement, on another one that
+
 /// What a slot holds. Of a buffer that is not followed it is the box of the trip, without a number.
 struct Content {
   Holds holds = Holds::nothing;
   int box = 0;      ///< SlotWalk::box
-  int writer = -1;  ///< statement; of followed buffers
+  int writer = -1;  ///< get or computation
   friend auto operator<=>(const Content&, const Content&) = default;
 };
 
@@ -48,6 +51,20 @@ struct State {
   std::vector<Content> contents;  ///< by cell
   std::set<Flight> in_flight;
   friend auto operator<=>(const State&, const State&) = default;
+};
+
+inline bool is_under_way(const State& state, const Flight& flight) {
+  return std::any_of(state.in_flight.begin(), state.in_flight.end(), [&](const Flight& other) {
+    return other.statement == flight.statement && other.cell == flight.cell && other.into == flight.into;
+  });
+}
+
+/// A loop as it was entered.
+struct LoopEntry {
+  int statement = 0;
+  std::vector<std::int64_t> values;  ///< of the variables that decide inside
+  State before;
+  friend auto operator<=>(const LoopEntry&, const LoopEntry&) = default;
 };
 
 /// A slot of a buffer.

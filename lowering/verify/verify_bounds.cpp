@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace {
 /// The part of a tensor that a buffer holds: what was last loaded or computed there, over core and loop variables.
 struct Provided {
   std::vector<Hull> part;
-  std::set<std::size_t> variables;
+  std::vector<EnclosingLoop> loops;  ///< around that statement
 };
 
 class BoundsCheck {
@@ -186,7 +186,7 @@ class BoundsCheck {
   Broken filling(const Stmt& s, const Enclosing& around, const Fill& fill) const {
     if (!fill.around) return std::nullopt;
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(fill.buffer)];
-    const Provided* const provided = provided_here(around, fill.buffer);
+    const auto provided = provided_here(around, fill.buffer);
     for (std::size_t d = 0; d < fill.around->size(); ++d) {
       const Range& kept = (*fill.around)[d];
       const IndexExpr end = kept.start + kept.extent;
@@ -196,8 +196,8 @@ class BoundsCheck {
                         "fill-in-buffer"};
         if (auto broken = holds(s, around, fact, {})) return broken;
       }
-      if (provided == nullptr) continue;
-      const Hull part{provided->part[d].low - buffer.origin[d], provided->part[d].high - buffer.origin[d]};
+      if (!provided) continue;
+      const Hull part{(*provided)[d].low - buffer.origin[d], (*provided)[d].high - buffer.origin[d]};
       const std::vector<IndexExpr> conditions = {part.high - part.low + 1};
       for (const IndexExpr& distance : {part.low - kept.start, end - 1 - part.high}) {
         const Fact fact{distance, part.low, part.high, what + ", which are filled over", "fill-over-data"};
@@ -210,33 +210,36 @@ class BoundsCheck {
   /// What the slots of a followed buffer hold says verify_flow().
   void provide(int buffer, const Enclosing& around, const std::vector<Range>& ranges, std::size_t rank) {
     if (followed_.is_followed(buffer)) return;
-    Provided& provided = provided_[buffer] = {};
+    Provided& provided = provided_[buffer] = {{}, around.loops()};
     for (std::size_t d = 0; d < rank; ++d) {
       const Expression low = around.expression(ranges[d].start);
       const Expression high = around.expression(ranges[d].start + ranges[d].extent - 1);
-      provided.variables.insert(low.variables.begin(), low.variables.end());
-      provided.variables.insert(high.variables.begin(), high.variables.end());
       provided.part.push_back({low.expr, high.expr});
     }
   }
 
-  /// The part of a buffer that holds something, if it can be named here; null where there is none (which verify_flow()
-  /// finds) or where it depends on loops that have ended.
-  const Provided* provided_here(const Enclosing& around, int buffer) const {
+  /// The part of a buffer that holds something; nothing where there is none, which verify_flow() finds. Of a loop that
+  /// has ended it is what the last trip put there.
+  std::optional<std::vector<Hull>> provided_here(const Enclosing& around, int buffer) const {
     const auto found = provided_.find(buffer);
-    if (found == provided_.end()) return nullptr;
-    std::set<std::size_t> known;
-    for (const CoreAxis& axis : nest_.core_grid) known.insert(axis.variable.index());
-    for (const EnclosingLoop& loop : around.loops()) known.insert(loop.variable);
-    const auto& needed = found->second.variables;
-    return std::includes(known.begin(), known.end(), needed.begin(), needed.end()) ? &found->second : nullptr;
+    if (found == provided_.end()) return std::nullopt;
+    std::vector<Hull> part = found->second.part;
+    const auto& loops = found->second.loops;
+    for (std::size_t l = loops.size(); l-- > 0;) {
+      if (l < around.loops().size() && around.loops()[l].variable == loops[l].variable) break;
+      const auto at_last = [&](VarId v) {
+        return v.index() == loops[l].variable ? loops[l].trips.expr - 1 : IndexExpr(v);
+      };
+      for (Hull& hull : part) hull = {substitute(hull.low, at_last), substitute(hull.high, at_last)};
+    }
+    return part;
   }
 
   /// What is touched of a tensor is what was loaded or computed; beyond the tensor lies padding.
   Broken inside_provided(const Stmt& s, const Enclosing& around, int index, const std::vector<Hull>& touched,
                          std::vector<IndexExpr> conditions) const {
-    const Provided* const provided = provided_here(around, index);
-    if (provided == nullptr) return std::nullopt;
+    const auto provided = provided_here(around, index);
+    if (!provided) return std::nullopt;
     const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(index)];
     const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
     std::vector<Hull> in_tensor;
@@ -247,7 +250,7 @@ class BoundsCheck {
     for (std::size_t d = 0; d < touched.size(); ++d) {
       const std::string what =
           fmt::format("dimension {} of {}, of which buffer {} holds another part", d, tensor.name, buffer.name);
-      const Hull& part = provided->part[d];
+      const Hull& part = (*provided)[d];
       for (const IndexExpr& distance : {in_tensor[d].low - part.low, part.high - in_tensor[d].high}) {
         const Fact fact{distance, in_tensor[d].low, in_tensor[d].high, what, "touches-what-is-there"};
         if (auto broken = holds(s, around, fact, conditions)) return broken;
@@ -283,6 +286,11 @@ class BoundsCheck {
         if (auto broken = inside_buffer(s, around, *compute.read_buffers[r], d, touched[d], conditions)) return broken;
       }
       if (auto broken = inside_provided(s, around, *compute.read_buffers[r], touched, conditions)) return broken;
+    }
+    if (compute.part == Compute::Part::finish) {
+      std::vector<Hull> summed;
+      for (const Range& range : compute.box) summed.push_back({range.start, range.start + range.extent - 1});
+      if (auto broken = inside_provided(s, around, compute.output_buffer, summed, conditions)) return broken;
     }
     provide(compute.output_buffer, around, compute.box, static_cast<std::size_t>(stage.spatial));
     return std::nullopt;

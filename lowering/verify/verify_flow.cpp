@@ -15,6 +15,7 @@
 
 #include "lowering/verify/cells.h"
 #include "lowering/verify/ldm_state.h"
+#include "lowering/verify/paths.h"
 #include "lowering/verify/slot_walk.h"
 #include "lowering/verify/verify_rules.h"
 
@@ -26,7 +27,7 @@ constexpr std::size_t max_remembered = 1'000'000;  ///< contents of slots
 
 class FlowCheck {
  public:
-  explicit FlowCheck(const LoopNest& nest) : nest_(nest), followed_(followed_in(nest)), cells_(nest) {
+  explicit FlowCheck(const LoopNest& nest) : nest_(nest), followed_(followed_in(nest)), paths_(nest), cells_(nest) {
     if (cells_.too_many()) return;
     state_.contents.resize(cells_.size());
     visit_statements(nest.body, [&](const Stmt& s) {
@@ -127,12 +128,6 @@ class FlowCheck {
     return std::nullopt;
   }
 
-  static bool is_under_way(const State& state, const Flight& flight) {
-    return std::any_of(state.in_flight.begin(), state.in_flight.end(), [&](const Flight& other) {
-      return other.statement == flight.statement && other.cell == flight.cell && other.into == flight.into;
-    });
-  }
-
   Broken statement(const Stmt& s) {
     if (is_too_far()) return too_far(s);
     if (const auto* loop = std::get_if<Loop>(&s.node)) return any_loop(s, *loop);
@@ -181,27 +176,30 @@ class FlowCheck {
     return std::nullopt;
   }
 
-  /// Trips are walked until one begins as an earlier one did; it can show nothing new. A transfer of a followed buffer
-  /// may cross from trip to trip where it is known how many there are.
+  /// Trips are walked until one begins as an earlier one did; it can show nothing new, and any of them may have been
+  /// the last. A transfer of a followed buffer may cross from trip to trip where it is known how many there are.
   Broken until_it_repeats(const Stmt& s, const Loop& loop) {
     const std::optional<std::int64_t> trips = slots_ ? slots_->trips(s) : std::nullopt;
     bool crosses = false;
-    std::set<State> begun;
-    for (std::int64_t trip = 0;; ++trip) {
-      if (crosses && trip == *trips) return std::nullopt;
-      const State after_trip = state_;
+    std::set<State> begun, left;
+    if (!trips && paths_.may_have_no_trip(s)) left.insert(state_);
+    for (std::int64_t trip = 0; !trips || trip < *trips; ++trip) {
       forget_moved(loop.variable);
       if (!crosses && !begun.insert(state_).second) {
-        state_ = after_trip;
-        return std::nullopt;
+        state_ = *left.begin();
+        for (const State& other : left) join(state_, other);
+        break;
       }
       const State before = state_;
       if (auto found = block(loop.body)) return found;
+      left.insert(state_);
       if (auto found = same_in_flight(s, before)) {
         if (!trips) return found;
         crosses = true;
       }
     }
+    forget_boxes([&](int box) { return slots_->moves_with(box, loop.variable); });
+    return std::nullopt;
   }
 
   /// What a buffer holds belongs to its origin; the next trip's is another one.
@@ -236,11 +234,7 @@ class FlowCheck {
     const State before = state_;
     if (auto found = block(guard.body)) return found;
     if (auto found = same_in_flight(s, before)) return found;
-    for (std::size_t c = 0; c < cells_.size(); ++c) {
-      Content& now = state_.contents[c];
-      const Content& then = before.contents[c];
-      now = now.box == then.box ? Content{std::min(now.holds, then.holds), now.box, now.writer} : Content{};
-    }
+    join(state_, before);
     return std::nullopt;
   }
 
@@ -313,7 +307,7 @@ class FlowCheck {
     for (const Flight& flight : ended) state_.in_flight.erase(flight);
     for (const Flight& flight : ended) {
       if (!flight.fills) continue;
-      Content loaded{Holds::complete, flight.box, flight.box == 0 ? -1 : flight.statement};
+      Content loaded{Holds::complete, flight.box, flight.statement};
       if (flight.box < 0) loaded = {};
       if (auto found = write(s, flight.cell, loaded)) return found;
     }
@@ -341,9 +335,17 @@ class FlowCheck {
       return broken("read-before-there", s,
                     fmt::format("{} is read, but {}", cells_.name(use.cell), text(there.holds)));
     }
-    if (there.box == 0) return std::nullopt;
+    if (there.box == 0) return last_part(s, use.cell);
     if (auto found = same_box(s, use)) return found;
     return slots_->touches_what_is_there(s, use.number, there.box);
+  }
+
+  /// Which part of its tensor a buffer holds was judged by what the last statement in front puts there.
+  Broken last_part(const Stmt& s, int index) {
+    const int last = paths_.last_writer(cells_[index].buffer, s);
+    if (content(index).writer == last) return std::nullopt;
+    return broken("touches-what-is-there", s,
+                  fmt::format("{} may hold what another statement than {} put there", cells_.name(index), last));
   }
 
   /// A slot is used as the box that was put there.
@@ -395,17 +397,19 @@ class FlowCheck {
     }
     const Content before = content(output->cell);
     const bool continues = compute.part != Compute::Part::map;
-    if (continues && before.holds == Holds::nothing) {
+    const bool finishes = compute.part == Compute::Part::finish;
+    if (continues && !may_go_on(stage, compute.part, before.holds)) {
+      const std::string_view done = finishes ? "finished" : "accumulated into";
       return broken("read-before-there", s,
-                    fmt::format("{} is accumulated into, but {}", cells_.name(output->cell), text(before.holds)));
+                    fmt::format("{} is {}, but {}", cells_.name(output->cell), done, text(before.holds)));
     }
+    if (auto found = finishes && before.box == 0 ? last_part(s, output->cell) : Broken()) return found;
     if (continues && before.box > 0) {
       if (auto found = same_box(s, *output)) return found;
       if (auto found = slots_->touches_what_is_there(s, 0, before.box)) return found;
     }
-    const bool to_be_finished = compute.part != Compute::Part::finish && stage.finish != nullptr;
-    return write(s, output->cell,
-                 {to_be_finished ? Holds::partial : Holds::complete, output->box, output->box == 0 ? -1 : s.id});
+    const bool to_be_finished = !finishes && stage.finish != nullptr;
+    return write(s, output->cell, {to_be_finished ? Holds::partial : Holds::complete, output->box, s.id});
   }
 
   /// Every element is read before the very same bytes are written.
@@ -424,16 +428,9 @@ class FlowCheck {
     return true;
   }
 
-  /// A loop as it was entered.
-  struct LoopEntry {
-    int statement = 0;
-    std::vector<std::int64_t> values;  ///< of the variables that decide inside
-    State before;
-    friend auto operator<=>(const LoopEntry&, const LoopEntry&) = default;
-  };
-
   const LoopNest& nest_;
   Followed followed_;
+  Paths paths_;
   std::optional<SlotWalk> slots_;  ///< where a buffer is followed
   Cells cells_;
   std::map<int, const Stmt*> transfers_;

@@ -15,8 +15,9 @@ class LookupsCheck {
 
   Broken run() {
     Broken broken;
-    visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
-      if (!broken) broken = statement(s, around);
+    visit_with_enclosing_while(nest_, [&](const Stmt& s, const Enclosing& around) {
+      broken = statement(s, around);
+      return !broken;
     });
     return broken;
   }

@@ -22,14 +22,17 @@ constexpr std::int64_t max_tiles = 4'000'000;
 
 /// Where a statement stands.
 struct Position {
-  std::vector<std::size_t> loops;  ///< their variables, outermost first
-  std::size_t guards = 0;
+  std::vector<std::size_t> loops;              ///< their variables, outermost first
+  std::vector<std::vector<IndexExpr>> guards;  ///< what they ask for, over core and loop variables
 };
 
 Position position_of(const Enclosing& around) {
   Position position;
   for (const EnclosingLoop& loop : around.loops()) position.loops.push_back(loop.variable);
-  position.guards = around.guards().size();
+  for (const EnclosingGuard& guard : around.guards()) {
+    std::vector<IndexExpr>& asked = position.guards.emplace_back();
+    for (const Expression& e : guard) asked.push_back(e.expr);
+  }
   return position;
 }
 
@@ -213,7 +216,7 @@ class ResultsCheck {
              counted.offset < other.offset + other.bytes();
     });
     const Position here = position_of(around);
-    const bool is_there = c.there && c.begins.guards == 0 && is_around(c.begins, here) && !is_inside_sum(c, here);
+    const bool is_there = c.there && c.begins.guards.empty() && is_around(c.begins, here) && !is_inside_sum(c, here);
     if (is_integer(counted.type) && is_there && !overlaps) return std::nullopt;
     return broken_rule(nest_, "value-is-there", s,
                        fmt::format("an index is the value of buffer {}, which {}", counted.name,

@@ -119,5 +119,132 @@ TEST_CASE("structure: a buffer has the type of its tensor", "[verify]") {
         "structure: buffer TT has another type than T");
 }
 
+TEST_CASE("table-lookup: where a use says that its box begins", "[verify]") {
+  const auto loaded_from = [](const std::string& origin) {
+    return verdict(twice(
+        "    for ko < 2 of k {\n      let q = 5\n      get X[0:8] -> XX from [" + origin + "]\n      wait XX\n    }\n",
+        "c, ko, q"));
+  };
+  CHECK(loaded_from("t[0]") == "sound");
+  CHECK(loaded_from("t[ko]") ==
+        "table-lookup: statement 2 'get X[0:8] -> XX from [t[ko]]': looks up entry 1 of table t, which has 1");
+  CHECK(loaded_from("t[q]") ==
+        "table-lookup: statement 2 'get X[0:8] -> XX from [t[q]]': looks up entry 5 of table t, which has 1");
+  // A name of such an entry is not made use of.
+  CHECK(
+      verdict(twice("    let q = 5\n    let r = t[q]\n    get X[r:r + 8] -> XX from [r]\n    wait XX\n", "c, q, r")) ==
+      "table-lookup: statement 1 'let r = t[q]': looks up entry 5 of table t, which has 1");
+}
+
+TEST_CASE("read-before-there: a loop that may have no trip leaves what was there", "[verify]") {
+  const auto loop_of = [](const std::string& trips, const std::string& wait) {
+    return verdict(
+        twice("    for ko < " + trips + " of k {\n      get X[0:8] -> XX from [0]\n      wait " + wait + "\n    }\n"));
+  };
+  const std::string refused =
+      "read-before-there: statement 3 'compute map YY = twice(XX from [0]) over x=c:c + 1, i=0:8': buffer XX is read, "
+      "but nothing was put there";
+  CHECK(loop_of("c", "XX") == refused);
+  CHECK(loop_of("c + 1", "XX") == "sound");
+  CHECK(loop_of("2 - c", "1") == "sound");
+  // The same where no buffer is followed.
+  const auto plain = [&](const std::string& trips) {
+    return verdict(
+        replaced(replaced(twice("    for ko < " + trips + " of k {\n      get X[0:8] -> XX\n      wait 1\n    }\n"),
+                          "twice(XX from [0])", "twice(XX)"),
+                 "wait YY", "wait 4"));
+  };
+  CHECK(plain("c") == replaced(refused, " from [0]", ""));
+  CHECK(plain("2 - c") == "sound");
+}
+
+TEST_CASE("touches-what-is-there: the same part on every path", "[verify]") {
+  const auto reads = [](const std::string& body) {
+    return verdict(replaced(replaced(twice(body), "twice(XX from [0])", "twice(XX)"), "wait YY", "wait 6"));
+  };
+  const std::string first = "    0  get X[0:4] -> XX\n    1  wait 0\n";
+  const std::string all = "    3    get X[0:8] -> XX\n    4    wait 3\n       }\n";
+  const std::string refused =
+      "touches-what-is-there: statement 5 'compute map YY = twice(XX) over x=c:c + 1, i=0:8': buffer XX may hold what "
+      "another statement than 3 put there";
+  CHECK(reads(first + "    2  if any(c) > 0 {\n" + all) == refused);
+  CHECK(reads(first + "    2  for ko < c of k {\n" + all) == refused);
+  CHECK(reads(first + "    2  for ko < c + 1 of k {\n" + all) == "sound");
+  // The second trip finds what the first one has put there behind the computation.
+  const std::string text = twice("    0  get X[0:8] -> XX\n    1  wait 0\n    2  for ko < 2 of x {\n");
+  CHECK(verdict(text.substr(0, text.find("    compute")) +
+                "    3    compute map YY = twice(XX) over x=c:c + 1, i=0:8\n"
+                "    4    get X[0:4] -> XX\n    5    wait 4\n       }\n"
+                "    6  put YY -> Y[c:c + 1, 0:8]\n    7  wait 6\n  }\n}\n") ==
+        "touches-what-is-there: statement 3 'compute map YY = twice(XX) over x=c:c + 1, i=0:8': buffer XX may hold "
+        "what another statement than 0 put there");
+}
+
+TEST_CASE("touches-what-is-there: of a loop that has ended, what its last trip loaded", "[verify]") {
+  const auto loaded = [](const std::string& part, const std::string& wait) {
+    return verdict(replaced(
+        replaced(twice("    for ko < 3 of k {\n      get X[" + part + "] -> XX\n      wait " + wait + "\n    }\n"),
+                 "twice(XX from [0])", "twice(XX)"),
+        "wait YY", "wait 4"));
+  };
+  const std::string statement = "statement 3 'compute map YY = twice(XX) over x=c:c + 1, i=0:8': ";
+  CHECK(loaded("0:2*ko + 4", "1") == "sound");
+  CHECK(loaded("2*ko:2*ko + 2", "1") == "touches-what-is-there: " + statement +
+                                            "touches 0..7 of dimension 0 of X, of which buffer XX holds another part");
+  CHECK(loaded("2*ko:2*ko + 2", "XX") ==
+        "read-before-there: " + statement + "buffer XX is read, but nothing was put there");
+}
+
+TEST_CASE("read-before-there: what is finished is what was summed up", "[verify]") {
+  const std::string text = R"(nest mean {
+  input A f32[2,8]
+  output M f32[2]
+  stage mean {
+    M[x < 2] = sum over k < 8 of #0
+    #0 = A[x, k]
+    finish (acc * 0.125)
+  }
+  variables c
+  core c < 2 of k stride 1
+  memory A = A strides [8, 1]
+  memory M = M strides [1] written
+  ldm 96 bytes
+  buffer AA f32[2,8] at 0, 64 bytes = A[0, 0]
+  buffer MM f32[2] at 64, 8 bytes = M[0]
+  body {
+    get A[0:2, 0:8] -> AA
+    wait 0
+    fill MM with 0
+    if any(1) > 0 {
+      compute update MM = mean(AA) over x=0:2, k=0:8
+    }
+    compute finish MM = mean(_) over x=0:2
+    put MM -> M[c:c + 1]
+    wait 6
+  }
+}
+)";
+  const std::string finish = "    compute finish MM = mean(_) over x=0:2\n";
+  const std::string guarded = "    if any(1) > 0 {\n      compute update MM = mean(AA) over x=0:2, k=0:8\n    }\n";
+  const std::string update = "    compute update MM = mean(AA) over x=0:2, k=0:8\n    barrier\n";
+  const std::string at_once = replaced(text, guarded, update);
+  CHECK(verdict(at_once) == "sound");
+  CHECK(
+      verdict(replaced(text, "any(1)", "any(c)")) ==
+      "read-before-there: statement 5 'compute finish MM = mean(_) over x=0:2': buffer MM is finished, but it is only "
+      "filled");
+  CHECK(verdict(replaced(at_once, "    barrier\n", finish)) ==
+        "read-before-there: statement 5 'compute finish MM = mean(_) over x=0:2': buffer MM is finished, but it is "
+        "complete");
+  CHECK(verdict(replaced(replaced(at_once, "    barrier\n", ""), finish,
+                         finish + update.substr(0, update.find('\n') + 1))) ==
+        "read-before-there: statement 5 'compute update MM = mean(AA) over x=0:2, k=0:8': buffer MM is accumulated "
+        "into, but it is complete");
+  CHECK(
+      verdict(replaced(at_once, "mean(AA) over x=0:2", "mean(AA) over x=0:1")) ==
+      "touches-what-is-there: statement 5 'compute finish MM = mean(_) over x=0:2': touches 0..1 of dimension 0 of M, "
+      "of which buffer MM holds another part");
+}
+
 }  // namespace
 }  // namespace stowage

@@ -101,11 +101,54 @@ TEST_CASE("a sum without all of its terms, or with some twice, is refused", "[ve
 
 TEST_CASE("a sum that is finished twice, in its loops or in part is refused", "[verify_results]") {
   const std::string finish = "    6    compute finish MM = mean(_) over x=4*xo:4*xo + 4\n";
-  CHECK(verdict(replaced(
-            replaced(replaced(mean_text, "    7    put", "    8    put"), "    8    wait 7", "    9    wait 8"), finish,
-            finish + "    7    compute finish MM = mean(_) over x=4*xo:4*xo + 4\n")) == "sum-finished-once");
-  const std::string narrow = "compute update MM = mean(AA) over x=4*xo:4*xo + 3";
-  CHECK(verdict("compute update MM = mean(AA) over x=4*xo:4*xo + 4", narrow) == "sum-finished-once");
+  const LoopNest twice = parsed(
+      replaced(replaced(replaced(mean_text, "    7    put", "    8    put"), "    8    wait 7", "    9    wait 8"),
+               finish, finish + "    7    compute finish MM = mean(_) over x=4*xo:4*xo + 4\n"));
+  CHECK(verify(twice, machine()) ==
+        "read-before-there: statement 7 'compute finish MM = mean(_) over x=4*xo:4*xo + 4': buffer MM is finished, but "
+        "it is complete");
+  CHECK(verify_results(twice, machine()) ==
+        "sum-finished-once: statement 7 'compute finish MM = mean(_) over x=4*xo:4*xo + 4': buffer MM is not finished "
+        "once, as a whole and behind its computation");
+  const LoopNest narrow = parsed(replaced(mean_text, "compute update MM = mean(AA) over x=4*xo:4*xo + 4",
+                                          "compute update MM = mean(AA) over x=4*xo:4*xo + 3"));
+  CHECK(verify(narrow, machine()) ==
+        "touches-what-is-there: statement 6 'compute finish MM = mean(_) over x=4*xo:4*xo + 4': touches 0..3 of "
+        "dimension 0 of M, of which buffer MM holds another part (xo = 0)");
+  CHECK(verify_results(narrow, machine()).value_or("right").starts_with("sum-finished-once: statement 6"));
+}
+
+TEST_CASE("a sum of which a guard leaves out terms is refused", "[verify_results]") {
+  // Guards that are evaluated, because a transfer is awaited in one.
+  const auto guarded_by = [](const std::string& guard) {
+    const std::string text = mean_text;
+    return text.substr(0, text.find("    0  for")) + R"(
+    0  for xo < 2 of x {
+    1    if any(1) > 0 {
+    2      fill MM with 0
+         }
+    3    for ko < 4 of k {
+    4      get A[4*xo:4*xo + 4, 16*ko:16*ko + 16] -> AA
+    5      wait 4
+    6      if any()" +
+           guard + R"() > 0 {
+    7        compute update MM = mean(AA) over x=4*xo:4*xo + 4, k=16*ko:16*ko + 16
+           }
+         }
+    8    if any(1) > 0 {
+    9      compute finish MM = mean(_) over x=4*xo:4*xo + 4
+         }
+   10    put MM -> M[4*xo:4*xo + 4]
+   11    if any(1) > 0 {
+   12      wait 10
+         }
+       }
+  }
+}
+)";
+  };
+  CHECK(verdict(guarded_by("1")) == "right");
+  CHECK(verdict(guarded_by("xo, 1 - ko")) == "sum-starts-once");
 }
 
 TEST_CASE("a form that the emitter has no loops for is refused", "[verify_results]") {
