@@ -102,6 +102,19 @@ TEST_CASE("what differs most between two estimates is named, with the direction 
   CHECK(largest_change(before, before).term == nullptr);
 }
 
+TEST_CASE("a cost that only the earlier of two estimates has is told too") {
+  const ComputeCost computation{.stage = "conv", .points_of_busiest = 100, .operations = 1, .operations_per_cycle = 1};
+  const TimeEstimate before{{{computation, 100}, {FillCost{70}, 70}}, 170, 0};
+  const TimeEstimate after{{{computation, 90}}, 90, 0};
+  const std::vector<const TimeTerm*> gone = terms_gone(before, after);
+  REQUIRE(gone.size() == 1);
+  CHECK(name_of(gone[0]->cost) == "fill");
+  CHECK(terms_gone(after, before).empty());
+  const TermChange change = largest_change(before, after);
+  CHECK(change.term == gone[0]);
+  CHECK(change.cycles == -70);
+}
+
 TEST_CASE("the best bandwidth up to a block is that of a smaller one where the curve falls") {
   Target target = round_target();
   target.dma_bandwidth = {{128, 40e9}, {256, 20e9}, {512, 30e9}};
