@@ -116,7 +116,7 @@ TEST_CASE("a target of another family has that family's keys and prints as a fil
   const std::vector<TargetFamily> families = {{"banked", [](TomlTable& table, Target& target) {
                                                  table.read("banks", target.own["banks"], 1, 64, Need::required);
                                                }}};
-  const std::string text = "name = \"one\"\nsummary = \"\"\nfamily = \"banked\"\nclock_hz = 500000000\nbanks = 4\n";
+  const std::string text = "name = 'one'\nsummary = ''\nfamily = 'banked'\nclock_hz = 500000000\nbanks = 4\n";
   Diagnostics diagnostics;
   const auto target = parse_target(text, "t.toml", {}, diagnostics, families);
   INFO(format_diagnostics(diagnostics));
@@ -133,7 +133,8 @@ TEST_CASE("a target of another family has that family's keys and prints as a fil
         "t.toml: error: 'banks' is missing: a number was wanted [missing-key]\n"
         "t.toml:4:1: error: unknown key 'ldm_bytes' [unknown-key]\n"
         "    ldm_bytes = 64\n"
-        "    ^^^^^^^^^\n");
+        "    ^^^^^^^^^\n"
+        "  help: known are: banks, clock_hz, family, name, summary\n");
 }
 
 TEST_CASE("Athread is the family of a target that names none, and is not written") {
