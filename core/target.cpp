@@ -61,6 +61,26 @@ void check_alignment(TomlTable& table, std::string_view key, std::int64_t value,
   }
 }
 
+void read_athread(TomlTable& table, Target& target) {
+  const Need required = Need::required;
+  table.read("cores", target.cores, {1, 4096}, required);
+  table.read("mesh_rows", target.mesh_rows, {1, 64}, required);
+  table.read("mesh_columns", target.mesh_columns, {1, 64}, required);
+  table.read("clock_hz", target.clock_hz, 1e3, 1e12, required);
+  table.read("vector_lanes", target.vector_lanes, {1, 64}, required);
+  table.read("vector_flops_per_cycle", target.vector_flops_per_cycle, 1e-3, 1e6, required);
+  table.read("scalar_flops_per_cycle", target.scalar_flops_per_cycle, 1e-3, 1e6, required);
+  table.read("ldm_bytes", target.ldm_bytes, {64, gibibyte}, required);
+  table.read("ldm_reserved", target.ldm_reserved, {0, gibibyte}, required);
+  table.read("ldm_alignment", target.ldm_alignment, {1, 4096}, required);
+  table.read("good_block_bytes", target.good_block_bytes, {1, gibibyte}, required);
+  table.read("dma_alignment", target.dma_alignment, {1, 4096}, required);
+  table.read("dram_line_bytes", target.dram_line_bytes, {1, 1 << 20}, required);
+  table.read("dma_startup_cycles", target.dma_startup_cycles, 0.0, 1e9, required);
+  table.read("launch_seconds", target.launch_seconds, 0.0, 10.0, required);
+  read_bandwidth(table, target);
+}
+
 /// Relations between keys that are right by themselves.
 void check_relations(TomlTable& table, const Target& target) {
   if (target.cores > target.mesh_rows * target.mesh_columns) {
@@ -107,6 +127,12 @@ std::vector<std::pair<std::string, std::string>> target_values(const Target& tar
   // for a number all the same.
   add("name", quoted_toml(target.name));
   add("summary", quoted_toml(target.summary));
+  if (target.family != athread_family) {
+    add("family", quoted_toml(target.family));
+    add("clock_hz", target.clock_hz);
+    for (const auto& [key, value] : target.own) add(key, value);
+    return values;
+  }
   add("cores", target.cores);
   add("mesh_rows", target.mesh_rows);
   add("mesh_columns", target.mesh_columns);
@@ -141,7 +167,7 @@ Result<std::string> read_text(const std::string& path, Diagnostics& diagnostics)
 }  // namespace
 
 Result<Target> parse_target(std::string_view toml, const std::string& file, const std::vector<std::string>& overrides,
-                            Diagnostics& diagnostics) {
+                            Diagnostics& diagnostics, std::span<const TargetFamily> families) {
   Diagnostics own;
   const auto parsed = TomlTable::parse(toml, file, own);
   if (!parsed) {
@@ -152,27 +178,25 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
   table.overlay(overrides, "--set target.");
 
   Target target;
-  const Need required = Need::required;
-  table.read("name", target.name, required);
+  table.read("name", target.name, Need::required);
   table.read("summary", target.summary);
-  table.read("cores", target.cores, {1, 4096}, required);
-  table.read("mesh_rows", target.mesh_rows, {1, 64}, required);
-  table.read("mesh_columns", target.mesh_columns, {1, 64}, required);
-  table.read("clock_hz", target.clock_hz, 1e3, 1e12, required);
-  table.read("vector_lanes", target.vector_lanes, {1, 64}, required);
-  table.read("vector_flops_per_cycle", target.vector_flops_per_cycle, 1e-3, 1e6, required);
-  table.read("scalar_flops_per_cycle", target.scalar_flops_per_cycle, 1e-3, 1e6, required);
-  table.read("ldm_bytes", target.ldm_bytes, {64, gibibyte}, required);
-  table.read("ldm_reserved", target.ldm_reserved, {0, gibibyte}, required);
-  table.read("ldm_alignment", target.ldm_alignment, {1, 4096}, required);
-  table.read("good_block_bytes", target.good_block_bytes, {1, gibibyte}, required);
-  table.read("dma_alignment", target.dma_alignment, {1, 4096}, required);
-  table.read("dram_line_bytes", target.dram_line_bytes, {1, 1 << 20}, required);
-  table.read("dma_startup_cycles", target.dma_startup_cycles, 0.0, 1e9, required);
-  table.read("launch_seconds", target.launch_seconds, 0.0, 10.0, required);
-  read_bandwidth(table, target);
-  table.finish();
-  if (!own.has_errors()) check_relations(table, target);
+  table.read("family", target.family);
+  const auto other = std::find_if(families.begin(), families.end(),
+                                  [&](const TargetFamily& family) { return family.name == target.family; });
+  if (target.family == athread_family) {
+    read_athread(table, target);
+    table.finish();
+    if (!own.has_errors()) check_relations(table, target);
+  } else if (other != families.end()) {
+    table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
+    other->read(table, target);
+    table.finish();
+  } else {  // nobody knows which keys it has
+    std::vector<std::string> names{std::string(athread_family)};
+    for (const TargetFamily& family : families) names.push_back(family.name);
+    table.error("unknown-family", "family", fmt::format("no family of targets '{}'", target.family),
+                suggest_name(target.family, names));
+  }
 
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
@@ -180,10 +204,10 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
 }
 
 Result<Target> load_target(const std::string& name_or_path, const std::vector<std::string>& overrides,
-                           Diagnostics& diagnostics) {
+                           Diagnostics& diagnostics, std::span<const TargetFamily> families) {
   if (std::find(built_in_names.begin(), built_in_names.end(), name_or_path) != built_in_names.end()) {
     const std::string file = name_or_path + ".toml";
-    return parse_target(built_in_target_text(file), "built-in " + file, overrides, diagnostics);
+    return parse_target(built_in_target_text(file), "built-in " + file, overrides, diagnostics, families);
   }
   std::error_code failure;
   if (!std::filesystem::is_regular_file(name_or_path, failure)) {
@@ -200,7 +224,7 @@ Result<Target> load_target(const std::string& name_or_path, const std::vector<st
   }
   const auto text = read_text(name_or_path, diagnostics);
   if (!text) return Failed{};
-  return parse_target(*text, name_or_path, overrides, diagnostics);
+  return parse_target(*text, name_or_path, overrides, diagnostics, families);
 }
 
 std::vector<std::string> built_in_targets() { return {built_in_names.begin(), built_in_names.end()}; }
@@ -210,6 +234,7 @@ std::string to_toml(const Target& target) {
   for (const auto& [key, value] : target_values(target)) {
     if (key != "dma_bandwidth") text += fmt::format("{} = {}\n", key, value);
   }
+  if (target.family != athread_family) return text;
   text += "dma_bandwidth = [\n";
   for (const std::string& point : bandwidth_points(target)) text += fmt::format("  {},\n", point);
   return text + "]\n";
@@ -217,10 +242,11 @@ std::string to_toml(const Target& target) {
 
 std::map<std::string, std::string> settings_between(const Target& from, const Target& to) {
   std::map<std::string, std::string> settings;
-  const auto before = target_values(from);
-  const auto after = target_values(to);
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    if (after[i].second != before[i].second) settings.insert(after[i]);
+  const auto values = target_values(from);
+  const std::map<std::string, std::string> before(values.begin(), values.end());
+  for (const auto& [key, value] : target_values(to)) {
+    const auto was = before.find(key);
+    if (was == before.end() || was->second != value) settings.emplace(key, value);
   }
   return settings;
 }

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +20,17 @@ struct BandwidthPoint {
   double bytes_per_second = 0;
 };
 
+class TomlTable;  // core/toml_reader.h
+
+/// The family that this file's keys describe machines of, and that of a target that names none.
+inline constexpr std::string_view athread_family = "athread";
+
 struct Target {
   std::string name;
   std::string summary;
+  std::string family{athread_family};  ///< which backend plans for it (driver/backend/backend.h)
+  /// Of another family than Athread: what it describes a machine by, under keys of its own.
+  std::map<std::string, double> own;
 
   // Cores.
   int cores = 64;
@@ -47,12 +58,20 @@ struct Target {
   [[nodiscard]] std::int64_t ldm_available() const { return ldm_bytes - ldm_reserved; }
 };
 
+/// Another family of targets than Athread: reads the keys that are its own into Target::own, and what else of a target
+/// follows from them. `name`, `summary`, `family` and `clock_hz` are read for every family.
+struct TargetFamily {
+  std::string name;
+  std::function<void(TomlTable& table, Target& target)> read;
+};
+
 /// Reads a target from TOML text. `overrides` are "key=value" settings in TOML syntax (from --set target.key=value).
+/// A family that is neither Athread nor one of `families` is reported.
 Result<Target> parse_target(std::string_view toml, const std::string& file, const std::vector<std::string>& overrides,
-                            Diagnostics& diagnostics);
+                            Diagnostics& diagnostics, std::span<const TargetFamily> families = {});
 /// A built-in target by name, or the file of that path.
 Result<Target> load_target(const std::string& name_or_path, const std::vector<std::string>& overrides,
-                           Diagnostics& diagnostics);
+                           Diagnostics& diagnostics, std::span<const TargetFamily> families = {});
 std::vector<std::string> built_in_targets();
 /// The TOML text that describes `target` completely (for --print-config and plan files).
 std::string to_toml(const Target& target);

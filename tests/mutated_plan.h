@@ -10,6 +10,7 @@
 
 #include "core/operators.h"
 #include "driver/store/plan_file.h"
+#include "lowering/program/planners.h"
 
 namespace stowage::test {
 

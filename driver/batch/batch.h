@@ -25,9 +25,11 @@ struct Job {
 };
 
 /// The text of a batch file. Paths in it are relative to the folder of `path`.
-Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics);
+Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics,
+                                    const Backends& backends = built_in_backends());
 /// The file of that path.
-Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics);
+Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics,
+                                   const Backends& backends = built_in_backends());
 
 /// File of a batch's folder with one object a job.
 inline constexpr std::string_view results_name = "results.jsonl";

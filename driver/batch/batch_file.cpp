@@ -96,7 +96,9 @@ void read_job(TomlTable& table, const fs::path& folder, Job& job) {
     }
   }
   read_common(table, folder, job);
-  if (auto schedules = table.table("schedule")) job.request.fixed = read_schedules(*schedules);
+  const Backend& backend = backend_of(job.request);
+  if (job.request.planner.empty()) job.request.planner = backend.default_planner();
+  if (auto schedules = table.table("schedule")) job.request.fixed = read_schedules(*schedules, backend);
   job.request.fixed.groups = read_groups(table);
   const bool model = table.read("model", job.request.model);
   const bool network = table.read("network", job.network);
@@ -117,19 +119,21 @@ void read_job(TomlTable& table, const fs::path& folder, Job& job) {
 
 }  // namespace
 
-Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics) {
+Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics, const Backends& backends) {
   const auto text = read_text_file(path, diagnostics);
   if (!text) return Failed{};
-  return parse_jobs(*text, path, diagnostics);
+  return parse_jobs(*text, path, diagnostics, backends);
 }
 
-Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics) {
+Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics,
+                                    const Backends& backends) {
   Diagnostics own;
   std::vector<Job> jobs;
   std::set<std::string> names;
   const fs::path folder = fs::path(path).parent_path();
   if (auto document = TomlTable::parse(text, path, own)) {
     Job defaults;
+    defaults.request.backends = backends;
     if (auto table = document->table("defaults")) {
       read_common(*table, folder, defaults);
       table->finish();

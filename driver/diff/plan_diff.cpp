@@ -18,14 +18,15 @@ namespace {
 
 void add(PlanNumbers& sum, const ProgramStep& step, const Target& target) {
   ++sum.groups;
-  if (step.plan() == nullptr) return;
+  const KernelPlan* const launched = step.launched();
+  if (launched == nullptr) return;
   ++sum.kernels;
-  const DmaTotals dma = dma_totals(step.plan()->counts);
+  const DmaTotals dma = launched->traffic();
   sum.transfers += dma.transfers;
   sum.operations += dma.operations;
   sum.bytes += dma.bytes;
-  sum.ldm_bytes = std::max(sum.ldm_bytes, step.plan()->nest.ldm_bytes);
-  sum.cycles += step.plan()->time.cycles;
+  sum.ldm_bytes = std::max(sum.ldm_bytes, launched->scratchpad(target).peak_bytes);
+  sum.cycles += launched->cycles();
   sum.seconds = static_cast<double>(sum.cycles) / target.clock_hz;
 }
 

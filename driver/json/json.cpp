@@ -2,13 +2,13 @@
 #include "driver/json/json.h"
 
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/shown_diagnostics.h"
-#include "driver/session/session.h"
 
 namespace stowage {
 
@@ -75,6 +75,19 @@ std::int64_t whole_number(const Json& entry, std::int64_t low, std::int64_t high
   if (fits && number >= low && number <= high) return number;
   throw std::invalid_argument(
       fmt::format("{} stands where a whole number from {} to {} was wanted", entry.dump(), low, high));
+}
+
+Json lines_of(const std::string& text) {
+  Json lines = Json::array();
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string joined(const Json& lines) {
+  std::string text;
+  for (const Json& line : lines) text += line.get<std::string>() + "\n";
+  return text;
 }
 
 std::string dumped(const Json& json, int indent) {

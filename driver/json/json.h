@@ -8,11 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/diagnostics.h"
+#include "driver/json/json_forward.h"
 #include "lowering/program/program.h"
 
 namespace stowage {
-
-using Json = nlohmann::ordered_json;
 
 /// The totals of a program, as `compile --json`, plan files and batch results show them: groups, kernels, flops,
 /// multiply_adds, dma_transfers, dma_operations, dma_bytes, ldm_peak_bytes, cycles, time_s and so on.
@@ -24,6 +23,9 @@ std::string in_words(const Json::exception& failure);
 std::int64_t whole_number(const Json& entry, std::int64_t low, std::int64_t high);
 /// No plan takes more cycles than this, so that sums of a great many stay in range.
 inline constexpr std::int64_t max_cycles = std::int64_t{1} << 50;
+/// Longer texts are arrays of lines, so that files can be read and compared by people; and such an array as a text.
+Json lines_of(const std::string& text);
+std::string joined(const Json& lines);
 /// Names that are no UTF-8 print with replacement characters.
 std::string dumped(const Json& json, int indent = -1);
 

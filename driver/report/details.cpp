@@ -22,8 +22,8 @@ std::vector<bool> steps_in_full(const Program& program, std::size_t maximum) {
   std::vector<bool> in_full(count, count <= maximum);
   if (count <= maximum) return in_full;
   const auto cycles = [&](std::size_t step) {
-    const Plan* const plan = program.steps[step].plan();
-    return plan != nullptr ? plan->time.cycles : 0;
+    const KernelPlan* const launched = program.steps[step].launched();
+    return launched != nullptr ? launched->cycles() : 0;
   };
   std::vector<std::size_t> by_time(count);
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});

@@ -80,20 +80,21 @@ PlanTable plan_groups_table(const Program& program) {
   const std::int64_t cycles = totals_of(program).cycles;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const FusedOperator& group = program.steps[i].group;
-    const Plan* const plan = program.steps[i].plan();
+    const KernelPlan* const launched = program.steps[i].launched();
     PlanRow row;
     row.step = static_cast<int>(i);
     row.cells = {static_cast<std::int64_t>(i), group.name, group.template_name,
                  static_cast<std::int64_t>(group.operators.size())};
-    if (plan != nullptr) {
-      const DmaTotals dma = dma_totals(plan->counts);
-      const std::int64_t ldm = plan->nest.ldm_bytes;
-      const std::int64_t work = flops(plan->nest.stages);
-      row.cells.insert(
-          row.cells.end(),
-          {plan->time.cycles, share_of(plan->time.cycles, cycles), dma.bytes, dma.transfers, dma.operations, ldm,
-           share_of(ldm, ldm_for_buffers(plan->nest, program.target)), work, share_of(work, dma.bytes),
-           static_cast<std::int64_t>(plan->nest.cores_used()), plan->time.seconds});
+    if (launched != nullptr) {
+      const DmaTotals dma = launched->traffic();
+      const Scratchpad ldm = launched->scratchpad(program.target);
+      const std::int64_t work = flops(launched->stages());
+      row.cells.insert(row.cells.end(), {launched->cycles(), share_of(launched->cycles(), cycles), dma.bytes,
+                                         dma.transfers, dma.operations, ldm.peak_bytes,
+                                         share_of(ldm.peak_bytes, ldm.room_bytes), work, share_of(work, dma.bytes)});
+      if (const Plan* plan = program.steps[i].plan()) {
+        row.cells.insert(row.cells.end(), {static_cast<std::int64_t>(plan->nest.cores_used()), plan->time.seconds});
+      }
     }
     row.cells.resize(table.columns.size());
     table.rows.push_back(std::move(row));

@@ -86,6 +86,16 @@ std::string time_table(const Plan& plan) {
   return table.text();
 }
 
+/// Of a family whose plans only it knows.
+std::string own_plan_text(const KernelPlan& plan, const Target& target) {
+  const Scratchpad scratchpad = plan.scratchpad(target);
+  const DmaTotals traffic = plan.traffic();
+  return fmt::format("- {}: {} of {} bytes.\n- Moved: {} bytes in {}.\n- Time: {} cycles.\n", scratchpad.name,
+                     grouped_digits(scratchpad.peak_bytes), grouped_digits(scratchpad.room_bytes),
+                     grouped_digits(traffic.bytes), counted(traffic.transfers, "transfer"),
+                     grouped_digits(plan.cycles()));
+}
+
 }  // namespace
 
 std::string summary_text(const Compilation& compilation) {
@@ -114,8 +124,9 @@ std::string summary_text(const Compilation& compilation) {
   sums.add({"DMA transfers", grouped_digits(totals.dma.transfers)});
   sums.add({"DMA operations", grouped_digits(totals.dma.operations)});
   sums.add({"DMA bytes", grouped_digits(totals.dma.bytes)});
-  sums.add({"LDM peak",
-            fmt::format("{} of {}", grouped_digits(totals.ldm_peak_bytes), grouped_digits(ldm_for_buffers(program)))});
+  const Scratchpad scratchpad = scratchpad_of(program);
+  sums.add({fmt::format("{} peak", scratchpad.name),
+            fmt::format("{} of {}", grouped_digits(scratchpad.peak_bytes), grouped_digits(scratchpad.room_bytes))});
   sums.add({"time", fmt::format("{} cycles, {}", grouped_digits(totals.cycles), seconds_text(totals.seconds))});
   for (const OtherPlan& other : compilation.others) {
     const OtherPlanText text = text_of(other, program.target, program.fusion);
@@ -124,22 +135,22 @@ std::string summary_text(const Compilation& compilation) {
   }
 
   TextTable steps({">step", "fused operator", "template", ">operators", ">transfers", ">operations", ">DMA bytes",
-                   ">LDM", ">cycles", ">share"});
+                   fmt::format(">{}", scratchpad.name), ">cycles", ">share"});
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const FusedOperator& group = program.steps[i].group;
-    const Plan* const plan = program.steps[i].plan();
+    const KernelPlan* const launched = program.steps[i].launched();
     const std::string members = std::to_string(group.operators.size());
-    if (plan == nullptr) {
+    if (launched == nullptr) {
       steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members, "", "", "",
                  "", "", ""});
       continue;
     }
-    const DmaTotals dma = dma_totals(plan->counts);
+    const DmaTotals dma = launched->traffic();
     const double share =
-        totals.cycles > 0 ? 100.0 * static_cast<double>(plan->time.cycles) / static_cast<double>(totals.cycles) : 0;
+        totals.cycles > 0 ? 100.0 * static_cast<double>(launched->cycles()) / static_cast<double>(totals.cycles) : 0;
     steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members,
                grouped_digits(dma.transfers), grouped_digits(dma.operations), grouped_digits(dma.bytes),
-               grouped_digits(plan->nest.ldm_bytes), grouped_digits(plan->time.cycles),
+               grouped_digits(launched->scratchpad(program.target).peak_bytes), grouped_digits(launched->cycles()),
                fmt::format("{:.1f} %", share)});
   }
   std::string limits;
@@ -165,8 +176,10 @@ std::string step_text(const Program& program, std::size_t step) {
                         markdown_text(graph.tensor(stack.whole).name), fmt::join(parts, ", "), stack.axis);
   }
   text += "\n";
-  if (plan == nullptr) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
-  text += fmt::format("```\n{}```\n\n", to_text(plan->nest.stages));
+  const KernelPlan* const launched = program.steps[step].launched();
+  if (launched == nullptr) return text + "A view: its elements lie where they are wanted, nothing to do.\n";
+  text += fmt::format("```\n{}```\n\n", to_text(launched->stages()));
+  if (plan == nullptr) return text + own_plan_text(*launched, program.target);
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
   text += buffer_table(plan->nest);

@@ -10,7 +10,6 @@
 #include "core/evaluate.h"
 #include "core/reference/reference.h"
 #include "fusion/facts/views.h"
-#include "lowering/nest/lower.h"
 #include "lowering/program/program.h"
 
 namespace stowage {
@@ -170,38 +169,6 @@ const ValueError* CheckResult::first_difference() const {
   return nullptr;
 }
 
-std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation) {
-  std::map<std::pair<int, int>, DmaTotals> emulated;
-  for (const StatementCount& count : emulation.counts) {
-    DmaTotals& totals = emulated[{count.step, count.statement}];
-    totals.transfers += count.transfers;
-    totals.operations += count.operations;
-    totals.bytes += count.bytes;
-  }
-  std::vector<CountError> errors;
-  for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
-    const Plan* const plan = program.steps[static_cast<std::size_t>(step)].plan();
-    if (plan == nullptr) continue;
-    const auto expect = [&, &name = program.steps[static_cast<std::size_t>(step)].group.name](
-                            int statement, const char* what, std::int64_t predicted, std::int64_t counted) {
-      if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
-    };
-    for (const auto& [statement, predicted] : plan->counts.dma) {
-      const DmaTotals counted = emulated[{step, statement}];
-      expect(statement, "transfers", predicted.transfers, counted.transfers);
-      expect(statement, "operations", predicted.operations, counted.operations);
-      expect(statement, "bytes", predicted.bytes, counted.bytes);
-      emulated.erase({step, statement});
-    }
-    expect(-1, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(static_cast<std::size_t>(step)));
-  }
-  for (const auto& [key, counted] : emulated) {  // counted but never predicted
-    const std::string& name = program.steps.at(static_cast<std::size_t>(key.first)).group.name;
-    errors.push_back({name, key.second, "operations", 0, counted.operations});
-  }
-  return errors;
-}
-
 Result<std::vector<Tensor>> reference_values(const Graph& graph, std::span<const Tensor> inputs,
                                              std::span<const TensorId> wanted, std::stop_token stop,
                                              const ProgressSink& progress) {
@@ -220,13 +187,6 @@ Result<std::vector<Tensor>> reference_values(const Graph& graph, std::span<const
   std::vector<Tensor> result;
   for (const TensorId id : wanted) result.push_back(values.at(id));
   return result;
-}
-
-EmulatedProgram to_emulate(const Compilation& compilation, const EmulationOptions& options) {
-  if (!options.sanitize || !compilation.changed_sources.empty()) return {compilation.program, compilation.emitted};
-  Program program = with_red_zones(compilation.program);
-  EmittedProgram emitted = emit_athread(program);
-  return {std::move(program), std::move(emitted)};
 }
 
 Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,
@@ -272,10 +232,13 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
     }
     if (progress) progress("emulate", index + 1, program.steps.size());
   };
-  const EmulatedProgram emulated = to_emulate(compilation, options);
-  auto emulation = emulate(emulated.program, emulated.emitted, inputs, options, on_output, diagnostics, stop);
-  if (!emulation) return Failed{};
-  result.emulation = *std::move(emulation);
+  EmulationOptions settings = options;
+  settings.changed_sources = options.changed_sources || !compilation.changed_sources.empty();
+  auto run = backend_of(compilation)
+                 .run(program, compilation.emitted, inputs, settings, on_output, {diagnostics, stop, progress});
+  if (!run) return Failed{};
+  result.emulation = std::move(run->emulation);
+  result.counts = std::move(run->counts);
   const bool all_right = result.first_difference() == nullptr;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const TensorId id = graph.outputs()[i];
@@ -284,7 +247,6 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
     error.amplified = !error.agrees && all_right && emulated_values.lead_to(of_reference[first_output + i], value);
     result.outputs.push_back(named(std::move(error), graph, id, "output " + graph.tensor(id).name));
   }
-  result.counts = compare_counts(emulated.program, result.emulation);
   return result;
 }
 
@@ -335,6 +297,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   alone.group.output = moved.at(step.group.output);
 
   Compilation& result = isolated.compilation;
+  result.backend = compilation.backend;
   result.command_line = compilation.command_line;
   result.model = compilation.model;
   result.network = compilation.network;
@@ -344,7 +307,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   program.planner = whole.planner;
   program.fused.graph = std::move(builder).build();
   program.fused.groups = {alone.group};
-  if (step.plan() == nullptr) {
+  if (step.launched() == nullptr) {
     // Inputs and outputs of a network have no gaps, so what is a view in the network need not be one alone.
     program.fused.graph = place_tensors(program.fused.graph, {}, program.target.dma_alignment);
     if (!is_in_place(program.fused.graph, alone.group.operators.front())) {
@@ -353,18 +316,10 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
       return Failed{};
     }
   }
-  if (const Plan* planned = step.plan()) {
-    // The stages name tensors of the graph, so the nest is made again; the schedule is complete and stays.
-    Lowered nest = lower(name, group_stages(program.fused.graph, alone.group), planned->schedule, program.target);
-    check(std::holds_alternative<LoopNest>(nest), "a planned group can no longer be lowered");
-    Plan plan = *planned;
-    plan.nest = std::get<LoopNest>(std::move(nest));
-    plan.counts = predict_counts(plan.nest);
-    alone.work = launch_of(std::move(plan));
-  }
+  alone.work = backend_of(compilation).moved(step.work, program.fused.graph, alone.group, program.target);
   program.steps = {alone};
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
-  result.emitted = emit_athread(program);
+  result.emitted = backend_of(result).emit(program, "");
   return isolated;
 }
 

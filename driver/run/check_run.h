@@ -35,15 +35,6 @@ struct ValueError {
 
 ValueError compare_values(const Tensor& value, const Tensor& reference, double tolerance);
 
-/// One figure in which prediction and emulation differ.
-struct CountError {
-  std::string name;   ///< fused operator
-  int statement = 0;  ///< -1: of the whole step
-  std::string what;   ///< "transfers", "operations", "bytes", "LDM peak"
-  std::int64_t predicted = 0;
-  std::int64_t emulated = 0;
-};
-
 struct CheckResult {
   std::vector<ValueError> groups;   ///< every result of every fused operator, in order of execution
   std::size_t fused_operators = 0;  ///< branches have several results
@@ -70,17 +61,6 @@ inline constexpr double output_tolerance = 1e-3;
 Result<CheckResult> run_and_check(const Compilation& compilation, std::span<const Tensor> inputs,
                                   const EmulationOptions& options, Diagnostics& diagnostics, std::stop_token stop = {},
                                   const ProgressSink& progress = {});
-
-/// What is run in emulation: a compilation as it is, or for the sanitizer with bytes between the LDM buffers that
-/// belong to none, so that an access past a buffer is seen. Sources that were changed by hand run as they stand.
-struct EmulatedProgram {
-  Program program;
-  EmittedProgram emitted;
-};
-EmulatedProgram to_emulate(const Compilation& compilation, const EmulationOptions& options);
-
-/// Figures of prediction and emulation that differ, statement by statement.
-std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation);
 
 /// One fused operator as a program of its own; its inputs are the network inputs, in the order of FusedOperator::inputs
 /// without constants. Its plan is that of the whole program. Reports an unknown name.

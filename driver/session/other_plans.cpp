@@ -6,8 +6,6 @@
 #include "core/number_text.h"
 #include "fusion/strategies/candidates.h"
 #include "fusion/strategies/fixed_groups.h"
-#include "lowering/model/planner.h"
-#include "lowering/program/planners.h"
 
 namespace stowage {
 namespace {
@@ -16,11 +14,12 @@ constexpr std::string_view published = "swtvm";
 
 /// Nothing where some operator or fixed group cannot be planned so.
 std::optional<std::int64_t> cycles_of(const Graph& graph, const std::vector<FusionTemplate>& templates,
-                                      const Strategy& strategy, const Planner& planner, const Target& target,
+                                      const Strategy& strategy, const Backend& backend, const Target& target,
                                       const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
                                       const std::stop_token& stop) {
-  const PlannedGroupCost cost(planner, target, {costs.threads, costs.cache});
-  CandidateSet set = find_candidate_groups(graph, templates, &cost, {}, stop);
+  const auto cost = backend.group_cost(std::string(published), target, {costs.threads, costs.cache});
+  if (cost == nullptr) return std::nullopt;
+  CandidateSet set = find_candidate_groups(graph, templates, cost.get(), {}, stop);
   const FixedCandidates person = find_fixed(set, fixed);
   if (!person.refused.empty()) return std::nullopt;
   Choice choice;
@@ -37,17 +36,16 @@ std::optional<std::int64_t> cycles_of(const Graph& graph, const std::vector<Fusi
 }  // namespace
 
 std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionTemplate>& templates,
-                                   const Strategy& strategy, const Planner& planner, const Target& target,
-                                   std::int64_t cycles, const std::vector<std::vector<OpId>>& fixed,
-                                   const CostOptions& costs, const std::stop_token& stop) {
-  const Planner* by = find_planner(published);
-  check(by != nullptr, "the published planner is there");
+                                   const Strategy& strategy, const Backend& backend, const std::string& planner,
+                                   const Target& target, std::int64_t cycles,
+                                   const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
+                                   const std::stop_token& stop) {
   const auto on = [&](int cores) {
     Target fewer = target;
     fewer.cores = cores;
-    return cycles_of(graph, templates, strategy, *by, fewer, fixed, costs, stop);
+    return cycles_of(graph, templates, strategy, backend, fewer, fixed, costs, stop);
   };
-  if (planner.name() != published) {
+  if (planner != published) {
     const auto found = on(target.cores);
     if (!found) return {};
     return {{std::string(published), target.cores, *found}};

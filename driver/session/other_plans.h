@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/backend/backend.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/program/planned_cost.h"
 
@@ -23,13 +24,15 @@ struct OtherPlan {
   friend bool operator==(const OtherPlan&, const OtherPlan&) = default;
 };
 
-/// Of a planner that is not the published one: the published one (`swtvm`), if it can plan the network. Of the
-/// published one: the number of cores among a half, a quarter and an eighth of them with which it takes fewest cycles,
-/// if these are fewer than `cycles`, what it takes with all. `costs`: threads and cache; choices are left alone.
+/// Of a family that has the published planner (`swtvm`). Of a planner that is not the published one: the published one,
+/// if it can plan the network. Of the published one: the number of cores among a half, a quarter and an eighth of them
+/// with which it takes fewest cycles, if these are fewer than `cycles`, what it takes with all. `costs`: threads and
+/// cache; choices are left alone.
 std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionTemplate>& templates,
-                                   const Strategy& strategy, const Planner& planner, const Target& target,
-                                   std::int64_t cycles, const std::vector<std::vector<OpId>>& fixed,
-                                   const CostOptions& costs, const std::stop_token& stop);
+                                   const Strategy& strategy, const Backend& backend, const std::string& planner,
+                                   const Target& target, std::int64_t cycles,
+                                   const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
+                                   const std::stop_token& stop);
 
 /// For a summary: the title of a row, what stands in it, and the sentence that says how it is to be read.
 struct OtherPlanText {

@@ -1,123 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/session/schedule_toml.h"
 
-#include <algorithm>
-#include <limits>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "driver/files/files.h"
-#include "lowering/model/group_model.h"
 
 namespace stowage {
 
-namespace {
-
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-
-/// Reads a table of integers or strings whose keys are the user's names.
-template <class Value, class Read>
-void read_names(TomlTable& table, const std::string& name, const std::string& key, std::map<std::string, Value>& to,
-                FixedSchedules& fixed, const Read& read) {
-  auto names = table.table(key);
-  if (!names) return;
-  for (const std::string& entry : names->keys()) {
-    Value value{};
-    if (read(*names, entry, value)) to[entry] = value;
-    fixed.places[fmt::format("{}/{}/{}", name, key, entry)] = names->placed(entry);
-  }
-}
-
-Schedule read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) {
-  Schedule schedule;
-  if (table.has("parallel")) {
-    fixed.places[name + "/parallel"] = table.placed("parallel");
-    schedule.parallel.emplace();
-    for (TomlTable& row : table.tables("parallel")) {
-      ParallelSplit split;
-      row.read("iterator", split.iterator, Need::required);
-      row.read("parts", split.parts, {1, largest}, Need::required);
-      row.finish();
-      schedule.parallel->push_back(std::move(split));
-    }
-  }
-  read_names(table, name, "buffer", schedule.buffer, fixed,
-             [](TomlTable& names, const std::string& key, std::int64_t& to) {
-               return names.read(key, to, {1, largest});
-             });
-  if (std::vector<std::string> order; table.read("order", order)) {
-    fixed.places[name + "/order"] = table.placed("order");
-    schedule.order = std::move(order);
-  }
-  read_names(table, name, "dma", schedule.dma, fixed,
-             [](TomlTable& names, const std::string& key, std::string& to) { return names.read(key, to); });
-  read_names(table, name, "slots", schedule.slots, fixed, [](TomlTable& names, const std::string& key, int& to) {
-    return names.read(key, to, {1, 16});
-  });
-  table.finish();
-  return schedule;
-}
-
-/// Reports names of one schedule against what its fused operator has.
-class NameCheck {
- public:
-  NameCheck(std::string name, const FixedSchedules& fixed, Diagnostics& diagnostics)
-      : name_(std::move(name)), fixed_(&fixed), diagnostics_(&diagnostics) {}
-
-  void expect(const std::string& path, const std::string& what, const std::string& given,
-              const std::vector<std::string>& known) const {
-    if (std::find(known.begin(), known.end(), given) != known.end()) return;
-    const auto place = fixed_->places.find(path.empty() ? name_ : name_ + "/" + path);
-    Diagnostic diagnostic = place != fixed_->places.end() ? place->second : Diagnostic{};
-    diagnostic.code = "unknown-" + what;
-    diagnostic.message = path.empty() ? fmt::format("no fused operator '{}'", given)
-                                      : fmt::format("fused operator '{}' has no {} '{}'", name_, what, given);
-    diagnostic.remedy = suggest_name(given, known);
-    diagnostics_->add(std::move(diagnostic));
-  }
-
- private:
-  std::string name_;
-  const FixedSchedules* fixed_;
-  Diagnostics* diagnostics_;
-};
-
-void check_names(const Schedule& schedule, const StageList& stages, const NameCheck& check) {
-  std::vector<std::string> iterators;
-  std::vector<std::string> spatial;
-  std::vector<std::string> loops;  // as schedules name outer loops
-  for (const GroupIterator& iterator : group_iterators(stages)) {
-    iterators.push_back(iterator.name);
-    if (iterator.spatial) spatial.push_back(iterator.name);
-    loops.push_back(iterator.name);
-    loops.push_back(iterator.name + "o");
-  }
-  std::vector<std::string> tensors;
-  for (const StageTensor& tensor : stages.tensors) tensors.push_back(tensor.name);
-
-  if (schedule.parallel) {
-    for (const ParallelSplit& split : *schedule.parallel) check.expect("parallel", "iterator", split.iterator, spatial);
-  }
-  for (const auto& [iterator, size] : schedule.buffer)
-    check.expect("buffer/" + iterator, "iterator", iterator, iterators);
-  if (schedule.order) {
-    for (const std::string& loop : *schedule.order) check.expect("order", "loop", loop, loops);
-  }
-  for (const auto& [tensor, loop] : schedule.dma) {
-    check.expect("dma/" + tensor, "tensor", tensor, tensors);
-    if (!loop.empty()) check.expect("dma/" + tensor, "loop", loop, loops);
-  }
-  for (const auto& [tensor, slots] : schedule.slots) check.expect("slots/" + tensor, "tensor", tensor, tensors);
-}
-
-}  // namespace
-
-FixedSchedules read_schedules(TomlTable& table) {
+FixedSchedules read_schedules(TomlTable& table, const Backend& backend) {
   FixedSchedules fixed;
   for (const std::string& name : table.keys()) {
     fixed.places[name] = table.placed(name);
-    if (auto schedule = table.table(name)) fixed.schedules[name] = read_schedule(*schedule, name, fixed);
+    if (auto schedule = table.table(name)) backend.read_schedule(*schedule, name, fixed);
   }
   return fixed;
 }
@@ -135,18 +30,19 @@ std::vector<FixedGroup> read_groups(TomlTable& table) {
   return groups;
 }
 
-Result<FixedSchedules> load_schedules(const std::string& path, Diagnostics& diagnostics) {
+Result<FixedSchedules> load_schedules(const std::string& path, const Backend& backend, Diagnostics& diagnostics) {
   const auto text = read_text_file(path, diagnostics);
   if (!text) return Failed{};
-  return parse_schedules(*text, path, diagnostics);
+  return parse_schedules(*text, path, backend, diagnostics);
 }
 
-Result<FixedSchedules> parse_schedules(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
+Result<FixedSchedules> parse_schedules(std::string_view text, const std::string& file, const Backend& backend,
+                                       Diagnostics& diagnostics) {
   Diagnostics own;
   FixedSchedules fixed;
   if (auto parsed = TomlTable::parse(text, file, own)) {
     const Need need = parsed->has("group") ? Need::optional : Need::required;
-    if (auto table = parsed->table("schedule", need)) fixed = read_schedules(*table);
+    if (auto table = parsed->table("schedule", need)) fixed = read_schedules(*table, backend);
     fixed.groups = read_groups(*parsed);
     parsed->finish();
   }
@@ -155,57 +51,10 @@ Result<FixedSchedules> parse_schedules(std::string_view text, const std::string&
   return fixed;
 }
 
-bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, Diagnostics& diagnostics) {
-  Diagnostics own;
-  std::vector<std::string> names;
-  for (const FusedOperator& group : fused.groups) names.push_back(group.name);
-  for (const auto& [name, schedule] : fixed.schedules) {
-    const NameCheck check(name, fixed, own);
-    const auto group = std::find(names.begin(), names.end(), name);
-    if (group == names.end()) {
-      check.expect("", "fused-operator", name, names);
-    } else {
-      check_names(schedule, group_stages(fused.graph, fused.groups[static_cast<std::size_t>(group - names.begin())]),
-                  check);
-    }
-  }
-  diagnostics.append(own);
-  return !own.has_errors();
-}
-
 std::string group_toml(const std::vector<std::string>& operators) {
   std::vector<std::string> names;
   for (const std::string& name : operators) names.push_back(quoted_toml(name));
   return fmt::format("[[group]]\noperators = [{}]\n", fmt::join(names, ", "));
-}
-
-std::string to_toml(const std::string& name, const Schedule& schedule) {
-  std::vector<std::string> entries;
-  const auto pair = [](const std::string& key, const std::string& value) {
-    return fmt::format("{} = {}", quoted_toml(key), value);
-  };
-  std::string text = fmt::format("[schedule.{}]\n", quoted_toml(name));
-  const auto line = [&](std::string_view key, std::string_view open, std::string_view close) {
-    text += fmt::format("{} = {}{}{}\n", key, open, fmt::join(entries, ", "), close);
-    entries.clear();
-  };
-  if (schedule.parallel) {
-    for (const ParallelSplit& split : *schedule.parallel) {
-      entries.push_back(fmt::format("{{ iterator = {}, parts = {} }}", quoted_toml(split.iterator), split.parts));
-    }
-    line("parallel", "[", "]");
-  }
-  for (const auto& [iterator, size] : schedule.buffer) entries.push_back(pair(iterator, std::to_string(size)));
-  if (!entries.empty()) line("buffer", "{ ", " }");
-  if (schedule.order) {
-    for (const std::string& loop : *schedule.order) entries.push_back(quoted_toml(loop));
-    line("order", "[", "]");
-  }
-  for (const auto& [tensor, loop] : schedule.dma) entries.push_back(pair(tensor, quoted_toml(loop)));
-  if (!entries.empty()) line("dma", "{ ", " }");
-  for (const auto& [tensor, slots] : schedule.slots) entries.push_back(pair(tensor, std::to_string(slots)));
-  if (!entries.empty()) line("slots", "{ ", " }");
-  return text;
 }
 
 }  // namespace stowage

@@ -11,18 +11,15 @@
 
 #include "core/npy.h"
 #include "core/operators.h"
-#include "core/quoting.h"
 #include "driver/files/files.h"
 #include "driver/session/model_hash.h"
-#include "driver/session/schedule_toml.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
 #include "fusion/fold/fold_intrinsics.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/model/planner.h"
-#include "lowering/program/planners.h"
+#include "lowering/program/plan_choices.h"
 #include "lowering/program/program.h"
-#include "lowering/verify/verify.h"
 
 namespace stowage {
 
@@ -46,14 +43,9 @@ std::vector<std::string> target_settings(const std::vector<std::string>& setting
   return result;
 }
 
-template <class Thing>
-const Thing* find_named(const std::string& name, const std::string& what, const Thing* (*find)(std::string_view),
-                        const std::vector<std::string>& names, Diagnostics& diagnostics) {
-  const Thing* found = find(name);
-  if (found == nullptr) {
-    diagnostics.error("unknown-" + what, {}, fmt::format("no {} '{}'", what, name), suggest_name(name, names));
-  }
-  return found;
+void report_unknown(const std::string& what, const std::string& name, const std::vector<std::string>& names,
+                    Diagnostics& diagnostics) {
+  diagnostics.error("unknown-" + what, {}, fmt::format("no {} '{}'", what, name), suggest_name(name, names));
 }
 
 void report(const ProgressSink& progress, const std::string& stage, std::size_t done, std::size_t total) {
@@ -62,15 +54,26 @@ void report(const ProgressSink& progress, const std::string& stage, std::size_t 
 
 }  // namespace
 
-std::string default_planner() { return "searched"; }
-
 Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics) {
   Diagnostics own;
   const std::vector<std::string> settings = target_settings(request.settings, own);
-  auto target = load_target(request.target, settings, own);
+  auto target = load_target(request.target, settings, own, families_of(request.backends));
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
   return target;
+}
+
+const Backend& backend_of(const CompileRequest& request) {
+  check(!request.backends.empty(), "a request that nobody can compile");
+  Diagnostics ignored;
+  const auto target = target_of(request, ignored);
+  const Backend* const found = target ? find_backend(request.backends, target->family) : nullptr;
+  return found != nullptr ? *found : *request.backends.front();
+}
+
+const Backend& backend_of(const Compilation& compilation) {
+  check(compilation.backend != nullptr, "a compilation without a family");
+  return *compilation.backend;
 }
 
 Result<std::optional<UserTemplates>> read_user_templates(const std::string& path, Diagnostics& diagnostics) {
@@ -95,46 +98,57 @@ namespace {
 /// What a request names, found. What can be wrong before the model is opened is reported together.
 struct CompileWay {
   Target target;
+  const Backend* backend = nullptr;
   const Strategy* strategy = nullptr;
-  const Planner* planner = nullptr;
+  std::string planner;
   std::optional<UserTemplates> user_templates;
   std::vector<FusionTemplate> templates;
 };
 
 Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagnostics) {
-  auto target = target_of(request, diagnostics);
-  const Strategy* strategy =
-      find_named<Strategy>(request.fusion, "fusion", &find_strategy, strategy_names(), diagnostics);
-  const Planner* planner = find_named<Planner>(request.planner, "planner", &find_planner, planner_names(), diagnostics);
-  auto user_templates = read_user_templates(request.templates, diagnostics);
-  if (!user_templates) return Failed{};
-  auto templates = fusion_templates(*user_templates, diagnostics);
-  if (!target || strategy == nullptr || planner == nullptr || !templates) return Failed{};
-  return CompileWay{*std::move(target), strategy, planner, *std::move(user_templates), *std::move(templates)};
+  Diagnostics own;
+  const auto target = target_of(request, own);
+  const Backend* const backend = target ? find_backend(request.backends, target->family) : nullptr;
+  if (target && backend == nullptr) {
+    std::vector<std::string> families;
+    for (const Backend* known : request.backends) families.emplace_back(known->family());
+    report_unknown("family", target->family, families, own);
+  }
+  const Strategy* strategy = find_strategy(request.fusion);
+  if (strategy == nullptr) report_unknown("fusion", request.fusion, strategy_names(), own);
+  const Backend& family = backend != nullptr ? *backend : *request.backends.front();
+  const std::string planner = request.planner.empty() ? family.default_planner() : request.planner;
+  const std::vector<std::string> planners = family.planner_names();
+  if (std::find(planners.begin(), planners.end(), planner) == planners.end()) {
+    report_unknown("planner", planner, planners, own);
+  }
+  auto user_templates = read_user_templates(request.templates, own);
+  auto templates =
+      user_templates ? fusion_templates(*user_templates, own) : Result<std::vector<FusionTemplate>>(Failed{});
+  diagnostics.append(own);
+  if (own.has_errors() || !templates) return Failed{};
+  return CompileWay{*target, backend, strategy, planner, *std::move(user_templates), *std::move(templates)};
 }
 
 /// What follows when a network is fused; the rest of `compilation` is filled in.
 Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fused, const FixedSchedules& fixed,
-                                  const Planner& planner, const Target& target, const std::string& fusion,
-                                  const CostOptions& costs, Diagnostics& diagnostics, const std::stop_token& stop,
-                                  const ProgressSink& progress) {
-  if (!check_schedules(fused, fixed, diagnostics)) return Failed{};
-  auto program = plan_program(fused, fixed.schedules, planner, target, TraceSink(&compilation.trace), diagnostics, stop,
-                              progress, costs.threads, costs.choices);
+                                  const CompileWay& way, const std::string& fusion, const CostOptions& costs,
+                                  Diagnostics& diagnostics, const std::stop_token& stop, const ProgressSink& progress) {
+  auto program = way.backend->plan(fused, fixed, way.planner, way.target, costs, TraceSink(&compilation.trace),
+                                   {diagnostics, stop, progress});
   if (!program || stop.stop_requested()) return Failed{};
+  compilation.backend = way.backend;
   compilation.program = *std::move(program);
   compilation.program.fusion = fusion;
-  compilation.program.planner = planner.name();
+  compilation.program.planner = way.planner;
   GroupCycles cycles;
   for (const ProgramStep& step : compilation.program.steps) {
-    if (step.plan() != nullptr) cycles[step.group.operators] = step.plan()->time.cycles;
+    if (const KernelPlan* launched = step.launched()) cycles[step.group.operators] = launched->cycles();
   }
   count_as_planned(compilation.fusion, cycles);
 
   report(progress, "emit", 0, 1);
   compilation.emitted = emit_signed(compilation);
-  check(compilation.emitted.arena_bytes <= compilation.program.target.ldm_bytes,
-        "plans leave a kernel's parameters their room (lowering/model/ldm_room.h)");
   if (stop.stop_requested()) return Failed{};
   return compilation;
 }
@@ -184,8 +198,10 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   const auto fixed = find_groups(graph, groups, diagnostics);
   if (!fixed) return Failed{};
   report(progress, "fuse", 0, 1);
-  const PlannedGroupCost cost(*way.planner, way.target, costs);
-  Fusion fusion = fuse_graph(graph, way.templates, &cost, *way.strategy, TraceSink(&compilation.trace), stop, *fixed);
+  const auto cost = way.backend->group_cost(way.planner, way.target, costs);
+  check(cost != nullptr, "the planner is one of the family's");
+  Fusion fusion =
+      fuse_graph(graph, way.templates, cost.get(), *way.strategy, TraceSink(&compilation.trace), stop, *fixed);
   if (stop.stop_requested()) return Failed{};
   for (const FixedRefusal& refused : fusion.refused) {
     const FixedGroup& group = groups[refused.group];
@@ -260,11 +276,11 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   if (request.fixed.schedules.empty()) {
     const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
     if (!groups) return Failed{};
-    compilation.others = other_plans(placed, way.templates, *way.strategy, *way.planner, way.target,
+    compilation.others = other_plans(placed, way.templates, *way.strategy, *way.backend, way.planner, way.target,
                                      compilation.fusion.totals.front().cycles, *groups, costs, stop);
   }
-  return plan_and_emit(std::move(compilation), *fused, request.fixed, *way.planner, way.target, request.fusion, costs,
-                       diagnostics, stop, progress);
+  return plan_and_emit(std::move(compilation), *fused, request.fixed, way, request.fusion, costs, diagnostics, stop,
+                       progress);
 }
 
 }  // namespace
@@ -311,9 +327,9 @@ Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& requ
 Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
                                Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress,
                                const CostOptions& cost_options) {
-  const Planner* planner = find_planner(before.program.planner);
   const Strategy* strategy = find_strategy(before.program.fusion);
-  check(planner != nullptr && strategy != nullptr, "a plan names a planner or strategy that there is not");
+  check(strategy != nullptr, "a plan names a strategy that there is not");
+  CompileWay way{target, &backend_of(before), strategy, before.program.planner, before.templates, {}};
   PlanChoices choices;
   CostOptions costs = cost_options;
   costs.choices = &choices;
@@ -322,8 +338,8 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   const bool same_target = to_toml(target) == to_toml(before.program.target);
   if (!same_target || !fixed.groups.empty() || !fixed.schedules.empty()) again.others.clear();  // of another question
   if (fixed.groups.empty() && same_target) {
-    return plan_and_emit(std::move(again), before.program.fused, fixed, *planner, target, before.program.fusion, costs,
-                         diagnostics, stop, progress);
+    return plan_and_emit(std::move(again), before.program.fused, fixed, way, before.program.fusion, costs, diagnostics,
+                         stop, progress);
   }
   std::erase_if(again.trace.records, [&](const TraceRecord& record) {
     const std::string algorithm = heading_of(record).algorithm;
@@ -331,7 +347,7 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   });
   auto templates = fusion_templates(before.templates, diagnostics);
   if (!templates) return Failed{};
-  const CompileWay way{target, strategy, planner, before.templates, *std::move(templates)};
+  way.templates = *std::move(templates);
   const auto fused_with = [&](const std::vector<FixedGroup>& groups) {
     return fuse(again, before.program.fused.graph, way, groups, costs, diagnostics, stop, progress);
   };
@@ -342,53 +358,11 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
     fused = fused_with(groups_of(before.program.fused));
   }
   if (!fused) return Failed{};
-  return plan_and_emit(std::move(again), *fused, fixed, *planner, target, before.program.fusion, costs, diagnostics,
-                       stop, progress);
+  return plan_and_emit(std::move(again), *fused, fixed, way, before.program.fusion, costs, diagnostics, stop, progress);
 }
 
 EmittedProgram emit_signed(const Compilation& compilation) {
-  EmittedProgram emitted = emit_athread(compilation.program);
-  const std::string line = reproducer_line(compilation);
-  for (EmittedFile& file : emitted.files) {
-    const bool makefile = file.path == "Makefile";
-    if (!makefile && file.path != "main.c") continue;
-    const std::string text = c_comment_text(line);
-    file.text = fmt::format(fmt::runtime(makefile ? "# {}\n{}" : "/* {} */\n{}"), text, file.text);
-    for (LineOrigin& origin : file.origins) ++origin.line;
-  }
-  return emitted;
-}
-
-DmaTotals dma_totals(const NestCounts& counts) {
-  DmaTotals sum;
-  for (const auto& [statement, totals] : counts.dma) {
-    sum.transfers += totals.transfers;
-    sum.operations += totals.operations;
-    sum.bytes += totals.bytes;
-    for (const auto& [block, operations] : totals.operations_by_block) sum.operations_by_block[block] += operations;
-    for (const auto& [block, bytes] : totals.bytes_by_block) sum.bytes_by_block[block] += bytes;
-  }
-  return sum;
-}
-
-ProgramTotals totals_of(const Program& program) {
-  ProgramTotals sum;
-  for (const ProgramStep& step : program.steps) {
-    ++sum.groups;
-    sum.operators += static_cast<std::int64_t>(step.group.operators.size());
-    if (step.plan() == nullptr) continue;
-    ++sum.kernels;
-    sum.flops += flops(step.plan()->nest.stages);
-    sum.multiply_adds += multiply_adds(step.plan()->nest.stages);
-    const DmaTotals dma = dma_totals(step.plan()->counts);
-    sum.dma.transfers += dma.transfers;
-    sum.dma.operations += dma.operations;
-    sum.dma.bytes += dma.bytes;
-    sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, step.plan()->nest.ldm_bytes);
-    sum.cycles += step.plan()->time.cycles;
-  }
-  sum.seconds = static_cast<double>(sum.cycles) / program.target.clock_hz;
-  return sum;
+  return backend_of(compilation).emit(compilation.program, reproducer_line(compilation));
 }
 
 std::string default_cost_cache() {

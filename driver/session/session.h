@@ -13,33 +13,14 @@
 #include "core/onnx/import.h"
 #include "core/progress.h"
 #include "core/trace.h"
+#include "driver/backend/backend.h"
 #include "driver/session/other_plans.h"
-#include "emitter/athread/emit.h"
 #include "fusion/groups/fusion_record.h"
 #include "fusion/templates/template.h"
-#include "lowering/model/schedule.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/program.h"
 
 namespace stowage {
-
-/// A group of operators that a person fixed: it is fused just so, or left alone if it is one operator.
-struct FixedGroup {
-  std::vector<std::string> operators;  ///< names in the fused graph, in any order
-  Diagnostic place;                    ///< where it was written; only place and source line count
-};
-
-/// Groups and schedules that a person fixed, the schedules by fused operator's name, and where each name in them was
-/// written. What is left out the strategy and the planner choose.
-struct FixedSchedules {
-  std::vector<FixedGroup> groups;
-  std::map<std::string, Schedule> schedules;
-  /// By path of names: "matmul", "matmul/buffer/y", "matmul/order", "matmul/dma/A" …; only place and source line count.
-  std::map<std::string, Diagnostic> places;
-};
-
-/// Of a request that names none.
-std::string default_planner();
 
 struct CompileRequest {
   std::string model;                  ///< path of the ONNX file
@@ -47,13 +28,14 @@ struct CompileRequest {
   std::string target = "sw26010";     ///< built-in name or path
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
   std::string fusion = "exact";
-  std::string planner = default_planner();
+  std::string planner;    ///< empty: the default one of the target's family
   std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
   FixedSchedules fixed;
-  CostOptions costs;         ///< how candidate groups are planned; changes nothing in the result
-  std::string command_line;  ///< that reproduces it
+  CostOptions costs;                        ///< how candidate groups are planned; changes nothing in the result
+  Backends backends = built_in_backends();  ///< one of which the target's family names; not empty
+  std::string command_line;                 ///< that reproduces it
 };
 
 /// A file by path and contents.
@@ -69,6 +51,7 @@ struct UserTemplates {
 };
 
 struct Compilation {
+  const Backend* backend = nullptr;  ///< that of the target's family; null in one that was only made to be looked at
   std::string command_line;
   FileIdentity model;
   std::map<std::string, std::int64_t> dimensions;  ///< with which the model was read
@@ -87,6 +70,9 @@ struct Compilation {
 
 /// Target of a request with its settings applied.
 Result<Target> target_of(const CompileRequest& request, Diagnostics& diagnostics);
+/// The family of a request's target; the first that there is where it cannot be said, of which compile() says why.
+const Backend& backend_of(const CompileRequest& request);
+const Backend& backend_of(const Compilation& compilation);
 
 /// The first step of compile(): reads the request's model with its bindings. What they are by contents goes into
 /// `compilation`. Everything wrong with the network itself is found here.
@@ -115,22 +101,6 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
                                Diagnostics& diagnostics, std::stop_token stop = {}, const ProgressSink& progress = {},
                                const CostOptions& costs = {});
 
-/// Sums over a program, for tables and --json.
-struct ProgramTotals {
-  std::int64_t groups = 0;   ///< fused operators, views included
-  std::int64_t kernels = 0;  ///< fused operators that are launched
-  std::int64_t operators = 0;
-  std::int64_t flops = 0;
-  std::int64_t multiply_adds = 0;
-  DmaTotals dma;
-  std::int64_t ldm_peak_bytes = 0;
-  std::int64_t cycles = 0;
-  double seconds = 0;
-};
-ProgramTotals totals_of(const Program& program);
-/// Predicted DMA of one plan, all statements together.
-DmaTotals dma_totals(const NestCounts& counts);
-
 /// Where costs are kept between compilations: STOWAGE_CACHE_DIR (empty: nowhere), else "stowage" in XDG_CACHE_HOME or
 /// in
 /// ~/.cache. Empty: nowhere. The tool and the inspector use it; a CompileRequest by itself keeps nothing.
@@ -142,8 +112,7 @@ std::string hash_of(std::span<const std::byte> bytes);
 std::string reproducer_line(const Compilation& compilation);
 std::string_view stowage_version();
 
-/// The sources of a program whose Makefile and main.c start with the reproducer line. The other files do not, so that
-/// equal kernels are equal files.
+/// The sources of a program, signed with the reproducer line (Backend::emit).
 EmittedProgram emit_signed(const Compilation& compilation);
 
 }  // namespace stowage

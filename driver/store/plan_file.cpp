@@ -13,10 +13,10 @@
 #include "core/npy.h"
 #include "core/parallel.h"
 #include "driver/files/files.h"
+#include "driver/json/damage.h"
 #include "driver/json/json_rows.h"
 #include "driver/report/report.h"
 #include "driver/session/model_hash.h"
-#include "driver/store/damage.h"
 #include "driver/store/moved_lines.h"
 #include "driver/store/old_words.h"
 #include "driver/store/plan_json.h"
@@ -92,7 +92,7 @@ struct StopsAtTheEnd {
 
 /// All but its steps.
 Compilation begin_compilation(const StoredPlan& stored, const OpenFile& parameters, const std::string& parameters_file,
-                              Diagnostics& diagnostics) {
+                              const Backends& backends, Diagnostics& diagnostics) {
   const Json& plan = stored.file;
   Compilation compilation;
   compilation.command_line = plan.at("command").get<std::string>();
@@ -111,8 +111,11 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
   compilation.network = plan.at("network").get<std::string>();
 
   Program& program = compilation.program;
-  const auto target = parse_target(joined(plan.at("target")), "target of the plan", {}, diagnostics);
+  const auto target =
+      parse_target(joined(plan.at("target")), "target of the plan", {}, diagnostics, families_of(backends));
   if (!target) throw Damage("its target cannot be read");
+  compilation.backend = find_backend(backends, target->family);
+  if (compilation.backend == nullptr) throw Damage("its target is of a family that this tool has not");
   program.target = *target;
   program.fusion = plan.at("fusion").get<std::string>();
   program.planner = plan.at("planner").get<std::string>();
@@ -142,7 +145,9 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
   }
   parallel_for(program.steps.size(), 0, stop, [&](std::size_t i) {
     if (!stored.steps[i].schedule) return;
-    program.steps[i].work = launch_of(read_plan(stored.steps[i], graph, program.steps[i].group, program.target));
+    program.steps[i].work =
+        backend_of(compilation)
+            .restored(*stored.steps[i].schedule, stored.steps[i].nest, graph, program.steps[i].group, program.target);
   });
   if (stop.stop_requested()) throw ReadingStopped();
   program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
@@ -195,7 +200,7 @@ void read_model_again(Compilation& compilation, const std::filesystem::path& fol
 }
 
 Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics,
-                                     const std::stop_token& stop) {
+                                     const std::stop_token& stop, const Backends& backends) {
   const std::string plan_path = (folder / "plan.json").string();
   const std::string trace_path = (folder / "trace.json").string();
   const std::string parameters_path = (folder / "src" / "params.bin").string();
@@ -219,7 +224,7 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
               trace->text(), [&later]() -> const Graph& { return later.get(); }, stop);
         });
     const StoredPlan stored = parse_plan(plan->text(), stop);
-    Compilation compilation = begin_compilation(stored, *parameters, parameters_path, diagnostics);
+    Compilation compilation = begin_compilation(stored, *parameters, parameters_path, backends, diagnostics);
     graph.set_value(compilation.program.fused.graph);
     add_steps(stored, compilation, stop);
     reading = &trace_path;

@@ -26,6 +26,6 @@ void read_model_again(Compilation& compilation, const std::filesystem::path& fol
 /// (Compilation::changed_sources). Fails without a
 /// diagnostic when stopped.
 Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagnostics& diagnostics,
-                                     const std::stop_token& stop = {});
+                                     const std::stop_token& stop = {}, const Backends& backends = built_in_backends());
 
 }  // namespace stowage

@@ -4,36 +4,12 @@
 #include <cstddef>
 #include <set>
 #include <span>
-#include <sstream>
 
 #include <fmt/format.h>
 
 namespace stowage {
 
 namespace {
-
-/// Longer texts are arrays of lines, so that plan files can be read and compared by people.
-Json lines_of(const std::string& text) {
-  Json lines = Json::array();
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-Json to_json(const Schedule& schedule) {
-  Json json = Json::object();
-  if (schedule.parallel) {
-    json["parallel"] = Json::array();
-    for (const ParallelSplit& split : *schedule.parallel) {
-      json["parallel"].push_back({{"iterator", split.iterator}, {"parts", split.parts}});
-    }
-  }
-  json["buffer"] = schedule.buffer;
-  if (schedule.order) json["order"] = *schedule.order;
-  json["dma"] = schedule.dma;
-  json["slots"] = schedule.slots;
-  return json;
-}
 
 Json to_json(const Graph& graph, const FusedOperator& group) {
   Json json;
@@ -50,30 +26,6 @@ Json to_json(const Graph& graph, const FusedOperator& group) {
     Json row = {{"whole", graph.tensor(stack.whole).name}, {"axis", stack.axis}, {"parts", Json::array()}};
     for (const TensorId part : stack.parts) row["parts"].push_back(graph.tensor(part).name);
     json["stacks"].push_back(std::move(row));
-  }
-  return json;
-}
-
-Json to_json(const Plan& plan) {
-  Json json;
-  json["schedule"] = to_json(plan.schedule);
-  json["stages"] = lines_of(to_text(plan.nest.stages));
-  json["nest"] = lines_of(to_text(plan.nest));
-  json["ldm_bytes"] = plan.nest.ldm_bytes;
-  json["dma"] = Json::array();
-  for (const auto& [statement, totals] : plan.counts.dma) {
-    json["dma"].push_back({{"statement", statement},
-                           {"transfers", totals.transfers},
-                           {"operations", totals.operations},
-                           {"bytes", totals.bytes}});
-  }
-  json["cycles"] = plan.time.cycles;
-  json["time"] = Json::array();
-  for (const TimeTerm& term : plan.time.terms) {
-    json["time"].push_back({{"term", name_of(term.cost)},
-                            {"cycles", term.cycles},
-                            {"formula", formula_text(term.cost)},
-                            {"source", source_of(term.cost)}});
   }
   return json;
 }
@@ -104,12 +56,11 @@ Json memory_json(const Program& program) {
   }
   json["stage_constants"] = Json::array();
   for (const StageConstantPlace& place : program.memory.stage_constants) {
-    const Plan& plan = *program.steps[static_cast<std::size_t>(place.step)].plan();
-    json["stage_constants"].push_back(
-        {{"step", place.step},
-         {"tensor", plan.nest.stages.tensors[static_cast<std::size_t>(place.tensor)].name},
-         {"offset", place.offset},
-         {"bytes", place.bytes}});
+    const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
+    json["stage_constants"].push_back({{"step", place.step},
+                                       {"tensor", stages.tensors[static_cast<std::size_t>(place.tensor)].name},
+                                       {"offset", place.offset},
+                                       {"bytes", place.bytes}});
   }
   // Constants that no kernel reads from memory but a definition may look at (they are small). Those of branches are
   // parts of a whole that is there.
@@ -165,9 +116,9 @@ std::string plan_json(const Compilation& compilation) {
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const ProgramStep& step = program.steps[i];
     Json row = to_json(program.fused.graph, step.group);
-    if (const Plan* plan = step.plan()) {
+    if (const KernelPlan* launched = step.launched()) {
       row["kernel"] = compilation.emitted.kernel_of_step[i];
-      row.update(to_json(*plan));
+      row.update(compilation.backend->stored(*launched));
     }
     json["steps"].push_back(std::move(row));
   }

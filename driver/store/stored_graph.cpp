@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/store/damage.h"
+#include "driver/json/damage.h"
 
 namespace stowage {
 

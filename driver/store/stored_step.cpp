@@ -6,10 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/store/damage.h"
-#include "driver/store/stored_nest.h"
-#include "driver/store/stored_schedule.h"
-#include "lowering/model/group_model.h"
+#include "driver/json/damage.h"
 
 namespace stowage {
 
@@ -19,12 +16,6 @@ constexpr std::int64_t max_axes = 1 << 10;
 constexpr std::string_view view_word = "view";  ///< marks a view where other steps have their template
 
 }  // namespace
-
-std::string joined(const Json& lines) {
-  std::string text;
-  for (const Json& line : lines) text += line.get<std::string>() + "\n";
-  return text;
-}
 
 StoredStep stored_step(const Json& json) {
   StoredStep step;
@@ -40,7 +31,7 @@ StoredStep stored_step(const Json& json) {
                            row.at("parts").get<std::vector<std::string>>()});
   }
   if (!json.contains("schedule")) return step;
-  step.schedule = schedule_of(json.at("schedule"));
+  step.schedule = json.at("schedule");
   step.nest = joined(json.at("nest"));
   return step;
 }
@@ -69,25 +60,6 @@ FusedOperator read_group(const StoredStep& step, const Graph& graph) {
     group.stacks.push_back(std::move(stack));
   }
   return group;
-}
-
-Plan read_plan(const StoredStep& step, const Graph& graph, const FusedOperator& group, const Target& target) {
-  Plan plan;
-  plan.schedule = *step.schedule;
-  plan.nest = read_nest(step.nest, graph, group, target);
-  const GroupModel model = build_group_model(plan.nest.stages);
-  if (const auto broken = other_memory(plan.nest, model)) {
-    throw Damage(fmt::format("the loop nest of '{}': {}", group.name, *broken));
-  }
-  if (const auto broken = broken_schedule(group.name, model, plan.schedule, target)) {
-    throw Damage(fmt::format("the schedule of '{}' cannot hold: {}", group.name, *broken));
-  }
-  if (const auto broken = other_than_schedule(plan.nest, model, plan.schedule)) {
-    throw Damage(fmt::format("the loop nest of '{}' is not that of its schedule: {}", group.name, *broken));
-  }
-  plan.counts = predict_counts(plan.nest);
-  plan.time = estimate_time(plan.nest, plan.counts, target);
-  return plan;
 }
 
 }  // namespace stowage

@@ -7,12 +7,9 @@
 #include <vector>
 
 #include "driver/json/json.h"
-#include "lowering/nest/plan.h"
+#include "fusion/groups/fused_graph.h"
 
 namespace stowage {
-
-/// A text that stands in a file as an array of lines.
-std::string joined(const Json& lines);
 
 /// A row of "steps", as it stands there: names belong to a graph that may not be read yet.
 struct StoredStep {
@@ -28,8 +25,8 @@ struct StoredStep {
   std::vector<std::string> inputs;
   std::string output;
   std::vector<Stack> stacks;
-  std::optional<Schedule> schedule;  ///< absent for a view
-  std::string nest;                  ///< its text
+  std::optional<Json> schedule;  ///< absent for a view; its family's to read (Backend::restored)
+  std::string nest;              ///< the text beside it
 };
 
 /// Throws what the JSON library does, or std::invalid_argument.
@@ -37,9 +34,5 @@ StoredStep stored_step(const Json& json);
 
 /// Its names become those of a graph. That the group is sound is verify(FusedGraph)'s to say.
 FusedOperator read_group(const StoredStep& step, const Graph& graph);
-
-/// Of a sound group: its schedule and its nest as they stand there, if they are a plan of it; counts and time follow
-/// from the nest. Throws Damage.
-Plan read_plan(const StoredStep& step, const Graph& graph, const FusedOperator& group, const Target& target);
 
 }  // namespace stowage

@@ -17,8 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The jobs that --only asks for; all without it.
-Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, Diagnostics& diagnostics) {
-  auto jobs = load_jobs(options.file, diagnostics);
+Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, const Backends& backends,
+                                     Diagnostics& diagnostics) {
+  auto jobs = load_jobs(options.file, diagnostics, backends);
   if (!jobs || options.only.empty()) return jobs;
   std::vector<std::string> names;
   for (const Job& job : *jobs) {
@@ -54,7 +55,7 @@ bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const Batc
 
 int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
-  const auto jobs = wanted_jobs(options, diagnostics);
+  const auto jobs = wanted_jobs(options, context.backends, diagnostics);
   if (!jobs) return failed(context, diagnostics);
   BatchOptions batch;
   batch.folder = options.output.empty() ? fs::path(options.file).stem().string() + "-out" : options.output;

@@ -158,7 +158,7 @@ int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
 int run_tool(const std::vector<std::string>& arguments, ToolContext& outer) {
   TerminalStream out(outer.out);
   TerminalStream err(outer.err);
-  ToolContext context{out, err, outer.interrupt, outer.terminal, outer.json};
+  ToolContext context{out, err, outer.interrupt, outer.terminal, outer.json, outer.backends};
   try {
     const int code = dispatch(arguments, context);
     out.flush();

@@ -82,7 +82,8 @@ void declare_compile(CLI::App& app, Options& all) {
   app.add_option("--fusion", options.fusion, fmt::format("{} ({})", fmt::join(strategy_names(), ", "), options.fusion))
       ->type_name("F");
   app.add_option("--planner", options.planner,
-                 fmt::format("{} ({})", fmt::join(planner_names(), ", "), options.planner))
+                 fmt::format("{} ({})", fmt::join(planner_names(built_in_backends()), ", "),
+                             built_in_backends().front()->default_planner()))
       ->type_name("P");
   app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
       ->type_name("FILE.toml");

@@ -32,7 +32,7 @@ struct CompileOptions {
   std::string model;
   std::string target = "sw26010";
   std::string fusion = CompileRequest{}.fusion;
-  std::string planner = CompileRequest{}.planner;
+  std::string planner;  ///< empty: the default one of the target's family
   std::string templates;
   std::string output;  ///< empty: nothing is written
   bool force = false;

@@ -25,14 +25,14 @@ namespace {
 
 /// The command line that leads to the same plan: what only says where results go is left out, so that the same input
 /// gives the same bytes wherever they are written.
-std::string reproducing_command(const CompileOptions& options) {
+std::string reproducing_command(const CompileOptions& options, const std::string& planner) {
   std::string line = "stowage compile " + shell_quoted(options.model);
   const auto add = [&](const char* option, const std::string& value) {
     line += fmt::format(" {} {}", option, shell_quoted(value));
   };
   add("--target", options.target);
   add("--fusion", options.fusion);
-  add("--planner", options.planner);
+  add("--planner", planner);
   if (!options.templates.empty()) add("--templates", options.templates);
   for (const std::string& dimension : options.dimensions) add("--dim", dimension);
   for (const std::string& binding : options.bindings) add("--bind", binding);
@@ -41,21 +41,23 @@ std::string reproducing_command(const CompileOptions& options) {
   return line;
 }
 
-Result<CompileRequest> request_of(const CompileOptions& options, Diagnostics& diagnostics) {
+Result<CompileRequest> request_of(const CompileOptions& options, const Backends& backends, Diagnostics& diagnostics) {
   Diagnostics own;
   CompileRequest request;
   request.model = options.model;
   request.target = options.target;
   request.fusion = options.fusion;
-  request.planner = options.planner;
   request.templates = options.templates;
   request.settings = options.settings;
+  request.backends = backends;
+  const Backend& backend = backend_of(request);
+  request.planner = options.planner.empty() ? backend.default_planner() : options.planner;
   request.costs = {options.threads, cost_cache_of(options.cost_cache, own)};
-  request.command_line = reproducing_command(options);
+  request.command_line = reproducing_command(options, request.planner);
   request.import.dimensions = sizes_of(options.dimensions, own);
   request.bindings = named_values(options.bindings, "--bind", own);
   if (!options.schedule.empty()) {
-    if (auto fixed = load_schedules(options.schedule, own)) request.fixed = *std::move(fixed);
+    if (auto fixed = load_schedules(options.schedule, backend, own)) request.fixed = *std::move(fixed);
   }
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
@@ -176,7 +178,7 @@ int compile_command(const CompileOptions& options, ToolContext& context) {
                        "name a folder to write to, or leave --force out");
   }
   Diagnostics diagnostics;
-  const auto request = request_of(options, diagnostics);
+  const auto request = request_of(options, context.backends, diagnostics);
   if (!request) return failed(context, diagnostics);
   if (options.print_config) return print_config(*request, context);
   std::vector<std::filesystem::path> inputs = files_read(*request);

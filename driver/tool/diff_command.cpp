@@ -78,8 +78,8 @@ Json diff_json(const PlanDiff& diff, const DiffOptions& options) {
 
 int diff_command(const DiffOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
-  const auto before = read_compilation(options.before, diagnostics);
-  const auto after = read_compilation(options.after, diagnostics);
+  const auto before = read_compilation(options.before, diagnostics, {}, context.backends);
+  const auto after = read_compilation(options.after, diagnostics, {}, context.backends);
   if (!before || !after) return failed(context, diagnostics);
   print_warnings(context, diagnostics);
   const PlanDiff diff = diff_compilations(*before, *after);

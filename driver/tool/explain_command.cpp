@@ -10,8 +10,6 @@
 #include "driver/store/plan_file.h"
 #include "driver/tool/commands.h"
 #include "fusion/explain/why_not.h"
-#include "lowering/program/planned_cost.h"
-#include "lowering/program/planners.h"
 
 namespace stowage {
 
@@ -107,10 +105,9 @@ int explain_why_not(const Compilation& compilation, const std::vector<std::strin
   const auto operators = asked_operators(graph, names, diagnostics);
   const auto templates = fusion_templates(compilation.templates, diagnostics);
   if (!operators || !templates) return failed(context, diagnostics);
-  const Planner* planner = find_planner(compilation.program.planner);
-  std::optional<PlannedGroupCost> cost;  // none for a plan by a planner that this build lacks
-  if (planner != nullptr) cost.emplace(*planner, compilation.program.target);
-  const WhyNot answer = why_not(GraphFacts(graph), *templates, compilation.fusion, *operators, cost ? &*cost : nullptr);
+  // None for a plan by a planner that this build lacks.
+  const auto cost = backend_of(compilation).group_cost(compilation.program.planner, compilation.program.target, {});
+  const WhyNot answer = why_not(GraphFacts(graph), *templates, compilation.fusion, *operators, cost.get());
   if (context.json) {
     Json json = {{"command", compilation.command_line}, {"network", compilation.network}};
     json["fusion"] = compilation.program.fusion;
@@ -126,7 +123,7 @@ int explain_why_not(const Compilation& compilation, const std::vector<std::strin
 
 int explain_command(const ExplainOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
-  const auto compilation = read_compilation(options.folder, diagnostics);
+  const auto compilation = read_compilation(options.folder, diagnostics, {}, context.backends);
   if (!compilation) return failed(context, diagnostics);
   if (!options.why_not.empty()) return explain_why_not(*compilation, options.why_not, context);
   const Program& program = compilation->program;
@@ -155,8 +152,8 @@ int explain_command(const ExplainOptions& options, ToolContext& context) {
   if (options.op.empty()) context.out << summary_text(*compilation) << "\n";
   for (const std::size_t i : steps) {
     context.out << step_text(program, i) << "\n";
-    if (const Plan* plan = program.steps[i].plan(); plan != nullptr && !options.op.empty()) {
-      context.out << fmt::format("```\n{}```\n\n", to_text(plan->nest));
+    if (const KernelPlan* launched = program.steps[i].launched(); launched != nullptr && !options.op.empty()) {
+      context.out << fmt::format("```\n{}```\n\n", launched->text());
     }
     if (options.steps) context.out << decisions_text(compilation->trace, program.steps[i].group.name) << "\n";
   }

@@ -59,7 +59,7 @@ int graph_command(const GraphOptions& options, ToolContext& context) {
   if (format.empty() || !may_write_file(options.output, options.force, read, diagnostics)) {
     return failed(context, diagnostics);
   }
-  const auto compilation = read_compilation(options.folder, diagnostics);
+  const auto compilation = read_compilation(options.folder, diagnostics, {}, context.backends);
   if (!compilation) return failed(context, diagnostics);
 
   const std::stop_token stop = context.interrupt.token();

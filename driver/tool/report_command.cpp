@@ -25,6 +25,21 @@ bool is_csv(const std::string& file) {
   return ending == ".csv";
 }
 
+/// The page tells about loop nests, which other families than Athread have not.
+bool has_page(const Compilation& compilation, const std::string& folder, Diagnostics& diagnostics) {
+  for (const ProgramStep& step : compilation.program.steps) {
+    if (step.launched() == nullptr || step.plan() != nullptr) continue;
+    SourcePlace place;
+    place.file = folder;
+    diagnostics.error("no-page", place,
+                      fmt::format("the page shows loop nests, which plans of family '{}' have not",
+                                  compilation.program.target.family),
+                      "read report.md in the folder, or name a file that ends in .csv");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int report_command(const ReportOptions& options, ToolContext& context) {
@@ -42,8 +57,10 @@ int report_command(const ReportOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
   const std::vector<std::filesystem::path> read = {options.folder};
   if (!may_write_file(options.output, options.force, read, diagnostics)) return failed(context, diagnostics);
-  const auto compilation = read_compilation(options.folder, diagnostics);
-  if (!compilation) return failed(context, diagnostics);
+  const auto compilation = read_compilation(options.folder, diagnostics, {}, context.backends);
+  if (!compilation || (!is_table && !has_page(*compilation, options.folder, diagnostics))) {
+    return failed(context, diagnostics);
+  }
 
   const std::stop_token stop = context.interrupt.token();
   std::vector<PagePicture> pictures;

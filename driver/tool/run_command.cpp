@@ -102,13 +102,13 @@ DmaTotals emulated_totals(const EmulationResult& emulation) {
   return sum;
 }
 
-std::string counts_text(const EmulationResult& emulation) {
+std::string counts_text(const Program& program, const EmulationResult& emulation) {
   const DmaTotals sum = emulated_totals(emulation);
   std::int64_t peak = 0;
   for (const std::int64_t bytes : emulation.ldm_peak_bytes) peak = std::max(peak, bytes);
-  return fmt::format("emulated: {}, {}, {}, LDM peak {}; {} fetched parameters\n",
+  return fmt::format("emulated: {}, {}, {}, {} peak {}; {} fetched parameters\n",
                      counted(sum.transfers, "DMA transfer"), counted(sum.operations, "operation"),
-                     counted(sum.bytes, "byte"), counted(peak, "byte"),
+                     counted(sum.bytes, "byte"), scratchpad_of(program).name, counted(peak, "byte"),
                      counted(emulation.parameter_fetches, "operation"));
 }
 
@@ -130,7 +130,7 @@ std::string errors_text(const CheckResult& check) {
   return table.text();
 }
 
-std::string verdict_text(const CheckResult& check) {
+std::string verdict_text(const Program& program, const CheckResult& check) {
   std::string text;
   if (!check.counts.empty()) {
     TextTable table({"fused operator", ">statement", "figure", ">predicted", ">emulated"});
@@ -140,7 +140,9 @@ std::string verdict_text(const CheckResult& check) {
     }
     text += fmt::format("prediction and emulation differ:\n\n{}\n", table.text());
   } else {
-    text += "predicted transfers, operations, bytes and LDM peaks equal the emulated ones, statement by statement\n";
+    text += fmt::format(
+        "predicted transfers, operations, bytes and {} peaks equal the emulated ones, statement by statement\n",
+        scratchpad_of(program).name);
   }
   if (const ValueError* first = check.first_difference()) {
     text += fmt::format("the first that differs from the reference is '{}' (tensor {})\n", first->name, first->tensor);
@@ -248,7 +250,7 @@ int run_command(const RunOptions& options, ToolContext& context) {
       return failed(context, diagnostics);
     }
   }
-  auto compilation = read_compilation(options.folder, diagnostics);
+  auto compilation = read_compilation(options.folder, diagnostics, {}, context.backends);
   if (!compilation || !may_compile(*compilation, options, diagnostics)) return failed(context, diagnostics);
   const auto run_sources = options.op.empty() ? compilation->changed_sources : std::vector<std::string>{};
   const auto inputs = network_inputs(compilation->program.fused.graph, files, options.seed, diagnostics);
@@ -279,10 +281,10 @@ int run_command(const RunOptions& options, ToolContext& context) {
       emulation = check->emulation;
     } else {
       settings.keep_outputs_of_steps = false;
-      const EmulatedProgram emulated = to_emulate(*compilation, settings);
-      auto result = emulate(emulated.program, emulated.emitted, values, settings, {}, diagnostics, stop);
-      if (!result) return failed(context, diagnostics);
-      emulation = *std::move(result);
+      auto run = backend_of(*compilation)
+                     .run(compilation->program, compilation->emitted, values, settings, {}, {diagnostics, stop});
+      if (!run) return failed(context, diagnostics);
+      emulation = std::move(run->emulation);
     }
   }
   if (!options.save_outputs.empty() && !save_outputs(graph, emulation.outputs, options, context, diagnostics)) {
@@ -304,8 +306,8 @@ int run_command(const RunOptions& options, ToolContext& context) {
                                options.seed);
   }
   if (check) context.out << errors_text(*check) << "\n";
-  context.out << outputs_text(graph, emulation.outputs) << "\n" << counts_text(emulation);
-  if (check) context.out << verdict_text(*check);
+  context.out << outputs_text(graph, emulation.outputs) << "\n" << counts_text(compilation->program, emulation);
+  if (check) context.out << verdict_text(compilation->program, *check);
   if (!options.save_outputs.empty()) context.out << fmt::format("outputs written to {}\n", options.save_outputs);
   return code;
 }

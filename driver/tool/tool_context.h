@@ -10,6 +10,7 @@
 
 #include "core/diagnostics.h"
 #include "core/progress.h"
+#include "driver/backend/backend.h"
 #include "driver/text/shell_text.h"
 #include "driver/tool/interrupt.h"
 
@@ -28,6 +29,7 @@ struct ToolContext {
   Interrupt& interrupt;
   std::ostream* terminal = nullptr;  ///< where progress is drawn; null: nobody watches
   bool json = false;                 ///< one object on the output stream
+  Backends backends = built_in_backends();
 };
 
 /// A line on the terminal that tells how far work is, removed at the end; silent where nobody watches.

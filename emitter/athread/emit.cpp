@@ -345,25 +345,4 @@ class ProgramEmitter {
 
 EmittedProgram emit_athread(const Program& program) { return ProgramEmitter(program).emit(); }
 
-std::vector<std::byte> parameter_bytes(const Program& program) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(program.memory.parameter_bytes));
-  const auto store = [&](const Tensor& value, std::int64_t offset) {
-    const auto from = value.bytes();
-    check(offset >= 0 && static_cast<std::size_t>(offset) + from.size() <= bytes.size(),
-          "a constant outside of the parameter area");
-    std::copy(from.begin(), from.end(), bytes.begin() + offset);
-  };
-  for (const MemoryPlace& place : program.memory.places) {
-    if (place.area != MemoryPlace::Area::parameters || place.shares_with) continue;
-    const auto& constant = program.fused.graph.tensor(place.tensor).constant;
-    check(constant.has_value(), "a tensor among the parameters that is not constant");
-    store(*constant, place.offset);
-  }
-  for (const StageConstantPlace& place : program.memory.stage_constants) {
-    const LoopNest& nest = program.steps[static_cast<std::size_t>(place.step)].plan()->nest;
-    store(*nest.stages.tensors[static_cast<std::size_t>(place.tensor)].value, place.offset);
-  }
-  return bytes;
-}
-
 }  // namespace stowage

@@ -130,18 +130,19 @@ struct Cost {
 
 Cost cost_of(const ProgramStep& step) {
   Cost cost;
-  if (step.plan() == nullptr) return cost;
-  for (const auto& [statement, totals] : step.plan()->counts.dma) cost.bytes += totals.bytes;
-  cost.cycles = step.plan()->time.cycles;
+  const KernelPlan* const launched = step.launched();
+  if (launched == nullptr) return cost;
+  cost.bytes = launched->traffic().bytes;
+  cost.cycles = launched->cycles();
   return cost;
 }
 
 /// Lines that say what a fused operator costs.
-std::vector<std::string> cost_lines(const ProgramStep& step, std::int64_t all_cycles) {
-  if (step.plan() == nullptr) return {"a view: no kernel"};
+std::vector<std::string> cost_lines(const ProgramStep& step, std::int64_t all_cycles, const Target& target) {
+  if (step.launched() == nullptr) return {"a view: no kernel"};
   const Cost cost = cost_of(step);
   const double share = all_cycles > 0 ? 100.0 * static_cast<double>(cost.cycles) / static_cast<double>(all_cycles) : 0;
-  return {fmt::format("{} ({:.1f} %)", seconds_text(step.plan()->time.seconds), share),
+  return {fmt::format("{} ({:.1f} %)", seconds_text(static_cast<double>(cost.cycles) / target.clock_hz), share),
           fmt::format("DMA {}", bytes_text(cost.bytes))};
 }
 
@@ -170,7 +171,7 @@ void add_group(DotGraph& dot, const Program& program, std::size_t number, std::i
   std::string tooltip = fmt::format("step {}: {} (template {})", number, group.name, group.template_name);
   std::string rows = fmt::format("<tr><td><font point-size=\"11\">&#160;{}&#160;</font></td></tr>",
                                  label_text(shortened(group.name, longest_name)));
-  for (const std::string& text : cost_lines(step, all_cycles))
+  for (const std::string& text : cost_lines(step, all_cycles, program.target))
     rows += fmt::format("<tr><td>&#160;{}&#160;</td></tr>", text);
   for (std::size_t i = 0; i < group.operators.size(); ++i) {
     const Operator& op = graph.op(group.operators[i]);

@@ -9,6 +9,7 @@
 
 #include "core/target_settings.h"
 #include "core/toml_reader.h"
+#include "driver/athread/athread_schedule.h"
 #include "driver/files/files.h"
 #include "driver/session/schedule_toml.h"
 #include "driver/text/shell_text.h"

@@ -66,9 +66,9 @@ class MemoryPlanner {
     for (const TensorId input : graph_.inputs()) use(input, -1);
     for (int s = 0; s < end; ++s) {
       const ProgramStep& step = steps_[static_cast<std::size_t>(s)];
-      if (const Plan* plan = step.plan()) {
-        for (const NestTensor& tensor : plan->nest.tensors) {
-          const auto& source = plan->nest.stages.tensors[static_cast<std::size_t>(tensor.tensor)].source;
+      if (const KernelPlan* launched = step.launched()) {
+        for (const int tensor : launched->memory_tensors()) {
+          const auto& source = launched->stages().tensors[static_cast<std::size_t>(tensor)].source;
           if (source) use(*source, s);
         }
       } else {
@@ -93,10 +93,10 @@ class MemoryPlanner {
     }
     std::vector<std::pair<const Tensor*, std::int64_t>> placed;
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (steps_[s].plan() == nullptr) continue;
-      const LoopNest& nest = steps_[s].plan()->nest;
-      for (const NestTensor& used : nest.tensors) {
-        const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(used.tensor)];
+      const KernelPlan* const launched = steps_[s].launched();
+      if (launched == nullptr) continue;
+      for (const int used : launched->memory_tensors()) {
+        const StageTensor& tensor = launched->stages().tensors[static_cast<std::size_t>(used)];
         if (tensor.source) continue;
         check(tensor.value.has_value(), "a tensor in main memory that is neither the graph's nor a constant");
         const Tensor& value = *tensor.value;
@@ -110,7 +110,7 @@ class MemoryPlanner {
           same = placed.insert(placed.end(), {&value, map_.parameter_bytes});
           map_.parameter_bytes += aligned(bytes);
         }
-        map_.stage_constants.push_back({static_cast<int>(s), used.tensor, same->second, bytes});
+        map_.stage_constants.push_back({static_cast<int>(s), used, same->second, bytes});
       }
     }
   }

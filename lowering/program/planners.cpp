@@ -17,4 +17,6 @@ const Planner* find_planner(std::string_view name) {
 
 std::vector<std::string> planner_names() { return {"swtvm", "searched"}; }
 
+std::string default_planner() { return "searched"; }
+
 }  // namespace stowage

@@ -13,5 +13,7 @@ namespace stowage {
 /// "swtvm", "searched". Nullptr for an unknown name.
 const Planner* find_planner(std::string_view name);
 std::vector<std::string> planner_names();
+/// Of a compilation that names none.
+std::string default_planner();
 
 }  // namespace stowage

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/number_text.h"
+#include "core/overloaded.h"
 #include "core/parallel.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
@@ -19,6 +20,29 @@
 
 namespace stowage {
 namespace {
+
+/// A plan of Athread with what everybody asks of it.
+class NestKernel final : public KernelPlan {
+ public:
+  explicit NestKernel(Plan plan) : plan_(std::move(plan)) {}
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+
+  [[nodiscard]] const StageList& stages() const override { return plan_.nest.stages; }
+  [[nodiscard]] std::vector<int> memory_tensors() const override {
+    std::vector<int> tensors;
+    for (const NestTensor& tensor : plan_.nest.tensors) tensors.push_back(tensor.tensor);
+    return tensors;
+  }
+  [[nodiscard]] std::int64_t cycles() const override { return plan_.time.cycles; }
+  [[nodiscard]] DmaTotals traffic() const override { return dma_totals(plan_.counts); }
+  [[nodiscard]] Scratchpad scratchpad(const Target& target) const override {
+    return {"LDM", plan_.nest.ldm_bytes, ldm_for_buffers(plan_.nest, target)};
+  }
+  [[nodiscard]] std::string text() const override { return to_text(plan_.nest); }
+
+ private:
+  Plan plan_;
+};
 
 /// Chooses for one group of each kind of which nothing is fixed and nothing is known.
 void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
@@ -67,12 +91,20 @@ void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostic
 
 }  // namespace
 
-const Plan* ProgramStep::plan() const {
-  const auto* launch = std::get_if<KernelLaunch>(&work);
-  return launch == nullptr ? nullptr : launch->plan.get();
+const KernelPlan* ProgramStep::launched() const {
+  return std::visit(Overloaded{[](const ViewStep&) -> const KernelPlan* { return nullptr; },
+                               [](const KernelLaunch& launch) { return launch.plan.get(); }},
+                    work);
 }
 
-StepWork launch_of(Plan plan) { return KernelLaunch{std::make_shared<const Plan>(std::move(plan))}; }
+const Plan* ProgramStep::plan() const { return plan_of(launched()); }
+
+const Plan* plan_of(const KernelPlan* launched) {
+  const auto* nest = dynamic_cast<const NestKernel*>(launched);
+  return nest == nullptr ? nullptr : &nest->plan();
+}
+
+StepWork launch_of(Plan plan) { return KernelLaunch{std::make_shared<const NestKernel>(std::move(plan))}; }
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
                              const Planner& planner, const Target& target, TraceSink trace, Diagnostics& diagnostics,
@@ -151,12 +183,61 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
   return program;
 }
 
-std::int64_t ldm_for_buffers(const Program& program) {
-  std::int64_t least = program.target.ldm_available();
+Scratchpad scratchpad_of(const Program& program) {
+  Scratchpad all{"LDM", 0, program.target.ldm_available()};
+  bool first = true;
   for (const ProgramStep& step : program.steps) {
-    if (const Plan* plan = step.plan()) least = std::min(least, ldm_for_buffers(plan->nest, program.target));
+    if (step.launched() == nullptr) continue;
+    const Scratchpad one = step.launched()->scratchpad(program.target);
+    all = {one.name, std::max(all.peak_bytes, one.peak_bytes),
+           first ? one.room_bytes : std::min(all.room_bytes, one.room_bytes)};
+    first = false;
   }
-  return least;
+  return all;
+}
+
+std::int64_t ldm_for_buffers(const Program& program) { return scratchpad_of(program).room_bytes; }
+
+ProgramTotals totals_of(const Program& program) {
+  ProgramTotals sum;
+  for (const ProgramStep& step : program.steps) {
+    ++sum.groups;
+    sum.operators += static_cast<std::int64_t>(step.group.operators.size());
+    const KernelPlan* const launched = step.launched();
+    if (launched == nullptr) continue;
+    ++sum.kernels;
+    sum.flops += flops(launched->stages());
+    sum.multiply_adds += multiply_adds(launched->stages());
+    const DmaTotals dma = launched->traffic();
+    sum.dma.transfers += dma.transfers;
+    sum.dma.operations += dma.operations;
+    sum.dma.bytes += dma.bytes;
+    sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, launched->scratchpad(program.target).peak_bytes);
+    sum.cycles += launched->cycles();
+  }
+  sum.seconds = static_cast<double>(sum.cycles) / program.target.clock_hz;
+  return sum;
+}
+
+std::vector<std::byte> parameter_bytes(const Program& program) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(program.memory.parameter_bytes));
+  const auto store = [&](const Tensor& value, std::int64_t offset) {
+    const auto from = value.bytes();
+    check(offset >= 0 && static_cast<std::size_t>(offset) + from.size() <= bytes.size(),
+          "a constant outside of the parameter area");
+    std::copy(from.begin(), from.end(), bytes.begin() + offset);
+  };
+  for (const MemoryPlace& place : program.memory.places) {
+    if (place.area != MemoryPlace::Area::parameters || place.shares_with) continue;
+    const auto& constant = program.fused.graph.tensor(place.tensor).constant;
+    check(constant.has_value(), "a tensor among the parameters that is not constant");
+    store(*constant, place.offset);
+  }
+  for (const StageConstantPlace& place : program.memory.stage_constants) {
+    const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
+    store(*stages.tensors[static_cast<std::size_t>(place.tensor)].value, place.offset);
+  }
+  return bytes;
 }
 
 }  // namespace stowage

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -26,9 +27,33 @@ class PlanChoices;  // lowering/program/plan_choices.h
 /// Nothing to do: the result lies in another tensor's memory, seen otherwise.
 struct ViewStep {};
 
-/// All cores run one kernel.
+/// The memory beside the arithmetic that one kernel uses, as its family calls it.
+struct Scratchpad {
+  std::string_view name;  ///< "LDM"
+  std::int64_t peak_bytes = 0;
+  std::int64_t room_bytes = 0;  ///< that a kernel's data may take
+};
+
+/// What one kernel does, as the family of its target plans it: what everybody asks, whichever family it is. Plan is
+/// Athread's.
+class KernelPlan {
+ public:
+  virtual ~KernelPlan() = default;
+  /// What it computes. Tensors that lie in main memory have a source in the graph or a value.
+  [[nodiscard]] virtual const StageList& stages() const = 0;
+  /// The tensors of stages() that it reads or writes in main memory.
+  [[nodiscard]] virtual std::vector<int> memory_tensors() const = 0;
+  [[nodiscard]] virtual std::int64_t cycles() const = 0;
+  /// Between main memory and the scratchpad.
+  [[nodiscard]] virtual DmaTotals traffic() const = 0;
+  [[nodiscard]] virtual Scratchpad scratchpad(const Target& target) const = 0;
+  /// What runs, for people: of Athread the loop nest.
+  [[nodiscard]] virtual std::string text() const = 0;
+};
+
+/// One kernel runs, on all cores that the target has.
 struct KernelLaunch {
-  std::shared_ptr<const Plan> plan;  ///< not null; copies of a program share it
+  std::shared_ptr<const KernelPlan> plan;  ///< not null; copies of a program share it
 };
 
 /// What a step does. A kind is added here, and the compiler shows who has to know it (HACKING.md).
@@ -39,11 +64,13 @@ struct ProgramStep {
   FusedOperator group;
   StepWork work;
 
-  [[nodiscard]] const Plan* plan() const;  ///< of what it launches; null for a view
+  [[nodiscard]] const KernelPlan* launched() const;  ///< null where nothing is launched
+  [[nodiscard]] const Plan* plan() const;            ///< of what it launches, if Athread planned it; else null
 };
 
-/// A kernel launch of that plan.
+/// A kernel launch of Athread, and its plan back; null of another family's.
 StepWork launch_of(Plan plan);
+const Plan* plan_of(const KernelPlan* launched);
 
 struct Program {
   FusedGraph fused;
@@ -54,9 +81,27 @@ struct Program {
   MemoryMap memory;
 };
 
-/// The least that a kernel of a program has: what all of them may take. Of a program without kernels, all that is not
-/// reserved.
-std::int64_t ldm_for_buffers(const Program& program);
+/// The bytes of constants at their offsets in the parameter area: params.bin.
+std::vector<std::byte> parameter_bytes(const Program& program);
+
+/// The highest peak of a program's kernels, and the least room that one of them has: what all of them may take. Of a
+/// program without kernels, all that Athread does not reserve.
+Scratchpad scratchpad_of(const Program& program);
+std::int64_t ldm_for_buffers(const Program& program);  ///< that room
+
+/// Sums over a program, for tables and --json.
+struct ProgramTotals {
+  std::int64_t groups = 0;   ///< fused operators, views included
+  std::int64_t kernels = 0;  ///< fused operators that are launched
+  std::int64_t operators = 0;
+  std::int64_t flops = 0;
+  std::int64_t multiply_adds = 0;
+  DmaTotals dma;
+  std::int64_t ldm_peak_bytes = 0;
+  std::int64_t cycles = 0;
+  double seconds = 0;
+};
+ProgramTotals totals_of(const Program& program);
 
 /// Plans every group of a fused graph, on so many threads (0: one a core of this host), on which nothing depends.
 /// Schedules by fused operator's name. Refusals become diagnostics. `choices` holds what is known of this planner and

@@ -421,4 +421,16 @@ DmaShape shape_of(const LoopNest& nest, const Dma& dma) {
 
 NestCounts predict_counts(const LoopNest& nest) { return NestCounter(nest).run(); }
 
+DmaTotals dma_totals(const NestCounts& counts) {
+  DmaTotals sum;
+  for (const auto& [statement, totals] : counts.dma) {
+    sum.transfers += totals.transfers;
+    sum.operations += totals.operations;
+    sum.bytes += totals.bytes;
+    for (const auto& [block, operations] : totals.operations_by_block) sum.operations_by_block[block] += operations;
+    for (const auto& [block, bytes] : totals.bytes_by_block) sum.bytes_by_block[block] += bytes;
+  }
+  return sum;
+}
+
 }  // namespace stowage

@@ -40,6 +40,8 @@ struct NestCounts {
 };
 
 NestCounts predict_counts(const LoopNest& nest);
+/// Of one plan, all statements together.
+DmaTotals dma_totals(const NestCounts& counts);
 DmaShape shape_of(const LoopNest& nest, const Dma& dma);
 
 }  // namespace stowage

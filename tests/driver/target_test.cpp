@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/target.h"
+#include "core/target_settings.h"
+#include "core/toml_reader.h"
 #include "tests/places.h"
 
 #include <fstream>
@@ -108,6 +110,48 @@ TEST_CASE("an unknown target gets the nearest name") {
   CHECK_FALSE(load_target("sw26100", {}, diagnostics));
   CHECK(format_diagnostics(diagnostics) ==
         "error: no built-in target or file 'sw26100' [unknown-target]\n  help: did you mean 'sw26010'?\n");
+}
+
+TEST_CASE("a target of another family has that family's keys and prints as a file that is read back") {
+  const std::vector<TargetFamily> families = {{"banked", [](TomlTable& table, Target& target) {
+                                                 table.read("banks", target.own["banks"], 1, 64, Need::required);
+                                               }}};
+  const std::string text = "name = 'one'\nsummary = ''\nfamily = 'banked'\nclock_hz = 500000000\nbanks = 4\n";
+  Diagnostics diagnostics;
+  const auto target = parse_target(text, "t.toml", {}, diagnostics, families);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(target);
+  CHECK(target->own.at("banks") == 4);
+  CHECK(to_toml(*target) == text);
+  const auto set = parse_target(text, "t.toml", {"banks=8"}, diagnostics, families);
+  REQUIRE(set);
+  CHECK(settings_between(*target, *set) == std::map<std::string, std::string>{{"banks", "8"}});
+  // Athread's keys are unknown to it, and its own are needed.
+  CHECK_FALSE(parse_target("name = \"one\"\nfamily = \"banked\"\nclock_hz = 5e8\nldm_bytes = 64\n", "t.toml", {},
+                           diagnostics, families));
+  CHECK(format_diagnostics(diagnostics) ==
+        "t.toml: error: 'banks' is missing: a number was wanted [missing-key]\n"
+        "t.toml:4:1: error: unknown key 'ldm_bytes' [unknown-key]\n"
+        "    ldm_bytes = 64\n"
+        "    ^^^^^^^^^\n"
+        "  help: known are: banks, clock_hz, family, name, summary\n");
+}
+
+TEST_CASE("Athread is the family of a target that names none, and is not written") {
+  Diagnostics diagnostics;
+  const auto plain = load_target("sw26010", {}, diagnostics);
+  const auto named = load_target("sw26010", {"family=\"athread\""}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(plain);
+  REQUIRE(named);
+  CHECK(plain->family == "athread");
+  CHECK(to_toml(*plain) == to_toml(*named));
+  CHECK(to_toml(*plain).find("family") == std::string::npos);
+  CHECK(complaint("cores        = 16", "family       = \"athred\"") ==
+        "t.toml:8:16: error: no family of targets 'athred' [unknown-family]\n"
+        "    family       = \"athred\"\n"
+        "                   ^^^^^^^^\n"
+        "  help: did you mean 'athread'?\n");
 }
 
 TEST_CASE("every mistake in a target file has its place and caret") {

@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/npy.h"
+#include "driver/athread/athread_backend.h"
 #include "driver/session/schedule_toml.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/state/load.h"
@@ -246,7 +247,8 @@ TEST_CASE("the command line gives what the pane shows for the edits written as T
   CHECK(number(json, "cycles") == numbers.cycles);
   // And read again the file is the same edits.
   Diagnostics diagnostics;
-  const auto read = parse_schedules(schedule_file(edit, form_of(*plan, edit), "edit.toml"), "edit.toml", diagnostics);
+  const auto read = parse_schedules(schedule_file(edit, form_of(*plan, edit), "edit.toml"), "edit.toml",
+                                    AthreadBackend(), diagnostics);
   REQUIRE(read);
   CHECK(read->schedules == edit.schedules);
 }

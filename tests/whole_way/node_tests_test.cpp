@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "driver/athread/athread_backend.h"
 #include "driver/run/check_run.h"
 #include "lowering/program/program.h"
 #include "lowering/verify/verify.h"

@@ -11,6 +11,7 @@
 
 #include "core/evaluate.h"
 #include "core/operators.h"
+#include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 #include "tests/emitter/vendor_compile.h"
 #include "tests/whole_way/whole_way.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/store/stored_nest.h"
+#include "driver/athread/stored_nest.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "core/identifiers.h"
 #include "core/text_cursor.h"
-#include "driver/store/damage.h"
+#include "driver/json/damage.h"
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/model/group_model.h"
 #include "lowering/program/canonical_stages.h"

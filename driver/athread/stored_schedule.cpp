@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/store/stored_schedule.h"
+#include "driver/athread/stored_schedule.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/athread/athread_backend.h"
+
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/overloaded.h"
+#include "core/quoting.h"
+#include "driver/athread/athread_schedule.h"
+#include "driver/athread/stored_nest.h"
+#include "driver/athread/stored_schedule.h"
+#include "driver/json/damage.h"
+#include "driver/json/json.h"
+#include "emitter/athread/emit.h"
+#include "lowering/nest/lower.h"
+#include "lowering/program/planners.h"
+
+namespace stowage {
+
+namespace {
+
+Json to_json(const Schedule& schedule) {
+  Json json = Json::object();
+  if (schedule.parallel) {
+    json["parallel"] = Json::array();
+    for (const ParallelSplit& split : *schedule.parallel) {
+      json["parallel"].push_back({{"iterator", split.iterator}, {"parts", split.parts}});
+    }
+  }
+  json["buffer"] = schedule.buffer;
+  if (schedule.order) json["order"] = *schedule.order;
+  json["dma"] = schedule.dma;
+  json["slots"] = schedule.slots;
+  return json;
+}
+
+Json to_json(const Plan& plan) {
+  Json json;
+  json["schedule"] = to_json(plan.schedule);
+  json["stages"] = lines_of(to_text(plan.nest.stages));
+  json["nest"] = lines_of(to_text(plan.nest));
+  json["ldm_bytes"] = plan.nest.ldm_bytes;
+  json["dma"] = Json::array();
+  for (const auto& [statement, totals] : plan.counts.dma) {
+    json["dma"].push_back({{"statement", statement},
+                           {"transfers", totals.transfers},
+                           {"operations", totals.operations},
+                           {"bytes", totals.bytes}});
+  }
+  json["cycles"] = plan.time.cycles;
+  json["time"] = Json::array();
+  for (const TimeTerm& term : plan.time.terms) {
+    json["time"].push_back({{"term", name_of(term.cost)},
+                            {"cycles", term.cycles},
+                            {"formula", formula_text(term.cost)},
+                            {"source", source_of(term.cost)}});
+  }
+  return json;
+}
+
+/// The same plan with another nest of its schedule.
+Plan with_nest(Plan plan, LoopNest nest) {
+  plan.nest = std::move(nest);
+  plan.counts = predict_counts(plan.nest);
+  return plan;
+}
+
+/// Puts a comment in front of a file.
+void sign(EmittedFile& file, const std::string& comment) {
+  file.text = comment + "\n" + file.text;
+  for (LineOrigin& origin : file.origins) ++origin.line;
+}
+
+}  // namespace
+
+void AthreadBackend::read_target(TomlTable& /*table*/, Target& /*target*/) const {
+  fail_check("the keys of Athread are members of Target");
+}
+
+std::vector<std::string> AthreadBackend::planner_names() const { return stowage::planner_names(); }
+
+std::string AthreadBackend::default_planner() const { return stowage::default_planner(); }
+
+void AthreadBackend::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const {
+  stowage::read_schedule(table, name, fixed);
+}
+
+std::unique_ptr<GroupCost> AthreadBackend::group_cost(const std::string& planner, const Target& target,
+                                                      const CostOptions& options) const {
+  const Planner* const found = find_planner(planner);
+  return found == nullptr ? nullptr : std::make_unique<PlannedGroupCost>(*found, target, options);
+}
+
+Result<Program> AthreadBackend::plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
+                                     const Target& target, const CostOptions& options, TraceSink trace,
+                                     const WorkContext& work) const {
+  const Planner* const found = find_planner(planner);
+  check(found != nullptr, "a program is planned by a planner that there is not");
+  if (!check_schedules(fused, fixed, work.diagnostics)) return Failed{};
+  return plan_program(fused, fixed.schedules, *found, target, trace, work.diagnostics, work.stop, work.progress,
+                      options.threads, options.choices);
+}
+
+StepWork AthreadBackend::moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
+                               const Target& target) const {
+  const auto launch_moved = [&](const KernelLaunch& launch) {
+    const Plan* const plan = plan_of(launch.plan.get());
+    check(plan != nullptr, "a kernel of another family");
+    // The stages name tensors of the graph, so the nest is made again; the schedule is complete and stays.
+    Lowered nest = lower(group.name, group_stages(graph, group), plan->schedule, target);
+    check(std::holds_alternative<LoopNest>(nest), "a planned group can no longer be lowered");
+    return launch_of(with_nest(*plan, std::get<LoopNest>(std::move(nest))));
+  };
+  return std::visit(Overloaded{[](const ViewStep& view) -> StepWork { return view; }, launch_moved}, work);
+}
+
+Json AthreadBackend::stored(const KernelPlan& plan) const {
+  const Plan* const athread = plan_of(&plan);
+  check(athread != nullptr, "a kernel of another family");
+  return to_json(*athread);
+}
+
+StepWork AthreadBackend::restored(const Json& schedule, const std::string& text, const Graph& graph,
+                                  const FusedOperator& group, const Target& target) const {
+  Plan plan;
+  plan.schedule = schedule_of(schedule);
+  plan.nest = read_nest(text, graph, group, target);
+  const GroupModel model = build_group_model(plan.nest.stages);
+  if (const auto broken = other_memory(plan.nest, model)) {
+    throw Damage(fmt::format("the loop nest of '{}': {}", group.name, *broken));
+  }
+  if (const auto broken = broken_schedule(group.name, model, plan.schedule, target)) {
+    throw Damage(fmt::format("the schedule of '{}' cannot hold: {}", group.name, *broken));
+  }
+  if (const auto broken = other_than_schedule(plan.nest, model, plan.schedule)) {
+    throw Damage(fmt::format("the loop nest of '{}' is not that of its schedule: {}", group.name, *broken));
+  }
+  plan.counts = predict_counts(plan.nest);
+  plan.time = estimate_time(plan.nest, plan.counts, target);
+  return launch_of(std::move(plan));
+}
+
+EmittedProgram AthreadBackend::emit(const Program& program, const std::string& signature) const {
+  EmittedProgram emitted = emit_athread(program);
+  check(emitted.arena_bytes <= program.target.ldm_bytes,
+        "plans leave a kernel's parameters their room (lowering/model/ldm_room.h)");
+  if (signature.empty()) return emitted;
+  const std::string text = c_comment_text(signature);
+  for (EmittedFile& file : emitted.files) {
+    if (file.path == "Makefile") sign(file, "# " + text);
+    if (file.path == "main.c") sign(file, "/* " + text + " */");
+  }
+  return emitted;
+}
+
+/// Sources as they are, or for the sanitizer with bytes between the LDM buffers that belong to none, so that an access
+/// past a buffer is seen. Sources that were changed by hand run as they stand.
+Result<BackendRun> AthreadBackend::run(const Program& program, const EmittedProgram& emitted,
+                                       std::span<const Tensor> inputs, const EmulationOptions& options,
+                                       const std::function<void(int step, const Tensor&)>& on_output,
+                                       const WorkContext& work) const {
+  const auto run_sources = [&](const Program& run, const EmittedProgram& sources) -> Result<BackendRun> {
+    auto result = emulate(run, sources, inputs, options, on_output, work.diagnostics, work.stop);
+    if (!result) return Failed{};
+    std::vector<CountError> counts = compare_counts(run, *result);
+    return BackendRun{*std::move(result), std::move(counts)};
+  };
+  if (!options.sanitize || options.changed_sources) return run_sources(program, emitted);
+  const Program zoned = with_red_zones(program);
+  return run_sources(zoned, emit_athread(zoned));
+}
+
+std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation) {
+  std::map<std::pair<int, int>, DmaTotals> emulated;
+  for (const StatementCount& count : emulation.counts) {
+    DmaTotals& totals = emulated[{count.step, count.statement}];
+    totals.transfers += count.transfers;
+    totals.operations += count.operations;
+    totals.bytes += count.bytes;
+  }
+  std::vector<CountError> errors;
+  for (int step = 0; step < static_cast<int>(program.steps.size()); ++step) {
+    const Plan* const plan = program.steps[static_cast<std::size_t>(step)].plan();
+    if (plan == nullptr) continue;
+    const auto expect = [&, &name = program.steps[static_cast<std::size_t>(step)].group.name](
+                            int statement, const char* what, std::int64_t predicted, std::int64_t counted) {
+      if (predicted != counted) errors.push_back({name, statement, what, predicted, counted});
+    };
+    for (const auto& [statement, predicted] : plan->counts.dma) {
+      const DmaTotals counted = emulated[{step, statement}];
+      expect(statement, "transfers", predicted.transfers, counted.transfers);
+      expect(statement, "operations", predicted.operations, counted.operations);
+      expect(statement, "bytes", predicted.bytes, counted.bytes);
+      emulated.erase({step, statement});
+    }
+    expect(-1, "LDM peak", plan->nest.ldm_bytes, emulation.ldm_peak_bytes.at(static_cast<std::size_t>(step)));
+  }
+  for (const auto& [key, counted] : emulated) {  // counted but never predicted
+    const std::string& name = program.steps.at(static_cast<std::size_t>(key.first)).group.name;
+    errors.push_back({name, key.second, "operations", 0, counted.operations});
+  }
+  return errors;
+}
+
+}  // namespace stowage

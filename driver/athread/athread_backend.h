@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Athread, the family of the Sunway SW26010: schedules and loop nests (lowering), Athread C (emitter/athread), and its
+// emulation on this host (emitter/emulation).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/backend/backend.h"
+
+namespace stowage {
+
+class AthreadBackend final : public Backend {
+ public:
+  [[nodiscard]] std::string_view family() const override { return athread_family; }
+  void read_target(TomlTable& table, Target& target) const override;
+  [[nodiscard]] std::vector<std::string> planner_names() const override;
+  [[nodiscard]] std::string default_planner() const override;
+  void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const override;
+  [[nodiscard]] std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
+                                                      const CostOptions& options) const override;
+  [[nodiscard]] Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,
+                                     const Target& target, const CostOptions& options, TraceSink trace,
+                                     const WorkContext& work) const override;
+  [[nodiscard]] StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
+                               const Target& target) const override;
+  [[nodiscard]] Json stored(const KernelPlan& plan) const override;
+  [[nodiscard]] StepWork restored(const Json& schedule, const std::string& text, const Graph& graph,
+                                  const FusedOperator& group, const Target& target) const override;
+  [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;
+  [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
+                                       std::span<const Tensor> inputs, const EmulationOptions& options,
+                                       const std::function<void(int step, const Tensor&)>& on_output,
+                                       const WorkContext& work) const override;
+};
+
+/// Figures of prediction and emulation that differ, statement by statement.
+std::vector<CountError> compare_counts(const Program& program, const EmulationResult& emulation);
+
+}  // namespace stowage

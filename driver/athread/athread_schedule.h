@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Athread's schedules in TOML, as batch files and --schedule files hold them (docs/command-line.md):
+//
+//     [schedule."matmul"]
+//     parallel = [{ iterator = "y", parts = 64 }]
+//     buffer   = { y = 128, k = 64 }
+//     order    = ["x", "yo", "ko"]
+//     dma      = { A = "ko", B = "ko", C = "yo" }
+//     slots    = { B = 1 }
+#pragma once
+
+#include <string>
+
+#include "core/toml_reader.h"
+#include "driver/backend/fixed_schedules.h"
+#include "fusion/groups/fused_graph.h"
+
+namespace stowage {
+
+/// Reads the table of one fused operator. Mistakes of form are reported.
+void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed);
+
+/// Names in schedules that the fused graph has not (fused operators, iterators, loops, tensors) are reported where
+/// they were written.
+bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, Diagnostics& diagnostics);
+
+/// The same form, one key a line.
+std::string to_toml(const std::string& name, const Schedule& schedule);
+
+}  // namespace stowage

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/backend/backend.h"
+
+#include <algorithm>
+
+namespace stowage {
+
+const Backend* find_backend(const Backends& backends, std::string_view family) {
+  const auto found = std::find_if(backends.begin(), backends.end(),
+                                  [&](const Backend* backend) { return backend->family() == family; });
+  return found == backends.end() ? nullptr : *found;
+}
+
+std::vector<TargetFamily> families_of(const Backends& backends) {
+  std::vector<TargetFamily> families;
+  for (const Backend* backend : backends) {
+    if (backend->family() == athread_family) continue;  // its keys are the members of Target
+    families.push_back({std::string(backend->family()),
+                        [backend](TomlTable& table, Target& target) { backend->read_target(table, target); }});
+  }
+  return families;
+}
+
+std::vector<std::string> planner_names(const Backends& backends) {
+  std::vector<std::string> names;
+  for (const Backend* backend : backends) {
+    for (std::string& name : backend->planner_names()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+}  // namespace stowage

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A family of targets: how groups are planned for its machines, what a program becomes and how that is run. A target
+// names its family (docs/target.md). All that commands and sessions know of a machine's code goes through here; Athread
+// (driver/athread) is the first family.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnostics.h"
+#include "core/progress.h"
+#include "core/target.h"
+#include "core/trace.h"
+#include "driver/backend/fixed_schedules.h"
+#include "driver/json/json_forward.h"
+#include "emitter/emulation/emulate.h"
+#include "emitter/sources/emitted_program.h"
+#include "fusion/groups/group_cost.h"
+#include "lowering/program/planned_cost.h"
+#include "lowering/program/program.h"
+
+namespace stowage {
+
+class TomlTable;  // core/toml_reader.h
+
+/// One figure in which prediction and emulation differ.
+struct CountError {
+  std::string name;   ///< fused operator
+  int statement = 0;  ///< -1: of the whole step
+  std::string what;   ///< "transfers", "operations", "bytes", "LDM peak"
+  std::int64_t predicted = 0;
+  std::int64_t emulated = 0;
+};
+
+/// A program that ran.
+struct BackendRun {
+  EmulationResult emulation;
+  std::vector<CountError> counts;  ///< figures that the plans had predicted otherwise
+};
+
+/// Who listens while work goes on, and how it is stopped.
+struct WorkContext {
+  Diagnostics& diagnostics;
+  std::stop_token stop = {};
+  ProgressSink progress = {};
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// What a target's `family` says.
+  [[nodiscard]] virtual std::string_view family() const = 0;
+  /// Reads the keys of a target's file that are this family's own (TargetFamily). Never called for Athread, whose keys
+  /// are the members of Target.
+  virtual void read_target(TomlTable& table, Target& target) const = 0;
+
+  [[nodiscard]] virtual std::vector<std::string> planner_names() const = 0;
+  [[nodiscard]] virtual std::string default_planner() const = 0;
+  /// Reads one schedule of a file into `fixed`, or reports why it cannot be one.
+  virtual void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const = 0;
+
+  /// What fusion asks: cycles of a group, planned by itself, or why it is refused. Null for an unknown planner. The
+  /// target and what `options` names must outlive it.
+  [[nodiscard]] virtual std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
+                                                              const CostOptions& options) const = 0;
+  /// Plans every group of a fused graph by one of planner_names(). Groups that are refused, and names in `fixed` that
+  /// the fused graph has not, are reported.
+  [[nodiscard]] virtual Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed,
+                                             const std::string& planner, const Target& target,
+                                             const CostOptions& options, TraceSink trace,
+                                             const WorkContext& work) const = 0;
+  /// What `work` is for the same operators in another graph, where they are `group`; its plan stays what it was.
+  [[nodiscard]] virtual StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
+                                       const Target& target) const = 0;
+
+  /// The entries of a step of plan.json that say what it launches (docs/plan-format.md): "schedule", what the planner
+  /// chose, and "nest", lines of text that say what runs; those two are read back.
+  [[nodiscard]] virtual Json stored(const KernelPlan& plan) const = 0;
+  /// The plan of a sound group from these two. Throws Damage (driver/json/damage.h), or what the JSON library does.
+  [[nodiscard]] virtual StepWork restored(const Json& schedule, const std::string& text, const Graph& graph,
+                                          const FusedOperator& group, const Target& target) const = 0;
+
+  /// The sources of a program. Those that are no more than its own begin with `signature` as a comment, unless it is
+  /// empty; what equal programs share does not.
+  [[nodiscard]] virtual EmittedProgram emit(const Program& program, const std::string& signature) const = 0;
+  /// Runs sources on this host as the machine would run them, counts, and compares with what the plans predict.
+  /// `inputs` by network input; `on_output(step, value)` is called for every step in order. An option that means
+  /// nothing to the family is left aside.
+  [[nodiscard]] virtual Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
+                                               std::span<const Tensor> inputs, const EmulationOptions& options,
+                                               const std::function<void(int step, const Tensor&)>& on_output,
+                                               const WorkContext& work) const = 0;
+};
+
+/// The families that somebody may compile for.
+using Backends = std::vector<const Backend*>;
+
+/// Those that this library is built with; they hold no state. Each family's folder depends on this one, so the list
+/// stands behind them all, in driver/families/built_in_backends.cpp.
+Backends built_in_backends();
+
+/// Null for a family that is not among them.
+const Backend* find_backend(const Backends& backends, std::string_view family);
+/// For the reader of targets.
+std::vector<TargetFamily> families_of(const Backends& backends);
+/// Of all families, each name once.
+std::vector<std::string> planner_names(const Backends& backends);
+
+}  // namespace stowage

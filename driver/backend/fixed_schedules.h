@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person fixes of a plan.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/diagnostics.h"
+#include "lowering/model/schedule.h"
+
+namespace stowage {
+
+/// A group of operators that a person fixed: it is fused just so, or left alone if it is one operator.
+struct FixedGroup {
+  std::vector<std::string> operators;  ///< names in the fused graph, in any order
+  Diagnostic place;                    ///< where it was written; only place and source line count
+};
+
+/// Groups and schedules that a person fixed, the schedules by fused operator's name, and where each name in them was
+/// written. What is left out the strategy and the planner choose.
+struct FixedSchedules {
+  std::vector<FixedGroup> groups;
+  std::map<std::string, Schedule> schedules;  ///< Athread's; no other family takes any yet
+  /// By path of names: "matmul", "matmul/buffer/y", "matmul/order", "matmul/dma/A" …; only place and source line count.
+  std::map<std::string, Diagnostic> places;
+};
+
+}  // namespace stowage

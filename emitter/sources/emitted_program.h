@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What emission makes of a program, whichever family it is for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stowage {
+
+/// Which source line belongs to which statement of which step.
+struct LineOrigin {
+  int line = 0;       ///< from 1
+  int step = 0;       ///< index into Program::steps (of the first step that uses the kernel)
+  int statement = 0;  ///< of the step's plan; of a loop nest Stmt::id
+};
+
+struct EmittedFile {
+  std::string path;  ///< relative to src/
+  std::string text;
+  std::vector<LineOrigin> origins;
+};
+
+struct EmittedProgram {
+  std::vector<EmittedFile> files;           ///< without params.bin
+  std::vector<std::string> kernel_of_step;  ///< name of what each step launches; "" for a view
+  std::int64_t arena_bytes = 0;             ///< of the scratchpad: the largest kernel's data and what it keeps behind
+};
+
+}  // namespace stowage
