@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/backend/bank_machine.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "core/toml_reader.h"
+#include "driver/json/json.h"
+#include "lowering/program/memory_map.h"
+
+namespace stowage::test {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+StepWork launch_of(BankPlan plan) { return KernelLaunch{std::make_shared<const BankPlan>(std::move(plan))}; }
+
+const BankPlan& bank_plan_of(const KernelPlan& plan) {
+  const auto* const found = dynamic_cast<const BankPlan*>(&plan);
+  check(found != nullptr, "a kernel of another family");
+  return *found;
+}
+
+/// Of a group that was planned before.
+StepWork planned(const Graph& graph, const FusedOperator& group, const Target& target) {
+  auto plan = plan_banks(group_stages(graph, group), target);
+  if (const auto* refused = std::get_if<Decision>(&plan)) throw std::invalid_argument(refused->reason);
+  return launch_of(std::get<BankPlan>(std::move(plan)));
+}
+
+class BankCost final : public GroupCost {
+ public:
+  explicit BankCost(const Target& target) : target_(target) {}
+  [[nodiscard]] Answer cost(const Graph& graph, const FusedOperator& group) const override {
+    const auto plan = plan_banks(group_stages(graph, group), target_);
+    if (const auto* refused = std::get_if<Decision>(&plan)) return {*refused, 0};
+    return {Decision::allow(), std::get<BankPlan>(plan).cycles()};
+  }
+
+ private:
+  const Target& target_;
+};
+
+std::vector<std::byte>& area_of(MemoryPlace::Area area, std::vector<std::byte>& parameters,
+                                std::vector<std::byte>& activations) {
+  return area == MemoryPlace::Area::parameters ? parameters : activations;
+}
+
+}  // namespace
+
+void BankMachine::read_target(TomlTable& table, Target& target) const {
+  table.read("sram_banks", target.own["sram_banks"], 1, 1024, Need::required);
+  table.read("bank_bytes", target.own["bank_bytes"], 64, 1 << 20, Need::required);
+  table.read("bytes_per_cycle", target.own["bytes_per_cycle"], 1e-3, 1e6, Need::required);
+  target.dram_line_bytes = static_cast<int>(word_bytes);  // main memory has no lines
+}
+
+void BankMachine::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& /*fixed*/) const {
+  table.error("no-schedules", "", fmt::format("'{}' has a schedule, but this family plans by itself", name),
+              "leave the schedule out");
+}
+
+std::unique_ptr<GroupCost> BankMachine::group_cost(const std::string& planner, const Target& target,
+                                                   const CostOptions& /*options*/) const {
+  return planner == default_planner() ? std::make_unique<BankCost>(target) : nullptr;
+}
+
+Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules& /*fixed*/, const std::string& planner,
+                                  const Target& target, const CostOptions& /*options*/, TraceSink /*trace*/,
+                                  const WorkContext& work) const {
+  Program program;
+  program.fused = fused;
+  program.target = target;
+  program.planner = planner;
+  for (const FusedOperator& group : fused.groups) {
+    ProgramStep step{group, ViewStep{}};
+    if (!group.is_view) {
+      auto plan = plan_banks(group_stages(fused.graph, group), target);
+      if (const auto* refused = std::get_if<Decision>(&plan)) {
+        SourcePlace place;
+        place.object = "fused operator " + group.name;
+        work.diagnostics.error(refused->rule, place, refused->reason);
+        continue;
+      }
+      step.work = launch_of(std::get<BankPlan>(std::move(plan)));
+    }
+    program.steps.push_back(std::move(step));
+  }
+  if (work.diagnostics.has_errors()) return Failed{};
+  program.memory = plan_memory(fused, program.steps, target.dram_line_bytes);
+  return program;
+}
+
+StepWork BankMachine::moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
+                            const Target& target) const {
+  return std::holds_alternative<ViewStep>(work) ? work : planned(graph, group, target);
+}
+
+Json BankMachine::stored(const KernelPlan& plan) const {
+  return {{"schedule", {{"banks", bank_plan_of(plan).banks()}}}, {"nest", lines_of(plan.text())}};
+}
+
+StepWork BankMachine::restored(const Json& schedule, const std::string& text, const Graph& graph,
+                               const FusedOperator& group, const Target& target) const {
+  StepWork work = planned(graph, group, target);
+  const BankPlan& plan = bank_plan_of(*std::get<KernelLaunch>(work).plan);
+  if (plan.text() != text || schedule.at("banks") != plan.banks()) {
+    throw std::invalid_argument(fmt::format("'{}' is not what this version plans", group.name));
+  }
+  return work;
+}
+
+EmittedProgram BankMachine::emit(const Program& program, const std::string& signature) const {
+  EmittedProgram emitted;
+  EmittedFile file{"program.bank", {}, {}};
+  int line = 0;
+  const auto add = [&](const std::string& text) {
+    file.text += text + "\n";
+    ++line;
+  };
+  if (!signature.empty()) add("; " + signature);
+  for (int s = 0; s < static_cast<int>(program.steps.size()); ++s) {
+    const KernelPlan* const launched = program.steps[at(s)].launched();
+    emitted.kernel_of_step.push_back(launched == nullptr ? "" : fmt::format("kernel {}", s));
+    if (launched == nullptr) continue;
+    add(emitted.kernel_of_step.back());
+    const auto address = [&](int tensor, std::int64_t word) {
+      const auto& source = launched->stages().tensors[at(tensor)].source;
+      const MemoryPlace* const place = source ? program.memory.find(*source) : nullptr;
+      const bool parameter = place == nullptr || place->area == MemoryPlace::Area::parameters;
+      const std::int64_t offset =
+          place != nullptr ? place->offset : program.memory.find_stage_constant(s, tensor)->offset;
+      return fmt::format("{}+{}", parameter ? 'P' : 'A', offset + word * word_bytes);
+    };
+    int statement = 0;
+    for (const Instruction& instruction : bank_plan_of(*launched).instructions()) {
+      add(to_text(instruction, address));
+      file.origins.push_back({line, s, statement++});
+    }
+  }
+  emitted.files = {std::move(file)};
+  return emitted;
+}
+
+Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram& emitted,
+                                    std::span<const Tensor> inputs, const EmulationOptions& options,
+                                    const std::function<void(int step, const Tensor&)>& on_output,
+                                    const WorkContext& work) const {
+  const Graph& graph = program.fused.graph;
+  std::vector<std::byte> parameters = parameter_bytes(program);
+  std::vector<std::byte> activations(static_cast<std::size_t>(program.memory.activation_bytes));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto bytes = inputs[i].bytes();
+    std::copy(bytes.begin(), bytes.end(), activations.begin() + program.memory.find(graph.inputs()[i])->offset);
+  }
+  const auto value_of = [&](TensorId tensor) {
+    const MemoryPlace& place = *program.memory.find(tensor);
+    const auto first = area_of(place.area, parameters, activations).begin() + place.offset;
+    return Tensor(graph.tensor(tensor).type, graph.tensor(tensor).shape, {first, first + place.bytes});
+  };
+  int next = 0;  // step whose output is told next
+  const auto tell_until = [&](int end) {
+    for (; next < end; ++next) {
+      if (options.keep_outputs_of_steps && on_output) on_output(next, value_of(program.steps[at(next)].group.output));
+    }
+  };
+  std::vector<int> step_of;  // by kernel
+  for (int s = 0; s < static_cast<int>(program.steps.size()); ++s) {
+    if (program.steps[at(s)].launched() != nullptr) step_of.push_back(s);
+  }
+  const auto after = [&](int kernel) {
+    tell_until(at(kernel) + 1 < step_of.size() ? step_of[at(kernel) + 1] : static_cast<int>(program.steps.size()));
+  };
+  auto ran = simulate(emitted.files.front(), program.target, parameters, activations, after, work.diagnostics);
+  if (!ran) return Failed{};
+
+  BackendRun result;
+  for (const TensorId output : graph.outputs()) result.emulation.outputs.push_back(value_of(output));
+  result.emulation.ldm_peak_bytes.resize(program.steps.size());
+  for (std::size_t k = 0; k < step_of.size(); ++k) {
+    const ProgramStep& step = program.steps[at(step_of[k])];
+    const BankPlan& plan = bank_plan_of(*step.launched());
+    const auto bank_bytes = static_cast<std::int64_t>(program.target.own.at("bank_bytes"));
+    result.emulation.ldm_peak_bytes[at(step_of[k])] = ran->peak_banks[k] * bank_bytes;
+    const auto expect = [&](int statement, const char* what, std::int64_t predicted, std::int64_t emulated) {
+      if (predicted != emulated) result.counts.push_back({step.group.name, statement, what, predicted, emulated});
+    };
+    expect(-1, "SRAM peak", plan.banks() * bank_bytes, ran->peak_banks[k] * bank_bytes);
+    for (int i = 0; i < static_cast<int>(plan.instructions().size()); ++i) {
+      const Instruction& instruction = plan.instructions()[at(i)];
+      if (instruction.op != Instruction::Op::load && instruction.op != Instruction::Op::store) continue;
+      StatementCount count = ran->counts[k].at(at(i));
+      expect(i, "transfers", 1, count.transfers);
+      expect(i, "bytes", words_of(instruction) * word_bytes, count.bytes);
+      count.step = step_of[k];
+      count.statement = i;
+      result.emulation.counts.push_back(count);
+    }
+  }
+  return result;
+}
+
+}  // namespace stowage::test
