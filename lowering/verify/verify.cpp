@@ -339,8 +339,10 @@ Broken verify_units(const LoopNest& nest, const Target& target) {
 std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_structure(nest)) return broken;
   if (auto broken = verify_memory(nest, target)) return broken;
+  if (auto broken = verify_expansion(nest)) return broken;
   if (auto broken = verify_lookups(nest)) return broken;
   if (auto broken = verify_bounds(nest)) return broken;
+  if (auto broken = verify_int(nest)) return broken;
   if (auto broken = verify_units(nest, target)) return broken;
   if (auto broken = verify_flow(nest)) return broken;
   if (auto broken = verify_padding(nest)) return broken;
