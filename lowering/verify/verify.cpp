@@ -391,9 +391,11 @@ std::optional<std::string> verify(const LoopNest& nest, const Target& target) {
   if (auto broken = verify_structure(nest)) return broken;
   if (auto broken = verify_size(nest)) return broken;
   if (auto broken = verify_memory(nest, target)) return broken;
+  if (auto broken = verify_expansion(nest)) return broken;
   if (auto broken = verify_lookups(nest)) return broken;
   if (auto broken = verify_teams(nest)) return broken;
   if (auto broken = verify_bounds(nest)) return broken;
+  if (auto broken = verify_int(nest)) return broken;
   if (auto broken = verify_units(nest, target)) return broken;
   if (auto broken = verify_flow(nest)) return broken;
   if (auto broken = verify_padding(nest)) return broken;

@@ -23,12 +23,16 @@ Broken verify_structure(const LoopNest& nest);
 Broken verify_size(const LoopNest& nest);
 /// Buffers inside the LDM and aligned, core grid on the target's cores, mesh on its rows.
 Broken verify_memory(const LoopNest& nest, const Target& target);
+/// Expressions with lets put in have numbers that can be counted with. Comes before all that puts them in.
+Broken verify_expansion(const LoopNest& nest);
 /// Tables are looked up where they have an entry.
 Broken verify_lookups(const LoopNest& nest);
 /// All cores of a team come to its transfers and waits in step, with the same box and sender; all cores to a barrier.
 Broken verify_teams(const LoopNest& nest);
 /// Ranges of variables, transfers inside tensors and buffers, computations inside stages and buffers.
 Broken verify_bounds(const LoopNest& nest);
+/// What emitted code counts fits its `int`. Ranges of variables were shown to hold.
+Broken verify_int(const LoopNest& nest);
 /// Transfers move single bytes, or the target's units where they are narrower than these and aligned.
 Broken verify_units(const LoopNest& nest, const Target& target);
 /// Every transfer awaited exactly once on every path, buffers untouched in flight, nothing read before it is there.

@@ -246,5 +246,37 @@ TEST_CASE("read-before-there: what is finished is what was summed up", "[verify]
       "of which buffer MM holds another part");
 }
 
+TEST_CASE("number-range: factors that lets multiply", "[verify]") {
+  const auto with = [](const std::string& lets) {
+    return verdict(
+        twice("    get X[0:8] -> XX from [0]\n    wait XX\n    for x < 1 of x {\n" + lets + "    }\n", "c, x, a, b"));
+  };
+  CHECK(with("      let a = 4096*x\n      let b = 4096*a\n") == "sound");
+  const std::string refused = "numbers are too large, names put in, to be counted with";
+  CHECK(with("      let a = 1099511627776*x\n      let b = 1099511627776*a\n") ==
+        "number-range: statement 4 'let b = 1099511627776*a': " + refused);
+  CHECK(with("      let a = 1099511627776*x\n      if any(1099511627776*a) > 0 {\n        let b = 0\n      }\n") ==
+        "number-range: statement 4 'if any(1099511627776*a) > 0 {': " + refused);
+  CHECK(with("      let a = 1099511627776*x\n      get X[0:8] -> XX from [1099511627776*a]\n      wait XX\n"
+             "      let b = 0\n") == "number-range: statement 4 'get X[0:8] -> XX from [1099511627776*a]': " + refused);
+}
+
+TEST_CASE("number-range: what emitted code counts fits its int", "[verify]") {
+  const auto with = [](const std::string& lets) {
+    return verdict(
+        twice("    get X[0:8] -> XX from [0]\n    wait XX\n    for y < 8 of x {\n" + lets + "    }\n", "c, y, q"));
+  };
+  CHECK(with("      let q = 134217728*y\n") == "sound");
+  CHECK(
+      with("      let q = 536870912*y\n") ==
+      "number-range: statement 3 'let q = 536870912*y': counts with 536870912*y, which may not fit an int of 32 bits");
+  CHECK(with("      let q = ((536870912*y + 1) / 536870913)\n") ==
+        "number-range: statement 3 'let q = ((536870912*y + 1) / 536870913)': counts with ((536870912*y + 1) / "
+        "536870913), which may not fit an int of 32 bits");
+  CHECK(with("      if any(536870912*y - 536870912*y + 2147483648) > 0 {\n        let q = 0\n      }\n") ==
+        "number-range: statement 3 'if any(2147483648) > 0 {': counts with 2147483648, which may not fit an int of 32 "
+        "bits");
+}
+
 }  // namespace
 }  // namespace stowage

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers stay so small that nothing overflows: while names are put into expressions, which multiplies their factors
+// whatever values occur, and in the `int` that emitted code counts with.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "lowering/verify/verify_rules.h"
+
+namespace stowage {
+namespace {
+
+/// Differences and products with small numbers, which the rules behind make of expressions, still fit 64 bits then.
+constexpr long double largest_expanded = 7e16L;
+constexpr long double largest_int = std::numeric_limits<std::int32_t>::max();
+
+using SizeOf = std::function<long double(VarId)>;
+using Visit = std::function<void(const IndexExpr&)>;
+
+long double size_of(const IndexExpr& e, const SizeOf& variable);
+
+/// No value of the atom is further from 0, nor is any number that comes up where it is put together anew.
+long double size_of(const IndexAtom& atom, const SizeOf& variable) {
+  const auto arg = [&](std::size_t i) { return size_of((*atom.args)[i], variable); };
+  switch (atom.kind) {
+    case IndexAtom::Kind::variable: return variable(atom.variable);
+    case IndexAtom::Kind::floor_div:
+    case IndexAtom::Kind::remainder: return std::max(arg(0), static_cast<long double>(atom.number));
+    case IndexAtom::Kind::minimum:
+    case IndexAtom::Kind::maximum: return arg(0) + arg(1);
+    case IndexAtom::Kind::table: {
+      long double largest = arg(0);
+      for (const std::int64_t value : atom.table->values)
+        largest = std::max(largest, std::abs(static_cast<long double>(value)));
+      return largest;
+    }
+    case IndexAtom::Kind::tensor_value: return static_cast<long double>(atom.bound);
+  }
+  return std::numeric_limits<long double>::infinity();
+}
+
+long double size_of(const IndexExpr& e, const SizeOf& variable) {
+  long double sum = std::abs(static_cast<long double>(e.constant()));
+  for (const IndexTerm& term : e.terms())
+    sum += std::abs(static_cast<long double>(term.coefficient)) * size_of(term.atom, variable);
+  return sum;
+}
+
+/// Every expression of a statement itself, and where the boxes begin that it uses.
+void visit_expressions(const LoopNest& nest, const Stmt& s, const Visit& visit) {
+  const auto ranges = [&](const std::vector<Range>& all) {
+    for (const Range& range : all) {
+      visit(range.start);
+      visit(range.extent);
+      visit(range.start + range.extent);
+    }
+  };
+  visit_uses(s, [&](const BufferUse& use) {
+    visit(use.slot);
+    if (std::holds_alternative<Dma>(s.node) || std::holds_alternative<Compute>(s.node)) {
+      for (const IndexExpr& origin : origin_of(nest, use)) visit(origin);
+    }
+  });
+  if (const auto* loop = std::get_if<Loop>(&s.node)) visit(loop->extent);
+  if (const auto* let = std::get_if<Let>(&s.node)) visit(let->value);
+  if (const auto* guard = std::get_if<Guard>(&s.node)) {
+    for (const IndexExpr& e : guard->any_positive) visit(e);
+  }
+  if (const auto* dma = std::get_if<Dma>(&s.node)) ranges(dma->region);
+  if (const auto* fill = std::get_if<Fill>(&s.node); fill != nullptr && fill->around) ranges(*fill->around);
+  if (const auto* compute = std::get_if<Compute>(&s.node)) ranges(compute->box);
+}
+
+/// The largest size of what a stage's reads touch, where its axes have these sizes.
+long double size_of_reads(const Stage& stage, const SizeOf& axis) {
+  long double largest = 0;
+  for (const Access& access : stage.reads) {
+    for (const IndexExpr& e : access.index) largest = std::max(largest, size_of(e, axis));
+  }
+  return largest;
+}
+
+}  // namespace
+
+Broken verify_expansion(const LoopNest& nest) {
+  std::vector<long double> sizes(nest.variables.size(), 1);
+  const SizeOf variable = [&](VarId v) { return sizes[v.index()]; };
+  for (const CoreAxis& axis : nest.core_grid) sizes[axis.variable.index()] = static_cast<long double>(axis.parts);
+  Broken broken;
+  visit_statements(nest.body, [&](const Stmt& s) {
+    if (broken) return;
+    long double largest = 1;
+    visit_expressions(nest, s, [&](const IndexExpr& e) { largest = std::max(largest, size_of(e, variable)); });
+    if (const auto* loop = std::get_if<Loop>(&s.node)) sizes[loop->variable.index()] = largest;
+    if (const auto* let = std::get_if<Let>(&s.node)) sizes[let->variable.index()] = largest;
+    if (const auto* compute = std::get_if<Compute>(&s.node)) {
+      const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute->stage)];
+      const SizeOf axis = [&](VarId a) {
+        return std::max(largest, static_cast<long double>(stage.axes[a.index()].extent));
+      };
+      largest = std::max(largest, size_of_reads(stage, axis));
+    }
+    if (largest > largest_expanded)
+      broken = broken_rule(nest, "number-range", s, "numbers are too large, names put in, to be counted with");
+  });
+  return broken;
+}
+
+Broken verify_int(const LoopNest& nest) {
+  const SizeOf variable = [&](VarId v) {
+    const Interval range = nest.variables[v.index()].range;
+    return std::max(std::abs(static_cast<long double>(range.low)), std::abs(static_cast<long double>(range.high)));
+  };
+  Broken broken;
+  visit_statements(nest.body, [&](const Stmt& s) {
+    visit_expressions(nest, s, [&](const IndexExpr& e) {
+      if (broken || size_of(e, variable) <= largest_int) return;
+      broken = broken_rule(nest, "number-range", s,
+                           fmt::format("counts with {}, which may not fit an int of 32 bits",
+                                       to_text(e, [&](VarId v) { return nest.variables[v.index()].name; })));
+    });
+  });
+  return broken;
+}
+
+}  // namespace stowage
