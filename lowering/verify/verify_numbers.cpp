@@ -110,8 +110,22 @@ Broken verify_expansion(const LoopNest& nest) {
 }
 
 Broken verify_int(const LoopNest& nest) {
+  // Of a declared range and what follows from the expressions, both of which hold, the narrower.
+  std::vector<Interval> ranges;
+  for (const NestVariable& variable : nest.variables) ranges.push_back(variable.range);
+  const auto range_of = [&](VarId v) { return ranges[v.index()]; };
+  const auto narrow = [&](VarId v, const Interval& range) {
+    Interval& known = ranges[v.index()];
+    known = {std::max(known.low, range.low), std::min(known.high, range.high)};
+  };
+  for (const CoreAxis& axis : nest.core_grid) narrow(axis.variable, {0, axis.parts - 1});
+  visit_statements(nest.body, [&](const Stmt& s) {
+    if (const auto* loop = std::get_if<Loop>(&s.node))
+      narrow(loop->variable, {0, std::max<std::int64_t>(0, bounds(loop->extent, range_of).high - 1)});
+    if (const auto* let = std::get_if<Let>(&s.node)) narrow(let->variable, bounds(let->value, range_of));
+  });
   const SizeOf variable = [&](VarId v) {
-    const Interval range = nest.variables[v.index()].range;
+    const Interval range = range_of(v);
     return std::max(std::abs(static_cast<long double>(range.low)), std::abs(static_cast<long double>(range.high)));
   };
   Broken broken;

@@ -267,6 +267,7 @@ TEST_CASE("number-range: what emitted code counts fits its int", "[verify]") {
         twice("    get X[0:8] -> XX from [0]\n    wait XX\n    for y < 8 of x {\n" + lets + "    }\n", "c, y, q"));
   };
   CHECK(with("      let q = 134217728*y\n") == "sound");
+  CHECK(with("      let q = 134217728*y in 0..1099511627776\n") == "sound");
   CHECK(
       with("      let q = 536870912*y\n") ==
       "number-range: statement 3 'let q = 536870912*y': counts with 536870912*y, which may not fit an int of 32 bits");
