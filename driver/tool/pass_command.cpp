@@ -56,7 +56,7 @@ std::string remedy_for(std::string_view broken, bool goes_in) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> rules) {
     return std::find(rules.begin(), rules.end(), broken.substr(0, broken.find(':'))) != rules.end();
   };
-  if (is_one_of({"core-grid", "ldm-capacity", "ldm-alignment", "dma-unit"}))
+  if (is_one_of({"core-grid", "mesh", "ldm-capacity", "ldm-alignment", "dma-unit"}))
     return fmt::format("give the --target and --set that the nest was made for; {}", what_to_read);
   if (!goes_in || !is_one_of({"transfer-in-tensor", "padding-is-there"})) return std::string(what_to_read);
   std::vector<std::string_view> mending;

@@ -143,7 +143,7 @@ TEST_CASE("mistakes in a pass's name, text or nest say where and what to do") {
   CHECK(syntax.code == 1);
   CHECK(syntax.out.empty());
   CHECK(syntax.err.find("bad.nest:") == 0);
-  CHECK(syntax.err.find("a statement begins with for, let, if, get, put, wait, fill, compute or barrier") !=
+  CHECK(syntax.err.find("a statement begins with for, let, if, get, put, broadcast, wait, fill, compute or barrier") !=
         std::string::npos);
   const ToolRun unknown = with("-> A_ldm", "-> A_lmd");
   CHECK(unknown.code == 1);
@@ -203,6 +203,51 @@ TEST_CASE("a nest that does not fit the target is told to be run for its own") {
   write_text("bad.nest", text);
   const ToolRun broken = run_stowage({"pass", "choose-forms", "bad.nest"});
   CHECK(broken.err.find("[unsound-nest]\n  help: docs/ir.md tells what a nest keeps to\n") != std::string::npos);
+}
+
+TEST_CASE("a pass takes a nest whose cores share what they load, on their mesh") {
+  const Workplace here;
+  write_text("teams.nest", R"(nest twice {
+  input X f32[512]
+  output Y f32[64]
+  stage sum {
+    Y[y < 64] = sum over k < 512 of (#0 + 0.0)
+    #0 = X[k]
+  }
+  variables cy, ko
+  core cy < 64 of y stride 1
+  mesh 8 rows 8 columns
+  memory X = X strides [1]
+  memory Y = Y strides [1] written
+  ldm 1024 bytes
+  buffer XX f32[64] at 0, 256 bytes = X[64*ko]
+  buffer XR f32[64] at 256, 256 bytes = X[64*ko]
+  buffer YY f32[1] at 512, 4 bytes = Y[cy]
+  body {
+    0  fill YY with 0
+    1  for ko < 8 of k {
+    2    get X[64*ko:64*ko + 64] -> XX of column
+    3    wait 2
+    4    broadcast XX of column ko -> XR of row over [64*ko:64*ko + 64]
+    5    wait 4
+    6    compute update YY = sum(XR) over y=cy:cy + 1, k=64*ko:64*ko + 64
+       }
+    7  put YY -> Y[cy:cy + 1]
+    8  wait 7
+  }
+}
+)");
+  const ToolRun taken = run_stowage({"pass", "choose-forms", "teams.nest"});
+  INFO(taken.err);
+  CHECK(taken.code == 0);
+  CHECK(taken.out.find("broadcast XX of column ko -> XR of row over [64*ko:64*ko + 64]\n") != std::string::npos);
+  const ToolRun refused = run_stowage(
+      {"pass", "clip-and-pad", "teams.nest", "--set", "target.mesh_columns=16", "--set", "target.mesh_rows=4"});
+  CHECK(refused.code == 1);
+  CHECK(refused.err ==
+        "teams.nest: error: after clip-and-pad: mesh: the nest is for 8 rows of 8 columns, sw26010 has 4 "
+        "rows of 16 [unsound-nest]\n  help: give the --target and --set that the nest was made for; "
+        "docs/ir.md tells what a nest keeps to\n");
 }
 
 /// A number, a line or a name of a text, changed at random.

@@ -201,6 +201,15 @@ TEST_CASE("a nest that would be large is refused as it is read", "[damaged]") {
   nest.refused("mix", "size: statement 100000000 is one of", {{"   12    wait 11", "   100000000    wait 11"}});
 }
 
+TEST_CASE("a nest whose cores share what they load needs a mesh, full of cores", "[damaged]") {
+  const Workplace here;
+  const EditedNest nest;
+  const std::pair<std::string, std::string> of_row = {"-> bias_b_ldm  //", "-> bias_b_ldm of row  //"};
+  nest.refused("mix", "structure: statement 1: the nest has no mesh", {of_row});
+  nest.refused("mix", "mesh: 1 rows of 8 columns are not the 2 cores that the nest runs on",
+               {{"  ldm 2016 bytes", "  mesh 1 rows 8 columns\n  ldm 2016 bytes"}, of_row});
+}
+
 TEST_CASE("a nest that cannot be read is refused at its line", "[damaged]") {
   const Workplace here;
   const EditedNest nest;

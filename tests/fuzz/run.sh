@@ -25,6 +25,13 @@ seeds() {
         -e 's/f32\[64,128\] .*/f32[32,128] at 768, 32768 bytes = B[32*ko, 128*yo] slots 2/' \
         -e 's/-> BB .*/-> BB[ko % 2] from [32*ko, 128*yo]/; s/wait 6/wait BB[ko % 2]/; s/(AA, BB)/(AA, BB[ko % 2])/' \
         build/fuzz/whole.nest >build/fuzz/slots.nest && echo build/fuzz/slots.nest
+      # The same on a mesh of 8 x 8 cores, with A for all of them.
+      sed -e 's/^ *[0-9]*  *//; s/wait 4/wait AA/; s/wait 6/wait BB/; s/wait 9/wait CC/; s/for yo < 8 of y/for z < 1 of y/' \
+        -e 's/variables x, yo, ko/&, z\ncore yo < 64 of y stride 1\nmesh 8 rows 8 columns/' \
+        -e 's/128\*yo + 128/16*yo + 16/g; s/128\*yo/16*yo/g; s/\[1,128\] at 0, 512/[1,16] at 0, 64/; s/(AA, BB)/(AR, BB)/' \
+        -e 's/f32\[64,128\] .*/f32[64,16] at 768, 4096 bytes = B[64*ko, 16*yo]\nbuffer AR f32[1,64] at 4864, 256 bytes = A[x, 64*ko]/' \
+        -e 's/-> AA .*/-> AA of mesh/; s/^get B/broadcast AA of core ko -> AR of mesh over [x:x + 1, 64*ko:64*ko + 64]\nwait AR\n&/' \
+        build/fuzz/whole.nest >build/fuzz/teams.nest && echo build/fuzz/teams.nest
       ;;
     npy)
       printf '\x93NUMPY\x01\x00\x76\x00%-117s\n\x00\x00\x80\x3f\x00\x00\x00\x40' \

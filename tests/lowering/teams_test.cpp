@@ -243,7 +243,9 @@ TEST_CASE("faults of broadcasts are refused by name", "[teams]") {
         "buffer-in-flight: statement 71 'fill AR with 0': buffer AR is overwritten while transfer 60 of AR is under "
         "way",
         false},
-       {"AR f32[2,8] at 320", "AR f32[2,8] at 0", "buffer-in-flight: statement 60", true},
+       {"AR f32[2,8] at 320", "AR f32[2,8] at 0",
+        "buffer-in-flight: statement 60 'broadcast AA of column s -> AR of row over [2*cx:2*cx + 2, 8*s:8*s + 8]': "
+        "buffer AA is read while transfer 60 of AR is under way"},
        {"for s < 2 of", "for s < 2 - cx of", "team-in-step: statement 50"}});
 }
 
@@ -259,6 +261,10 @@ TEST_CASE("faults of broadcasts ahead of their use are refused by name", "[teams
         "box-in-slot: statement 130"},
        {"if any(1 - s) > 0", "if any(1 - s - cy) > 0", "team-in-step: statement 80"},
        {"if any(1 - s) > 0", "if any(2 - s) > 0", "sender-in-team: statement 90"},
+       {"  110    wait AR[s % 2]\n", "  110    wait AR[(s + cy) % 2]\n",
+        "team-in-step: statement 110 'wait AR[(cy + s) % 2]': the slot is 0 on core 0 (row 0, column 0) and 1 on core "
+        "1 "
+        "(row 0, column 1), which are of one row (s = 0)"},
        {"   30  wait AA\n", "", "buffer AA is read while transfer 0 of AA is under way"},
        // A slot's wait ends a broadcast whichever of its two slots is named.
        {"  110    wait AR[s % 2]\n", "  110    wait AA\n",
@@ -341,7 +347,7 @@ TEST_CASE("no rate prices a transfer of a team, and nothing emits it", "[teams]"
   CHECK(without_rate(parsed(with_broadcasts())) ==
         "no-rate: statement 60: no target says how fast transfers from LDM to a row are");
   CHECK(without_rate(fixtures::paper_matmul()) == std::nullopt);
-  CHECK_THROWS_AS(cost_table(nest, predict_counts(nest), machine()), InternalError);
+  CHECK_THROWS_WITH(cost_table(nest, predict_counts(nest), machine()), Catch::Contains("no-rate: statement 20"));
   CHECK(verify_results(nest, machine()) ==
         "own-ldm: statement 20 'get A[2*cx:2*cx + 2, 8*ko:8*ko + 8] -> AA of row': what a core loads goes to its own "
         "LDM alone");
@@ -397,6 +403,15 @@ TEST_CASE("what a broadcast brings leaves the padding as it is", "[teams]") {
   const std::string over_it =
       "    3  broadcast XO of column 0 -> XZ of row over [0:16]\n    4  wait 3\n   10  broadcast";
   CHECK_THAT(changed("   10  broadcast", over_it), Catch::StartsWith("padding-is-there: statement 13"));
+  // In a second trip the padding is what the first one left of it.
+  std::string trips = replaced(text, "variables cx", "variables cx, t");
+  trips = replaced(trips, "   10  broadcast", "    3  for t < 2 of x {\n   10  broadcast");
+  trips = replaced(trips, "   14  put", "       }\n   14  put");
+  CHECK(verdict(trips, machine(1, 2)) == "sound");
+  trips = replaced(trips, "       }\n   14",
+                   "       broadcast XO of column 0 -> XZ of row over [0:16]\n       wait XZ\n       }\n   20");
+  trips = replaced(trips, "   15  wait 14", "   21  wait 20");
+  CHECK_THAT(verdict(trips, machine(1, 2)), Catch::StartsWith("padding-is-there: statement 13"));
 }
 
 TEST_CASE("tables of senders and of boxes are looked up where they have an entry", "[teams]") {
