@@ -83,6 +83,23 @@ long double size_of_reads(const Stage& stage, const SizeOf& axis) {
   return largest;
 }
 
+/// Whatever of its terms is added first, which code writes one behind another.
+bool fits_int(const IndexExpr& e, const VariableRange& range) {
+  long double low = std::min<long double>(0, static_cast<long double>(e.constant()));
+  long double high = std::max<long double>(0, static_cast<long double>(e.constant()));
+  for (const IndexTerm& term : e.terms()) {
+    const auto fits = [&](const IndexExpr& arg) { return fits_int(arg, range); };
+    if (term.atom.args && !std::all_of(term.atom.args->begin(), term.atom.args->end(), fits)) return false;
+    const Interval value = bounds(IndexExpr::of_atom(term.atom), range);
+    const auto factor = static_cast<long double>(term.coefficient);
+    const long double a = factor * static_cast<long double>(value.low);
+    const long double b = factor * static_cast<long double>(value.high);
+    low += std::min({0.0L, a, b});
+    high += std::max({0.0L, a, b});
+  }
+  return low >= -largest_int && high <= largest_int;
+}
+
 }  // namespace
 
 Broken verify_expansion(const LoopNest& nest) {
@@ -124,14 +141,10 @@ Broken verify_int(const LoopNest& nest) {
       narrow(loop->variable, {0, std::max<std::int64_t>(0, bounds(loop->extent, range_of).high - 1)});
     if (const auto* let = std::get_if<Let>(&s.node)) narrow(let->variable, bounds(let->value, range_of));
   });
-  const SizeOf variable = [&](VarId v) {
-    const Interval range = range_of(v);
-    return std::max(std::abs(static_cast<long double>(range.low)), std::abs(static_cast<long double>(range.high)));
-  };
   Broken broken;
   visit_statements(nest.body, [&](const Stmt& s) {
     visit_expressions(nest, s, [&](const IndexExpr& e) {
-      if (broken || size_of(e, variable) <= largest_int) return;
+      if (broken || fits_int(e, range_of)) return;
       broken = broken_rule(nest, "number-range", s,
                            fmt::format("counts with {}, which may not fit an int of 32 bits",
                                        to_text(e, [&](VarId v) { return nest.variables[v.index()].name; })));

@@ -268,6 +268,7 @@ TEST_CASE("number-range: what emitted code counts fits its int", "[verify]") {
   };
   CHECK(with("      let q = 134217728*y\n") == "sound");
   CHECK(with("      let q = 134217728*y in 0..1099511627776\n") == "sound");
+  CHECK(with("      let q = min(-134217728*y + 1073741824, 1073741824) + 134217728*y\n") == "sound");
   CHECK(
       with("      let q = 536870912*y\n") ==
       "number-range: statement 3 'let q = 536870912*y': counts with 536870912*y, which may not fit an int of 32 bits");
