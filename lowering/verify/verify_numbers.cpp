@@ -18,7 +18,6 @@ constexpr long double largest_expanded = 7e16L;
 constexpr long double largest_int = std::numeric_limits<std::int32_t>::max();
 
 using SizeOf = std::function<long double(VarId)>;
-using Visit = std::function<void(const IndexExpr&)>;
 
 long double size_of(const IndexExpr& e, const SizeOf& variable);
 
@@ -47,31 +46,6 @@ long double size_of(const IndexExpr& e, const SizeOf& variable) {
   for (const IndexTerm& term : e.terms())
     sum += std::abs(static_cast<long double>(term.coefficient)) * size_of(term.atom, variable);
   return sum;
-}
-
-/// Every expression of a statement itself, and where the boxes begin that it uses.
-void visit_expressions(const LoopNest& nest, const Stmt& s, const Visit& visit) {
-  const auto ranges = [&](const std::vector<Range>& all) {
-    for (const Range& range : all) {
-      visit(range.start);
-      visit(range.extent);
-      visit(range.start + range.extent);
-    }
-  };
-  visit_uses(s, [&](const BufferUse& use) {
-    visit(use.slot);
-    if (std::holds_alternative<Dma>(s.node) || std::holds_alternative<Compute>(s.node)) {
-      for (const IndexExpr& origin : origin_of(nest, use)) visit(origin);
-    }
-  });
-  if (const auto* loop = std::get_if<Loop>(&s.node)) visit(loop->extent);
-  if (const auto* let = std::get_if<Let>(&s.node)) visit(let->value);
-  if (const auto* guard = std::get_if<Guard>(&s.node)) {
-    for (const IndexExpr& e : guard->any_positive) visit(e);
-  }
-  if (const auto* dma = std::get_if<Dma>(&s.node)) ranges(dma->region);
-  if (const auto* fill = std::get_if<Fill>(&s.node); fill != nullptr && fill->around) ranges(*fill->around);
-  if (const auto* compute = std::get_if<Compute>(&s.node)) ranges(compute->box);
 }
 
 /// The largest size of what a stage's reads touch, where its axes have these sizes.

@@ -3,6 +3,7 @@
 // returns the first thing that breaks it: "rule: statement 4 'get A[…] -> AA': what, with numbers (yo = 1, ko = 3)".
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,9 @@ Broken verify_flow(const LoopNest& nest);
 Broken verify_padding(const LoopNest& nest);
 /// Every element of a written tensor written exactly once, so that no two cores write the same one.
 Broken verify_writes(const LoopNest& nest);
+
+/// Every expression of a statement itself (not of a body), and where the boxes begin that it uses.
+void visit_expressions(const LoopNest& nest, const Stmt& s, const std::function<void(const IndexExpr&)>& visit);
 
 /// "rule: statement 4 'first line of its text': message".
 std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt& statement, std::string_view message);

@@ -36,7 +36,8 @@ class SizeCheck {
       ++statements;
       largest = std::max(largest, s.id);
       if (broken) return;
-      expressions(s);
+      visit_expressions(nest_, s, [&](const IndexExpr& e) { add(e); });
+      if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->variable.index()] = measured(let->value);
       if (deepest_ > max_depth) {
         broken = broken_rule(nest_, "size", s,
                              fmt::format("nests {} deep with its variables expanded, {} at most", deepest_, max_depth));
@@ -56,41 +57,10 @@ class SizeCheck {
   }
 
  private:
-  void expressions(const Stmt& s) {
-    visit_uses(s, [&](const BufferUse& use) {
-      add(use.slot);
-      for (const IndexExpr& origin : use.origin) add(origin);
-    });
-    if (const auto* loop = std::get_if<Loop>(&s.node)) {
-      add(loop->extent);
-    } else if (const auto* let = std::get_if<Let>(&s.node)) {
-      lets_[let->variable.index()] = add(let->value);
-    } else if (const auto* guard = std::get_if<Guard>(&s.node)) {
-      for (const IndexExpr& e : guard->any_positive) add(e);
-    } else if (const auto* dma = std::get_if<Dma>(&s.node)) {
-      add(dma->region);
-    } else if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
-      add(broadcast->sender);
-      add(broadcast->region);
-    } else if (const auto* fill = std::get_if<Fill>(&s.node)) {
-      if (fill->around) add(*fill->around);
-    } else if (const auto* compute = std::get_if<Compute>(&s.node)) {
-      add(compute->box);
-    }
-  }
-
-  void add(const std::vector<Range>& ranges) {
-    for (const Range& range : ranges) {
-      add(range.start);
-      add(range.extent);
-    }
-  }
-
-  Measure add(const IndexExpr& e) {
+  void add(const IndexExpr& e) {
     const Measure measure = measured(e);
     size_ = std::min(size_ + measure.size, max_size + 1);
     deepest_ = std::max(deepest_, measure.depth);
-    return measure;
   }
 
   [[nodiscard]] Measure measured(const IndexExpr& e) const {
@@ -119,6 +89,34 @@ class SizeCheck {
 };
 
 }  // namespace
+
+void visit_expressions(const LoopNest& nest, const Stmt& s, const std::function<void(const IndexExpr&)>& visit) {
+  const auto ranges = [&](const std::vector<Range>& all) {
+    for (const Range& range : all) {
+      visit(range.start);
+      visit(range.extent);
+      visit(range.start + range.extent);
+    }
+  };
+  visit_uses(s, [&](const BufferUse& use) {
+    visit(use.slot);
+    if (route_of(s) || std::holds_alternative<Compute>(s.node)) {
+      for (const IndexExpr& origin : origin_of(nest, use)) visit(origin);
+    }
+  });
+  if (const auto* loop = std::get_if<Loop>(&s.node)) visit(loop->extent);
+  if (const auto* let = std::get_if<Let>(&s.node)) visit(let->value);
+  if (const auto* guard = std::get_if<Guard>(&s.node)) {
+    for (const IndexExpr& e : guard->any_positive) visit(e);
+  }
+  if (const auto* dma = std::get_if<Dma>(&s.node)) ranges(dma->region);
+  if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
+    visit(broadcast->sender);
+    ranges(broadcast->region);
+  }
+  if (const auto* fill = std::get_if<Fill>(&s.node); fill != nullptr && fill->around) ranges(*fill->around);
+  if (const auto* compute = std::get_if<Compute>(&s.node)) ranges(compute->box);
+}
 
 Broken verify_size(const LoopNest& nest) { return SizeCheck(nest).run(); }
 

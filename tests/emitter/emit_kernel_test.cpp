@@ -244,7 +244,7 @@ TEST_CASE("what is not emitted yet is refused, not left out") {
   const TensorId x = builder.add_input("x", f32, {64, 64});
   builder.mark_output(append(builder, "Relu", "relu", {}, {x}));
   const Program program = fixtures::program_of(std::move(builder).build(), sw26010());
-  LoopNest nest = program.steps.front().plan->nest;
+  LoopNest nest = program.steps.front().plan()->nest;
   CHECK_NOTHROW(canonical_kernel(nest, sw26010()));
   nest.body = edited<Dma>(nest.body, [](const Stmt&, Dma& dma) {
     if (dma.direction == DmaDirection::get) dma.to = Space::row;
