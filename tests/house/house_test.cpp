@@ -179,7 +179,9 @@ const std::vector<Fence> fences = {
     {{"toml++/"}, {"core/", "fusion/", "lowering/", "driver/"}, {}},
     {{"boost/"}, {"core/", "fusion/"}, {"core/graph_boost.h"}},
     {{"CLI/"}, {"driver/"}, {}},
-    {{"nlohmann/"}, {"core/", "fusion/", "lowering/", "emitter/", "driver/", "inspector/"}, {"driver/json/json.h", "driver/json/json_forward.h"}},
+    {{"nlohmann/"},
+     {"core/", "fusion/", "lowering/", "emitter/", "driver/", "inspector/"},
+     {"driver/json/json.h", "driver/json/json_forward.h"}},
     {{"xxhash"}, {"core/", "fusion/", "lowering/", "emitter/", "driver/", "inspector/"}, {}},
     {{"Q"}, {"inspector/"}, {"inspector/"}},
 };
