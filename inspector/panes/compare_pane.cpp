@@ -76,7 +76,11 @@ ComparePane::ComparePane(const PaneContext& context)
   layout->addLayout(bar);
   layout->addWidget(verdict_);
   layout->addWidget(tabs_, 1);
+  connectParts();
+  fillChoices();
+}
 
+void ComparePane::connectParts() {
   connect(&document(), &Document::baselineChanged, this, &ComparePane::fillChoices);
   connect(&document(), &Document::planChanged, this, &ComparePane::fillChoices);
   connect(&document(), &Document::keptChanged, this, &ComparePane::fillChoices);
@@ -100,7 +104,6 @@ ComparePane::ComparePane(const PaneContext& context)
   connect(filter_, &FilterLine::patternChanged, changes_, &TableView::setPattern);
   connect(filter_, &FilterLine::refused, this, &Pane::message);
   connect(filter_, &FilterLine::accepted, this, &Pane::messageOver);
-  fillChoices();
 }
 
 QWidget& ComparePane::mainView() {

@@ -36,6 +36,7 @@ class ComparePane : public Pane {
   void refresh(unsigned changes) override;
 
  private:
+  void connectParts();
   void fillChoices();
   void showGroup();
   void swap();

@@ -109,7 +109,10 @@ GraphPane::GraphPane(const PaneContext& context)
   layout->addWidget(split, 1);
   layout->addWidget(remark_);
   layout->addWidget(legend_);
+  connectParts();
+}
 
+void GraphPane::connectParts() {
   legend_->setBuilder([this](QSizeF room) {
     return plan() ? graph_legend(*plan(), static_cast<GraphMetric>(metric_->currentIndex()), look(), room.width(),
                                  comparison())

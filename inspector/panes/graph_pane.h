@@ -46,6 +46,7 @@ class GraphPane : public Pane {
 
  private:
   struct Laid;
+  void connectParts();
   void flip(int step);
   void layOut();
   void showLaid(const Laid& laid);

@@ -192,7 +192,7 @@ TEST_CASE("a constant that its operators have not is refused before it takes mem
   const Workplace here;
   const EditedNest nest;
   nest.refused("mix", "too large to be made up as zeros",
-               {{"  output mix_out", "  constant large f32[600000000] hash \"00\"\n  output mix_out"}});
+               {{"  output ", "  constant large f32[600000000] hash \"00\"\n  output "}});
 }
 
 TEST_CASE("a nest that would be large is refused as it is read", "[damaged]") {
