@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/quoting.h"
 #include "core/storage_box.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
@@ -297,7 +298,8 @@ std::string broken_rule(const LoopNest& nest, std::string_view rule, const Stmt&
       line = line.substr(0, std::min(line.find('\n'), line.find("  //")));
     }
   }
-  if (!line.empty()) line = fmt::format(" '{}'", line);
+  constexpr std::size_t readable = 240;  // a hostile text has lines of thousands of characters
+  if (!line.empty()) line = fmt::format(" '{}'", shortened(line, readable));
   return fmt::format("{}: statement {}{}: {}", rule, statement.id, line, message);
 }
 

@@ -46,6 +46,7 @@ class BoundsCheck {
     if (const auto* loop = std::get_if<Loop>(&s.node)) {
       prover_.enter(*loop, around);
       const Interval range = nest_.variables[loop->variable.index()].range;
+      if (auto broken = declared_trips(s, *loop, range)) return broken;
       return value_in_range(s, around, loop->variable, IndexExpr(0), loop->extent - 1, {&loop->extent, 1}, range);
     }
     if (const auto* let = std::get_if<Let>(&s.node)) {
@@ -76,6 +77,15 @@ class BoundsCheck {
                        fmt::format("touches {}..{} of {}{}", Prover::value_at(around, fact.low, *violation),
                                    Prover::value_at(around, fact.high, *violation), fact.what,
                                    where.empty() ? "" : " (" + where + ")"));
+  }
+
+  /// Pages and panes tell declared ranges as trip counts.
+  Broken declared_trips(const Stmt& s, const Loop& loop, Interval range) const {
+    const Interval trips = bounds(loop.extent, [&](VarId v) { return nest_.variables[v.index()].range; });
+    if (range.high <= std::max<std::int64_t>(trips.high - 1, 0)) return std::nullopt;
+    return broken_rule(nest_, "variable-range", s,
+                       fmt::format("{} is declared up to {}, but has at most {} iterations",
+                                   nest_.variables[loop.variable.index()].name, range.high, trips.high));
   }
 
   Broken value_in_range(const Stmt& s, const Enclosing& around, VarId variable, const IndexExpr& low,

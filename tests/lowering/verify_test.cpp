@@ -55,6 +55,15 @@ TEST_CASE("scope: a variable is bound once", "[verify]") {
   CHECK(verdict(nest) == "scope: variable yo is bound twice");
 }
 
+TEST_CASE("variable-range: no more iterations are declared than a loop has", "[verify]") {
+  LoopNest nest = fixtures::paper_matmul();
+  nest.variables[1].range.high = 1'000'000'000'000;
+  CHECK(verdict(nest) ==
+        "variable-range: statement 1 'for yo < 8 in 0..1000000000000 of y {': yo is declared up to 1000000000000, but "
+        "has at "
+        "most 8 iterations");
+}
+
 TEST_CASE("structure: references exist", "[verify]") {
   CHECK(verdict(with<Wait>(fixtures::paper_matmul(), 5, [](Wait& wait) { wait.dma = 3; })) ==
         "structure: statement 5: statement 3 is no transfer");
@@ -230,6 +239,7 @@ TEST_CASE("write-once: no two cores and no two trips write the same element", "[
 
 TEST_CASE("write-coverage: every element is written", "[verify]") {
   LoopNest nest = with<Loop>(fixtures::paper_matmul(), 1, [](Loop& loop) { loop.extent = 7; });
+  nest.variables[1].range.high = 6;
   CHECK(verdict(nest) ==
         "write-coverage: statement 9 'put CC -> C[x:x + 1, 128*yo:128*yo + 128]': element 896 of dimension 1 of C is "
         "never written");
