@@ -54,9 +54,10 @@ TEST_CASE("size: variables that each use the one before twice are refused before
     return nest_with(variables, lets);
   };
   CHECK(verdict(chain(4)) == "sound");
-  CHECK(verdict(chain(60)) ==
-        "size: statement 19 'let a14 = min(a13, ((a13 + 1) / 2))': up to here the nest has more than 200 000 terms with "
-        "its variables expanded");
+  CHECK(
+      verdict(chain(60)) ==
+      "size: statement 19 'let a14 = min(a13, ((a13 + 1) / 2))': up to here the nest has more than 200 000 terms with "
+      "its variables expanded");
 }
 
 TEST_CASE("size: variables that nest without end are refused before they are expanded", "[verify]") {
