@@ -135,7 +135,7 @@ class NestBuilder {
         buffer.offset = nest_.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset;
       } else {
         buffer.offset = offset;
-        offset += ceil_div(buffer.bytes(), target_.ldm_alignment) * target_.ldm_alignment;
+        offset += ceil_div(buffer.bytes(), target_.ldm.alignment) * target_.ldm.alignment;
       }
       nest_.buffers.push_back(std::move(buffer));
     }

@@ -48,13 +48,13 @@ class LeastCost {
   }
 
   [[nodiscard]] const GroupModel& model() const { return model_; }
-  [[nodiscard]] int cores() const { return target_.cores; }
+  [[nodiscard]] int cores() const { return target_.cores.count; }
   /// Numbers of parts that cut an iterator into different sizes, most first.
   [[nodiscard]] const std::vector<std::vector<std::int64_t>>& choices() const { return choices_; }
 
   /// `choice` by spatial iterator, an index into its choices. Without a tiling: under the best that there could be.
   [[nodiscard]] std::int64_t cycles(const std::vector<std::size_t>& choice, const Tiling* tiling = nullptr) const {
-    double cycles = target_.launch_seconds * target_.clock_hz;
+    double cycles = target_.cores.launch_seconds * target_.clock_hz;
     std::int64_t bytes = 0;
     std::int64_t transfers = 0;  // of any core
     for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
@@ -72,8 +72,8 @@ class LeastCost {
     std::int64_t cores = 1;
     for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
     // The core that moves most bytes moves at least the mean.
-    transfers = std::max(transfers, bytes / cores / std::max<std::int64_t>(1, target_.ldm_available()));
-    cycles += static_cast<double>(transfers) * target_.dma_startup_cycles;
+    transfers = std::max(transfers, bytes / cores / std::max<std::int64_t>(1, target_.ldm.available()));
+    cycles += static_cast<double>(transfers) * target_.dma.startup_cycles;
     for (std::size_t s = 0; s < of_stage_.size(); ++s) {
       const auto output = static_cast<std::size_t>(model_.buffer_of_output[s]);
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
@@ -154,7 +154,7 @@ class LeastCost {
 
   [[nodiscard]] std::vector<std::int64_t> choices_of(std::int64_t extent) const {
     std::vector<std::int64_t> parts;
-    for (std::int64_t p = std::min<std::int64_t>(target_.cores, extent); p >= 1; --p) {
+    for (std::int64_t p = std::min<std::int64_t>(target_.cores.count, extent); p >= 1; --p) {
       if (ceil_div(extent, ceil_div(extent, p)) == p) parts.push_back(p);  // else the same sizes come with fewer parts
     }
     return parts;
@@ -316,7 +316,7 @@ class LeastCost {
     const std::int64_t shortest = shortest_vector_loop(target_);
     const bool long_enough = lane >= shortest || lane_of_buffer(s, choice) >= shortest;
     const auto rate = [&](Compute::Part part) {
-      return operations_per_cycle(target_, long_enough && may_run_along_lane(stage, part));
+      return operations_per_cycle(target_, result_type(stage, part), long_enough && may_run_along_lane(stage, part));
     };
     std::int64_t updates = points;
     for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {

@@ -158,7 +158,7 @@ class PlanSearch {
   }
 
   [[nodiscard]] bool shares_lines(const std::vector<ParallelSplit>& parallel) const {
-    return cores_share_lines(model_, parallel, target_.dram_line_bytes);
+    return cores_share_lines(model_, parallel, target_.main_memory.line_bytes);
   }
 
   bool is_hopeless(const Schedule& schedule, std::int64_t enough) {
@@ -207,7 +207,7 @@ class PlanSearch {
   /// The price that makes a split of so many parts no beginning of a climb: that of a split that is one for every
   /// number of cores for which it could be.
   [[nodiscard]] std::optional<std::int64_t> least_beside(std::int64_t parts) const {
-    std::int64_t cores = target_.cores;
+    std::int64_t cores = target_.cores.count;
     while (cores / 2 >= parts) cores /= 2;
     std::optional<std::int64_t> least;
     for (const Tried& split : splits_) {
@@ -219,7 +219,7 @@ class PlanSearch {
   /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better.
   void climb_from_splits() {
     auto climbed = splits_.end();
-    for (std::int64_t cores = target_.cores; cores >= 1; cores /= 2) {
+    for (std::int64_t cores = target_.cores.count; cores >= 1; cores /= 2) {
       const auto best_split =
           std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
       if (best_split == splits_.end()) return;
@@ -291,7 +291,7 @@ class PlanSearch {
 
   /// The sizes fixed as well, if they fit.
   void add_if_fitting(const Tried& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const {
-    const auto bytes = buffer_bytes(model_, sizes, target_.ldm_alignment);
+    const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment);
     if (std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) > room_) return;
     Schedule fixed = at.fixed;
     fixed.parallel = at.complete.parallel;
