@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph.h"
 
+#include <algorithm>
 #include <queue>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -78,18 +80,30 @@ TensorId GraphBuilder::add_storage(std::string name, ElementType type, Shape sha
 OpId GraphBuilder::add_operator(std::string kind, std::string name, Attributes attributes,
                                 std::vector<std::optional<TensorId>> inputs, std::string output_name,
                                 ElementType output_type, Shape output_shape, std::vector<std::string> origins) {
+  return add_operator(std::move(kind), std::move(name), std::move(attributes), std::move(inputs),
+                      {OutputTensor{std::move(output_name), output_type, std::move(output_shape)}}, std::move(origins));
+}
+
+OpId GraphBuilder::add_operator(std::string kind, std::string name, Attributes attributes,
+                                std::vector<std::optional<TensorId>> inputs,
+                                std::vector<std::optional<OutputTensor>> outputs, std::vector<std::string> origins) {
   const OpId id(storage_->operators.size());
-  GraphTensor output;
-  output.name = std::move(output_name);
-  output.type = output_type;
-  output.shape = std::move(output_shape);
-  output.producer = id;
+  check(!outputs.empty() && outputs.front(), "an operator without its first output");
   Operator op;
   op.kind = std::move(kind);
   op.name = std::move(name);
   op.attributes = std::move(attributes);
   op.inputs = std::move(inputs);
-  op.output = add_tensor(*storage_, std::move(output));
+  for (auto& made : outputs) {
+    op.outputs.emplace_back();
+    if (!made) continue;
+    GraphTensor output;
+    output.name = std::move(made->name);
+    output.type = made->type;
+    output.shape = std::move(made->shape);
+    output.producer = id;
+    op.outputs.back() = add_tensor(*storage_, std::move(output));
+  }
   op.origins = std::move(origins);
   const bool is_new = storage_->operator_by_name.emplace(op.name, id).second;
   check(is_new, fmt::format("operator name '{}' is taken", op.name));
@@ -136,6 +150,40 @@ Graph GraphBuilder::build() && {
   Graph graph;
   graph.storage_ = std::move(storage_);
   return graph;
+}
+
+std::vector<TensorId> outputs_of(const Operator& op) {
+  std::vector<TensorId> found;
+  for (const auto& output : op.outputs) {
+    if (output) found.push_back(*output);
+  }
+  return found;
+}
+
+std::vector<std::optional<OutputTensor>> output_tensors(const Graph& graph, const Operator& op) {
+  std::vector<std::optional<OutputTensor>> outputs;
+  for (const auto& output : op.outputs) {
+    outputs.emplace_back();
+    if (!output) continue;
+    const GraphTensor& tensor = graph.tensor(*output);
+    outputs.back() = OutputTensor{tensor.name, tensor.type, tensor.shape};
+  }
+  return outputs;
+}
+
+bool makes_network_output(const Graph& graph, OpId op) {
+  const std::vector<TensorId> outputs = outputs_of(graph.op(op));
+  return std::any_of(outputs.begin(), outputs.end(), [&](TensorId output) { return graph.tensor(output).is_output; });
+}
+
+std::vector<OpId> readers_of(const Graph& graph, OpId op) {
+  if (graph.op(op).outputs.size() == 1) return graph.tensor(graph.op(op).first_output()).consumers;
+  std::set<OpId> readers;
+  for (const TensorId output : outputs_of(graph.op(op))) {
+    const std::vector<OpId>& consumers = graph.tensor(output).consumers;
+    readers.insert(consumers.begin(), consumers.end());
+  }
+  return {readers.begin(), readers.end()};
 }
 
 std::vector<OpId> topological_order(const Graph& graph) {

@@ -2,9 +2,8 @@
 // The computation graph: operators are vertices, edges carry tensors.
 //
 // A Graph is an immutable value (copies share storage); GraphBuilder appends. Vertex index = OpId = position in
-// operators(); a rewrite builds a new graph. Each operator has one output; ONNX nodes with several become several
-// operators on import. The Boost.Graph adjacency_list behind it is reached through core/graph_boost.h by core and
-// fusion only.
+// operators(); a rewrite builds a new graph. An operator has one output or several. The Boost.Graph adjacency_list
+// behind it is reached through core/graph_boost.h by core and fusion only.
 #pragma once
 
 #include <map>
@@ -54,8 +53,21 @@ struct Operator {
   std::string name;  ///< unique within the graph
   Attributes attributes;
   std::vector<std::optional<TensorId>> inputs;  ///< operand slots; an empty optional operand is nullopt
-  TensorId output;
+  /// By result slot. The first is always there; any other is nullopt, or left out at the end, where nobody wants it.
+  std::vector<std::optional<TensorId>> outputs;
   std::vector<std::string> origins;  ///< names of the ONNX nodes it came from
+
+  [[nodiscard]] TensorId first_output() const { return outputs.front().value(); }
+};
+
+/// The outputs that are there, in the order of their slots.
+std::vector<TensorId> outputs_of(const Operator& op);
+
+/// An output of an operator that is to be added.
+struct OutputTensor {
+  std::string name;
+  ElementType type = ElementType::f32;
+  Shape shape;
 };
 
 struct GraphStorage;  // core/graph_boost.h
@@ -88,11 +100,15 @@ class GraphBuilder {
   TensorId add_input(std::string name, ElementType type, Shape shape);
   TensorId add_constant(std::string name, Tensor value);
   TensorId add_storage(std::string name, ElementType type, Shape shape);
-  /// Adds an operator and its output tensor. Type and shape are what the operator table says (see append_operator in
-  /// core/operators.h, which is what most callers want).
+  /// Adds an operator of one output and that tensor. Type and shape are what the operator table says (see
+  /// append_operator in core/operators.h, which is what most callers want).
   OpId add_operator(std::string kind, std::string name, Attributes attributes,
                     std::vector<std::optional<TensorId>> inputs, std::string output_name, ElementType output_type,
                     Shape output_shape, std::vector<std::string> origins);
+  /// The same with outputs by slot.
+  OpId add_operator(std::string kind, std::string name, Attributes attributes,
+                    std::vector<std::optional<TensorId>> inputs, std::vector<std::optional<OutputTensor>> outputs,
+                    std::vector<std::string> origins);
   void mark_output(TensorId tensor);
   void place(TensorId tensor, std::optional<StorageBox> inside);
   [[nodiscard]] std::string unique_name(std::string wanted) const;  ///< appends "_2", "_3" … while taken
@@ -103,6 +119,14 @@ class GraphBuilder {
  private:
   std::shared_ptr<GraphStorage> storage_;
 };
+
+/// An operator's outputs by slot, as a copy of it in another graph has them.
+std::vector<std::optional<OutputTensor>> output_tensors(const Graph& graph, const Operator& op);
+
+/// The operators that read any output of this one, each once, in ascending order.
+std::vector<OpId> readers_of(const Graph& graph, OpId op);
+/// True if one of its outputs is an output of the network.
+bool makes_network_output(const Graph& graph, OpId op);
 
 /// Operators in a topological order; among those that are ready the lowest OpId comes first, so it is deterministic.
 std::vector<OpId> topological_order(const Graph& graph);

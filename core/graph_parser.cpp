@@ -170,16 +170,27 @@ class GraphParser {
       cursor_.expect("}");
     }
     cursor_.expect("->");
-    const Typed output = typed_name();
+    std::vector<std::optional<OutputTensor>> outputs;
+    std::set<std::string> names;
+    do {
+      outputs.emplace_back();
+      if (outputs.size() > 1 && cursor_.accept("_")) continue;
+      const Token at = cursor_.peek();
+      Typed output = typed_name();
+      if (!names.insert(output.name).second) {
+        cursor_.fail(at, "duplicate-name", fmt::format("tensor '{}' is two outputs", output.name));
+      }
+      outputs.back() = OutputTensor{std::move(output.name), output.type, std::move(output.shape)};
+    } while (cursor_.accept(","));
     std::vector<std::string> origins;
     if (cursor_.accept("from")) {
       do {
         origins.push_back(cursor_.expect_name("an ONNX node"));
       } while (cursor_.accept(","));
     }
-    builder_.add_operator(std::move(kind), std::move(name), std::move(attributes), std::move(inputs), output.name,
-                          output.type, output.shape, std::move(origins));
-    known_.emplace(output.name, next_id());
+    const OpId added = builder_.add_operator(std::move(kind), std::move(name), std::move(attributes), std::move(inputs),
+                                             std::move(outputs), std::move(origins));
+    for (const TensorId output : outputs_of(builder_.op(added))) known_.emplace(builder_.tensor(output).name, output);
   }
 
   void place() {

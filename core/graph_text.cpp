@@ -27,7 +27,9 @@ std::string operator_line(const Graph& graph, const Operator& op) {
     attributes.push_back(fmt::format("{} = {}", quoted_name(name), to_text(value)));
   }
   if (!attributes.empty()) line += fmt::format(" {{{}}}", fmt::join(attributes, ", "));
-  line += " -> " + typed_name(graph.tensor(op.output));
+  std::vector<std::string> outputs;
+  for (const auto& output : op.outputs) outputs.push_back(output ? typed_name(graph.tensor(*output)) : "_");
+  line += fmt::format(" -> {}", fmt::join(outputs, ", "));
   std::vector<std::string> origins;
   for (const std::string& origin : op.origins) origins.push_back(quoted(origin));
   if (!origins.empty()) line += fmt::format(" from {}", fmt::join(origins, ", "));
@@ -56,7 +58,9 @@ std::string to_text(const Graph& graph) {
   std::string text = fmt::format("graph {} {{\n", quoted_name(graph.name()));
   for (const GraphTensor& tensor : graph.tensors()) {
     if (tensor.producer) {
-      text += fmt::format("  {}\n", operator_line(graph, graph.op(*tensor.producer)));
+      const Operator& op = graph.op(*tensor.producer);
+      if (&graph.tensor(op.first_output()) != &tensor) continue;  // stands in the line of the first
+      text += fmt::format("  {}\n", operator_line(graph, op));
     } else if (tensor.constant) {
       text += fmt::format("  constant {} {}\n", typed_name(tensor), value_text(*tensor.constant, max_inline_elements));
     } else {

@@ -47,8 +47,7 @@ class GraphVerifier {
       if (tensor.is_input != (std::find(inputs.begin(), inputs.end(), id) != inputs.end())) {
         return fmt::format("tensor {} is an input by its own account or by the graph's, not by both", tensor.name);
       }
-      if (tensor.producer &&
-          (tensor.producer->index() >= graph_.operators().size() || graph_.op(*tensor.producer).output != id)) {
+      if (tensor.producer && (tensor.producer->index() >= graph_.operators().size() || !makes(*tensor.producer, id))) {
         return fmt::format("tensor {} is not the output of its producer", tensor.name);
       }
       std::vector<OpId> readers;
@@ -65,6 +64,11 @@ class GraphVerifier {
       if (!exists(output) || !graph_.tensor(output).is_output) return "an output is no tensor marked as one";
     }
     return std::nullopt;
+  }
+
+  [[nodiscard]] bool makes(OpId op, TensorId tensor) const {
+    const std::vector<TensorId> outputs = outputs_of(graph_.op(op));
+    return std::find(outputs.begin(), outputs.end(), tensor) != outputs.end();
   }
 
   Broken operation(OpId id) {
@@ -85,18 +89,26 @@ class GraphVerifier {
                                      tensor.constant ? TensorRole::constant : TensorRole::input, tensor.constant,
                                      *input});
     }
-    if (!exists(op.output) || graph_.tensor(op.output).producer != id) return "its output is not its own";
+    if (op.outputs.empty() || !op.outputs.front()) return "it lacks its first output";
+    std::set<TensorId> outputs;
+    for (const TensorId output : outputs_of(op)) {
+      if (!exists(output) || graph_.tensor(output).producer != id) return "its output is not its own";
+      if (!outputs.insert(output).second) return "two of its outputs are one tensor";
+    }
     if (find_operator_row(op.kind) == nullptr) return fmt::format("there is no operator kind {}", op.kind);
     Diagnostics diagnostics;
     const auto definition = define_operator(op, operands, {}, diagnostics);
     if (!definition) {
       return diagnostics.entries().empty() ? "it has no definition" : diagnostics.entries().front().message;
     }
-    const auto& derived = definition->list.tensors.back();
-    const GraphTensor& output = graph_.tensor(op.output);
-    if (derived.type != output.type || derived.shape != output.shape) {
-      return fmt::format("its output is {}{}, the operator table says {}{}", name_of(output.type),
-                         to_text(output.shape), name_of(derived.type), to_text(derived.shape));
+    for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
+      if (!op.outputs[slot]) continue;
+      const StageTensor& derived = result_tensor(*definition, slot);
+      const GraphTensor& output = graph_.tensor(*op.outputs[slot]);
+      if (derived.type != output.type || derived.shape != output.shape) {
+        return fmt::format("its output {} is {}{}, the operator table says {}{}", output.name, name_of(output.type),
+                           to_text(output.shape), name_of(derived.type), to_text(derived.shape));
+      }
     }
     return std::nullopt;
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "core/operators/define.h"
 
 namespace stowage {
@@ -51,6 +52,11 @@ bool fits_row(const OperatorRow& row, const Operator& op, std::span<const std::o
     report("unsupported-element-type", fmt::format("{} of {} elements", row.name, name_of(input->type)),
            "convert the network to float32");
     break;
+  }
+  if (op.outputs.size() > row.results.size()) {
+    report("too-many-outputs",
+           fmt::format("{} has {}, {} were named", row.name, counted(row.results.size(), "output"), op.outputs.size()),
+           "leave the last ones out");
   }
   for (const auto& [name, value] : op.attributes) {
     const auto known = std::find_if(row.attributes.begin(), row.attributes.end(),
@@ -123,15 +129,22 @@ OperatorDefinition define_operator(const Graph& graph, OpId id) {
   Result<OperatorDefinition> definition = define_operator(op, inputs, {}, diagnostics);
   check(static_cast<bool>(definition),
         "operator of a verified graph has no definition: " + format_diagnostics(diagnostics));
-  for (StageTensor& tensor : definition->list.tensors) {
-    if (tensor.role == TensorRole::output) tensor.source = op.output;
+  for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
+    if (!op.outputs[slot]) continue;
+    definition->list.tensors[static_cast<std::size_t>(definition->results.at(slot).value())].source = op.outputs[slot];
   }
   return *std::move(definition);
 }
 
-Result<TensorId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
-                                 std::vector<std::optional<TensorId>> inputs, std::string output_name,
-                                 std::vector<std::string> origins, const SourcePlace& place, Diagnostics& diagnostics) {
+const StageTensor& result_tensor(const OperatorDefinition& definition, std::size_t slot) {
+  check(slot < definition.results.size() && definition.results[slot], "a definition lacks an output");
+  return definition.list.tensors[static_cast<std::size_t>(*definition.results[slot])];
+}
+
+Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
+                             std::vector<std::optional<TensorId>> inputs,
+                             std::vector<std::optional<std::string>> output_names, std::vector<std::string> origins,
+                             const SourcePlace& place, Diagnostics& diagnostics) {
   Operator op;
   op.kind = std::move(kind);
   op.attributes = std::move(attributes);
@@ -140,14 +153,30 @@ Result<TensorId> append_operator(GraphBuilder& builder, std::string kind, std::s
     operands.emplace_back();
     if (input) operands.back() = stage_tensor_of(builder.tensor(*input), *input);
   }
+  for (const auto& wanted : output_names) {  // a definition asks which there are, not what they are called
+    op.outputs.push_back(wanted ? std::optional<TensorId>(TensorId(op.outputs.size())) : std::nullopt);
+  }
   const Result<OperatorDefinition> definition = define_operator(op, operands, place, diagnostics);
   if (!definition) return Failed{};
-  const StageTensor& output = definition->list.tensors.back();
-  check(output.role == TensorRole::output, "the output is not the last tensor of a definition");
-  const OpId id = builder.add_operator(
-      std::move(op.kind), builder.unique_name(std::move(name)), std::move(op.attributes), std::move(inputs),
-      builder.unique_name(std::move(output_name)), output.type, output.shape, std::move(origins));
-  return builder.op(id).output;
+  std::vector<std::optional<OutputTensor>> outputs;
+  for (std::size_t slot = 0; slot < output_names.size(); ++slot) {
+    outputs.emplace_back();
+    if (!output_names[slot]) continue;
+    const StageTensor& output = result_tensor(*definition, slot);
+    outputs.back() = OutputTensor{builder.unique_name(*std::move(output_names[slot])), output.type, output.shape};
+  }
+  return builder.add_operator(std::move(op.kind), builder.unique_name(std::move(name)), std::move(op.attributes),
+                              std::move(inputs), std::move(outputs), std::move(origins));
+}
+
+Result<TensorId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
+                                 std::vector<std::optional<TensorId>> inputs, std::string output_name,
+                                 std::vector<std::string> origins, const SourcePlace& place, Diagnostics& diagnostics) {
+  const auto id = append_operator(builder, std::move(kind), std::move(name), std::move(attributes), std::move(inputs),
+                                  std::vector<std::optional<std::string>>{std::move(output_name)}, std::move(origins),
+                                  place, diagnostics);
+  if (!id) return Failed{};
+  return builder.op(*id).first_output();
 }
 
 namespace {

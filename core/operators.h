@@ -22,8 +22,9 @@ struct OperatorContext {
 };
 
 struct OperatorDefinition {
-  /// tensors: operands in slot order (absent ones left out), then constants and intermediates, then the output.
+  /// tensors: operands in slot order (absent ones left out), then constants and what the stages compute.
   StageList list;
+  std::vector<std::optional<int>> results = {};  ///< by result slot, the list's tensor; nullopt where nobody wants it
   /// The output is the first operand's elements in the same linear order under another shape (Reshape, Flatten,
   /// Squeeze, Unsqueeze, Identity): no work where memory can be shared. `list` still defines it as a copy.
   bool is_view = false;
@@ -43,7 +44,11 @@ struct OperatorRow {
   int required_operands = 1;
   std::vector<AttributeRow> attributes;
   Result<OperatorDefinition> (*define)(const OperatorContext& context) = nullptr;
+  std::vector<std::string_view> results = {"Y"};  ///< names of result slots; all but the first may be left out
 };
+
+/// The tensor of a definition that is the operator's output in that slot.
+const StageTensor& result_tensor(const OperatorDefinition& definition, std::size_t slot);
 
 /// All operators, sorted by name.
 std::span<const OperatorRow> operator_table();
@@ -55,7 +60,13 @@ Result<OperatorDefinition> define_operator(const Operator& op, std::span<const s
 /// The definition of an operator that is part of a verified graph; StageTensor::source names the graph's tensors.
 OperatorDefinition define_operator(const Graph& graph, OpId op);
 
-/// Adds an operator with type and shape derived from the table. `output_name` and `name` are made unique.
+/// Adds an operator with types and shapes derived from the table. `name` and the names of outputs, by result slot, are
+/// made unique.
+Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
+                             std::vector<std::optional<TensorId>> inputs,
+                             std::vector<std::optional<std::string>> output_names, std::vector<std::string> origins,
+                             const SourcePlace& place, Diagnostics& diagnostics);
+/// The same with one output.
 Result<TensorId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                                  std::vector<std::optional<TensorId>> inputs, std::string output_name,
                                  std::vector<std::string> origins, const SourcePlace& place, Diagnostics& diagnostics);

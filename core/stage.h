@@ -60,8 +60,9 @@ struct StageTensor {
   std::vector<std::int64_t> strides = {};
 };
 
-/// Stages in an order in which each reads only inputs, constants and outputs of earlier ones. Exactly one tensor has
-/// role output; it is written by the last stage. Axes of extent 0 are allowed (nothing is computed).
+/// Stages in an order in which each reads only inputs, constants and outputs of earlier ones. Every tensor of role
+/// output is written by one stage, wholly; one of them by the last stage, the others by stages whose results later ones
+/// read, so that all stages lead to the last one. Axes of extent 0 are allowed (nothing is computed).
 struct StageList {
   std::vector<StageTensor> tensors;
   std::vector<Stage> stages;

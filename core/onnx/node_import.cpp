@@ -235,12 +235,18 @@ bool NodeImport::wants(int slot) const {
   return slot < node_.output_size() && !node_.output(slot).empty() && state_.used_names.contains(node_.output(slot));
 }
 
-std::optional<Tensor> NodeImport::fold(const std::string& kind, const Attributes& attributes,
-                                       const std::vector<ValueRef>& operands, const std::string& name) {
+std::optional<std::vector<std::optional<Tensor>>> NodeImport::fold(const std::string& kind,
+                                                                   const Attributes& attributes,
+                                                                   const std::vector<ValueRef>& operands,
+                                                                   const std::string& name,
+                                                                   const std::vector<bool>& wanted) {
   Operator op;
   op.kind = kind;
   op.name = name;
   op.attributes = attributes;
+  for (const bool is_wanted : wanted) {
+    op.outputs.push_back(is_wanted ? std::optional<TensorId>(TensorId(op.outputs.size())) : std::nullopt);
+  }
   std::vector<std::optional<StageTensor>> inputs;
   std::vector<Tensor> values;
   std::int64_t operand_bytes = 0;
@@ -259,40 +265,63 @@ std::optional<Tensor> NodeImport::fold(const std::string& kind, const Attributes
   if (values.empty()) return std::nullopt;
   const auto definition = define_operator(op, inputs, place(), state_.diagnostics);
   if (!definition) throw Refused{};
-  const auto& tensors = definition->list.tensors;
-  const auto output =
-      std::find_if(tensors.begin(), tensors.end(), [](const StageTensor& t) { return t.role == TensorRole::output; });
-  check(output != tensors.end(), "an operator's definition has no output");
-  const auto bytes = bytes_of(output->type, output->shape);
-  if (!bytes) refuse_too_large("its result", output->shape);
-  if (definition->is_view && output->type == values[0].type()) return values[0].reshaped(output->shape);
+  std::int64_t result_bytes = 0;
+  for (std::size_t slot = 0; slot < wanted.size(); ++slot) {
+    if (!wanted[slot]) continue;
+    const StageTensor& output = result_tensor(*definition, slot);
+    const auto bytes = bytes_of(output.type, output.shape);
+    if (!bytes) refuse_too_large("its result", output.shape);
+    result_bytes += *bytes;
+  }
+  const StageTensor& first = result_tensor(*definition, 0);
+  if (definition->is_view && first.type == values[0].type())
+    return std::vector{std::optional(values[0].reshaped(first.shape))};
   const auto points = points_of(definition->list);
-  if (*bytes > std::max(max_folded_bytes, operand_bytes) || *bytes > state_.generated_bytes_left || !points ||
-      *points > std::min(max_folded_points, state_.folding_points_left)) {
+  if (result_bytes > std::max(max_folded_bytes, operand_bytes) || result_bytes > state_.generated_bytes_left ||
+      !points || *points > std::min(max_folded_points, state_.folding_points_left)) {
     return std::nullopt;
   }
   if (divides_by_zero(kind, operands))
     refuse("division-by-zero", "divides whole numbers by zero", "give a divisor without zeros");
   state_.folding_points_left -= *points;
-  state_.generated_bytes_left -= *bytes;
-  return evaluate(definition->list, values)[static_cast<std::size_t>(output - tensors.begin())];
+  state_.generated_bytes_left -= result_bytes;
+  std::vector<Tensor> computed = evaluate(definition->list, values);
+  std::vector<std::optional<Tensor>> results(wanted.size());
+  for (std::size_t slot = 0; slot < wanted.size(); ++slot) {
+    if (wanted[slot]) results[slot] = std::move(computed[static_cast<std::size_t>(*definition->results[slot])]);
+  }
+  return results;
 }
 
 ValueRef NodeImport::append(const std::string& kind, Attributes attributes, const std::vector<ValueRef>& operands,
                             const std::string& name, const std::string& output_name) {
+  return append(kind, std::move(attributes), operands, name, std::vector{std::optional(output_name)}).front();
+}
+
+std::vector<ValueRef> NodeImport::append(const std::string& kind, Attributes attributes,
+                                         const std::vector<ValueRef>& operands, const std::string& name,
+                                         const std::vector<std::optional<std::string>>& output_names) {
   if (find_operator_row(kind) == nullptr) {
     refuse("unsupported-operator", fmt::format("needs the operator {}, which Stowage does not have", kind));
   }
-  auto value = std::make_shared<Value>();
-  value->name = output_name;
+  std::vector<std::shared_ptr<Value>> values;
+  std::vector<bool> wanted;
+  for (const auto& output_name : output_names) {
+    wanted.push_back(output_name.has_value());
+    values.push_back(output_name ? std::make_shared<Value>() : nullptr);
+    if (output_name) values.back()->name = *output_name;
+  }
   const bool all_known = std::all_of(operands.begin(), operands.end(),
                                      [](const ValueRef& operand) { return !operand || operand->constant; });
   if (all_known) {
-    if (auto folded = fold(kind, attributes, operands, name)) {
-      value->type = folded->type();
-      value->shape = folded->shape();
-      value->constant = std::move(*folded);
-      return value;
+    if (auto folded = fold(kind, attributes, operands, name, wanted)) {
+      for (std::size_t slot = 0; slot < values.size(); ++slot) {
+        if (!values[slot]) continue;
+        values[slot]->type = (*folded)[slot]->type();
+        values[slot]->shape = (*folded)[slot]->shape();
+        values[slot]->constant = std::move((*folded)[slot]);
+      }
+      return {values.begin(), values.end()};
     }
   }
   std::vector<std::optional<TensorId>> ids;
@@ -300,20 +329,36 @@ ValueRef NodeImport::append(const std::string& kind, Attributes attributes, cons
     ids.push_back(operand ? std::optional<TensorId>(state_.id_of(*operand)) : std::nullopt);
   }
   // Names of network outputs are kept for them: an operator of the same name steps aside.
-  std::string op_name = state_.reserved_names.contains(name) && name != output_name ? name + "/operator" : name;
+  const bool is_output = std::find(output_names.begin(), output_names.end(), name) != output_names.end();
+  std::string op_name = state_.reserved_names.contains(name) && !is_output ? name + "/operator" : name;
   // Counted here: searching for a free number anew for each of many nodes of one name would take for ever.
   if (const int times = ++state_.times_named[op_name]; times > 1) op_name += fmt::format("_{}", times);
-  auto result = append_operator(state_.builder, kind, op_name, std::move(attributes), std::move(ids), output_name,
-                                {name_}, place(), state_.diagnostics);
-  if (!result) throw Refused{};
-  const GraphTensor& tensor = state_.builder.tensor(*result);
-  if (!bytes_of(tensor.type, tensor.shape)) {
-    refuse_too_large("its result", tensor.shape);
+  const auto added = append_operator(state_.builder, kind, op_name, std::move(attributes), std::move(ids), output_names,
+                                     {name_}, place(), state_.diagnostics);
+  if (!added) throw Refused{};
+  for (std::size_t slot = 0; slot < values.size(); ++slot) {
+    if (!values[slot]) continue;
+    const TensorId id = state_.builder.op(*added).outputs[slot].value();
+    const GraphTensor& tensor = state_.builder.tensor(id);
+    if (!bytes_of(tensor.type, tensor.shape)) refuse_too_large("its result", tensor.shape);
+    values[slot]->type = tensor.type;
+    values[slot]->shape = tensor.shape;
+    values[slot]->id = id;
   }
-  value->type = tensor.type;
-  value->shape = tensor.shape;
-  value->id = *result;
-  return value;
+  return {values.begin(), values.end()};
+}
+
+void NodeImport::emit_outputs(const std::string& kind, Attributes attributes, const std::vector<ValueRef>& operands) {
+  std::vector<std::optional<std::string>> names;
+  for (int slot = 0; slot < node_.output_size(); ++slot) {
+    names.push_back(slot == 0 || wants(slot) ? std::optional(node_.output(slot)) : std::nullopt);
+  }
+  while (!names.back()) names.pop_back();
+  if (names.front()->empty()) names.front() = fmt::format("{}/0", name_);
+  const std::vector<ValueRef> values = append(kind, std::move(attributes), operands, name_, names);
+  for (std::size_t slot = 0; slot < values.size(); ++slot) {
+    if (values[slot]) set_output(static_cast<int>(slot), values[slot]);
+  }
 }
 
 ValueRef NodeImport::emit(int slot, const std::string& kind, Attributes attributes,

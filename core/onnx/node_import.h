@@ -104,6 +104,8 @@ class NodeImport {
   ValueRef emit(const std::string& kind, Attributes attributes, const std::vector<ValueRef>& operands) {
     return emit(0, kind, std::move(attributes), operands);
   }
+  /// Appends the operator that makes the first output, and those of the others that somebody reads.
+  void emit_outputs(const std::string& kind, Attributes attributes, const std::vector<ValueRef>& operands);
   /// Appends an operator on the way to an output; it is called NODE/part.
   ValueRef part(std::string_view part, const std::string& kind, Attributes attributes,
                 const std::vector<ValueRef>& operands);
@@ -121,8 +123,13 @@ class NodeImport {
  private:
   ValueRef append(const std::string& kind, Attributes attributes, const std::vector<ValueRef>& operands,
                   const std::string& name, const std::string& output_name);
-  std::optional<Tensor> fold(const std::string& kind, const Attributes& attributes,
-                             const std::vector<ValueRef>& operands, const std::string& name);
+  /// By result slot; null where no name is given.
+  std::vector<ValueRef> append(const std::string& kind, Attributes attributes, const std::vector<ValueRef>& operands,
+                               const std::string& name, const std::vector<std::optional<std::string>>& output_names);
+  /// The outputs by result slot, of those that are `wanted`.
+  std::optional<std::vector<std::optional<Tensor>>> fold(const std::string& kind, const Attributes& attributes,
+                                                         const std::vector<ValueRef>& operands, const std::string& name,
+                                                         const std::vector<bool>& wanted);
 
   ImportState& state_;
   Scope& scope_;

@@ -41,10 +41,11 @@ Graph without_unused(const Graph& graph) {
       if (!at) at = builder.add_constant(tensor.name, tensor.constant.value());
       operands.back() = at;
     }
-    const GraphTensor& output = graph.tensor(op.output);
-    const OpId added = builder.add_operator(op.kind, op.name, op.attributes, std::move(operands), output.name,
-                                            output.type, output.shape, op.origins);
-    moved[op.output.index()] = builder.op(added).output;
+    const OpId added = builder.add_operator(op.kind, op.name, op.attributes, std::move(operands),
+                                            output_tensors(graph, op), op.origins);
+    for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
+      if (op.outputs[slot]) moved[op.outputs[slot]->index()] = builder.op(added).outputs[slot];
+    }
   }
   for (const TensorId output : graph.outputs()) builder.mark_output(moved[output.index()].value());
   return std::move(builder).build();

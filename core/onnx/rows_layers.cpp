@@ -178,7 +178,9 @@ void import_pool(NodeImport& node) {
   attributes["ceil_mode"] = checked_auto_pad(node) == "NOTSET" ? node.int_attribute("ceil_mode", 0) : 0;
   const std::string& kind = node.node().op_type();
   if (kind == "AveragePool") attributes["count_include_pad"] = node.int_attribute("count_include_pad", 0);
-  node.emit(kind, std::move(attributes), {node.operand(0)});
+  // The order in which the image's elements are counted matters to the indices alone.
+  if (node.wants(1) && node.int_attribute("storage_order", 0) != 0) attributes["storage_order"] = std::int64_t{1};
+  node.emit_outputs(kind, std::move(attributes), {node.operand(0)});
 }
 
 void import_batch_normalization(NodeImport& node) {
@@ -195,9 +197,10 @@ void import_layer_normalization(NodeImport& node) {
   const std::int64_t axis = node.checked_axis(node.int_attribute("axis", -1), data->shape.size());
   const double epsilon = node.float_attribute("epsilon", 1e-5F);
   if (node.wants(0)) {
-    node.emit(0, "LayerNormalization", {{"axis", axis}, {"epsilon", epsilon}}, node.operands());
+    node.emit_outputs("LayerNormalization", {{"axis", axis}, {"epsilon", epsilon}}, node.operands());
+    return;
   }
-  // Mean and inverse deviation are outputs of their own: computed again, as an operator has one output.
+  // Without the normalised tensor, mean and inverse deviation need no operator that makes it.
   Ints axes;
   for (auto a = axis; a < static_cast<std::int64_t>(data->shape.size()); ++a) axes.push_back(a);
   if (node.wants(1)) node.emit(1, "ReduceMean", {{"axes", axes}, {"keepdims", std::int64_t{1}}}, {data});

@@ -130,6 +130,11 @@ int Definer::add_tensor(std::string name, ElementType type, Shape shape, TensorR
   return static_cast<int>(definition_.list.tensors.size()) - 1;
 }
 
+void Definer::set_result(std::size_t slot, int tensor) {
+  if (definition_.results.size() <= slot) definition_.results.resize(slot + 1);
+  definition_.results[slot] = tensor;
+}
+
 OperatorDefinition Definer::done_as_view() {
   definition_.is_view = true;
   return done();
@@ -175,26 +180,34 @@ ScalarExpr StageDraft::read_broadcast(int tensor) {
 }
 
 int StageDraft::intermediate(const std::string& tensor, ScalarExpr body) {
-  return write(tensor, TensorRole::intermediate, Reduction::none, std::move(body), {});
+  return write(tensor, std::nullopt, Reduction::none, std::move(body), {});
 }
 
 int StageDraft::intermediate(const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish) {
-  return write(tensor, TensorRole::intermediate, reduction, std::move(body), std::move(finish));
+  return write(tensor, std::nullopt, reduction, std::move(body), std::move(finish));
 }
 
 int StageDraft::output(ScalarExpr body, const std::string& tensor) {
-  return write(tensor, TensorRole::output, Reduction::none, std::move(body), {});
+  return write(tensor, 0, Reduction::none, std::move(body), {});
 }
 
 int StageDraft::output(Reduction reduction, ScalarExpr body, ScalarExpr finish, const std::string& tensor) {
-  return write(tensor, TensorRole::output, reduction, std::move(body), std::move(finish));
+  return write(tensor, 0, reduction, std::move(body), std::move(finish));
 }
 
-int StageDraft::write(const std::string& tensor, TensorRole role, Reduction reduction, ScalarExpr body,
+int StageDraft::result(std::size_t slot, const std::string& tensor, Reduction reduction, ScalarExpr body,
+                       ScalarExpr finish) {
+  const auto wanted = definer_.wants(slot) ? std::optional(slot) : std::nullopt;
+  return write(tensor, wanted, reduction, std::move(body), std::move(finish));
+}
+
+int StageDraft::write(const std::string& tensor, std::optional<std::size_t> slot, Reduction reduction, ScalarExpr body,
                       ScalarExpr finish) {
   Shape shape;
   for (int a = 0; a < stage_.spatial; ++a) shape.push_back(stage_.axes[static_cast<std::size_t>(a)].extent);
-  stage_.output = definer_.add_tensor(tensor, finish ? finish->type : body->type, std::move(shape), role);
+  stage_.output = definer_.add_tensor(tensor, finish ? finish->type : body->type, std::move(shape),
+                                      slot ? TensorRole::output : TensorRole::intermediate);
+  if (slot) definer_.set_result(*slot, stage_.output);
   stage_.reduction = reduction;
   stage_.body = std::move(body);
   stage_.finish = std::move(finish);

@@ -42,6 +42,11 @@ class Definer {
     return definition_.list.tensors[index(tensor)].value;
   }
 
+  /// Whether somebody wants the output of this slot; the first always.
+  [[nodiscard]] bool wants(std::size_t slot) const {
+    return slot == 0 || (slot < context_.op.outputs.size() && context_.op.outputs[slot].has_value());
+  }
+
   [[nodiscard]] const Attributes& attributes() const { return context_.op.attributes; }
   [[nodiscard]] bool has_attribute(const std::string& name) const { return attributes().contains(name); }
   /// An axis in -rank … rank-1 (for `rank` dimensions), counted from the front.
@@ -57,6 +62,7 @@ class Definer {
 
   int add_constant(std::string name, Tensor value);
   int add_tensor(std::string name, ElementType type, Shape shape, TensorRole role);
+  void set_result(std::size_t slot, int tensor);
   void add_stage(Stage stage) { definition_.list.stages.push_back(std::move(stage)); }
   OperatorDefinition done() { return std::move(definition_); }
   /// Marks the output as sharing the first operand's memory.
@@ -90,9 +96,12 @@ class StageDraft {
   int intermediate(const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish = {});
   int output(ScalarExpr body, const std::string& tensor = "Y");
   int output(Reduction reduction, ScalarExpr body, ScalarExpr finish = {}, const std::string& tensor = "Y");
+  /// An output beside the first, where it is wanted, else an intermediate.
+  int result(std::size_t slot, const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish = {});
 
  private:
-  int write(const std::string& tensor, TensorRole role, Reduction reduction, ScalarExpr body, ScalarExpr finish);
+  int write(const std::string& tensor, std::optional<std::size_t> slot, Reduction reduction, ScalarExpr body,
+            ScalarExpr finish);
   Definer& definer_;
   Stage stage_;
 };

@@ -74,14 +74,30 @@ ScalarExpr inverse_deviation(const Definer& d, const ScalarExpr& variance) {
   return number(variance->type, 1) / scalar_unary(UnaryOp::sqrt, variance + epsilon);
 }
 
-/// Adds the stage that computes the mean over `axes`; returns its tensor, without those dimensions.
-int add_mean(Definer& d, int x, const std::vector<int>& axes) {
+/// A tensor with one number for all elements along some axes.
+struct Statistic {
+  int tensor = 0;
+  Keep keep = Keep::dropped;  ///< what it has of those axes: kept, with extent 1, where the statistic is an output
+
+  /// Where it is read for the element at `at` of the whole tensor.
+  [[nodiscard]] std::vector<IndexExpr> index(std::vector<IndexExpr> at, const std::vector<int>& axes) const {
+    if (keep == Keep::dropped) return without_axes(at, axes);
+    for (const int axis : axes) at[static_cast<std::size_t>(axis)] = 0;
+    return at;
+  }
+};
+
+Keep keep_of_result(const Definer& d, std::size_t slot) { return d.wants(slot) ? Keep::kept : Keep::dropped; }
+
+/// Adds the stage that computes the mean over `axes`: the second output of an operator that has one.
+Statistic add_mean(Definer& d, int x, const std::vector<int>& axes) {
+  const Keep keep = keep_of_result(d, 1);
   StageDraft stage(d, "mean");
-  const ReducedAxes at = draft_reduced_axes(stage, d.shape(x), axes, Keep::dropped);
+  const ReducedAxes at = draft_reduced_axes(stage, d.shape(x), axes, keep);
   const ElementType type = d.type(x);
   const ScalarExpr element = stage.read(x, at.source);
-  return stage.intermediate("M", Reduction::sum, element,
-                            scalar_accumulator(type) / number(type, static_cast<double>(at.count)));
+  const ScalarExpr mean = scalar_accumulator(type) / number(type, static_cast<double>(at.count));
+  return {stage.result(1, d.wants(1) ? "Mean" : "M", Reduction::sum, element, mean), keep};
 }
 
 /// Drafts the sum of squared differences from the mean; returns what 1/sqrt(variance + epsilon) is of it.
@@ -89,11 +105,11 @@ struct Deviation {
   ScalarExpr body;
   ScalarExpr finish;
 };
-Deviation draft_deviation(const Definer& d, StageDraft& stage, int x, int mean, const ReducedAxes& at,
+Deviation draft_deviation(const Definer& d, StageDraft& stage, int x, const Statistic& mean, const ReducedAxes& at,
                           const std::vector<int>& axes) {
   const ElementType type = d.type(x);
   const ScalarExpr element = stage.read(x, at.source);
-  const ScalarExpr difference = element - stage.read(mean, without_axes(at.source, axes));
+  const ScalarExpr difference = element - stage.read(mean.tensor, mean.index(at.source, axes));
   const ScalarExpr variance = scalar_accumulator(type) / number(type, static_cast<double>(at.count));
   return {difference * difference, inverse_deviation(d, variance)};
 }
@@ -111,17 +127,20 @@ OperatorDefinition layer_normalization(Definer& d) {
                                              to_text(d.shape(d.operand(slot))), to_text(shape)));
     }
   }
-  const int mean = add_mean(d, x, axes);
+  const Statistic mean = add_mean(d, x, axes);
   StageDraft deviation_stage(d, "deviation");
-  const ReducedAxes reduced = draft_reduced_axes(deviation_stage, shape, axes, Keep::dropped);
+  const Keep keep = keep_of_result(d, 2);
+  const ReducedAxes reduced = draft_reduced_axes(deviation_stage, shape, axes, keep);
   const Deviation deviation = draft_deviation(d, deviation_stage, x, mean, reduced, axes);
-  const int inverse = deviation_stage.intermediate("D", Reduction::sum, deviation.body, deviation.finish);
+  const Statistic inverse = {
+      deviation_stage.result(2, d.wants(2) ? "InvStdDev" : "D", Reduction::sum, deviation.body, deviation.finish),
+      keep};
 
   StageDraft normalize(d, "normalize");
   const auto at = normalize.axes(shape);
   const ScalarExpr element = normalize.read(x, at);
-  const ScalarExpr centred = element - normalize.read(mean, without_axes(at, axes));
-  ScalarExpr value = centred * normalize.read(inverse, without_axes(at, axes));
+  const ScalarExpr centred = element - normalize.read(mean.tensor, mean.index(at, axes));
+  ScalarExpr value = centred * normalize.read(inverse.tensor, inverse.index(at, axes));
   value = value * normalize.read_broadcast(d.operand(1));
   if (d.has(2)) value = value + normalize.read_broadcast(d.operand(2));
   normalize.output(value);
@@ -133,7 +152,7 @@ OperatorDefinition inv_std_dev(Definer& d) {
   d.require_floats({x});
   d.require_rank(x, 1, 64);
   const auto axes = trailing_axes(d, x);
-  const int mean = add_mean(d, x, axes);
+  const Statistic mean = add_mean(d, x, axes);
   StageDraft stage(d, "deviation");
   const ReducedAxes at = draft_reduced_axes(stage, d.shape(x), axes, Keep::kept);
   const Deviation deviation = draft_deviation(d, stage, x, mean, at, axes);
@@ -181,8 +200,8 @@ std::vector<OperatorRow> normalization_rows() {
        {epsilon},
        guarded<batch_normalization>},
       {"InvStdDev",
-       "1 / sqrt(variance + epsilon) over the last axes, which stay with extent 1; the third output of "
-       "LayerNormalization",
+       "1 / sqrt(variance + epsilon) over the last axes, which stay with extent 1; what the third output of "
+       "LayerNormalization is, alone",
        {"X"},
        1,
        {first_axis, epsilon},
@@ -201,7 +220,8 @@ std::vector<OperatorRow> normalization_rows() {
        {"X", "Scale", "B"},
        2,
        {first_axis, epsilon},
-       guarded<layer_normalization>},
+       guarded<layer_normalization>,
+       {"Y", "Mean", "InvStdDev"}},
       {"Softmax",
        "e to the power x, divided by the sum of that over the axes",
        {"X"},

@@ -48,13 +48,48 @@ std::vector<Window> global_windows(const Definer& d) {
   return windows;
 }
 
+/// Number of an element in memory: the image's dimensions row-major, or, where `column_major`, its spatial ones in
+/// reverse.
+IndexExpr element_number(const Shape& shape, const std::vector<IndexExpr>& at, bool column_major) {
+  std::vector<std::size_t> order = {0, 1};
+  for (std::size_t d = 2; d < shape.size(); ++d) order.push_back(column_major ? shape.size() + 1 - d : d);
+  IndexExpr position = 0;
+  for (const std::size_t d : order) position = position * shape[d] + at[d];
+  return position;
+}
+
+/// The second output: where the largest element of each window lies, the first of equals. A NaN is the largest of its
+/// window.
+void add_indices(Definer& d, const std::vector<Window>& windows, int largest) {
+  const int x = d.operand(0);
+  const Shape& in = d.shape(x);
+  PoolStage pool = draft_pool(d, "indices", windows);
+  const double lowest = identity_of(Reduction::maximum, d.type(x));
+  const ScalarExpr element = pool.stage.read(x, pool.source, pool.clips ? std::optional(lowest) : std::nullopt);
+  constexpr auto type = ElementType::i64;
+  const ScalarExpr none = scalar_integer(type, element_count(in));
+  const bool column_major = int_attribute(d.attributes(), "storage_order", 0) != 0;
+  const ScalarExpr here = scalar_index(type, element_number(in, pool.source, column_major));
+  ScalarExpr found = scalar_select(equal(element, pool.stage.read(largest, pool.at)), here,
+                                   scalar_select(equal(element, element), none, here));
+  // What lies outside is as small as the smallest element, and may be equal to it.
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    if (!windows[k].clips()) continue;
+    const IndexExpr& at = pool.source[k + 2];
+    const IndexExpr inside = minimum(maximum(at, 0), windows[k].in - 1);
+    found = scalar_select(equal(scalar_index(type, at), scalar_index(type, inside)), found, none);
+  }
+  pool.stage.result(1, "Indices", Reduction::minimum, found);
+}
+
 OperatorDefinition max_pool(Definer& d, const std::vector<Window>& windows) {
   const int x = d.operand(0);
   d.require_numbers({x});
   PoolStage pool = draft_pool(d, "max_pool", windows);
   const double lowest = identity_of(Reduction::maximum, d.type(x));
   const ScalarExpr element = pool.stage.read(x, pool.source, pool.clips ? std::optional(lowest) : std::nullopt);
-  pool.stage.output(Reduction::maximum, element);
+  const int largest = pool.stage.output(Reduction::maximum, element);
+  if (d.wants(1)) add_indices(d, windows, largest);
   return d.done();
 }
 
@@ -118,6 +153,9 @@ std::vector<OperatorRow> pooling_rows() {
   OperatorRow max{"MaxPool", "largest element of each window", {"X"},
                   1,         window_attribute_rows(true),      guarded<max_pool>};
   max.attributes.push_back(ceil_mode);
+  max.attributes.push_back(
+      {"storage_order", "int", false, "1: Indices count an image's elements column by column; default 0"});
+  max.results = {"Y", "Indices"};
   OperatorRow average{"AveragePool",        "mean of each window", {"X"}, 1, window_attribute_rows(true),
                       guarded<average_pool>};
   average.attributes.push_back(ceil_mode);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/evaluate.h"
@@ -11,7 +12,8 @@
 
 namespace stowage {
 
-Tensor run_operator(const Graph& graph, OpId id, std::span<const std::optional<Tensor>> inputs, ReferenceMode mode) {
+std::vector<Tensor> run_operator(const Graph& graph, OpId id, std::span<const std::optional<Tensor>> inputs,
+                                 ReferenceMode mode) {
   const Operator& op = graph.op(id);
   check(inputs.size() == op.inputs.size(), "operand values do not fit the operator's slots");
   // Constants are known to the graph already; what is given for their slots is not looked at.
@@ -27,13 +29,19 @@ Tensor run_operator(const Graph& graph, OpId id, std::span<const std::optional<T
     check(operands[slot].has_value(), fmt::format("operator {} runs without its operand {}", op.name, slot));
     values.push_back(*operands[slot]);
   }
-  const GraphTensor& output = graph.tensor(op.output);
+  const GraphTensor& output = graph.tensor(op.first_output());
   const OperatorDefinition definition = define_operator(graph, id);
-  if (mode == ReferenceMode::onednn) {
-    if (definition.is_view) return operands.front()->reshaped(output.shape);
-    if (auto result = reference::run_by_onednn({op, operands, output.type, output.shape})) return *std::move(result);
+  if (mode == ReferenceMode::onednn && outputs_of(op).size() == 1) {
+    if (definition.is_view) return {operands.front()->reshaped(output.shape)};
+    if (auto result = reference::run_by_onednn({op, operands, output.type, output.shape})) return {*std::move(result)};
   }
-  return evaluate(definition.list, values).back();
+  std::vector<Tensor> computed = evaluate(definition.list, values);
+  std::vector<Tensor> results;
+  for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
+    if (op.outputs[slot])
+      results.push_back(std::move(computed[static_cast<std::size_t>(*definition.results.at(slot))]));
+  }
+  return results;
 }
 
 std::vector<Tensor> run_reference(const Graph& graph, std::span<const Tensor> inputs, ReferenceMode mode,
@@ -66,9 +74,12 @@ std::vector<Tensor> run_reference(const Graph& graph, std::span<const Tensor> in
       operands[slot] = values[op.inputs[slot]->index()];
       used.insert(*op.inputs[slot]);
     }
-    Tensor value = run_operator(graph, id, operands, mode);
-    if (on_value) on_value(op.output, value);
-    if (uses[op.output.index()] > 0) values[op.output.index()] = std::move(value);
+    std::vector<Tensor> results = run_operator(graph, id, operands, mode);
+    const std::vector<TensorId> made = outputs_of(op);
+    for (std::size_t r = 0; r < made.size(); ++r) {
+      if (on_value) on_value(made[r], results[r]);
+      if (uses[made[r].index()] > 0) values[made[r].index()] = std::move(results[r]);
+    }
     for (const TensorId tensor : used) {
       if (--uses[tensor.index()] == 0) values[tensor.index()].reset();
     }
@@ -98,13 +109,14 @@ std::vector<Tensor> compute_from(const Graph& graph, const std::map<TensorId, Te
     }
   }
   for (const OpId op : needed.empty() ? std::vector<OpId>{} : topological_order(graph)) {
-    const TensorId output = graph.op(op).output;
-    if (!needed.contains(output)) continue;
+    const std::vector<TensorId> made = outputs_of(graph.op(op));
+    if (std::none_of(made.begin(), made.end(), [&](TensorId output) { return needed.contains(output); })) continue;
     std::vector<std::optional<Tensor>> operands;
     for (const auto& operand : graph.op(op).inputs) {
       operands.push_back(operand ? std::optional(values.at(*operand)) : std::nullopt);
     }
-    values[output] = run_operator(graph, op, operands, mode);
+    std::vector<Tensor> results = run_operator(graph, op, operands, mode);
+    for (std::size_t r = 0; r < made.size(); ++r) values.try_emplace(made[r], std::move(results[r]));
   }
   std::vector<Tensor> result;
   for (const TensorId id : wanted) result.push_back(values.at(id));

@@ -18,7 +18,8 @@ enum class ReferenceMode : std::uint8_t {
 };
 
 /// Value of one operator. `inputs` by operand slot (absent operands: nullopt; the graph's constants may be left out).
-Tensor run_operator(const Graph& graph, OpId op, std::span<const std::optional<Tensor>> inputs, ReferenceMode mode);
+std::vector<Tensor> run_operator(const Graph& graph, OpId op, std::span<const std::optional<Tensor>> inputs,
+                                 ReferenceMode mode);
 
 /// Runs the network in topological order. `inputs` by graph input, in the network's order. `on_value` is called with
 /// every operator's output as it becomes known; values are dropped after their last use. Returns the network's

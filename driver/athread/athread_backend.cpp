@@ -160,8 +160,7 @@ EmittedProgram AthreadBackend::emit(const Program& program, const std::string& s
 /// past a buffer is seen. Sources that were changed by hand run as they stand.
 Result<BackendRun> AthreadBackend::run(const Program& program, const EmittedProgram& emitted,
                                        std::span<const Tensor> inputs, const EmulationOptions& options,
-                                       const std::function<void(int step, const Tensor&)>& on_output,
-                                       const WorkContext& work) const {
+                                       const StepObserver& on_output, const WorkContext& work) const {
   const auto run_sources = [&](const Program& run, const EmittedProgram& sources) -> Result<BackendRun> {
     auto result = emulate(run, sources, inputs, options, on_output, work.diagnostics, work.stop);
     if (!result) return Failed{};

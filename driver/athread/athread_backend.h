@@ -30,8 +30,7 @@ class AthreadBackend final : public Backend {
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;
   [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                        std::span<const Tensor> inputs, const EmulationOptions& options,
-                                       const std::function<void(int step, const Tensor&)>& on_output,
-                                       const WorkContext& work) const override;
+                                       const StepObserver& on_output, const WorkContext& work) const override;
 };
 
 /// Figures of prediction and emulation that differ, statement by statement.

@@ -89,12 +89,11 @@ class Backend {
   /// empty; what equal programs share does not.
   [[nodiscard]] virtual EmittedProgram emit(const Program& program, const std::string& signature) const = 0;
   /// Runs sources on this host as the machine would run them, counts, and compares with what the plans predict.
-  /// `inputs` by network input; `on_output(step, value)` is called for every step in order. An option that means
+  /// `inputs` by network input; `on_output` is called for every step in order. An option that means
   /// nothing to the family is left aside.
   [[nodiscard]] virtual Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                                std::span<const Tensor> inputs, const EmulationOptions& options,
-                                               const std::function<void(int step, const Tensor&)>& on_output,
-                                               const WorkContext& work) const = 0;
+                                               const StepObserver& on_output, const WorkContext& work) const = 0;
 };
 
 /// The families that somebody may compile for.

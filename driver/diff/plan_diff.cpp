@@ -50,7 +50,7 @@ std::string contents_of(const Program& program, const FusedOperator& group) {
     text += fmt::format("{}{} ", name_of(graph.tensor(id).type), to_text(graph.tensor(id).shape));
   };
   for (const TensorId input : group.inputs) add_tensor(input);
-  add_tensor(group.output);
+  for (const TensorId tensor : stored_by(group)) add_tensor(tensor);
   return text;
 }
 

@@ -37,7 +37,9 @@ std::string members(const Graph& graph, const FusedOperator& group) {
     html += fmt::format("{}{}{}", i > 0 ? ", " : "", graph.tensor(group.inputs[i]).constant ? "parameter " : "",
                         tensor_text(graph, group.inputs[i]));
   }
-  return html + fmt::format("; writes {}.</p>\n", tensor_text(graph, group.output));
+  std::vector<std::string> stored;
+  for (const TensorId tensor : stored_by(group)) stored.push_back(tensor_text(graph, tensor));
+  return html + fmt::format("; writes {}.</p>\n", fmt::join(stored, ", "));
 }
 
 /// Class of a row and its mark in the gutter.

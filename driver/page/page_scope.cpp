@@ -19,8 +19,10 @@ PageScope::PageScope(const Compilation& compilation, std::size_t details)
     subjects_.insert(group.name);
     for (const OpId op : group.operators) subjects_.insert(graph.op(op).name);
     tensors_.insert(group.inputs.begin(), group.inputs.end());
-    tensors_.insert(group.output);
-    for (const TensorStack& stack : group.stacks) tensors_.insert(stack.parts.begin(), stack.parts.end());
+    for (const auto* stacks : {&group.parameters, &group.results}) {
+      for (const TensorStack& stack : *stacks) tensors_.insert(stack.parts.begin(), stack.parts.end());
+    }
+    for (const TensorId tensor : stored_by(group)) tensors_.insert(tensor);
   }
   for (const TraceRecord& record : compilation.trace.records) records_[record.subject].push_back(&record);
   const std::vector<CandidateRecord>& candidates = compilation.fusion.candidates;

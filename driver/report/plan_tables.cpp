@@ -127,7 +127,7 @@ PlanTable plan_operators_table(const Program& program) {
       for (const auto& input : op.inputs) {
         if (input && graph.tensor(*input).constant) parameters += bytes_of(graph.tensor(*input));
       }
-      const GraphTensor& output = graph.tensor(op.output);
+      const GraphTensor& output = graph.tensor(op.first_output());
       PlanRow row;
       row.cells = {op.name,
                    op.kind,

@@ -168,8 +168,11 @@ std::string step_text(const Program& program, std::size_t step) {
   for (const TensorId input : group.inputs) {
     text += fmt::format("- {} {}\n", graph.tensor(input).constant ? "parameter" : "input", tensor_text(graph, input));
   }
-  text += fmt::format("- output {}\n", tensor_text(graph, group.output));
-  for (const TensorStack& stack : group.stacks) {
+  for (const TensorId tensor : stored_by(group)) text += fmt::format("- output {}\n", tensor_text(graph, tensor));
+  std::vector<TensorStack> stacks = group.parameters;
+  stacks.insert(stacks.end(), group.results.begin(), group.results.end());
+  for (const TensorStack& stack : stacks) {
+    if (!stack.joins()) continue;
     std::vector<std::string> parts;
     for (const TensorId part : stack.parts) parts.push_back(markdown_text(graph.tensor(part).name));
     text += fmt::format("- {} is {}, one behind the other along dimension {}\n",

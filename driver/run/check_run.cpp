@@ -71,19 +71,24 @@ std::optional<std::vector<TensorId>> same_tensors(const Graph& graph, const Grap
   return result;
 }
 
-/// What a step stored, by its results.
-std::vector<Tensor> values_of_results(const FusedOperator& group, const Tensor& stored, const Graph& graph) {
+/// What a step stored, by its results. `stored` are the tensors that it wrote.
+std::vector<Tensor> values_of_results(const FusedOperator& group, std::span<const Tensor> stored, const Graph& graph) {
+  check(stored.size() == group.results.size(), "a step stored other tensors than its own");
   std::vector<Tensor> values;
-  for (const TensorStack& stack : group.stacks) {
-    if (stack.whole != group.output) continue;
+  for (std::size_t r = 0; r < stored.size(); ++r) {
+    const TensorStack& result = group.results[r];
+    if (!result.joins()) {
+      values.push_back(stored[r]);
+      continue;
+    }
     std::int64_t first = 0;
-    for (const TensorId part : stack.parts) {
-      const std::int64_t extent = graph.tensor(part).shape.at(stack.axis);
-      values.push_back(part_of(stored, stack.axis, first, extent));
+    for (const TensorId part : result.parts) {
+      const std::int64_t extent = graph.tensor(part).shape.at(result.axis);
+      values.push_back(part_of(stored[r], result.axis, first, extent));
       first += extent;
     }
   }
-  return values.empty() ? std::vector{stored} : values;
+  return values;
 }
 
 /// The emulated program's values, by the tensors of the graph that the reference runs.
@@ -119,6 +124,10 @@ ValueError named(ValueError error, const Graph& graph, TensorId id, std::string 
 
 /// The same stack in the graph of one group alone: results lie in a storage that holds nothing else.
 void move_stack(const Graph& graph, TensorStack& stack, GraphBuilder& builder, std::map<TensorId, TensorId>& moved) {
+  if (!stack.joins()) {
+    stack.whole = stack.parts.front() = moved.at(stack.whole);
+    return;
+  }
   const GraphTensor& whole = graph.tensor(stack.whole);
   const TensorId storage = whole.constant ? builder.add_constant(whole.name, *whole.constant)
                                           : builder.add_storage(whole.name, whole.type, whole.shape);
@@ -214,11 +223,11 @@ Result<CheckResult> run_and_check(const Compilation& compilation, std::span<cons
   const std::vector<TensorId>& of_reference = in_model ? *in_model : wanted;
   EmulatedValues emulated_values(in_model ? *compilation.imported : graph, inputs);
 
-  const auto on_output = [&](int step, const Tensor& value) {
+  const auto on_output = [&](int step, std::span<const Tensor> stored) {
     const auto index = static_cast<std::size_t>(step);
     const FusedOperator& group = program.steps[index].group;
     const std::vector<TensorId> results = results_of(group);
-    const std::vector<Tensor> values = values_of_results(group, value, graph);
+    const std::vector<Tensor> values = values_of_results(group, stored, graph);
     for (std::size_t r = 0; r < results.size(); ++r) {
       const std::size_t at = first_of_step[index] + r;
       Tensor& wanted_value = (*reference)[at];
@@ -285,16 +294,18 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
     for (const auto& operand : op.inputs) {
       operands.push_back(operand ? std::optional(moved.at(*operand)) : std::nullopt);
     }
-    const GraphTensor& output = graph.tensor(op.output);
-    const OpId copy = builder.add_operator(op.kind, op.name, op.attributes, operands, output.name, output.type,
-                                           output.shape, op.origins);
-    moved[op.output] = builder.op(copy).output;
+    const OpId copy =
+        builder.add_operator(op.kind, op.name, op.attributes, operands, output_tensors(graph, op), op.origins);
+    for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
+      if (op.outputs[slot]) moved[*op.outputs[slot]] = builder.op(copy).outputs[slot].value();
+    }
     alone.group.operators.push_back(copy);
   }
   for (const TensorId id : results_of(step.group)) builder.mark_output(moved.at(id));
-  for (TensorStack& stack : alone.group.stacks) move_stack(graph, stack, builder, moved);
+  for (auto* stacks : {&alone.group.parameters, &alone.group.results}) {
+    for (TensorStack& stack : *stacks) move_stack(graph, stack, builder, moved);
+  }
   for (TensorId& id : alone.group.inputs) id = moved.at(id);
-  alone.group.output = moved.at(step.group.output);
 
   Compilation& result = isolated.compilation;
   result.backend = compilation.backend;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/store/plan_json.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <set>
 #include <span>
 
@@ -20,9 +22,14 @@ Json to_json(const Graph& graph, const FusedOperator& group) {
   json["roles"] = group.roles;
   json["inputs"] = Json::array();
   for (const TensorId input : group.inputs) json["inputs"].push_back(graph.tensor(input).name);
-  json["output"] = graph.tensor(group.output).name;
-  if (!group.stacks.empty()) json["stacks"] = Json::array();
-  for (const TensorStack& stack : group.stacks) {
+  const std::vector<TensorId> stored = stored_by(group);
+  json["output"] = graph.tensor(stored.front()).name;
+  for (std::size_t i = 1; i < stored.size(); ++i) json["further_outputs"].push_back(graph.tensor(stored[i]).name);
+  std::vector<TensorStack> stacks = group.parameters;
+  std::copy_if(group.results.begin(), group.results.end(), std::back_inserter(stacks),
+               [](const TensorStack& result) { return result.joins(); });
+  if (!stacks.empty()) json["stacks"] = Json::array();
+  for (const TensorStack& stack : stacks) {
     Json row = {{"whole", graph.tensor(stack.whole).name}, {"axis", stack.axis}, {"parts", Json::array()}};
     for (const TensorId part : stack.parts) row["parts"].push_back(graph.tensor(part).name);
     json["stacks"].push_back(std::move(row));
@@ -66,7 +73,7 @@ Json memory_json(const Program& program) {
   // parts of a whole that is there.
   std::set<TensorId> parts;
   for (const ProgramStep& step : program.steps) {
-    for (const TensorStack& stack : step.group.stacks) parts.insert(stack.parts.begin(), stack.parts.end());
+    for (const TensorStack& stack : step.group.parameters) parts.insert(stack.parts.begin(), stack.parts.end());
   }
   json["values"] = Json::object();
   for (std::size_t i = 0; i < graph.tensors().size(); ++i) {

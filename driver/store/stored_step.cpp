@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/store/stored_step.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -24,7 +25,8 @@ StoredStep stored_step(const Json& json) {
   step.operators = json.at("operators").get<std::vector<std::string>>();
   step.roles = json.at("roles").get<std::vector<std::string>>();
   step.inputs = json.at("inputs").get<std::vector<std::string>>();
-  step.output = json.at("output").get<std::string>();
+  step.outputs = {json.at("output").get<std::string>()};
+  for (const Json& name : json.value("further_outputs", Json::array())) step.outputs.push_back(name.get<std::string>());
   for (const Json& row : json.value("stacks", Json::array())) {
     step.stacks.push_back({row.at("whole").get<std::string>(),
                            static_cast<std::size_t>(whole_number(row.at("axis"), 0, max_axes)),
@@ -53,11 +55,17 @@ FusedOperator read_group(const StoredStep& step, const Graph& graph) {
   }
   group.roles = step.roles;
   for (const std::string& name : step.inputs) group.inputs.push_back(tensor(name));
-  group.output = tensor(step.output);
+  for (const std::string& name : step.outputs) group.results.push_back({tensor(name), {tensor(name)}});
   for (const StoredStep::Stack& row : step.stacks) {
     TensorStack stack{tensor(row.whole), {}, row.axis};
     for (const std::string& part : row.parts) stack.parts.push_back(tensor(part));
-    group.stacks.push_back(std::move(stack));
+    const auto result = std::find_if(group.results.begin(), group.results.end(),
+                                     [&](const TensorStack& stored) { return stored.whole == stack.whole; });
+    if (result == group.results.end()) {
+      group.parameters.push_back(std::move(stack));
+    } else {
+      *result = std::move(stack);
+    }
   }
   return group;
 }

@@ -23,7 +23,7 @@ struct StoredStep {
   std::vector<std::string> operators;
   std::vector<std::string> roles;
   std::vector<std::string> inputs;
-  std::string output;
+  std::vector<std::string> outputs;  ///< the tensors that it writes
   std::vector<Stack> stacks;
   std::optional<Json> schedule;  ///< absent for a view; its family's to read (Backend::restored)
   std::string nest;              ///< the text beside it

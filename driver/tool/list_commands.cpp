@@ -37,9 +37,10 @@ int ops_command(ToolContext& context) {
     std::vector<std::string> attributes;
     for (const AttributeRow& attribute : row.attributes) attributes.emplace_back(attribute.name);
     rows.push_back({std::string(row.name), fmt::format("{}", fmt::join(row.operands, ", ")),
-                    fmt::format("{}", fmt::join(attributes, ", ")), std::string(row.summary)});
+                    fmt::format("{}", fmt::join(row.results, ", ")), fmt::format("{}", fmt::join(attributes, ", ")),
+                    std::string(row.summary)});
   }
-  return print_rows(context, "ops", {"name", "operands", "attributes", "summary"}, rows, "ops");
+  return print_rows(context, "ops", {"name", "operands", "results", "attributes", "summary"}, rows, "ops");
 }
 
 int networks_command(ToolContext& context) {

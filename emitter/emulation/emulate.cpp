@@ -112,8 +112,10 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
     launch.gaps = gaps_of(nest, program.target.dma.alignment);
     job.launches.push_back(std::move(launch));
   }
-  for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s)
-    job.dumps.push_back(dump_of(program, program.steps[s].group.output, launches.last_before[s]));
+  for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s) {
+    for (const TensorId tensor : stored_by(program.steps[s].group))
+      job.dumps.push_back(dump_of(program, tensor, launches.last_before[s]));
+  }
   job.cores = threads_of_launch(program.target);
   job.ldm_bytes = program.target.ldm.bytes;
   job.line_bytes = program.target.main_memory.line_bytes;
@@ -212,9 +214,8 @@ std::vector<std::int64_t> peaks_by_step(const Program& program, const Launches& 
 }  // namespace
 
 Result<EmulationResult> emulate(const Program& program, const EmittedProgram& emitted, std::span<const Tensor> inputs,
-                                const EmulationOptions& options,
-                                const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
-                                const std::stop_token& stop) {
+                                const EmulationOptions& options, const StepObserver& on_output,
+                                Diagnostics& diagnostics, const std::stop_token& stop) {
   const Graph& graph = program.fused.graph;
   check(inputs.size() == graph.inputs().size(), "emulation needs one value for each input of the network");
   const Launches launches = find_launches(program, emitted);
@@ -234,8 +235,13 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
 
   auto run = run_emulated_sources(job, diagnostics, std::move(stop));
   if (!run || !are_whole(program, run->results, diagnostics)) return Failed{};
-  for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s)
-    on_output(static_cast<int>(s), tensor_of(graph, program.steps[s].group.output, std::move(run->dumps[s])));
+  auto dump = run->dumps.begin();
+  for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s) {
+    std::vector<Tensor> stored;
+    for (const TensorId tensor : stored_by(program.steps[s].group))
+      stored.push_back(tensor_of(graph, tensor, std::move(*dump++)));
+    on_output(static_cast<int>(s), stored);
+  }
   EmulationResult result;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
     result.outputs.push_back(tensor_of(graph, graph.outputs()[i], std::move(run->results[i])));

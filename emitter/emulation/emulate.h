@@ -48,11 +48,13 @@ struct EmulationResult {
   double run_seconds = 0;  ///< of the network's layers, without loading parameters
 };
 
-/// `inputs` by network input. `on_output(step, value)` is called for every step in order.
+/// Is told the tensors that a step wrote (stored_by(group)).
+using StepObserver = std::function<void(int step, std::span<const Tensor> stored)>;
+
+/// `inputs` by network input. `on_output` is called for every step in order.
 Result<EmulationResult> emulate(const Program& program, const EmittedProgram& emitted, std::span<const Tensor> inputs,
-                                const EmulationOptions& options,
-                                const std::function<void(int step, const Tensor&)>& on_output, Diagnostics& diagnostics,
-                                const std::stop_token& stop = {});
+                                const EmulationOptions& options, const StepObserver& on_output,
+                                Diagnostics& diagnostics, const std::stop_token& stop = {});
 
 /// The same program with at least 64 bytes that no buffer owns between and behind the LDM buffers of every kernel (and
 /// an LDM that has room for them). Emitted and emulated with `sanitize`, an access just past a buffer is reported with

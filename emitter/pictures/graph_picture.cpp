@@ -74,7 +74,8 @@ void add_ends(DotGraph& dot, const Graph& graph) {
 }
 
 std::string operator_tooltip(const Graph& graph, const Operator& op) {
-  std::string text = fmt::format("{} {}\noutput {}", op.kind, op.name, tensor_tooltip(graph.tensor(op.output)));
+  std::string text = fmt::format("{} {}", op.kind, op.name);
+  for (const TensorId output : outputs_of(op)) text += "\noutput " + tensor_tooltip(graph.tensor(output));
   for (const auto& input : op.inputs) {
     if (input)
       text += fmt::format("\n{} {}", graph.tensor(*input).constant ? "parameter" : "input",
@@ -152,7 +153,7 @@ std::string reads_inside(const Graph& graph, const FusedOperator& group, std::si
   std::vector<std::string> names;
   bool only_above = true;
   for (std::size_t earlier = 0; earlier < member; ++earlier) {
-    const auto& consumers = graph.tensor(graph.op(group.operators[earlier]).output).consumers;
+    const std::vector<OpId> consumers = readers_of(graph, group.operators[earlier]);
     if (std::find(consumers.begin(), consumers.end(), group.operators[member]) == consumers.end()) continue;
     names.push_back(shortened(graph.op(group.operators[earlier]).name, longest_name));
     only_above = only_above && earlier + 1 == member;
@@ -214,7 +215,8 @@ DotGraph graph_picture(const Graph& graph) {
     } else {
       kinds.insert(kind);
     }
-    std::vector<std::string> lines = {op.kind, shortened(op.name, longest_name), shape_label(graph.tensor(op.output))};
+    std::vector<std::string> lines = {op.kind, shortened(op.name, longest_name),
+                                      shape_label(graph.tensor(op.first_output()))};
     std::int64_t parameters = 0;
     for (const auto& input : op.inputs) {
       if (input && graph.tensor(*input).constant) parameters += tensor_bytes(graph.tensor(*input));

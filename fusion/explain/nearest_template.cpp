@@ -50,7 +50,7 @@ std::optional<std::vector<OpId>> way(const GraphFacts& facts, OpId from, OpId to
   std::map<OpId, OpId> before;
   std::vector<OpId> front = {from};
   for (std::size_t at = 0; at < front.size() && !before.contains(to); ++at) {
-    for (const OpId reader : graph.tensor(graph.op(front[at]).output).consumers) {
+    for (const OpId reader : readers_of(graph, front[at])) {
       if (facts.of(reader).position > facts.of(to).position) continue;
       if (before.emplace(reader, front[at]).second) front.push_back(reader);
     }
@@ -73,7 +73,7 @@ std::optional<int> slot_between(const Graph& graph, OpId from, OpId to, int want
   std::optional<int> found;
   const auto& inputs = graph.op(to).inputs;
   for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
-    if (inputs[slot] != graph.op(from).output) continue;
+    if (!inputs[slot] || graph.tensor(*inputs[slot]).producer != from) continue;
     if (!found || static_cast<int>(slot) == wanted) found = static_cast<int>(slot);
   }
   return found;

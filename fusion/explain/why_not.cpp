@@ -77,7 +77,7 @@ std::string others_text(const WhyNot& answer, std::string_view what) {
 std::string view_text(const Graph& graph, OpId id) {
   const Operator& op = graph.op(id);
   const std::string& operand = graph.tensor(op.inputs.front().value()).name;
-  const std::string& result = graph.tensor(op.output).name;
+  const std::string& result = graph.tensor(op.first_output()).name;
   if (op.kind == "Concat") {
     return fmt::format("{} ({}): what it joins is written straight into {}", op.name, op.kind, result);
   }
@@ -150,7 +150,7 @@ FusedOperator group_of(const GraphFacts& facts, const CandidateRecord& candidate
 bool can_be_planned(const GraphFacts& facts, const CandidateRecord& candidate) {
   const std::vector<OpId>& operators = candidate.operators;
   for (std::size_t i = 0; i + 1 < operators.size(); ++i) {
-    const auto& consumers = facts.graph.tensor(facts.graph.op(operators[i]).output).consumers;
+    const std::vector<OpId> consumers = readers_of(facts.graph, operators[i]);
     const bool is_read = std::any_of(consumers.begin(), consumers.end(), [&](OpId reader) {
       return std::find(operators.begin() + static_cast<std::ptrdiff_t>(i) + 1, operators.end(), reader) !=
              operators.end();

@@ -134,8 +134,8 @@ std::variant<ChannelAffine, std::string> channel_affine(const Graph& graph, cons
   const bool x_is_left = op.inputs[0] == x;
   const GraphTensor& other = graph.tensor(*op.inputs[x_is_left ? 1 : 0]);
   if (!other.constant) return fmt::format("its other operand {} is not constant", other.name);
-  if (graph.tensor(op.output).shape != shape) {
-    return fmt::format("it makes shape {} of {}", to_text(graph.tensor(op.output).shape), to_text(shape));
+  if (graph.tensor(op.first_output()).shape != shape) {
+    return fmt::format("it makes shape {} of {}", to_text(graph.tensor(op.first_output()).shape), to_text(shape));
   }
   const auto values = broadcast_channels(*other.constant, shape, channel_axis);
   if (!values) {

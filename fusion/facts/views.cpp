@@ -70,7 +70,7 @@ std::optional<StorageBox> reshaped_box(const StorageBox& box, const Shape& from,
 std::optional<StorageBox> box_in_operand(const Graph& graph, OpId id, const StorageBox& operand) {
   const Operator& op = graph.op(id);
   const OperatorDefinition definition = define_operator(graph, id);
-  const Shape& to = graph.tensor(op.output).shape;
+  const Shape& to = graph.tensor(op.first_output()).shape;
   if (element_count(to) == 0) return StorageBox{operand.storage, operand.offset, row_major_strides(to)};
   if (definition.is_view) return reshaped_box(operand, graph.tensor(data_operand(op)).shape, to);
   if (op.kind == "Slice") return affine_box(definition.list.stages.front(), operand);
@@ -80,7 +80,7 @@ std::optional<StorageBox> box_in_operand(const Graph& graph, OpId id, const Stor
 std::vector<std::pair<TensorId, StorageBox>> boxes_in_result(const Graph& graph, OpId id, const StorageBox& result) {
   const Operator& op = graph.op(id);
   std::vector<std::pair<TensorId, StorageBox>> boxes;
-  const auto rank = static_cast<std::int64_t>(graph.tensor(op.output).shape.size());
+  const auto rank = static_cast<std::int64_t>(graph.tensor(op.first_output()).shape.size());
   const std::int64_t given = int_attribute(op.attributes, "axis", 0);
   const auto axis = static_cast<std::size_t>(given < 0 ? given + rank : given);
   StorageBox box = result;
@@ -95,7 +95,7 @@ std::vector<std::pair<TensorId, StorageBox>> boxes_in_result(const Graph& graph,
 
 bool is_in_place(const Graph& graph, OpId id) {
   const Operator& op = graph.op(id);
-  const StorageBox result = box_of(graph, op.output);
+  const StorageBox result = box_of(graph, op.first_output());
   if (op.kind == "Concat") {
     const auto boxes = boxes_in_result(graph, id, result);
     return std::all_of(boxes.begin(), boxes.end(), [&](const auto& operand) {
@@ -106,7 +106,7 @@ bool is_in_place(const Graph& graph, OpId id) {
   // Cheap first: without this the definition of every operator would be made.
   if (result.storage != box_of(graph, *op.inputs.front()).storage) return false;
   const auto wanted = box_in_operand(graph, id, box_of(graph, *op.inputs.front()));
-  return wanted && same_box(graph.tensor(op.output).shape, result, *wanted);
+  return wanted && same_box(graph.tensor(op.first_output()).shape, result, *wanted);
 }
 
 }  // namespace stowage

@@ -91,20 +91,20 @@ class FoldingPlan {
 
   void fold_behind(OpId id, Folding& folding) {
     const Operator& op = graph_.op(id);
-    const GraphTensor& result = graph_.tensor(op.output);
+    const GraphTensor& result = graph_.tensor(op.first_output());
     const Shape& shape = result.shape;
     if (shape.empty()) return;
     const bool is_matrix = op.kind == "Gemm" || op.kind == "MatMul";
     const std::size_t channel_axis = is_matrix ? shape.size() - 1 : 1;
     folding.affine = ChannelAffine::identity(shape[channel_axis]);
-    TensorId last = op.output;
+    TensorId last = op.first_output();
     while (const std::optional<OpId> next = next_affine(last)) {
       const Decision decision = fold_one(op, graph_.op(*next), last, shape, channel_axis, folding);
       if (!decision) return record(*next, FoldingRefused{op.name, decision});
       record(id, OperatorFolded{OperatorFolded::What::scale, graph_.op(*next).name, op.name});
       folding.behind.push_back(*next);
       absorbed_[next->index()] = true;
-      last = graph_.op(*next).output;
+      last = graph_.op(*next).first_output();
     }
   }
 
@@ -182,7 +182,7 @@ class Rebuilder {
         add_folded(*folding);
       } else {
         const Operator& op = graph_.op(id);
-        add(op, op.output, operands_of(op), op.origins);
+        add_unchanged(op);
       }
     }
     for (const TensorId output : graph_.outputs()) builder_.mark_output(operand(output));
@@ -205,24 +205,32 @@ class Rebuilder {
     return operands;
   }
 
-  /// `old_output`: the tensor of the old graph that this operator computes.
+  void add_unchanged(const Operator& op) {
+    const OpId id =
+        builder_.add_operator(op.kind, op.name, op.attributes, operands_of(op), output_tensors(graph_, op), op.origins);
+    for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
+      if (op.outputs[slot]) new_of_[*op.outputs[slot]] = builder_.op(id).outputs[slot].value();
+    }
+  }
+
+  /// An operator of one output. `old_output`: the tensor of the old graph that this operator computes.
   void add(const Operator& op, TensorId old_output, std::vector<std::optional<TensorId>> operands,
            std::vector<std::string> origins) {
     const GraphTensor& output = graph_.tensor(old_output);
     const OpId id = builder_.add_operator(op.kind, op.name, op.attributes, std::move(operands), output.name,
                                           output.type, output.shape, std::move(origins));
-    new_of_[old_output] = builder_.op(id).output;
+    new_of_[old_output] = builder_.op(id).first_output();
   }
 
   void add_folded(const Folding& folding) {
     Operator op = folding.op;
-    TensorId old_output = op.output;
+    TensorId old_output = op.first_output();
     std::vector<std::string> origins;
     for (const OpId id : folding.in_front) append_origins(origins, id);
     origins.insert(origins.end(), op.origins.begin(), op.origins.end());
     for (const OpId id : folding.behind) {
       append_origins(origins, id);
-      old_output = graph_.op(id).output;
+      old_output = graph_.op(id).first_output();
     }
     std::vector<std::optional<TensorId>> operands;
     if (folding.transpose || !folding.behind.empty()) {

@@ -30,7 +30,7 @@ bool absorbs_pads(const Operator& op) { return op.kind == "Conv" || op.kind == "
 
 PadFolding folded_pads(const Graph& graph, const Operator& pad, const Operator& window) {
   if (Decision decision = pads_with_zeros(graph, pad); !decision) return {std::move(decision), {}};
-  const std::size_t rank = graph.tensor(pad.output).shape.size();
+  const std::size_t rank = graph.tensor(pad.first_output()).shape.size();
   const auto pads = ints_attribute(pad.attributes, "pads", {});
   check(pads.size() == 2 * rank, "a Pad has two numbers a dimension");
   for (std::size_t i = 0; i < pads.size(); ++i) {

@@ -16,14 +16,14 @@ struct Border {
 };
 
 bool joins_along(const Graph& graph, OpId join, std::size_t axis) {
-  const auto rank = static_cast<std::int64_t>(graph.tensor(graph.op(join).output).shape.size());
+  const auto rank = static_cast<std::int64_t>(graph.tensor(graph.op(join).first_output()).shape.size());
   const std::int64_t given = int_attribute(graph.op(join).attributes, "axis", 0);
   return static_cast<std::size_t>(given < 0 ? given + rank : given) == axis;
 }
 
 std::vector<TensorId> results_of(const Graph& graph, const BranchFamily& family) {
   std::vector<TensorId> results;
-  for (const Branch& branch : family.branches) results.push_back(graph.op(branch.back()).output);
+  for (const Branch& branch : family.branches) results.push_back(graph.op(branch.back()).first_output());
   return results;
 }
 
@@ -47,7 +47,7 @@ std::optional<Border> border_of(const Graph& graph, const BranchFamily& family, 
   for (const TensorId result : results) {
     for (const OpId reader : graph.tensor(result).consumers) {
       // A concatenation inside another one's box has neighbours already.
-      if (!joins[reader.index()] || boxes.contains(graph.op(reader).output)) continue;
+      if (!joins[reader.index()] || boxes.contains(graph.op(reader).first_output())) continue;
       if (!joins_along(graph, reader, family.axis)) continue;
       for (const bool at_end : {false, true}) {
         const Border border{reader, at_end, results_at_border(graph, reader, results, at_end)};
@@ -69,7 +69,7 @@ std::optional<ResultRow> row_of(const Graph& graph, const BranchFamily& family, 
   }
   if (row.tensors.size() < (border ? 1 : 2)) return std::nullopt;
   if (!border) return row;
-  const TensorId joined = graph.op(border->join).output;
+  const TensorId joined = graph.op(border->join).first_output();
   row.tensors.insert(border->at_end ? row.tensors.begin() : row.tensors.end(), joined);
   row.join = border->join;
   return row;

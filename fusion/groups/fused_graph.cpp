@@ -59,11 +59,9 @@ class FusedVerifier {
         }
       }
       earlier.insert(id);
-      const bool is_result = group.stacks.empty()
-                                 ? id == group.operators.back()
-                                 : std::find(results.begin(), results.end(), op.output) != results.end();
-      if (!is_result) {
-        if (auto problem = check_inner(op, members)) return problem;
+      for (const TensorId output : outputs_of(op)) {
+        if (std::find(results.begin(), results.end(), output) != results.end()) continue;
+        if (auto problem = check_inner(output, members)) return problem;
       }
     }
     if (auto problem = check_results(group, members)) return problem;
@@ -91,16 +89,19 @@ class FusedVerifier {
   }
 
   std::optional<std::string> check_results(const FusedOperator& group, const std::set<OpId>& members) const {
-    if (group.stacks.empty()) {
-      if (group.output == graph_.op(group.operators.back()).output) return std::nullopt;
-      return "its output is not its last operator's";
+    if (!is_horizontal(group) && group.results != results_of_operator(graph_.op(group.operators.back()))) {
+      return outputs_of(graph_.op(group.operators.back())).size() == 1 ? "its output is not its last operator's"
+                                                                       : "its outputs are not its last operator's";
     }
     for (const TensorId result : results_of(group)) {
       const auto& producer = graph_.tensor(result).producer;
       if (!producer || !members.contains(*producer)) return "a result of branches is not one of its operators'";
     }
-    for (const TensorStack& stack : group.stacks) {
-      if (auto problem = check_stack(stack)) return problem;
+    for (const auto* stacks : {&group.parameters, &group.results}) {
+      for (const TensorStack& stack : *stacks) {
+        if (!stack.joins()) continue;
+        if (auto problem = check_stack(stack)) return problem;
+      }
     }
     return std::nullopt;
   }
@@ -125,8 +126,8 @@ class FusedVerifier {
     return std::nullopt;
   }
 
-  std::optional<std::string> check_inner(const Operator& op, const std::set<OpId>& members) const {
-    const GraphTensor& result = graph_.tensor(op.output);
+  std::optional<std::string> check_inner(TensorId output, const std::set<OpId>& members) const {
+    const GraphTensor& result = graph_.tensor(output);
     if (result.is_output) return fmt::format("{} stays inside, but is an output of the network", result.name);
     if (result.consumers.empty()) return fmt::format("{} is read by nobody", result.name);
     for (const OpId reader : result.consumers) {
@@ -148,10 +149,22 @@ class FusedVerifier {
 std::optional<std::string> verify(const FusedGraph& fused) { return FusedVerifier(fused).run(); }
 
 std::vector<TensorId> results_of(const FusedOperator& group) {
-  for (const TensorStack& stack : group.stacks) {
-    if (stack.whole == group.output) return stack.parts;
-  }
-  return {group.output};
+  std::vector<TensorId> results;
+  for (const TensorStack& result : group.results)
+    results.insert(results.end(), result.parts.begin(), result.parts.end());
+  return results;
+}
+
+std::vector<TensorId> stored_by(const FusedOperator& group) {
+  std::vector<TensorId> stored;
+  for (const TensorStack& result : group.results) stored.push_back(result.whole);
+  return stored;
+}
+
+std::vector<TensorStack> results_of_operator(const Operator& op) {
+  std::vector<TensorStack> results;
+  for (const TensorId output : outputs_of(op)) results.push_back({output, {output}});
+  return results;
 }
 
 std::string to_text(const FusedGraph& fused) {
@@ -166,8 +179,10 @@ std::string to_text(const FusedGraph& fused) {
     }
     std::vector<std::string> inputs;
     for (const TensorId input : group.inputs) inputs.push_back(graph.tensor(input).name);
+    std::vector<std::string> stored;
+    for (const TensorId tensor : stored_by(group)) stored.push_back(graph.tensor(tensor).name);
     text += fmt::format("{}: {} ({}) -> {}\n", group.name, group.template_name, fmt::join(inputs, ", "),
-                        graph.tensor(group.output).name);
+                        fmt::join(stored, ", "));
     for (const std::string& member : members) text += fmt::format("  {}\n", member);
   }
   return text;

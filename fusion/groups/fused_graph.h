@@ -11,27 +11,37 @@
 
 namespace stowage {
 
-/// Tensors one behind the other along `axis` of a tensor that holds them: results of branches, which lie in the memory
-/// of `whole`, or their parameters, of which `whole` is a copy.
+/// Tensors one behind the other along `axis` of a tensor that holds them: results of operators, which lie in the memory
+/// of `whole`, or parameters of branches, of which `whole` is a copy. A tensor alone is the whole and its only part.
 struct TensorStack {
   TensorId whole;
   std::vector<TensorId> parts;
   std::size_t axis = 0;
+
+  /// True if the whole is another tensor than its parts.
+  [[nodiscard]] bool joins() const { return parts != std::vector<TensorId>{whole}; }
+  friend bool operator==(const TensorStack&, const TensorStack&) = default;
 };
 
 struct FusedOperator {
-  std::string name;                 ///< unique; the anchor operator's name
-  std::string template_name;        ///< the template that allowed it; "single" for an operator alone, "view" for a view
-  std::vector<OpId> operators;      ///< in topological order; the last one produces `output`, save of branches
-  std::vector<std::string> roles;   ///< of each operator in the template: "anchor", "epilogue", …
-  TensorId output;                  ///< what it stores; of branches that were chosen the stack of their results
-  std::vector<TensorId> inputs;     ///< tensors read from outside, constants included, in order of first use
-  std::vector<TensorStack> stacks;  ///< of branches that were chosen: of their results and of their parameters
-  bool is_view = false;             ///< an operator alone whose result lies where it is wanted: nothing is launched
+  std::string name;                ///< unique; the anchor operator's name
+  std::string template_name;       ///< the template that allowed it; "single" for an operator alone, "view" for a view
+  std::vector<OpId> operators;     ///< in topological order
+  std::vector<std::string> roles;  ///< of each operator in the template: "anchor", "epilogue", …
+  /// What it stores: the outputs of its last operator; of branches those of each one's last operator, which are one
+  /// stack as soon as the group was chosen.
+  std::vector<TensorStack> results;
+  std::vector<TensorId> inputs;         ///< tensors read from outside, constants included, in order of first use
+  std::vector<TensorStack> parameters;  ///< of branches that were chosen
+  bool is_view = false;                 ///< an operator alone whose result lies where it is wanted: nothing is launched
 };
 
-/// The results of operators that a group stores: `output`, or the parts of which it is a stack.
+/// The results of operators that a group stores: the parts of all that it writes.
 std::vector<TensorId> results_of(const FusedOperator& group);
+/// The tensors that a group writes.
+std::vector<TensorId> stored_by(const FusedOperator& group);
+/// Outputs of an operator as results of a group, each a tensor alone.
+std::vector<TensorStack> results_of_operator(const Operator& op);
 
 struct FusedGraph {
   Graph graph;                        ///< after intrinsic fusion (folded parameters)
@@ -45,7 +55,8 @@ struct FusedGraph {
 /// (fusion/groups/horizontal_fusion.h); as long as they are not chosen their stacks have no source.
 StageList group_stages(const Graph& graph, const FusedOperator& group);
 
-/// The invariants (a partition, convex, in order, one output each); the first broken one in words, or nothing.
+/// The invariants (a partition, convex, in order, with the results that its operators have); the first broken one in
+/// words, or nothing.
 std::optional<std::string> verify(const FusedGraph& fused);
 
 std::string to_text(const FusedGraph& fused);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "fusion/groups/horizontal_fusion.h"
+
 namespace stowage {
 
 FusedOperator make_group(const GraphFacts& facts, std::string template_name, OpId anchor, std::vector<Member> members) {
@@ -19,7 +21,7 @@ FusedOperator make_group(const GraphFacts& facts, std::string template_name, OpI
     group.operators.push_back(member.op);
     group.roles.push_back(std::move(member.role));
   }
-  group.output = facts.graph.op(group.operators.back()).output;
+  group.results = results_of_branches(facts.graph, group);
   group.inputs = outside_inputs(facts.graph, group.operators);
   return group;
 }

@@ -16,7 +16,7 @@ struct Member {
   std::string role;
 };
 
-/// A group of these operators, in topological order; its output is the last one's. `anchor` gives the name.
+/// A group of these operators, in topological order. `anchor` gives the name.
 FusedOperator make_group(const GraphFacts& facts, std::string template_name, OpId anchor, std::vector<Member> members);
 /// An operator alone: template "view" for a view, else "single".
 FusedOperator make_single(const GraphFacts& facts, OpId op);

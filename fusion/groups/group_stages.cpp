@@ -21,9 +21,12 @@ class Joiner {
     for (const TensorId input : group.inputs) {
       add_graph_tensor(input, graph.tensor(input).constant ? TensorRole::constant : TensorRole::input);
     }
+    const std::vector<TensorId> stored = stored_by(group);
     for (const OpId op : group.operators) {
-      const TensorId output = graph.op(op).output;
-      add_graph_tensor(output, output == group.output ? TensorRole::output : TensorRole::intermediate);
+      for (const TensorId output : outputs_of(graph.op(op))) {
+        const bool is_stored = std::find(stored.begin(), stored.end(), output) != stored.end();
+        add_graph_tensor(output, is_stored ? TensorRole::output : TensorRole::intermediate);
+      }
     }
   }
 
@@ -115,8 +118,10 @@ namespace {
 
 /// The graph's tensor that holds these, where the group was chosen.
 std::optional<TensorId> whole_of(const FusedOperator& group, const std::vector<TensorId>& parts) {
-  for (const TensorStack& stack : group.stacks) {
-    if (stack.parts == parts) return stack.whole;
+  for (const auto* stacks : {&group.parameters, &group.results}) {
+    for (const TensorStack& stack : *stacks) {
+      if (stack.parts == parts) return stack.whole;
+    }
   }
   return std::nullopt;
 }

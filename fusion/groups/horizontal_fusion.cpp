@@ -13,7 +13,7 @@
 namespace stowage {
 namespace {
 
-TensorId result_of(const Graph& graph, const Branch& branch) { return graph.op(branch.back()).output; }
+TensorId result_of(const Graph& graph, const Branch& branch) { return graph.op(branch.back()).first_output(); }
 
 /// An operator and the element-wise ones behind it, as far as each is the only reader of the one before and reads
 /// constants besides.
@@ -27,7 +27,8 @@ Branch branch_from(const Graph& graph, OpId op) {
     const bool only_constants = std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](const auto& operand) {
       return !operand || *operand == result_of(graph, branch) || graph.tensor(*operand).constant;
     });
-    if (!only_constants || graph.tensor(reader.output).shape != result.shape) break;
+    if (!only_constants || outputs_of(reader).size() > 1 || graph.tensor(reader.first_output()).shape != result.shape)
+      break;
     const OperatorDefinition definition = define_operator(graph, result.consumers.front());
     if (definition.is_view || fusion_kind(definition.list) > FusionKind::broadcast) break;
     branch.push_back(result.consumers.front());
@@ -90,7 +91,7 @@ std::optional<std::vector<Branch>> find_branches(const Graph& graph, const Fused
     const auto reads = [&](const Branch& branch) {
       const auto& operands = graph.op(op).inputs;
       return std::any_of(branch.begin(), branch.end(), [&](OpId earlier) {
-        return std::find(operands.begin(), operands.end(), graph.op(earlier).output) != operands.end();
+        return std::find(operands.begin(), operands.end(), graph.op(earlier).first_output()) != operands.end();
       });
     };
     const auto found = std::find_if(branches.begin(), branches.end(), reads);
@@ -111,9 +112,23 @@ std::vector<Branch> branches_of(const Graph& graph, const FusedOperator& group) 
   return *std::move(branches);
 }
 
+std::vector<TensorStack> results_of_branches(const Graph& graph, const FusedOperator& group) {
+  const auto branches = is_horizontal(group) ? find_branches(graph, group) : std::nullopt;
+  if (!branches) return results_of_operator(graph.op(group.operators.back()));
+  std::vector<TensorStack> results;
+  for (const Branch& branch : *branches) {
+    const auto of_branch = results_of_operator(graph.op(branch.back()));
+    results.insert(results.end(), of_branch.begin(), of_branch.end());
+  }
+  return results;
+}
+
 std::optional<std::string> broken_stacks(const Graph& graph, const FusedOperator& group) {
   if (!is_horizontal(group)) {
-    return group.stacks.empty() ? std::nullopt : std::optional<std::string>("it has stacks and no branches");
+    const bool joins = std::any_of(group.results.begin(), group.results.end(),
+                                   [](const TensorStack& result) { return result.joins(); });
+    return group.parameters.empty() && !joins ? std::nullopt
+                                              : std::optional<std::string>("it has stacks and no branches");
   }
   const auto branches = find_branches(graph, group);
   if (!branches) return "an operator belongs to none of its branches";
@@ -121,7 +136,8 @@ std::optional<std::string> broken_stacks(const Graph& graph, const FusedOperator
   for (const Branch& branch : *branches) {
     for (std::size_t i = 1; i < branch.size(); ++i) {
       const auto& operands = graph.op(branch[i]).inputs;
-      if (std::find(operands.begin(), operands.end(), graph.op(branch[i - 1]).output) != operands.end()) continue;
+      if (std::find(operands.begin(), operands.end(), graph.op(branch[i - 1]).first_output()) != operands.end())
+        continue;
       return fmt::format("{} does not read {}", graph.op(branch[i]).name, graph.op(branch[i - 1]).name);
     }
     lists.push_back(branch_stages(graph, branch));
@@ -134,29 +150,30 @@ std::optional<std::string> broken_stacks(const Graph& graph, const FusedOperator
     const StageTensor& tensor = list.tensors[t];
     if (!parts[t] || tensor.role == TensorRole::intermediate) continue;
     ++wanted;
-    const auto stack = std::find_if(group.stacks.begin(), group.stacks.end(), [&held = *parts[t]](const auto& row) {
+    const bool is_result = tensor.role == TensorRole::output;
+    const std::vector<TensorStack>& stacks = is_result ? group.results : group.parameters;
+    const auto stack = std::find_if(stacks.begin(), stacks.end(), [&held = *parts[t]](const auto& row) {
       return row.parts == held.tensors && row.axis == held.axis;
     });
-    if (stack == group.stacks.end()) return fmt::format("no stack holds {}", tensor.name);
+    if (stack == stacks.end()) return fmt::format("no stack holds {}", tensor.name);
     const GraphTensor& whole = graph.tensor(stack->whole);
     if (whole.type != tensor.type || whole.shape != tensor.shape) {
       return fmt::format("{} is {}{}, its parts make {}{}", whole.name, name_of(whole.type), to_text(whole.shape),
                          name_of(tensor.type), to_text(tensor.shape));
     }
-    const bool is_result = tensor.role == TensorRole::output;
-    if (is_result != (stack->whole == group.output) || is_result == whole.constant.has_value() || whole.producer ||
-        whole.is_input) {
+    if (is_result == whole.constant.has_value() || whole.producer || whole.is_input) {
       return fmt::format("{} is no stack of {}", whole.name, is_result ? "results" : "parameters");
     }
   }
-  if (wanted != group.stacks.size()) return fmt::format("{} stacks, {} were wanted", group.stacks.size(), wanted);
+  const std::size_t found = group.parameters.size() + group.results.size();
+  if (wanted != found) return fmt::format("{} stacks, {} were wanted", found, wanted);
   return std::nullopt;
 }
 
 StageList branch_stages(const Graph& graph, const Branch& branch) {
   FusedOperator alone;
   alone.operators = branch;
-  alone.output = result_of(graph, branch);
+  alone.results = results_of_operator(graph.op(branch.back()));
   alone.inputs = outside_inputs(graph, branch);
   return group_stages(graph, alone);
 }
@@ -167,8 +184,10 @@ std::vector<BranchFamily> find_branch_families(const Graph& graph) {
     if ((!shared.producer && !shared.is_input) || shared.consumers.size() < 2) continue;
     std::vector<Branch> branches;
     for (const OpId reader : shared.consumers) {
-      const bool has_elements = element_count(graph.tensor(graph.op(reader).output).shape) > 0;
-      if (!has_elements || fusion_kind(define_operator(graph, reader).list) != FusionKind::anchor) continue;
+      const bool has_elements = element_count(graph.tensor(graph.op(reader).first_output()).shape) > 0;
+      if (!has_elements || outputs_of(graph.op(reader)).size() > 1 ||
+          fusion_kind(define_operator(graph, reader).list) != FusionKind::anchor)
+        continue;
       branches.push_back(branch_from(graph, reader));
     }
     if (branches.size() > 1) add_families(graph, branches, 1, families);
@@ -204,10 +223,11 @@ FusedGraph with_stacks(FusedGraph fused) {
     const auto stacked = stack_stages(fused.graph, lists, branches);
     check(std::holds_alternative<StackedStages>(stacked), "a group of branches that are not alike");
     const auto& [list, parts] = std::get<StackedStages>(stacked);
+    group.results.clear();
     for (std::size_t t = 0; t < parts.size(); ++t) {
       if (!parts[t] || list.tensors[t].role == TensorRole::intermediate) continue;
-      group.stacks.push_back({whole_of(*parts[t], list.tensors[t]), parts[t]->tensors, parts[t]->axis});
-      if (list.tensors[t].role == TensorRole::output) group.output = group.stacks.back().whole;
+      std::vector<TensorStack>& stacks = list.tensors[t].role == TensorRole::output ? group.results : group.parameters;
+      stacks.push_back({whole_of(*parts[t], list.tensors[t]), parts[t]->tensors, parts[t]->axis});
     }
   }
   if (any) fused.graph = std::move(builder).build();

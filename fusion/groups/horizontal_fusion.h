@@ -27,6 +27,10 @@ bool is_horizontal(const FusedOperator& group);
 /// The branches of such a group, in the order in which their results lie in memory.
 std::vector<Branch> branches_of(const Graph& graph, const FusedOperator& group);
 
+/// What a group stores that has not been chosen yet, each tensor alone: the outputs of its last operator, of branches
+/// side by side those of each one's last operator.
+std::vector<TensorStack> results_of_branches(const Graph& graph, const FusedOperator& group);
+
 /// What is wrong with the stacks of a group that was chosen, in words, or nothing: they are those that with_stacks
 /// gives it, and a group of other operators has none. The group's operators are in the graph, in order, with a role
 /// each.
@@ -61,8 +65,8 @@ struct BranchFamily {
 /// placed.
 std::vector<BranchFamily> find_branch_families(const Graph& graph);
 
-/// Gives every group of branches its stacks (FusedOperator::stacks): storages for results, and their parameters put
-/// together as new constants.
+/// Gives every group of branches its stacks: its results become one, with a storage of its own, and their parameters
+/// are put together as new constants.
 FusedGraph with_stacks(FusedGraph fused);
 
 }  // namespace stowage

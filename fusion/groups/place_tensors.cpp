@@ -189,7 +189,8 @@ class Placer {
     if (Claim unfit = fits(id, box); unfit.cost != Claim::Cost::none) return unfit;
     for (const OpId reader : t.consumers) {
       const Operator& op = graph_.op(reader);
-      if (reader == joined_by || kinds_[reader.index()] != Kind::reshape || wanted.contains(op.output)) continue;
+      if (reader == joined_by || kinds_[reader.index()] != Kind::reshape || wanted.contains(op.first_output()))
+        continue;
       if (box_in_operand(graph_, reader, box) || box_in_operand(graph_, reader, box_of(id)) == std::nullopt) continue;
       return impossible("needed-dense", fmt::format("{} re-indexes {}, which it cannot with gaps", op.name, t.name));
     }
@@ -213,7 +214,7 @@ class Placer {
   // ----------------------------------------------------------------------------------------------------
 
   void join(OpId id) {
-    const TensorId result = graph_.op(id).output;
+    const TensorId result = graph_.op(id).first_output();
     if (element_count(tensor(result).shape) == 0) return;
     if (!boxes_.contains(result) && join_where_operands_are(id)) return;
     Boxes wanted;
@@ -239,7 +240,7 @@ class Placer {
 
   /// Operands that a later concatenation has put side by side already (the growing ones of a dense block).
   bool join_where_operands_are(OpId id) {
-    const TensorId result = graph_.op(id).output;
+    const TensorId result = graph_.op(id).first_output();
     const auto& operands = graph_.op(id).inputs;
     const auto first = std::find_if(operands.begin(), operands.end(), [&](const auto& operand) {
       return operand && element_count(tensor(*operand).shape) > 0;
@@ -266,7 +267,7 @@ class Placer {
     refused_rows_[r] = try_to_lay(r);
     ResultRow& row = rows_[r];
     if (!refused_rows_[r] || !row.join || row.tensors.size() < 3) return;
-    std::erase(row.tensors, graph_.op(*row.join).output);
+    std::erase(row.tensors, graph_.op(*row.join).first_output());
     row.join.reset();
     if (!try_to_lay(r)) refused_rows_[r].reset();
   }
@@ -313,7 +314,7 @@ class Placer {
 
   void follow(OpId id) {
     const Operator& op = graph_.op(id);
-    const TensorId result = op.output;
+    const TensorId result = op.first_output();
     const bool is_slice = kinds_[id.index()] == Kind::slice;
     const ViewPlaced::Rule rule = is_slice ? ViewPlaced::Rule::slice : ViewPlaced::Rule::reshape;
     const std::string& name = tensor(result).name;
@@ -407,7 +408,7 @@ class BranchPlaces {
   void give_up(const Placer& placer, OpId lost) {
     const Operator& op = graph_.op(lost);
     std::set<std::size_t> holding;
-    if (const auto row = placer.row_holding(op.output)) holding.insert(*row);
+    if (const auto row = placer.row_holding(op.first_output())) holding.insert(*row);
     for (const auto& operand : op.inputs) {
       const auto row = operand ? placer.row_holding(*operand) : std::nullopt;
       if (row) holding.insert(*row);
@@ -443,7 +444,7 @@ class BranchPlaces {
     }
   }
 
-  [[nodiscard]] const std::string& result_of(OpId op) const { return graph_.tensor(graph_.op(op).output).name; }
+  [[nodiscard]] const std::string& result_of(OpId op) const { return graph_.tensor(graph_.op(op).first_output()).name; }
 
   const Graph& graph_;
   Placer fresh_;   ///< has placed nothing yet

@@ -24,7 +24,7 @@ bool holds(const FusedOperator& group, OpId op) {
 std::vector<OpId> ends_of(const Graph& graph, const FusedOperator& group) {
   std::vector<OpId> ends;
   for (const OpId op : group.operators) {
-    const std::vector<OpId>& readers = graph.tensor(graph.op(op).output).consumers;
+    const std::vector<OpId> readers = readers_of(graph, op);
     if (std::none_of(readers.begin(), readers.end(), [&](OpId reader) { return holds(group, reader); })) {
       ends.push_back(op);
     }
@@ -32,23 +32,33 @@ std::vector<OpId> ends_of(const Graph& graph, const FusedOperator& group) {
   return ends;
 }
 
-/// The results that leave a group: of branches one of each, else its output.
-std::vector<TensorId> results(const Graph& graph, const FusedOperator& group) {
-  if (!is_horizontal(group)) return {group.output};
-  std::vector<TensorId> found;
-  for (const Branch& branch : branches_of(graph, group)) found.push_back(graph.op(branch.back()).output);
-  return found;
+bool is_result(const std::vector<TensorId>& results, TensorId tensor) {
+  return std::find(results.begin(), results.end(), tensor) != results.end();
 }
 
-bool is_result(const Graph& graph, const std::vector<TensorId>& results, OpId op) {
-  return std::find(results.begin(), results.end(), graph.op(op).output) != results.end();
+/// The operators whose outputs are what the group stores.
+std::vector<OpId> makers_of(const Graph& graph, const std::vector<TensorId>& results) {
+  std::vector<OpId> makers;
+  for (const TensorId result : results) {
+    const OpId maker = graph.tensor(result).producer.value();
+    if (std::find(makers.begin(), makers.end(), maker) == makers.end()) makers.push_back(maker);
+  }
+  return makers;
+}
+
+std::vector<TensorId> outputs_of_all(const Graph& graph, const FusedOperator& group) {
+  std::vector<TensorId> outputs;
+  for (const OpId op : group.operators) {
+    for (const TensorId output : outputs_of(graph.op(op))) outputs.push_back(output);
+  }
+  return outputs;
 }
 
 Problem one_output(const GraphFacts& facts, const FusedOperator& group) {
   const std::vector<OpId> ends = ends_of(facts.graph, group);
-  const std::vector<TensorId> wanted = results(facts.graph, group);
-  const bool all_are =
-      std::all_of(ends.begin(), ends.end(), [&](OpId op) { return is_result(facts.graph, wanted, op); });
+  const std::vector<OpId> wanted = makers_of(facts.graph, results_of(group));
+  const bool all_are = std::all_of(
+      ends.begin(), ends.end(), [&](OpId op) { return std::find(wanted.begin(), wanted.end(), op) != wanted.end(); });
   if (ends.size() == wanted.size() && (all_are || wanted.size() == 1)) return std::nullopt;
   return fmt::format("{} results leave the group: {}", ends.size(), names_of(facts.graph, ends));
 }
@@ -76,19 +86,19 @@ class Findings {
 
 Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
-  const std::vector<TensorId> leaving = results(graph, group);
+  const std::vector<TensorId> leaving = results_of(group);
   Findings found;
-  for (const OpId op : group.operators) {
-    const GraphTensor& result = graph.tensor(graph.op(op).output);
-    if (is_result(graph, leaving, op)) continue;
+  for (const TensorId tensor : outputs_of_all(graph, group)) {
+    const GraphTensor& result = graph.tensor(tensor);
+    if (is_result(leaving, tensor)) continue;
     std::vector<OpId> outside;
     for (const OpId reader : result.consumers) {
       const bool is_new = std::find(outside.begin(), outside.end(), reader) == outside.end();
       if (is_new && !holds(group, reader)) outside.push_back(reader);
     }
     if (outside.empty()) continue;
-    found.add(fmt::format("{}, the result of {}, is also read by {} outside the group", result.name, graph.op(op).name,
-                          listed(graph, outside)),
+    found.add(fmt::format("{}, the result of {}, is also read by {} outside the group", result.name,
+                          graph.op(*result.producer).name, listed(graph, outside)),
               fmt::format("{} not reading {}", listed(graph, outside), result.name));
   }
   return found.all();
@@ -96,13 +106,14 @@ Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
 
 Problem network_output(const GraphFacts& facts, const FusedOperator& group) {
   const Graph& graph = facts.graph;
-  const std::vector<TensorId> leaving = results(graph, group);
+  const std::vector<TensorId> leaving = results_of(group);
   Findings found;
-  for (const OpId op : group.operators) {
-    const GraphTensor& result = graph.tensor(graph.op(op).output);
-    if (is_result(graph, leaving, op) || !result.is_output) continue;
-    found.add(fmt::format("{}, the result of {}, is an output of the network", result.name, graph.op(op).name),
-              fmt::format("{} not being an output of the network", result.name));
+  for (const TensorId tensor : outputs_of_all(graph, group)) {
+    const GraphTensor& result = graph.tensor(tensor);
+    if (is_result(leaving, tensor) || !result.is_output) continue;
+    found.add(
+        fmt::format("{}, the result of {}, is an output of the network", result.name, graph.op(*result.producer).name),
+        fmt::format("{} not being an output of the network", result.name));
   }
   return found.all();
 }
@@ -118,14 +129,14 @@ Problem convex(const GraphFacts& facts, const FusedOperator& group) {
     if (facts.of(op).position <= last && seen.insert(op).second) walk.push_back(op);
   };
   for (const OpId op : group.operators) {
-    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+    for (const OpId reader : readers_of(graph, op)) {
       if (!holds(group, reader)) visit(reader);
     }
   }
   while (!walk.empty()) {
     const OpId op = walk.back();
     walk.pop_back();
-    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+    for (const OpId reader : readers_of(graph, op)) {
       if (!holds(group, reader)) {
         visit(reader);
       } else {
@@ -180,8 +191,8 @@ Problem epilogue_shape(const GraphFacts& facts, const FusedOperator& group) {
   return for_role(group, "epilogue", [&](OpId op) -> Problem {
     const auto anchor = anchor_for(op);
     if (!anchor) return std::nullopt;
-    const Shape& wanted = graph.tensor(graph.op(*anchor).output).shape;
-    const Shape& shape = graph.tensor(graph.op(op).output).shape;
+    const Shape& wanted = graph.tensor(graph.op(*anchor).first_output()).shape;
+    const Shape& shape = graph.tensor(graph.op(op).first_output()).shape;
     if (shape == wanted) return std::nullopt;
     return BrokenRule(fmt::format("{} has shape {}, {} has {}", graph.op(op).name, to_text(shape),
                                   graph.op(*anchor).name, to_text(wanted)),
@@ -205,7 +216,7 @@ Problem epilogue_operands(const GraphFacts& facts, const FusedOperator& group) {
       }
       const bool inside = operand.producer && holds(group, *operand.producer);
       if (inside && use == OperandUse::broadcast) {
-        const std::string wanted = to_text(graph.tensor(op.output).shape);
+        const std::string wanted = to_text(graph.tensor(op.first_output()).shape);
         found.add(fmt::format("{} of shape {}, computed inside the group, is broadcast by {} to {}", operand.name,
                               to_text(operand.shape), op.name, wanted),
                   fmt::format("{} having the shape {}", operand.name, wanted));

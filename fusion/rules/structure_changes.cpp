@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t max_added = 8;    ///< a template of more is another one, not a change
 constexpr std::size_t max_walked = 64;  ///< operators behind a result, on the search for where results meet
 
-const std::vector<OpId>& readers_of(const Graph& graph, OpId op) { return graph.tensor(graph.op(op).output).consumers; }
-
 /// Operators outside that lie on a way from `members` to one of them or to one of `ends`, in topological order.
 std::vector<OpId> between(const GraphFacts& facts, const std::set<OpId>& members, const std::set<OpId>& ends) {
   std::size_t last = 0;
@@ -40,7 +38,7 @@ std::vector<OpId> between(const GraphFacts& facts, const std::set<OpId>& members
   std::set<OpId> leading;
   std::vector<OpId> found;
   for (const OpId op : sorted) {
-    const std::vector<OpId>& readers = readers_of(facts.graph, op);
+    const std::vector<OpId> readers = readers_of(facts.graph, op);
     const bool leads = std::any_of(readers.begin(), readers.end(), [&](OpId reader) {
       return members.contains(reader) || ends.contains(reader) || leading.contains(reader);
     });

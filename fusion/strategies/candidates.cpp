@@ -267,9 +267,9 @@ std::int64_t total_cycles(const CandidateSet& set, const std::vector<std::size_t
 
 bool has_several_results(const Graph& graph, const FusedOperator& group) {
   const auto leaves = [&](OpId op) {
-    const GraphTensor& result = graph.tensor(graph.op(op).output);
-    return result.is_output || result.consumers.empty() ||
-           std::any_of(result.consumers.begin(), result.consumers.end(), [&](OpId reader) {
+    const std::vector<OpId> readers = readers_of(graph, op);
+    return makes_network_output(graph, op) || readers.empty() ||
+           std::any_of(readers.begin(), readers.end(), [&](OpId reader) {
              return std::find(group.operators.begin(), group.operators.end(), reader) == group.operators.end();
            });
   };
@@ -291,7 +291,7 @@ bool is_executable(const CandidateSet& set, const std::vector<std::size_t>& choi
   std::vector<std::size_t> waiting(groups, 0);
   std::vector<std::vector<std::size_t>> readers(groups);
   for (const OpId op : set.facts.order) {
-    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+    for (const OpId reader : readers_of(graph, op)) {
       if (owner[op.index()] == owner[reader.index()]) continue;
       readers[owner[op.index()]].push_back(owner[reader.index()]);
       ++waiting[owner[reader.index()]];

@@ -87,7 +87,7 @@ std::vector<FixedRefusal> find_circles(const CandidateSet& set, const std::vecto
   }
   boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> waiting(choice.size() + owner.size());
   for (const OpId op : set.facts.order) {
-    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+    for (const OpId reader : readers_of(graph, op)) {
       boost::add_edge(owner[op.index()], owner[reader.index()], waiting);
     }
   }

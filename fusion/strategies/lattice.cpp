@@ -90,12 +90,12 @@ class LocalProblem {
         for (const std::size_t producer : producers[p]) {
           if (!inside(producer)) group.producers.push_back(producer);
         }
-        const GraphTensor& result = graph.tensor(graph.op(problem.operators[p]).output);
-        const bool leaves = std::any_of(result.consumers.begin(), result.consumers.end(), [&](OpId reader) {
+        const std::vector<OpId> readers = readers_of(graph, problem.operators[p]);
+        const bool leaves = std::any_of(readers.begin(), readers.end(), [&](OpId reader) {
           const auto found = position.find(reader.index());
           return found == position.end() || !inside(found->second);
         });
-        if (leaves || result.consumers.empty()) ++results;
+        if (leaves || readers.empty()) ++results;
       }
       group.several_results = results > 1;
       std::sort(group.producers.begin(), group.producers.end());

@@ -34,10 +34,12 @@ std::string SearchGraphWriter::label_of(const std::vector<OpId>& executed) const
   const Graph& graph = set_.facts.graph;
   std::vector<std::string> waiting;
   for (const OpId op : executed) {
-    const GraphTensor& result = graph.tensor(graph.op(op).output);
-    const bool read_later = std::any_of(result.consumers.begin(), result.consumers.end(),
-                                        [&](OpId reader) { return !executed_[reader.index()]; });
-    if (read_later || result.is_output) waiting.push_back(result.name);
+    for (const TensorId output : outputs_of(graph.op(op))) {
+      const GraphTensor& result = graph.tensor(output);
+      const bool read_later = std::any_of(result.consumers.begin(), result.consumers.end(),
+                                          [&](OpId reader) { return !executed_[reader.index()]; });
+      if (read_later || result.is_output) waiting.push_back(result.name);
+    }
   }
   return waiting.size() <= 4 ? fmt::format("{}", fmt::join(waiting, ", "))
                              : fmt::format("{} and {} more", waiting[0], waiting.size() - 1);

@@ -66,7 +66,7 @@ class PathSearch {
         ++picture.nodes_left_out;
         continue;
       }
-      const std::size_t to = node(candidate.group.output);
+      const std::size_t to = node(graph_.op(candidate.group.operators.back()).first_output());
       if (chosen[c]) picture.nodes[to].on_path = true;
       for (const TensorId input : candidate.group.inputs) {
         if (graph_.tensor(input).constant) continue;
@@ -96,8 +96,7 @@ class PathSearch {
       const auto producer = only_producer(op);
       bool continues = false;
       if (producer) {
-        const GraphTensor& tensor = graph_.tensor(graph_.op(*producer).output);
-        continues = tensor.consumers.size() == 1 && !tensor.is_output;
+        continues = readers_of(graph_, *producer).size() == 1 && !makes_network_output(graph_, *producer);
       }
       if (!continues) runs_.emplace_back();
       const std::size_t run = continues ? run_of_[producer->index()] : runs_.size() - 1;

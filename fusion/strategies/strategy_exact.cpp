@@ -80,7 +80,7 @@ std::vector<std::vector<OpId>> segments_of(const CandidateSet& set, const Worthw
   const Graph& graph = set.facts.graph;
   boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> joined(graph.operators().size());
   for (const OpId op : set.facts.order) {
-    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+    for (const OpId reader : readers_of(graph, op)) {
       boost::add_edge(op.index(), reader.index(), joined);
     }
   }

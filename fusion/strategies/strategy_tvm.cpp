@@ -51,8 +51,8 @@ class PostDominatorRule {
   [[nodiscard]] FusionKind edge_kind(OpId producer, OpId reader) const {
     const FusionKind kind = pattern_of(reader);
     if (kind != FusionKind::broadcast) return kind;
-    const bool same_shape =
-        graph_.tensor(graph_.op(producer).output).shape == graph_.tensor(graph_.op(reader).output).shape;
+    const bool same_shape = graph_.tensor(graph_.op(producer).first_output()).shape ==
+                            graph_.tensor(graph_.op(reader).first_output()).shape;
     return same_shape ? FusionKind::element_wise : kind;
   }
 
@@ -60,17 +60,17 @@ class PostDominatorRule {
   void find_post_dominators() {
     parents_.resize(root_.size());
     for (auto op = facts_.order.rbegin(); op != facts_.order.rend(); ++op) {
-      const GraphTensor& result = graph_.tensor(graph_.op(*op).output);
+      const std::vector<OpId> readers = readers_of(graph_, *op);
       Parent& parent = parents_[op->index()];
-      if (result.is_output || result.consumers.empty()) {
+      if (makes_network_output(graph_, *op) || readers.empty()) {
         parent.kind = FusionKind::opaque;
         continue;
       }
-      std::optional<OpId> common = result.consumers.front();
-      FusionKind kind = edge_kind(*op, result.consumers.front());
-      for (std::size_t i = 1; i < result.consumers.size(); ++i) {
-        kind = std::max(kind, edge_kind(*op, result.consumers[i]));
-        common = common_ancestor(common, result.consumers[i], kind);
+      std::optional<OpId> common = readers.front();
+      FusionKind kind = edge_kind(*op, readers.front());
+      for (std::size_t i = 1; i < readers.size(); ++i) {
+        kind = std::max(kind, edge_kind(*op, readers[i]));
+        common = common_ancestor(common, readers[i], kind);
       }
       parent.op = common;
       parent.kind = kind;
@@ -123,7 +123,7 @@ class PostDominatorRule {
     ++stamp_;
     seen_[source.index()] = stamp_;
     for (std::size_t i = 0; i < between.size(); ++i) {
-      for (const OpId reader : graph_.tensor(graph_.op(between[i]).output).consumers) {
+      for (const OpId reader : readers_of(graph_, between[i])) {
         if (reader == sink || seen_[reader.index()] == stamp_) continue;
         if (!allowed(kind_[root(reader.index())], false)) return;
         seen_[reader.index()] = stamp_;

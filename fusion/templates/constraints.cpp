@@ -12,7 +12,9 @@ namespace {
 
 using Value = std::optional<PropertyValue>;
 
-const GraphTensor& output_of(const GraphFacts& facts, OpId op) { return facts.graph.tensor(facts.graph.op(op).output); }
+const GraphTensor& output_of(const GraphFacts& facts, OpId op) {
+  return facts.graph.tensor(facts.graph.op(op).first_output());
+}
 
 const Shape& input_shape(const GraphFacts& facts, OpId op) {
   static const Shape none;
@@ -101,7 +103,7 @@ constexpr PropertyRow properties[] = {
     {"dilations", "of a window; ones by default", ValueKind::numbers, has_window, window_numbers<dilations_name>, 1},
     {"fan_out", "number of operators that read the result", ValueKind::number, nullptr,
      [](const GraphFacts& facts, OpId op) {
-       return Value(number(static_cast<std::int64_t>(output_of(facts, op).consumers.size())));
+       return Value(number(static_cast<std::int64_t>(readers_of(facts.graph, op).size())));
      },
      0},
     {"group", "groups of channels of a convolution", ValueKind::number, is_convolution,

@@ -101,7 +101,7 @@ std::vector<OpId> pair_to_ask(const LoadedPlan& plan, const Place& before, const
   const Graph& graph = plan.graph();
   const auto outside = [&](OpId op) { return std::find(group.begin(), group.end(), op) == group.end(); };
   const auto reader_of = [&](OpId op) -> std::optional<OpId> {
-    for (const OpId reader : graph.tensor(graph.op(op).output).consumers) {
+    for (const OpId reader : readers_of(graph, op)) {
       if (outside(reader)) return reader;
     }
     return std::nullopt;

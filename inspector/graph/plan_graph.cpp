@@ -111,14 +111,16 @@ class Sketcher {
 
   [[nodiscard]] GraphNode op_node(OpId id) const {
     const Operator& op = graph_.op(id);
-    const GraphTensor& output = graph_.tensor(op.output);
+    const GraphTensor& output = graph_.tensor(op.first_output());
     GraphNode node;
     node.step = plan_.step_of_operator[id.index()];
     node.place = op_place(node.step, static_cast<int>(id.index()));
     node.lines = {qt(op.kind), shortened(op.name), shape_of(output)};
     node.names = {qt(op.kind), qt(op.name), node.lines[2]};
-    node.tip =
-        qt(op.kind) + QLatin1Char(' ') + qt(op.name) + QStringLiteral("\noutput ") + tensor_text(output, wish_.units);
+    node.tip = qt(op.kind) + QLatin1Char(' ') + qt(op.name);
+    for (const TensorId id_of_output : outputs_of(op)) {
+      node.tip += QStringLiteral("\noutput ") + tensor_text(graph_.tensor(id_of_output), wish_.units);
+    }
     for (const auto& input : op.inputs) {
       if (!input) continue;
       const GraphTensor& tensor = graph_.tensor(*input);

@@ -291,7 +291,7 @@ class ModelBuilder {
     const Stage& stage = stages()[static_cast<std::size_t>(s)];
     const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(stage.output)];
     ModelBuffer buffer;
-    buffer.kind = s == model_.root ? ModelBuffer::Kind::output : ModelBuffer::Kind::intermediate;
+    buffer.kind = model_.is_stored(s) ? ModelBuffer::Kind::output : ModelBuffer::Kind::intermediate;
     buffer.tensor = stage.output;
     buffer.name = unique_buffer_name(tensor.name);
     buffer.stage = s;
@@ -378,8 +378,9 @@ class ModelBuilder {
           return read.first == static_cast<int>(s) &&
                  is_identity(stages()[s].reads[static_cast<std::size_t>(read.second)].index);
         });
-        if (!only_reader || input.padding || read_tensor.type != written_tensor.type ||
-            read_tensor.shape != written_tensor.shape) {
+        // What is stored is stored as it is.
+        if (!only_reader || input.kind == ModelBuffer::Kind::output || input.padding ||
+            read_tensor.type != written_tensor.type || read_tensor.shape != written_tensor.shape) {
           continue;
         }
         output.shares_with = found->second;

@@ -14,6 +14,11 @@ std::set<int> ModelBuffer::all_iterators() const {
   return all;
 }
 
+bool GroupModel::is_stored(int stage) const {
+  const int tensor = list->stages[static_cast<std::size_t>(stage)].output;
+  return list->tensors[static_cast<std::size_t>(tensor)].role == TensorRole::output;
+}
+
 int GroupModel::iterator_of(int stage, int axis) const {
   for (std::size_t i = 0; i < iterators.size(); ++i) {
     if (iterators[i].stage == stage && iterators[i].axis == axis) return static_cast<int>(i);
@@ -25,6 +30,30 @@ bool GroupModel::is_main_reduction(int iterator) const {
   const ModelIterator& i = iterators[static_cast<std::size_t>(iterator)];
   return !i.spatial && i.stage == main;
 }
+
+namespace {
+
+/// How many of the tensors that earlier stages store do not move with an iterator.
+int stores_beside(const GroupModel& model, int iterator) {
+  int beside = 0;
+  for (const ModelBuffer& buffer : model.buffers) {
+    const bool is_earlier = buffer.kind == ModelBuffer::Kind::output && buffer.stage != model.root;
+    if (is_earlier && !buffer.all_iterators().contains(iterator)) ++beside;
+  }
+  return beside;
+}
+
+}  // namespace
+
+std::vector<int> ranks_of_stores(const GroupModel& model) {
+  std::vector<int> ranks;
+  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+    ranks.push_back(model.iterators[i].spatial ? stores_beside(model, static_cast<int>(i)) : 0);
+  }
+  return ranks;
+}
+
+bool moves_all_stores(const GroupModel& model, int iterator) { return stores_beside(model, iterator) == 0; }
 
 std::optional<int> GroupModel::iterator_named(const std::string& name) const {
   for (std::size_t i = 0; i < iterators.size(); ++i) {

@@ -72,6 +72,7 @@ struct GroupModel {
   std::vector<int> buffer_of_output;             ///< by stage
   std::vector<std::vector<AxisDemand>> demands;  ///< by stage and axis
 
+  [[nodiscard]] bool is_stored(int stage) const;             ///< its result is an output of the group
   [[nodiscard]] int iterator_of(int stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
   [[nodiscard]] bool is_main_reduction(int iterator) const;
   [[nodiscard]] std::optional<int> iterator_named(const std::string& name) const;
@@ -80,6 +81,13 @@ struct GroupModel {
 };
 
 GroupModel build_group_model(const StageList& list);
+
+/// What is stored of an earlier stage is stored tile by tile, each element once: so the iterators that move it must lie
+/// outside of all others that have a loop, and no other may be split over cores. Ranks of iterators by how far outside
+/// their loops belong, 0 first; all 0 where the group stores one tensor only.
+std::vector<int> ranks_of_stores(const GroupModel& model);
+/// True if an iterator moves every tensor that the group stores, so that cores may share it.
+bool moves_all_stores(const GroupModel& model, int iterator);
 
 /// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
 int frame_of(const GroupModel& model, int buffer);

@@ -19,6 +19,7 @@
 #include "lowering/model/tile_boxes.h"
 #include "lowering/nest/padding.h"
 #include "lowering/nest/passes.h"
+#include "lowering/nest/stores.h"
 #include "lowering/swtvm/read_schedule.h"
 
 namespace stowage {
@@ -46,6 +47,7 @@ class NestBuilder {
                               fmt::format("{} bytes of LDM more", nest_.ldm_bytes - room));
     }
     if (auto refused = check_intermediates()) return *refused;
+    if (auto refused = check_stores(model_, read_)) return *refused;
     nest_.body = renumbered(chain(0, {}));
     return std::move(nest_);
   }
@@ -225,7 +227,9 @@ class NestBuilder {
     load(block, fixed, [&](const ModelBuffer& b, int place) { return is_main_place(b, place) && place == depth; });
     for (int stage = 0; stage < model_.root; ++stage) {
       if (stage == model_.main || in_tail(stage)) continue;
-      if (depth_of(output_of(stage)) == depth) compute_stage(block, stage, fixed);
+      if (depth_of(output_of(stage)) != depth) continue;
+      compute_stage(block, stage, fixed);
+      if (model_.is_stored(stage)) store(block, stage);
     }
     if (inside_spatial) begin_stage(block, model_.main, fixed);
     if (depth < static_cast<int>(read_.main.size())) {
@@ -236,10 +240,13 @@ class NestBuilder {
     }
     if (inside_spatial) {
       end_stage(block, model_.main, fixed);
+      if (model_.main != model_.root && model_.is_stored(model_.main)) store(block, model_.main);
       for (int stage = model_.main + 1; stage <= model_.root; ++stage) {
-        if (in_tail(stage)) compute_stage(block, stage, fixed);
+        if (!in_tail(stage)) continue;
+        compute_stage(block, stage, fixed);
+        if (stage != model_.root && model_.is_stored(stage)) store(block, stage);
       }
-      store(block);
+      store(block, model_.root);
     }
     return block;
   }
@@ -476,13 +483,13 @@ class NestBuilder {
     }
   }
 
-  void store(Block& block) {
-    const ModelBuffer& output = output_of(model_.root);
+  void store(Block& block, int stage) {
+    const ModelBuffer& output = output_of(stage);
     Dma dma;
     dma.direction = DmaDirection::put;
     dma.nest_tensor = nest_tensor_.at(output.tensor);
     dma.buffer = index_of(output);
-    dma.region = box_.at(model_.root);
+    dma.region = box_.at(stage);
     const std::string place = depth_of(output) == 0 ? "after the last loop" : place_text(output);
     StmtPtr made = statement(std::move(dma), fmt::format("{} {}", output.name, place));
     StmtPtr wait = statement(Wait{made->id});

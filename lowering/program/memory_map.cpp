@@ -74,10 +74,10 @@ class MemoryPlanner {
       } else {
         // Shape operands of a view are not read when the program runs.
         for (const auto& operand : graph_.op(step.group.operators.front()).inputs) {
-          if (operand && storage_of(*operand) == storage_of(step.group.output)) use(*operand, s);
+          if (operand && storage_of(*operand) == storage_of(step.group.results.front().whole)) use(*operand, s);
         }
       }
-      use(step.group.output, s);
+      for (const TensorId stored : stored_by(step.group)) use(stored, s);
     }
     for (const TensorId output : graph_.outputs()) use(output, end);
   }

@@ -33,7 +33,7 @@ std::vector<StageList> stages_of_parts(const Graph& graph, const FusedOperator& 
     alone.template_name = "single";
     alone.operators = {op};
     alone.roles = {"anchor"};
-    alone.output = graph.op(op).output;
+    alone.results = results_of_operator(graph.op(op));
     alone.inputs = outside_inputs(graph, alone.operators);
     parts.push_back(group_stages(graph, alone));
   }

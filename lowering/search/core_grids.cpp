@@ -41,7 +41,10 @@ class LeastCost {
  public:
   LeastCost(const GroupModel& model, const Target& target) : model_(model), target_(target) {
     for (const ModelIterator& iterator : model.iterators) {
-      if (iterator.spatial) choices_.push_back(choices_of(std::max<std::int64_t>(1, iterator.extent)));
+      if (!iterator.spatial) continue;
+      const bool may_cut = moves_all_stores(model, static_cast<int>(choices_.size()));
+      choices_.push_back(may_cut ? choices_of(std::max<std::int64_t>(1, iterator.extent))
+                                 : std::vector<std::int64_t>{1});
     }
     add_dimensions();
     measure();

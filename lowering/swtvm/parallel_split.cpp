@@ -44,7 +44,8 @@ class GridSearch {
       return;
     }
     const std::int64_t extent = extents_[d];
-    for (std::int64_t p = d < fused_ ? std::min(left, extent) : 1; p >= 1; --p) {
+    const bool may_cut = d < fused_ && moves_all_stores(model_, static_cast<int>(d));
+    for (std::int64_t p = may_cut ? std::min(left, extent) : 1; p >= 1; --p) {
       const std::int64_t chunk = ceil_div(extent, p);
       if (ceil_div(extent, chunk) != p) continue;  // the same chunks come with fewer parts
       parts_[d] = p;

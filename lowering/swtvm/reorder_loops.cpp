@@ -24,14 +24,18 @@ class LoopsLeft {
   LoopsLeft(const GroupModel& model, const std::vector<OuterLoop>& loops)
       : model_(model), loops_(loops), assigned_(loops.size(), false), placed_(model.buffers.size(), false) {}
 
-  [[nodiscard]] bool is_left(std::size_t loop) const { return !assigned_[loop]; }
-  [[nodiscard]] bool is_spatial(std::size_t loop) const { return iterator_of(loop).spatial; }
-  [[nodiscard]] bool has_reduction() const {
+  /// Constraint 2 of version 2: the output's iterators stay outside of the reductions. And what earlier stages store
+  /// is stored once.
+  [[nodiscard]] bool belongs_outside(std::size_t loop) const {
+    if (!is_spatial(loop)) return false;
     for (std::size_t l = 0; l < loops_.size(); ++l) {
-      if (is_left(l) && !is_spatial(l)) return true;
+      if (is_left(l) && (!is_spatial(l) || rank_of(l) > rank_of(loop))) return true;
     }
     return false;
   }
+
+  [[nodiscard]] bool is_left(std::size_t loop) const { return !assigned_[loop]; }
+  [[nodiscard]] bool is_spatial(std::size_t loop) const { return iterator_of(loop).spatial; }
 
   /// Transfers of the tensors not yet placed if `candidate` is the innermost of the loops that are left; of an
   /// intermediate, which is not transferred, how often it is computed.
@@ -82,12 +86,14 @@ class LoopsLeft {
   }
 
  private:
+  [[nodiscard]] int rank_of(std::size_t loop) const { return ranks_[static_cast<std::size_t>(loops_[loop].iterator)]; }
   [[nodiscard]] const ModelIterator& iterator_of(std::size_t loop) const {
     return model_.iterators[static_cast<std::size_t>(loops_[loop].iterator)];
   }
 
   const GroupModel& model_;
   const std::vector<OuterLoop>& loops_;
+  std::vector<int> ranks_ = ranks_of_stores(model_);  ///< by iterator
   std::vector<bool> assigned_;
   std::vector<bool> placed_;  ///< buffers whose transfers stand inside a loop that is assigned
 };
@@ -99,7 +105,6 @@ std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<
   LoopsLeft left(model, loops);
   std::vector<OuterLoop> inner_to_outer;
   while (inner_to_outer.size() < loops.size()) {
-    const bool reduction_left = left.has_reduction();
     std::optional<std::size_t> chosen;
     InnermostCost chosen_cost;
     std::optional<std::size_t> refused;
@@ -108,13 +113,11 @@ std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<
       if (!left.is_left(l)) continue;
       std::vector<BufferCount> counts = left.counts_inside(l);
       const InnermostCost cost = left.cost_of(counts, sizes);
-      const bool spatial = left.is_spatial(l);
+      const bool barred = left.belongs_outside(l);
       if (trace.listening()) {
-        trace.add(LoopTried{traced(model, loops[l]), std::move(counts), cost.operations, cost.transfers,
-                            spatial && reduction_left});
+        trace.add(LoopTried{traced(model, loops[l]), std::move(counts), cost.operations, cost.transfers, barred});
       }
-      if (spatial && reduction_left) {
-        // Constraint 2 of version 2: the output's iterators stay outside of the reductions.
+      if (barred) {
         if (!refused || cost < refused_cost) {
           refused = l;
           refused_cost = cost;

@@ -146,8 +146,7 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
 
 Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram& emitted,
                                     std::span<const Tensor> inputs, const EmulationOptions& options,
-                                    const std::function<void(int step, const Tensor&)>& on_output,
-                                    const WorkContext& work) const {
+                                    const StepObserver& on_output, const WorkContext& work) const {
   const Graph& graph = program.fused.graph;
   std::vector<std::byte> parameters = parameter_bytes(program);
   std::vector<std::byte> activations(static_cast<std::size_t>(program.memory.activation_bytes));
@@ -160,10 +159,16 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
     const auto first = area_of(place.area, parameters, activations).begin() + place.offset;
     return Tensor(graph.tensor(tensor).type, graph.tensor(tensor).shape, {first, first + place.bytes});
   };
+  const auto values_of = [&](const std::vector<TensorId>& tensors) {
+    std::vector<Tensor> values;
+    for (const TensorId tensor : tensors) values.push_back(value_of(tensor));
+    return values;
+  };
   int next = 0;  // step whose output is told next
   const auto tell_until = [&](int end) {
     for (; next < end; ++next) {
-      if (options.keep_outputs_of_steps && on_output) on_output(next, value_of(program.steps[at(next)].group.output));
+      if (options.keep_outputs_of_steps && on_output)
+        on_output(next, values_of(stored_by(program.steps[at(next)].group)));
     }
   };
   std::vector<int> step_of;  // by kernel

@@ -101,8 +101,7 @@ class BankMachine final : public Backend {
   [[nodiscard]] EmittedProgram emit(const Program& program, const std::string& signature) const override;
   [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                        std::span<const Tensor> inputs, const EmulationOptions& options,
-                                       const std::function<void(int step, const Tensor&)>& on_output,
-                                       const WorkContext& work) const override;
+                                       const StepObserver& on_output, const WorkContext& work) const override;
 };
 
 }  // namespace stowage::test

@@ -32,11 +32,11 @@ Graph small_graph() {
   const TensorId b = builder.add_constant("b", Tensor::of_floats({4}, bias));
   const OpId conv = builder.add_operator("Conv", "conv1", {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}}, {x, w, b},
                                          "y", ElementType::f32, {1, 4, 8, 8}, {"node one"});
-  const OpId relu = builder.add_operator("Relu", "relu/1", {}, {builder.op(conv).output}, "z:0", ElementType::f32,
-                                         {1, 4, 8, 8}, {"a \"b\"", "c"});
-  const TensorId z = builder.op(relu).output;
+  const OpId relu = builder.add_operator("Relu", "relu/1", {}, {builder.op(conv).first_output()}, "z:0",
+                                         ElementType::f32, {1, 4, 8, 8}, {"a \"b\"", "c"});
+  const TensorId z = builder.op(relu).first_output();
   const OpId sum = builder.add_operator("Add", "sum", {}, {z, z}, "s", ElementType::f32, {1, 4, 8, 8}, {});
-  builder.mark_output(builder.op(sum).output);
+  builder.mark_output(builder.op(sum).first_output());
   builder.mark_output(z);
   return std::move(builder).build();
 }
@@ -233,6 +233,34 @@ TEST_CASE("damaged graph texts are refused or read, never more", "[graph_text]")
   }
 }
 
+TEST_CASE("an operator with several outputs is read as it is printed", "[graph_text]") {
+  const std::string text =
+      "graph g {\n  input X f32[2,4]\n  constant s f32[4] = [1, 2, 3, 4]\n"
+      "  op norm: LayerNormalization(X, s) -> y f32[2,4], _, d f32[2,1] from \"norm\"\n"
+      "  op sum: Add(y, d) -> z f32[2,4]\n  output z\n  output d\n}\n";
+  Diagnostics diagnostics;
+  const auto graph = parse_graph(text, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(graph);
+  CHECK(to_text(*graph) == text);
+  CHECK(verify(*graph).value_or("sound") == "sound");
+  const Operator& norm = graph->op(OpId(0));
+  REQUIRE(norm.outputs.size() == 3);
+  CHECK_FALSE(norm.outputs[1]);
+  CHECK(outputs_of(norm) == std::vector<TensorId>{*graph->find_tensor("y"), *graph->find_tensor("d")});
+  CHECK(readers_of(*graph, OpId(0)) == std::vector<OpId>{OpId(1)});
+  CHECK(makes_network_output(*graph, OpId(0)));
+  const auto codes = [](const std::string& outputs) {
+    Diagnostics found;
+    const auto refused =
+        parse_graph("graph g { input X f32[2,4] op a: LayerNormalization(X, X) -> " + outputs + " }", found);
+    CHECK_FALSE(refused);
+    return found.entries().front().code;
+  };
+  CHECK(codes("y f32[2,4], y f32[2,1]") == "duplicate-name");
+  CHECK(codes("y f32[2,4], X f32[2,1]") == "duplicate-name");
+}
+
 TEST_CASE("a broken graph is told from a sound one", "[graph_text]") {
   const auto broken = [](const std::string& text) {
     Diagnostics diagnostics;
@@ -243,7 +271,11 @@ TEST_CASE("a broken graph is told from a sound one", "[graph_text]") {
   };
   CHECK(broken("graph g { input X f32[4] op a: Relu(X) -> y f32[4] output y }") == "sound");
   CHECK(broken("graph g { input X f32[4] op a: Relu(X) -> y f32[5] output y }") ==
-        "operator a: its output is f32[5], the operator table says f32[4]");
+        "operator a: its output y is f32[5], the operator table says f32[4]");
+  CHECK(broken("graph g { input X f32[4] op a: LayerNormalization(X, X) -> y f32[4], m f32[4] output y }") ==
+        "operator a: its output m is f32[4], the operator table says f32[1]");
+  CHECK(broken("graph g { input X f32[4] op a: Relu(X) -> y f32[4], z f32[4] output y }") ==
+        "operator a: Relu has 1 output, 2 were named");
   CHECK(broken("graph g { input X f32[4] op a: Relux(X) -> y f32[4] output y }") ==
         "operator a: there is no operator kind Relux");
 }

@@ -43,14 +43,14 @@ FusedOperator add_group(GraphBuilder& builder, const std::string& name, StageLis
   }
   const OpId op = builder.add_operator("Test", name, {}, inputs, builder.unique_name(output->name), output->type,
                                        output->shape, {name});
-  const TensorId result = builder.op(op).output;
+  const TensorId result = builder.op(op).first_output();
   builder.mark_output(result);
   for (StageTensor& tensor : stages.tensors) {
     if (tensor.role == TensorRole::output) tensor.source = result;
   }
   group.operators = {op};
   group.roles = {"anchor"};
-  group.output = result;
+  group.results = results_of_operator(builder.op(op));
   return group;
 }
 
@@ -140,7 +140,7 @@ Program program_of(Graph graph, const Target& target) {
     step.group.is_view = is_view;
     step.group.operators = {OpId(i)};
     step.group.roles = {is_view ? "view" : "anchor"};
-    step.group.output = op.output;
+    step.group.results = results_of_operator(op);
     if (!is_view) {
       Plan plan;
       const SwtvmPlanner planner;
@@ -260,7 +260,7 @@ std::vector<Tensor> evaluate_graph(const Graph& graph, const std::vector<Tensor>
     }
     const std::vector<Tensor> all = evaluate(list, operands);
     for (std::size_t t = 0; t < all.size(); ++t) {
-      if (list.tensors[t].role == TensorRole::output) values[graph.op(OpId(i)).output.index()] = all[t];
+      if (list.tensors[t].role == TensorRole::output) values[graph.op(OpId(i)).first_output().index()] = all[t];
     }
   }
   std::vector<Tensor> outputs;

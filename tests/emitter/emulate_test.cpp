@@ -70,8 +70,8 @@ struct Network {
       }
       const std::vector<Tensor> all = evaluate(definition.list, operands);
       for (std::size_t t = 0; t < all.size(); ++t)
-        if (definition.list.tensors[t].role == TensorRole::output) known[step.group.output] = all[t];
-      values.push_back(known.at(step.group.output));
+        if (definition.list.tensors[t].role == TensorRole::output) known[step.group.results.front().whole] = all[t];
+      values.push_back(known.at(step.group.results.front().whole));
     }
   }
 };
@@ -98,7 +98,8 @@ TEST_CASE("emulation gives the values of every step and counts exactly what the 
       const Program program = sanitize ? with_red_zones(network.program) : network.program;
       Diagnostics diagnostics;
       std::size_t seen = 0;
-      const auto on_output = [&](int step, const Tensor& value) {
+      const auto on_output = [&](int step, std::span<const Tensor> stored) {
+        const Tensor& value = stored.front();
         REQUIRE(step == static_cast<int>(seen));
         check_equal(value, network.values[seen++]);
       };

@@ -55,7 +55,7 @@ class BruteForce {
     std::set<std::pair<std::size_t, std::size_t>> arcs;
     std::set<std::size_t> groups(owner_.begin(), owner_.end());
     for (std::size_t op = 0; op < owner_.size(); ++op) {
-      for (const OpId reader : graph.tensor(graph.op(OpId(op)).output).consumers) {
+      for (const OpId reader : graph.tensor(graph.op(OpId(op)).first_output()).consumers) {
         if (owner_[op] != owner_[reader.index()]) arcs.emplace(owner_[op], owner_[reader.index()]);
       }
     }

@@ -51,7 +51,7 @@ std::string text_of(const Graph& graph) {
   for (const Operator& op : graph.operators()) {
     std::string operands;
     for (const auto& input : op.inputs) operands += (operands.empty() ? "" : ", ") + graph.tensor(*input).name;
-    text += op.kind + " " + op.name + " (" + operands + ") -> " + graph.tensor(op.output).name + " from";
+    text += op.kind + " " + op.name + " (" + operands + ") -> " + graph.tensor(op.first_output()).name + " from";
     for (const std::string& origin : op.origins) text += " " + origin;
     text += "\n";
   }

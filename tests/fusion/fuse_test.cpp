@@ -211,7 +211,7 @@ TEST_CASE("the verifier names what is wrong with a fused graph") {
   CHECK(broken([](Groups& g) { g[0].roles.pop_back(); }) == "group conv1: 2 roles for 3 operators");
   CHECK(broken([](Groups& g) { g[0].inputs.pop_back(); }) ==
         "group conv1: its inputs are not what it reads from outside");
-  CHECK(broken([](Groups& g) { g[0].output = g[1].output; }) == "group conv1: its output is not its last operator's");
+  CHECK(broken([](Groups& g) { g[0].results = g[1].results; }) == "group conv1: its output is not its last operator's");
   CHECK(broken([](Groups& g) { std::swap(g[0].operators[0], g[0].operators[1]); }) ==
         "group conv1: bn1 comes before conv1, whose result it reads");
   CHECK(broken([](Groups& g) { g[1].operators[0] = g[0].operators[0]; }) == "group conv2: conv1 is held twice");

@@ -47,7 +47,7 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
       operands[static_cast<int>(t)] = values.at(graph.tensor(*tensor.source).name);
     }
   }
-  const Tensor expected = stored_value(graph, group, values);
+  const Tensor expected = stored_value(graph, group, nest.stages.tensors[static_cast<std::size_t>(output)], values);
   CHECK(relative_difference(interpret(nest, operands).at(output), expected) <= 1e-5);
   ++tally.planned;
   if (group.operators.size() > 1) ++tally.fused;

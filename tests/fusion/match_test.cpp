@@ -16,7 +16,7 @@ TEST_CASE("symmetric embeddings count once") {
   GraphBuilder builder("branches");
   const TensorId in = builder.add_input("in", ElementType::f32, {1});
   const OpId root = builder.add_operator("A", "root", {}, {in}, "t", ElementType::f32, {1}, {});
-  const TensorId t = builder.op(root).output;
+  const TensorId t = builder.op(root).first_output();
   for (const char* name : {"b1", "b2", "b3"}) {
     builder.add_operator("B", name, {}, {t}, std::string(name) + "_out", ElementType::f32, {1}, {});
   }
@@ -38,7 +38,7 @@ TEST_CASE("operand slots are respected") {
     return builder
         .op(builder.add_operator(kind, name, {}, std::move(operands), std::string(name) + "_out", ElementType::f32, {1},
                                  {}))
-        .output;
+        .first_output();
   };
   const TensorId a = add("A", "a", {in});
   add("B", "left", {a, in});

@@ -31,7 +31,7 @@ Graph random_graph(std::mt19937& random, int size, int labels) {
     const std::string kind(1, static_cast<char>('A' + random() % static_cast<unsigned>(labels)));
     const OpId op = builder.add_operator(kind, "op" + std::to_string(i), {}, operands, "t" + std::to_string(i),
                                          ElementType::f32, {1}, {});
-    tensors.push_back(builder.op(op).output);
+    tensors.push_back(builder.op(op).first_output());
   }
   return std::move(builder).build();
 }

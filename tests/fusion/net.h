@@ -41,6 +41,19 @@ class Net {
     return *output;
   }
 
+  /// An operator with several outputs, called NAME_0, NAME_1 ….
+  std::vector<TensorId> several(const std::string& kind, const std::string& name,
+                                std::vector<std::optional<TensorId>> inputs, std::size_t outputs,
+                                Attributes attributes = {}) {
+    std::vector<std::optional<std::string>> names;
+    for (std::size_t slot = 0; slot < outputs; ++slot) names.emplace_back(name + "_" + std::to_string(slot));
+    Diagnostics diagnostics;
+    const auto op = append_operator(builder_, kind, name, std::move(attributes), std::move(inputs), std::move(names),
+                                    {}, {}, diagnostics);
+    check(static_cast<bool>(op), format_diagnostics(diagnostics));
+    return outputs_of(builder_.op(*op));
+  }
+
   TensorId conv(const std::string& name, TensorId x, std::int64_t features, std::int64_t kernel = 1,
                 std::int64_t stride = 1) {
     const std::int64_t channels = builder_.tensor(x).shape[1];

@@ -33,22 +33,28 @@ inline Values run_operators(const Graph& graph, Values values) {
   return values;
 }
 
-/// What a group stores: its output's value, or those of branches one behind the other.
-inline Tensor stored_value(const Graph& graph, const FusedOperator& group, const Values& values) {
-  for (const TensorStack& stack : group.stacks) {
-    if (stack.whole != group.output) continue;
-    std::vector<Tensor> parts;
-    for (const TensorId part : stack.parts) parts.push_back(values.at(graph.tensor(part).name));
-    return concatenated(parts, stack.axis);
+/// What a group stores as one of its results: its value, or those of branches one behind the other.
+inline Tensor stored_value(const Graph& graph, const TensorStack& result, const Values& values) {
+  if (!result.joins()) return values.at(graph.tensor(result.whole).name);
+  std::vector<Tensor> parts;
+  for (const TensorId part : result.parts) parts.push_back(values.at(graph.tensor(part).name));
+  return concatenated(parts, result.axis);
+}
+
+/// The same of the result that a tensor of the group's stages stands for.
+inline Tensor stored_value(const Graph& graph, const FusedOperator& group, const StageTensor& tensor,
+                           const Values& values) {
+  for (const TensorStack& result : group.results) {
+    if (result.whole == tensor.source) return stored_value(graph, result, values);
   }
-  return values.at(graph.tensor(group.output).name);
+  throw std::logic_error("a group does not store " + tensor.name);
 }
 
 inline Values run_groups(const FusedGraph& fused, Values values) {
   for (const FusedOperator& group : fused.groups) {
     run_list(fused.graph, group_stages(fused.graph, group), values);
-    for (const TensorStack& stack : group.stacks) {
-      if (stack.whole != group.output) continue;
+    for (const TensorStack& stack : group.results) {
+      if (!stack.joins()) continue;
       std::int64_t first = 0;
       for (const TensorId id : stack.parts) {
         const GraphTensor& part = fused.graph.tensor(id);

@@ -132,7 +132,7 @@ CandidateSet arbitrary_candidates(const Graph& graph, std::mt19937& random, std:
   // reach[a][b]: a way from a to b
   std::vector<std::vector<bool>> reach(count, std::vector<bool>(count, false));
   for (auto op = set.facts.order.rbegin(); op != set.facts.order.rend(); ++op) {
-    for (const OpId reader : graph.tensor(graph.op(*op).output).consumers) {
+    for (const OpId reader : graph.tensor(graph.op(*op).first_output()).consumers) {
       reach[op->index()][reader.index()] = true;
       for (std::size_t b = 0; b < count; ++b) {
         if (reach[reader.index()][b]) reach[op->index()][b] = true;

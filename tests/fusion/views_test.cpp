@@ -351,14 +351,14 @@ TEST_CASE("random networks compute the same on storages, where views do nothing"
           if (operand && !graph.tensor(*operand).constant) operands[graph.tensor(*operand).name] = load(*operand);
         }
         run_list(graph, define_operator(graph, id).list, operands);
-        store(op.output, operands.at(graph.tensor(op.output).name));
+        store(op.first_output(), operands.at(graph.tensor(op.first_output()).name));
       }
     }
     // At the end: nothing was overwritten by what came later.
     for (const Operator& op : graph.operators()) {
       INFO(op.name);
-      const Tensor value = load(op.output);
-      const Tensor& wanted = expected.at(graph.tensor(op.output).name);
+      const Tensor value = load(op.first_output());
+      const Tensor& wanted = expected.at(graph.tensor(op.first_output()).name);
       REQUIRE(value.shape() == wanted.shape());
       REQUIRE(std::equal(value.bytes().begin(), value.bytes().end(), wanted.bytes().begin(), wanted.bytes().end()));
     }

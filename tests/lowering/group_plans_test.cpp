@@ -90,7 +90,7 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
     INFO(tensor.name);
     const bool inside = tensor.role == TensorRole::intermediate;
     const Tensor expected = stacked.contains(t)                 ? stacked.at(t)
-                            : tensor.role == TensorRole::output ? stored_value(graph, group, values)
+                            : tensor.role == TensorRole::output ? stored_value(graph, group, tensor, values)
                                                                 : values.at(graph.tensor(*tensor.source).name);
     REQUIRE(largest_difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
     tally.intermediates += inside ? 1 : 0;

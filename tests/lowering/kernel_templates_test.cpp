@@ -88,7 +88,7 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
   }
   const auto computed = interpret(plan.nest, operands);
   const int output = plan.nest.stages.stages.back().output;
-  CHECK(relative_difference(computed.at(output), values.at(graph.tensor(group.output).name)) <= 1e-5);
+  CHECK(relative_difference(computed.at(output), values.at(graph.tensor(group.results.front().whole).name)) <= 1e-5);
 }
 
 Graph convolution_and_pool(const std::string& kind, bool padded) {
@@ -324,7 +324,7 @@ std::int64_t boundary_bytes(const FusedGraph& fused, std::int64_t element_bytes)
       const GraphTensor& tensor = fused.graph.tensor(input);
       if (!tensor.constant) elements += element_count(tensor.shape);
     }
-    elements += element_count(fused.graph.tensor(group.output).shape);
+    elements += element_count(fused.graph.tensor(group.results.front().whole).shape);
   }
   return elements * element_bytes;
 }

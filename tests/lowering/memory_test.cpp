@@ -86,9 +86,9 @@ class Network {
     group.template_name = "single";
     group.operators = {id};
     group.inputs = inputs;
-    group.output = builder_.op(id).output;
+    group.results = results_of_operator(builder_.op(id));
     groups_.push_back(group);
-    return group.output;
+    return group.results.front().whole;
   }
 
   GraphBuilder builder_;

@@ -94,7 +94,7 @@ void check_values(const Graph& graph, const FusedOperator& group, const LoopNest
     const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(t)];
     if (!tensor.source) continue;
     INFO(tensor.name);
-    const Tensor expected = tensor.role == TensorRole::output ? stored_value(graph, group, values)
+    const Tensor expected = tensor.role == TensorRole::output ? stored_value(graph, group, tensor, values)
                                                               : values.at(graph.tensor(*tensor.source).name);
     const bool inside = tensor.role == TensorRole::intermediate;
     REQUIRE(largest_difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));

@@ -193,14 +193,36 @@ TEST_CASE("operators of training vanish or appear in inference form", "[onnx][fo
   CHECK(only_operator(norm).attributes.size() == 1);
 }
 
-TEST_CASE("LayerNormalization's mean and inverse deviation are operators of their own", "[onnx][forms]") {
-  const auto outcome = import_text(
+TEST_CASE("LayerNormalization's mean and inverse deviation are outputs of it, or operators without it",
+          "[onnx][forms]") {
+  const auto three = import_text(
       "g (float[2,4] x, float[4] s) => (float[2,4] y, float[2,1] m, float[2,1] d) { y, m, d = LayerNormalization(x, s) "
       "}",
       17);
+  INFO(three.text());
+  REQUIRE(three.graph);
+  CHECK(outline(*three.graph) == "LayerNormalization[x,s]");
+  CHECK(three.graph->op(OpId(0)).outputs.size() == 3);
+  CHECK(three.graph->tensor(three.graph->outputs()[2]).name == "d");
+  // Nobody reads the mean.
+  const auto two = import_text(
+      "g (float[2,4] x, float[4] s) => (float[2,4] y, float[2,1] d) { y, m, d = LayerNormalization(x, s) }", 17);
+  REQUIRE(two.graph);
+  CHECK(to_text(*two.graph).find("-> y f32[2,4], _, d f32[2,1]") != std::string::npos);
+  const auto without = import_text(
+      "g (float[2,4] x, float[4] s) => (float[2,1] m, float[2,1] d) { y, m, d = LayerNormalization(x, s) }", 17);
+  REQUIRE(without.graph);
+  CHECK(outline(*without.graph) == "ReduceMean[x] InvStdDev[x]");
+}
+
+TEST_CASE("several outputs of constants are folded away", "[onnx][fold]") {
+  const auto outcome = import_text(
+      "g (float[1,1,1,1] x) => (float[1,1,1,1] y, int64[1,1,1,1] i) {"
+      " c = Constant<value = float[1,1,2,2] {1, 2, 4, 3}>() m, i = MaxPool<kernel_shape = [2,2]>(c) y = Add(x, m) }");
   INFO(outcome.text());
   REQUIRE(outcome.graph);
-  CHECK(outline(*outcome.graph) == "LayerNormalization[x,s] ReduceMean[x] InvStdDev[x]");
+  CHECK(outcome.graph->operators().size() == 1);
+  CHECK(outcome.graph->tensor(outcome.graph->outputs()[1]).constant->as_int64(0) == 2);
 }
 
 TEST_CASE("shape computations are folded away", "[onnx][fold]") {

@@ -70,10 +70,10 @@ Graph with_seeded_weights(const Graph& graph, std::uint32_t seed) {
       }
       operands.back() = at;
     }
-    const GraphTensor& output = graph.tensor(op.output);
+    const GraphTensor& output = graph.tensor(op.first_output());
     const OpId added = builder.add_operator(op.kind, op.name, op.attributes, std::move(operands), output.name,
                                             output.type, output.shape, op.origins);
-    moved[op.output.index()] = builder.op(added).output;
+    moved[op.first_output().index()] = builder.op(added).first_output();
   }
   for (const TensorId output : graph.outputs()) builder.mark_output(moved[output.index()].value());
   return std::move(builder).build();

@@ -29,8 +29,8 @@ void compare_not_finite(Case c) {
   for (std::size_t i = 0; i < values.size(); i += 7) values[i] = not_finite[i % 3];
   c.operands[0] = Tensor::of_floats(c.operands[0]->shape(), values);
   const Graph graph = graph_of(c);
-  const Tensor fast = run_operator(graph, OpId(0), c.operands, ReferenceMode::onednn);
-  const Tensor slow = run_operator(graph, OpId(0), c.operands, ReferenceMode::plain);
+  const Tensor fast = run_operator(graph, OpId(0), c.operands, ReferenceMode::onednn).front();
+  const Tensor slow = run_operator(graph, OpId(0), c.operands, ReferenceMode::plain).front();
   INFO("with NaN and infinities: " << to_text(c));
   int misplaced = 0;
   for (std::int64_t i = 0; i < slow.size(); ++i) {
@@ -50,7 +50,7 @@ void compare(const Case& c, Agreement& agreement) {
   const auto fast = reference::run_by_onednn({graph.op(OpId(0)), c.operands, output.type, output.shape});
   if (!fast) return;
   ++agreement.by_onednn;
-  const Tensor slow = run_operator(graph, OpId(0), c.operands, ReferenceMode::plain);
+  const Tensor slow = run_operator(graph, OpId(0), c.operands, ReferenceMode::plain).front();
   INFO(to_text(c));
   REQUIRE(fast->shape() == slow.shape());
   double largest = 1;

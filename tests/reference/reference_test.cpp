@@ -97,7 +97,7 @@ const std::vector<float> special_values = {nan_value, inf, -inf,   0.0F, -0.0F, 
 Tensor value_of(const std::string& kind, const Attributes& attributes, const std::vector<Tensor>& operands) {
   Case c{kind, attributes, {}};
   for (const Tensor& operand : operands) c.operands.emplace_back(operand);
-  return run_operator(graph_of(c), OpId(0), c.operands, ReferenceMode::onednn);
+  return run_operator(graph_of(c), OpId(0), c.operands, ReferenceMode::onednn).front();
 }
 
 Tensor floats(const std::vector<float>& values) {

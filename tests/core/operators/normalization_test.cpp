@@ -55,6 +55,16 @@ TEST_CASE("LayerNormalization over the last axes", "[LayerNormalization]") {
         "[shape-mismatch] shapes [2,2] and [3] do not broadcast");
 }
 
+TEST_CASE("LayerNormalization's mean and inverse deviation keep the axes normalised over", "[LayerNormalization]") {
+  const Tensor x = floats({2, 2}, {1, 3, 10, 30});
+  const auto outputs = run_outputs("LayerNormalization", {{"epsilon", 0.0}}, {x, floats({2}, {2, 1})}, 3);
+  check_floats(outputs[0], {2, 2}, {-2, 1, -2, 1});
+  check_floats(outputs[1], {2, 1}, {2, 20});
+  check_floats(outputs[2], {2, 1}, {1, 0.1});
+  const auto mean_only = run_outputs("LayerNormalization", {{"axis", std::int64_t{0}}}, {x, counting({2})}, 2);
+  check_floats(mean_only[1], {1, 1}, {11});
+}
+
 TEST_CASE("InvStdDev is LayerNormalization's third output", "[InvStdDev]") {
   check_floats(run("InvStdDev", {{"epsilon", 0.0}}, {floats({2, 2}, {1, 3, 10, 30})}), {2, 1}, {1, 0.1});
   check_floats(run("InvStdDev", {{"axis", std::int64_t{0}}, {"epsilon", 3.0}}, {floats({2, 1}, {1, 3})}), {1, 1},

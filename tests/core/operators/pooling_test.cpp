@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "run_operator.h"
 
@@ -10,6 +11,29 @@ namespace {
 const Ints two = {2};
 const Ints three = {3};
 }  // namespace
+
+TEST_CASE("MaxPool's indices count the elements of its operand", "[MaxPool]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto indices = [](Shape shape, std::vector<float> x, Attributes attributes) {
+    return run_outputs("MaxPool", attributes, {floats(std::move(shape), std::move(x))}, 2);
+  };
+  const Attributes windows = {{"kernel_shape", Ints{2, 2}}};
+  const auto two_images = indices({1, 2, 2, 3}, {1, 5, 2, 3, 4, 6, 9, 0, 0, 0, 0, 8}, windows);
+  check_floats(two_images[0], {1, 2, 1, 2}, {5, 6, 9, 8});
+  check_integers(two_images[1], ElementType::i64, {1, 2, 1, 2}, {1, 5, 6, 11});
+  // The first of equals, and column by column.
+  check_integers(indices({1, 1, 2, 2}, {7, 7, 7, 7}, windows)[1], ElementType::i64, {1, 1, 1, 1}, {0});
+  Attributes columns = windows;
+  columns["storage_order"] = std::int64_t{1};
+  check_integers(indices({1, 1, 2, 3}, {0, 0, 0, 0, 1, 0}, columns)[1], ElementType::i64, {1, 1, 1, 2}, {3, 3});
+  // What lies outside is never meant, also where nothing is larger; a NaN is the largest.
+  Attributes padded = windows;
+  padded["pads"] = Ints{1, 1, 0, 0};
+  constexpr float low = -std::numeric_limits<float>::infinity();
+  check_integers(indices({1, 1, 1, 2}, {low, low}, padded)[1], ElementType::i64, {1, 1, 1, 2}, {0, 0});
+  check_integers(indices({1, 1, 2, 2}, {1, 2, static_cast<float>(nan), 3}, windows)[1], ElementType::i64, {1, 1, 1, 1},
+                 {2});
+}
 
 TEST_CASE("MaxPool takes the largest of each window, padding never", "[MaxPool]") {
   const Tensor x = floats({1, 1, 4}, {-1, -2, -3, -4});

@@ -67,6 +67,29 @@ Tensor run(const std::string& kind, const Attributes& attributes, const Operands
   return evaluate(define(kind, attributes, operands).list, inputs).back();
 }
 
+std::vector<Tensor> run_outputs(const std::string& kind, const Attributes& attributes, const Operands& operands,
+                                std::size_t slots) {
+  Operator op = operator_of(kind, attributes);
+  for (std::size_t slot = 0; slot < slots; ++slot) op.outputs.emplace_back(TensorId(slot));
+  Diagnostics diagnostics;
+  const auto definition = define_operator(op, stage_tensors(operands), {}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(definition);
+  INFO(to_text(definition->list));
+  CHECK(verify(definition->list).value_or("fine") == "fine");
+  std::vector<Tensor> inputs;
+  for (const auto& operand : operands) {
+    if (operand) inputs.push_back(*operand);
+  }
+  const std::vector<Tensor> all = evaluate(definition->list, inputs);
+  std::vector<Tensor> outputs;
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const StageTensor& tensor = result_tensor(*definition, slot);
+    outputs.push_back(all[static_cast<std::size_t>(&tensor - definition->list.tensors.data())]);
+  }
+  return outputs;
+}
+
 std::string refusal(const std::string& kind, const Attributes& attributes, const Operands& operands) {
   Diagnostics diagnostics;
   const auto definition = define_operator(operator_of(kind, attributes), stage_tensors(operands), {}, diagnostics);

@@ -21,6 +21,9 @@ Tensor counting(Shape shape, float factor = 1);
 
 /// Defines, verifies and evaluates; fails the test if any of that is refused.
 Tensor run(const std::string& kind, const Attributes& attributes, const Operands& operands);
+/// The same of an operator with all outputs up to `slots`.
+std::vector<Tensor> run_outputs(const std::string& kind, const Attributes& attributes, const Operands& operands,
+                                std::size_t slots);
 OperatorDefinition define(const std::string& kind, const Attributes& attributes, const Operands& operands);
 /// The diagnostics of an operator that must be refused, "[code] message" a line.
 std::string refusal(const std::string& kind, const Attributes& attributes, const Operands& operands);

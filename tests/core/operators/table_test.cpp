@@ -23,7 +23,11 @@ std::string table_text() {
       const bool is_optional = slot >= static_cast<std::size_t>(row.required_operands) && row.operands[slot] != "…";
       operands += (slot == 0 ? "" : ", ") + std::string(row.operands[slot]) + (is_optional ? "?" : "");
     }
-    text += "**" + std::string(row.name) + "**(" + operands + "): " + std::string(row.summary) + "\n\n";
+    std::string results;
+    for (std::size_t slot = 0; row.results.size() > 1 && slot < row.results.size(); ++slot) {
+      results += (slot == 0 ? " → " : ", ") + std::string(row.results[slot]) + (slot == 0 ? "" : "?");
+    }
+    text += "**" + std::string(row.name) + "**(" + operands + ")" + results + ": " + std::string(row.summary) + "\n\n";
     for (const AttributeRow& attribute : row.attributes) {
       text += "* `" + std::string(attribute.name) + "` " + std::string(attribute.type) +
               (attribute.required ? ", required: " : ": ") + std::string(attribute.summary) + "\n";

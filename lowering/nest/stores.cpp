@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/nest/stores.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stowage {
+namespace {
+
+/// The iterator with which an axis moves one to one; nothing where tiles of the axis overlap or leave gaps.
+std::optional<int> iterator_along(const GroupModel& model, int stage, int axis) {
+  const AxisDemand& demand = model.demands[static_cast<std::size_t>(stage)][static_cast<std::size_t>(axis)];
+  if (!demand.exact || !(demand.window == Interval{0, 0})) return std::nullopt;
+  for (const VarId variable : variables_of(demand.tile)) {
+    const ModelIterator& iterator = model.iterators[variable.index()];
+    const Axis& of_stage = model.list->stages[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)];
+    const bool is_axis = demand.tile.is_variable(variable) && iterator.spatial && iterator.extent == of_stage.extent;
+    return is_axis ? std::optional(static_cast<int>(variable.index())) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Tiles of the root make up tiles of the stage.
+std::optional<Decision> check_tiles(const GroupModel& model, const ModelBuffer& stored) {
+  const Stage& stage = model.list->stages[static_cast<std::size_t>(stored.stage)];
+  std::set<int> seen;
+  for (int axis = 0; axis < stage.spatial; ++axis) {
+    if (stage.axes[static_cast<std::size_t>(axis)].extent == 1) continue;
+    const auto iterator = iterator_along(model, stored.stage, axis);
+    if (iterator && seen.insert(*iterator).second) continue;
+    return Decision::refuse("schedule", fmt::format("{} is stored, but its readers want other parts of it than tiles "
+                                                    "side by side along {}",
+                                                    stored.name, stage.axes[static_cast<std::size_t>(axis)].name));
+  }
+  if (!stored.padding) return std::nullopt;
+  return Decision::refuse("schedule", fmt::format("{} is stored, but a reader looks outside of it", stored.name));
+}
+
+/// The main stage and its tail are complete inside all spatial loops, earlier ones at their place.
+std::vector<int> loops_around(const GroupModel& model, const ReadSchedule& schedule, std::size_t b) {
+  const ModelBuffer& stored = model.buffers[b];
+  if (stored.stage == model.main || model.in_tail[static_cast<std::size_t>(stored.stage)]) {
+    return {schedule.main.begin(), schedule.main.begin() + schedule.spatial_loops};
+  }
+  std::vector<int> around = path_of(model, schedule.order, stored);
+  around.resize(static_cast<std::size_t>(schedule.depth[b]));
+  return around;
+}
+
+}  // namespace
+
+std::optional<Decision> check_stores(const GroupModel& model, const ReadSchedule& schedule) {
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    const ModelBuffer& stored = model.buffers[b];
+    if (stored.kind != ModelBuffer::Kind::output || stored.stage == model.root) continue;
+    if (auto refused = check_tiles(model, stored)) return refused;
+    const std::set<int> own = stored.all_iterators();
+    for (const ParallelSplit& split : schedule.parallel) {
+      if (split.parts == 1 || own.contains(model.iterator_named(split.iterator).value())) continue;
+      return Decision::refuse("schedule", fmt::format("parallel: {} is split over cores, each of which would store the "
+                                                      "same elements of {}",
+                                                      split.iterator, stored.name));
+    }
+    for (const int l : loops_around(model, schedule, b)) {
+      if (own.contains(schedule.loop(l).iterator)) continue;
+      return Decision::refuse("schedule",
+                              fmt::format("order: the loop {} stands outside of one that moves {}, which would be "
+                                          "stored again in each of its trips",
+                                          schedule.loop(l).name, stored.name));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace stowage
