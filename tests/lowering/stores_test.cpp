@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "fusion/groups/group.h"
 #include "lowering/interpret/interpret.h"
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/nest/plan.h"
