@@ -105,6 +105,24 @@ const std::map<std::string, std::vector<Inside>> insides = {
       {"tool",
        {"backend", "batch", "diff", "files", "json", "networks", "page", "report", "run", "session", "store",
         "text"}}}},
+    {"inspector",
+     {{"desktop", {}},
+      {"look", {}},
+      {"state", {"look"}},
+      {"code", {"look", "state"}},
+      {"draw", {"look", "state"}},
+      {"tables", {"draw", "look", "state"}},
+      {"compare", {"code", "state", "tables"}},
+      {"cost", {"draw", "look", "state"}},
+      {"fusion", {"draw", "look", "state", "tables"}},
+      {"graph", {"draw", "look", "state"}},
+      {"ldm", {"draw", "look", "state"}},
+      {"replay", {"draw", "look", "state"}},
+      {"whatif", {"draw", "look", "state"}},
+      {"panes",
+       {"code", "compare", "cost", "draw", "fusion", "graph", "ldm", "look", "replay", "state", "tables", "whatif"}},
+      {"window", {"look", "panes", "state"}},
+      {"", {"panes", "window"}}}},  // the program itself
 };
 
 TEST_CASE("folders inside of a component depend on each other in one direction only", "[house]") {
