@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/prune.h"
 
+#include <algorithm>
+
 namespace stowage::onnx_import {
 namespace {
 
@@ -17,6 +19,21 @@ std::vector<bool> needed_operators(const Graph& graph) {
     }
   }
   return needed;
+}
+
+/// Its outputs but those beside the first that nothing needed reads.
+std::vector<std::optional<OutputTensor>> needed_outputs(const Graph& graph, const Operator& op,
+                                                        const std::vector<bool>& needed) {
+  auto outputs = output_tensors(graph, op);
+  for (std::size_t slot = 1; slot < outputs.size(); ++slot) {
+    if (!op.outputs[slot]) continue;
+    const GraphTensor& tensor = graph.tensor(*op.outputs[slot]);
+    const bool is_read = std::any_of(tensor.consumers.begin(), tensor.consumers.end(),
+                                     [&](OpId reader) { return needed[reader.index()]; });
+    if (!is_read && !tensor.is_output) outputs[slot].reset();
+  }
+  while (!outputs.back()) outputs.pop_back();
+  return outputs;
 }
 
 }  // namespace
@@ -42,9 +59,10 @@ Graph without_unused(const Graph& graph) {
       operands.back() = at;
     }
     const OpId added = builder.add_operator(op.kind, op.name, op.attributes, std::move(operands),
-                                            output_tensors(graph, op), op.origins);
+                                            needed_outputs(graph, op, needed), op.origins);
     for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
-      if (op.outputs[slot]) moved[op.outputs[slot]->index()] = builder.op(added).outputs[slot];
+      if (slot < builder.op(added).outputs.size() && op.outputs[slot])
+        moved[op.outputs[slot]->index()] = builder.op(added).outputs[slot];
     }
   }
   for (const TensorId output : graph.outputs()) builder.mark_output(moved[output.index()].value());

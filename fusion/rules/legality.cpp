@@ -96,6 +96,12 @@ Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
       const bool is_new = std::find(outside.begin(), outside.end(), reader) == outside.end();
       if (is_new && !holds(group, reader)) outside.push_back(reader);
     }
+    // Of several outputs one may be read while another is not; nothing would store that.
+    if (result.consumers.empty() && outputs_of(graph.op(*result.producer)).size() > 1) {
+      found.add(fmt::format("{}, a result of {}, is read by nobody in the group", result.name,
+                            graph.op(*result.producer).name),
+                {});
+    }
     if (outside.empty()) continue;
     found.add(fmt::format("{}, the result of {}, is also read by {} outside the group", result.name,
                           graph.op(*result.producer).name, listed(graph, outside)),

@@ -74,7 +74,7 @@ TEST_CASE("a stored step that lacks an output of its operator is damaged") {
   write_text("several/plan.json", plan.dump(1));
   const ToolRun run = run_stowage({"explain", "several"});
   CHECK(run.code == 1);
-  CHECK(run.err.find("deviation stays inside, but is an output of the network") != std::string::npos);
+  CHECK(run.err.find("its outputs are not its last operator's") != std::string::npos);
 }
 
 }  // namespace stowage::test

@@ -215,6 +215,14 @@ TEST_CASE("LayerNormalization's mean and inverse deviation are outputs of it, or
   CHECK(outline(*without.graph) == "ReduceMean[x] InvStdDev[x]");
 }
 
+TEST_CASE("outputs that only unused operators read are left out", "[onnx][forms]") {
+  const auto outcome = import_text(
+      "g (float[1,1,4,4] x) => (float[1,1,3,3] y) { y, i = MaxPool<kernel_shape = [2,2]>(x) unused = Neg(i) }", 13);
+  INFO(outcome.text());
+  REQUIRE(outcome.graph);
+  CHECK(only_operator(outcome).outputs.size() == 1);
+}
+
 TEST_CASE("several outputs of constants are folded away", "[onnx][fold]") {
   const auto outcome = import_text(
       "g (float[1,1,1,1] x, int64[1,1,1,1] k) => (float[1,1,1,1] y, int64[1,1,1,1] j) {"
