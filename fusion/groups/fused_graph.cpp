@@ -90,7 +90,10 @@ class FusedVerifier {
   }
 
   std::optional<std::string> check_results(const FusedOperator& group, const std::set<OpId>& members) const {
-    if (!is_horizontal(group) && group.results != results_of_operator(graph_.op(group.operators.back()))) {
+    const bool is_stacked = !group.parameters.empty() || std::any_of(group.results.begin(), group.results.end(),
+                                                                     [](const TensorStack& r) { return r.joins(); });
+    if (!is_horizontal(group) && !is_stacked &&
+        group.results != results_of_operator(graph_.op(group.operators.back()))) {
       return outputs_of(graph_.op(group.operators.back())).size() == 1 ? "its output is not its last operator's"
                                                                        : "its outputs are not its last operator's";
     }

@@ -97,7 +97,7 @@ Problem inner_use(const GraphFacts& facts, const FusedOperator& group) {
       if (is_new && !holds(group, reader)) outside.push_back(reader);
     }
     // Of several outputs one may be read while another is not; nothing would store that.
-    if (result.consumers.empty() && outputs_of(graph.op(*result.producer)).size() > 1) {
+    if (result.consumers.empty() && !result.is_output && outputs_of(graph.op(*result.producer)).size() > 1) {
       found.add(fmt::format("{}, a result of {}, is read by nobody in the group", result.name,
                             graph.op(*result.producer).name),
                 {});

@@ -57,9 +57,9 @@ TEST_CASE("an operator whose second result is needed outside ends its group") {
   CHECK(broken_rules(PoolNet(Indices::output).graph, pool_inside) == "network-output ");
   CHECK(broken_rules(PoolNet(Indices::read).graph, pool_inside) == "inner-use ");
   // The indices would be computed, and neither stored nor read.
-  Net net;
-  const auto pool = net.several("MaxPool", "pool", {net.input("x", {1, 3, 6, 6})}, 2, windows);
-  CHECK(broken_rules(net.done({net.op("Relu", "relu", {pool[0]})}), pool_inside) == "inner-use ");
+  Net unread;
+  const auto pool = unread.several("MaxPool", "pool", {unread.input("x", {1, 3, 6, 6})}, 2, windows);
+  CHECK(broken_rules(unread.done({unread.op("Relu", "relu", {pool[0]})}), pool_inside) == "inner-use ");
   const std::vector<std::pair<std::string, std::string>> pool_last = {{"conv", "producer"}, {"pool", "anchor"}};
   for (const Indices indices : {Indices::output, Indices::read}) {
     const PoolNet net(indices);
