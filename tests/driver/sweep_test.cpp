@@ -177,6 +177,7 @@ TEST_CASE("a knee is where more gains less than a hundredth") {
   CHECK(knee({1000, 995, 989, 983}) == 2);  // small steps add up
   CHECK(knee({500, 600, 700}) == 0);
   CHECK(knee({500, 600, 400, 400}) == 2);
+  CHECK(knee({500, 300, 500}) == 1);
   CHECK(knee({500, 500}) == 0);
 }
 
