@@ -311,8 +311,17 @@ std::string say(const SplitsLeftOut& left_out, const GroupNames&) {
 }
 
 std::string say(const NeighboursPlanned& climbed, const GroupNames& names) {
-  return fmt::format("from {} on, {} neighbouring buffer sizes and loop orders were planned; the best takes {} cycles",
+  return fmt::format("from {} on, {} neighbouring plans were made; the best takes {} cycles",
                      split_text(climbed.split, names), climbed.planned, grouped_digits(climbed.cycles));
+}
+
+std::string say(const SlotsTried& tried, const GroupNames& names) {
+  const std::string slots =
+      tried.buffers.empty()
+          ? "one slot for every tensor"
+          : fmt::format("two slots for {}, moved while something is computed", joined(tried.buffers, names));
+  return fmt::format("{}: {}: {} instead of {} cycles", split_text(tried.split, names), slots,
+                     grouped_digits(tried.cycles), grouped_digits(tried.before_cycles));
 }
 
 std::string say(const PlanImproved& improved, const GroupNames& names) {

@@ -53,7 +53,9 @@ KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target
   para = "para";  // "para" is reserved in the pools, so that it is free here
   para_reply = members.take("reply_para");
   name_dma(*this);
-  for (auto& [id, names] : dma) names.reply = members.take(names.reply);
+  for (auto* all : {&dma, &by_slots}) {
+    for (auto& [key, names] : *all) names.reply = members.take(names.reply);
+  }
 }
 
 Interval KernelContext::range(VarId variable) const {
@@ -86,16 +88,24 @@ Interval KernelContext::bounds_of(const IndexExpr& e) const {
   return bounds(e, [this](VarId v) { return range(v); });
 }
 
-std::string KernelContext::element(int buffer, const std::vector<std::string>& local) const {
-  const Buffer& held = nest.buffers[static_cast<std::size_t>(buffer)];
+std::string KernelContext::box(const BufferUse& use) {
+  const Buffer& held = nest.buffers[static_cast<std::size_t>(use.buffer)];
+  std::string text = "ldm->" + buffers[static_cast<std::size_t>(use.buffer)];
+  if (held.slots > 1) text += fmt::format("[{}]", index(use.slot));
+  if (held.pitch > 0) text += ".box";
+  return text;
+}
+
+std::string KernelContext::element(const BufferUse& use, const std::vector<std::string>& local) {
+  const Buffer& held = nest.buffers[static_cast<std::size_t>(use.buffer)];
   check(local.size() == held.extents.size(), "a buffer is indexed with another rank than it has");
-  std::string text = "ldm->" + buffers[static_cast<std::size_t>(buffer)];
+  std::string text = box(use);
   for (const std::string& index : local) text += fmt::format("[{}]", index);
   if (local.empty()) text += "[0]";
   return text;
 }
 
-std::string KernelContext::first_element(int buffer) const {
+std::string KernelContext::first_element(int buffer) {
   check(buffer >= 0 && static_cast<std::size_t>(buffer) < nest.buffers.size(),
         "the value of a buffer that is not there");
   return element(buffer, std::vector<std::string>(nest.buffers[static_cast<std::size_t>(buffer)].extents.size(), "0"));

@@ -234,10 +234,7 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
     const auto found = origin.find({file, line});
     if (found == origin.end()) continue;  // the parameter struct
     const int step = found->second.step;
-    const Stmt* stmt =
-        find_statement(program.steps[static_cast<std::size_t>(step)].plan()->nest, found->second.statement);
-    const auto* wait = std::get_if<Wait>(&stmt->node);
-    DmaTotals& sum = run.counts[{step, wait != nullptr ? wait->dma : stmt->id}];
+    DmaTotals& sum = run.counts[{step, found->second.statement}];
     sum.transfers += totals.transfers;
     sum.operations += totals.operations;
     sum.bytes += totals.bytes;
