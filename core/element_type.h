@@ -11,6 +11,11 @@ namespace stowage {
 
 enum class ElementType : std::uint8_t { f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean, f16, bf16 };
 
+inline constexpr ElementType all_element_types[] = {
+    ElementType::f32,     ElementType::f64, ElementType::i8,  ElementType::i16, ElementType::i32,
+    ElementType::i64,     ElementType::u8,  ElementType::u16, ElementType::u32, ElementType::u64,
+    ElementType::boolean, ElementType::f16, ElementType::bf16};
+
 /// Bytes of one element in memory; boolean takes one byte and holds 0 or 1.
 int byte_size(ElementType type);
 bool is_float(ElementType type);

@@ -26,129 +26,222 @@ constexpr std::array<std::string_view, 1> built_in_names = {"sw26010"};
 
 bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
-void read_bandwidth(TomlTable& table, Target& target) {
-  std::vector<TomlTable> points = table.tables("dma_bandwidth", Need::required);
+/// Keys of Athread's machines as they were written when all of them stood side by side.
+constexpr std::array<MovedKey, 15> keys_once = {{{"cores", "cores", "count"},
+                                                 {"mesh_rows", "cores", "mesh_rows"},
+                                                 {"mesh_columns", "cores", "mesh_columns"},
+                                                 {"vector_lanes", "cores", "vector_lanes"},
+                                                 {"vector_flops_per_cycle", "cores", "vector_flops_per_cycle"},
+                                                 {"scalar_flops_per_cycle", "cores", "scalar_flops_per_cycle"},
+                                                 {"launch_seconds", "cores", "launch_seconds"},
+                                                 {"ldm_bytes", "ldm", "bytes"},
+                                                 {"ldm_reserved", "ldm", "reserved"},
+                                                 {"ldm_alignment", "ldm", "alignment"},
+                                                 {"dram_line_bytes", "main_memory", "line_bytes"},
+                                                 {"good_block_bytes", "dma", "good_block_bytes"},
+                                                 {"dma_alignment", "dma", "alignment"},
+                                                 {"dma_startup_cycles", "dma", "startup_cycles"},
+                                                 {"dma_bandwidth", "dma", "bandwidth"}}};
+
+/// The tables of an Athread machine's file.
+struct AthreadTables {
+  TomlTable main_memory;
+  TomlTable ldm;
+  TomlTable cores;
+  TomlTable dma;
+};
+
+std::optional<AthreadTables> tables_of(TomlTable& table) {
+  auto main_memory = table.table("main_memory", Need::required);
+  auto ldm = table.table("ldm", Need::required);
+  auto cores = table.table("cores", Need::required);
+  auto dma = table.table("dma", Need::required);
+  if (!main_memory || !ldm || !cores || !dma) return std::nullopt;
+  return AthreadTables{*std::move(main_memory), *std::move(ldm), *std::move(cores), *std::move(dma)};
+}
+
+void read_bandwidth(TomlTable& table, std::vector<BandwidthPoint>& bandwidth) {
+  std::vector<TomlTable> points = table.tables("bandwidth", Need::required);
   for (TomlTable& row : points) {
     BandwidthPoint point;
     const bool has_block = row.read("block_bytes", point.block_bytes, {1, gibibyte}, Need::required);
     const bool has_rate = row.read("bytes_per_second", point.bytes_per_second, 1.0, 1e15, Need::required);
     row.finish();
     if (!has_block || !has_rate) continue;
-    if (!target.dma_bandwidth.empty() && point.block_bytes <= target.dma_bandwidth.back().block_bytes) {
+    if (!bandwidth.empty() && point.block_bytes <= bandwidth.back().block_bytes) {
       row.error("not-ascending", "block_bytes",
-                fmt::format("{} follows {}, but the points of 'dma_bandwidth' ascend by block_bytes", point.block_bytes,
-                            target.dma_bandwidth.back().block_bytes));
+                fmt::format("{} follows {}, but the points of 'dma.bandwidth' ascend by block_bytes", point.block_bytes,
+                            bandwidth.back().block_bytes));
       continue;
     }
-    target.dma_bandwidth.push_back(point);
+    bandwidth.push_back(point);
   }
-  if (points.empty() && table.has("dma_bandwidth")) {
-    table.error("out-of-range", "dma_bandwidth", "'dma_bandwidth' has no point, at least one was wanted");
+  if (points.empty() && table.has("bandwidth")) {
+    table.error("out-of-range", "bandwidth", "'dma.bandwidth' has no point, at least one was wanted");
   }
 }
 
-void check_alignment(TomlTable& table, std::string_view key, std::int64_t value, const Target& target) {
-  // Elements of 8 bytes and pointers lie in the LDM, and main memory is allocated at no smaller multiple.
+/// One number for elements of every type, or a table of them by type, where `other` is that of types not named.
+void read_rate(TomlTable& table, std::string_view key, Rate& rate) {
+  constexpr double low = 1e-3;
+  constexpr double high = 1e6;
+  double of_others = 1;
+  if (!table.is_table(key)) {
+    if (table.read(key, of_others, low, high, Need::required)) rate = Rate(of_others);
+    return;
+  }
+  TomlTable by_type = *table.table(key);
+  by_type.read("other", of_others, low, high, Need::required);
+  rate = Rate(of_others);
+  for (const ElementType type : all_element_types) {
+    double of_type = 0;
+    if (by_type.read(name_of(type), of_type, low, high)) rate.set(type, of_type);
+  }
+  by_type.finish();
+}
+
+void read_athread(AthreadTables& tables, Target& target) {
+  const Need required = Need::required;
+  tables.main_memory.read("line_bytes", target.main_memory.line_bytes, {1, 1 << 20}, required);
+  tables.main_memory.finish();
+  tables.ldm.read("bytes", target.ldm.bytes, {64, gibibyte}, required);
+  tables.ldm.read("reserved", target.ldm.reserved, {0, gibibyte}, required);
+  tables.ldm.read("alignment", target.ldm.alignment, {1, 4096}, required);
+  tables.ldm.finish();
+  tables.cores.read("count", target.cores.count, {1, 4096}, required);
+  tables.cores.read("mesh_rows", target.cores.mesh_rows, {1, 64}, required);
+  tables.cores.read("mesh_columns", target.cores.mesh_columns, {1, 64}, required);
+  tables.cores.read("vector_lanes", target.cores.vector_lanes, {1, 64}, required);
+  read_rate(tables.cores, "vector_flops_per_cycle", target.cores.vector_flops_per_cycle);
+  read_rate(tables.cores, "scalar_flops_per_cycle", target.cores.scalar_flops_per_cycle);
+  tables.cores.read("launch_seconds", target.cores.launch_seconds, 0.0, 10.0, required);
+  tables.cores.finish();
+  tables.dma.read("good_block_bytes", target.dma.good_block_bytes, {1, gibibyte}, required);
+  tables.dma.read("alignment", target.dma.alignment, {1, 4096}, required);
+  tables.dma.read("startup_cycles", target.dma.startup_cycles, 0.0, 1e9, required);
+  read_bandwidth(tables.dma, target.dma.bandwidth);
+  tables.dma.finish();
+}
+
+/// Of a size to which something is aligned that elements of 8 bytes and pointers lie in, and that DMA moves.
+void check_alignment(TomlTable& table, std::string_view key, std::string_view full_name, std::int64_t value,
+                     const Target& target) {
+  // Main memory is allocated at no smaller multiple.
   constexpr std::int64_t least = 8;
   if (value < least) {
-    table.error(
-        "alignment-too-small", key,
-        fmt::format("'{}' is {}, at least {} was wanted: elements have up to {} bytes", key, value, least, least));
-  } else if (value < target.dma_alignment) {
     table.error("alignment-too-small", key,
-                fmt::format("'{}' is {}, at least the {} of 'dma_alignment' were wanted: what it aligns, DMA moves",
-                            key, value, target.dma_alignment));
+                fmt::format("'{}' is {}, at least {} was wanted: elements have up to {} bytes", full_name, value, least,
+                            least));
+  } else if (value < target.dma.alignment) {
+    table.error("alignment-too-small", key,
+                fmt::format("'{}' is {}, at least the {} of 'dma.alignment' were wanted: what it aligns, DMA moves",
+                            full_name, value, target.dma.alignment));
   }
-}
-
-void read_athread(TomlTable& table, Target& target) {
-  const Need required = Need::required;
-  table.read("cores", target.cores, {1, 4096}, required);
-  table.read("mesh_rows", target.mesh_rows, {1, 64}, required);
-  table.read("mesh_columns", target.mesh_columns, {1, 64}, required);
-  table.read("clock_hz", target.clock_hz, 1e3, 1e12, required);
-  table.read("vector_lanes", target.vector_lanes, {1, 64}, required);
-  table.read("vector_flops_per_cycle", target.vector_flops_per_cycle, 1e-3, 1e6, required);
-  table.read("scalar_flops_per_cycle", target.scalar_flops_per_cycle, 1e-3, 1e6, required);
-  table.read("ldm_bytes", target.ldm_bytes, {64, gibibyte}, required);
-  table.read("ldm_reserved", target.ldm_reserved, {0, gibibyte}, required);
-  table.read("ldm_alignment", target.ldm_alignment, {1, 4096}, required);
-  table.read("good_block_bytes", target.good_block_bytes, {1, gibibyte}, required);
-  table.read("dma_alignment", target.dma_alignment, {1, 4096}, required);
-  table.read("dram_line_bytes", target.dram_line_bytes, {1, 1 << 20}, required);
-  table.read("dma_startup_cycles", target.dma_startup_cycles, 0.0, 1e9, required);
-  table.read("launch_seconds", target.launch_seconds, 0.0, 10.0, required);
-  read_bandwidth(table, target);
 }
 
 /// Relations between keys that are right by themselves.
-void check_relations(TomlTable& table, const Target& target) {
-  if (target.cores > target.mesh_rows * target.mesh_columns) {
-    table.error("too-many-cores", "cores",
-                fmt::format("'cores' is {}, but the mesh of {} x {} has {}", target.cores, target.mesh_rows,
-                            target.mesh_columns, target.mesh_rows * target.mesh_columns));
+void check_relations(AthreadTables& tables, const Target& target) {
+  const Cores& cores = target.cores;
+  if (cores.count > cores.mesh_rows * cores.mesh_columns) {
+    tables.cores.error("too-many-cores", "count",
+                       fmt::format("'cores.count' is {}, but the mesh of {} x {} has {}", cores.count, cores.mesh_rows,
+                                   cores.mesh_columns, cores.mesh_rows * cores.mesh_columns));
   }
-  if (target.ldm_reserved >= target.ldm_bytes) {
-    table.error("no-ldm-left", "ldm_reserved",
-                fmt::format("'ldm_reserved' is {}, which leaves nothing of the {} bytes of 'ldm_bytes'",
-                            target.ldm_reserved, target.ldm_bytes));
+  if (target.ldm.reserved >= target.ldm.bytes) {
+    tables.ldm.error("no-ldm-left", "reserved",
+                     fmt::format("'ldm.reserved' is {}, which leaves nothing of the {} bytes of 'ldm.bytes'",
+                                 target.ldm.reserved, target.ldm.bytes));
   }
-  for (const auto& [key, value] : {std::pair<std::string_view, std::int64_t>{"ldm_alignment", target.ldm_alignment},
-                                   {"dma_alignment", target.dma_alignment},
-                                   {"dram_line_bytes", target.dram_line_bytes}}) {
-    if (!is_power_of_two(value)) {
-      table.error("not-a-power-of-two", key, fmt::format("'{}' is {}, a power of two was wanted", key, value));
-    } else if (key != "dma_alignment") {
-      check_alignment(table, key, value, target);
+  struct Alignment {
+    TomlTable& table;
+    std::string_view key;
+    std::string_view full_name;
+    std::int64_t value;
+  };
+  for (Alignment& alignment : std::array<Alignment, 3>{
+           {{tables.ldm, "alignment", "ldm.alignment", target.ldm.alignment},
+            {tables.dma, "alignment", "dma.alignment", target.dma.alignment},
+            {tables.main_memory, "line_bytes", "main_memory.line_bytes", target.main_memory.line_bytes}}}) {
+    if (!is_power_of_two(alignment.value)) {
+      alignment.table.error("not-a-power-of-two", alignment.key,
+                            fmt::format("'{}' is {}, a power of two was wanted", alignment.full_name, alignment.value));
+    } else if (alignment.full_name != "dma.alignment") {
+      check_alignment(alignment.table, alignment.key, alignment.full_name, alignment.value, target);
     }
   }
-  if (target.vector_lanes != 1 && target.vector_lanes != lanes_of_floatv4) {
-    table.error(
+  if (cores.vector_lanes != 1 && cores.vector_lanes != lanes_of_floatv4) {
+    tables.cores.error(
         "unsupported-lanes", "vector_lanes",
-        fmt::format("'vector_lanes' is {}, but code is emitted for {} lanes (floatv4) or for 1 (plain loops) only",
-                    target.vector_lanes, lanes_of_floatv4));
+        fmt::format(
+            "'cores.vector_lanes' is {}, but code is emitted for {} lanes (floatv4) or for 1 (plain loops) only",
+            cores.vector_lanes, lanes_of_floatv4));
   }
 }
 
 std::vector<std::string> bandwidth_points(const Target& target) {
   std::vector<std::string> points;
-  for (const BandwidthPoint& point : target.dma_bandwidth) {
+  for (const BandwidthPoint& point : target.dma.bandwidth) {
     points.push_back(
         fmt::format("{{ block_bytes = {}, bytes_per_second = {} }}", point.block_bytes, point.bytes_per_second));
   }
   return points;
 }
 
-/// Every key of a target's file with its value as TOML, on one line.
-std::vector<std::pair<std::string, std::string>> target_values(const Target& target) {
-  std::vector<std::pair<std::string, std::string>> values;
-  const auto add = [&](std::string_view key, const auto& value) { values.emplace_back(key, fmt::format("{}", value)); };
+std::string rate_text(const Rate& rate) {
+  if (rate.own().empty()) return fmt::format("{}", rate.of_others());
+  std::string text = "{ ";
+  for (const auto& [type, of_type] : rate.own()) text += fmt::format("{} = {}, ", name_of(type), of_type);
+  return text + fmt::format("other = {} }}", rate.of_others());
+}
+
+/// A key of a target's file with its value as TOML on one line.
+struct TargetValue {
+  std::string table;  ///< "" for keys that stand in none
+  std::string key;
+  std::string value;
+
+  [[nodiscard]] std::string full_name() const { return table.empty() ? key : table + "." + key; }
+};
+
+constexpr std::string_view bandwidth_key = "bandwidth";
+
+/// All of them, in the order of the file.
+std::vector<TargetValue> target_values(const Target& target) {
+  std::vector<TargetValue> values;
+  std::string_view table;
+  const auto add = [&](std::string_view key, const auto& value) {
+    values.push_back({std::string(table), std::string(key), fmt::format("{}", value)});
+  };
   // fmt prints doubles so that they read back equal; a whole one as "8", which TOML takes for an integer and the reader
   // for a number all the same.
   add("name", quoted_toml(target.name));
   add("summary", quoted_toml(target.summary));
-  if (target.family != athread_family) {
-    add("family", quoted_toml(target.family));
-    add("clock_hz", target.clock_hz);
+  const bool is_athread = target.family == athread_family;
+  if (!is_athread) add("family", quoted_toml(target.family));
+  add("clock_hz", target.clock_hz);
+  if (!is_athread) {
     for (const auto& [key, value] : target.own) add(key, value);
     return values;
   }
-  add("cores", target.cores);
-  add("mesh_rows", target.mesh_rows);
-  add("mesh_columns", target.mesh_columns);
-  add("clock_hz", target.clock_hz);
-  add("vector_lanes", target.vector_lanes);
-  add("vector_flops_per_cycle", target.vector_flops_per_cycle);
-  add("scalar_flops_per_cycle", target.scalar_flops_per_cycle);
-  add("ldm_bytes", target.ldm_bytes);
-  add("ldm_reserved", target.ldm_reserved);
-  add("ldm_alignment", target.ldm_alignment);
-  add("good_block_bytes", target.good_block_bytes);
-  add("dma_alignment", target.dma_alignment);
-  add("dram_line_bytes", target.dram_line_bytes);
-  add("dma_startup_cycles", target.dma_startup_cycles);
-  add("launch_seconds", target.launch_seconds);
-  add("dma_bandwidth", fmt::format("[{}]", fmt::join(bandwidth_points(target), ", ")));
+  table = "main_memory";
+  add("line_bytes", target.main_memory.line_bytes);
+  table = "ldm";
+  add("bytes", target.ldm.bytes);
+  add("reserved", target.ldm.reserved);
+  add("alignment", target.ldm.alignment);
+  table = "cores";
+  add("count", target.cores.count);
+  add("mesh_rows", target.cores.mesh_rows);
+  add("mesh_columns", target.cores.mesh_columns);
+  add("vector_lanes", target.cores.vector_lanes);
+  add("vector_flops_per_cycle", rate_text(target.cores.vector_flops_per_cycle));
+  add("scalar_flops_per_cycle", rate_text(target.cores.scalar_flops_per_cycle));
+  add("launch_seconds", target.cores.launch_seconds);
+  table = "dma";
+  add("good_block_bytes", target.dma.good_block_bytes);
+  add("alignment", target.dma.alignment);
+  add("startup_cycles", target.dma.startup_cycles);
+  add(bandwidth_key, fmt::format("[{}]", fmt::join(bandwidth_points(target), ", ")));
   return values;
 }
 
@@ -175,18 +268,23 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
     return Failed{};
   }
   TomlTable table = *parsed;
-  table.overlay(overrides, "--set target.");
-
   Target target;
+  // Whose keys these are must be known before settings are laid over them, which may name another family themselves.
+  const bool has_wrong_family = table.has("family") && !table.read("family", target.family);
+  if (target.family == athread_family) table.move_keys(keys_once);
+  table.overlay(overrides, "--set target.");
+  if (!has_wrong_family) table.read("family", target.family);
+
   table.read("name", target.name, Need::required);
   table.read("summary", target.summary);
-  table.read("family", target.family);
   const auto other = std::find_if(families.begin(), families.end(),
                                   [&](const TargetFamily& family) { return family.name == target.family; });
   if (target.family == athread_family) {
-    read_athread(table, target);
+    table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
+    auto tables = tables_of(table);
+    if (tables) read_athread(*tables, target);
     table.finish();
-    if (!own.has_errors()) check_relations(table, target);
+    if (tables && !own.has_errors()) check_relations(*tables, target);
   } else if (other != families.end()) {
     table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
     other->read(table, target);
@@ -231,22 +329,29 @@ std::vector<std::string> built_in_targets() { return {built_in_names.begin(), bu
 
 std::string to_toml(const Target& target) {
   std::string text;
-  for (const auto& [key, value] : target_values(target)) {
-    if (key != "dma_bandwidth") text += fmt::format("{} = {}\n", key, value);
+  std::string_view table;
+  const std::vector<TargetValue> values = target_values(target);
+  for (const TargetValue& value : values) {
+    if (value.table != table) text += fmt::format("\n[{}]\n", value.table);
+    table = value.table;
+    if (value.key != bandwidth_key) {
+      text += fmt::format("{} = {}\n", value.key, value.value);
+      continue;
+    }
+    text += fmt::format("{} = [\n", value.key);
+    for (const std::string& point : bandwidth_points(target)) text += fmt::format("  {},\n", point);
+    text += "]\n";
   }
-  if (target.family != athread_family) return text;
-  text += "dma_bandwidth = [\n";
-  for (const std::string& point : bandwidth_points(target)) text += fmt::format("  {},\n", point);
-  return text + "]\n";
+  return text;
 }
 
 std::map<std::string, std::string> settings_between(const Target& from, const Target& to) {
+  std::map<std::string, std::string> before;
+  for (const TargetValue& value : target_values(from)) before.emplace(value.full_name(), value.value);
   std::map<std::string, std::string> settings;
-  const auto values = target_values(from);
-  const std::map<std::string, std::string> before(values.begin(), values.end());
-  for (const auto& [key, value] : target_values(to)) {
-    const auto was = before.find(key);
-    if (was == before.end() || was->second != value) settings.emplace(key, value);
+  for (const TargetValue& value : target_values(to)) {
+    const auto was = before.find(value.full_name());
+    if (was == before.end() || was->second != value.value) settings.emplace(value.full_name(), value.value);
   }
   return settings;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/diagnostics.h"
+#include "core/element_type.h"
 
 namespace stowage {
 
@@ -25,37 +26,70 @@ class TomlTable;  // core/toml_reader.h
 /// The family that this file's keys describe machines of, and that of a target that names none.
 inline constexpr std::string_view athread_family = "athread";
 
+/// Operations that one core does in a cycle in an inner loop, by the type of the elements that it computes.
+class Rate {
+ public:
+  explicit Rate(double of_all = 1) : of_all_(of_all) {}
+
+  [[nodiscard]] double of(ElementType type) const {
+    const auto own = of_type_.find(type);
+    return own == of_type_.end() ? of_all_ : own->second;
+  }
+  [[nodiscard]] double of_others() const { return of_all_; }  ///< types that have no rate of their own
+  [[nodiscard]] const std::map<ElementType, double>& own() const { return of_type_; }
+  void set(ElementType type, double operations_per_cycle) { of_type_[type] = operations_per_cycle; }
+
+ private:
+  double of_all_;
+  std::map<ElementType, double> of_type_;
+};
+
+/// The engine that computes: the cores of one core group, in a mesh.
+struct Cores {
+  int count = 64;
+  int mesh_rows = 8;
+  int mesh_columns = 8;
+  int vector_lanes = 4;            ///< 32-bit lanes of one vector register
+  Rate vector_flops_per_cycle{8};  ///< of one core, in the vector form of an inner loop
+  Rate scalar_flops_per_cycle{1};  ///< of one core, in the scalar form
+  double launch_seconds = 0;       ///< spawn and join of one kernel
+};
+
+/// The space that every core has to itself (local device memory, the scratchpad).
+struct Ldm {
+  std::int64_t bytes = 65536;    ///< of one core
+  std::int64_t reserved = 6144;  ///< bytes of it for stack and reply words; buffers use the rest
+  int alignment = 32;            ///< of every buffer, in bytes
+
+  [[nodiscard]] std::int64_t available() const { return bytes - reserved; }
+};
+
+/// The space that all cores share, where a program's tensors lie.
+struct MainMemory {
+  int line_bytes = 128;
+};
+
+/// The engine that moves data between main memory and the LDMs.
+struct DmaEngine {
+  std::int64_t good_block_bytes = 256;    ///< smallest block with good bandwidth: 64 floats (swTVM section 5.2)
+  int alignment = 4;                      ///< hard alignment of addresses and sizes, in bytes
+  double startup_cycles = 0;              ///< of one blocking DMA operation, all cores active
+  std::vector<BandwidthPoint> bandwidth;  ///< ascending block_bytes
+};
+
 struct Target {
   std::string name;
   std::string summary;
   std::string family{athread_family};  ///< which backend plans for it (driver/backend/backend.h)
   /// Of another family than Athread: what it describes a machine by, under keys of its own.
   std::map<std::string, double> own;
+  double clock_hz = 1.45e9;  ///< of the cores; costs are cycles of it
 
-  // Cores.
-  int cores = 64;
-  int mesh_rows = 8;
-  int mesh_columns = 8;
-  double clock_hz = 1.45e9;
-  int vector_lanes = 4;               ///< 32-bit lanes of one vector register
-  double vector_flops_per_cycle = 8;  ///< of one core, in the vector form of an inner loop
-  double scalar_flops_per_cycle = 1;  ///< of one core, in the scalar form
-
-  // Local device memory of one core.
-  std::int64_t ldm_bytes = 65536;
-  std::int64_t ldm_reserved = 6144;  ///< stack and reply words; buffers use ldm_bytes - ldm_reserved
-  int ldm_alignment = 32;            ///< of every buffer, in bytes
-
-  // DMA between main memory and LDM.
-  std::int64_t good_block_bytes = 256;  ///< smallest block with good bandwidth: 64 floats (swTVM section 5.2)
-  int dma_alignment = 4;                ///< hard alignment of addresses and sizes, in bytes
-  int dram_line_bytes = 128;
-  double dma_startup_cycles = 0;              ///< of one blocking DMA operation, all cores active
-  std::vector<BandwidthPoint> dma_bandwidth;  ///< ascending block_bytes
-
-  double launch_seconds = 0;  ///< spawn and join of one kernel
-
-  [[nodiscard]] std::int64_t ldm_available() const { return ldm_bytes - ldm_reserved; }
+  // Spaces and engines of a machine of the family Athread.
+  MainMemory main_memory;
+  Ldm ldm;
+  Cores cores;
+  DmaEngine dma;
 };
 
 /// Another family of targets than Athread: reads the keys that are its own into Target::own, and what else of a target
@@ -66,7 +100,8 @@ struct TargetFamily {
 };
 
 /// Reads a target from TOML text. `overrides` are "key=value" settings in TOML syntax (from --set target.key=value).
-/// A family that is neither Athread nor one of `families` is reported.
+/// A family that is neither Athread nor one of `families` is reported. Keys of Athread as they were written before each
+/// stood in the table of its space or engine (`ldm_bytes` for `ldm.bytes`) are read too, in text and settings.
 Result<Target> parse_target(std::string_view toml, const std::string& file, const std::vector<std::string>& overrides,
                             Diagnostics& diagnostics, std::span<const TargetFamily> families = {});
 /// A built-in target by name, or the file of that path.

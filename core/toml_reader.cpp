@@ -11,11 +11,28 @@
 
 namespace stowage {
 
+namespace {
+
+/// Lays `over` on `under`. Values are moved, because a copy of a toml++ node forgets its place.
+void merge(toml::table& under, toml::table&& over) {
+  for (auto&& [key, value] : over) {
+    toml::node* existing = under.get(key.str());
+    if (existing != nullptr && existing->is_table() && value.is_table()) {
+      merge(*existing->as_table(), std::move(*value.as_table()));
+    } else {
+      value.visit([&, &k = key](auto& concrete) { under.insert_or_assign(k, std::move(concrete)); });
+    }
+  }
+}
+
+}  // namespace
+
 struct TomlTable::Document {
   toml::table root;
   std::map<std::string, std::vector<std::string>> lines;  ///< by the path that toml++ knows a text under
   std::string file;
   Diagnostics* diagnostics = nullptr;
+  std::vector<MovedKey> moved;
 
   void keep_lines(const std::string& path, std::string_view text) {
     std::istringstream stream{std::string(text)};
@@ -45,6 +62,29 @@ struct TomlTable::Document {
       return true;
     }
     return false;
+  }
+
+  /// Brings keys that are written as they once were to where they are read today.
+  void move_keys(toml::table& text) const {
+    for (const MovedKey& moving : moved) {
+      toml::node* value = text.get(moving.from);
+      if (value == nullptr || value->is_table()) continue;
+      toml::table into;
+      // Values are moved, because a copy of a toml++ node forgets its place.
+      value->visit([&](auto& concrete) { into.insert(moving.key, std::move(concrete)); });
+      text.erase(moving.from);
+      toml::node* there = text.get(moving.table);
+      if (there == nullptr) {
+        text.insert(moving.table, std::move(into));
+      } else if (toml::table* table = there->as_table(); table != nullptr && !table->contains(moving.key)) {
+        merge(*table, std::move(into));
+      } else {
+        error(into.get(moving.key)->source(), "given-twice",
+              fmt::format("'{}' is given beside '{}', of which it is the earlier name", moving.from,
+                          there->is_table() ? fmt::format("{}.{}", moving.table, moving.key) : moving.table),
+              "one of them is enough");
+      }
+    }
   }
 
   [[nodiscard]] Diagnostic placed(const toml::source_region& region) const {
@@ -136,18 +176,6 @@ bool convert(const toml::node& node, TomlValue& to) {
   return right;
 }
 
-/// Lays `over` on `under`. Values are moved, because a copy of a toml++ node forgets its place.
-void merge(toml::table& under, toml::table&& over) {
-  for (auto&& [key, value] : over) {
-    toml::node* existing = under.get(key.str());
-    if (existing != nullptr && existing->is_table() && value.is_table()) {
-      merge(*existing->as_table(), std::move(*value.as_table()));
-    } else {
-      value.visit([&, &k = key](auto& concrete) { under.insert_or_assign(k, std::move(concrete)); });
-    }
-  }
-}
-
 }  // namespace
 
 TomlTable::TomlTable(std::shared_ptr<Node> node) : node_(std::move(node)) {}
@@ -170,6 +198,11 @@ Result<TomlTable> TomlTable::parse(std::string_view text, const std::string& fil
   return TomlTable(node);
 }
 
+void TomlTable::move_keys(std::span<const MovedKey> moved) {
+  node_->document->moved.assign(moved.begin(), moved.end());
+  node_->document->move_keys(node_->document->root);
+}
+
 void TomlTable::overlay(const std::vector<std::string>& settings, const std::string& prefix) {
   Document& document = *node_->document;
   for (const std::string& setting : settings) {
@@ -177,7 +210,9 @@ void TomlTable::overlay(const std::vector<std::string>& settings, const std::str
     document.keep_lines(file, setting);
     if (document.refuse_deep_keys(file)) continue;
     try {
-      merge(*node_->table, toml::parse(setting, std::string_view{file}));
+      toml::table parsed = toml::parse(setting, std::string_view{file});
+      document.move_keys(parsed);
+      merge(*node_->table, std::move(parsed));
     } catch (const toml::parse_error& failure) {
       document.error(failure.source(), "toml-syntax", std::string(failure.description()),
                      "a setting is key=value in TOML syntax; strings stand in quotes");
@@ -300,6 +335,11 @@ bool TomlTable::read_any(std::string_view key, std::string& to, Need need) {
   if (found == nullptr) return false;
   to = value_text(*found);
   return true;
+}
+
+bool TomlTable::is_table(std::string_view key) const {
+  const toml::node* found = node_->table->get(key);
+  return found != nullptr && found->is_table();
 }
 
 std::optional<TomlTable> TomlTable::table(std::string_view key, Need need) {

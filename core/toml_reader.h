@@ -3,12 +3,13 @@
 // for, with the nearest known name. Wrong types, ranges and missing keys are placed diagnostics with the line and a
 // caret, and reading goes on, so that one run reports several mistakes. toml++ stays inside toml_reader.cpp.
 //
-// Codes: toml-syntax, unknown-key, wrong-type, out-of-range, missing-key.
+// Codes: toml-syntax, unknown-key, wrong-type, out-of-range, missing-key, given-twice.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,10 +30,22 @@ struct TomlValue {
   std::variant<bool, std::int64_t, double, std::string, Array, Table> is = false;
 };
 
+/// A key of a document as it was once written, and the table and key under which it is read today. A table of the old
+/// name is something else and stays.
+struct MovedKey {
+  std::string_view from;
+  std::string_view table;
+  std::string_view key;
+};
+
 class TomlTable {
  public:
   /// Parses a document. `file` is what messages call it.
   static Result<TomlTable> parse(std::string_view text, const std::string& file, Diagnostics& diagnostics);
+
+  /// Brings these keys of the document, and of what will be laid over it, to where they are read today. One that is
+  /// given in both places is reported (given-twice).
+  void move_keys(std::span<const MovedKey> moved);
 
   /// Lays `settings` ("key = value" in TOML syntax, dotted keys reach into tables) over the document; `prefix` is what
   /// messages put before each, for instance "--set target.".
@@ -50,6 +63,8 @@ class TomlTable {
   /// Any value, as the TOML text that denotes it.
   bool read_any(std::string_view key, std::string& to, Need need = Need::optional);
 
+  /// Whether the key is there and a table; ticks nothing off.
+  [[nodiscard]] bool is_table(std::string_view key) const;
   std::optional<TomlTable> table(std::string_view key, Need need = Need::optional);
   /// The tables of an array of tables, in order.
   std::vector<TomlTable> tables(std::string_view key, Need need = Need::optional);

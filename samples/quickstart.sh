@@ -29,8 +29,8 @@ done
 # The papers' matmul on one core, told as the paper tells it.
 say stowage network matmul -o matmul.onnx
 "$stowage" network matmul -o matmul.onnx
-say stowage compile matmul.onnx -o matmul --force --planner swtvm --set target.cores=1 --set target.ldm_reserved=0
-"$stowage" compile matmul.onnx -o matmul --force --planner swtvm --set target.cores=1 --set target.ldm_reserved=0
+say stowage compile matmul.onnx -o matmul --force --planner swtvm --set target.cores.count=1 --set target.ldm.reserved=0
+"$stowage" compile matmul.onnx -o matmul --force --planner swtvm --set target.cores.count=1 --set target.ldm.reserved=0
 say stowage explain matmul --op matmul --steps
 "$stowage" explain matmul --op matmul --steps
 

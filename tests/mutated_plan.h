@@ -45,7 +45,8 @@ inline void write_varied_plan(const std::filesystem::path& folder, const std::st
   request.command_line = "stowage compile varied.onnx";
   request.model = "varied.onnx";
   request.planner = planner;
-  if (planner == "swtvm") request.settings = {"target.cores=2", "target.ldm_bytes=3072", "target.ldm_reserved=1024"};
+  if (planner == "swtvm")
+    request.settings = {"target.cores.count=2", "target.ldm.bytes=3072", "target.ldm.reserved=1024"};
   const auto compilation = compile_graph(std::move(builder).build(), request, diagnostics);
   if (!compilation || !write_compilation(*compilation, folder, true, diagnostics)) {
     throw std::runtime_error(format_diagnostics(diagnostics));

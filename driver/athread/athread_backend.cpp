@@ -145,7 +145,7 @@ StepWork AthreadBackend::restored(const Json& schedule, const std::string& text,
 
 EmittedProgram AthreadBackend::emit(const Program& program, const std::string& signature) const {
   EmittedProgram emitted = emit_athread(program);
-  check(emitted.arena_bytes <= program.target.ldm_bytes,
+  check(emitted.arena_bytes <= program.target.ldm.bytes,
         "plans leave a kernel's parameters their room (lowering/model/ldm_room.h)");
   if (signature.empty()) return emitted;
   const std::string text = c_comment_text(signature);

@@ -24,22 +24,17 @@ std::string beside(const fs::path& folder, const std::string& path) {
   return fs::path(path).is_absolute() ? path : (folder / path).lexically_normal().string();
 }
 
-/// "target.cores" = 1, or target = { cores = 1 }, as settings in TOML syntax.
-std::vector<std::string> read_settings(TomlTable& table) {
-  std::vector<std::string> settings;
+/// "target.ldm.bytes" = 65536, or target = { ldm = { bytes = 65536 } }, as settings in TOML syntax.
+void add_settings(TomlTable& table, const std::string& prefix, std::vector<std::string>& settings) {
   for (const std::string& key : table.keys()) {
     std::string value;
-    if (!key.starts_with("target.") && table.has(key)) {
-      if (auto inner = table.table(key)) {
-        for (const std::string& name : inner->keys()) {
-          if (inner->read_any(name, value)) settings.push_back(fmt::format("{}.{}={}", key, name, value));
-        }
-      }
+    if (table.is_table(key)) {
+      TomlTable inner = *table.table(key);
+      add_settings(inner, prefix + key + ".", settings);
     } else if (table.read_any(key, value)) {
-      settings.push_back(fmt::format("{}={}", key, value));
+      settings.push_back(fmt::format("{}{}={}", prefix, key, value));
     }
   }
-  return settings;
 }
 
 /// What [defaults] and [[job]] have in common.
@@ -61,7 +56,7 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
   table.read("batch", job.network_batch, {1, largest_network_batch});
   table.read("seed", job.network_seed, {0, largest});
   if (auto settings = table.table("set")) {
-    for (std::string& setting : read_settings(*settings)) job.request.settings.push_back(std::move(setting));
+    add_settings(*settings, "", job.request.settings);
   }
   if (auto dimensions = table.table("dim")) {
     for (const std::string& name : dimensions->keys()) {

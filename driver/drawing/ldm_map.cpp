@@ -98,7 +98,7 @@ class LdmPicture {
       entries.push_back({std::string(name_of(state)), ink_of(state), pattern_of(state)});
     }
     entries.push_back({"free", Ink::base});
-    if (available_ < target().ldm_bytes) {
+    if (available_ < target().ldm.bytes) {
       entries.push_back({"reserved (stack, replies)", Ink::raised, Pattern::crossed});
     }
     return entries;
@@ -120,7 +120,7 @@ class LdmPicture {
     column_text_ = std::min(column_text_ + 8, 320.0);  // longer names are told by their tips
     int depth = 0;
     for (const Bracket& bracket : timeline_.brackets) depth = std::max(depth, bracket.depth + 1);
-    const double left = margin + address_width(sheet_, target().ldm_bytes) + 8;
+    const double left = margin + address_width(sheet_, target().ldm.bytes) + 8;
     const double top = y + depth * row() + 4;
     const double least = std::max(row() * static_cast<double>(order_.size()) + 8, 110.0);
     const double height = sheet_.height - top - row() - margin;  // for the map and the names below it
@@ -133,17 +133,17 @@ class LdmPicture {
   [[nodiscard]] AddressAxis address_axis() const {
     std::vector<AddressAxis::Piece> pieces;
     for (const Buffer& held : nest_.buffers) pieces.push_back({held.offset, held.offset + held.bytes()});
-    pieces.push_back({available_, target().ldm_bytes, true});
-    return {target().ldm_bytes, pieces, area_.y, area_.bottom(), row()};
+    pieces.push_back({available_, target().ldm.bytes, true});
+    return {target().ldm.bytes, pieces, area_.y, area_.bottom(), row()};
   }
 
   void add_reserve(const AddressAxis& axis) {
-    if (available_ >= target().ldm_bytes) return;
+    if (available_ >= target().ldm.bytes) return;
     const double edge = axis.y(static_cast<double>(available_));
     Shape& reserve = scene_.box({area_.x, area_.y, area_.width, edge - area_.y}, Ink::raised, Ink::line);
     reserve.pattern = Pattern::crossed;
     reserve.tip = fmt::format("{} bytes for parameters, reply words and the stack; buffers may use {}",
-                              target().ldm_bytes - available_, sheet_.size(available_));
+                              target().ldm.bytes - available_, sheet_.size(available_));
   }
 
   /// A loop or condition in as many words as fit: "for ko < 16 of k", "for ko", "ko".
@@ -285,10 +285,10 @@ Scene ldm_peaks(const Program& program, const Sheet& sheet) {
   scene.width = std::max(sheet.width, 360.0);
   const double y =
       8 + add_title(scene, sheet, 8, fmt::format("highest {} of {}", sheet.size(highest), sheet.size(room)));
-  const double left = margin + address_width(sheet, program.target.ldm_bytes) + 8;
+  const double left = margin + address_width(sheet, program.target.ldm.bytes) + 8;
   const double top = y + small + 6;  // the capacity's name stands above its line
   const Box area{left, top, scene.width - left - margin, std::max(sheet.height - top - small - 12, 120.0)};
-  const AddressAxis axis(program.target.ldm_bytes, {}, area.y, area.bottom(), 0);
+  const AddressAxis axis(program.target.ldm.bytes, {}, area.y, area.bottom(), 0);
   scene.box(area, Ink::base, Ink::line);
   add_addresses(scene, sheet, area, axis);
   const double width = area.width / std::max<double>(1, static_cast<double>(program.steps.size()));

@@ -149,8 +149,8 @@ class RooflinePicture {
     return fmt::format(
         "roof = min(peak, operations per byte × bandwidth)\npeak = {} cores × {} flop/cycle × {} GHz = {}\n"
         "bandwidth of the largest blocks = {:.1f} GB/s\nridge at {:.1f} operations per byte",
-        target.cores, target.vector_flops_per_cycle, target.clock_hz / 1e9, shown_flop_rate(peak_), bandwidth_ / 1e9,
-        peak_ / bandwidth_);
+        target.cores.count, target.cores.vector_flops_per_cycle.of(ElementType::f32), target.clock_hz / 1e9,
+        shown_flop_rate(peak_), bandwidth_ / 1e9, peak_ / bandwidth_);
   }
 
   /// No name crosses the slope.
@@ -240,13 +240,17 @@ class RooflinePicture {
 
 }  // namespace
 
-double peak_rate(const Target& target) { return target.cores * target.vector_flops_per_cycle * target.clock_hz; }
+double peak_rate(const Target& target) {
+  return target.cores.count * target.cores.vector_flops_per_cycle.of(ElementType::f32) * target.clock_hz;
+}
 
-double scalar_rate(const Target& target) { return target.cores * target.scalar_flops_per_cycle * target.clock_hz; }
+double scalar_rate(const Target& target) {
+  return target.cores.count * target.cores.scalar_flops_per_cycle.of(ElementType::f32) * target.clock_hz;
+}
 
 double peak_bandwidth(const Target& target) {
   double best = 1;
-  for (const BandwidthPoint& point : target.dma_bandwidth) best = std::max(best, point.bytes_per_second);
+  for (const BandwidthPoint& point : target.dma.bandwidth) best = std::max(best, point.bytes_per_second);
   return best;
 }
 

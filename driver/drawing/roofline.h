@@ -19,7 +19,7 @@ struct RooflinePoint {
 };
 std::vector<RooflinePoint> roofline_points(const Program& program);
 
-/// Flop per second that all cores of the target reach in vector form and in plain loops.
+/// Flop per second that all cores of the target reach on float32, in vector form and in plain loops.
 double peak_rate(const Target& target);
 double scalar_rate(const Target& target);
 /// Bytes per second of the target's largest blocks.

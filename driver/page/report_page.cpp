@@ -5,6 +5,7 @@
 
 #include "core/number_text.h"
 #include "core/quoting.h"
+#include "driver/drawing/roofline.h"
 #include "driver/page/page_parts.h"
 #include "emitter/pictures/draw_graph.h"
 #include "emitter/pictures/graph_picture.h"
@@ -25,7 +26,7 @@ std::string tile(const std::string& name, const std::string& value, const std::s
 
 std::string tiles(const Program& program) {
   const ProgramTotals totals = totals_of(program);
-  const double peak = program.target.cores * program.target.vector_flops_per_cycle * program.target.clock_hz;
+  const double peak = drawing::peak_rate(program.target);
   const double rate = totals.seconds > 0 ? static_cast<double>(totals.flops) / totals.seconds : 0;
   const double ldm = 100.0 * static_cast<double>(totals.ldm_peak_bytes) / static_cast<double>(ldm_for_buffers(program));
   std::string html = "<dl class=\"tiles\">\n";

@@ -309,7 +309,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   program.fused.groups = {alone.group};
   if (step.launched() == nullptr) {
     // Inputs and outputs of a network have no gaps, so what is a view in the network need not be one alone.
-    program.fused.graph = place_tensors(program.fused.graph, {}, program.target.dma_alignment);
+    program.fused.graph = place_tensors(program.fused.graph, {}, program.target.dma.alignment);
     if (!is_in_place(program.fused.graph, alone.group.operators.front())) {
       diagnostics.error("nothing-to-run", {}, fmt::format("'{}' is a view: no kernel is launched for it", name),
                         "name a fused operator that is launched");
@@ -318,7 +318,7 @@ Result<IsolatedOperator> isolate(const Compilation& compilation, const std::stri
   }
   alone.work = backend_of(compilation).moved(step.work, program.fused.graph, alone.group, program.target);
   program.steps = {alone};
-  program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
+  program.memory = plan_memory(program.fused, program.steps, program.target.main_memory.line_bytes);
   result.emitted = backend_of(result).emit(program, "");
   return isolated;
 }

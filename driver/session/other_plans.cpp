@@ -42,20 +42,20 @@ std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionT
                                    const std::stop_token& stop) {
   const auto on = [&](int cores) {
     Target fewer = target;
-    fewer.cores = cores;
+    fewer.cores.count = cores;
     return cycles_of(graph, templates, strategy, backend, fewer, fixed, costs, stop);
   };
   if (planner != published) {
-    const auto found = on(target.cores);
+    const auto found = on(target.cores.count);
     if (!found) return {};
-    return {{std::string(published), target.cores, *found}};
+    return {{std::string(published), target.cores.count, *found}};
   }
   std::vector<OtherPlan> best;
   for (const int share : {2, 4, 8}) {
-    if (target.cores < share) break;
-    const auto found = on(target.cores / share);
+    if (target.cores.count < share) break;
+    const auto found = on(target.cores.count / share);
     if (!found || *found >= (best.empty() ? cycles : best.front().cycles)) continue;
-    best = {{std::string(published), target.cores / share, *found}};
+    best = {{std::string(published), target.cores.count / share, *found}};
   }
   return best;
 }
@@ -63,12 +63,12 @@ std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionT
 OtherPlanText text_of(const OtherPlan& other, const Target& target, std::string_view strategy) {
   const std::string result = fmt::format("{} cycles, {}", grouped_digits(other.cycles),
                                          seconds_text(static_cast<double>(other.cycles) / target.clock_hz));
-  if (other.cores == target.cores) {
+  if (other.cores == target.cores.count) {
     return {fmt::format("by planner {}", other.planner), result,
             fmt::format("Planner {}, the published one, takes that with the groups that {} chooses for it.",
                         other.planner, strategy)};
   }
-  return {fmt::format("on {} of {} cores", other.cores, target.cores), result,
+  return {fmt::format("on {} of {} cores", other.cores, target.cores.count), result,
           fmt::format("On fewer cores planner {} is faster, because more cores load more in all; planner searched "
                       "chooses how many to use.",
                       other.planner)};

@@ -16,7 +16,7 @@
 namespace stowage {
 
 /// A planner on so many cores of the target, with the groups that the same strategy chooses for it: what `compile`
-/// with that planner and `--set target.cores` comes to.
+/// with that planner and `--set target.cores.count` comes to.
 struct OtherPlan {
   std::string planner;
   int cores = 0;

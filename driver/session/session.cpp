@@ -38,7 +38,7 @@ std::vector<std::string> target_settings(const std::vector<std::string>& setting
     SourcePlace place;
     place.file = "--set " + setting;
     diagnostics.error("unknown-setting", place, "a setting is TABLE.KEY=VALUE, and the only table is 'target'",
-                      "for instance --set target.cores=1");
+                      "for instance --set target.cores.count=1");
   }
   return result;
 }
@@ -270,7 +270,7 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   PlanChoices choices;
   CostOptions costs = request.costs;
   costs.choices = &choices;
-  const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma_alignment);
+  const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma.alignment);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
   if (request.fixed.schedules.empty()) {

@@ -162,7 +162,7 @@ void add_steps(const StoredPlan& stored, Compilation& compilation, const std::st
             .restored(*stored.steps[i].schedule, stored.steps[i].nest, graph, program.steps[i].group, program.target);
   });
   if (stop.stop_requested()) throw ReadingStopped();
-  program.memory = plan_memory(program.fused, program.steps, program.target.dram_line_bytes);
+  program.memory = plan_memory(program.fused, program.steps, program.target.main_memory.line_bytes);
   if (memory_json(program) != stored.file.at("memory")) {
     throw Damage("its memory map differs from what this version makes");
   }

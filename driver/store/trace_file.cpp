@@ -178,7 +178,8 @@ void check_trace(const Program& program, const Trace& trace) {
   }
   for (const TraceRecord& record : trace.records) {
     const auto of = iterators.find(record.subject);
-    if (record.names != nullptr && of != iterators.end()) check_iterators(record, of->second, program.target.cores);
+    if (record.names != nullptr && of != iterators.end())
+      check_iterators(record, of->second, program.target.cores.count);
   }
 }
 

@@ -344,7 +344,10 @@ class EventReader {
   }
   template <class Value>
   void read(const Json& json, std::optional<Value>& value) const {
-    if (!json.is_null()) read(json, value.emplace());
+    if (json.is_null()) return;
+    Value made{};  // emplace() asks whether there is a default constructor, which clang 14 denies of a nested struct
+    read(json, made);
+    value = std::move(made);
   }
 
   static std::size_t index_in(const Json& json, std::size_t count) {

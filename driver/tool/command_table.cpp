@@ -260,8 +260,8 @@ void declare_nothing(CLI::App&, Options&) {}
 constexpr CommandRow commands[] = {
     {"compile", "plan a network and emit Athread C",
      "  stowage compile lenet.onnx -o lenet\n"
-     "  stowage compile model.onnx --dim batch=4 --set target.ldm_bytes=32768 -o small --force\n"
-     "  stowage compile matmul.onnx --set target.cores=1 --schedule by-hand.toml --json",
+     "  stowage compile model.onnx --dim batch=4 --set target.ldm.bytes=32768 -o small --force\n"
+     "  stowage compile matmul.onnx --set target.cores.count=1 --schedule by-hand.toml --json",
      declare_compile, [](const Options& o, ToolContext& c) { return compile_command(o.compile, c); }},
     {"batch", "compile and check many networks from one TOML file",
      "  stowage batch samples/batch/papers.toml -j 2\n"
@@ -311,7 +311,7 @@ constexpr CommandRow commands[] = {
      [](const Options&, ToolContext& c) { return passes_command(c); }},
     {"pass", "run one pass of lowering on the text of a nest",
      "  stowage pass clip-and-pad nests/00_pool1/1_build.nest\n"
-     "  stowage pass dma-units half.nest --set target.dma_alignment=8 -o aligned.nest",
+     "  stowage pass dma-units half.nest --set target.dma.alignment=8 -o aligned.nest",
      declare_pass, [](const Options& o, ToolContext& c) { return pass_command(o.pass, c); }},
 };
 

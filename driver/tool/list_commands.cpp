@@ -26,7 +26,7 @@ int targets_command(ToolContext& context) {
     Diagnostics diagnostics;
     const auto target = load_target(name, {}, diagnostics);
     check(static_cast<bool>(target), "a built-in target does not read");
-    rows.push_back({name, std::to_string(target->cores), bytes_text(target->ldm_bytes), target->summary});
+    rows.push_back({name, std::to_string(target->cores.count), bytes_text(target->ldm.bytes), target->summary});
   }
   return print_rows(context, "targets", {"name", "cores", "ldm", "summary"}, rows, "targets");
 }

@@ -187,7 +187,7 @@ class ProgramEmitter {
     out.blank();
     out.open("int main(void) {");
     out.comment("allocate");
-    const int line = program_.target.dram_line_bytes;
+    const int line = program_.target.main_memory.line_bytes;
     out.line(fmt::format("char *parameters = sw_alloc_aligned({}, {});", line, program_.memory.parameter_bytes));
     const std::string activations = fmt::format("sw_alloc_aligned({}, {});", line, program_.memory.activation_bytes);
     const bool used = std::any_of(program_.memory.places.begin(), program_.memory.places.end(),
@@ -303,9 +303,9 @@ class ProgramEmitter {
 
   [[nodiscard]] std::string runtime_header() const {
     std::string text(emitter_templates("sw_rt.h"));
-    text = replaced(std::move(text), "@SW_LDM_BYTES@", std::to_string(program_.target.ldm_bytes));
-    text = replaced(std::move(text), "@SW_LDM_RESERVED@", std::to_string(program_.target.ldm_reserved));
-    text = replaced(std::move(text), "@SW_LDM_ALIGNMENT@", std::to_string(program_.target.ldm_alignment));
+    text = replaced(std::move(text), "@SW_LDM_BYTES@", std::to_string(program_.target.ldm.bytes));
+    text = replaced(std::move(text), "@SW_LDM_RESERVED@", std::to_string(program_.target.ldm.reserved));
+    text = replaced(std::move(text), "@SW_LDM_ALIGNMENT@", std::to_string(program_.target.ldm.alignment));
     return replaced(std::move(text), "@SW_ARENA_BYTES@", std::to_string(arena_bytes_));
   }
 
@@ -330,7 +330,7 @@ class ProgramEmitter {
     std::string text(emitter_templates("Makefile"));
     text = replaced(std::move(text), "@PROGRAM@", c_name(graph().name()) + "_sw");
     text = replaced(std::move(text), "@OBJECTS@", fmt::format("{}", fmt::join(objects, " \\\n")));
-    text = replaced(std::move(text), "@SIMD@", program_.target.vector_lanes > 1 ? " -msimd" : "");
+    text = replaced(std::move(text), "@SIMD@", program_.target.cores.vector_lanes > 1 ? " -msimd" : "");
     text = replaced(std::move(text), "@CORES@", std::to_string(threads_of_launch(program_.target)));
     return replaced(std::move(text), "@SHARE_MIB@", std::to_string(share));
   }

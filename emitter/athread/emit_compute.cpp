@@ -240,7 +240,7 @@ void ComputeWriter::write_vector() {
 void ComputeWriter::write() {
   if (!stmt_.note.empty()) k_.comment(stmt_.note);
   const bool blocks = compute_.form == ComputeForm::register_block && can_block_registers();
-  check(!blocks || k_.target.vector_lanes == 4, "a register block for a target whose vectors are no floatv4");
+  check(!blocks || k_.target.cores.vector_lanes == 4, "a register block for a target whose vectors are no floatv4");
   const bool scoped = std::any_of(axes_.begin(), axes_.end(), [&](const LocalAxis& axis) {
     return axis.needs_name() || (blocks && !axis.constant);  // loop variables that outlive their loop
   });

@@ -335,7 +335,7 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
     for (const char* header : {"<math.h>", "<stddef.h>", "<stdint.h>"}) file.line(fmt::format("#include {}", header));
     file.blank();
     for (const char* header : {"slave.h", "dma.h"}) file.line(fmt::format("#include \"{}\"", header));
-    if (k.target.vector_lanes > 1) file.line("#include \"simd.h\"");
+    if (k.target.cores.vector_lanes > 1) file.line("#include \"simd.h\"");
     for (const char* header : {"layers_mix.h", "sw_rt.h"}) file.line(fmt::format("#include \"{}\"", header));
     file.blank();
   }
@@ -354,7 +354,7 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
 
 }  // namespace
 
-int threads_of_launch(const Target& target) { return target.mesh_rows * target.mesh_columns; }
+int threads_of_launch(const Target& target) { return target.cores.mesh_rows * target.cores.mesh_columns; }
 
 KernelText emit_kernel(const LoopNest& nest, const Target& target, const std::string& name,
                        const std::vector<KernelUser>& users) {

@@ -41,7 +41,7 @@ std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 
 
 /// DMA moves whole units: the last one may reach past the end of a tensor, to which those bytes belong.
 EmulatedRange range_of(const Program& program, int step, const NestTensor& nest_tensor) {
-  const std::int64_t unit = program.target.dma_alignment;
+  const std::int64_t unit = program.target.dma.alignment;
   const LoopNest& nest = program.steps[at(step)].plan()->nest;
   const StageTensor& tensor = nest.stages.tensors[at(nest_tensor.tensor)];
   if (tensor.source) {
@@ -109,15 +109,15 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
     EmulatedLaunch launch;
     launch.name = program.steps[at(step)].group.name;
     for (const NestTensor& tensor : nest.tensors) launch.ranges.push_back(range_of(program, step, tensor));
-    launch.gaps = gaps_of(nest, program.target.dma_alignment);
+    launch.gaps = gaps_of(nest, program.target.dma.alignment);
     job.launches.push_back(std::move(launch));
   }
   for (std::size_t s = 0; keep_outputs && s < program.steps.size(); ++s)
     job.dumps.push_back(dump_of(program, program.steps[s].group.output, launches.last_before[s]));
   job.cores = threads_of_launch(program.target);
-  job.ldm_bytes = program.target.ldm_bytes;
-  job.line_bytes = program.target.dram_line_bytes;
-  job.dma_alignment = program.target.dma_alignment;
+  job.ldm_bytes = program.target.ldm.bytes;
+  job.line_bytes = program.target.main_memory.line_bytes;
+  job.dma_alignment = program.target.dma.alignment;
   job.unaligned = unaligned_lines(program, emitted);
   return job;
 }
@@ -193,7 +193,7 @@ Result<std::vector<StatementCount>> statement_counts(const Program& program, con
 }
 
 std::vector<std::int64_t> peaks_by_step(const Program& program, const Launches& launches, const EmulationRun& run) {
-  const std::int64_t unit = program.target.ldm_alignment;
+  const std::int64_t unit = program.target.ldm.alignment;
   std::vector<std::int64_t> peaks(program.steps.size(), 0);
   check(run.ldm_peak_bytes.size() == launches.step_of.size(), "the emulated program launched other kernels");
   for (std::size_t launch = 0; launch < launches.step_of.size(); ++launch)
@@ -242,7 +242,7 @@ Result<EmulationResult> emulate(const Program& program, const EmittedProgram& em
 }
 
 Program with_red_zones(Program program) {
-  const std::int64_t unit = program.target.ldm_alignment;
+  const std::int64_t unit = program.target.ldm.alignment;
   const std::int64_t red_zone_bytes = std::max<std::int64_t>(least_red_zone_bytes, unit);  // what follows stays aligned
   std::int64_t added = 0;
   for (ProgramStep& step : program.steps) {
@@ -280,7 +280,7 @@ Program with_red_zones(Program program) {
     step.work = launch_of(std::move(plan));
     added = std::max(added, shift);
   }
-  program.target.ldm_bytes += added;
+  program.target.ldm.bytes += added;
   return program;
 }
 

@@ -27,8 +27,8 @@ class GroupCost {
   /// answers are those of cost(). When stopped, those that are missing are refused by the rule "stopped".
   [[nodiscard]] virtual std::vector<Answer> costs(const Graph& graph, std::span<const FusedOperator> groups,
                                                   const std::stop_token& stop) const;
-  /// The smallest change with which a group that is refused would be allowed: "target.ldm_bytes = 70016 (4480 more)",
-  /// or of a refusal by dma-alignment "target.dma_alignment = 2 (instead of 4)".
+  /// The smallest change with which a group that is refused would be allowed: "target.ldm.bytes = 70016 (4480 more)",
+  /// or of a refusal by dma-alignment "target.dma.alignment = 2 (instead of 4)".
   /// Empty where none is known. Slow, as is plan_text: for one group that a person asks about.
   [[nodiscard]] virtual std::string change_that_allows(const Graph& /*graph*/, const FusedOperator& /*group*/) const {
     return {};

@@ -68,8 +68,8 @@ Replay make_replay(const LoadedPlan& plan, int step) {
   if (facts == nullptr) return replay;
   replay.subject = facts->step->group.name;
   const Target& target = plan.program().target;
-  replay.capacity = facts->plan == nullptr ? target.ldm_available() : ldm_for_buffers(facts->plan->nest, target);
-  replay.alignment = plan.program().target.ldm_alignment;
+  replay.capacity = facts->plan == nullptr ? target.ldm.available() : ldm_for_buffers(facts->plan->nest, target);
+  replay.alignment = plan.program().target.ldm.alignment;
   replay.steps = fusion_steps(plan, step);
   if (facts->plan == nullptr) return replay;
   replay.formula = to_text(facts->plan->nest.stages);

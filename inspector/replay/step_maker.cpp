@@ -29,7 +29,7 @@ ReplayStep& StepMaker::add(std::string algorithm, std::string mark, TraceOutcome
 }
 
 void StepMaker::draw_buffers(ReplayStep& step) {
-  const std::vector<std::int64_t> bytes = buffer_bytes(model_, state.sizes, target().ldm_alignment);
+  const std::vector<std::int64_t> bytes = buffer_bytes(model_, state.sizes, target().ldm.alignment);
   for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
     const ModelBuffer& buffer = model_.buffers[b];
     const std::vector<std::int64_t> elements = buffer_extents(model_, buffer, state.sizes);
@@ -47,7 +47,7 @@ void StepMaker::draw_buffers(ReplayStep& step) {
 }
 
 std::int64_t StepMaker::ldm_bytes() const {
-  const auto bytes = buffer_bytes(model_, state.sizes, target().ldm_alignment);
+  const auto bytes = buffer_bytes(model_, state.sizes, target().ldm.alignment);
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
 }
 

@@ -165,23 +165,23 @@ void WhatIfControls::makeTarget(QWidget* parent) {
       session_.setTarget(key, std::to_string(value), tr("%1 %2").arg(title).arg(value));
     });
   };
-  ldm_bytes_ = whole("ldm_bytes", tr("LDM bytes"), 1024, 1024);
-  reserved_ = whole("ldm_reserved", tr("reserved bytes"), 0, 512);
-  cores_ = whole("cores", tr("cores"), 1, 1);
+  ldm_bytes_ = whole("ldm.bytes", tr("LDM bytes"), 1024, 1024);
+  reserved_ = whole("ldm.reserved", tr("reserved bytes"), 0, 512);
+  cores_ = whole("cores.count", tr("cores"), 1, 1);
   startup_ = new QDoubleSpinBox(box);
   startup_->setRange(0, 1e9);
   startup_->setDecimals(1);
   startup_->setSingleStep(10);
-  add(startup_, "dma_startup_cycles", tr("DMA start-up cycles"), [this](double value) {
-    session_.setTarget("dma_startup_cycles", fmt::format("{:.1f}", value), tr("start-up %1").arg(value));
+  add(startup_, "dma.startup_cycles", tr("DMA start-up cycles"), [this](double value) {
+    session_.setTarget("dma.startup_cycles", fmt::format("{:.1f}", value), tr("start-up %1").arg(value));
   });
   bandwidth_ = new QSpinBox(box);
   bandwidth_->setRange(1, 10000);
   bandwidth_->setSingleStep(10);
   bandwidth_->setSuffix(tr(" %"));
-  add(bandwidth_, "dma_bandwidth", tr("DMA bandwidth"), [this](int value) {
+  add(bandwidth_, "dma.bandwidth", tr("DMA bandwidth"), [this](int value) {
     if (!session_.base()) return;
-    session_.setTarget("dma_bandwidth",
+    session_.setTarget("dma.bandwidth",
                        value == 100 ? "" : scaled_bandwidth(session_.base()->program().target, value / 100.0),
                        tr("bandwidth %1 %").arg(value));
   });
@@ -329,14 +329,14 @@ void WhatIfControls::refreshTarget() {
   Diagnostics ignored;  // the result tells of them
   const auto edited = edited_target(base, session_.edit(), ignored);
   const Target& target = edited ? *edited : base;
-  put(ldm_bytes_, as_int(target.ldm_bytes));
-  put(reserved_, as_int(target.ldm_reserved));
-  put(cores_, target.cores);
-  put(startup_, target.dma_startup_cycles);
+  put(ldm_bytes_, as_int(target.ldm.bytes));
+  put(reserved_, as_int(target.ldm.reserved));
+  put(cores_, target.cores.count);
+  put(startup_, target.dma.startup_cycles);
   const double factor =
-      target.dma_bandwidth.empty() || base.dma_bandwidth.empty()
+      target.dma.bandwidth.empty() || base.dma.bandwidth.empty()
           ? 1
-          : target.dma_bandwidth.front().bytes_per_second / base.dma_bandwidth.front().bytes_per_second;
+          : target.dma.bandwidth.front().bytes_per_second / base.dma.bandwidth.front().bytes_per_second;
   put(bandwidth_, static_cast<int>(std::lround(factor * 100)));
 }
 

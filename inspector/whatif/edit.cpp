@@ -210,7 +210,7 @@ Result<Target> edited_target(const Target& target, const PlanEdit& edit, Diagnos
 
 std::string scaled_bandwidth(const Target& target, double factor) {
   std::vector<std::string> points;
-  for (const BandwidthPoint& point : target.dma_bandwidth) {
+  for (const BandwidthPoint& point : target.dma.bandwidth) {
     points.push_back(fmt::format("{{ block_bytes = {}, bytes_per_second = {:.1f} }}", point.block_bytes,
                                  point.bytes_per_second * factor));
   }

@@ -79,7 +79,7 @@ Schedule with_row_stepped(Schedule fixed, const GroupControls& controls, std::si
 
 /// The target with an edit's settings; mistakes are those of a target's file.
 Result<Target> edited_target(const Target& target, const PlanEdit& edit, Diagnostics& diagnostics);
-/// The points of the bandwidth table, each so many times as fast, as the TOML value of "dma_bandwidth".
+/// The points of the bandwidth table, each so many times as fast, as the TOML value of "dma.bandwidth".
 std::string scaled_bandwidth(const Target& target, double factor);
 
 }  // namespace stowage::inspector

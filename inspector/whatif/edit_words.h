@@ -13,7 +13,7 @@
 namespace stowage::inspector {
 
 struct EditEntry {
-  std::string name;        ///< "conv2", "ip1 | relu1", "target: cores"
+  std::string name;        ///< "conv2", "ip1 | relu1", "target: cores.count"
   std::string details;     ///< "conv2: buffer xx 4"
   std::optional<OpId> op;  ///< of the plan, in what is edited; none: the target
 };

@@ -128,10 +128,10 @@ class Sheet {
       return area.left() + area.width() * static_cast<double>(bytes) / static_cast<double>(scale);
     };
     drawing.text({margin, y, label, height}, name, theme.muted, look_.smallFont());
-    drawing.rect({area.left(), y, x(target.ldm_bytes) - area.left(), height}, theme.base, theme.line);
-    Mark& reserved = drawing.rect({x(room), y, x(target.ldm_bytes) - x(room), height}, theme.raised);
+    drawing.rect({area.left(), y, x(target.ldm.bytes) - area.left(), height}, theme.base, theme.line);
+    Mark& reserved = drawing.rect({x(room), y, x(target.ldm.bytes) - x(room), height}, theme.raised);
     reserved.pattern = Qt::DiagCrossPattern;
-    reserved.tip = format("reserved: {}", size_text(target.ldm_bytes - room, look_.units()).toStdString());
+    reserved.tip = format("reserved: {}", size_text(target.ldm.bytes - room, look_.units()).toStdString());
     for (std::size_t b = 0; b < plan.nest.buffers.size(); ++b) {
       const Buffer& buffer = plan.nest.buffers[b];
       const QString tensor = qt(tensor_of_buffer(plan.nest, static_cast<int>(b)));
@@ -379,7 +379,7 @@ Drawing result_drawing(const ResultInput& input, const Look& look, QSizeF room) 
   sheet.endTable();
   sheet.y += 10;
   sheet.paragraph(QStringLiteral("One core's LDM"), theme.muted, look.smallFont());
-  const std::int64_t scale = std::max(target.ldm_bytes, target_before.ldm_bytes);
+  const std::int64_t scale = std::max(target.ldm.bytes, target_before.ldm.bytes);
   if (step->plan != nullptr) sheet.ldm_bar(QStringLiteral("plan"), *step->plan, target_before, scale);
   if (input.legal != nullptr) sheet.ldm_bar(QStringLiteral("edited"), input.legal->plan(), target, scale);
   sheet.y += add_legend(sheet.drawing, {margin, sheet.y}, width - margin,

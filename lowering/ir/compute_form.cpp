@@ -50,7 +50,7 @@ std::optional<std::pair<int, int>> outer_product(const Stage& stage, const Compu
 }  // namespace
 
 std::int64_t shortest_vector_loop(const Target& target) {
-  return target.vector_lanes > 1 ? target.vector_lanes : std::numeric_limits<std::int64_t>::max();
+  return target.cores.vector_lanes > 1 ? target.cores.vector_lanes : std::numeric_limits<std::int64_t>::max();
 }
 
 void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
@@ -83,7 +83,7 @@ void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
 bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& target) {
   if (compute.form == ComputeForm::scalar) return compute.lane_axis < 0 && compute.block_axis < 0;
   const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
-  if (target.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != stage.spatial - 1) return false;
+  if (target.cores.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != stage.spatial - 1) return false;
   if (compute.form == ComputeForm::vector) return compute.block_axis < 0;
   const auto reads = outer_product(stage, compute, VarId(static_cast<std::size_t>(compute.lane_axis)));
   if (!reads || compute.block_axis < 0) return reads.has_value();
@@ -113,6 +113,10 @@ bool may_run_along_lane(const Stage& stage, Compute::Part part) {
     along = along && lane_use(stage.reads[static_cast<std::size_t>(read->read)], lane) != LaneUse::other;
   });
   return along;
+}
+
+ElementType result_type(const Stage& stage, Compute::Part part) {
+  return part == Compute::Part::finish ? stage.finish->type : stage.body->type;
 }
 
 std::int64_t operations_of(const Stage& stage, Compute::Part part) {

@@ -27,6 +27,9 @@ std::int64_t shortest_vector_loop(const Target& target);
 /// that axis runs long enough, the part runs at the vector rate.
 bool may_run_along_lane(const Stage& stage, Compute::Part part);
 
+/// Type of the elements that a part of a stage computes.
+ElementType result_type(const Stage& stage, Compute::Part part);
+
 /// Operations of a part of a stage at one point, as the time model counts them.
 std::int64_t operations_of(const Stage& stage, Compute::Part part);
 

@@ -314,7 +314,7 @@ class Printer {
       const std::size_t span = result_.spans.size();
       result_.spans.push_back({result_.text.size(), 0, statement.id});
       result_.text += head(statement);
-      if (!statement.note.empty()) result_.text += "  // " + one_line(statement.note);
+      if (const std::string note = one_line(statement.note); !note.empty()) result_.text += "  // " + note;
       if (const Block* body = body_of(statement)) {
         result_.text += "\n";
         block(*body, depth + 1);
@@ -325,10 +325,13 @@ class Printer {
     }
   }
 
+  /// As a reader of the text has it again: without control characters, and without spaces before and behind.
   static std::string one_line(std::string note) {
     std::replace_if(
         note.begin(), note.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-    return note;
+    const std::size_t first = note.find_first_not_of(' ');
+    if (first == std::string::npos) return {};
+    return note.substr(first, note.find_last_not_of(' ') - first + 1);
   }
 
   [[nodiscard]] std::string head(const Stmt& statement) const {

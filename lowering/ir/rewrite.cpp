@@ -57,7 +57,10 @@ LoopNest NestRewriter::run() {
   const Block before = std::move(nest_.body);
   nest_.body = walked(before);
   if (nest_.body == before) return std::move(nest_);
-  if (!new_variables_.empty()) return renumbered(std::move(nest_), places_of_variables());
+  if (!new_variables_.empty()) {
+    const std::vector<std::size_t> places = places_of_variables();  // before the nest is moved from
+    return renumbered(std::move(nest_), places);
+  }
   nest_.body = renumbered(nest_.body);
   return std::move(nest_);
 }

@@ -13,13 +13,13 @@ constexpr std::int64_t reply_bytes = 4;
 /// Parameters begin at a multiple of their alignment, wherever buffers end.
 std::int64_t room_beside(std::int64_t parameters, const Target& target) {
   const std::int64_t alignment = alignment_of_parameters(target);
-  return std::min(target.ldm_available(), (target.ldm_bytes - parameters) / alignment * alignment);
+  return std::min(target.ldm.available(), (target.ldm.bytes - parameters) / alignment * alignment);
 }
 
 }  // namespace
 
 int alignment_of_parameters(const Target& target) {
-  return std::max(static_cast<int>(address_bytes), target.dma_alignment);
+  return std::max(static_cast<int>(address_bytes), target.dma.alignment);
 }
 
 std::int64_t parameter_bytes(std::size_t tensors, std::size_t replies_of_transfers, const Target& target) {

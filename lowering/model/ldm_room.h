@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a core's LDM is left for buffers. Behind them a kernel keeps its parameters, an address of every tensor in
-// main memory, and the words in which transfers reply. `ldm_reserved` is meant to hold these and the stack; where it is
+// main memory, and the words in which transfers reply. `ldm.reserved` is meant to hold these and the stack; where it is
 // less than they need, buffers still leave them room.
 #pragma once
 

@@ -133,14 +133,14 @@ class NestBuilder {
       buffer.extents = buffer_extents(model_, model_buffer, read_.sizes);
       buffer.origin.assign(buffer.extents.size(), IndexExpr(0));
       buffer.slots = slots[nest_.buffers.size()];
-      const std::int64_t aligned = ceil_div(buffer.box_bytes(), target_.ldm_alignment) * target_.ldm_alignment;
+      const std::int64_t aligned = ceil_div(buffer.box_bytes(), target_.ldm.alignment) * target_.ldm.alignment;
       if (buffer.slots > 1 && aligned > buffer.box_bytes()) buffer.pitch = aligned;
       buffer.shares_with = model_buffer.shares_with;
       if (buffer.shares_with) {
         buffer.offset = nest_.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset;
       } else {
         buffer.offset = offset;
-        offset += ceil_div(buffer.bytes(), target_.ldm_alignment) * target_.ldm_alignment;
+        offset += ceil_div(buffer.bytes(), target_.ldm.alignment) * target_.ldm.alignment;
       }
       nest_.buffers.push_back(std::move(buffer));
     }

@@ -28,7 +28,7 @@ LoopNest set_dma_units(LoopNest nest, const Target& target) {
     const bool aligned = std::none_of(unaligned.begin(), unaligned.end(),
                                       [&](const UnalignedTransfer& t) { return t.statement == stmt.id; });
     const int before =
-        std::exchange(dma.unit_bytes, bytes < target.dma_alignment && aligned ? target.dma_alignment : 1);
+        std::exchange(dma.unit_bytes, bytes < target.dma.alignment && aligned ? target.dma.alignment : 1);
     return dma.unit_bytes != before;
   });
   return nest;

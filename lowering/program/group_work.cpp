@@ -36,7 +36,7 @@ GroupWork work_of(const Plan& plan) {
 
 std::string work_text(const Plan& plan, const Target& target) {
   return fmt::format("uses {} of {} cores and computes {:.2f} times the operations that are needed",
-                     plan.nest.cores_used(), target.cores, work_of(plan).factor());
+                     plan.nest.cores_used(), target.cores.count, work_of(plan).factor());
 }
 
 }  // namespace stowage

@@ -78,8 +78,8 @@ Planned plan_with_alignment(const std::string& name, const StageList& stages, co
   for (TraceRecord& record : records.records) trace.add(std::move(record));
   const UnalignedTransfer* wide = find_refused(unaligned);
   if (wide == nullptr) return planned;
-  return Decision::refuse("dma-alignment", fmt::format("{}; {} moves multiples of {} bytes ('dma_alignment')",
-                                                       wide->reason, target.name, target.dma_alignment));
+  return Decision::refuse("dma-alignment", fmt::format("{}; {} moves multiples of {} bytes ('dma.alignment')",
+                                                       wide->reason, target.name, target.dma.alignment));
 }
 
 }  // namespace

@@ -153,17 +153,17 @@ std::string PlannedGroupCost::change_that_allows(const Graph& graph, const Fused
   };
   if (decision(*target_).rule == "dma-alignment") {
     Target target = *target_;
-    while (target.dma_alignment > 1) {
-      target.dma_alignment /= 2;
+    while (target.dma.alignment > 1) {
+      target.dma.alignment /= 2;
       if (decision(target)) {
-        return fmt::format("target.dma_alignment = {} (instead of {})", target.dma_alignment, target_->dma_alignment);
+        return fmt::format("target.dma.alignment = {} (instead of {})", target.dma.alignment, target_->dma.alignment);
       }
     }
     return {};
   }
   const auto bytes = smallest_ldm(*target_, [&](const Target& target) { return decision(target).allowed; });
   if (!bytes) return {};
-  return fmt::format("target.ldm_bytes = {} ({} more)", *bytes, *bytes - target_->ldm_bytes);
+  return fmt::format("target.ldm.bytes = {} ({} more)", *bytes, *bytes - target_->ldm.bytes);
 }
 
 std::string PlannedGroupCost::plan_text(const Graph& graph, const FusedOperator& group) const {

@@ -81,10 +81,10 @@ void warn_of_unaligned(const ProgramStep& step, const Target& target, Diagnostic
   warning.message = fmt::format(
       "{} of narrow elements cannot be kept to multiples of {} bytes: {} would refuse to carry {} out; the emulation "
       "moves {} byte by byte",
-      counted(unaligned.size(), "transfer"), target.dma_alignment, target.name,
+      counted(unaligned.size(), "transfer"), target.dma.alignment, target.name,
       for_number(unaligned.size(), "it", "them"), for_number(unaligned.size(), "it", "them"));
   warning.remedy =
-      fmt::format("use elements of {0} bytes, or dimensions whose bytes are multiples of {0}", target.dma_alignment);
+      fmt::format("use elements of {0} bytes, or dimensions whose bytes are multiples of {0}", target.dma.alignment);
   for (const UnalignedTransfer& transfer : unaligned) warning.notes.push_back(transfer.reason);
   diagnostics.add(std::move(warning));
 }
@@ -179,12 +179,12 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     program.steps.push_back(std::move(step));
   }
   if (diagnostics.has_errors()) return Failed{};
-  program.memory = plan_memory(fused, program.steps, target.dram_line_bytes);
+  program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
   return program;
 }
 
 Scratchpad scratchpad_of(const Program& program) {
-  Scratchpad all{"LDM", 0, program.target.ldm_available()};
+  Scratchpad all{"LDM", 0, program.target.ldm.available()};
   bool first = true;
   for (const ProgramStep& step : program.steps) {
     if (step.launched() == nullptr) continue;

@@ -6,14 +6,14 @@ namespace stowage {
 /// Doubles what is added until it is allowed, then halves the rest between refused and allowed.
 std::optional<std::int64_t> smallest_ldm(const Target& target, const std::function<bool(const Target&)>& allowed) {
   constexpr std::int64_t max_times = 1024;
-  const std::int64_t step = target.ldm_alignment;
-  const auto with_steps = [&](std::int64_t steps) { return target.ldm_bytes + steps * step; };
+  const std::int64_t step = target.ldm.alignment;
+  const auto with_steps = [&](std::int64_t steps) { return target.ldm.bytes + steps * step; };
   const auto holds = [&](std::int64_t steps) {
     Target changed = target;
-    changed.ldm_bytes = with_steps(steps);
+    changed.ldm.bytes = with_steps(steps);
     return allowed(changed);
   };
-  const std::int64_t maximum = max_times * target.ldm_bytes / step;
+  const std::int64_t maximum = max_times * target.ldm.bytes / step;
   std::int64_t refused = 0;
   std::int64_t enough = 1;
   while (enough < maximum && !holds(enough)) {

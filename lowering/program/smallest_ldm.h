@@ -11,7 +11,7 @@
 
 namespace stowage {
 
-/// The least `ldm_bytes` with which `allowed` holds, which it does not now: in steps of the alignment, up to 1024 times
+/// The least `ldm.bytes` with which `allowed` holds, which it does not now: in steps of the alignment, up to 1024 times
 /// of what there is; with one step less it is still refused. Nothing if more LDM does not help.
 std::optional<std::int64_t> smallest_ldm(const Target& target, const std::function<bool(const Target&)>& allowed);
 

@@ -77,7 +77,7 @@ std::optional<UnalignedTransfer> added_unaligned(const Graph& graph, const Fused
 
 std::string parts_text(const Graph& graph, const FusedOperator& group, const StageList& stages, const Target& target) {
   const bool wide = std::all_of(stages.tensors.begin(), stages.tensors.end(), [&](const StageTensor& tensor) {
-    return byte_size(tensor.type) % target.dma_alignment == 0;
+    return byte_size(tensor.type) % target.dma.alignment == 0;
   });
   if (wide) return {};
   std::map<TensorId, std::size_t> numbers;

@@ -64,15 +64,15 @@ class LeastCost {
   }
 
   [[nodiscard]] const GroupModel& model() const { return model_; }
-  [[nodiscard]] int cores() const { return target_.cores; }
+  [[nodiscard]] int cores() const { return target_.cores.count; }
   /// Numbers of parts that cut an iterator into different sizes, most first.
   [[nodiscard]] const std::vector<std::vector<std::int64_t>>& choices() const { return choices_; }
 
   /// `choice` by spatial iterator, an index into its choices. Without a tiling: under the best that there could be, all
   /// transfers hideable.
-  [[nodiscard]] LeastParts parts(const std::vector<std::size_t>& choice, const Tiling* tiling = nullptr) const {
+  [[nodiscard]] LeastParts least_parts(const std::vector<std::size_t>& choice, const Tiling* tiling = nullptr) const {
     LeastParts least;
-    least.blocking = target_.launch_seconds * target_.clock_hz;
+    least.blocking = target_.cores.launch_seconds * target_.clock_hz;
     std::int64_t bytes = 0;
     std::int64_t transfers = 0;  // of any core
     std::int64_t hideable = 0;   // of these
@@ -98,13 +98,13 @@ class LeastCost {
     std::int64_t cores = 1;
     for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
     // The core that moves most bytes moves at least the mean. Which of its transfers block that does not tell.
-    const std::int64_t mean = bytes / cores / std::max<std::int64_t>(1, target_.ldm_available());
+    const std::int64_t mean = bytes / cores / std::max<std::int64_t>(1, target_.ldm.available());
     const bool all_block = tiling != nullptr && std::all_of(tiling->slots.begin(), tiling->slots.end(),
                                                             [](int slots) { return slots == 1; });
     std::int64_t blocking = transfers - hideable;
     (all_block ? blocking : hideable) += std::max<std::int64_t>(0, mean - transfers);
-    least.blocking += static_cast<double>(blocking) * target_.dma_startup_cycles;
-    least.hideable += static_cast<double>(hideable) * target_.dma_startup_cycles;
+    least.blocking += static_cast<double>(blocking) * target_.dma.startup_cycles;
+    least.hideable += static_cast<double>(hideable) * target_.dma.startup_cycles;
     for (std::size_t s = 0; s < of_stage_.size(); ++s) {
       const auto output = static_cast<std::size_t>(model_.buffer_of_output[s]);
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
@@ -130,7 +130,7 @@ class LeastCost {
       tiling.again.push_back(times_again(schedule, b, parts));
       tiling.extents.push_back(buffer_extents(model_, model_.buffers[b], schedule.sizes));
     }
-    return parts(choice, &tiling).overlapped();
+    return least_parts(choice, &tiling).overlapped();
   }
 
  private:
@@ -186,7 +186,7 @@ class LeastCost {
 
   [[nodiscard]] std::vector<std::int64_t> choices_of(std::int64_t extent) const {
     std::vector<std::int64_t> parts;
-    for (std::int64_t p = std::min<std::int64_t>(target_.cores, extent); p >= 1; --p) {
+    for (std::int64_t p = std::min<std::int64_t>(target_.cores.count, extent); p >= 1; --p) {
       if (ceil_div(extent, ceil_div(extent, p)) == p) parts.push_back(p);  // else the same sizes come with fewer parts
     }
     return parts;
@@ -348,7 +348,7 @@ class LeastCost {
     const std::int64_t shortest = shortest_vector_loop(target_);
     const bool long_enough = lane >= shortest || lane_of_buffer(s, choice) >= shortest;
     const auto rate = [&](Compute::Part part) {
-      return operations_per_cycle(target_, long_enough && may_run_along_lane(stage, part));
+      return operations_per_cycle(target_, result_type(stage, part), long_enough && may_run_along_lane(stage, part));
     };
     std::int64_t updates = points;
     for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {
@@ -417,7 +417,7 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       const std::int64_t parts = choices[at][choice[at]];
       if (parts > 1) grid.parallel.push_back({model.iterators[at].name, parts});
     }
-    const LeastParts least = least_->parts(choice);
+    const LeastParts least = least_->least_parts(choice);
     grid.least_cycles = least.one_after_the_other();
     grid.least_overlapped = least.overlapped();
     grids.push_back(std::move(grid));

@@ -48,8 +48,8 @@ class PlanBounds {
   std::unique_ptr<const LeastCost> least_;
 };
 
-/// Every grid of at most target.cores parts that cuts spatial iterators into parts of equal size (the last one may be
-/// smaller), those of least cycles first; among equals the higher iterators are cut first, as published.
+/// Every grid of at most target.cores.count parts that cuts spatial iterators into parts of equal size (the last one
+/// may be smaller), those of least cycles first; among equals the higher iterators are cut first, as published.
 ///
 /// The bound counts what no buffer sizes and no loop order can avoid: every core loads what its part of the output
 /// needs once, in blocks no longer than that is contiguous in main memory, by at least as many transfers as fill its

@@ -38,7 +38,7 @@ void Neighbours::fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& 
 
 bool Neighbours::fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const {
   const std::vector<int> slots = slots_by_buffer(model_, fixed.slots);
-  const auto bytes = buffer_bytes(model_, sizes, target_.ldm_alignment, slots);
+  const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, slots);
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) <= ldm_for_buffers(model_, target_, slots);
 }
 

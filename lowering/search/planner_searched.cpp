@@ -175,7 +175,7 @@ class PlanSearch {
   }
 
   [[nodiscard]] bool shares_lines(const std::vector<ParallelSplit>& parallel) const {
-    return cores_share_lines(model_, parallel, target_.dram_line_bytes);
+    return cores_share_lines(model_, parallel, target_.main_memory.line_bytes);
   }
 
   bool is_hopeless(const Schedule& schedule, std::int64_t enough) {
@@ -226,7 +226,7 @@ class PlanSearch {
   /// The price that makes a split of so many parts no beginning of a climb: that of a split that is one for every
   /// number of cores for which it could be.
   [[nodiscard]] std::optional<std::int64_t> least_beside(std::int64_t parts) const {
-    std::int64_t cores = target_.cores;
+    std::int64_t cores = target_.cores.count;
     while (cores / 2 >= parts) cores /= 2;
     std::optional<std::int64_t> least;
     for (const Tried& split : splits_) {
@@ -238,7 +238,7 @@ class PlanSearch {
   /// What a climb finds depends on its split alone. Left out are those that can lead to nothing better.
   void climb_from_splits() {
     auto climbed = splits_.end();
-    for (std::int64_t cores = target_.cores; cores >= 1; cores /= 2) {
+    for (std::int64_t cores = target_.cores.count; cores >= 1; cores /= 2) {
       const auto best_split =
           std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
       if (best_split == splits_.end()) return;
@@ -265,7 +265,7 @@ class PlanSearch {
   void overlap_from_splits() {
     if (neighbours_.tensors_with_slots().empty() || splits_.empty()) return;
     std::vector<const Tried*> begun;
-    for (std::int64_t cores = target_.cores; cores >= 1; cores /= 2) {
+    for (std::int64_t cores = target_.cores.count; cores >= 1; cores /= 2) {
       std::vector<const Tried*> best;
       for (const Tried& split : splits_) {
         if (split.parts() <= cores && if_overlapped(split) < best_->price()) best.push_back(&split);

@@ -238,8 +238,8 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   const GroupTrace trace = group_trace(sink, subject, model);
   tell_correlation(model, trace);
   Schedule schedule;
-  schedule.parallel = fixed.parallel ? *fixed.parallel : split_over_cores(model, target.cores);
-  if (auto refused = check_parallel(model, *schedule.parallel, target.cores)) return *refused;
+  schedule.parallel = fixed.parallel ? *fixed.parallel : split_over_cores(model, target.cores.count);
+  if (auto refused = check_parallel(model, *schedule.parallel, target.cores.count)) return *refused;
   const std::vector<std::int64_t> ranges = core_ranges(model, *schedule.parallel);
   tell_split(model, fixed.parallel ? fixed_by : SplitBy::published, *schedule.parallel, ranges, trace);
 

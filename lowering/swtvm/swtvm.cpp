@@ -54,7 +54,7 @@ class LdmManagement {
   }
 
  private:
-  [[nodiscard]] std::int64_t used() const { return total(buffer_bytes(model_, buffer_, target_.ldm_alignment, slots_)); }
+  [[nodiscard]] std::int64_t used() const { return total(buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_)); }
   [[nodiscard]] bool fits() const { return used() <= room_; }
   [[nodiscard]] const std::string& name(int i) const { return model_.iterators[static_cast<std::size_t>(i)].name; }
   [[nodiscard]] bool is_free(int i) const {
@@ -85,14 +85,14 @@ class LdmManagement {
   }
 
   Decision refusal() const {
-    const auto bytes = buffer_bytes(model_, buffer_, target_.ldm_alignment, slots_);
+    const auto bytes = buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_);
     const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
     LdmExceeded exceeded;
     exceeded.with_fixed_sizes = std::any_of(fixed_.begin(), fixed_.end(), [](std::int64_t f) { return f > 0; });
-    exceeded.beside_parameters = room_ < target_.ldm_available();
+    exceeded.beside_parameters = room_ < target_.ldm.available();
     exceeded.needed = used();
     exceeded.room = room_;
-    exceeded.ldm_bytes = target_.ldm_bytes;
+    exceeded.ldm_bytes = target_.ldm.bytes;
     exceeded.largest = BufferId(static_cast<std::size_t>(largest));
     exceeded.largest_bytes = bytes[exceeded.largest.index()];
     exceeded.largest_extents = buffer_extents(model_, model_.buffers[exceeded.largest.index()], buffer_);
@@ -146,7 +146,7 @@ class LdmManagement {
       const int bytes = byte_size(model_.list->tensors[static_cast<std::size_t>(buffer.tensor)].type);
       if (narrowest == 0 || bytes < narrowest) narrowest = bytes;
     }
-    return std::max<std::int64_t>(1, target_.good_block_bytes / std::max(1, narrowest));
+    return std::max<std::int64_t>(1, target_.dma.good_block_bytes / std::max(1, narrowest));
   }
 
   void initialise(int i, std::int64_t good) {

@@ -17,7 +17,7 @@
 namespace stowage {
 
 /// The parallel split (section 5.4). As the fuse primitive does, spatial iterators are combined from the highest one
-/// downwards until they have four elements a core; these are cut into a grid of at most `cores` parts so that the
+/// downwards until they have four elements a core; these are cut into a grid of at most `cores.count` parts so that the
 /// busiest core has least to do, among equals the higher dimensions first. Cores do not exchange results, so what the
 /// parts of a group's earlier stages overlap counts on each of them; to keep that small a group of several stages may
 /// be cut along every dimension but the lowest.

@@ -38,7 +38,7 @@ TransferCost transfer_cost(const Dma& dma, int id, const DmaTotals& totals, cons
                            const Target& target) {
   TransferCost cost;
   cost.direction = dma.direction;
-  cost.startup_cycles = target.dma_startup_cycles;
+  cost.startup_cycles = target.dma.startup_cycles;
   cost.clock_hz = target.clock_hz;
   for (const auto& [block, moved] : totals.bytes_by_block) {
     cost.moved.push_back({block, moved, dma_bandwidth(target, block)});
@@ -58,7 +58,7 @@ ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const Com
   cost.vectors = compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute);
   cost.points_of_busiest = totals.points_of_busiest;
   cost.operations = operations_of(stage, compute.part);
-  cost.operations_per_cycle = operations_per_cycle(target, cost.vectors);
+  cost.operations_per_cycle = operations_per_cycle(target, result_type(stage, compute.part), cost.vectors);
   return cost;
 }
 
@@ -75,7 +75,7 @@ std::optional<std::string> without_rate(const LoopNest& nest) {
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
   if (const auto unknown = without_rate(nest)) fail_check(*unknown);
   CostTable table;
-  table.push_back({std::nullopt, LaunchCost{target.launch_seconds, target.clock_hz}});
+  table.push_back({std::nullopt, LaunchCost{target.cores.launch_seconds, target.clock_hz}});
   const auto transfers = [&](DmaDirection direction) {
     for (const auto& [id, totals] : counts.dma) {
       const auto& dma = std::get<Dma>(find_statement(nest, id)->node);
@@ -175,10 +175,10 @@ std::string formula_text(const CostFormula& formula) {
 std::string source_of(const CostFormula& formula) {
   return std::visit(
       Overloaded{
-          [](const LaunchCost&) -> std::string { return "target: launch_seconds"; },
-          [](const TransferCost&) -> std::string { return "target: dma_bandwidth by block size, dma_startup_cycles"; },
+          [](const LaunchCost&) -> std::string { return "target: cores.launch_seconds"; },
+          [](const TransferCost&) -> std::string { return "target: dma.bandwidth by block size, dma_startup_cycles"; },
           [](const ComputeCost& cost) -> std::string {
-            return cost.vectors ? "target: vector_flops_per_cycle" : "target: scalar_flops_per_cycle";
+            return cost.vectors ? "target: cores.vector_flops_per_cycle" : "target: cores.scalar_flops_per_cycle";
           },
           [](const FillCost&) -> std::string {
             return "emitted code: one store an element, which a core can do every cycle";

@@ -59,8 +59,8 @@ class AlignmentCheck {
       if (dma == nullptr) return;
       const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma->buffer)];
       const int bytes = byte_size(buffer.type);
-      if (bytes % target_.dma_alignment == 0) return;
-      unit_ = target_.dma_alignment / bytes;
+      if (bytes % target_.dma.alignment == 0) return;
+      unit_ = target_.dma.alignment / bytes;
       const auto why = find_unaligned(*dma, buffer, around);
       if (!why) return;
       const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma->nest_tensor)];
@@ -84,7 +84,7 @@ class AlignmentCheck {
       memory += dma.region[d].start * tensor.strides[d];
       if (buffer.extents[d] != 1) ldm += (dma.region[d].start - origin[d]) * shape.buffer_strides[d];
     }
-    if (buffer.offset % target_.dma_alignment != 0) return "its buffer begins between two units";
+    if (buffer.offset % target_.dma.alignment != 0) return "its buffer begins between two units";
     if (!always_multiple(memory, around)) return "it begins between two units of main memory";
     if (!always_multiple(ldm, around)) return "it begins between two units of the LDM";
 
@@ -197,7 +197,7 @@ class AlignmentCheck {
 
 bool has_narrow_elements(const LoopNest& nest, const Target& target) {
   return std::any_of(nest.buffers.begin(), nest.buffers.end(),
-                     [&](const Buffer& buffer) { return byte_size(buffer.type) % target.dma_alignment != 0; });
+                     [&](const Buffer& buffer) { return byte_size(buffer.type) % target.dma.alignment != 0; });
 }
 
 std::vector<UnalignedTransfer> unaligned_transfers(const LoopNest& nest, const Target& target) {

@@ -8,7 +8,7 @@
 namespace stowage {
 
 double dma_bandwidth(const Target& target, std::int64_t block_bytes) {
-  const auto& points = target.dma_bandwidth;
+  const auto& points = target.dma.bandwidth;
   check(!points.empty(), "target without a bandwidth table");
   const double block = static_cast<double>(block_bytes);
   if (block_bytes <= points.front().block_bytes) {
@@ -26,14 +26,14 @@ double dma_bandwidth(const Target& target, std::int64_t block_bytes) {
 
 double best_dma_bandwidth(const Target& target, std::int64_t block_bytes) {
   double best = dma_bandwidth(target, block_bytes);
-  for (const auto& point : target.dma_bandwidth) {
+  for (const auto& point : target.dma.bandwidth) {
     if (point.block_bytes <= block_bytes) best = std::max(best, point.bytes_per_second);
   }
   return best;
 }
 
-double operations_per_cycle(const Target& target, bool vectors) {
-  return vectors ? target.vector_flops_per_cycle : target.scalar_flops_per_cycle;
+double operations_per_cycle(const Target& target, ElementType type, bool vectors) {
+  return (vectors ? target.cores.vector_flops_per_cycle : target.cores.scalar_flops_per_cycle).of(type);
 }
 
 }  // namespace stowage

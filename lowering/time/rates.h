@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "core/element_type.h"
 #include "core/target.h"
 
 namespace stowage {
@@ -17,8 +18,8 @@ double dma_bandwidth(const Target& target, std::int64_t block_bytes);
 /// The most that blocks of up to this size reach: the bandwidth need not rise with the block.
 double best_dma_bandwidth(const Target& target, std::int64_t block_bytes);
 
-/// Operations per cycle of one core in an inner loop over vectors, or over single elements.
-double operations_per_cycle(const Target& target, bool vectors);
+/// Operations per cycle of one core in an inner loop over vectors, or over single elements, of a type.
+double operations_per_cycle(const Target& target, ElementType type, bool vectors);
 
 /// Elements that a core sets per cycle: one store, which is what the emitted loop issues.
 inline constexpr int fill_elements_per_cycle = 1;

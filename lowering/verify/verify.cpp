@@ -311,9 +311,9 @@ namespace {
 /// would be sent what it never takes.
 Broken verify_mesh(const LoopNest& nest, const Target& target) {
   const Mesh& mesh = *nest.mesh;
-  if (mesh.columns != target.mesh_columns || mesh.rows > target.mesh_rows) {
+  if (mesh.columns != target.cores.mesh_columns || mesh.rows > target.cores.mesh_rows) {
     return fmt::format("mesh: the nest is for {} rows of {} columns, {} has {} rows of {}", mesh.rows, mesh.columns,
-                       target.name, target.mesh_rows, target.mesh_columns);
+                       target.name, target.cores.mesh_rows, target.cores.mesh_columns);
   }
   if (nest.cores_used() != static_cast<std::int64_t>(mesh.rows) * mesh.columns) {
     return fmt::format("mesh: {} rows of {} columns are not the {} cores that the nest runs on", mesh.rows,
@@ -323,10 +323,10 @@ Broken verify_mesh(const LoopNest& nest, const Target& target) {
   Broken broken;
   visit_statements(nest.body, [&](const Stmt& s) {
     const auto team = team_of(s);
-    if (broken || !team || *team == Space::row || mesh.rows == target.mesh_rows) return;
+    if (broken || !team || *team == Space::row || mesh.rows == target.cores.mesh_rows) return;
     broken = broken_rule(nest, "mesh", s,
                          fmt::format("goes down columns, {} has {} rows, of which the nest takes {}", target.name,
-                                     target.mesh_rows, mesh.rows));
+                                     target.cores.mesh_rows, mesh.rows));
   });
   return broken;
 }
@@ -336,29 +336,30 @@ Broken verify_mesh(const LoopNest& nest, const Target& target) {
 Broken verify_memory(const LoopNest& nest, const Target& target) {
   if (const std::int64_t room = ldm_for_buffers(nest, target); nest.ldm_bytes > room) {
     return fmt::format("ldm-capacity: the buffers need {} bytes of LDM, {} has {} beside {} {}", nest.ldm_bytes,
-                       target.name, room, target.ldm_bytes - room,
-                       room < target.ldm_available() ? "for parameters" : "reserved");
+                       target.name, room, target.ldm.bytes - room,
+                       room < target.ldm.available() ? "for parameters" : "reserved");
   }
   for (const Buffer& buffer : nest.buffers) {
     if (buffer.offset < 0 || buffer.offset + buffer.bytes() > nest.ldm_bytes) {
       return fmt::format("ldm-capacity: buffer {} takes bytes {}..{} of an LDM arena of {}", buffer.name, buffer.offset,
                          buffer.offset + buffer.bytes() - 1, nest.ldm_bytes);
     }
-    if (buffer.offset % target.ldm_alignment != 0) {
+    if (buffer.offset % target.ldm.alignment != 0) {
       return fmt::format("ldm-alignment: buffer {} begins at byte {}, no multiple of {}", buffer.name, buffer.offset,
-                         target.ldm_alignment);
+                         target.ldm.alignment);
     }
-    if (buffer.slots > 1 && buffer.slot_bytes() % target.ldm_alignment != 0) {
+    if (buffer.slots > 1 && buffer.slot_bytes() % target.ldm.alignment != 0) {
       return fmt::format("ldm-alignment: slots of {} bytes of buffer {} do not all begin at multiples of {}",
-                         buffer.slot_bytes(), buffer.name, target.ldm_alignment);
+                         buffer.slot_bytes(), buffer.name, target.ldm.alignment);
     }
     if (buffer.shares_with && nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset != buffer.offset) {
       return fmt::format("ldm-sharing: buffer {} shares with {} but begins elsewhere", buffer.name,
                          nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name);
     }
   }
-  if (nest.cores_used() > target.cores) {
-    return fmt::format("core-grid: the grid has {} cores, {} has {}", nest.cores_used(), target.name, target.cores);
+  if (nest.cores_used() > target.cores.count) {
+    return fmt::format("core-grid: the grid has {} cores, {} has {}", nest.cores_used(), target.name,
+                       target.cores.count);
   }
   std::set<std::vector<std::int64_t>> coordinates;
   for (int core = 0; core < nest.cores_used(); ++core) {
@@ -376,10 +377,10 @@ Broken verify_units(const LoopNest& nest, const Target& target) {
     const auto* dma = std::get_if<Dma>(&stmt.node);
     if (broken || dma == nullptr || dma->unit_bytes == 1) return;
     const int bytes = byte_size(nest.buffers[static_cast<std::size_t>(dma->buffer)].type);
-    if (dma->unit_bytes != target.dma_alignment || bytes >= target.dma_alignment) {
+    if (dma->unit_bytes != target.dma.alignment || bytes >= target.dma.alignment) {
       broken = broken_rule(nest, "dma-unit", stmt,
                            fmt::format("moves units of {} bytes, where {} moves {} of elements of {}", dma->unit_bytes,
-                                       target.name, std::max(1, target.dma_alignment), bytes));
+                                       target.name, std::max(1, target.dma.alignment), bytes));
       return;
     }
     const auto found = std::find_if(unaligned.begin(), unaligned.end(),

@@ -54,7 +54,7 @@ void BankMachine::read_target(TomlTable& table, Target& target) const {
   table.read("sram_banks", target.own["sram_banks"], 1, 1024, Need::required);
   table.read("bank_bytes", target.own["bank_bytes"], 64, 1 << 20, Need::required);
   table.read("bytes_per_cycle", target.own["bytes_per_cycle"], 1e-3, 1e6, Need::required);
-  target.dram_line_bytes = static_cast<int>(word_bytes);  // main memory has no lines
+  target.main_memory.line_bytes = static_cast<int>(word_bytes);  // main memory has no lines
 }
 
 void BankMachine::read_schedule(TomlTable& table, const std::string& name, FixedSchedules& /*fixed*/) const {
@@ -89,7 +89,7 @@ Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules&
     program.steps.push_back(std::move(step));
   }
   if (work.diagnostics.has_errors()) return Failed{};
-  program.memory = plan_memory(fused, program.steps, target.dram_line_bytes);
+  program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
   return program;
 }
 

@@ -53,7 +53,7 @@ model = "missing.onnx"
 [[job]]
 name = "tiny"
 network = "matmul"
-set = { target.ldm_bytes = 6200 }
+set = { target.ldm.bytes = 6200 }
 
 [[job]]
 name = "last"

@@ -21,7 +21,7 @@ TEST_CASE("compile prints one JSON object with the promised keys") {
   const Workplace here;
   make_network("matmul");
   const ToolRun run =
-      run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores=1", "--json"});
+      run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores.count=1", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
   const auto json = nlohmann::json::parse(run.out);
@@ -93,7 +93,7 @@ TEST_CASE("compile by the published planner says where fewer cores are faster") 
   const auto all = nlohmann::json::parse(run_stowage({"compile", "cifarnet.onnx", "--planner", "swtvm", "--json"}).out);
   std::int64_t least = all.at("cycles");
   for (const int cores : {32, 16, 8}) {
-    const std::string setting = "target.cores=" + std::to_string(cores);
+    const std::string setting = "target.cores.count=" + std::to_string(cores);
     const auto fewer = nlohmann::json::parse(
         run_stowage({"compile", "cifarnet.onnx", "--planner", "swtvm", "--set", setting, "--json"}).out);
     least = std::min(least, fewer.at("cycles").get<std::int64_t>());
@@ -149,7 +149,7 @@ TEST_CASE("a compilation that fails leaves what was there") {
   make_network("lenet");
   REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "out"}).code == 0);
   const auto before = files_below("out");
-  CHECK(run_stowage({"compile", "lenet.onnx", "-o", "out", "--force", "--set", "target.ldm_bytes=6200"}).code == 1);
+  CHECK(run_stowage({"compile", "lenet.onnx", "-o", "out", "--force", "--set", "target.ldm.bytes=6200"}).code == 1);
   CHECK(files_below("out") == before);
   CHECK(std::distance(fs::directory_iterator("."), fs::directory_iterator{}) == 2);
 }
@@ -199,24 +199,24 @@ TEST_CASE("wrong option values are named") {
         "--dim B=2: error: 'B' is given for the second time [wrong-option]\n"
         "--dim K=two: error: 'two' is no size, an integer of at least 0 was wanted [wrong-option]\n"
         "--dim M=-1: error: '-1' is no size, an integer of at least 0 was wanted [wrong-option]\n");
-  const ToolRun setting = run_stowage({"compile", "x.onnx", "--set", "machine.cores=1"});
+  const ToolRun setting = run_stowage({"compile", "x.onnx", "--set", "machine.cores.count=1"});
   CHECK(setting.code == 2);
   CHECK(setting.err ==
-        "--set machine.cores=1: error: a setting is TABLE.KEY=VALUE, and the only table is 'target' "
-        "[unknown-setting]\n  help: for instance --set target.cores=1\n");
+        "--set machine.cores.count=1: error: a setting is TABLE.KEY=VALUE, and the only table is 'target' "
+        "[unknown-setting]\n  help: for instance --set target.cores.count=1\n");
 }
 
 TEST_CASE("a setting that no target could have is a mistake of usage, one that this target refuses is not") {
   const Workplace here;
-  for (const char* wrong : {"target.cores", "target.=1", "target.cores=abc", "target.cores=1=2", "target.corse=1",
-                            "target.cores=0", "target.cores='8'", "cores=1", "x"}) {
+  for (const char* wrong : {"target.cores.count", "target.=1", "target.cores.count=abc", "target.cores.count=1=2",
+                            "target.corse=1", "target.cores.count=0", "target.cores.count='8'", "cores.count=1", "x"}) {
     INFO(wrong);
     const ToolRun run = run_stowage({"compile", "x.onnx", "--set", wrong});
     CHECK(run.code == 2);
     CHECK(run.err.starts_with(std::string("--set ") + wrong));
   }
-  CHECK(run_stowage({"compile", "x.onnx", "--set", "target.ldm_reserved=65536"}).code == 1);
-  CHECK(run_stowage({"compile", "x.onnx", "--set", "target.cores=65"}).code == 1);
+  CHECK(run_stowage({"compile", "x.onnx", "--set", "target.ldm.reserved=65536"}).code == 1);
+  CHECK(run_stowage({"compile", "x.onnx", "--set", "target.cores.count=65"}).code == 1);
   // In a batch file it is the file that is wrong.
   write_text("jobs.toml", "[[job]]\nnetwork = \"matmul\"\nset = { \"target.corse\" = 1 }\n");
   CHECK(run_stowage({"batch", "jobs.toml"}).code == 1);
@@ -239,7 +239,7 @@ TEST_CASE("files that are no models are refused") {
 TEST_CASE("an LDM too small for any plan names the binding buffer and what it needs") {
   const Workplace here;
   make_network("matmul");
-  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--set", "target.ldm_bytes=6200"});
+  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--set", "target.ldm.bytes=6200"});
   CHECK(run.code == 1);
   CHECK(run.out.empty());
   INFO(run.err);
@@ -255,9 +255,9 @@ TEST_CASE("a target that reserves no LDM leaves the parameters their room") {
     // Of the last, 33,536 bytes of buffers leave 20.
     for (const int bytes : {1024, 4096, 33'556}) {
       INFO(planner << " on " << bytes << " bytes");
-      const ToolRun compiled =
-          run_stowage({"compile", "matmul.onnx", "-o", "m", "--force", "--planner", planner, "--set", "target.cores=1",
-                       "--set", "target.ldm_reserved=0", "--set", "target.ldm_bytes=" + std::to_string(bytes)});
+      const ToolRun compiled = run_stowage({"compile", "matmul.onnx", "-o", "m", "--force", "--planner", planner,
+                                            "--set", "target.cores.count=1", "--set", "target.ldm.reserved=0", "--set",
+                                            "target.ldm.bytes=" + std::to_string(bytes)});
       INFO(compiled.err);
       REQUIRE(compiled.code == 0);
       const ToolRun run = run_stowage({"run", "m"});
@@ -271,8 +271,8 @@ TEST_CASE("a target that reserves no LDM leaves the parameters their room") {
       CHECK(std::stoi(digits) <= bytes);
     }
   }
-  const ToolRun refused = run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores=1",
-                                       "--set", "target.ldm_reserved=0", "--set", "target.ldm_bytes=128"});
+  const ToolRun refused = run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores.count=1",
+                                       "--set", "target.ldm.reserved=0", "--set", "target.ldm.bytes=128"});
   CHECK(refused.code == 1);
   CHECK(refused.err.find("for parameters)") != std::string::npos);
 }
@@ -289,7 +289,7 @@ TEST_CASE("failures print as JSON too") {
 
 TEST_CASE("what --print-config prints reads back as the same target") {
   const Workplace here;
-  const ToolRun run = run_stowage({"compile", "x.onnx", "--set", "target.cores=7", "--print-config"});
+  const ToolRun run = run_stowage({"compile", "x.onnx", "--set", "target.cores.count=7", "--print-config"});
   REQUIRE(run.code == 0);
   CHECK(run.out.find("\ncores = 7\n") != std::string::npos);
   write_text("mine.toml", run.out);
@@ -320,7 +320,8 @@ TEST_CASE("mistakes in a schedule stand where they were written") {
   make_network("matmul");
   const auto complaint = [](const std::string& text) {
     write_text("s.toml", text);
-    const ToolRun run = run_stowage({"compile", "matmul.onnx", "--schedule", "s.toml", "--set", "target.cores=1"});
+    const ToolRun run =
+        run_stowage({"compile", "matmul.onnx", "--schedule", "s.toml", "--set", "target.cores.count=1"});
     CHECK(run.code == 1);
     return run.err;
   };
@@ -427,7 +428,7 @@ TEST_CASE("a schedule that cannot hold says which constraint") {
   const Workplace here;
   make_network("matmul");
   write_text("s.toml", "[schedule.matmul]\nbuffer = { y = 1024, k = 1024 }\n");
-  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--schedule", "s.toml", "--set", "target.cores=1"});
+  const ToolRun run = run_stowage({"compile", "matmul.onnx", "--schedule", "s.toml", "--set", "target.cores.count=1"});
   CHECK(run.code == 1);
   INFO(run.err);
   CHECK(run.err.find("58 KiB") != std::string::npos);

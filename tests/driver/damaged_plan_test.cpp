@@ -185,8 +185,8 @@ TEST_CASE("two hundred kilobytes of brackets are refused at once", "[damaged]") 
 TEST_CASE("a loop that counts other tensors than those beside it is no candidate", "[damaged]") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "matmul", "-o", "matmul.onnx"}).code == 0);
-  REQUIRE(run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores=1", "-o", "plan"}).code ==
-          0);
+  REQUIRE(run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores.count=1", "-o", "plan"})
+              .code == 0);
   Diagnostics diagnostics;
   const auto compilation = read_compilation("plan", diagnostics);
   REQUIRE(compilation);
@@ -214,8 +214,8 @@ TEST_CASE("a loop that counts other tensors than those beside it is no candidate
 TEST_CASE("records that speak of other iterators or buffers than a plan has decide nothing", "[damaged]") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "matmul", "-o", "matmul.onnx"}).code == 0);
-  REQUIRE(run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores=1", "-o", "plan"}).code ==
-          0);
+  REQUIRE(run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores.count=1", "-o", "plan"})
+              .code == 0);
   Diagnostics diagnostics;
   const auto compilation = read_compilation("plan", diagnostics);
   REQUIRE(compilation);

@@ -93,7 +93,7 @@ TEST_CASE("diff says which place changed and what that costs") {
   const Workplace here;
   const auto by_hand = [&](const std::string& folder, const std::string& schedule) {
     write_text(folder + ".toml", "[schedule.matmul]\nbuffer = { x = 1, y = 8, k = 1024 }\n" + schedule);
-    compile_sample("matmul", folder, {"--set", "target.cores=1", "--schedule", folder + ".toml"});
+    compile_sample("matmul", folder, {"--set", "target.cores.count=1", "--schedule", folder + ".toml"});
   };
   by_hand("inside", "order = [\"x\", \"yo\"]\ndma = { A = \"yo\", B = \"yo\", C = \"yo\" }\n");
   by_hand("outside", "order = [\"x\", \"yo\"]\ndma = { A = \"x\", B = \"yo\", C = \"yo\" }\n");
@@ -146,7 +146,7 @@ TEST_CASE("the verdict names what was edited in a group, and what that made of i
 TEST_CASE("diff of plans for different targets names the settings") {
   const Workplace here;
   compile_sample("matmul", "many", {"--planner", "swtvm"});
-  compile_sample("matmul", "few", {"--planner", "swtvm", "--set", "target.cores=16"});
+  compile_sample("matmul", "few", {"--planner", "swtvm", "--set", "target.cores.count=16"});
   const ToolRun run = run_stowage({"diff", "many", "few"});
   CHECK(run.code == 0);
   CHECK(run.out.find("B is ") != std::string::npos);

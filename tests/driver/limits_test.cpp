@@ -54,8 +54,8 @@ TEST_CASE("the largest tensor is planned without gigabytes of memory") {
 TEST_CASE("a plan of too many parts to be checked is refused") {
   const Workplace here;
   write_relu("large.onnx", {std::int64_t{1} << 30});
-  const std::string text = complaint({"compile", "large.onnx", "--planner", "swtvm", "--set", "target.ldm_bytes=128",
-                                      "--set", "target.ldm_reserved=0"});
+  const std::string text = complaint({"compile", "large.onnx", "--planner", "swtvm", "--set", "target.ldm.bytes=128",
+                                      "--set", "target.ldm.reserved=0"});
   CHECK(text.find("fused operator relu: its plan is too large to be shown sound: ") != std::string::npos);
   CHECK(text.find("[plan-too-large]") != std::string::npos);
 }
@@ -64,9 +64,9 @@ TEST_CASE("a target so slow that cycles cannot be counted is refused") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
   for (const std::vector<std::string>& settings :
-       {std::vector<std::string>{"dma_bandwidth=[{ block_bytes = 128, bytes_per_second = 1 }]"},
-        {"vector_flops_per_cycle=0.001", "scalar_flops_per_cycle=0.001", "clock_hz=1e12", "dma_startup_cycles=1e9",
-         "dma_bandwidth=[{ block_bytes = 1073741824, bytes_per_second = 1 }]"}}) {
+       {std::vector<std::string>{"dma.bandwidth=[{ block_bytes = 128, bytes_per_second = 1 }]"},
+        {"cores.vector_flops_per_cycle=0.001", "cores.scalar_flops_per_cycle=0.001", "clock_hz=1e12",
+         "dma.startup_cycles=1e9", "dma.bandwidth=[{ block_bytes = 1073741824, bytes_per_second = 1 }]"}}) {
     std::vector<std::string> arguments = {"compile", "lenet.onnx"};
     for (const std::string& setting : settings) {
       arguments.emplace_back("--set");
@@ -126,10 +126,10 @@ TEST_CASE("memory that runs out is a diagnostic of the command and of the job") 
   write_relu("long.onnx", {std::int64_t{1} << 30});
   write_text("jobs.toml",
              "[[job]]\nname = \"long\"\nmodel = \"long.onnx\"\nplanner = \"swtvm\"\n"
-             "[job.set]\n\"target.ldm_bytes\" = 8192\n");
+             "[job.set]\n\"target.ldm.bytes\" = 8192\n");
   const MemoryLimit limit(rlim_t{24} << 20);
   const std::vector<std::string> compile = {"compile",   "long.onnx", "-j",    "1",
-                                            "--planner", "swtvm",     "--set", "target.ldm_bytes=8192"};
+                                            "--planner", "swtvm",     "--set", "target.ldm.bytes=8192"};
   CHECK(complaint(compile).find("long.onnx: error: this needs more memory than there is [out-of-memory]") == 0);
   CHECK(complaint({"batch", "jobs.toml"}).find("error: this needs more memory than there is [out-of-memory]") !=
         std::string::npos);

@@ -36,7 +36,7 @@ StrategyRow row_of(const std::string& network, const std::string& planner, int c
   Diagnostics diagnostics;
   REQUIRE(write_network(network, {}, "model.onnx", diagnostics));
   const auto graph = import_onnx("model.onnx", {}, diagnostics);
-  const auto target = load_target("sw26010", std::vector{fmt::format("cores={}", cores)}, diagnostics);
+  const auto target = load_target("sw26010", std::vector{fmt::format("cores.count={}", cores)}, diagnostics);
   REQUIRE((graph && target));
   const PlannedGroupCost cost(*find_planner(planner), *target);
   const CandidateSet set =

@@ -12,8 +12,8 @@ namespace {
 TEST_CASE("a trace of version 2 prints the steps that this version's prints", "[trace]") {
   const Workplace here;
   REQUIRE(run_stowage({"network", "matmul", "-o", "matmul.onnx"}).code == 0);
-  REQUIRE(run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores=1", "--set",
-                       "target.ldm_reserved=0", "-o", "plan"})
+  REQUIRE(run_stowage({"compile", "matmul.onnx", "--planner", "swtvm", "--set", "target.cores.count=1", "--set",
+                       "target.ldm.reserved=0", "-o", "plan"})
               .code == 0);
   const ToolRun now = run_stowage({"explain", "plan", "--steps"});
   REQUIRE(now.code == 0);

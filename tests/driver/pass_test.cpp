@@ -110,7 +110,7 @@ TEST_CASE("a pass writes its nest to a file, and not over another one") {
   CHECK(json.at("nest") == printed.out);
   // The target decides: without lanes there are no forms.
   const ToolRun forms = run_stowage({"pass", "choose-forms", "after.nest"});
-  const ToolRun none = run_stowage({"pass", "choose-forms", "after.nest", "--set", "target.vector_lanes=1"});
+  const ToolRun none = run_stowage({"pass", "choose-forms", "after.nest", "--set", "target.cores.vector_lanes=1"});
   INFO(none.err);
   CHECK(forms.out.find(" as register_block") != std::string::npos);
   CHECK(none.code == 0);
@@ -184,7 +184,7 @@ TEST_CASE("a nest that does not fit the target is told to be run for its own") {
   dump("matmul", "nests");
   const std::string file = "nests/" + entries_of("nests").at(1) + "/1_build.nest";
   for (const auto& [setting, rule] :
-       {std::pair("target.cores=4", "core-grid: "), std::pair("target.ldm_bytes=16384", "ldm-capacity: ")}) {
+       {std::pair("target.cores.count=4", "core-grid: "), std::pair("target.ldm.bytes=16384", "ldm-capacity: ")}) {
     for (const std::string pass : {"choose-forms", "clip-and-pad"}) {
       INFO(setting << ", " << pass);
       const ToolRun refused = run_stowage({"pass", pass, file, "--set", setting});
@@ -241,8 +241,8 @@ TEST_CASE("a pass takes a nest whose cores share what they load, on their mesh")
   INFO(taken.err);
   CHECK(taken.code == 0);
   CHECK(taken.out.find("broadcast XX of column ko -> XR of row over [64*ko:64*ko + 64]\n") != std::string::npos);
-  const ToolRun refused = run_stowage(
-      {"pass", "clip-and-pad", "teams.nest", "--set", "target.mesh_columns=16", "--set", "target.mesh_rows=4"});
+  const ToolRun refused = run_stowage({"pass", "clip-and-pad", "teams.nest", "--set", "target.cores.mesh_columns=16",
+                                       "--set", "target.cores.mesh_rows=4"});
   CHECK(refused.code == 1);
   CHECK(refused.err ==
         "teams.nest: error: after clip-and-pad: mesh: the nest is for 8 rows of 8 columns, sw26010 has 4 "

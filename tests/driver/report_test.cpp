@@ -68,18 +68,18 @@ TEST_CASE(
   testing::Net net("rows");
   const Graph graph = net.done({net.op("Relu", "positive", {net.input("x", {64, 100})})});
   CompileRequest request;
-  request.settings = {"target.ldm_reserved=0"};
+  request.settings = {"target.ldm.reserved=0"};
   Diagnostics diagnostics;
   const auto compilation = compile_graph(graph, request, diagnostics);
   REQUIRE(compilation);
   const Program& program = compilation->program;
   const std::int64_t room = ldm_for_buffers(program.steps.at(0).plan()->nest, program.target);
-  REQUIRE(room < program.target.ldm_available());
+  REQUIRE(room < program.target.ldm.available());
   const std::string told = "of " + grouped_digits(room);
   CHECK_THAT(step_text(program, 0), Catch::Contains(told + " bytes"));
   CHECK_THAT(report_markdown(*compilation), Catch::Contains("LDM peak") && Catch::Contains(told));
   const std::string page = report_page(*compilation, {});
-  CHECK_THAT(page, Catch::Contains(std::to_string(program.target.ldm_bytes - room) + " bytes for parameters"));
+  CHECK_THAT(page, Catch::Contains(std::to_string(program.target.ldm.bytes - room) + " bytes for parameters"));
 }
 
 TEST_CASE("report writes a page that needs nothing from elsewhere") {

@@ -66,7 +66,7 @@ TEST_CASE("what compiles for a target with a gigabyte of LDM runs") {
       INFO(planner << " " << bytes);
       const std::string plan = planner + bytes;
       const ToolRun made = run_stowage(
-          {"compile", "vector.onnx", "--planner", planner, "--set", "target.ldm_bytes=" + bytes, "-o", plan});
+          {"compile", "vector.onnx", "--planner", planner, "--set", "target.ldm.bytes=" + bytes, "-o", plan});
       INFO(made.err);
       REQUIRE(made.code == 0);
       const ToolRun run = run_stowage({"run", plan, "--check"});
@@ -75,7 +75,7 @@ TEST_CASE("what compiles for a target with a gigabyte of LDM runs") {
     }
   }
   // More cannot be asked for.
-  const ToolRun more = run_stowage({"compile", "vector.onnx", "--set", "target.ldm_bytes=1073741825"});
+  const ToolRun more = run_stowage({"compile", "vector.onnx", "--set", "target.ldm.bytes=1073741825"});
   CHECK(more.code == 2);
   CHECK(more.err.find("'ldm_bytes' is 1073741825, but lies between 64 and 1073741824") != std::string::npos);
 }
@@ -246,7 +246,7 @@ TEST_CASE("damaged folders are refused by name of the file") {
 
 TEST_CASE("explain tells the papers' matmul as the papers do") {
   const Workplace here;
-  compile_network("matmul", {"--planner", "swtvm", "--set", "target.cores=1"});
+  compile_network("matmul", {"--planner", "swtvm", "--set", "target.cores.count=1"});
   const ToolRun run = run_stowage({"explain", "matmul", "--op", "matmul", "--steps"});
   INFO(run.err);
   REQUIRE(run.code == 0);

@@ -37,30 +37,31 @@ TEST_CASE("the built-in sw26010 has the published numbers") {
   const auto target = load_target("sw26010", {}, diagnostics);
   REQUIRE(target);
   CHECK(diagnostics.entries().empty());
-  CHECK(target->cores == 64);
-  CHECK(target->ldm_bytes == 65536);
-  CHECK(target->ldm_available() == 59392);
-  CHECK(target->good_block_bytes == 256);
+  CHECK(target->cores.count == 64);
+  CHECK(target->ldm.bytes == 65536);
+  CHECK(target->ldm.available() == 59392);
+  CHECK(target->dma.good_block_bytes == 256);
   // 64 cores of 8 flop a cycle at 1.45 GHz are the 742.4 GFLOP/s of a core group.
-  CHECK(target->cores * target->vector_flops_per_cycle * target->clock_hz == Approx(742.4e9));
-  for (std::size_t i = 1; i < target->dma_bandwidth.size(); ++i) {
-    CHECK(target->dma_bandwidth[i].block_bytes > target->dma_bandwidth[i - 1].block_bytes);
-    CHECK(target->dma_bandwidth[i].bytes_per_second > target->dma_bandwidth[i - 1].bytes_per_second);
+  CHECK(target->cores.count * target->cores.vector_flops_per_cycle.of(ElementType::f32) * target->clock_hz ==
+        Approx(742.4e9));
+  for (std::size_t i = 1; i < target->dma.bandwidth.size(); ++i) {
+    CHECK(target->dma.bandwidth[i].block_bytes > target->dma.bandwidth[i - 1].block_bytes);
+    CHECK(target->dma.bandwidth[i].bytes_per_second > target->dma.bandwidth[i - 1].bytes_per_second);
   }
-  CHECK(target->dma_bandwidth.back().bytes_per_second < 34.1e9);
+  CHECK(target->dma.bandwidth.back().bytes_per_second < 34.1e9);
 }
 
 TEST_CASE("the sample targets read, and the double one differs from sw26010 in its LDM only") {
   Diagnostics diagnostics;
   const auto small = load_target(sample_folder + "small16.toml", {}, diagnostics);
   REQUIRE(small);
-  CHECK(small->cores == 16);
+  CHECK(small->cores.count == 16);
   auto twice = load_target(sample_folder + "sw26010-double-ldm.toml", {}, diagnostics);
   const auto plain = load_target("sw26010", {}, diagnostics);
   REQUIRE(twice);
   REQUIRE(plain);
-  CHECK(twice->ldm_bytes == 2 * plain->ldm_bytes);
-  twice->ldm_bytes = plain->ldm_bytes;
+  CHECK(twice->ldm.bytes == 2 * plain->ldm.bytes);
+  twice->ldm.bytes = plain->ldm.bytes;
   twice->name = plain->name;
   twice->summary = plain->summary;
   CHECK(to_toml(*twice) == to_toml(*plain));
@@ -80,29 +81,29 @@ TEST_CASE("a target's TOML reads back as the same target") {
 
 TEST_CASE("settings lie over a target") {
   Diagnostics diagnostics;
-  const auto target = load_target("sw26010", {"cores=1", "ldm_reserved=0", "name=\"one\""}, diagnostics);
+  const auto target = load_target("sw26010", {"cores.count=1", "ldm.reserved=0", "name=\"one\""}, diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(target);
-  CHECK(target->cores == 1);
-  CHECK(target->ldm_available() == 65536);
+  CHECK(target->cores.count == 1);
+  CHECK(target->ldm.available() == 65536);
   CHECK(target->name == "one");
 }
 
 TEST_CASE("wrong settings are named by their text") {
   Diagnostics diagnostics;
-  CHECK_FALSE(load_target("sw26010", {"core=1", "ldm_bytes=\"much\"", "name=one"}, diagnostics));
+  CHECK_FALSE(load_target("sw26010", {"cores.cout=1", "ldm.bytes=\"much\"", "name=one"}, diagnostics));
   CHECK(format_diagnostics(diagnostics) ==
         "--set target.name=one:1:6: error: Error while parsing value: could not determine value type [toml-syntax]\n"
         "    name=one\n"
         "         ^\n"
         "  help: a setting is key=value in TOML syntax; strings stand in quotes\n"
-        "--set target.ldm_bytes=\"much\":1:11: error: 'ldm_bytes' is a string, an integer was wanted [wrong-type]\n"
+        "--set target.ldm.bytes=\"much\":1:11: error: 'ldm.bytes' is a string, an integer was wanted [wrong-type]\n"
         "    ldm_bytes=\"much\"\n"
         "              ^^^^^^\n"
-        "--set target.core=1:1:1: error: unknown key 'core' [unknown-key]\n"
-        "    core=1\n"
-        "    ^^^^\n"
-        "  help: did you mean 'cores'?\n");
+        "--set target.cores.cout=1:1:7: error: unknown key 'cores.cout' [unknown-key]\n"
+        "    cores.cout=1\n"
+        "          ^^^^\n"
+        "  help: did you mean 'count'?\n");
 }
 
 TEST_CASE("an unknown target gets the nearest name") {
@@ -147,66 +148,128 @@ TEST_CASE("Athread is the family of a target that names none, and is not written
   CHECK(plain->family == "athread");
   CHECK(to_toml(*plain) == to_toml(*named));
   CHECK(to_toml(*plain).find("family") == std::string::npos);
-  CHECK(complaint("cores        = 16", "family       = \"athred\"") ==
-        "t.toml:8:16: error: no family of targets 'athred' [unknown-family]\n"
-        "    family       = \"athred\"\n"
-        "                   ^^^^^^^^\n"
+  CHECK(complaint("clock_hz = 1.0e9", "family = \"athred\"") ==
+        "t.toml:8:10: error: no family of targets 'athred' [unknown-family]\n"
+        "    family = \"athred\"\n"
+        "             ^^^^^^^^\n"
         "  help: did you mean 'athread'?\n");
 }
 
 TEST_CASE("every mistake in a target file has its place and caret") {
-  CHECK(complaint("clock_hz     = 1.0e9", "clok_hz      = 1.0e9") ==
+  CHECK(complaint("clock_hz = 1.0e9", "clok_hz = 1.0e9") ==
         "t.toml: error: 'clock_hz' is missing: a number was wanted [missing-key]\n"
-        "t.toml:11:1: error: unknown key 'clok_hz' [unknown-key]\n"
-        "    clok_hz      = 1.0e9\n"
+        "t.toml:8:1: error: unknown key 'clok_hz' [unknown-key]\n"
+        "    clok_hz = 1.0e9\n"
         "    ^^^^^^^\n"
         "  help: did you mean 'clock_hz'?\n");
-  CHECK(complaint("cores        = 16", "cores        = 1.5") ==
-        "t.toml:8:16: error: 'cores' is a number, an integer was wanted [wrong-type]\n"
-        "    cores        = 1.5\n"
-        "                   ^^^\n");
-  CHECK(complaint("cores        = 16", "cores        = 17") ==
-        "t.toml:8:16: error: 'cores' is 17, but the mesh of 4 x 4 has 16 [too-many-cores]\n"
-        "    cores        = 17\n"
-        "                   ^^\n");
-  CHECK(complaint("ldm_reserved  = 4096", "ldm_reserved  = 40960") ==
-        "t.toml:18:17: error: 'ldm_reserved' is 40960, which leaves nothing of the 32768 bytes of 'ldm_bytes' "
+  CHECK(complaint("count = 16", "count = 1.5") ==
+        "t.toml:19:9: error: 'cores.count' is a number, an integer was wanted [wrong-type]\n"
+        "    count = 1.5\n"
+        "            ^^^\n");
+  CHECK(complaint("count = 16", "count = 17") ==
+        "t.toml:19:9: error: 'cores.count' is 17, but the mesh of 4 x 4 has 16 [too-many-cores]\n"
+        "    count = 17\n"
+        "            ^^\n");
+  CHECK(complaint("reserved = 4096", "reserved = 40960") ==
+        "t.toml:15:12: error: 'ldm.reserved' is 40960, which leaves nothing of the 32768 bytes of 'ldm.bytes' "
         "[no-ldm-left]\n"
-        "    ldm_reserved  = 40960\n"
-        "                    ^^^^^\n");
-  CHECK(complaint("ldm_alignment = 32", "ldm_alignment = 33") ==
-        "t.toml:19:17: error: 'ldm_alignment' is 33, a power of two was wanted [not-a-power-of-two]\n"
-        "    ldm_alignment = 33\n"
-        "                    ^^\n");
+        "    reserved = 40960\n"
+        "               ^^^^^\n");
+  CHECK(complaint("alignment = 32", "alignment = 33") ==
+        "t.toml:16:13: error: 'ldm.alignment' is 33, a power of two was wanted [not-a-power-of-two]\n"
+        "    alignment = 33\n"
+        "                ^^\n");
+  CHECK(complaint("[main_memory]", "[memory]") ==
+        "t.toml: error: 'main_memory' is missing: a table was wanted [missing-key]\n"
+        "t.toml:10:2: error: unknown key 'memory' [unknown-key]\n"
+        "    [memory]\n"
+        "     ^^^^^^\n"
+        "  help: did you mean 'main_memory'?\n");
   CHECK(complaint("launch_seconds = 10e-6", "launch_seconds = -1") ==
-        "t.toml:32:18: error: 'launch_seconds' is -1, but lies between 0 and 10 [out-of-range]\n"
+        "t.toml:25:18: error: 'cores.launch_seconds' is -1, but lies between 0 and 10 [out-of-range]\n"
         "    launch_seconds = -1\n"
         "                     ^^\n");
   CHECK(complaint("launch_seconds = 10e-6", "launch_seconds = nan") ==
-        "t.toml:32:18: error: 'launch_seconds' is nan, but lies between 0 and 10 [out-of-range]\n"
+        "t.toml:25:18: error: 'cores.launch_seconds' is nan, but lies between 0 and 10 [out-of-range]\n"
         "    launch_seconds = nan\n"
         "                     ^^^\n");
-  CHECK(complaint("mesh_rows    = 4", "mesh_rows    = ") ==
-        "t.toml:9:16: error: Error while parsing key-value pair: expected value, saw '\\n' [toml-syntax]\n"
-        "    mesh_rows    = \n"
-        "                   ^\n");
+  CHECK(complaint("mesh_rows = 4", "mesh_rows = ") ==
+        "t.toml:20:13: error: Error while parsing key-value pair: expected value, saw '\\n' [toml-syntax]\n"
+        "    mesh_rows = \n"
+        "                ^\n");
   CHECK(complaint("block_bytes =   64", "block_bytes =    4") ==
-        "t.toml:27:22: error: 4 follows 16, but the points of 'dma_bandwidth' ascend by block_bytes [not-ascending]\n"
+        "t.toml:33:22: error: 4 follows 16, but the points of 'dma.bandwidth' ascend by block_bytes [not-ascending]\n"
         "      { block_bytes =    4, bytes_per_second = 4.0e9 },\n"
         "                         ^\n");
   CHECK(complaint("{ block_bytes =   64, bytes_per_second = 4.0e9 }", "64") ==
-        "t.toml:27:3: error: 'dma_bandwidth' holds an integer, tables were wanted [wrong-type]\n"
+        "t.toml:33:3: error: 'dma.bandwidth' holds an integer, tables were wanted [wrong-type]\n"
         "      64,\n"
         "      ^^\n");
 }
 
 TEST_CASE("several mistakes are reported in one run") {
   Diagnostics diagnostics;
-  CHECK_FALSE(parse_target("name = 3\ncores = 0\n", "t.toml", {}, diagnostics));
+  CHECK_FALSE(parse_target("name = 3\n[main_memory]\n[ldm]\n[cores]\ncount = 0\n[dma]\n", "t.toml", {}, diagnostics));
   const std::string text = format_diagnostics(diagnostics);
   CHECK(text.find("'name' is an integer, a string was wanted") != std::string::npos);
-  CHECK(text.find("'cores' is 0, but lies between 1 and 4096") != std::string::npos);
-  CHECK(text.find("'ldm_bytes' is missing: an integer was wanted") != std::string::npos);
+  CHECK(text.find("'cores.count' is 0, but lies between 1 and 4096") != std::string::npos);
+  CHECK(text.find("'ldm.bytes' is missing: an integer was wanted") != std::string::npos);
+  CHECK(text.find("'dma.bandwidth' is missing: an array of tables was wanted") != std::string::npos);
+}
+
+/// small16 as its file was when all keys stood side by side.
+std::string small_once() {
+  return "name = 'small16'\nsummary = '16 cores with 32 KiB LDM each, 8 GB/s (imagined)'\ncores = 16\nmesh_rows = 4\n"
+         "mesh_columns = 4\nclock_hz = 1.0e9\nvector_lanes = 4\nvector_flops_per_cycle = 8\n"
+         "scalar_flops_per_cycle = 1\nldm_bytes = 32768\nldm_reserved = 4096\nldm_alignment = 32\n"
+         "good_block_bytes = 128\ndma_alignment = 4\ndram_line_bytes = 64\ndma_startup_cycles = 400\n"
+         "dma_bandwidth = [{ block_bytes = 16, bytes_per_second = 1.0e9 },\n"
+         "  { block_bytes = 64, bytes_per_second = 4.0e9 }, { block_bytes = 256, bytes_per_second = 7.0e9 },\n"
+         "  { block_bytes = 1024, bytes_per_second = 8.0e9 }]\nlaunch_seconds = 10e-6\n";
+}
+
+TEST_CASE("keys are read under the names that they had when all stood side by side") {
+  Diagnostics diagnostics;
+  const auto today = load_target(sample_folder + "small16.toml", {}, diagnostics);
+  const auto once = parse_target(small_once(), "once.toml", {}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(today);
+  REQUIRE(once);
+  CHECK(to_toml(*once) == to_toml(*today));
+  // Either name over either file; the later setting counts.
+  for (const std::string& text : {small_once(), text_of(sample_folder + "small16.toml")}) {
+    const auto set = parse_target(text, "t.toml", {"ldm_bytes=16384", "cores=3", "ldm.bytes=8192"}, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(set);
+    CHECK(set->ldm.bytes == 8192);
+    CHECK(set->cores.count == 3);
+    CHECK(set->cores.mesh_rows == 4);
+  }
+  CHECK_FALSE(parse_target(small_once() + "[ldm]\nbytes = 5000\n", "t.toml", {"mesh_rows='x'"}, diagnostics));
+  CHECK(format_diagnostics(diagnostics) ==
+        "t.toml:10:13: error: 'ldm_bytes' is given beside 'ldm.bytes', of which it is the earlier name [given-twice]\n"
+        "    ldm_bytes = 32768\n"
+        "                ^^^^^\n"
+        "  help: one of them is enough\n"
+        "--set target.mesh_rows='x':1:11: error: 'cores.mesh_rows' is a string, an integer was wanted [wrong-type]\n"
+        "    mesh_rows='x'\n"
+        "              ^^^\n");
+}
+
+TEST_CASE("rates are one number or numbers by element type") {
+  Diagnostics diagnostics;
+  const auto target = load_target(
+      "sw26010", {"cores.scalar_flops_per_cycle={ i8 = 4, f64 = 0.5, other = 2 }", "cores.vector_flops_per_cycle=6"},
+      diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(target);
+  CHECK(target->cores.scalar_flops_per_cycle.of(ElementType::i8) == 4);
+  CHECK(target->cores.scalar_flops_per_cycle.of(ElementType::f64) == 0.5);
+  CHECK(target->cores.scalar_flops_per_cycle.of(ElementType::f32) == 2);
+  CHECK(target->cores.vector_flops_per_cycle.of(ElementType::f64) == 6);
+  const auto again = parse_target(to_toml(*target), "again", {}, diagnostics);
+  REQUIRE(again);
+  CHECK(to_toml(*again) == to_toml(*target));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void check_groups(std::uint64_t seed, std::uint64_t rounds) {
     }
     std::vector<std::size_t> refused;
     const Program program = fixtures::program_of(fmt::format("groups_{}", seed + first), lists, target, refused);
-    INFO(text << "on " << target.cores << " cores with " << target.ldm_available() << " bytes, " << refused.size()
+    INFO(text << "on " << target.cores.count << " cores with " << target.ldm.available() << " bytes, " << refused.size()
               << " refused");
     std::vector<Tensor> inputs;
     std::vector<Tensor> expected;

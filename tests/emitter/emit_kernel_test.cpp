@@ -109,7 +109,7 @@ TEST_CASE("register blocks of any height and width give the right numbers") {
     builder.mark_output(append(builder, "MatMul", name, {}, {a, b}));
   }
   Target target = sw26010();
-  target.cores = cores;
+  target.cores.count = cores;
   Program program = fixtures::program_of(std::move(builder).build(), target);
   force_register_blocks(program);
   const auto inputs = fixtures::random_inputs(program, 3);

@@ -35,7 +35,7 @@ TEST_CASE("random operators on random machines: emitted, compiled and run, they 
     }
     std::vector<std::size_t> refused;
     const Program program = fixtures::program_of(fmt::format("random_{}", seed + round), lists, target, refused);
-    INFO(text << "on " << target.cores << " cores with " << target.ldm_available() << " bytes, " << refused.size()
+    INFO(text << "on " << target.cores.count << " cores with " << target.ldm.available() << " bytes, " << refused.size()
               << " refused");
     std::vector<Tensor> inputs;
     std::vector<Tensor> expected;

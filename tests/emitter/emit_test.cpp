@@ -22,7 +22,7 @@ namespace {
 Target one_core() {
   Target target;
   target.name = "sw26010";
-  target.cores = 1;
+  target.cores.count = 1;
   return target;
 }
 

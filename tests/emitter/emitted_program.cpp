@@ -69,7 +69,7 @@ Program finish(FusedGraph fused, Plan plan, const Target& target) {
   program.planner = "swtvm";
   plan.counts = predict_counts(plan.nest);
   program.steps.push_back({program.fused.groups[0], launch_of(std::move(plan))});
-  program.memory = plan_memory(program.fused, program.steps, target.dram_line_bytes);
+  program.memory = plan_memory(program.fused, program.steps, target.main_memory.line_bytes);
   return program;
 }
 
@@ -120,7 +120,7 @@ Program program_of(const std::string& name, std::vector<StageList> lists, const 
     program.steps.push_back(std::move(step));
   }
   program.fused.graph = std::move(builder).build();
-  program.memory = plan_memory(program.fused, program.steps, target.dram_line_bytes);
+  program.memory = plan_memory(program.fused, program.steps, target.main_memory.line_bytes);
   return program;
 }
 
@@ -157,7 +157,7 @@ Program program_of(Graph graph, const Target& target) {
     program.steps.push_back(std::move(step));
   }
   program.fused.graph = std::move(graph);
-  program.memory = plan_memory(program.fused, program.steps, target.dram_line_bytes);
+  program.memory = plan_memory(program.fused, program.steps, target.main_memory.line_bytes);
   return program;
 }
 
@@ -207,7 +207,8 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
   const std::string command = fmt::format(
       "cd '{}' && {{ {} -std=gnu99 -Wall -Wextra -O2 -DSW_EMULATION -DSTUB_CORES={} -I '{}' {} '{}/stub.c' -lm "
       "-o program && ./program; echo status $?; }} > log.txt 2>&1",
-      folder.string(), compiler, program.target.mesh_rows * program.target.mesh_columns, stub, sources, stub);
+      folder.string(), compiler, program.target.cores.mesh_rows * program.target.cores.mesh_columns, stub, sources,
+      stub);
   StubRun run;
   check(std::system(command.c_str()) == 0, "no shell");
   run.log = read_text(folder / "log.txt");

@@ -54,7 +54,7 @@ TEST_CASE("random programs for random machines compile with the vendor's signatu
   for (std::uint64_t round = 0; round < rounds; ++round) {
     fixtures::OperatorDraw draw(seed + round);
     Target target = draw.machine();
-    target.vector_lanes = draw.coin() ? 4 : 1;
+    target.cores.vector_lanes = draw.coin() ? 4 : 1;
     std::vector<StageList> lists;
     while (lists.size() < 4) {
       if (auto drawn = draw.draw()) lists.push_back(std::move(drawn->stages));

@@ -88,7 +88,7 @@ TEST_CASE("plans of random fused networks compute what the operators do") {
 }
 
 TEST_CASE("where the scratchpad is small, greedy falls back to groups that fit") {
-  const Tally tally = check_networks(target_with({"ldm_bytes = 160", "ldm_reserved = 0"}), 200, 300);
+  const Tally tally = check_networks(target_with({"ldm.bytes = 160", "ldm.reserved = 0"}), 200, 300);
   CHECK(tally.planned > 500);
   CHECK(tally.refused > 0);
 }

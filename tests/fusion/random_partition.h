@@ -44,12 +44,12 @@ class RandomPartition {
   Target machine() {
     Target target;
     target.name = "random";
-    target.cores = static_cast<int>(between(1, 64));
-    target.ldm_reserved = 0;
-    target.ldm_bytes = std::int64_t{1} << between(9, 15);
-    target.ldm_alignment = between(0, 1) == 1 ? 4 : 32;
-    target.good_block_bytes = std::int64_t{4} << between(0, 6);
-    target.dma_bandwidth = {{64, 1e10}};
+    target.cores.count = static_cast<int>(between(1, 64));
+    target.ldm.reserved = 0;
+    target.ldm.bytes = std::int64_t{1} << between(9, 15);
+    target.ldm.alignment = between(0, 1) == 1 ? 4 : 32;
+    target.dma.good_block_bytes = std::int64_t{4} << between(0, 6);
+    target.dma.bandwidth = {{64, 1e10}};
     return target;
   }
 

@@ -46,7 +46,7 @@ PlanEdit slow_ip1() {
 
 PlanEdit slow_start() {
   PlanEdit edit;
-  edit.target["dma_startup_cycles"] = "5000.0";
+  edit.target["dma.startup_cycles"] = "5000.0";
   return edit;
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("with an edited target the groups as planned are counted on it too", "
   const PlanPtr base = opened.document.plan();
   opened.list().take(opened.list().rowOf(QStringLiteral("ip1 | relu1")));
   opened.settle();
-  opened.session().setTarget("dma_startup_cycles", "5000.0", QStringLiteral("start-up"));
+  opened.session().setTarget("dma.startup_cycles", "5000.0", QStringLiteral("start-up"));
   opened.settle();
   const std::int64_t as_planned =
       beside([&] { return evaluate(*base, step_named(*base, "ip1"), slow_start()); }).plan().time.cycles;

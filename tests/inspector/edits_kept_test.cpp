@@ -126,9 +126,9 @@ TEST_CASE("edits of all groups are listed whatever is chosen, and each leads to 
   CHECK(edited.list().isVisible());
   CHECK(edited.list().text().contains(QStringLiteral("conv2")));
   CHECK_FALSE(edited.list().text().contains(QStringLiteral("ip1")));
-  edited.session().setTarget("cores", "32", QStringLiteral("cores"));
+  edited.session().setTarget("cores.count", "32", QStringLiteral("cores"));
   edited.settle();
-  CHECK(edited.list().text().contains(QStringLiteral("target: cores")));
+  CHECK(edited.list().text().contains(QStringLiteral("target: cores.count")));
   // Groups that are made otherwise, by their operators.
   REQUIRE(wait_until([&] { return !edited.session().pricing() && !edited.session().regroupings().empty(); }));
   edited.session().regroup(
@@ -163,7 +163,7 @@ TEST_CASE("a list of many edits is as wide as there is room, and says how many m
   Edited edited;
   PlanEdit edit;
   for (const char* name : {"pool1", "conv2", "pool2", "ip1", "ip2", "prob"}) edit.schedules[name].order.emplace();
-  for (const char* key : {"cores", "ldm_bytes", "ldm_reserved"}) edit.target[key] = "4096";
+  for (const char* key : {"cores.count", "ldm.bytes", "ldm.reserved"}) edit.target[key] = "4096";
   edited.pane().resize(330, 600);
   const int width = edited.pane().minimumSizeHint().width();
   edited.session().change(edit, QStringLiteral("many"));

@@ -198,7 +198,7 @@ TEST_CASE("the form of what-if stays where it is while its lists are filled", "[
   REQUIRE(groups.topLevelItemCount() > 0);
   groups.setCurrentItem(groups.topLevelItem(groups.topLevelItemCount() - 1));
   const QString chosen = groups.currentItem()->text(1);
-  session.setTarget("dma_startup_cycles", "400", QStringLiteral("start-up"));
+  session.setTarget("dma.startup_cycles", "400", QStringLiteral("start-up"));
   pane.flush();
   session.priceGroups();
   REQUIRE(at_rest());

@@ -120,7 +120,7 @@ TEST_CASE("the command line fuses as the edits that are written as TOML", "[insp
     edit = with_groups(*plan, {},
                        way_to(ways_of(choices, {}, op_named(*plan, "ip1")), plan->graph(), "ip1 | relu1").after);
     edit.schedules["ip1"].buffer["x"] = 1;
-    edit.target["dma_startup_cycles"] = "3000.0";
+    edit.target["dma.startup_cycles"] = "3000.0";
   }
   SECTION("groups joined that the strategy leaves apart") {
     for (const Regrouping& way : ways_of(choices, {}, op_named(*plan, "conv1"))) {
@@ -128,7 +128,7 @@ TEST_CASE("the command line fuses as the edits that are written as TOML", "[insp
     }
     REQUIRE_FALSE(edit.groups.empty());
   }
-  SECTION("a target on which the strategy would group otherwise") { edit.target["launch_seconds"] = "1e-9"; }
+  SECTION("a target on which the strategy would group otherwise") { edit.target["cores.launch_seconds"] = "1e-9"; }
   const auto complete = beside([&] { return complete_edit(plan, edit); });
   REQUIRE(complete);
   const QTemporaryDir folder;

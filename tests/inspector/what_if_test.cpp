@@ -93,7 +93,7 @@ TEST_CASE("what cannot be is refused with rule and reason", "[inspector]") {
   split.parallel = {{"y", 64}};
   CHECK(refusal(edit_of(split)).find("the target has 1 core") != std::string::npos);
   PlanEdit target;
-  target.target["ldm_bytes"] = "12";
+  target.target["ldm.bytes"] = "12";
   CHECK_FALSE(refusal(target).empty());
 }
 
@@ -234,8 +234,8 @@ TEST_CASE("the command line gives what the pane shows for the edits written as T
   PlanEdit edit = edit_of(schedule);
   SECTION("a schedule") {}
   SECTION("a schedule and a target") {
-    edit.target["dma_startup_cycles"] = "500.0";
-    edit.target["dma_bandwidth"] = scaled_bandwidth(plan->program().target, 0.5);
+    edit.target["dma.startup_cycles"] = "500.0";
+    edit.target["dma.bandwidth"] = scaled_bandwidth(plan->program().target, 0.5);
   }
   SECTION("a size that only the opened plan's own target has room for") { edit = edit_of(buffers({{"y", 256}})); }
   const Evaluation evaluation = evaluated(*plan, 0, edit);
@@ -265,12 +265,12 @@ TEST_CASE("edits of a plan for a target from a file are saved with that target's
   const QTemporaryDir folder;
   run_in(folder.path(), QStringLiteral("stowage network lenet -o lenet.onnx"));
   Diagnostics diagnostics;
-  const auto target =
-      load_target("sw26010",
-                  {"name='small'", "summary=\"it's small\"", "cores=16", "ldm_bytes=32768", "clock_hz=1.23456789e9",
-                   "dma_bandwidth=[{block_bytes=64, "
-                   "bytes_per_second=3.3e9}, {block_bytes=1024, bytes_per_second=2e10}]"},
-                  diagnostics);
+  const auto target = load_target(
+      "sw26010",
+      {"name='small'", "summary=\"it's small\"", "cores.count=16", "ldm.bytes=32768", "clock_hz=1.23456789e9",
+       "dma.bandwidth=[{block_bytes=64, "
+       "bytes_per_second=3.3e9}, {block_bytes=1024, bytes_per_second=2e10}]"},
+      diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(target);
   write_file(folder.filePath(QStringLiteral("small.toml")), to_toml(*target));
@@ -285,11 +285,11 @@ TEST_CASE("edits of a job's sample network are saved with that network", "[inspe
   const QTemporaryDir folder;
   const QString path = folder.filePath(QStringLiteral("jobs.toml"));
   write_file(path,
-             "[[job]]\nname = 'small'\nnetwork = 'lenet'\nbatch = 2\nseed = 7\nset = { 'target.cores' = 16 }\n"
+             "[[job]]\nname = 'small'\nnetwork = 'lenet'\nbatch = 2\nseed = 7\nset = { 'target.cores.count' = 16 }\n"
              "[[job]]\nname = 'other'\nnetwork = 'lenet'\n");
   const PlanPtr plan = loaded(path, "small");
   PlanEdit edit;
-  edit.target["dma_startup_cycles"] = "400";
+  edit.target["dma.startup_cycles"] = "400";
   check_saved(plan, edit);
   CHECK(batch_file(edit, form_of(*plan, edit)).find("/tmp/stowage-inspector") == std::string::npos);
 }
@@ -335,7 +335,7 @@ TEST_CASE("edits are saved with the plan's dimensions, bindings and templates, w
                                        "--templates own.toml -o deep/plan"));
   const PlanPtr plan = loaded(folder.filePath(QStringLiteral("deep/plan")));
   PlanEdit edit;
-  edit.target["dma_startup_cycles"] = "400";
+  edit.target["dma.startup_cycles"] = "400";
   check_saved(plan, edit);
   const JobForm job = form_of(*plan, edit);
   CHECK(job.missing.empty());
@@ -464,7 +464,7 @@ TEST_CASE("the network is planned with the edits and compared with what was open
   Opened opened("lenet", 0);
   WhatIfSession& session = opened.pane.session();
   const PlanPtr base = opened.document.plan();
-  session.setTarget("dma_startup_cycles", "50000.0", QStringLiteral("start-up"));
+  session.setTarget("dma.startup_cycles", "50000.0", QStringLiteral("start-up"));
   opened.settle();
   session.takeSnapshot(QStringLiteral("slow start"));
   REQUIRE(wait_until([&] { return !session.planning(); }));

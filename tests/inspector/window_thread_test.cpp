@@ -121,7 +121,7 @@ TEST_CASE("a window in use does its work beside its thread", "[inspector]") {
   window->raisePane("whatif");
   window->selection().select(step_place(5));
   REQUIRE(wait_until([&] { return what_if.session().legal() != nullptr && !what_if.session().pricing(); }));
-  what_if.session().setTarget("dma_startup_cycles", "900.0", QStringLiteral("start-up"));
+  what_if.session().setTarget("dma.startup_cycles", "900.0", QStringLiteral("start-up"));
   REQUIRE(wait_until([&] { return !what_if.session().pending(); }));
   what_if.saveToml(folder.filePath(QStringLiteral("edit.toml")), false);
   REQUIRE(wait_until([&] { return QFile::exists(folder.filePath(QStringLiteral("edit.toml"))); }));

@@ -72,7 +72,7 @@ TEST_CASE("the button that drops all edits says so, and so does undo", "[inspect
   selection.select(step_place(0));
   pane.flush();
   REQUIRE(wait_until([&] { return pane.session().latest() != nullptr && !pane.session().pending(); }));
-  pane.session().setTarget("cores", "2", QStringLiteral("cores"));
+  pane.session().setTarget("cores.count", "2", QStringLiteral("cores"));
   QToolButton* discard = nullptr;
   for (auto* button : pane.findChildren<QToolButton*>()) {
     CHECK(button->text() != QStringLiteral("As opened"));

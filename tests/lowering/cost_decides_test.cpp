@@ -30,7 +30,7 @@ const Planner& swtvm() { return *find_planner("swtvm"); }
 
 Target sunway(std::int64_t cores = 64) {
   Diagnostics diagnostics;
-  auto target = load_target("sw26010", std::vector<std::string>{fmt::format("cores={}", cores)}, diagnostics);
+  auto target = load_target("sw26010", std::vector<std::string>{fmt::format("cores.count={}", cores)}, diagnostics);
   check(static_cast<bool>(target), format_diagnostics(diagnostics));
   return *target;
 }
@@ -107,7 +107,7 @@ FusedOperator whole(const Graph& graph) {
 
 /// Price of a plan of a group (shared_lines.h).
 std::int64_t price_of_plan(const GroupModel& model, const Plan& plan, const Target& target) {
-  return price_of(plan.time.cycles, cores_share_lines(model, *plan.schedule.parallel, target.dram_line_bytes));
+  return price_of(plan.time.cycles, cores_share_lines(model, *plan.schedule.parallel, target.main_memory.line_bytes));
 }
 
 struct Search {

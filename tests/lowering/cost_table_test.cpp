@@ -15,13 +15,13 @@ namespace {
 /// Round numbers: a block of 512 bytes moves at 512 bytes a cycle, one of 256 bytes at 256.
 Target round_target() {
   Target target;
-  target.cores = 1;
+  target.cores.count = 1;
   target.clock_hz = 1e9;
-  target.launch_seconds = 3e-6;
-  target.dma_startup_cycles = 10;
-  target.dma_bandwidth = {{256, 256e9}, {512, 512e9}};
-  target.vector_flops_per_cycle = 8;
-  target.scalar_flops_per_cycle = 1;
+  target.cores.launch_seconds = 3e-6;
+  target.dma.startup_cycles = 10;
+  target.dma.bandwidth = {{256, 256e9}, {512, 512e9}};
+  target.cores.vector_flops_per_cycle = Rate(8);
+  target.cores.scalar_flops_per_cycle = Rate(1);
   return target;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("what differs most between two estimates is named, with the direction 
   const LoopNest nest = fixtures::paper_matmul();
   const NestCounts counts = predict_counts(nest);
   Target slower = round_target();
-  for (auto& point : slower.dma_bandwidth) point.bytes_per_second /= 2;
+  for (auto& point : slower.dma.bandwidth) point.bytes_per_second /= 2;
   const TimeEstimate before = estimate_time(nest, counts, round_target());
   const TimeEstimate after = estimate_time(nest, counts, slower);
   const TermChange change = largest_change(before, after);
@@ -117,7 +117,7 @@ TEST_CASE("a cost that only the earlier of two estimates has is told too") {
 
 TEST_CASE("the best bandwidth up to a block is that of a smaller one where the curve falls") {
   Target target = round_target();
-  target.dma_bandwidth = {{128, 40e9}, {256, 20e9}, {512, 30e9}};
+  target.dma.bandwidth = {{128, 40e9}, {256, 20e9}, {512, 30e9}};
   CHECK(dma_bandwidth(target, 64) == 20e9);
   CHECK(dma_bandwidth(target, 192) == 30e9);
   CHECK(dma_bandwidth(target, 4096) == 30e9);

@@ -247,7 +247,7 @@ TEST_CASE("refusals of equal groups name their own tensors") {
   const TensorId a = net.op("Softmax", "first", {x});
   const Graph graph = net.done({net.op("Softmax", "second", {a})});
   Diagnostics diagnostics;
-  const std::vector<std::string> settings = {"ldm_bytes=260", "ldm_reserved=256"};
+  const std::vector<std::string> settings = {"ldm.bytes=260", "ldm.reserved=256"};
   auto target = load_target("sw26010", settings, diagnostics);
   REQUIRE(target);
   const PlannedGroupCost cost(*find_planner("swtvm"), *target);
@@ -302,7 +302,7 @@ TEST_CASE(
     };
     CHECK_THAT(why(cost), Catch::StartsWith("MaxPool + Relu: refused\n") && Catch::Contains("dma-alignment") &&
                               Catch::Contains(answer.decision.reason) &&
-                              Catch::EndsWith("what would change it: target.dma_alignment = 1 (instead of 4)\n"));
+                              Catch::EndsWith("what would change it: target.dma.alignment = 1 (instead of 4)\n"));
     CHECK_THAT(why(NoChange(cost)), Catch::EndsWith("no smaller dma_alignment\n"));
   }
 }
@@ -320,7 +320,7 @@ TEST_CASE("costs do not depend on threads or on the cache") {
   CHECK(planner.calls == calls);  // all from the disk
 
   Diagnostics diagnostics;
-  const auto other = load_target("sw26010", std::vector<std::string>{"cores=8"}, diagnostics);
+  const auto other = load_target("sw26010", std::vector<std::string>{"cores.count=8"}, diagnostics);
   REQUIRE(other);
   answers_of(PlannedGroupCost(planner, *other, {3, folder.path()}), graph, groups);
   CHECK(planner.calls > calls);  // of another target nothing is believed

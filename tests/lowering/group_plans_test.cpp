@@ -122,9 +122,9 @@ StageList conv_and_pool() {
 
 Target one_core() {
   Target target;
-  target.cores = 1;
-  target.ldm_reserved = 0;
-  target.dma_bandwidth = {{64, 1e10}};
+  target.cores.count = 1;
+  target.ldm.reserved = 0;
+  target.dma.bandwidth = {{64, 1e10}};
   return target;
 }
 

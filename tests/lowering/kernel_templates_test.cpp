@@ -56,10 +56,10 @@ std::optional<FusedOperator> longest_group(const GraphFacts& facts, const Fusion
 
 Target sunway(int cores = 64, std::int64_t ldm_bytes = 65536) {
   Target target;
-  target.cores = cores;
-  target.ldm_reserved = 0;
-  target.ldm_bytes = ldm_bytes;
-  target.dma_bandwidth = {{64, 1e10}};
+  target.cores.count = cores;
+  target.ldm.reserved = 0;
+  target.ldm.bytes = ldm_bytes;
+  target.dma.bandwidth = {{64, 1e10}};
   return target;
 }
 

@@ -219,6 +219,24 @@ TEST_CASE("texts that nest too deeply are refused, not followed", "[loop_nest_te
   CHECK_THAT(errors_of(replaced(matmul_text, "for x < 1", loops)), Catch::Contains("[nested-too-deeply]"));
 }
 
+TEST_CASE("control characters and spaces around a note change no second print", "[loop_nest_text]") {
+  const std::string plain = "get A[x:x + 1, 64*ko:64*ko + 64] -> AA  // A inside ko";
+  std::string text = matmul_text;
+  REQUIRE(text.find(plain) != std::string::npos);
+  for (const std::string& note : {std::string("//\x01 \x02 A inside\x03"), std::string("//\0\0 A\x01 in \x02", 12),
+                                  std::string("// \x01\x02 \x03")}) {
+    std::string changed = text;
+    changed.replace(changed.find("//", changed.find("-> AA")), std::string("// A inside ko").size(), note);
+    Diagnostics diagnostics;
+    const auto nest = parse_loop_nest(changed, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(nest);
+    const auto again = parse_loop_nest(to_text(*nest), diagnostics);
+    REQUIRE(again);
+    CHECK(to_text(*again) == to_text(*nest));
+  }
+}
+
 TEST_CASE("damaged nest texts are refused or read, never more", "[loop_nest_text]") {
   const std::string conv = to_text(fixtures::padded_convolution());
   for (const std::string& text : {matmul_text, conv}) {

@@ -49,21 +49,21 @@ Target sw26010() {
 double seconds_of_transfer(const Target& target, DmaDirection direction, const Point& point) {
   TransferCost cost;
   cost.direction = direction;
-  cost.moved = {{point.block_bytes, target.cores * point.bytes_a_core, dma_bandwidth(target, point.block_bytes)}};
+  cost.moved = {{point.block_bytes, target.cores.count * point.bytes_a_core, dma_bandwidth(target, point.block_bytes)}};
   cost.transfers_of_busiest = 1;
-  cost.startup_cycles = target.dma_startup_cycles;
+  cost.startup_cycles = target.dma.startup_cycles;
   cost.clock_hz = target.clock_hz;
   return static_cast<double>(cycles_of(cost)) / target.clock_hz;
 }
 
 /// Bytes per second of all cores, as the series counts them.
 double modelled(const Target& target, const Point& point) {
-  const auto bytes = static_cast<double>(target.cores * point.bytes_a_core);
+  const auto bytes = static_cast<double>(target.cores.count * point.bytes_a_core);
   if (point.series == "swgemm-bandwidth") return dma_bandwidth(target, point.block_bytes);
   if (point.series == "swdnn-strided-get") {
     // A launch makes twenty of them, and its time counts.
     constexpr int gets = 20;
-    return gets * bytes / (target.launch_seconds + gets * seconds_of_transfer(target, DmaDirection::get, point));
+    return gets * bytes / (target.cores.launch_seconds + gets * seconds_of_transfer(target, DmaDirection::get, point));
   }
   // A get and a put, one behind the other; the bytes of both count.
   return 2 * bytes /
@@ -161,7 +161,7 @@ TEST_CASE("points that the target's numbers were taken from are met by the model
     CHECK(std::abs(error_of(target, point)) < 0.005);
     ++fitted;
   }
-  CHECK(static_cast<std::size_t>(fitted) == target.dma_bandwidth.size());
+  CHECK(static_cast<std::size_t>(fitted) == target.dma.bandwidth.size());
 }
 
 }  // namespace stowage

@@ -51,12 +51,12 @@ class OperatorDraw {
 
   Target machine() {
     Target target;
-    target.cores = static_cast<int>(between(1, 64));
-    target.ldm_reserved = 0;
-    target.ldm_bytes = std::int64_t{1} << between(9, 15);
-    target.ldm_alignment = coin() ? 4 : 32;
-    target.good_block_bytes = std::int64_t{4} << between(0, 6);
-    target.dma_bandwidth = {{64, 1e10}};
+    target.cores.count = static_cast<int>(between(1, 64));
+    target.ldm.reserved = 0;
+    target.ldm.bytes = std::int64_t{1} << between(9, 15);
+    target.ldm.alignment = coin() ? 4 : 32;
+    target.dma.good_block_bytes = std::int64_t{4} << between(0, 6);
+    target.dma.bandwidth = {{64, 1e10}};
     return target;
   }
 

@@ -16,7 +16,7 @@ namespace {
 Target machine(int alignment = 4) {
   Target target;
   target.name = "machine";
-  target.dma_alignment = alignment;
+  target.dma.alignment = alignment;
   return target;
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("choose-forms: a long last axis is a vector loop, a product of two rea
         replaced(matmul, "as vector lane y", "as register_block lane y").substr(matmul.find("  body {")));
   // No lanes, no forms.
   Target scalar = machine();
-  scalar.vector_lanes = 1;
+  scalar.cores.vector_lanes = 1;
   CHECK(after("choose-forms", matmul, scalar) == plain.substr(plain.find("  body {")));
 }
 

@@ -47,8 +47,8 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
     const auto drawn = draw.draw();
     if (!drawn) continue;
     const Target target = draw.machine();
-    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1: " << drawn->text << " on " << target.cores
-                         << " cores with " << target.ldm_bytes << " bytes\n"
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1: " << drawn->text << " on " << target.cores.count
+                         << " cores with " << target.ldm.bytes << " bytes\n"
                          << to_text(drawn->stages));
     REQUIRE(verify(drawn->stages) == std::nullopt);
     const Planned plan = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});

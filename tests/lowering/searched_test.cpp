@@ -33,7 +33,7 @@ const Planner& swtvm() { return *find_planner("swtvm"); }
 
 Target sunway(int cores = 64) {
   Diagnostics diagnostics;
-  auto target = load_target("sw26010", std::vector<std::string>{"cores=" + std::to_string(cores)}, diagnostics);
+  auto target = load_target("sw26010", std::vector<std::string>{"cores.count=" + std::to_string(cores)}, diagnostics);
   check(static_cast<bool>(target), format_diagnostics(diagnostics));
   return *target;
 }
@@ -120,7 +120,8 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
     for (const FusedOperator& group : fused.groups) {
       if (group.is_view) continue;
       const StageList stages = group_stages(fused.graph, group);
-      INFO(group.name << " on " << target.cores << " cores with " << target.ldm_bytes << " bytes\n" << to_text(stages));
+      INFO(group.name << " on " << target.cores.count << " cores with " << target.ldm.bytes << " bytes\n"
+                      << to_text(stages));
       const Planned published = plan_group(group.name, stages, {}, swtvm(), target, {});
       const Planned found = plan_group(group.name, stages, {}, searched(), target, {});
       const auto* refused = std::get_if<Decision>(&published);

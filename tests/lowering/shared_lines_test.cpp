@@ -142,8 +142,8 @@ TEST_CASE("the search takes no more cycles than swtvm where the published split 
     builder.mark_output(*sum);
     const StageList stages = last_of(std::move(builder).build());
     Target target = sunway();
-    target.launch_seconds = 0;  // would hide what differs
-    target.cores = static_cast<int>(between(1, 64));
+    target.cores.launch_seconds = 0;  // would hide what differs
+    target.cores.count = static_cast<int>(between(1, 64));
     Trace trace;
     const Planned published = plan_group("sum", stages, {}, *find_planner("swtvm"), target, TraceSink(&trace));
     const Planned searched = plan_group("sum", stages, {}, *find_planner("searched"), target, {});

@@ -37,7 +37,7 @@ Graph network(std::int64_t features, std::int64_t extent, std::int64_t kernel) {
   return net.done({net.op("GlobalAveragePool", "pool", {second})});
 }
 
-/// "ldm_bytes=147968" and "cores=24" of a change in words.
+/// "ldm.bytes=147968" and "cores.count=24" of a change in words.
 std::vector<std::string> settings_in(const std::string& text) {
   std::vector<std::string> settings;
   const std::regex setting("target\\.([a-z_]+) = ([0-9]+)");
@@ -56,9 +56,9 @@ TEST_CASE("the smallest LDM that lifts a refusal lifts it, and a little less doe
        {std::tuple(4, 8, 3), std::tuple(8, 8, 5), std::tuple(2, 12, 7), std::tuple(32, 8, 3), std::tuple(64, 14, 3)}) {
     const Graph graph = network(features, extent, kernel);
     for (const std::vector<std::string>& settings : {std::vector<std::string>{},
-                                                     {"ldm_bytes=128", "ldm_reserved=0", "cores=1"},
-                                                     {"ldm_bytes=2048", "ldm_reserved=0"},
-                                                     {"ldm_bytes=8192", "ldm_reserved=0"}}) {
+                                                     {"ldm.bytes=128", "ldm.reserved=0", "cores.count=1"},
+                                                     {"ldm.bytes=2048", "ldm.reserved=0"},
+                                                     {"ldm.bytes=8192", "ldm.reserved=0"}}) {
       const Target target = target_with(settings);
       const Planner& planner = *find_planner("swtvm");
       const PlannedGroupCost cost(planner, target);
@@ -78,7 +78,7 @@ TEST_CASE("the smallest LDM that lifts a refusal lifts it, and a little less doe
           all.push_back(setting);
           Target changed = target_with(all);
           CHECK(allows(changed));
-          changed.ldm_bytes -= target.ldm_alignment;
+          changed.ldm.bytes -= target.ldm.alignment;
           CHECK_FALSE(allows(changed));
         }
       }
@@ -93,7 +93,7 @@ TEST_CASE("what more LDM does not lift has no change") {
   const Target target = target_with({});
   CHECK_FALSE(smallest_ldm(target, [](const Target&) { return false; }));
   // Of 64 KiB, in steps of 32 bytes.
-  CHECK(smallest_ldm(target, [](const Target& t) { return t.ldm_bytes >= 70000; }) == 70016);
+  CHECK(smallest_ldm(target, [](const Target& t) { return t.ldm.bytes >= 70000; }) == 70016);
 }
 
 TEST_CASE("why not names the change that lifts a refusal of lowering, and what the plan of an outbid group does") {
@@ -107,7 +107,7 @@ TEST_CASE("why not names the change that lifts a refusal of lowering, and what t
   };
   CHECK(answer(network(4, 8, 3), target_with({})) ==
         "second + pool: they are together in second + pool (convolution_pool, 35646 cycles)\n");
-  CHECK(answer(network(4, 8, 3), target_with({"ldm_bytes=168", "ldm_reserved=0"})) == R"(second + pool: outbid
+  CHECK(answer(network(4, 8, 3), target_with({"ldm.bytes=168", "ldm.reserved=0"})) == R"(second + pool: outbid
   second + pool (convolution_pool, 974526 cycles) would be allowed; strategy exact chose instead:
     second (convolution, 65105 cycles)
     pool (single, 37170 cycles)
@@ -116,9 +116,9 @@ TEST_CASE("why not names the change that lifts a refusal of lowering, and what t
 )");
   // Two convolutions with a window of 7 x 7: what the second one wants of the first does not fit.
   const std::string refused =
-      answer(network(2, 12, 7), target_with({"ldm_bytes=128", "ldm_reserved=0", "cores=1"}), {"first", "second"});
+      answer(network(2, 12, 7), target_with({"ldm.bytes=128", "ldm.reserved=0", "cores.count=1"}), {"first", "second"});
   INFO(refused);
   CHECK(refused.find("    ldm-capacity: ") != std::string::npos);
   CHECK(std::regex_search(refused,
-                          std::regex("\n  what would change it: target.ldm_bytes = [0-9]+ \\([0-9]+ more\\)\n")));
+                          std::regex("\n  what would change it: target.ldm.bytes = [0-9]+ \\([0-9]+ more\\)\n")));
 }

@@ -30,14 +30,14 @@ StageList vector_stages(std::int64_t n) {
 
 Target one_core() {
   Target target;
-  target.cores = 1;
-  target.ldm_reserved = 0;
+  target.cores.count = 1;
+  target.ldm.reserved = 0;
   return target;
 }
 
 Target all_cores() {
   Target target;
-  target.ldm_reserved = 0;
+  target.ldm.reserved = 0;
   return target;
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
 
 TEST_CASE("all ones that do not fit refuse the group and name the binding buffer") {
   Target target = one_core();
-  target.ldm_bytes = 64;
+  target.ldm.bytes = 64;
   CHECK(refusal(matmul_stages(1, 1024, 1024), target, {}) ==
         "even one element of every iterator needs 96 bytes of LDM, the target has 24 bytes (64 bytes - 40 bytes "
         "for parameters); the binding buffer is A with 32 bytes ([1 x 1] elements)");

@@ -26,9 +26,9 @@ inline std::string replaced(std::string text, const std::string& part, const std
 inline Target machine(int rows = 2, int columns = 2) {
   Target target;
   target.name = "machine";
-  target.mesh_rows = rows;
-  target.mesh_columns = columns;
-  target.cores = rows * columns;
+  target.cores.mesh_rows = rows;
+  target.cores.mesh_columns = columns;
+  target.cores.count = rows * columns;
   return target;
 }
 

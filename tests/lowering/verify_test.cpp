@@ -79,7 +79,7 @@ TEST_CASE("structure: references exist", "[verify]") {
 TEST_CASE("ldm-capacity: buffers fit beside what is reserved", "[verify]") {
   LoopNest nest = fixtures::paper_matmul();
   Target target = machine();
-  target.ldm_bytes = 32768;
+  target.ldm.bytes = 32768;
   CHECK(verify(nest, target) ==
         "ldm-capacity: the buffers need 33536 bytes of LDM, machine has 26624 beside 6144 reserved");
   nest.ldm_bytes = 33504;
@@ -92,7 +92,7 @@ TEST_CASE("ldm-capacity: buffers fit beside what is reserved", "[verify]") {
 TEST_CASE("core-grid: no more cores than there are, each with coordinates of its own", "[verify]") {
   LoopNest nest = fixtures::ragged_chain();
   Target target = machine();
-  target.cores = 32;
+  target.cores.count = 32;
   CHECK(verify(nest, target) == "core-grid: the grid has 64 cores, machine has 32");
   nest.core_grid[0].stride = 2;
   CHECK(verdict(nest) == "core-grid: core 1 has the same coordinates as an earlier one");

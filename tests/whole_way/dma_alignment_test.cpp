@@ -141,15 +141,15 @@ TEST_CASE("a network whose transfers a target's dma_alignment does not allow is 
   const TensorId x = net.input("x", {37, 50});
   const TensorId y = net.input("y", {37, 50});
   const Graph rows = net.unplaced(net.op("Softmax", "shares", {net.op("Add", "sum", {x, y})}, {{"axis", 1}}));
-  const std::vector<std::string> wide = {"target.dma_alignment=512", "target.ldm_alignment=512",
-                                         "target.dram_line_bytes=512", "target.ldm_bytes=4096",
-                                         "target.ldm_reserved=1024"};
+  const std::vector<std::string> wide = {"target.dma.alignment=512", "target.ldm.alignment=512",
+                                         "target.main_memory.line_bytes=512", "target.ldm.bytes=4096",
+                                         "target.ldm.reserved=1024"};
   for (const char* planner : {"swtvm", "searched"}) {
     INFO(planner);
     const Compiled refused = compiled_for(rows, planner, wide);
     CHECK_FALSE(refused.compilation);
     CHECK_THAT(refused.said, Catch::Contains("fused operator ") && Catch::Contains("error: ") &&
-                                 Catch::Contains("sw26010 moves multiples of 512 bytes ('dma_alignment')") &&
+                                 Catch::Contains("sw26010 moves multiples of 512 bytes ('dma.alignment')") &&
                                  Catch::Contains("[dma-alignment]"));
   }
   // Rows of 128 floats are 512 bytes.

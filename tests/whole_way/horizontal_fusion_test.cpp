@@ -169,7 +169,7 @@ TEST_CASE(
     CHECK(totals_of(again(fused, target, {}).program).cycles == totals_of(fused.program).cycles);
     CHECK(plan_json(again(fused, target, {})) == plan_json(fused));
     Target smaller = target;
-    smaller.cores = 8;
+    smaller.cores.count = 8;
     CHECK(branches_of(again(fused, smaller, {})) == std::vector<std::size_t>{3});
     const auto group = std::find_if(fused.program.steps.begin(), fused.program.steps.end(),
                                     [](const ProgramStep& step) { return is_horizontal(step.group); });

@@ -72,31 +72,34 @@ std::string key_of(const std::string& line) { return line.substr(0, line.find(' 
 const std::multimap<std::string, std::pair<std::string, std::string>>& other_values() {
   static const std::multimap<std::string, std::pair<std::string, std::string>> values = {
       {"name", {"\"another\"", ""}},
-      {"cores", {"16", ""}},
-      {"cores", {"65", "too-many-cores"}},
-      {"mesh_rows", {"16", ""}},
-      {"mesh_rows", {"4", "too-many-cores"}},
-      {"mesh_columns", {"16", ""}},
+      {"cores.count", {"16", ""}},
+      {"cores.count", {"65", "too-many-cores"}},
+      {"cores.mesh_rows", {"16", ""}},
+      {"cores.mesh_rows", {"4", "too-many-cores"}},
+      {"cores.mesh_columns", {"16", ""}},
       {"clock_hz", {"2.9e9", ""}},
-      {"vector_lanes", {"1", ""}},
-      {"vector_lanes", {"2", "unsupported-lanes"}},
-      {"vector_lanes", {"7", "unsupported-lanes"}},
-      {"vector_lanes", {"8", "unsupported-lanes"}},
-      {"vector_lanes", {"16", "unsupported-lanes"}},
-      {"vector_flops_per_cycle", {"4", ""}},
-      {"scalar_flops_per_cycle", {"0.5", ""}},
-      {"ldm_bytes", {"16384", ""}},
-      {"ldm_reserved", {"57344", ""}},
-      {"ldm_alignment", {"1024", ""}},
-      {"ldm_alignment", {"4", "alignment-too-small"}},
-      {"good_block_bytes", {"64", ""}},
-      {"dma_alignment", {"16", ""}},
-      {"dma_alignment", {"64", "alignment-too-small"}},
-      {"dram_line_bytes", {"4096", ""}},
-      {"dram_line_bytes", {"4", "alignment-too-small"}},
-      {"dma_startup_cycles", {"10", ""}},
-      {"launch_seconds", {"0", ""}},
-      {"dma_bandwidth", {"[{ block_bytes = 64, bytes_per_second = 1e9 }]", ""}},
+      {"cores.vector_lanes", {"1", ""}},
+      {"cores.vector_lanes", {"2", "unsupported-lanes"}},
+      {"cores.vector_lanes", {"7", "unsupported-lanes"}},
+      {"cores.vector_lanes", {"8", "unsupported-lanes"}},
+      {"cores.vector_lanes", {"16", "unsupported-lanes"}},
+      {"cores.vector_flops_per_cycle", {"4", ""}},
+      {"cores.vector_flops_per_cycle", {"{ f32 = 4, other = 8 }", ""}},
+      {"cores.vector_flops_per_cycle", {"{ f32 = 4 }", "missing-key"}},
+      {"cores.vector_flops_per_cycle", {"{ float = 4, other = 8 }", "unknown-key"}},
+      {"cores.scalar_flops_per_cycle", {"0.5", ""}},
+      {"ldm.bytes", {"16384", ""}},
+      {"ldm.reserved", {"57344", ""}},
+      {"ldm.alignment", {"1024", ""}},
+      {"ldm.alignment", {"4", "alignment-too-small"}},
+      {"dma.good_block_bytes", {"64", ""}},
+      {"dma.alignment", {"16", ""}},
+      {"dma.alignment", {"64", "alignment-too-small"}},
+      {"main_memory.line_bytes", {"4096", ""}},
+      {"main_memory.line_bytes", {"4", "alignment-too-small"}},
+      {"dma.startup_cycles", {"10", ""}},
+      {"cores.launch_seconds", {"0", ""}},
+      {"dma.bandwidth", {"[{ block_bytes = 64, bytes_per_second = 1e9 }]", ""}},
   };
   return values;
 }
@@ -108,10 +111,12 @@ TEST_CASE("every key of a target is obeyed or refused by name") {
   REQUIRE(as_it_is.find("refused") == std::string::npos);
   Diagnostics diagnostics;
   std::istringstream lines(to_toml(*load_target("sw26010", {}, diagnostics)));
+  std::string table;
   int keys = 0;
   for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('[')) table = line.substr(1, line.size() - 2) + ".";
     if (line.find(" = ") == std::string::npos || line[0] == ' ') continue;
-    const std::string key = key_of(line);
+    const std::string key = table + key_of(line);
     if (key == "summary") continue;  // a line in `stowage targets`
     INFO(key);
     ++keys;
@@ -140,8 +145,8 @@ TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {
   Diagnostics diagnostics;
   const auto compilation =
       compile_with(graph,
-                   {fmt::format("target.cores={}", cores), fmt::format("target.mesh_rows={}", rows),
-                    fmt::format("target.mesh_columns={}", columns)},
+                   {fmt::format("target.cores.count={}", cores), fmt::format("target.cores.mesh_rows={}", rows),
+                    fmt::format("target.cores.mesh_columns={}", columns)},
                    diagnostics, "swtvm");  // which uses every core that there is
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
@@ -161,7 +166,7 @@ TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {
 TEST_CASE("a machine of one lane gets plain loops, and the right values") {
   const Graph graph = product_and_pool();
   Diagnostics diagnostics;
-  const auto compilation = compile_with(graph, {"target.vector_lanes=1"}, diagnostics);
+  const auto compilation = compile_with(graph, {"target.cores.vector_lanes=1"}, diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
   for (const EmittedFile& file : compilation->emitted.files) {
@@ -175,7 +180,7 @@ TEST_CASE("a machine of one lane gets plain loops, and the right values") {
       if (const auto* compute = std::get_if<Compute>(&stmt.node)) CHECK(compute->form == ComputeForm::scalar);
     });
     for (const TimeTerm& term : step.plan()->time.terms)
-      CHECK(source_of(term.cost) != "target: vector_flops_per_cycle");
+      CHECK(source_of(term.cost) != "target: cores.vector_flops_per_cycle");
   }
   checked(*compilation, seeded_inputs(graph, 3));
 }
@@ -184,7 +189,7 @@ TEST_CASE("predicted LDM peaks equal the emulated ones at every alignment of buf
   const auto alignment = GENERATE(8, 16, 256, 4096);
   const Graph graph = product_and_pool();
   Diagnostics diagnostics;
-  const auto compilation = compile_with(graph, {fmt::format("target.ldm_alignment={}", alignment)}, diagnostics);
+  const auto compilation = compile_with(graph, {fmt::format("target.ldm.alignment={}", alignment)}, diagnostics);
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
   checked(*compilation, seeded_inputs(graph, 3));
