@@ -318,10 +318,9 @@ std::string say(const NeighboursPlanned& climbed, const GroupNames& names) {
 std::string say(const SlotsTried& tried, const GroupNames& names) {
   std::vector<std::string> buffers;
   for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));
-  const std::string slots =
-      tried.buffers.empty()
-          ? "one slot for every tensor"
-          : fmt::format("two slots for {}, moved while something is computed", fmt::join(buffers, ", "));
+  const std::string slots = tried.buffers.empty() ? "one slot for every tensor"
+                                                  : fmt::format("two slots for {}, moved while something is computed",
+                                                                fmt::join(buffers, ", "));
   return fmt::format("{}: {}: {} instead of {} cycles", split_text(tried.split, names), slots,
                      grouped_digits(tried.cycles), grouped_digits(tried.before_cycles));
 }

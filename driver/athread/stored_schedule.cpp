@@ -62,9 +62,9 @@ class ScheduleCheck {
       const auto moved = transfers_.find(static_cast<int>(b));
       if (moved == transfers_.end()) continue;
       const int slots = nest_.buffers[b].slots;
-      const auto deepest = std::max_element(
-          moved->second.begin(), moved->second.end(),
-          [](const std::vector<int>& x, const std::vector<int>& y) { return x.size() < y.size(); });
+      const auto deepest =
+          std::max_element(moved->second.begin(), moved->second.end(),
+                           [](const std::vector<int>& x, const std::vector<int>& y) { return x.size() < y.size(); });
       if (moved->second.size() > static_cast<std::size_t>(slots)) {
         return fmt::format("buffer {} is moved by {} statements", nest_.buffers[b].name, moved->second.size());
       }

@@ -219,13 +219,13 @@ class DmaWriter {
     }
     const std::string gap = is_strided ? fmt::format("{}, {}", shape_.gap * size, block_bytes.text()) : "0, 0";
     if (dma_.direction == DmaDirection::get) {
-      k_.out.line(fmt::format("athread_get(PE_MODE, {}, {}, {}, (void *)&ldm->{}, 0, {});", memory, ldm, length,
-                              reply_, gap),
-                  stmt_.id);
+      k_.out.line(
+          fmt::format("athread_get(PE_MODE, {}, {}, {}, (void *)&ldm->{}, 0, {});", memory, ldm, length, reply_, gap),
+          stmt_.id);
     } else {
-      k_.out.line(fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length,
-                              reply_, gap),
-                  stmt_.id);
+      k_.out.line(
+          fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length, reply_, gap),
+          stmt_.id);
     }
   }
 
@@ -345,8 +345,7 @@ void emit_slot_wait(KernelContext& k, const Stmt& stmt, const BufferUse& slot) {
   check(found != k.by_slots.end(), "a wait for a slot that nothing is moved in");
   const DmaNames& names = found->second;
   const std::string which = fmt::format("[{}]", k.index(slot.slot));
-  const std::string count =
-      names.counter.empty() ? std::to_string(names.constant_operations) : names.counter + which;
+  const std::string count = names.counter.empty() ? std::to_string(names.constant_operations) : names.counter + which;
   k.out.line(fmt::format("dma_wait(&ldm->{}{}, {});", names.reply, which, count), stmt.id);
 }
 

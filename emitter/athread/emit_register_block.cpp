@@ -299,7 +299,8 @@ class RegisterBlock {
   [[nodiscard]] bool aligned(int buffer, const std::vector<IndexExpr>& index) const {
     const Buffer& held = w_.k_.nest.buffers[static_cast<std::size_t>(buffer)];
     const IndexExpr flat = flat_index(buffer, index);
-    if (held.offset % 16 != 0 || (held.slots > 1 && held.slot_bytes() % 16 != 0) || flat.constant() % lanes != 0) return false;
+    if (held.offset % 16 != 0 || (held.slots > 1 && held.slot_bytes() % 16 != 0) || flat.constant() % lanes != 0)
+      return false;
     return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
       const bool steps_by_four = term.atom.kind == IndexAtom::Kind::variable &&
                                  (term.atom.variable == w_.axes_[lane_].variable ||

@@ -110,9 +110,9 @@ std::string dimensions(const std::vector<std::int64_t>& extents) {
 }
 
 std::int64_t allocated_bytes(const Buffer& buffer) {
-  const std::int64_t of_box = std::accumulate(
-      buffer.extents.begin(), buffer.extents.end(), std::int64_t{byte_size(buffer.type)},
-      [](std::int64_t bytes, std::int64_t extent) { return bytes * KernelContext::allocated(extent); });
+  const std::int64_t of_box =
+      std::accumulate(buffer.extents.begin(), buffer.extents.end(), std::int64_t{byte_size(buffer.type)},
+                      [](std::int64_t bytes, std::int64_t extent) { return bytes * KernelContext::allocated(extent); });
   return std::max(of_box, buffer.pitch) * buffer.slots;
 }
 
@@ -193,7 +193,8 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
   out.line(fmt::format("SW_CHECK({0}_all_fits, sizeof(struct {0}_ldm) <= SW_ARENA_BYTES);", name));
 
   const std::int64_t alignment = alignment_of_parameters(k.target);
-  return ceil_div(buffer_bytes, alignment) * alignment + parameter_bytes(k.nest.tensors.size(), reply_words(k.nest), k.target);
+  return ceil_div(buffer_bytes, alignment) * alignment +
+         parameter_bytes(k.nest.tensors.size(), reply_words(k.nest), k.target);
 }
 
 // ---- the header comment ----
@@ -222,8 +223,8 @@ void emit_header(KernelContext& k, CWriter& out, const std::string& name, const 
     const Buffer& buffer = k.nest.buffers[b];
     line(fmt::format("{:<8} {} of {}: {}{}, {} bytes at {}", title, k.buffers[b],
                      k.nest.stages.tensors[at(buffer.tensor)].name,
-                     buffer.slots > 1 ? fmt::format("{} slots of ", buffer.slots) : "",
-                     to_text(Shape(buffer.extents)), buffer.bytes(), buffer.offset));
+                     buffer.slots > 1 ? fmt::format("{} slots of ", buffer.slots) : "", to_text(Shape(buffer.extents)),
+                     buffer.bytes(), buffer.offset));
     title.clear();
   }
   line(fmt::format("LDM      {} bytes of buffers", k.nest.ldm_bytes));

@@ -72,6 +72,14 @@ struct Load {
   std::vector<StmtPtr> padding;   ///< fills of its padding inside the loops, now of the slot that is waited for
   std::set<int> fills;            ///< Stmt::id of all fills of its padding there
   std::map<VarId, IndexExpr> as;  ///< lets inside the loops, by what they stand for
+  std::set<VarId> moves_with;     ///< variables that region and origin come from
+
+  [[nodiscard]] IndexExpr expanded(const IndexExpr& e) const {
+    return substitute(e, [&](VarId v) {
+      const auto found = as.find(v);
+      return found == as.end() ? IndexExpr(v) : found->second;
+    });
+  }
 };
 
 /// An output that is stored while others are computed.
@@ -82,8 +90,8 @@ struct Store {
 };
 
 struct Overlap {
-  std::map<int, Load> loads;    ///< by buffer
-  std::map<int, Store> stores;  ///< by buffer
+  std::map<int, Load> loads;     ///< by buffer
+  std::map<int, Store> stores;   ///< by buffer
   std::map<int, int> transfers;  ///< Stmt::id of their transfers → buffer
 
   [[nodiscard]] bool any() const { return !transfers.empty(); }
@@ -206,10 +214,7 @@ class Finder {
       const auto* let = std::get_if<Let>(&placed.statement->node);
       if (let == nullptr || !is_inside(placed, chain.outermost)) continue;
       load.only_here.insert(let->variable);
-      load.as[let->variable] = substitute(let->value, [&](VarId v) {
-        const auto found = load.as.find(v);
-        return found == load.as.end() ? IndexExpr(v) : found->second;
-      });
+      load.as[let->variable] = load.expanded(let->value);
     }
     keep_needed_elsewhere(load, *all_[transfer].statement);
     for (const Placed& placed : all_) {
@@ -217,11 +222,12 @@ class Finder {
       if (let != nullptr && load.only_here.contains(let->variable)) load.lets.push_back(let->variable);
     }
     const auto& dma = std::get<Dma>(all_[transfer].statement->node);
-    for (const IndexExpr& e : nest_.buffers[index(buffer)].origin) {
-      if (!can_be_known_before(e, load)) return std::nullopt;
-    }
-    for (const Range& range : dma.region) {
-      if (!can_be_known_before(range.start, load) || !can_be_known_before(range.extent, load)) return std::nullopt;
+    std::vector<IndexExpr> needed = nest_.buffers[index(buffer)].origin;
+    for (const Range& range : dma.region) needed.insert(needed.end(), {range.start, range.extent});
+    for (const IndexExpr& e : needed) {
+      const IndexExpr expanded = load.expanded(e);
+      if (!tensor_values_of(expanded).empty()) return std::nullopt;  // it would come from what is loaded now
+      load.moves_with.merge(variables_of(expanded));
     }
     for (const std::size_t u : uses_[index(buffer)]) {
       const auto* fill = std::get_if<Fill>(&all_[u].statement->node);
@@ -249,15 +255,6 @@ class Finder {
         for (const VarId v : variables_of(e)) load.only_here.erase(v);
       }
     }
-  }
-
-  /// What is loaded next must not come from what is loaded now.
-  [[nodiscard]] static bool can_be_known_before(const IndexExpr& e, const Load& load) {
-    const IndexExpr expanded = substitute(e, [&](VarId v) {
-      const auto found = load.as.find(v);
-      return found == load.as.end() ? IndexExpr(v) : found->second;
-    });
-    return tensor_values_of(expanded).empty();
   }
 
   /// A fill of the slot that was waited for, under the guards that it stood in inside the loops.
@@ -311,10 +308,10 @@ class Finder {
   }
 
   const LoopNest& nest_;
-  std::vector<Placed> all_;                      ///< in program order
-  std::vector<std::vector<std::size_t>> uses_;   ///< by buffer: into all_
+  std::vector<Placed> all_;                        ///< in program order
+  std::vector<std::vector<std::size_t>> uses_;     ///< by buffer: into all_
   std::map<int, std::vector<std::size_t>> waits_;  ///< by the transfer that they name: into all_
-  std::set<int> moved_already_;                  ///< buffers whose slots are told apart in the nest as it is
+  std::set<int> moved_already_;                    ///< buffers whose slots are told apart in the nest as it is
 };
 
 /// Without the fills that move behind waits, and the guards that nothing else stood in.
@@ -411,7 +408,8 @@ class DoubleBuffer final : public NestRewriter {
     const Substitution& next = next_trip(chain);
     Block guarded;
     for (const VarId variable : load.lets) guarded.push_back(made(Let{variable, with(lets_.at(variable), next, load)}));
-    Dma ahead = moved(dma, chain.slot(slots_of(dma.buffer), 1), [&](const IndexExpr& e) { return with(e, next, load); });
+    Dma ahead =
+        moved(dma, chain.slot(slots_of(dma.buffer), 1), [&](const IndexExpr& e) { return with(e, next, load); });
     guarded.push_back(std::make_shared<const Stmt>(Stmt{statement.id, std::move(ahead), note + "of the next trip"}));
     const IndexExpr left = chain.loops.front().extent - next.at(chain.loops.front().variable);
     put(made(Guard{{left}, std::move(guarded)}));
@@ -420,22 +418,15 @@ class DoubleBuffer final : public NestRewriter {
   /// Before the loops, unless there is no trip.
   void put_first(const Dma& dma, const Load& load, const std::string& note) {
     const Chain& chain = load.chain;
-    StmtPtr first = made(moved(dma, 0, [&](const IndexExpr& e) {
-                           return substitute(expanded(e, load), [&](VarId v) {
-                             return chain.has(v) ? IndexExpr(0) : IndexExpr(v);
-                           });
-                         }),
+    StmtPtr first = made(moved(dma, 0,
+                               [&](const IndexExpr& e) {
+                                 return substitute(load.expanded(e),
+                                                   [&](VarId v) { return chain.has(v) ? IndexExpr(0) : IndexExpr(v); });
+                               }),
                          note);
     const IndexExpr& trips = chain.loops.front().extent;
     if (range_of(trips).low <= 0) first = made(Guard{{trips}, {std::move(first)}});
     put_into(chain.block, std::move(first));
-  }
-
-  [[nodiscard]] static IndexExpr expanded(const IndexExpr& e, const Load& load) {
-    return substitute(e, [&](VarId v) {
-      const auto found = load.as.find(v);
-      return found == load.as.end() ? IndexExpr(v) : found->second;
-    });
   }
 
   /// An expression of the get in the next trip. Lets that move with it are of that trip already; others stay what they
@@ -461,6 +452,10 @@ class DoubleBuffer final : public NestRewriter {
     Substitution& next = entry->second;
     if (!is_new) return next;
     if (chain.loops.size() == 1) return next = {{chain.innermost(), IndexExpr(chain.innermost()) + 1}};
+    std::set<VarId> wanted = {chain.loops.front().variable};
+    for (const auto& [buffer, load] : overlap_.loads) {
+      if (load.chain.innermost() == chain.innermost()) wanted.insert(load.moves_with.begin(), load.moves_with.end());
+    }
     IndexExpr carry = 1;
     for (std::size_t l = chain.loops.size(); l-- > 0;) {
       const Loop& loop = chain.loops[l];
@@ -472,6 +467,7 @@ class DoubleBuffer final : public NestRewriter {
       const IndexExpr number = IndexExpr(loop.variable) + carry;
       const IndexExpr value = l == 0 ? number : remainder(number, loop.extent.constant());
       if (l > 0) carry = floor_div(number, loop.extent.constant());
+      if (!wanted.contains(loop.variable)) continue;
       const Interval values{0, l == 0 ? range.high + 1 : range.high};
       const std::string name = nest().variables[loop.variable.index()].name + "_next";
       next[loop.variable] = IndexExpr(add_let(name, value, values));

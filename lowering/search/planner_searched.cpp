@@ -11,8 +11,8 @@
 //   slots    from the splits that would take least if computation hid all transfers that it can, with two slots for
 //            every tensor that moves more than once; then sizes, order and slots as above.
 //
-// The last three climb as long as something gets cheaper: a better plan further away may be missed. So what is found from
-// the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
+// The last three climb as long as something gets cheaper: a better plan further away may be missed. So what is found
+// from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
 // bound leaves hope: what would be found on a target of half as many cores is among the results, and twice as many
 // cores are never slower.
@@ -60,7 +60,7 @@ struct Tried {
   Schedule fixed;  ///< by a person and by the search; the algorithms have filled the rest
   Schedule complete;
   TimeEstimate time;
-  bool shares_lines = false;      ///< its split does
+  bool shares_lines = false;          ///< its split does
   std::int64_t least_cycles = 0;      ///< of its split where transfers block; 0: not known
   std::int64_t least_overlapped = 0;  ///< of its split; 0: not known
 

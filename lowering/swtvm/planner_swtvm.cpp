@@ -164,9 +164,10 @@ std::optional<Decision> check_slots(const GroupModel& model, const std::map<std:
     });
     if (found == model.buffers.end()) return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
     if (wanted < 1 || wanted > max_slots) {
-      return refuse(fmt::format("slots: {} asks for {} slots; a buffer has one, or two to be moved while something is "
-                                "computed",
-                                tensor, wanted));
+      return refuse(
+          fmt::format("slots: {} asks for {} slots; a buffer has one, or two to be moved while something is "
+                      "computed",
+                      tensor, wanted));
     }
     const std::string why = why_one_slot(model, static_cast<int>(found - model.buffers.begin()));
     if (wanted > 1 && !why.empty()) return refuse(fmt::format("slots: {} has one slot, as it {}", tensor, why));
@@ -193,8 +194,8 @@ std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& com
     const auto slots = complete.slots.find(buffer.name);
     if (buffer.kind == ModelBuffer::Kind::intermediate || slots == complete.slots.end() || slots->second == 1) continue;
     const std::vector<int> path = path_of(model, schedule.order, buffer);
-    const bool moves = std::any_of(path.begin(), path.begin() + schedule.depth[b],
-                                   [&](int l) { return schedule.loop(l).trips > 1; });
+    const bool moves =
+        std::any_of(path.begin(), path.begin() + schedule.depth[b], [&](int l) { return schedule.loop(l).trips > 1; });
     if (!moves) idle.push_back(buffer.name);
   }
   return idle;

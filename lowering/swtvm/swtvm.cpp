@@ -54,7 +54,9 @@ class LdmManagement {
   }
 
  private:
-  [[nodiscard]] std::int64_t used() const { return total(buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_)); }
+  [[nodiscard]] std::int64_t used() const {
+    return total(buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_));
+  }
   [[nodiscard]] bool fits() const { return used() <= room_; }
   [[nodiscard]] const std::string& name(int i) const { return model_.iterators[static_cast<std::size_t>(i)].name; }
   [[nodiscard]] bool is_free(int i) const {

@@ -102,20 +102,20 @@ CostKind kind_of(const CostFormula& formula) {
 }
 
 std::int64_t cycles_of(const CostFormula& formula) {
-  return std::visit(
-      Overloaded{[](const LaunchCost& cost) { return whole_cycles(cost.seconds * cost.clock_hz); },
-                 [](const TransferCost& cost) {
-                   const double startup = static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles;
-                   const std::int64_t all =
-                       whole_cycles(moving_seconds(cost) * cost.clock_hz) + whole_cycles(std::round(startup));
-                   return std::max<std::int64_t>(0, all - cost.hidden_cycles);
-                 },
-                 [](const ComputeCost& cost) {
-                   return whole_cycles(static_cast<double>(cost.points_of_busiest) *
-                                       static_cast<double>(cost.operations) / cost.operations_per_cycle);
-                 },
-                 [](const FillCost& cost) { return cost.elements_of_busiest / fill_elements_per_cycle; }},
-      formula);
+  return std::visit(Overloaded{[](const LaunchCost& cost) { return whole_cycles(cost.seconds * cost.clock_hz); },
+                               [](const TransferCost& cost) {
+                                 const double startup =
+                                     static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles;
+                                 const std::int64_t all = whole_cycles(moving_seconds(cost) * cost.clock_hz) +
+                                                          whole_cycles(std::round(startup));
+                                 return std::max<std::int64_t>(0, all - cost.hidden_cycles);
+                               },
+                               [](const ComputeCost& cost) {
+                                 return whole_cycles(static_cast<double>(cost.points_of_busiest) *
+                                                     static_cast<double>(cost.operations) / cost.operations_per_cycle);
+                               },
+                               [](const FillCost& cost) { return cost.elements_of_busiest / fill_elements_per_cycle; }},
+                    formula);
 }
 
 std::int64_t bytes_of(const CostFormula& formula) {

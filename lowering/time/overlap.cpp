@@ -90,8 +90,8 @@ class Finder {
       const auto* other = std::get_if<Dma>(&placed.statement->node);
       const auto* wait = std::get_if<Wait>(&placed.statement->node);
       const bool first = dma.direction == DmaDirection::get && other != nullptr && other->buffer == dma.buffer;
-      const bool last = dma.direction == DmaDirection::put && wait != nullptr && wait->slot &&
-                        wait->slot->buffer == dma.buffer;
+      const bool last =
+          dma.direction == DmaDirection::put && wait != nullptr && wait->slot && wait->slot->buffer == dma.buffer;
       if (!first && !last) continue;
       double entries = 1;
       for (const Stmt* loop : placed.loops) {
@@ -129,8 +129,8 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
   const Finder finder(nest);
   std::map<int, std::int64_t> hidden;  // by statement
   for (const Ahead& ahead : finder.find()) {
-    const auto row = std::find_if(table.begin(), table.end(),
-                                  [&](const Cost& cost) { return cost.statement == ahead.statement; });
+    const auto row =
+        std::find_if(table.begin(), table.end(), [&](const Cost& cost) { return cost.statement == ahead.statement; });
     const auto busiest = counts.dma_of_busiest_core.find(ahead.statement);
     if (row == table.end() || busiest == counts.dma_of_busiest_core.end()) continue;
     const Steady steady = steady_of(ahead, static_cast<double>(busiest->second.transfers));

@@ -144,9 +144,9 @@ class ResultsCheck {
       if (buffer(use.buffer).slots == 1) {
         broken = broken_rule(nest_, "one-slot", s, "a buffer of one slot is used at its own origin alone");
       } else if (!loads && !use.origin.empty()) {
-        broken = broken_rule(nest_, "same-slot", s,
-                             fmt::format("buffer {} holds results and is used at another origin than its own",
-                                         buffer(use.buffer).name));
+        broken = broken_rule(
+            nest_, "same-slot", s,
+            fmt::format("buffer {} holds results and is used at another origin than its own", buffer(use.buffer).name));
       } else if (!loads) {
         broken = same_slot(s, use, around);
       }
@@ -417,7 +417,7 @@ class ResultsCheck {
   std::map<int, const Dma*> transfers_;
   std::set<int> loaded_;  ///< buffers that gets fill
   std::set<int> made_;    ///< buffers that computations write
-  ValueBounds counted_;  ///< of buffers whose values stages count with
+  ValueBounds counted_;   ///< of buffers whose values stages count with
 };
 
 }  // namespace
