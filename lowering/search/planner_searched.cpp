@@ -272,8 +272,8 @@ class PlanSearch {
       }
       std::stable_sort(best.begin(), best.end(),
                        [](const Tried* a, const Tried* b) { return if_overlapped(*a) < if_overlapped(*b); });
-      best.resize(std::min(best.size(), overlapped_splits));
-      for (const Tried* split : best) {
+      for (std::size_t b = 0; b < std::min(best.size(), overlapped_splits); ++b) {
+        const Tried* const split = best[b];
         if (std::find(begun.begin(), begun.end(), split) != begun.end()) continue;
         begun.push_back(split);
         overlap(*split);
