@@ -42,7 +42,7 @@ class DmaWriter {
   DmaWriter(KernelContext& k, const Stmt& stmt, const Dma& dma)
       : k_(k), stmt_(stmt), dma_(dma), shape_(shape_of_dma(k, dma)) {
     const DmaNames& names = names_of(k, stmt, dma);
-    const std::string slot = names.slots > 0 ? fmt::format("[{}]", k.index(dma.buffer.slot)) : "";
+    const std::string slot = names.slots > 0 ? k.slot(dma.buffer) : "";
     reply_ = names.reply + slot;
     if (!names.counter.empty()) counter_ = names.counter + slot;
   }
@@ -344,7 +344,7 @@ void emit_slot_wait(KernelContext& k, const Stmt& stmt, const BufferUse& slot) {
   const auto found = k.by_slots.find(slot.buffer);
   check(found != k.by_slots.end(), "a wait for a slot that nothing is moved in");
   const DmaNames& names = found->second;
-  const std::string which = fmt::format("[{}]", k.index(slot.slot));
+  const std::string which = k.slot(slot);
   const std::string count = names.counter.empty() ? std::to_string(names.constant_operations) : names.counter + which;
   k.out.line(fmt::format("dma_wait(&ldm->{}{}, {});", names.reply, which, count), stmt.id);
 }

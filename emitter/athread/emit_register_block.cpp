@@ -197,7 +197,7 @@ class RegisterBlock {
       for (std::size_t v = 0; v < offsets.size(); ++v) names.push_back(fmt::format("acc{}{}", r, v));
       out.line(fmt::format("{} {};", type, fmt::join(names, ", ")));
     }
-    const int output = w_.compute_.output_buffer;
+    const BufferUse& output = w_.compute_.output_buffer;
     const auto for_each_accumulator = [&](std::string_view vector_call, bool store) {
       for (std::int64_t r = 0; r < rows; ++r) {
         for (std::size_t v = 0; v < offsets.size(); ++v) {

@@ -49,6 +49,8 @@ struct KernelContext {
   [[nodiscard]] Interval bounds_of(const IndexExpr& e) const;
   /// Size of a buffer's dimension in C: no array has none.
   [[nodiscard]] static std::int64_t allocated(std::int64_t extent) { return extent > 0 ? extent : 1; }
+  /// "[ko % 2]"
+  [[nodiscard]] std::string slot(const BufferUse& use);
   /// The box in a buffer's slot.
   [[nodiscard]] std::string box(const BufferUse& use);
   /// Element of a box at an index that counts from the box's first element.

@@ -92,7 +92,17 @@ TEST_CASE("slots in C: arrays of boxes, a reply word for every one, and waits by
   const EmittedProgram emitted = emit_athread(program);
   const std::string& text = kernel_of(emitted).text;
   INFO(text);
-  CHECK(text.find("") == std::string::npos);
+  for (const char* line : {"  float t_B_ldm[2][16][32];  /* B: 4096 bytes at 256 */\n",
+                           "  volatile unsigned reply_para, reply_A[2], reply_B[2], reply_C[2];\n",
+                           "          ldm->reply_B[(xo + yo + ko + 1) % 2] = 0;\n",
+                           "        dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);\n",
+                           "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2][ki][yi]);\n",
+                           "simd_load(acc00, &ldm->t_C_ldm[(xo + yo) % 2][0][yi]);\n",
+                           "      if (3 * xo + yo - 1 > 0) {\n        dma_wait(&ldm->reply_C[(xo + yo) % 2], 1);\n",
+                           "  dma_wait(&ldm->reply_C[0], 1);\n  dma_wait(&ldm->reply_C[1], 1);\n}\n"}) {
+    INFO(line);
+    CHECK(text.find(line) != std::string::npos);
+  }
 }
 
 TEST_CASE("a kernel with slots runs at every level, and its counts are as predicted") {
@@ -151,7 +161,17 @@ TEST_CASE("a slot that is used before its wait is found, whichever slot it is") 
     for (const Diagnostic& diagnostic : diagnostics.entries()) codes += diagnostic.code + " ";
     return result ? "nothing" : codes;
   };
-  CHECK(run("", "", false) == "");
+  CHECK(run("dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);", "", false) ==
+        "emulation-never-awaited emulation-dma-overlap emulation-never-awaited ");
+  CHECK(run("dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);", "dma_wait(&ldm->reply_B[(xo + yo + ko + 1) % 2], 1);",
+            false) == "emulation-dma-overlap emulation-wait-count ");
+  CHECK(run("simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2]", "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko + 1) % 2]",
+            true) == "emulation-forbidden-access ");
+  CHECK(run("dma_wait(&ldm->reply_C[(xo + yo) % 2], 1);", "", false) ==
+        "emulation-put-source-changed emulation-wait-count emulation-wait-count ");
+  CHECK(run("dma_wait(&ldm->reply_C[1], 1);", "", false) == "emulation-never-awaited ");
+  CHECK(run("ldm->t_B_ldm[(xo + yo + ko + 1) % 2], 2048", "ldm->t_B_ldm[(xo + yo + ko) % 2], 2048", false) ==
+        "emulation-dma-overlap ");
 }
 
 }  // namespace
