@@ -8,8 +8,9 @@
 //            one longer in exchange for another's shorter.
 //   order    with these sizes, neighbouring loops in exchange.
 //
-//   slots    from the splits that would take least if computation hid all transfers that it can, with two slots for
-//            every tensor that moves more than once; then sizes, order and slots as above.
+//   slots    the same, sizes, order and slots, from the splits that would take least if computation hid all transfers
+//            that it can, with two slots for every tensor that moves more than once. This comes before the other two,
+//            and leaves them little hope.
 //
 // The last three climb as long as something gets cheaper: a better plan further away may be missed. So what is found
 // from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
@@ -46,6 +47,8 @@ constexpr double near_enough = 1.02;
 constexpr int max_neighbours = 120;
 /// Splits that climbs with slots begin from, of those of at most so many cores.
 constexpr std::size_t overlapped_splits = 2;
+/// Splits that are planned to choose these, in the order of their bounds.
+constexpr std::size_t bounded_splits = 6;
 /// Splits that the trace tells one by one.
 constexpr std::size_t told_splits = 10;
 
@@ -115,8 +118,8 @@ class PlanSearch {
     } else {
       search_grids();
     }
+    overlap_from_splits();  // its plans leave few splits with hope for what blocks
     climb_from_splits();
-    overlap_from_splits();
   }
 
   /// Where the published split makes a transfer unaligned, planner swtvm takes the first of the others that does not
@@ -203,7 +206,8 @@ class PlanSearch {
   }
 
   void search_grids() {
-    const std::vector<Split> splits = splits_to_try();
+    grids_ = splits_to_try();
+    const std::vector<Split>& splits = grids_;
     unaligned_ = 0;
     std::size_t next = 0;
     for (; next < splits.size(); ++next) {
@@ -261,24 +265,57 @@ class PlanSearch {
     return launch + std::max(moved, computed);
   }
 
-  /// As climb_from_splits, so that what a target of fewer cores would find is among the results.
+  /// As climb_from_splits, for all cores, half of them and so on. Which splits are looked at depends on their number of
+  /// parts and their bounds alone, and only such are left out as cannot lead to anything better: so what a target of
+  /// fewer cores would find is among the results.
   void overlap_from_splits() {
-    if (neighbours_.tensors_with_slots().empty() || splits_.empty()) return;
-    std::vector<const Tried*> begun;
+    if (neighbours_.tensors_with_slots().empty()) return;
+    std::vector<std::vector<ParallelSplit>> begun;
     for (std::int64_t cores = target_.cores.count; cores >= 1; cores /= 2) {
-      std::vector<const Tried*> best;
-      for (const Tried& split : splits_) {
-        if (split.parts() <= cores && if_overlapped(split) < best_->price()) best.push_back(&split);
-      }
+      std::vector<Tried> best = splits_to_overlap(cores);
       std::stable_sort(best.begin(), best.end(),
-                       [](const Tried* a, const Tried* b) { return if_overlapped(*a) < if_overlapped(*b); });
+                       [](const Tried& a, const Tried& b) { return if_overlapped(a) < if_overlapped(b); });
       for (std::size_t b = 0; b < std::min(best.size(), overlapped_splits); ++b) {
-        const Tried* const split = best[b];
-        if (std::find(begun.begin(), begun.end(), split) != begun.end()) continue;
-        begun.push_back(split);
-        overlap(*split);
+        if (std::find(begun.begin(), begun.end(), *best[b].complete.parallel) != begun.end()) continue;
+        begun.push_back(*best[b].complete.parallel);
+        overlap(best[b]);
       }
     }
+  }
+
+  /// The best split without slots, and those of the least bounds; planned without slots.
+  std::vector<Tried> splits_to_overlap(std::int64_t cores) {
+    std::vector<Tried> found;
+    const auto hopeless = [&](std::int64_t least, bool shares) {
+      return best_ && price_of(least, shares) >= best_->price();
+    };
+    const auto add = [&](const Tried& split) {
+      const auto same = [&](const Tried& other) { return other.complete.parallel == split.complete.parallel; };
+      if (std::none_of(found.begin(), found.end(), same)) found.push_back(split);
+    };
+    const auto best =
+        std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
+    if (best != splits_.end() && !hopeless(best->least_overlapped, best->shares_lines)) add(*best);
+    std::size_t looked_at = 0;
+    for (const Split& split : grids_) {
+      if (parts_of(split.grid.parallel) > cores) continue;
+      if (looked_at++ == bounded_splits) break;
+      if (hopeless(split.grid.least_overlapped, split.shares_lines)) continue;
+      const auto planned = std::find_if(splits_.begin(), splits_.end(), [&](const Tried& tried) {
+        return *tried.complete.parallel == split.grid.parallel;
+      });
+      if (planned != splits_.end()) {
+        add(*planned);
+        continue;
+      }
+      Schedule fixed = person_;
+      fixed.parallel = split.grid.parallel;
+      auto tried = plan(fixed);
+      if (!tried) continue;
+      tried->least_overlapped = split.grid.least_overlapped;
+      add(*tried);
+    }
+    return found;
   }
 
   /// A climb with two slots for everything that may have them, as algorithm 1 sizes such buffers.
@@ -424,6 +461,7 @@ class PlanSearch {
   std::optional<Tried> published_;        ///< what planner swtvm makes of it
   std::optional<Tried> best_;             ///< of least price
   std::optional<Tried> cheapest_;         ///< of fewest cycles
+  std::vector<Split> grids_;              ///< all splits, those of the least bounds first
   std::vector<Tried> splits_;             ///< one for every split that was planned, best first
   bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
   bool met_unaligned_ = false;
