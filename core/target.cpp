@@ -345,14 +345,19 @@ std::string to_toml(const Target& target) {
   return text;
 }
 
-std::map<std::string, std::string> settings_between(const Target& from, const Target& to) {
-  std::map<std::string, std::string> before;
-  for (const TargetValue& value : target_values(from)) before.emplace(value.full_name(), value.value);
+std::map<std::string, std::string> settings_of(const Target& target) {
   std::map<std::string, std::string> settings;
-  for (const TargetValue& value : target_values(to)) {
-    const auto was = before.find(value.full_name());
-    if (was == before.end() || was->second != value.value) settings.emplace(value.full_name(), value.value);
-  }
+  for (const TargetValue& value : target_values(target)) settings.emplace(value.full_name(), value.value);
+  return settings;
+}
+
+std::map<std::string, std::string> settings_between(const Target& from, const Target& to) {
+  const std::map<std::string, std::string> before = settings_of(from);
+  std::map<std::string, std::string> settings = settings_of(to);
+  std::erase_if(settings, [&](const auto& setting) {
+    const auto was = before.find(setting.first);
+    return was != before.end() && was->second == setting.second;
+  });
   return settings;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes one target of another, in the form of --set.
+// A target as settings in the form of --set, and what makes one target of another.
 #pragma once
 
 #include <map>
@@ -9,7 +9,10 @@
 
 namespace stowage {
 
-/// Key of a target's file → value as TOML on one line, of everything in which `to` is other than `from`.
+/// Key of a target's file ("ldm.bytes") → value as TOML on one line.
+std::map<std::string, std::string> settings_of(const Target& target);
+
+/// Those of `to` in which it is other than `from`.
 std::map<std::string, std::string> settings_between(const Target& from, const Target& to);
 
 }  // namespace stowage

@@ -9,8 +9,10 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/out_of_memory.h"
+#include "core/overloaded.h"
 #include "driver/json/json.h"
 #include "driver/networks/networks.h"
 #include "driver/run/check_run.h"
@@ -70,6 +72,9 @@ Json check_json(const CheckResult& check) {
   return json;
 }
 
+/// The sample network or model.
+const std::string& source_of(const Job& job) { return job.network.empty() ? job.request.model : job.network; }
+
 /// Compiles, writes and checks one job. True if all went well; `json` and `result` are filled on the way.
 bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networks, JobResult& result, Json& json,
                std::stop_token stop) {
@@ -118,22 +123,35 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
   return check->agrees();
 }
 
+/// The values by their keys.
+Json swept_json(const Job& job) {
+  Json json = Json::object();
+  for (const SweptValue& swept : job.swept) {
+    json[swept.key] = std::visit(
+        Overloaded{[](const TomlValue::Array&) { return Json(); }, [](const TomlValue::Table&) { return Json(); },
+                   [](const auto& value) { return Json(value); }},
+        swept.value.is);
+  }
+  return json;
+}
+
 JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& networks, std::stop_token stop) {
   JobResult result;
   result.name = job.name;
   Json json;
   json["job"] = job.name;
   json["status"] = "";
-  json["network"] = job.network.empty() ? job.request.model : job.network;
+  json["network"] = source_of(job);
   json["target"] = job.request.target;
   json["fusion"] = job.request.fusion;
   json["planner"] = job.request.planner;
+  if (!job.swept.empty()) json["sweep"] = swept_json(job);
   try {
     const bool good = run_steps(job, options, networks, result, json, stop);
     result.state = good ? JobState::done : stop.stop_requested() ? JobState::interrupted : JobState::failed;
   } catch (const std::exception& fault) {
     SourcePlace place;
-    place.file = job.network.empty() ? job.request.model : job.network;
+    place.file = source_of(job);
     const bool no_memory = report_out_of_memory(fault, place, result.diagnostics);
     result.state = no_memory ? JobState::failed : JobState::fault;
     if (!no_memory) result.diagnostics.error("internal-error", place, fault.what(), "please report this");
@@ -189,6 +207,31 @@ std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOption
     work();
   }
   return results;
+}
+
+std::string jobs_table(const std::vector<Job>& jobs) {
+  TextTable table({"job", "network", "target", "fusion", "planner", "settings"});
+  for (const Job& job : jobs) {
+    table.add({job.name, source_of(job), job.request.target, job.request.fusion, job.request.planner,
+               fmt::format("{}", fmt::join(job.request.settings, ", "))});
+  }
+  return table.text();
+}
+
+std::string jobs_json(const std::vector<Job>& jobs) {
+  Json rows = Json::array();
+  for (const Job& job : jobs) {
+    Json json;
+    json["job"] = job.name;
+    json["network"] = source_of(job);
+    json["target"] = job.request.target;
+    json["fusion"] = job.request.fusion;
+    json["planner"] = job.request.planner;
+    json["settings"] = job.request.settings;
+    if (!job.swept.empty()) json["sweep"] = swept_json(job);
+    rows.push_back(std::move(json));
+  }
+  return dumped(rows);
 }
 
 std::string batch_table(const std::vector<JobResult>& results) {

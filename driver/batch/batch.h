@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/batch/sweep.h"
 #include "driver/session/session.h"
 
 namespace stowage {
@@ -22,9 +23,10 @@ struct Job {
   std::int64_t network_seed = 1;
   bool check = false;  ///< emulate and compare with the reference
   CompileRequest request;
+  std::vector<SweptValue> swept;  ///< what a sweep gave it
 };
 
-/// The text of a batch file. Paths in it are relative to the folder of `path`.
+/// The text of a batch file, with the files that it includes. Paths in a file are relative to its folder.
 Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics,
                                     const Backends& backends = built_in_backends());
 /// The file of that path.
@@ -60,6 +62,11 @@ struct BatchOptions {
 /// Runs the jobs; results in the order of the jobs. `on_done` is called as each ends, one call at a time.
 std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
                                  const std::function<void(const JobResult&)>& on_done, std::stop_token stop);
+
+/// What `--dry-run` prints: the jobs with what they were given.
+std::string jobs_table(const std::vector<Job>& jobs);
+/// The same as a JSON array.
+std::string jobs_json(const std::vector<Job>& jobs);
 
 /// The final table.
 std::string batch_table(const std::vector<JobResult>& results);

@@ -2,6 +2,7 @@
 // Reading batch files.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -82,35 +83,203 @@ std::string why_no_folder(const std::string& name) {
   return control ? "it holds control characters" : "";
 }
 
-void read_job(TomlTable& table, const fs::path& folder, Job& job) {
-  if (table.read("name", job.name, Need::required)) {
-    if (const std::string why = why_no_folder(job.name); !why.empty()) {
-      table.error("wrong-job-name", "name",
-                  fmt::format("'{}' cannot be the name of a folder for this job: {}", job.name, why),
-                  "give the job another name");
-    }
-  }
-  read_common(table, folder, job);
-  const Backend& backend = backend_of(job.request);
-  if (job.request.planner.empty()) job.request.planner = backend.default_planner();
-  if (auto schedules = table.table("schedule")) job.request.fixed = read_schedules(*schedules, backend);
-  job.request.fixed.groups = read_groups(table);
-  const bool model = table.read("model", job.request.model);
-  const bool network = table.read("network", job.network);
-  if (model && job.request.model.empty()) table.error("missing-file", "model", "the path of the model is empty");
-  if (model) job.request.model = beside(folder, job.request.model);
-  if (table.has("model") && table.has("network")) {
-    table.error("two-models", "network", "a job has either 'model' or 'network'");
-  } else if (!table.has("model") && !table.has("network")) {
-    table.error("missing-key", "name", "the job has neither 'model' (a file) nor 'network' (a sample network)");
+/// What the job compiles.
+void read_source(TomlTable& table, const fs::path& folder, Job& job) {
+  if (table.read("model", job.request.model)) {
+    if (job.request.model.empty()) table.error("missing-file", "model", "the path of the model is empty");
+    job.request.model = beside(folder, job.request.model);
   }
   const std::vector<std::string> known = network_names();
-  if (network && std::find(known.begin(), known.end(), job.network) == known.end()) {
+  if (table.read("network", job.network) && std::find(known.begin(), known.end(), job.network) == known.end()) {
     table.error("unknown-network", "network", fmt::format("no sample network '{}'", job.network),
                 suggest_name(job.network, known));
   }
-  table.finish();
 }
+
+using Combinations = std::vector<std::vector<SweptValue>>;
+
+class BatchReader {
+ public:
+  BatchReader(const Backends& backends, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
+    defaults_.request.backends = backends;
+  }
+
+  /// Files that are included come first: their jobs, and their defaults, over which this file's lie.
+  void read(std::string_view text, const fs::path& path) {
+    auto document = TomlTable::parse(text, path.string(), diagnostics_);
+    if (!document) return;
+    const fs::path folder = path.parent_path();
+    open_.push_back(fs::weakly_canonical(path));
+    std::vector<std::string> included;
+    document->read("include", included);
+    for (const std::string& file : included) include(*document, beside(folder, file));
+    if (auto table = document->table("defaults")) {
+      read_common(*table, folder, defaults_);
+      table->finish();
+    }
+    if (auto presets = document->table("preset")) read_presets(*presets, folder);
+    const Need jobs = included.empty() ? Need::required : Need::optional;
+    for (TomlTable& table : document->tables("job", jobs)) read_job(table, folder);
+    document->finish();
+    open_.pop_back();
+  }
+
+  [[nodiscard]] std::vector<Job> take_jobs() { return std::move(jobs_); }
+
+ private:
+  struct Preset {
+    TomlTable table;
+    fs::path folder;
+  };
+
+  void include(TomlTable& document, const std::string& file) {
+    std::error_code failure;
+    const fs::path place = fs::weakly_canonical(file, failure);
+    if (std::find(open_.begin(), open_.end(), place) != open_.end()) {
+      document.error("include-cycle", "include", fmt::format("'{}' includes itself, by itself or by others", file));
+      return;
+    }
+    Diagnostics unreadable;
+    const auto text = read_text_file(file, unreadable);
+    if (text) return read(*text, file);
+    for (const Diagnostic& diagnostic : unreadable.entries()) {
+      document.error(diagnostic.code, "include", fmt::format("'{}': {}", file, diagnostic.message));
+    }
+  }
+
+  /// A preset that has a mistake is known, so that a job that names it is not one more mistake.
+  void read_presets(TomlTable& presets, const fs::path& folder) {
+    for (const std::string& name : presets.keys()) {
+      auto table = presets.table(name);
+      if (!table) continue;
+      Job scratch = defaults_;
+      read_common(*table, folder, scratch);
+      table->finish();
+      presets_.insert_or_assign(name, Preset{*std::move(table), folder});
+    }
+  }
+
+  void apply_preset(TomlTable& table, Job& job) {
+    std::string name;
+    if (!table.read("preset", name)) return;
+    const auto found = presets_.find(name);
+    if (found != presets_.end()) {
+      if (!diagnostics_.has_errors()) read_common(found->second.table, found->second.folder, job);
+      return;
+    }
+    std::vector<std::string> names;
+    for (const auto& [known, preset] : presets_) names.push_back(known);
+    table.error("unknown-preset", "preset", fmt::format("no preset '{}'", name), suggest_name(name, names));
+  }
+
+  void read_job(TomlTable& table, const fs::path& folder) {
+    Job job = defaults_;
+    table.read("name", job.name, Need::required);
+    apply_preset(table, job);
+    read_common(table, folder, job);
+    read_source(table, folder, job);
+    std::optional<Combinations> combinations;
+    std::optional<TomlTable> sweep = table.table("sweep");
+    if (sweep) {
+      combinations = read_sweep(*sweep, diagnostics_);
+      if (combinations) combinations = without_mistakes(*sweep, folder, job, *std::move(combinations));
+    }
+    check_source(table, combinations);
+    const Backend& backend = backend_of(job.request);
+    if (auto schedules = table.table("schedule")) job.request.fixed = read_schedules(*schedules, backend);
+    job.request.fixed.groups = read_groups(table);
+    table.finish();
+    if (!sweep) {
+      add(table, std::move(job));
+    } else if (combinations) {
+      add_swept(table, folder, job, *combinations);
+    }
+  }
+
+  static bool sweeps(const std::optional<Combinations>& combinations, std::string_view key) {
+    return combinations && std::any_of(combinations->front().begin(), combinations->front().end(),
+                                       [&](const SweptValue& swept) { return swept.key == key; });
+  }
+
+  static void check_source(TomlTable& table, const std::optional<Combinations>& combinations) {
+    const bool has_model = table.has("model") || sweeps(combinations, "model");
+    const bool has_network = table.has("network") || sweeps(combinations, "network");
+    const bool unknown = table.has("sweep") && !combinations;  // the sweep has a mistake, and may have had the key
+    if (has_model && has_network) {
+      table.error("two-models", "network", "a job has either 'model' or 'network'");
+    } else if (!has_model && !has_network && !unknown) {
+      table.error("missing-key", "name", "the job has neither 'model' (a file) nor 'network' (a sample network)");
+    }
+  }
+
+  /// Lays swept values over a job; what is wrong with them goes to `diagnostics`.
+  static void lay_over(const std::vector<SweptValue>& values, const fs::path& folder, Job& job,
+                       Diagnostics& diagnostics) {
+    auto table = TomlTable::parse(swept_table(values), "sweep", diagnostics);
+    if (!table) return;
+    read_common(*table, folder, job);
+    read_source(*table, folder, job);
+    table->finish();
+  }
+
+  /// Tries every value of every key once and reports what is wrong with it; nothing where anything is.
+  static std::optional<Combinations> without_mistakes(TomlTable& sweep, const fs::path& folder, const Job& job,
+                                                      Combinations combinations) {
+    std::set<std::pair<std::string, std::string>> seen;
+    bool right = true;
+    for (const std::vector<SweptValue>& values : combinations) {
+      for (const SweptValue& swept : values) {
+        if (!seen.emplace(swept.key, swept.toml).second) continue;
+        Job scratch = job;
+        Diagnostics own;
+        lay_over({swept}, folder, scratch, own);
+        for (const Diagnostic& diagnostic : own.entries()) {
+          sweep.error(diagnostic.code, swept.key, fmt::format("{} (value {})", diagnostic.message, swept.toml),
+                      diagnostic.remedy);
+        }
+        right = right && !own.has_errors();
+      }
+    }
+    if (!right) return std::nullopt;
+    return combinations;
+  }
+
+  void add_swept(TomlTable& table, const fs::path& folder, const Job& job, const Combinations& combinations) {
+    for (const std::vector<SweptValue>& values : combinations) {
+      Job swept = job;
+      Diagnostics none;  // each value has been tried
+      lay_over(values, folder, swept, none);
+      swept.name = swept_name(job.name, values);
+      swept.swept = values;
+      if (!add(table, std::move(swept))) return;
+    }
+  }
+
+  bool add(TomlTable& table, Job job) {
+    if (job.request.planner.empty()) job.request.planner = backend_of(job.request).default_planner();
+    if (table.has("name")) {
+      if (const std::string why = why_no_folder(job.name); !why.empty()) {
+        table.error("wrong-job-name", "name",
+                    fmt::format("'{}' cannot be the name of a folder for this job: {}", job.name, why),
+                    "give the job another name");
+        return false;
+      }
+    }
+    if (!job.name.empty() && !names_.insert(job.name).second) {
+      table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name));
+      return false;
+    }
+    jobs_.push_back(std::move(job));
+    return true;
+  }
+
+  Diagnostics& diagnostics_;
+  Job defaults_;
+  std::map<std::string, Preset> presets_;
+  std::vector<fs::path> open_;  ///< files that are being read, each included by the one before
+  std::set<std::string> names_;
+  std::vector<Job> jobs_;
+};
 
 }  // namespace
 
@@ -123,29 +292,11 @@ Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnos
 Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics,
                                     const Backends& backends) {
   Diagnostics own;
-  std::vector<Job> jobs;
-  std::set<std::string> names;
-  const fs::path folder = fs::path(path).parent_path();
-  if (auto document = TomlTable::parse(text, path, own)) {
-    Job defaults;
-    defaults.request.backends = backends;
-    if (auto table = document->table("defaults")) {
-      read_common(*table, folder, defaults);
-      table->finish();
-    }
-    for (TomlTable& table : document->tables("job", Need::required)) {
-      Job job = defaults;
-      read_job(table, folder, job);
-      if (!job.name.empty() && !names.insert(job.name).second) {
-        table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name));
-      }
-      jobs.push_back(std::move(job));
-    }
-    document->finish();
-  }
+  BatchReader reader(backends, own);
+  reader.read(text, path);
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
-  return jobs;
+  return reader.take_jobs();
 }
 
 }  // namespace stowage

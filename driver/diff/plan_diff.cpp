@@ -11,6 +11,7 @@
 
 #include "core/check.h"
 #include "core/number_text.h"
+#include "core/target_settings.h"
 
 namespace stowage {
 
@@ -277,23 +278,9 @@ GroupChange::Kind kind_of(const GroupChange& change) {
   return same_schedule && change.numbers_before == change.numbers_after ? Kind::same : Kind::planned;
 }
 
-/// "key = value" of a target's TOML; a list that goes over several lines is one value.
-std::map<std::string, std::string> settings_of(const Target& target) {
-  std::map<std::string, std::string> settings;
-  std::string* last = nullptr;
-  const std::string text = to_toml(target);
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    const auto equals = line.find(" = ");
-    if (line[0] != ' ' && equals != std::string::npos) {
-      last = &settings[line.substr(0, equals)];
-      *last = line.substr(equals + 3);
-    } else if (last != nullptr) {
-      *last += line;
-    }
-    at = end + 1;
-  }
+/// What of a target can make plans differ.
+std::map<std::string, std::string> compared_settings(const Target& target) {
+  std::map<std::string, std::string> settings = settings_of(target);
   settings.erase("name");
   settings.erase("summary");
   return settings;
@@ -320,7 +307,7 @@ bool PlanDiff::is_same() const {
 
 PlanDiff diff_programs(const Program& before, const Program& after) {
   PlanDiff diff{diff_side(before), diff_side(after), {}, {}};
-  for_each_difference(settings_of(before.target), settings_of(after.target),
+  for_each_difference(compared_settings(before.target), compared_settings(after.target),
                       [&](const std::string& key, const std::string* from, const std::string* to) {
                         diff.target.push_back({key, from != nullptr ? *from : "", to != nullptr ? *to : ""});
                       });

@@ -11,6 +11,7 @@
 #include "driver/page/page_parts.h"
 #include "driver/report/nest_rows.h"
 #include "driver/report/plan_reasons.h"
+#include "driver/report/plan_tables.h"
 #include "driver/report/report.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/program.h"
@@ -101,24 +102,6 @@ std::string nest_table(const Plan& plan, const Target& target) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string buffer_table(const LoopNest& nest) {
-  std::string html =
-      "<div class=\"scroll\"><table><thead><tr><th>buffer</th><th>holds</th><th>elements</th>"
-      "<th class=\"number\">slots</th><th class=\"number\">address</th><th "
-      "class=\"number\">bytes</th></tr></thead><tbody>\n";
-  for (const Buffer& buffer : nest.buffers) {
-    const std::string shared =
-        buffer.shares_with ? ", in " + nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : "";
-    html += fmt::format(
-        "<tr><td><code>{}</code></td><td><code>{}</code>{}</td><td>{}</td><td class=\"number\">{}</td>"
-        "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-        escaped(buffer.name), escaped(nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)].name),
-        escaped(shared), buffer.extents.empty() ? "1" : fmt::format("{}", fmt::join(buffer.extents, " × ")),
-        buffer.slots, grouped_digits(buffer.offset), grouped_digits(buffer.bytes()));
-  }
-  return html + "</tbody></table></div>\n";
-}
-
 std::string schedule_text(const Plan& plan) {
   std::vector<std::string> parts;
   for (const auto& [iterator, size] : plan.schedule.buffer) parts.push_back(fmt::format("{} = {}", iterator, size));
@@ -182,7 +165,8 @@ std::string plan_parts(const PageScope& scope, std::size_t number) {
   html += nest_table(plan, target);
   html += reasons_part(scope, step);
   html += "<h3>Scratchpad of a core</h3>\n<figure>" + ldm_chart(scope.program(), number) + "</figure>\n" +
-          buffer_table(plan.nest);
+          html_table(step_buffers_table(scope.program(), number),
+                     {"buffer", "tensor", "shares_with", "extents", "slots", "address", "bytes"});
   html += fmt::format("<h3>Time: {} cycles, {}</h3>\n<figure>{}</figure>\n", grouped_digits(plan.time.cycles),
                       seconds_text(plan.time.seconds), cost_chart(scope.program(), number));
   return html;

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "driver/page/page_scope.h"
+#include "driver/report/table.h"
 
 namespace stowage {
 
@@ -32,6 +35,15 @@ std::string time_key();
 std::string anchor_of(std::size_t step);
 /// "[12 KiB]" with a tooltip of the exact number and the number as value for sorting.
 std::string number_cell(std::int64_t value, const std::string& shown);
+
+// Tables of a plan (driver/report/table.h).
+
+std::string html_heading(const Column& column);
+/// A brief cell has no tooltip: of many thousand rows they would be most of a page.
+enum class CellForm : std::uint8_t { full, brief };
+std::string html_cell(const Cell& cell, const Column& column, CellForm form = CellForm::full);
+/// The columns with these keys.
+std::string html_table(const PlanTable& table, const std::vector<std::string_view>& keys);
 
 // Pictures (driver/drawing).
 

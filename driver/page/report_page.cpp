@@ -7,6 +7,8 @@
 #include "core/quoting.h"
 #include "driver/drawing/roofline.h"
 #include "driver/page/page_parts.h"
+#include "driver/report/plan_tables.h"
+#include "driver/report/table_text.h"
 #include "emitter/pictures/draw_graph.h"
 #include "emitter/pictures/graph_picture.h"
 #include "emitter/pictures/graphviz.h"
@@ -61,68 +63,54 @@ std::string cut_part(const PageScope& scope) {
       scope.program().steps.size(), slowest_text(scope.count()));
 }
 
-/// A row of a fused operator that is not told in full: many thousands of them are still a page to mail.
-std::string brief_row(std::size_t i, const ProgramStep& step, double share) {
-  const FusedOperator& group = step.group;
-  const Plan* const plan = step.plan();
-  std::string html = fmt::format("<tr class=\"brief\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", i,
-                                 escaped(group.name), escaped(group.template_name), group.operators.size());
-  if (plan == nullptr) return html + "<td>0</td><td></td><td>no kernel: a view</td><td></td><td></td><td></td></tr>\n";
-  const DmaTotals dma = dma_totals(plan->counts);
-  const auto cell = [](std::int64_t value, const std::string& shown) {
-    return fmt::format("<td data-value=\"{}\">{}</td>", value, shown);
-  };
-  return html + cell(plan->time.cycles, grouped_digits(plan->time.cycles)) +
-         cell(plan->time.cycles, fmt::format("{:.1f} %", share)) + "<td></td>" +
-         cell(dma.bytes, bytes_text(dma.bytes)) + cell(dma.transfers, grouped_digits(dma.transfers)) +
-         cell(plan->nest.ldm_bytes, bytes_text(plan->nest.ldm_bytes)) + "</tr>\n";
+/// What a fused operator's time is spent on; nothing for one that is not told in full: many thousands of them are still
+/// a page to mail.
+std::string spent_cell(const PageScope& scope, std::size_t step, std::int64_t maximum) {
+  const Plan* const plan = scope.program().steps[step].plan();
+  if (plan == nullptr) return "<td>no kernel: a view</td>";
+  if (!scope.has(step)) return "<td></td>";
+  TimeShares shares;
+  shares.add(plan->time);
+  return fmt::format("<td>{}</td>", time_bar(shares, maximum));
 }
 
 std::string groups_table(const PageScope& scope) {
   const Program& program = scope.program();
   std::int64_t maximum = 0;
-  const ProgramTotals totals = totals_of(program);
   for (const ProgramStep& step : program.steps) {
     if (step.plan() != nullptr) maximum = std::max(maximum, step.plan()->time.cycles);
   }
+  const PlanTable table = plan_groups_table(program);
+  const auto columns = columns_by_key(table.columns, {"step", "fused operator", "template", "operators", "cycles",
+                                                      "share", "dma_bytes", "dma_transfers", "ldm_bytes"});
+  const std::size_t name = columns[1];
+  const std::size_t share = columns[5];  // what it is made of stands beside it
   std::string html =
-      "<h2 id=\"groups\">Fused operators</h2>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
-      "<th class=\"number\">step</th><th>fused operator</th><th>template</th><th class=\"number\">operators</th>"
-      "<th class=\"number\">cycles</th><th class=\"number\">share</th><th class=\"unsorted\">spent on</th><th "
-      "class=\"number\">DMA</th>"
-      "<th class=\"number\">transfers</th><th class=\"number\">LDM</th></tr></thead>\n<tbody>\n";
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const FusedOperator& group = program.steps[i].group;
-    const Plan* const plan = program.steps[i].plan();
-    const std::int64_t cycles = plan != nullptr ? plan->time.cycles : 0;
-    const double share =
-        totals.cycles > 0 ? 100.0 * static_cast<double>(cycles) / static_cast<double>(totals.cycles) : 0;
-    if (!scope.has(i)) {
-      html += brief_row(i, program.steps[i], share);
-      continue;
-    }
-    html += fmt::format(
-        "<tr><td class=\"number\">{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td><td class=\"number\">{}</td>", i,
-        anchor_of(i), escaped(group.name), escaped(group.template_name), group.operators.size());
-    const DmaTotals dma = plan != nullptr ? dma_totals(plan->counts) : DmaTotals{};
-    TimeShares shares;
-    if (plan != nullptr) shares.add(plan->time);
-    html += number_cell(cycles, plan != nullptr ? grouped_digits(cycles) : "") +
-            number_cell(cycles, plan != nullptr ? fmt::format("{:.1f} %", share) : "") +
-            fmt::format("<td>{}</td>", plan != nullptr ? time_bar(shares, maximum) : "no kernel: a view") +
-            number_cell(dma.bytes, plan != nullptr ? bytes_text(dma.bytes) : "") +
-            number_cell(dma.transfers, plan != nullptr ? grouped_digits(dma.transfers) : "") +
-            number_cell(plan != nullptr ? plan->nest.ldm_bytes : 0,
-                        plan != nullptr ? bytes_text(plan->nest.ldm_bytes) : "") +
-            "</tr>\n";
+      "<h2 id=\"groups\">Fused operators</h2>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>";
+  for (const std::size_t c : columns) {
+    html += html_heading(table.columns[c]);
+    if (c == share) html += "<th class=\"unsorted\">spent on</th>";
   }
-  html += fmt::format(
-      "</tbody><tfoot><tr><td></td><td>all</td><td></td><td class=\"number\">{}</td><td "
-      "class=\"number\">{}</td><td></td>"
-      "<td></td><td class=\"number\">{}</td><td class=\"number\">{}</td><td></td></tr></tfoot></table></div>\n",
-      totals.operators, grouped_digits(totals.cycles), bytes_text(totals.dma.bytes),
-      grouped_digits(totals.dma.transfers));
-  return html + time_key();
+  html += "</tr></thead>\n<tbody>\n";
+  for (const PlanRow& row : table.rows) {
+    const auto step = static_cast<std::size_t>(row.step);
+    const bool is_told = scope.has(step);
+    html += is_told ? "<tr>" : "<tr class=\"brief\">";
+    for (const std::size_t c : columns) {
+      html +=
+          is_told && c == name
+              ? fmt::format("<td><a href=\"#{}\">{}</a></td>", anchor_of(step), escaped(program.steps[step].group.name))
+              : html_cell(row.cells[c], table.columns[c], is_told ? CellForm::full : CellForm::brief);
+      if (c == share) html += spent_cell(scope, step, maximum);
+    }
+    html += "</tr>\n";
+  }
+  html += "</tbody><tfoot><tr>";
+  for (const std::size_t c : columns) {
+    html += c == name ? "<td>all</td>" : html_cell(sum_of(table, c), table.columns[c]);
+    if (c == share) html += "<td></td>";
+  }
+  return html + "</tr></tfoot></table></div>\n" + time_key();
 }
 
 std::string pictures_part(const std::vector<PagePicture>& pictures) {

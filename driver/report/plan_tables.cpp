@@ -70,7 +70,8 @@ PlanTable plan_groups_table(const Program& program) {
       keyed("dma_transfers",
             {"transfers", Kind::count, "fillings and emptyings of LDM buffers, all cores", true, true, true}),
       keyed("dma_operations", {"operations", Kind::count, "Athread DMA calls, all cores", true, true, true}),
-      keyed("ldm_bytes", {"LDM", Kind::bytes, "peak of one core's scratchpad", false, true, true}),
+      keyed("ldm_bytes", {std::string(scratchpad_of(program).name), Kind::bytes, "peak of one core's scratchpad", false,
+                          true, true}),
       keyed("ldm_share", {"LDM use", Kind::share, "LDM divided by what the target leaves to buffers"}),
       keyed("flops", hidden({"flop", Kind::count, "floating-point operations by definition", true})),
       keyed("flop_per_byte", hidden({"flop/byte", Kind::number, "operational intensity: flop divided by DMA bytes"})),
@@ -149,7 +150,9 @@ PlanTable plan_operators_table(const Program& program) {
   return table;
 }
 
-PlanTable plan_buffers_table(const Program& program) {
+namespace {
+
+PlanTable empty_buffers_table() {
   PlanTable table;
   table.title = "Buffers";
   table.columns = {
@@ -163,33 +166,50 @@ PlanTable plan_buffers_table(const Program& program) {
       keyed("bytes", {"bytes", Kind::bytes, "of the buffer with all its slots", false, true, true}),
       keyed("share", {"share", Kind::share, "of the LDM that the target leaves to buffers"}),
       hidden(step_column()),
+      keyed("shares_with", hidden({"in", Kind::text, "the buffer whose bytes it uses"})),
   };
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const FusedOperator& group = program.steps[i].group;
-    const Plan* const plan = program.steps[i].plan();
-    if (plan == nullptr) continue;
-    const LoopNest& nest = plan->nest;
-    const std::int64_t room = ldm_for_buffers(nest, program.target);
-    for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
-      const Buffer& buffer = nest.buffers[b];
-      const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
-      PlanRow row;
-      row.cells = {group.name,
-                   buffer.name,
-                   tensor.name,
-                   std::string(role_name(tensor.role)),
-                   extents_of(buffer.extents),
-                   static_cast<std::int64_t>(buffer.slots),
-                   buffer.offset,
-                   buffer.bytes(),
-                   share_of(buffer.bytes(), room),
-                   static_cast<std::int64_t>(i)};
-      row.step = static_cast<int>(i);
-      row.buffer = static_cast<int>(b);
-      row.name = tensor.name;
-      table.rows.push_back(std::move(row));
-    }
+  return table;
+}
+
+void add_buffers(const Program& program, std::size_t step, PlanTable& table) {
+  const FusedOperator& group = program.steps[step].group;
+  const Plan* const plan = program.steps[step].plan();
+  if (plan == nullptr) return;
+  const LoopNest& nest = plan->nest;
+  const std::int64_t room = ldm_for_buffers(nest, program.target);
+  for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+    const Buffer& buffer = nest.buffers[b];
+    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
+    PlanRow row;
+    row.cells = {group.name,
+                 buffer.name,
+                 tensor.name,
+                 std::string(role_name(tensor.role)),
+                 buffer.extents.empty() ? "1" : extents_of(buffer.extents),
+                 static_cast<std::int64_t>(buffer.slots),
+                 buffer.offset,
+                 buffer.bytes(),
+                 share_of(buffer.bytes(), room),
+                 static_cast<std::int64_t>(step),
+                 buffer.shares_with ? nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : ""};
+    row.step = static_cast<int>(step);
+    row.buffer = static_cast<int>(b);
+    row.name = tensor.name;
+    table.rows.push_back(std::move(row));
   }
+}
+
+}  // namespace
+
+PlanTable plan_buffers_table(const Program& program) {
+  PlanTable table = empty_buffers_table();
+  for (std::size_t i = 0; i < program.steps.size(); ++i) add_buffers(program, i, table);
+  return table;
+}
+
+PlanTable step_buffers_table(const Program& program, std::size_t step) {
+  PlanTable table = empty_buffers_table();
+  add_buffers(program, step, table);
   return table;
 }
 
@@ -228,41 +248,50 @@ std::string blocks_of(const NestRow& row) {
                                                  : fmt::format("{} to {}", row.smallest_block, row.largest_block);
 }
 
+/// `all_bytes`: of the network, 0 where shares of it are left out.
+void add_transfers(const Program& program, std::size_t step, std::int64_t all_bytes, PlanTable& table) {
+  const FusedOperator& group = program.steps[step].group;
+  const Plan* const plan = program.steps[step].plan();
+  if (plan == nullptr) return;
+  for (const NestRow& transfer : nest_rows(*plan, program.target)) {
+    const bool get = transfer.kind == NestRow::Kind::get;
+    if (!get && transfer.kind != NestRow::Kind::put) continue;
+    PlanRow row;
+    row.step = static_cast<int>(step);
+    row.statement = transfer.statement;
+    row.name = (get ? "get " : "put ") + transfer.tensor;
+    row.cells = {group.name,
+                 static_cast<std::int64_t>(transfer.statement),
+                 get ? "get" : "put",
+                 transfer.tensor,
+                 transfer.loop,
+                 transfer.transfers,
+                 transfer.operations,
+                 transfer.bytes,
+                 all_bytes > 0 ? Cell(share_of(transfer.bytes, all_bytes)) : Cell(),
+                 blocks_of(transfer),
+                 transfer.cycles,
+                 transfer.bytes_per_second > 0 ? Cell(transfer.bytes_per_second) : Cell(),
+                 transfer.box,
+                 transfer.smallest_block,
+                 transfer.largest_block,
+                 static_cast<std::int64_t>(step)};
+    table.rows.push_back(std::move(row));
+  }
+}
+
 }  // namespace
 
 PlanTable plan_dma_table(const Program& program) {
   PlanTable table{"DMA", dma_columns(), {}};
   const std::int64_t all_bytes = totals_of(program).dma.bytes;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const FusedOperator& group = program.steps[i].group;
-    const Plan* const plan = program.steps[i].plan();
-    if (plan == nullptr) continue;
-    for (const NestRow& transfer : nest_rows(*plan, program.target)) {
-      const bool get = transfer.kind == NestRow::Kind::get;
-      if (!get && transfer.kind != NestRow::Kind::put) continue;
-      PlanRow row;
-      row.step = static_cast<int>(i);
-      row.statement = transfer.statement;
-      row.name = (get ? "get " : "put ") + transfer.tensor;
-      row.cells = {group.name,
-                   static_cast<std::int64_t>(transfer.statement),
-                   get ? "get" : "put",
-                   transfer.tensor,
-                   transfer.loop,
-                   transfer.transfers,
-                   transfer.operations,
-                   transfer.bytes,
-                   share_of(transfer.bytes, all_bytes),
-                   blocks_of(transfer),
-                   transfer.cycles,
-                   transfer.bytes_per_second > 0 ? Cell(transfer.bytes_per_second) : Cell(),
-                   transfer.box,
-                   transfer.smallest_block,
-                   transfer.largest_block,
-                   static_cast<std::int64_t>(i)};
-      table.rows.push_back(std::move(row));
-    }
-  }
+  for (std::size_t i = 0; i < program.steps.size(); ++i) add_transfers(program, i, all_bytes, table);
+  return table;
+}
+
+PlanTable step_dma_table(const Program& program, std::size_t step) {
+  PlanTable table{"DMA", dma_columns(), {}};
+  add_transfers(program, step, 0, table);
   return table;
 }
 

@@ -3,6 +3,7 @@
 // over all cores.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +17,12 @@ namespace stowage {
 PlanTable plan_groups_table(const Program& program);
 /// In the order of the steps.
 PlanTable plan_operators_table(const Program& program);
+/// Of all steps in their order.
 PlanTable plan_buffers_table(const Program& program);
 PlanTable plan_dma_table(const Program& program);
+/// Of one step; shares of the network's sums are left out.
+PlanTable step_buffers_table(const Program& program, std::size_t step);
+PlanTable step_dma_table(const Program& program, std::size_t step);
 
 /// "groups", "operators", "dma", "buffers".
 std::vector<std::string> plan_table_names();

@@ -6,7 +6,8 @@
 
 #include "core/quoting.h"
 #include "driver/report/details.h"
-#include "driver/report/nest_rows.h"
+#include "driver/report/plan_tables.h"
+#include "driver/report/table_text.h"
 #include "driver/text/text_table.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/program/program.h"
@@ -48,33 +49,6 @@ std::string buffer_sizes_text(const Schedule& schedule) {
   std::vector<std::string> sizes;
   for (const auto& [iterator, size] : schedule.buffer) sizes.push_back(fmt::format("{} = {}", iterator, size));
   return fmt::format("{}", fmt::join(sizes, ", "));
-}
-
-std::string buffer_table(const LoopNest& nest) {
-  TextTable table({"buffer", "holds", ">extents", ">slots", ">offset", ">bytes"});
-  for (const Buffer& buffer : nest.buffers) {
-    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
-    const std::string shared =
-        buffer.shares_with ? ", in " + nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : "";
-    table.add({buffer.name, tensor.name + shared,
-               buffer.extents.empty() ? "1" : fmt::format("{}", fmt::join(buffer.extents, " x ")),
-               std::to_string(buffer.slots), std::to_string(buffer.offset), grouped_digits(buffer.bytes())});
-  }
-  return table.text();
-}
-
-std::string dma_table(const Plan& plan, const Target& target) {
-  TextTable table({">statement", "DMA", "tensor", "inside", ">elements", ">transfers", ">operations", ">bytes"});
-  for (const NestRow& row : nest_rows(plan, target)) {
-    if (row.kind != NestRow::Kind::get && row.kind != NestRow::Kind::put) continue;
-    table.add({std::to_string(row.statement), row.kind == NestRow::Kind::get ? "get" : "put", row.tensor,
-               row.loop.empty() ? "(outside the loops)" : row.loop, row.box, grouped_digits(row.transfers),
-               grouped_digits(row.operations), grouped_digits(row.bytes)});
-  }
-  const DmaTotals sum = dma_totals(plan.counts);
-  table.add({"", "all", "", "", "", grouped_digits(sum.transfers), grouped_digits(sum.operations),
-             grouped_digits(sum.bytes)});
-  return table.text();
 }
 
 std::string time_table(const Plan& plan) {
@@ -134,25 +108,9 @@ std::string summary_text(const Compilation& compilation) {
     meanings += text.meaning + "\n";
   }
 
-  TextTable steps({">step", "fused operator", "template", ">operators", ">transfers", ">operations", ">DMA bytes",
-                   fmt::format(">{}", scratchpad.name), ">cycles", ">share"});
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const FusedOperator& group = program.steps[i].group;
-    const KernelPlan* const launched = program.steps[i].launched();
-    const std::string members = std::to_string(group.operators.size());
-    if (launched == nullptr) {
-      steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members, "", "", "",
-                 "", "", ""});
-      continue;
-    }
-    const DmaTotals dma = launched->traffic();
-    const double share =
-        totals.cycles > 0 ? 100.0 * static_cast<double>(launched->cycles()) / static_cast<double>(totals.cycles) : 0;
-    steps.add({std::to_string(i), markdown_text(group.name), markdown_text(group.template_name), members,
-               grouped_digits(dma.transfers), grouped_digits(dma.operations), grouped_digits(dma.bytes),
-               grouped_digits(launched->scratchpad(program.target).peak_bytes), grouped_digits(launched->cycles()),
-               fmt::format("{:.1f} %", share)});
-  }
+  const TextTable steps =
+      report_table(plan_groups_table(program), {"step", "fused operator", "template", "operators", "dma_transfers",
+                                                "dma_operations", "dma_bytes", "ldm_bytes", "cycles", "share"});
   std::string limits;
   for (const SearchLimit& limit : compilation.fusion.limits) limits += markdown_text(text_of(limit)) + "\n\n";
   if (!meanings.empty()) meanings = "\n" + meanings;
@@ -182,10 +140,17 @@ std::string step_text(const Program& program, std::size_t step) {
   if (plan == nullptr) return text + own_plan_text(*launched, program.target);
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
-  text += buffer_table(plan->nest);
+  text += report_table(step_buffers_table(program, step),
+                       {"buffer", "tensor", "shares_with", "extents", "slots", "address", "bytes"})
+              .text();
   text += fmt::format("\nLDM: {} of {} bytes.\n\n", grouped_digits(plan->nest.ldm_bytes),
                       grouped_digits(ldm_for_buffers(plan->nest, program.target)));
-  text += dma_table(*plan, program.target) + "\n" + time_table(*plan);
+  text +=
+      report_table(step_dma_table(program, step),
+                   {"statement", "direction", "tensor", "inside loop", "elements", "transfers", "operations", "bytes"},
+                   Sums::yes)
+          .text();
+  text += "\n" + time_table(*plan);
   return text;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/number_text.h"
 #include "driver/batch/batch.h"
 #include "driver/files/files.h"
 #include "driver/tool/commands.h"
@@ -57,6 +58,10 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
   const auto jobs = wanted_jobs(options, context.backends, diagnostics);
   if (!jobs) return failed(context, diagnostics);
+  if (options.dry_run) {
+    context.out << (context.json ? jobs_json(*jobs) : jobs_table(*jobs) + "\n" + counted(jobs->size(), "job") + "\n");
+    return exit_done;
+  }
   BatchOptions batch;
   batch.folder = options.output.empty() ? fs::path(options.file).stem().string() + "-out" : options.output;
   batch.force = options.force;

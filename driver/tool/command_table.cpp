@@ -199,6 +199,7 @@ void declare_batch(CLI::App& app, Options& all) {
   app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
   app.add_option("-j", options.jobs, "jobs side by side (1)")->check(whole_number(1, 1024))->type_name("N");
   app.add_option("--only", options.only, "run one job")->type_name("NAME");
+  app.add_flag("--dry-run", options.dry_run, "list the jobs with what they are given, and stop");
   add_cost_cache(app, options.cost_cache);
   app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
   app.add_flag("--force", options.force, "replace results that exist");

@@ -110,6 +110,7 @@ struct BatchCommandOptions {
   bool force = false;
   int jobs = 1;
   std::string only;
+  bool dry_run = false;  ///< list the jobs, do nothing
   std::optional<std::string> cost_cache;
 };
 int batch_command(const BatchCommandOptions& options, ToolContext& context);

@@ -176,7 +176,7 @@ std::string source_of(const CostFormula& formula) {
   return std::visit(
       Overloaded{
           [](const LaunchCost&) -> std::string { return "target: cores.launch_seconds"; },
-          [](const TransferCost&) -> std::string { return "target: dma.bandwidth by block size, dma_startup_cycles"; },
+          [](const TransferCost&) -> std::string { return "target: dma.bandwidth by block size, dma.startup_cycles"; },
           [](const ComputeCost& cost) -> std::string {
             return cost.vectors ? "target: cores.vector_flops_per_cycle" : "target: cores.scalar_flops_per_cycle";
           },

@@ -291,7 +291,7 @@ TEST_CASE("what --print-config prints reads back as the same target") {
   const Workplace here;
   const ToolRun run = run_stowage({"compile", "x.onnx", "--set", "target.cores.count=7", "--print-config"});
   REQUIRE(run.code == 0);
-  CHECK(run.out.find("\ncores = 7\n") != std::string::npos);
+  CHECK(run.out.find("\ncount = 7\n") != std::string::npos);
   write_text("mine.toml", run.out);
   const ToolRun again = run_stowage({"compile", "x.onnx", "--target", "mine.toml", "--print-config"});
   INFO(again.err);

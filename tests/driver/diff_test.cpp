@@ -150,9 +150,9 @@ TEST_CASE("diff of plans for different targets names the settings") {
   const ToolRun run = run_stowage({"diff", "many", "few"});
   CHECK(run.code == 0);
   CHECK(run.out.find("B is ") != std::string::npos);
-  CHECK(run.out.find("another target (cores 16 instead of 64); matmul uses 16 cores instead of 64") !=
+  CHECK(run.out.find("another target (cores.count 16 instead of 64); matmul uses 16 cores instead of 64") !=
         std::string::npos);
-  CHECK(run.out.find("| cores ") != std::string::npos);
+  CHECK(run.out.find("| cores.count ") != std::string::npos);
 }
 
 TEST_CASE("diff of different networks says so and compares totals") {

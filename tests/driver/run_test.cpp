@@ -77,7 +77,7 @@ TEST_CASE("what compiles for a target with a gigabyte of LDM runs") {
   // More cannot be asked for.
   const ToolRun more = run_stowage({"compile", "vector.onnx", "--set", "target.ldm.bytes=1073741825"});
   CHECK(more.code == 2);
-  CHECK(more.err.find("'ldm_bytes' is 1073741825, but lies between 64 and 1073741824") != std::string::npos);
+  CHECK(more.err.find("'ldm.bytes' is 1073741825, but lies between 64 and 1073741824") != std::string::npos);
 }
 
 TEST_CASE("run prints tables, inputs that were made up, and the verdict") {

@@ -98,7 +98,7 @@ TEST_CASE("wrong settings are named by their text") {
         "         ^\n"
         "  help: a setting is key=value in TOML syntax; strings stand in quotes\n"
         "--set target.ldm.bytes=\"much\":1:11: error: 'ldm.bytes' is a string, an integer was wanted [wrong-type]\n"
-        "    ldm_bytes=\"much\"\n"
+        "    ldm.bytes=\"much\"\n"
         "              ^^^^^^\n"
         "--set target.cores.cout=1:1:7: error: unknown key 'cores.cout' [unknown-key]\n"
         "    cores.cout=1\n"
@@ -149,7 +149,7 @@ TEST_CASE("Athread is the family of a target that names none, and is not written
   CHECK(to_toml(*plain) == to_toml(*named));
   CHECK(to_toml(*plain).find("family") == std::string::npos);
   CHECK(complaint("clock_hz = 1.0e9", "family = \"athred\"") ==
-        "t.toml:8:10: error: no family of targets 'athred' [unknown-family]\n"
+        "t.toml:7:10: error: no family of targets 'athred' [unknown-family]\n"
         "    family = \"athred\"\n"
         "             ^^^^^^^^\n"
         "  help: did you mean 'athread'?\n");
@@ -158,51 +158,51 @@ TEST_CASE("Athread is the family of a target that names none, and is not written
 TEST_CASE("every mistake in a target file has its place and caret") {
   CHECK(complaint("clock_hz = 1.0e9", "clok_hz = 1.0e9") ==
         "t.toml: error: 'clock_hz' is missing: a number was wanted [missing-key]\n"
-        "t.toml:8:1: error: unknown key 'clok_hz' [unknown-key]\n"
+        "t.toml:7:1: error: unknown key 'clok_hz' [unknown-key]\n"
         "    clok_hz = 1.0e9\n"
         "    ^^^^^^^\n"
         "  help: did you mean 'clock_hz'?\n");
   CHECK(complaint("count = 16", "count = 1.5") ==
-        "t.toml:19:9: error: 'cores.count' is a number, an integer was wanted [wrong-type]\n"
+        "t.toml:18:9: error: 'cores.count' is a number, an integer was wanted [wrong-type]\n"
         "    count = 1.5\n"
         "            ^^^\n");
   CHECK(complaint("count = 16", "count = 17") ==
-        "t.toml:19:9: error: 'cores.count' is 17, but the mesh of 4 x 4 has 16 [too-many-cores]\n"
+        "t.toml:18:9: error: 'cores.count' is 17, but the mesh of 4 x 4 has 16 [too-many-cores]\n"
         "    count = 17\n"
         "            ^^\n");
   CHECK(complaint("reserved = 4096", "reserved = 40960") ==
-        "t.toml:15:12: error: 'ldm.reserved' is 40960, which leaves nothing of the 32768 bytes of 'ldm.bytes' "
+        "t.toml:14:12: error: 'ldm.reserved' is 40960, which leaves nothing of the 32768 bytes of 'ldm.bytes' "
         "[no-ldm-left]\n"
         "    reserved = 40960\n"
         "               ^^^^^\n");
   CHECK(complaint("alignment = 32", "alignment = 33") ==
-        "t.toml:16:13: error: 'ldm.alignment' is 33, a power of two was wanted [not-a-power-of-two]\n"
+        "t.toml:15:13: error: 'ldm.alignment' is 33, a power of two was wanted [not-a-power-of-two]\n"
         "    alignment = 33\n"
         "                ^^\n");
   CHECK(complaint("[main_memory]", "[memory]") ==
         "t.toml: error: 'main_memory' is missing: a table was wanted [missing-key]\n"
-        "t.toml:10:2: error: unknown key 'memory' [unknown-key]\n"
+        "t.toml:9:2: error: unknown key 'memory' [unknown-key]\n"
         "    [memory]\n"
         "     ^^^^^^\n"
-        "  help: did you mean 'main_memory'?\n");
+        "  help: known are: clock_hz, cores, dma, family, ldm, main_memory, name, summary\n");
   CHECK(complaint("launch_seconds = 10e-6", "launch_seconds = -1") ==
-        "t.toml:25:18: error: 'cores.launch_seconds' is -1, but lies between 0 and 10 [out-of-range]\n"
+        "t.toml:24:18: error: 'cores.launch_seconds' is -1, but lies between 0 and 10 [out-of-range]\n"
         "    launch_seconds = -1\n"
         "                     ^^\n");
   CHECK(complaint("launch_seconds = 10e-6", "launch_seconds = nan") ==
-        "t.toml:25:18: error: 'cores.launch_seconds' is nan, but lies between 0 and 10 [out-of-range]\n"
+        "t.toml:24:18: error: 'cores.launch_seconds' is nan, but lies between 0 and 10 [out-of-range]\n"
         "    launch_seconds = nan\n"
         "                     ^^^\n");
   CHECK(complaint("mesh_rows = 4", "mesh_rows = ") ==
-        "t.toml:20:13: error: Error while parsing key-value pair: expected value, saw '\\n' [toml-syntax]\n"
+        "t.toml:19:13: error: Error while parsing key-value pair: expected value, saw '\\n' [toml-syntax]\n"
         "    mesh_rows = \n"
         "                ^\n");
   CHECK(complaint("block_bytes =   64", "block_bytes =    4") ==
-        "t.toml:33:22: error: 4 follows 16, but the points of 'dma.bandwidth' ascend by block_bytes [not-ascending]\n"
+        "t.toml:32:22: error: 4 follows 16, but the points of 'dma.bandwidth' ascend by block_bytes [not-ascending]\n"
         "      { block_bytes =    4, bytes_per_second = 4.0e9 },\n"
         "                         ^\n");
   CHECK(complaint("{ block_bytes =   64, bytes_per_second = 4.0e9 }", "64") ==
-        "t.toml:33:3: error: 'dma.bandwidth' holds an integer, tables were wanted [wrong-type]\n"
+        "t.toml:32:3: error: 'dma.bandwidth' holds an integer, tables were wanted [wrong-type]\n"
         "      64,\n"
         "      ^^\n");
 }

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/batch/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/check.h"
+#include "core/overloaded.h"
+
+namespace stowage {
+
+namespace {
+
+/// What a key of a sweep can have.
+struct Axis {
+  std::string key;
+  std::vector<SweptValue> values;
+};
+
+bool has_value(const Axis& axis, const std::string& toml) {
+  return std::any_of(axis.values.begin(), axis.values.end(), [&](const SweptValue& v) { return v.toml == toml; });
+}
+
+constexpr std::string_view one_value = "a string, a number or a truth value";
+
+/// A value by itself as TOML; nothing of an array or a table.
+std::optional<std::string> single_text(const TomlValue& value) {
+  return std::visit(Overloaded{[](bool truth) -> std::optional<std::string> { return truth ? "true" : "false"; },
+                               [](std::int64_t whole) -> std::optional<std::string> { return std::to_string(whole); },
+                               [](double number) -> std::optional<std::string> {
+                                 std::string text = fmt::format("{}", number);
+                                 const bool is_whole = text.find_first_not_of("-0123456789") == std::string::npos;
+                                 return is_whole ? text + ".0" : text;
+                               },
+                               [](const std::string& text) -> std::optional<std::string> { return quoted_toml(text); },
+                               [](const auto&) -> std::optional<std::string> { return std::nullopt; }},
+                    value.is);
+}
+
+Axis listed_values(TomlTable& table, const std::string& key, const std::string& name) {
+  TomlValue list;
+  Axis axis{name, {}};
+  if (!table.read(key, list)) return axis;
+  const auto* const array = std::get_if<TomlValue::Array>(&list.is);
+  if (array == nullptr) {
+    table.error("wrong-type", key, fmt::format("'{}' is no list of values", name),
+                "a list ([1, 2, 4]) or a range ({ from = 1, to = 4, factor = 2 }) was wanted");
+    return axis;
+  }
+  for (const TomlValue& value : *array) {
+    const auto text = single_text(value);
+    if (!text) {
+      table.error("wrong-type", key, fmt::format("a value of '{}' is no single value, {} was wanted", name, one_value));
+      return {name, {}};
+    }
+    if (has_value(axis, *text)) {
+      table.error("given-twice", key, fmt::format("'{}' has the value {} twice", name, *text));
+      return {name, {}};
+    }
+    axis.values.push_back({name, value, *text});
+  }
+  if (axis.values.empty())
+    table.error("no-values", key, fmt::format("'{}' has no value, at least one was wanted", name));
+  return axis;
+}
+
+/// A number of a range, whole or not.
+struct RangeNumber {
+  double value = 0;
+  bool is_whole = true;
+};
+
+std::optional<RangeNumber> range_number(TomlTable& range, std::string_view key, Need need) {
+  TomlValue value;
+  if (!range.has(key)) {
+    double missing = 0;
+    range.read(key, missing, 0, 1, need);  // which says so where it is needed
+    return std::nullopt;
+  }
+  if (!range.read(key, value)) return std::nullopt;
+  if (const auto* whole = std::get_if<std::int64_t>(&value.is)) {
+    constexpr std::int64_t exact = std::int64_t{1} << 53;  // what a double holds of whole numbers
+    if (*whole >= -exact && *whole <= exact) return RangeNumber{static_cast<double>(*whole), true};
+  }
+  if (const auto* number = std::get_if<double>(&value.is); number != nullptr && std::isfinite(*number)) {
+    return RangeNumber{*number, false};
+  }
+  range.error("wrong-type", key, fmt::format("'{}' is no number that a range can have", key));
+  return std::nullopt;
+}
+
+/// From `from` to `to` by adding `step` or by multiplying with `factor`.
+Axis range_values(TomlTable& range, const std::string& name) {
+  const auto from = range_number(range, "from", Need::required);
+  const auto to = range_number(range, "to", Need::required);
+  const auto step = range_number(range, "step", Need::optional);
+  const auto factor = range_number(range, "factor", Need::optional);
+  const bool has_step = range.has("step");
+  const bool has_factor = range.has("factor");
+  range.finish();
+  if (!from || !to || (has_step && !step) || (has_factor && !factor)) return {name, {}};
+  const auto wrong = [&](std::string_view key, const std::string& why) {
+    range.error("wrong-range", key, fmt::format("the range of '{}' {}", name, why));
+    return Axis{name, {}};
+  };
+  if (has_step == has_factor) {
+    return wrong(has_step ? "factor" : "from", has_step ? "has both 'step' and 'factor', one was wanted"
+                                                        : "has neither 'step' nor 'factor', one was wanted");
+  }
+  if (from->value > to->value)
+    return wrong("to", fmt::format("ends at {} before its beginning {}", to->value, from->value));
+  if (step && step->value <= 0) return wrong("step", "has a 'step' that is not more than 0");
+  if (factor && (factor->value <= 1 || from->value <= 0)) {
+    return wrong("factor", "with a 'factor' wants one more than 1, and a 'from' more than 0");
+  }
+  const bool whole = from->is_whole && (step ? step->is_whole : factor->is_whole);
+  // A last value that rounding moves behind the end is the end's all the same.
+  const double end = to->value + (whole ? 0.0 : std::abs(to->value) * 1e-12);
+  Axis axis{name, {}};
+  double at = from->value;
+  for (std::size_t i = 1; at <= end; ++i) {
+    if (axis.values.size() == max_swept_jobs)
+      return wrong("to", fmt::format("has more than {} values", max_swept_jobs));
+    const TomlValue value = whole ? TomlValue{static_cast<std::int64_t>(at)} : TomlValue{at};
+    axis.values.push_back({name, value, *single_text(value)});
+    const double next = step ? from->value + static_cast<double>(i) * step->value : at * factor->value;
+    if (!(next > at)) return wrong(step ? "step" : "factor", "does not move on: its step is too small");
+    at = next;
+  }
+  return axis;
+}
+
+bool is_range(const TomlTable& table) { return table.has("from") || table.has("to") || table.has("values"); }
+
+/// Keys of inner tables stand with those of the outer ones and a dot before them.
+void read_axes(TomlTable& table, const std::string& prefix, std::vector<Axis>& axes) {
+  for (const std::string& key : table.keys()) {
+    const bool is_own = prefix.empty() && (key == "combine" || key == "exclude");
+    if (is_own) continue;
+    const std::string name = prefix + key;
+    if (!table.is_table(key)) {
+      axes.push_back(listed_values(table, key, name));
+      continue;
+    }
+    TomlTable inner = *table.table(key);
+    if (!is_range(inner)) {
+      read_axes(inner, name + ".", axes);
+    } else if (inner.has("values")) {
+      axes.push_back(listed_values(inner, "values", name));
+      inner.finish();
+    } else {
+      axes.push_back(range_values(inner, name));
+    }
+  }
+}
+
+/// A combination is left out where it has one of the values of every key that is named.
+using Exclusion = std::vector<Axis>;
+
+void read_exclusion(TomlTable& table, const std::string& prefix, Exclusion& exclusion) {
+  for (const std::string& key : table.keys()) {
+    if (table.is_table(key)) {
+      TomlTable inner = *table.table(key);
+      read_exclusion(inner, prefix + key + ".", exclusion);
+      continue;
+    }
+    TomlValue value;
+    if (!table.read(key, value)) continue;
+    if (const auto text = single_text(value)) {
+      exclusion.push_back({prefix + key, {{prefix + key, value, *text}}});
+    } else {
+      exclusion.push_back(listed_values(table, key, prefix + key));
+    }
+  }
+}
+
+class Combinations {
+ public:
+  Combinations(const std::vector<Axis>& axes, bool zipped) : axes_(axes), zipped_(zipped) {}
+
+  /// Nothing where they are more than are allowed.
+  [[nodiscard]] std::optional<std::size_t> count() const {
+    if (zipped_) return axes_.front().values.size();
+    std::size_t product = 1;
+    for (const Axis& axis : axes_) {
+      if (axis.values.size() > max_swept_jobs / product) return std::nullopt;
+      product *= axis.values.size();
+    }
+    return product;
+  }
+
+  [[nodiscard]] std::vector<SweptValue> at(std::size_t number) const {
+    std::vector<SweptValue> values(axes_.size());
+    for (std::size_t a = axes_.size(); a-- > 0;) {
+      const Axis& axis = axes_[a];
+      values[a] = axis.values[zipped_ ? number : number % axis.values.size()];
+      if (!zipped_) number /= axis.values.size();
+    }
+    return values;
+  }
+
+ private:
+  const std::vector<Axis>& axes_;
+  bool zipped_;
+};
+
+bool excludes(const Exclusion& exclusion, const std::vector<SweptValue>& values) {
+  return std::all_of(exclusion.begin(), exclusion.end(), [&](const Axis& named) {
+    const auto value =
+        std::find_if(values.begin(), values.end(), [&](const SweptValue& swept) { return swept.key == named.key; });
+    return value != values.end() && has_value(named, value->toml);
+  });
+}
+
+std::vector<Exclusion> read_exclusions(TomlTable& table, const std::vector<Axis>& axes) {
+  std::vector<std::string> keys;
+  for (const Axis& axis : axes) keys.push_back(axis.key);
+  std::vector<Exclusion> exclusions;
+  for (TomlTable& row : table.tables("exclude")) {
+    Exclusion exclusion;
+    read_exclusion(row, "", exclusion);
+    for (const Axis& named : exclusion) {
+      if (std::find(keys.begin(), keys.end(), named.key) != keys.end()) continue;
+      table.error("unknown-key", "exclude", fmt::format("'exclude' names '{}', which is not swept", named.key),
+                  suggest_name(named.key, keys));
+    }
+    if (exclusion.empty())
+      table.error("no-values", "exclude", "an entry of 'exclude' names no key: it would leave nothing");
+    exclusions.push_back(std::move(exclusion));
+  }
+  return exclusions;
+}
+
+/// Of zipped keys that have unequal numbers of values.
+void check_lengths(TomlTable& table, const std::vector<Axis>& axes) {
+  const bool equal = std::all_of(axes.begin(), axes.end(),
+                                 [&](const Axis& axis) { return axis.values.size() == axes.front().values.size(); });
+  if (equal) return;
+  std::vector<std::string> lengths;
+  for (const Axis& axis : axes) lengths.push_back(fmt::format("'{}' {}", axis.key, axis.values.size()));
+  table.error("unequal-lengths", "combine",
+              fmt::format("\"zip\" takes as many values of every key, but of {}", fmt::join(lengths, ", of ")));
+}
+
+/// A value as a part of a name: a path by its file, a string without its quotes.
+std::string part_of_name(const SweptValue& swept) {
+  const auto* const text = std::get_if<std::string>(&swept.value.is);
+  if (text == nullptr) return swept.toml;
+  return text->find('/') == std::string::npos ? *text : std::filesystem::path(*text).stem().string();
+}
+
+}  // namespace
+
+std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table, Diagnostics& diagnostics) {
+  const std::size_t errors_before = diagnostics.entries().size();
+  std::string combine = "product";
+  if (table.read("combine", combine) && combine != "product" && combine != "zip") {
+    table.error("wrong-value", "combine",
+                fmt::format("'combine' is \"{}\", \"product\" or \"zip\" was wanted", combine));
+  }
+  std::vector<Axis> axes;
+  read_axes(table, "", axes);
+  if (axes.empty()) table.error("no-values", "", "the sweep has no key whose values it could take");
+  const std::vector<Exclusion> exclusions = read_exclusions(table, axes);
+  const bool has_values = std::none_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.values.empty(); });
+  const bool zipped = combine == "zip";
+  if (has_values && zipped && !axes.empty()) check_lengths(table, axes);
+  if (diagnostics.entries().size() != errors_before) return std::nullopt;
+
+  const Combinations combinations(axes, zipped);
+  const auto count = combinations.count();
+  if (!count) {
+    std::vector<std::size_t> sizes;
+    for (const Axis& axis : axes) sizes.push_back(axis.values.size());
+    table.error("too-many-jobs", axes.front().key,
+                fmt::format("the sweep makes {} jobs, at most {} are allowed", fmt::join(sizes, " x "), max_swept_jobs),
+                "take fewer values, or combine = \"zip\"");
+    return std::nullopt;
+  }
+  std::vector<std::vector<SweptValue>> kept;
+  std::vector<bool> used(exclusions.size(), false);
+  for (std::size_t i = 0; i < *count; ++i) {
+    std::vector<SweptValue> values = combinations.at(i);
+    bool excluded = false;
+    for (std::size_t e = 0; e < exclusions.size(); ++e) {
+      if (!excludes(exclusions[e], values)) continue;
+      excluded = true;
+      used[e] = true;
+    }
+    if (!excluded) kept.push_back(std::move(values));
+  }
+  for (std::size_t e = 0; e < used.size(); ++e) {
+    if (used[e]) continue;
+    table.error("excludes-nothing", "exclude", fmt::format("entry {} of 'exclude' fits no combination", e + 1),
+                "its values are written as those of the keys are");
+  }
+  if (kept.empty()) table.error("nothing-left", "exclude", "'exclude' leaves no combination");
+  if (diagnostics.entries().size() != errors_before) return std::nullopt;
+  return kept;
+}
+
+std::string swept_name(const std::string& name, const std::vector<SweptValue>& values) {
+  std::string filled = name;
+  bool has_place = false;
+  for (const SweptValue& swept : values) {
+    const std::string place = "{" + swept.key + "}";
+    const std::string part = part_of_name(swept);
+    for (std::size_t at = 0; (at = filled.find(place, at)) != std::string::npos; at += part.size()) {
+      filled.replace(at, place.size(), part);
+      has_place = true;
+    }
+  }
+  if (has_place) return filled;
+  for (const SweptValue& swept : values) filled += "-" + part_of_name(swept);
+  return filled;
+}
+
+std::string swept_table(const std::vector<SweptValue>& values) {
+  std::string text;
+  for (const SweptValue& swept : values) {
+    constexpr std::string_view dimension = "dim.";
+    if (swept.key.starts_with("target.")) {
+      text += fmt::format("set.{} = {}\n", quoted_toml(swept.key), swept.toml);
+    } else if (swept.key.starts_with(dimension)) {
+      text += fmt::format("dim.{} = {}\n", quoted_toml(swept.key.substr(dimension.size())), swept.toml);
+    } else {
+      text += fmt::format("{} = {}\n", quoted_toml(swept.key), swept.toml);
+    }
+  }
+  return text;
+}
+
+}  // namespace stowage

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep makes many jobs of one in a batch file: every combination of the values of some keys, or the values taken
+// side by side. [job.sweep] names the keys as a job or --set would:
+//
+//     [job.sweep]
+//     fusion  = ["greedy", "exact"]
+//     "target.ldm.bytes" = { from = 16384, to = 131072, factor = 2 }
+//     exclude = [{ fusion = "exact", "target.ldm.bytes" = 16384 }]
+//
+// `combine = "zip"` takes the first values of all keys together, then the second ones; without it the last key varies
+// fastest.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/toml_reader.h"
+
+namespace stowage {
+
+/// A key of a job with the value that a sweep gives it: a string, a number or a truth value.
+struct SweptValue {
+  std::string key;
+  TomlValue value;
+  std::string toml;  ///< the value as TOML text
+};
+
+/// More jobs than this are a mistake, not a batch.
+inline constexpr std::size_t max_swept_jobs = 1'000'000;
+
+/// The combinations of a table `sweep`, in order, those left out that `exclude` names; nothing where it is wrong, which
+/// is reported (codes: no-values, wrong-range, unequal-lengths, too-many-jobs, nothing-left, unknown-key, …).
+std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table, Diagnostics& diagnostics);
+
+/// The name of a job of a sweep: each {key} in `name` is the key's value; without any the values follow the name, with
+/// a '-' before each. Of a path the file's name without its extension is meant.
+std::string swept_name(const std::string& name, const std::vector<SweptValue>& values);
+
+/// `values` as a table of a batch file's job: "target.…" stands in `set`, "dim.…" in `dim`.
+std::string swept_table(const std::vector<SweptValue>& values);
+
+}  // namespace stowage

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "core/number_text.h"
+#include "core/quoting.h"
+#include "driver/page/page_parts.h"
+#include "driver/report/table_text.h"
+
+namespace stowage {
+
+namespace {
+
+/// What rows are sorted by.
+std::string sort_value(const Cell& cell) {
+  if (std::holds_alternative<std::int64_t>(cell)) return std::to_string(std::get<std::int64_t>(cell));
+  if (std::holds_alternative<double>(cell)) return fmt::format("{:.6g}", std::get<double>(cell));
+  return "0";
+}
+
+}  // namespace
+
+std::string html_heading(const Column& column) {
+  const std::string tip = column.tip.empty() ? "" : fmt::format(" title=\"{}\"", escaped(column.tip));
+  return fmt::format("<th{}{}>{}</th>", is_text(column.kind) ? "" : " class=\"number\"", tip, escaped(column.title));
+}
+
+std::string html_cell(const Cell& cell, const Column& column, CellForm form) {
+  const std::string shown = escaped(shown_text(cell, column));
+  if (is_text(column.kind)) return fmt::format("<td>{}</td>", shown);
+  const auto* const whole = std::get_if<std::int64_t>(&cell);
+  const std::string size = whole != nullptr && column.kind == ColumnKind::bytes ? bytes_text(*whole) : shown;
+  if (form == CellForm::brief) {
+    return std::holds_alternative<std::monostate>(cell)
+               ? "<td></td>"
+               : fmt::format("<td data-value=\"{}\">{}</td>", sort_value(cell), size);
+  }
+  return whole != nullptr ? number_cell(*whole, size)
+                          : fmt::format("<td class=\"number\" data-value=\"{}\">{}</td>", sort_value(cell), shown);
+}
+
+std::string html_table(const PlanTable& table, const std::vector<std::string_view>& keys) {
+  const std::vector<std::size_t> columns = told_columns(table, keys);
+  std::string html = "<div class=\"scroll\"><table><thead><tr>";
+  for (const std::size_t c : columns) html += html_heading(table.columns[c]);
+  html += "</tr></thead><tbody>\n";
+  for (const PlanRow& row : table.rows) {
+    html += "<tr>";
+    for (const std::size_t c : columns) html += html_cell(row.cells[c], table.columns[c]);
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+}  // namespace stowage
