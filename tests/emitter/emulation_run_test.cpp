@@ -94,12 +94,12 @@ TEST_CASE("a transfer is what was begun since its reply word was zeroed, and a w
   CHECK(find(result, 0, test::line_of_wait) == nullptr);
   CHECK(find(result, 0, test::line_of_get)->transfers == test::cores);
   // Two operations of one reply word are one transfer; zeroed in between they are two.
-  const std::string half = "athread_get(PE_MODE, x, ldm->xs, 64, (void *)&ldm->r0, 0, 0, 0);";
-  const std::string rest = "athread_get(PE_MODE, x + 16, &ldm->xs[16], 64, (void *)&ldm->r0, 0, 0, 0);";
   for (const bool apart : {false, true}) {
     for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
       KernelText halves;
-      halves.get = half + (apart ? " dma_wait(&ldm->r0, 1); ldm->r0 = 0; " : " ") + rest;
+      halves.get = std::string("for (int h = 0; h < 2; h++) { ") +
+                   (apart ? "if (h == 1) { dma_wait(&ldm->r0, 1); ldm->r0 = 0; } " : "") +
+                   "athread_get(PE_MODE, x + 16 * h, &ldm->a[16 * h], 64, (void *)&ldm->r0, 0, 0, 0); }";
       halves.wait = apart ? "dma_wait(&ldm->r0, 1);" : "dma_wait(&ldm->r0, 2);";
       const EmulationRun counted = run(doubling_job(halves, level));
       check_doubled(counted.results.at(0));
