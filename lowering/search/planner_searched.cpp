@@ -46,9 +46,9 @@ constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int max_neighbours = 120;
 /// Splits that climbs with slots begin from, of those of at most so many cores.
-constexpr std::size_t overlapped_splits = 2;
+constexpr std::size_t overlapped_splits = 1;
 /// Splits that are planned to choose these, in the order of their bounds.
-constexpr std::size_t bounded_splits = 6;
+constexpr std::size_t bounded_splits = 4;
 /// Splits that the trace tells one by one.
 constexpr std::size_t told_splits = 10;
 
