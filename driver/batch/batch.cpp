@@ -72,9 +72,6 @@ Json check_json(const CheckResult& check) {
   return json;
 }
 
-/// The sample network or model.
-const std::string& source_of(const Job& job) { return job.network.empty() ? job.request.model : job.network; }
-
 /// Compiles, writes and checks one job. True if all went well; `json` and `result` are filled on the way.
 bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networks, JobResult& result, Json& json,
                std::stop_token stop) {
@@ -171,6 +168,8 @@ JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& net
 
 }  // namespace
 
+const std::string& source_of(const Job& job) { return job.network.empty() ? job.request.model : job.network; }
+
 fs::path network_path(const Job& job, const fs::path& folder) {
   const std::string name = fmt::format("{}-batch{}-seed{}.onnx", job.network, job.network_batch, job.network_seed);
   return folder / "networks" / name;
@@ -232,22 +231,6 @@ std::string jobs_json(const std::vector<Job>& jobs) {
     rows.push_back(std::move(json));
   }
   return dumped(rows);
-}
-
-std::string batch_table(const std::vector<JobResult>& results) {
-  TextTable table({"job", "state", ">groups", ">DMA bytes", ">LDM", ">cycles", ">time", "result"});
-  for (const JobResult& result : results) {
-    const std::string state(name_of(result.state));
-    if (!result.totals) {
-      table.add({result.name, state, "", "", "", "", "", result.summary});
-      continue;
-    }
-    const ProgramTotals& totals = *result.totals;
-    table.add({result.name, state, std::to_string(totals.groups), grouped_digits(totals.dma.bytes),
-               grouped_digits(totals.ldm_peak_bytes), grouped_digits(totals.cycles), seconds_text(totals.seconds),
-               result.summary});
-  }
-  return table.text();
 }
 
 }  // namespace stowage

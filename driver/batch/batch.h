@@ -26,6 +26,9 @@ struct Job {
   std::vector<SweptValue> swept;  ///< what a sweep gave it
 };
 
+/// What it compiles: the sample network's name or the model's path.
+const std::string& source_of(const Job& job);
+
 /// The text of a batch file, with the files that it includes. Paths in a file are relative to its folder.
 Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics,
                                     const Backends& backends = built_in_backends());
@@ -33,8 +36,10 @@ Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& pa
 Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics,
                                    const Backends& backends = built_in_backends());
 
-/// File of a batch's folder with one object a job.
+/// Files of a batch's folder: one object a job, a row a job, and a page of both.
 inline constexpr std::string_view results_name = "results.jsonl";
+inline constexpr std::string_view summary_csv_name = "summary.csv";
+inline constexpr std::string_view summary_page_name = "summary.html";
 
 /// Where a job's sample network is written.
 std::filesystem::path network_path(const Job& job, const std::filesystem::path& folder);
@@ -67,8 +72,5 @@ std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOption
 std::string jobs_table(const std::vector<Job>& jobs);
 /// The same as a JSON array.
 std::string jobs_json(const std::vector<Job>& jobs);
-
-/// The final table.
-std::string batch_table(const std::vector<JobResult>& results);
 
 }  // namespace stowage

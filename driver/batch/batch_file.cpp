@@ -75,7 +75,8 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
 std::string why_no_folder(const std::string& name) {
   constexpr std::size_t longest = 255;
   if (name.empty()) return "it is empty";
-  if (name == "networks" || name == results_name) return "the batch writes there itself";
+  if (name == "networks" || name == results_name || name == summary_csv_name || name == summary_page_name)
+    return "the batch writes there itself";
   if (name.front() == '.') return "it begins with a '.'";
   if (name.find('/') != std::string::npos) return "it holds a '/'";
   if (name.size() > longest) return fmt::format("it is longer than {} bytes", longest);

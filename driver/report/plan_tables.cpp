@@ -9,6 +9,7 @@
 #include "core/quoting.h"
 #include "driver/report/nest_outline.h"
 #include "driver/report/nest_rows.h"
+#include "driver/report/table_text.h"
 #include "lowering/model/ldm_room.h"
 
 namespace stowage {
@@ -321,19 +322,6 @@ std::vector<TableFile> table_files() {
            {"step", "fused operator", "buffer", "tensor", "extents", "slots", "address", "bytes"}}};
 }
 
-std::string csv_of(const PlanTable& table, const std::vector<std::size_t>& columns) {
-  std::string text;
-  const auto line = [&](const auto& cell) {
-    for (std::size_t i = 0; i < columns.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(cell(columns[i]));
-    text += "\r\n";
-  };
-  line([&](std::size_t column) { return table.columns[column].key; });
-  for (const PlanRow& row : table.rows) {
-    line([&](std::size_t column) { return plain_text(row.cells[column], table.columns[column].kind); });
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<std::string> plan_table_names() {
@@ -345,8 +333,7 @@ std::vector<std::string> plan_table_names() {
 std::optional<std::string> plan_table_csv(const Program& program, std::string_view name) {
   for (const TableFile& file : table_files()) {
     if (file.name != name) continue;
-    const PlanTable table = file.make(program);
-    return csv_of(table, columns_by_key(table.columns, file.keys));
+    return csv_text(file.make(program), file.keys);
   }
   return std::nullopt;
 }

@@ -56,6 +56,20 @@ std::vector<std::size_t> told_columns(const PlanTable& table, const std::vector<
   return columns;
 }
 
+std::string csv_text(const PlanTable& table, const std::vector<std::string_view>& keys) {
+  const std::vector<std::size_t> columns = columns_by_key(table.columns, keys);
+  std::string text;
+  const auto line = [&](const auto& cell) {
+    for (std::size_t i = 0; i < columns.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(cell(columns[i]));
+    text += "\r\n";
+  };
+  line([&](std::size_t column) { return table.columns[column].key; });
+  for (const PlanRow& row : table.rows) {
+    line([&](std::size_t column) { return plain_text(row.cells[column], table.columns[column].kind); });
+  }
+  return text;
+}
+
 TextTable report_table(const PlanTable& table, const std::vector<std::string_view>& keys, Sums sums) {
   const std::vector<std::size_t> columns = told_columns(table, keys);
   std::vector<std::string> headings;

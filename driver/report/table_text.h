@@ -21,6 +21,9 @@ Cell sum_of(const PlanTable& table, std::size_t column);
 /// Places of the columns with these keys, without those of texts in which no row says anything.
 std::vector<std::size_t> told_columns(const PlanTable& table, const std::vector<std::string_view>& keys);
 
+/// Comma-separated values as RFC 4180 describes them, numbers without grouping, a line of the keys first.
+std::string csv_text(const PlanTable& table, const std::vector<std::string_view>& keys);
+
 enum class Sums : bool { no, yes };
 
 /// As Markdown, with a last row "all" that has the sums where they are asked for.

@@ -8,6 +8,7 @@
 
 #include "core/number_text.h"
 #include "driver/batch/batch.h"
+#include "driver/batch/results.h"
 #include "driver/files/files.h"
 #include "driver/tool/commands.h"
 
@@ -40,7 +41,9 @@ bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const Batc
   for (const Job& job : jobs) {
     for (fs::path& file : files_read(job.request)) inputs.push_back(std::move(file));
   }
-  may_write_file(folder / results_name, options.force, inputs, diagnostics);
+  for (const std::string_view name : {results_name, summary_csv_name, summary_page_name}) {
+    may_write_file(folder / name, options.force, inputs, diagnostics);
+  }
   std::set<fs::path> networks;
   for (const Job& job : jobs) {
     if (!job.network.empty()) networks.insert(network_path(job, folder));
@@ -98,9 +101,12 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   {
     const Interrupt::Hold hold = context.interrupt.hold();
     const Existing existing = options.force ? Existing::replace : Existing::keep;
-    if (!write_file_whole(batch.folder / results_name, lines, existing, diagnostics)) {
-      return failed(context, diagnostics);
-    }
+    const bool written =
+        write_file_whole(batch.folder / results_name, lines, existing, diagnostics) &&
+        write_file_whole(batch.folder / summary_csv_name, results_csv(*jobs, results), existing, diagnostics) &&
+        write_file_whole(batch.folder / summary_page_name, results_page(*jobs, results, batch.command_line), existing,
+                         diagnostics);
+    if (!written) return failed(context, diagnostics);
   }
   if (context.json) {
     std::string joined;
@@ -109,7 +115,8 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
     }
     context.out << fmt::format("{{\"jobs\": [{}\n]}}\n", joined);
   } else {
-    context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), batch.command_line) << batch_table(results)
+    context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), batch.command_line)
+                << results_text(*jobs, results)
                 << fmt::format("\nresults in {}\n", (batch.folder / results_name).string());
   }
   const auto any = [&](JobState state) {

@@ -4,7 +4,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "inspector/panes/export.h"
+#include "inspector/draw/page_image.h"
 #include "inspector/replay/algorithm_text.h"
 #include "inspector/replay/replay_picture.h"
 #include "inspector/state/files.h"

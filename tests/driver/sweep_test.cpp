@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "driver/drawing/sweep_chart.h"
 #include "tests/driver/tool_runner.h"
 #include "tests/places.h"
 
@@ -123,6 +124,61 @@ TEST_CASE("a swept batch runs, and its results say what was swept") {
   CHECK(rows[1].at("sweep").at("target.cores.count") == 64);
   CHECK(rows[0].at("cycles") != rows[1].at("cycles"));
   CHECK(fs::exists("out/v-64/plan.json"));
+}
+
+TEST_CASE("a batch writes a row a job for spreadsheets, and a page with what its sweeps gain") {
+  const Workplace here;
+  write_text("jobs.toml",
+             "[defaults]\nplanner = \"swtvm\"\n[[job]]\nname = \"l\"\n[job.sweep]\n"
+             "network = [\"lenet\"]\nfusion = [\"none\", \"exact\"]\n"
+             "target.ldm.bytes = [131072, 8192, 65536]\n"
+             "[[job]]\nname = \"bad\"\nmodel = \"<b>.onnx\"\n");
+  const ToolRun run = run_stowage({"batch", "jobs.toml", "-o", "out"});
+  CHECK(run.code == 1);
+  std::istringstream lines(read_text("out/summary.csv"));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(line);
+  REQUIRE(rows.size() == 8);
+  CHECK(rows[0] ==
+        "job,status,network,target,fusion,planner,target.ldm.bytes,groups,kernels,dma_transfers,dma_bytes,"
+        "ldm_peak_bytes,cycles,time_s,summary\r");
+  std::istringstream results(read_text("out/results.jsonl"));
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    std::string line;
+    std::getline(results, line);
+    const auto row = nlohmann::json::parse(line);
+    INFO(rows[i]);
+    CHECK(rows[i].starts_with(row.at("job").get<std::string>() + "," + row.at("status").get<std::string>() + ","));
+    if (row.contains("cycles")) CHECK(rows[i].find("," + row.at("cycles").dump() + ",") != std::string::npos);
+  }
+  CHECK(rows[7].starts_with("bad,failed,<b>.onnx,sw26010,"));
+  const std::string page = read_text("out/summary.html");
+  CHECK(page.find("7 jobs, 6 done, 1 failed.") != std::string::npos);
+  CHECK(page.find("<h2>Time against target.ldm.bytes</h2>") != std::string::npos);
+  CHECK(page.find("<h2>Time against fusion") == std::string::npos);  // no numbers
+  CHECK(page.find("<b>.onnx") == std::string::npos);
+  CHECK_THAT(page, Catch::Matches("[\\s\\S]*<li>lenet, none: fastest at (65536|131072), in [0-9.]+ % less time than at "
+                                  "8192[\\s\\S]*<li>lenet, exact: fastest[\\s\\S]*"));
+  // What is there stays there without --force.
+  const ToolRun again = run_stowage({"batch", "jobs.toml", "-o", "out"});
+  CHECK(again.code == 1);
+  CHECK_THAT(again.err, Catch::Contains("out/summary.csv: error") && Catch::Contains("out/summary.html: error"));
+}
+
+TEST_CASE("a knee is where more gains less than a hundredth") {
+  using drawing::SweepLine;
+  const auto knee = [](const std::vector<std::int64_t>& cycles) {
+    SweepLine line;
+    for (std::size_t i = 0; i < cycles.size(); ++i) line.points.push_back({static_cast<double>(i), cycles[i], ""});
+    return drawing::knee_of(line);
+  };
+  CHECK(knee({1000, 800, 600, 400}) == 3);
+  CHECK(knee({1000, 500, 499, 498}) == 1);
+  CHECK(knee({1000, 995, 989, 983}) == 2);  // small steps add up
+  CHECK(knee({500, 600, 700}) == 0);
+  CHECK(knee({500, 600, 400, 400}) == 2);
+  CHECK(knee({500, 300, 500}) == 1);
+  CHECK(knee({500, 500}) == 0);
 }
 
 TEST_CASE("presets lie between defaults and the job") {

@@ -40,7 +40,7 @@ Graph network(std::int64_t features, std::int64_t extent, std::int64_t kernel) {
 /// "ldm.bytes=147968" and "cores.count=24" of a change in words.
 std::vector<std::string> settings_in(const std::string& text) {
   std::vector<std::string> settings;
-  const std::regex setting("target\\.([a-z_]+) = ([0-9]+)");
+  const std::regex setting("target\\.([a-z_.]+) = ([0-9]+)");
   for (auto at = std::sregex_iterator(text.begin(), text.end(), setting); at != std::sregex_iterator(); ++at) {
     settings.push_back((*at)[1].str() + "=" + (*at)[2].str());
   }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a batch found, as tables and as a page that can be mailed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/batch/batch.h"
+#include "driver/report/table.h"
+
+namespace stowage {
+
+/// A row a job, in their order, with a column for every key that a sweep gave values. `results` belong to `jobs`.
+PlanTable results_table(const std::vector<Job>& jobs, const std::vector<JobResult>& results);
+
+/// The final table of the command.
+std::string results_text(const std::vector<Job>& jobs, const std::vector<JobResult>& results);
+
+/// For spreadsheets (RFC 4180).
+std::string results_csv(const std::vector<Job>& jobs, const std::vector<JobResult>& results);
+
+/// A page that needs nothing else: the table, which sorts, and for every key that was swept over numbers the time
+/// against its values, with the value in words from which on more gains nothing.
+std::string results_page(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
+                         const std::string& command_line);
+
+}  // namespace stowage
