@@ -33,6 +33,14 @@ struct SplitsLeftOut {
   std::int64_t least_cycles = 0;  ///< that none of them can go below; of those given up and too slow
 };
 
+/// Buffers have two slots, so that computation hides what moves in and out of them.
+struct SlotsTried {
+  std::vector<TracedSplit> split;
+  std::vector<BufferId> buffers;  ///< that have two; empty: none
+  std::int64_t before_cycles = 0;
+  std::int64_t cycles = 0;
+};
+
 /// The end of a climb.
 struct NeighboursPlanned {
   std::vector<TracedSplit> split;

@@ -311,8 +311,18 @@ std::string say(const SplitsLeftOut& left_out, const GroupNames&) {
 }
 
 std::string say(const NeighboursPlanned& climbed, const GroupNames& names) {
-  return fmt::format("from {} on, {} neighbouring buffer sizes and loop orders were planned; the best takes {} cycles",
+  return fmt::format("from {} on, {} neighbouring plans were made; the best takes {} cycles",
                      split_text(climbed.split, names), climbed.planned, grouped_digits(climbed.cycles));
+}
+
+std::string say(const SlotsTried& tried, const GroupNames& names) {
+  std::vector<std::string> buffers;
+  for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));
+  const std::string slots = tried.buffers.empty() ? "one slot for every tensor"
+                                                  : fmt::format("two slots for {}, moved while something is computed",
+                                                                fmt::join(buffers, ", "));
+  return fmt::format("{}: {}: {} instead of {} cycles", split_text(tried.split, names), slots,
+                     grouped_digits(tried.cycles), grouped_digits(tried.before_cycles));
 }
 
 std::string say(const PlanImproved& improved, const GroupNames& names) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/text_cursor.h"
+#include "lowering/model/buffer_slots.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
 
@@ -22,7 +24,7 @@ namespace {
 using Broken = std::optional<std::string>;
 
 constexpr std::int64_t max_parts = 4096;  ///< as many cores as a target may have
-constexpr std::int64_t max_slots = 1 << 20;
+constexpr std::int64_t most_slots_read = 1 << 20;
 
 template <class Value>
 bool same_keys(const std::map<std::string, Value>& a, const std::map<std::string, Value>& b) {
@@ -42,18 +44,37 @@ class ScheduleCheck {
     for (std::size_t l = 0; l < read_.order.size(); ++l) {
       if (!seen_.contains(static_cast<int>(l))) return fmt::format("it has no loop {}", read_.order[l].name);
     }
-    std::vector<std::pair<int, std::string>> wanted;
-    for (const ModelBuffer& buffer : model_.buffers) {
-      if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
-      const auto place = schedule_.dma.find(buffer.name);
-      if (place != schedule_.dma.end()) wanted.emplace_back(buffer.tensor, place->second);
-    }
-    std::sort(wanted.begin(), wanted.end());
-    std::sort(transfers_.begin(), transfers_.end());
-    return wanted == transfers_ ? std::nullopt : Broken("its transfers do not stand where the schedule says");
+    return transfers();
   }
 
  private:
+  /// A buffer of several slots is loaded once before its loops, and in them at its place.
+  [[nodiscard]] Broken transfers() const {
+    std::vector<std::tuple<int, std::string, int>> wanted, found;  // tensor, place, slots
+    for (const ModelBuffer& buffer : model_.buffers) {
+      if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
+      const auto place = schedule_.dma.find(buffer.name);
+      const auto slots = schedule_.slots.find(buffer.name);
+      if (place == schedule_.dma.end() || slots == schedule_.slots.end()) continue;
+      wanted.emplace_back(buffer.tensor, place->second, slots->second);
+    }
+    for (std::size_t b = 0; b < nest_.buffers.size(); ++b) {
+      const auto moved = transfers_.find(static_cast<int>(b));
+      if (moved == transfers_.end()) continue;
+      const int slots = nest_.buffers[b].slots;
+      const auto deepest =
+          std::max_element(moved->second.begin(), moved->second.end(),
+                           [](const std::vector<int>& x, const std::vector<int>& y) { return x.size() < y.size(); });
+      if (moved->second.size() > static_cast<std::size_t>(slots)) {
+        return fmt::format("buffer {} is moved by {} statements", nest_.buffers[b].name, moved->second.size());
+      }
+      found.emplace_back(nest_.buffers[b].tensor, deepest->empty() ? "" : read_.loop(deepest->back()).name, slots);
+    }
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(found.begin(), found.end());
+    return wanted == found ? std::nullopt : Broken("its transfers do not stand where the schedule says");
+  }
+
   Broken grid() const {
     const auto same = [](const CoreAxis& axis, const CoreAxis& wanted) {
       return axis.iterator == wanted.iterator && axis.parts == wanted.parts && axis.stride == wanted.stride;
@@ -75,8 +96,7 @@ class ScheduleCheck {
   Broken block(const Block& statements, const std::vector<int>& inside) {
     for (const StmtPtr& statement : statements) {
       if (const auto* dma = std::get_if<Dma>(&statement->node)) {
-        const int tensor = nest_.tensors[static_cast<std::size_t>(dma->nest_tensor)].tensor;
-        transfers_.emplace_back(tensor, inside.empty() ? "" : read_.loop(inside.back()).name);
+        transfers_[dma->buffer].push_back(inside);
       }
       std::vector<int> inside_this = inside;
       if (const auto* loop = std::get_if<Loop>(&statement->node)) {
@@ -132,7 +152,7 @@ class ScheduleCheck {
   const Schedule& schedule_;
   const ReadSchedule& read_;
   std::set<int> seen_;
-  std::vector<std::pair<int, std::string>> transfers_;  ///< stage tensor, and the innermost loop around
+  std::map<int, std::vector<std::vector<int>>> transfers_;  ///< by buffer: of each the loops around, by their places
 };
 
 }  // namespace
@@ -152,7 +172,7 @@ Schedule schedule_of(const Json& json) {
   if (json.contains("order")) schedule.order = json.at("order").get<std::vector<std::string>>();
   schedule.dma = json.at("dma").get<std::map<std::string, std::string>>();
   for (const auto& [tensor, slots] : json.at("slots").items()) {
-    schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, max_slots));
+    schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, most_slots_read));
   }
   return schedule;
 }
@@ -176,8 +196,9 @@ std::optional<std::string> broken_schedule(const std::string& subject, const Gro
   for (const auto& [tensor, loop] : schedule.dma) {
     if (!loop.empty() && !loops.contains(loop)) return fmt::format("dma: there is no loop '{}'", loop);
   }
-  const auto one_slot = [](const auto& slots) { return slots.second == 1; };
-  if (!std::all_of(schedule.slots.begin(), schedule.slots.end(), one_slot)) return "slots: a buffer has one slot";
+  for (const auto& [tensor, slots] : schedule.slots) {
+    if (slots > max_slots) return fmt::format("slots: {} has {}, and {} are the most", tensor, slots, max_slots);
+  }
   return std::nullopt;
 }
 

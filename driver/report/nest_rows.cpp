@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "lowering/time/cost_table.h"
+#include "driver/report/nest_outline.h"
+#include "lowering/time/overlap.h"
 
 namespace stowage {
 
@@ -38,7 +39,11 @@ class NestLines {
 class RowCollector {
  public:
   RowCollector(const Plan& plan, const Target& target)
-      : plan_(plan), target_(target), lines_(plan.nest), cycles_(cycles_by_statement(plan, target)) {}
+      : plan_(plan), target_(target), lines_(plan.nest), cycles_(cycles_by_statement(plan, target)) {
+    for (const Cost& cost : cost_table(plan.nest, plan.counts, target)) {
+      if (cost.statement) moving_[*cost.statement] = cycles_of(cost.formula);
+    }
+  }
 
   std::vector<NestRow> run() && {
     block(plan_.nest.body, 0, "");
@@ -72,8 +77,11 @@ class RowCollector {
     if (std::holds_alternative<Loop>(statement.node)) row.kind = Kind::loop;
     if (const auto* wait = std::get_if<Wait>(&statement.node)) {
       row.kind = Kind::wait;
-      const auto* const dma = std::get_if<Dma>(&find_statement(plan_.nest, wait->dma)->node);
-      if (dma != nullptr) row.tensor = tensor_of(*dma);
+      if (wait->slot) {
+        row.tensor = tensor_of_buffer(plan_.nest, wait->slot->buffer);
+      } else if (const auto* dma = std::get_if<Dma>(&find_statement(plan_.nest, wait->dma)->node)) {
+        row.tensor = tensor_of(*dma);
+      }
     }
     if (std::holds_alternative<Fill>(statement.node)) {
       row.kind = Kind::fill;
@@ -106,8 +114,9 @@ class RowCollector {
       row.smallest_block = totals.operations_by_block.begin()->first;
       row.largest_block = totals.operations_by_block.rbegin()->first;
     }
-    if (row.cycles > 0) {
-      row.bytes_per_second = static_cast<double>(row.bytes) * target_.clock_hz / static_cast<double>(row.cycles);
+    // Bytes move as fast whether something is computed meanwhile or not.
+    if (const auto moving = moving_.find(id); moving != moving_.end() && moving->second > 0) {
+      row.bytes_per_second = static_cast<double>(row.bytes) * target_.clock_hz / static_cast<double>(moving->second);
     }
   }
 
@@ -115,6 +124,7 @@ class RowCollector {
   const Target& target_;
   NestLines lines_;
   std::map<int, std::int64_t> cycles_;
+  std::map<int, std::int64_t> moving_;  ///< the same of transfers that nothing hides
   std::vector<NestRow> rows_;
 };
 
@@ -124,7 +134,7 @@ std::vector<NestRow> nest_rows(const Plan& plan, const Target& target) { return 
 
 std::map<int, std::int64_t> cycles_by_statement(const Plan& plan, const Target& target) {
   std::map<int, std::int64_t> cycles;
-  for (const Cost& cost : cost_table(plan.nest, plan.counts, target)) {
+  for (const Cost& cost : overlapped_costs(plan.nest, plan.counts, target)) {
     if (cost.statement) cycles[*cost.statement] = cycles_of(cost.formula);
   }
   return cycles;

@@ -95,8 +95,16 @@ class Reasons {
     } else if (!loops.empty()) {
       sentences.emplace_back("Its part is the same in every iteration.");
     }
+    const int slots = nest_.buffers[static_cast<std::size_t>(dma.buffer)].slots;
+    const bool first_trip = reason.get && slots > 1 && !dma.buffer.origin.empty() && dma.buffer.slot == IndexExpr(0);
     for (const Loop* loop : loops) again(reason.tensor, dma, *loop, last, reason.get, sentences);
-    stays(dma, loops, reason.get, sentences);
+    if (first_trip) {
+      sentences.emplace_back("This is the part of the first trip; the others are loaded a trip ahead.");
+    } else if (slots > 1) {
+      sentences.push_back(fmt::format("It has {} slots, so that {} while another trip is computed.", slots,
+                                      reason.get ? "the next trip's part is loaded" : "a trip's part is stored"));
+    }
+    if (!first_trip) stays(dma, loops, reason.get, sentences);
     size_moved(id, dma, loops, sentences);
     reason.why = fmt::format("{}", fmt::join(sentences, " "));
     return reason;

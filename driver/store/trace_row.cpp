@@ -211,6 +211,11 @@ constexpr auto fields_of(Of<PlanImproved>) {
   return kind("plan-improved", field("split", &T::split), field("sizes", &T::sizes), field("order", &T::order),
               field("before_cycles", &T::before_cycles), field("cycles", &T::cycles));
 }
+constexpr auto fields_of(Of<SlotsTried>) {
+  using T = SlotsTried;
+  return kind("slots-tried", field("split", &T::split), field("buffers", &T::buffers),
+              field("before_cycles", &T::before_cycles), field("cycles", &T::cycles));
+}
 constexpr auto fields_of(Of<PlanChosen::Published>) {
   using T = PlanChosen::Published;
   return kind("", field("split", &T::split), field("cycles", &T::cycles), field("cost", &T::cost),

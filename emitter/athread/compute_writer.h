@@ -45,10 +45,10 @@ class ComputeWriter {
   [[nodiscard]] IndexExpr at_point(const IndexExpr& e) const;
   IndexNames names();
   /// Index of an access within a buffer, in nest variables and local loops.
-  [[nodiscard]] std::vector<IndexExpr> local_index(int buffer, const std::vector<IndexExpr>& index) const;
+  [[nodiscard]] std::vector<IndexExpr> local_index(const BufferUse& use, const std::vector<IndexExpr>& index) const;
   [[nodiscard]] std::vector<IndexExpr> output_index() const;
   [[nodiscard]] std::vector<IndexExpr> read_index(int read) const;
-  std::string element(int buffer, const std::vector<IndexExpr>& local);
+  std::string element(const BufferUse& use, const std::vector<IndexExpr>& local);
   std::string read(int read);
   std::string output();
   [[nodiscard]] ElementType output_type() const;

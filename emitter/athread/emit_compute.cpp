@@ -80,8 +80,9 @@ IndexExpr ComputeWriter::at_point(const IndexExpr& e) const {
   return substitute(numbered, [&](VarId axis) { return point(axis.index()); });
 }
 
-std::vector<IndexExpr> ComputeWriter::local_index(int buffer, const std::vector<IndexExpr>& index) const {
-  const Buffer& held = k_.nest.buffers[static_cast<std::size_t>(buffer)];
+std::vector<IndexExpr> ComputeWriter::local_index(const BufferUse& use, const std::vector<IndexExpr>& index) const {
+  const Buffer& held = k_.nest.buffers[static_cast<std::size_t>(use.buffer)];
+  const std::vector<IndexExpr>& origin = origin_of(k_.nest, use);
   check(index.size() == held.extents.size(), "an access of another rank than its buffer");
   std::vector<IndexExpr> local;
   for (std::size_t d = 0; d < index.size(); ++d) {
@@ -89,7 +90,7 @@ std::vector<IndexExpr> ComputeWriter::local_index(int buffer, const std::vector<
       local.emplace_back(0);
       continue;
     }
-    local.push_back(at_point(index[d]) - held.origin[d]);
+    local.push_back(at_point(index[d]) - origin[d]);
   }
   return local;
 }
@@ -106,11 +107,11 @@ std::vector<IndexExpr> ComputeWriter::read_index(int read) const {
   return local_index(*compute_.read_buffers[r], stage_.reads[r].index);
 }
 
-std::string ComputeWriter::element(int buffer, const std::vector<IndexExpr>& local) {
+std::string ComputeWriter::element(const BufferUse& use, const std::vector<IndexExpr>& local) {
   std::vector<std::string> text;
   const IndexNames with = names();
   for (const IndexExpr& e : local) text.push_back(c_index(e, with));
-  return k_.element(buffer, text);
+  return k_.element(use, text);
 }
 
 std::string ComputeWriter::read(int read) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,12 +40,17 @@ struct Product {
 class DmaWriter {
  public:
   DmaWriter(KernelContext& k, const Stmt& stmt, const Dma& dma)
-      : k_(k), stmt_(stmt), dma_(dma), names_(k.dma.at(stmt.id)), shape_(shape_of_dma(k, dma)) {}
+      : k_(k), stmt_(stmt), dma_(dma), shape_(shape_of_dma(k, dma)) {
+    const DmaNames& names = names_of(k, stmt, dma);
+    const std::string slot = names.slots > 0 ? k.slot(dma.buffer) : "";
+    reply_ = names.reply + slot;
+    if (!names.counter.empty()) counter_ = names.counter + slot;
+  }
 
   void write() {
     k_.comment(fmt::format("{} {}{}{}", dma_.direction == DmaDirection::get ? "get" : "put", region_text(k_, dma_),
                            stmt_.note.empty() ? "" : ": ", stmt_.note));
-    k_.out.line(fmt::format("ldm->{} = 0;", names_.reply));
+    k_.out.line(fmt::format("ldm->{} = 0;", reply_));
     name_extents();
     write_calls_unless_empty();
     if (scoped_) k_.out.close();
@@ -75,7 +82,7 @@ class DmaWriter {
         conditions.push_back(extent_names_[d] + " > 0");
       }
     }
-    if ((empty || !conditions.empty()) && !names_.counter.empty()) k_.out.line(fmt::format("{} = 0;", names_.counter));
+    if ((empty || !conditions.empty()) && !counter_.empty()) k_.out.line(fmt::format("{} = 0;", counter_));
     if (empty) return;
     if (conditions.empty()) {
       write_structures();
@@ -147,7 +154,7 @@ class DmaWriter {
       loop_variable[at(i)] = IndexExpr(variable);
       loop_names.emplace_back(variable, fmt::format("i{}_", i));
     }
-    if (!names_.counter.empty()) k_.out.line(fmt::format("{} = {};", names_.counter, operations.text()));
+    if (!counter_.empty()) k_.out.line(fmt::format("{} = {};", counter_, operations.text()));
     for (const auto& [variable, name] : loop_names) {
       const std::size_t d = variable.index() - k_.nest.variables.size();
       k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0}++) {{", name, extent_names_[d]));
@@ -184,7 +191,8 @@ class DmaWriter {
     for (std::size_t d = 0; d < rank; ++d) {
       const IndexExpr coordinate = dma_.region[d].start + loop_variable[d];
       offset += coordinate * tensor.strides[d];
-      const IndexExpr in_buffer = buffer.extents[d] == 1 ? IndexExpr(0) : coordinate - buffer.origin[d];
+      const IndexExpr in_buffer =
+          buffer.extents[d] == 1 ? IndexExpr(0) : coordinate - origin_of(k_.nest, dma_.buffer)[d];
       local.push_back(c_index(in_buffer, names));
       at_origin = at_origin && in_buffer == IndexExpr(0);
     }
@@ -192,7 +200,7 @@ class DmaWriter {
     const std::string pointer = k_.tensors[at(dma_.nest_tensor)];
     const std::string memory =
         offset == IndexExpr(0) ? pointer : fmt::format("{} + {}", pointer, c_index(offset, names, wide));
-    const std::string ldm = at_origin ? "ldm->" + k_.buffers[at(dma_.buffer)] : "&" + k_.element(dma_.buffer, local);
+    const std::string ldm = at_origin ? k_.box(dma_.buffer) : "&" + k_.element(dma_.buffer, local);
 
     Product bytes;
     Product block_bytes;
@@ -211,20 +219,21 @@ class DmaWriter {
     }
     const std::string gap = is_strided ? fmt::format("{}, {}", shape_.gap * size, block_bytes.text()) : "0, 0";
     if (dma_.direction == DmaDirection::get) {
-      k_.out.line(fmt::format("athread_get(PE_MODE, {}, {}, {}, (void *)&ldm->{}, 0, {});", memory, ldm, length,
-                              names_.reply, gap),
-                  stmt_.id);
+      k_.out.line(
+          fmt::format("athread_get(PE_MODE, {}, {}, {}, (void *)&ldm->{}, 0, {});", memory, ldm, length, reply_, gap),
+          stmt_.id);
     } else {
-      k_.out.line(fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length,
-                              names_.reply, gap),
-                  stmt_.id);
+      k_.out.line(
+          fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length, reply_, gap),
+          stmt_.id);
     }
   }
 
   KernelContext& k_;
   const Stmt& stmt_;
   const Dma& dma_;
-  const DmaNames& names_;
+  std::string reply_;    ///< member of the LDM struct
+  std::string counter_;  ///< empty where the number of operations is a constant
   DmaShape shape_;
   std::vector<std::string> extent_names_;  ///< of every dimension in C, here a number or a name
   bool scoped_ = false;
@@ -259,21 +268,53 @@ void visit_blocks(const Block& block, const std::function<void(const Block&)>& v
   }
 }
 
+/// Our own words are in front, so the tensor's prefix need not be.
+std::string tensor_word(const KernelContext& k, const Dma& dma) {
+  return k.canonical ? k.tensors[at(dma.nest_tensor)] : c_name(k.nest.tensors[at(dma.nest_tensor)].name);
+}
+
+/// One reply word for every slot of the buffers that are awaited by slots, whichever statements move them.
+void name_slots(KernelContext& k) {
+  std::set<int> awaited;
+  visit_statements(k.nest.body, [&](const Stmt& stmt) {
+    const auto* wait = std::get_if<Wait>(&stmt.node);
+    if (wait != nullptr && wait->slot) awaited.insert(wait->slot->buffer);
+  });
+  std::map<int, std::set<std::int64_t>> operations;  // -1: they vary
+  visit_statements(k.nest.body, [&](const Stmt& stmt) {
+    const auto* dma = std::get_if<Dma>(&stmt.node);
+    if (dma == nullptr || !awaited.contains(dma->buffer)) return;
+    DmaNames& names = k.by_slots[dma->buffer];
+    names.reply = "reply_" + tensor_word(k, *dma);
+    names.slots = k.nest.buffers[at(dma->buffer)].slots;
+    operations[dma->buffer].insert(constant_operations(k, *dma).value_or(-1));
+    if (operations[dma->buffer].size() == 1 && !operations[dma->buffer].contains(-1)) {
+      names.constant_operations = *operations[dma->buffer].begin();
+    } else if (names.counter.empty()) {
+      names.counter = k.pool.take("issued_" + tensor_word(k, *dma));
+    }
+  });
+}
+
 }  // namespace
 
+const DmaNames& names_of(const KernelContext& k, const Stmt& stmt, const Dma& dma) {
+  const auto by_slots = k.by_slots.find(dma.buffer);
+  return by_slots == k.by_slots.end() ? k.dma.at(stmt.id) : by_slots->second;
+}
+
 void name_dma(KernelContext& k) {
+  name_slots(k);
   visit_blocks(k.nest.body, [&](const Block& block) {
     for (auto here = block.begin(); here != block.end(); ++here) {
       const auto* dma = std::get_if<Dma>(&(*here)->node);
-      if (dma == nullptr) continue;
+      if (dma == nullptr || k.by_slots.contains(dma->buffer)) continue;
       const int id = (*here)->id;
       const bool waited_here = std::any_of(here, block.end(), [&](const StmtPtr& later) {
         const auto* wait = std::get_if<Wait>(&later->node);
         return wait != nullptr && wait->dma == id;
       });
-      // Our own words are in front, so the tensor's prefix need not be.
-      const std::string tensor =
-          k.canonical ? k.tensors[at(dma->nest_tensor)] : c_name(k.nest.tensors[at(dma->nest_tensor)].name);
+      const std::string tensor = tensor_word(k, *dma);
       DmaNames names;
       names.reply = "reply_" + tensor;
       names.wait_elsewhere = !waited_here;
@@ -298,7 +339,18 @@ std::string region_text(KernelContext& k, const Dma& dma) {
 
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma) { DmaWriter(k, stmt, dma).write(); }
 
+/// What was issued is awaited once: a wait in a later trip counts anew.
+void emit_slot_wait(KernelContext& k, const Stmt& stmt, const BufferUse& slot) {
+  const auto found = k.by_slots.find(slot.buffer);
+  check(found != k.by_slots.end(), "a wait for a slot that nothing is moved in");
+  const DmaNames& names = found->second;
+  const std::string which = k.slot(slot);
+  const std::string count = names.counter.empty() ? std::to_string(names.constant_operations) : names.counter + which;
+  k.out.line(fmt::format("dma_wait(&ldm->{}{}, {});", names.reply, which, count), stmt.id);
+}
+
 void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
+  if (wait.slot) return emit_slot_wait(k, stmt, *wait.slot);
   const auto found = k.dma.find(wait.dma);
   check(found != k.dma.end(), "a wait for a transfer that the nest does not have");
   const DmaNames& names = found->second;

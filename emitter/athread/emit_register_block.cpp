@@ -197,7 +197,7 @@ class RegisterBlock {
       for (std::size_t v = 0; v < offsets.size(); ++v) names.push_back(fmt::format("acc{}{}", r, v));
       out.line(fmt::format("{} {};", type, fmt::join(names, ", ")));
     }
-    const int output = w_.compute_.output_buffer;
+    const BufferUse& output = w_.compute_.output_buffer;
     const auto for_each_accumulator = [&](std::string_view vector_call, bool store) {
       for (std::int64_t r = 0; r < rows; ++r) {
         for (std::size_t v = 0; v < offsets.size(); ++v) {
@@ -264,7 +264,7 @@ class RegisterBlock {
   }
 
   void write_load(const Operand& o, std::int64_t row, std::int64_t lane, const std::string& name) {
-    const int buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(o.read)];
+    const BufferUse& buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(o.read)];
     const auto place = [&](std::int64_t offset) {
       return w_.element(buffer, at_lane(w_.read_index(o.read), row, lane + offset));
     };
@@ -299,7 +299,8 @@ class RegisterBlock {
   [[nodiscard]] bool aligned(int buffer, const std::vector<IndexExpr>& index) const {
     const Buffer& held = w_.k_.nest.buffers[static_cast<std::size_t>(buffer)];
     const IndexExpr flat = flat_index(buffer, index);
-    if (held.offset % 16 != 0 || flat.constant() % lanes != 0) return false;
+    if (held.offset % 16 != 0 || (held.slots > 1 && held.slot_bytes() % 16 != 0) || flat.constant() % lanes != 0)
+      return false;
     return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
       const bool steps_by_four = term.atom.kind == IndexAtom::Kind::variable &&
                                  (term.atom.variable == w_.axes_[lane_].variable ||

@@ -29,8 +29,8 @@ void emit_fill(KernelContext& k, const Stmt& stmt, const Fill& fill) {
   const std::string i = fill.around ? local.take("i") : "i";
   const auto row = [&](const IndexExpr& first, const IndexExpr& end, const std::string& before) {
     if (first == end) return;
-    k.out.line(fmt::format("for (int {0} = {1}; {0} < {2}; {0}++) (({3} *)ldm->{4})[{5}{0}] = {6};", i, k.index(first),
-                           k.index(end), c_name_of(buffer.type), k.buffers[at(fill.buffer)], before, value),
+    k.out.line(fmt::format("for (int {0} = {1}; {0} < {2}; {0}++) (({3} *){4})[{5}{0}] = {6};", i, k.index(first),
+                           k.index(end), c_name_of(buffer.type), k.box(fill.buffer), before, value),
                stmt.id);
   };
   if (!fill.around) {
@@ -110,15 +110,20 @@ std::string dimensions(const std::vector<std::int64_t>& extents) {
 }
 
 std::int64_t allocated_bytes(const Buffer& buffer) {
-  return std::accumulate(
-      buffer.extents.begin(), buffer.extents.end(), std::int64_t{byte_size(buffer.type)},
-      [](std::int64_t bytes, std::int64_t extent) { return bytes * KernelContext::allocated(extent); });
+  const std::int64_t of_box =
+      std::accumulate(buffer.extents.begin(), buffer.extents.end(), std::int64_t{byte_size(buffer.type)},
+                      [](std::int64_t bytes, std::int64_t extent) { return bytes * KernelContext::allocated(extent); });
+  return std::max(of_box, buffer.pitch) * buffer.slots;
 }
 
 void emit_member(const KernelContext& k, CWriter& out, std::size_t b) {
   const Buffer& buffer = k.nest.buffers[b];
-  check(buffer.slots == 1, "buffers of several slots are not emitted yet");
-  std::string line = fmt::format("{} {}{};", c_name_of(buffer.type), k.buffers[b], dimensions(buffer.extents));
+  const std::string slots = buffer.slots > 1 ? fmt::format("[{}]", buffer.slots) : "";
+  std::string line =
+      buffer.pitch == 0
+          ? fmt::format("{} {}{}{};", c_name_of(buffer.type), k.buffers[b], slots, dimensions(buffer.extents))
+          : fmt::format("struct {{ {} box{}; char gap_[{}]; }} {}{};", c_name_of(buffer.type),
+                        dimensions(buffer.extents), buffer.pitch - buffer.box_bytes(), k.buffers[b], slots);
   if (!k.canonical) {
     line += fmt::format("  /* {}: {} bytes at {} */", c_comment_text(k.nest.stages.tensors[at(buffer.tensor)].name),
                         buffer.bytes(), buffer.offset);
@@ -177,6 +182,7 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
   out.line(fmt::format("struct {}_para para;", name));
   std::vector<std::string> replies{k.para_reply};
   for (const auto& [id, dma] : k.dma) replies.push_back(dma.reply);
+  for (const auto& [buffer, dma] : k.by_slots) replies.push_back(fmt::format("{}[{}]", dma.reply, dma.slots));
   out.line(fmt::format("volatile unsigned {};", fmt::join(replies, ", ")));
   out.close("};");
   for (std::size_t b = 0; b < k.nest.buffers.size(); ++b) {
@@ -187,7 +193,8 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
   out.line(fmt::format("SW_CHECK({0}_all_fits, sizeof(struct {0}_ldm) <= SW_ARENA_BYTES);", name));
 
   const std::int64_t alignment = alignment_of_parameters(k.target);
-  return ceil_div(buffer_bytes, alignment) * alignment + parameter_bytes(k.nest.tensors.size(), k.dma.size(), k.target);
+  return ceil_div(buffer_bytes, alignment) * alignment +
+         parameter_bytes(k.nest.tensors.size(), reply_words(k.nest), k.target);
 }
 
 // ---- the header comment ----
@@ -214,9 +221,10 @@ void emit_header(KernelContext& k, CWriter& out, const std::string& name, const 
   std::string title = "buffers";
   for (std::size_t b = 0; b < k.nest.buffers.size(); ++b) {
     const Buffer& buffer = k.nest.buffers[b];
-    line(fmt::format("{:<8} {} of {}: {}, {} bytes at {}", title, k.buffers[b],
-                     k.nest.stages.tensors[at(buffer.tensor)].name, to_text(Shape(buffer.extents)), buffer.bytes(),
-                     buffer.offset));
+    line(fmt::format("{:<8} {} of {}: {}{}, {} bytes at {}", title, k.buffers[b],
+                     k.nest.stages.tensors[at(buffer.tensor)].name,
+                     buffer.slots > 1 ? fmt::format("{} slots of ", buffer.slots) : "", to_text(Shape(buffer.extents)),
+                     buffer.bytes(), buffer.offset));
     title.clear();
   }
   line(fmt::format("LDM      {} bytes of buffers", k.nest.ldm_bytes));
@@ -311,12 +319,14 @@ void emit_function(KernelContext& k, const std::string& name) {
   for (const auto& [id, dma] : k.dma) {
     if (!dma.counter.empty()) out.line(fmt::format("int {} = 0;", dma.counter));
   }
+  for (const auto& [buffer, dma] : k.by_slots) {
+    if (!dma.counter.empty()) out.line(fmt::format("int {}[{}] = {{0}};", dma.counter, dma.slots));
+  }
   emit_block(k, k.nest.body);
   out.close();
 }
 
 KernelText emit(KernelContext& k, const std::string& name, const std::vector<KernelUser>& users) {
-  check(first_use_of_slots(k.nest) == nullptr, "uses of a buffer's slots are not emitted yet");
   check(first_of_team(k.nest) == nullptr, "transfers of teams of cores are not emitted yet");
   KernelText text;
   emit_function(k, name);

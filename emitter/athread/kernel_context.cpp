@@ -19,7 +19,8 @@ bool is_of_axis(const LoopNest& nest, std::string_view name) {
     const std::size_t number = rest.rfind('_') + 1;  // of names that were wanted more than once
     const bool numbered = number > 0 && rest.find_first_not_of("0123456789", number) == std::string_view::npos;
     if (numbered) rest = rest.substr(0, number - 1);
-    return rest.empty() || rest == "o" || rest == "_at" || rest == "_n" || rest == "_core";
+    return rest.empty() || rest == "o" || rest == "_next" || rest == "o_next" || rest == "_at" || rest == "_n" ||
+           rest == "_core";
   };
   return std::any_of(nest.stages.stages.begin(), nest.stages.stages.end(), [&](const Stage& stage) {
     return std::any_of(stage.axes.begin(), stage.axes.end(), [&](const Axis& axis) { return made_of(axis.name); });
@@ -53,7 +54,9 @@ KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target
   para = "para";  // "para" is reserved in the pools, so that it is free here
   para_reply = members.take("reply_para");
   name_dma(*this);
-  for (auto& [id, names] : dma) names.reply = members.take(names.reply);
+  for (auto* all : {&dma, &by_slots}) {
+    for (auto& [key, names] : *all) names.reply = members.take(names.reply);
+  }
 }
 
 Interval KernelContext::range(VarId variable) const {
@@ -86,16 +89,38 @@ Interval KernelContext::bounds_of(const IndexExpr& e) const {
   return bounds(e, [this](VarId v) { return range(v); });
 }
 
-std::string KernelContext::element(int buffer, const std::vector<std::string>& local) const {
-  const Buffer& held = nest.buffers[static_cast<std::size_t>(buffer)];
+std::string KernelContext::slot(const BufferUse& use) {
+  std::string text = index(use.slot);
+  // "(ko % 2)" needs no parentheses between brackets; "(a) + (b)" would.
+  if (text.starts_with('(') && text.ends_with(')')) {
+    int depth = 0;
+    const auto closed = std::find_if(text.begin(), text.end(), [&](char c) {
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      return depth == 0;
+    });
+    if (closed + 1 == text.end()) text = text.substr(1, text.size() - 2);
+  }
+  return fmt::format("[{}]", text);
+}
+
+std::string KernelContext::box(const BufferUse& use) {
+  const Buffer& held = nest.buffers[static_cast<std::size_t>(use.buffer)];
+  std::string text = "ldm->" + buffers[static_cast<std::size_t>(use.buffer)];
+  if (held.slots > 1) text += slot(use);
+  if (held.pitch > 0) text += ".box";
+  return text;
+}
+
+std::string KernelContext::element(const BufferUse& use, const std::vector<std::string>& local) {
+  const Buffer& held = nest.buffers[static_cast<std::size_t>(use.buffer)];
   check(local.size() == held.extents.size(), "a buffer is indexed with another rank than it has");
-  std::string text = "ldm->" + buffers[static_cast<std::size_t>(buffer)];
+  std::string text = box(use);
   for (const std::string& index : local) text += fmt::format("[{}]", index);
   if (local.empty()) text += "[0]";
   return text;
 }
 
-std::string KernelContext::first_element(int buffer) const {
+std::string KernelContext::first_element(int buffer) {
   check(buffer >= 0 && static_cast<std::size_t>(buffer) < nest.buffers.size(),
         "the value of a buffer that is not there");
   return element(buffer, std::vector<std::string>(nest.buffers[static_cast<std::size_t>(buffer)].extents.size(), "0"));

@@ -14,12 +14,13 @@
 
 namespace stowage {
 
-/// How one Dma statement counts its operations and is waited for.
+/// How one Dma statement, or all of a buffer that is awaited by its slots, count operations and are waited for.
 struct DmaNames {
   std::string reply;    ///< member of the LDM struct
   std::string counter;  ///< C variable with the number of operations issued; empty where that is a constant
   std::int64_t constant_operations = 0;
   bool wait_elsewhere = false;  ///< the Wait is not in the block of the Dma, so the counter outlives it
+  int slots = 0;                ///< reply and counter are arrays by slot; 0: they are not
 };
 
 struct KernelContext {
@@ -36,7 +37,8 @@ struct KernelContext {
   std::vector<std::string> buffers;    ///< by index into LoopNest::buffers: members of the LDM struct
   std::string para;                    ///< member of the LDM struct: the parameters
   std::string para_reply;
-  std::map<int, DmaNames> dma;  ///< by Stmt::id
+  std::map<int, DmaNames> dma;       ///< by Stmt::id, of transfers that are awaited by their statement
+  std::map<int, DmaNames> by_slots;  ///< by buffer, of those whose transfers are awaited by slot
   std::vector<std::shared_ptr<const IndexTable>> tables;
   std::vector<std::string> table_names;
 
@@ -47,10 +49,14 @@ struct KernelContext {
   [[nodiscard]] Interval bounds_of(const IndexExpr& e) const;
   /// Size of a buffer's dimension in C: no array has none.
   [[nodiscard]] static std::int64_t allocated(std::int64_t extent) { return extent > 0 ? extent : 1; }
-  /// Element of a buffer at an index that counts from the buffer's first element.
-  [[nodiscard]] std::string element(int buffer, const std::vector<std::string>& local) const;
+  /// "[ko % 2]"
+  [[nodiscard]] std::string slot(const BufferUse& use);
+  /// The box in a buffer's slot.
+  [[nodiscard]] std::string box(const BufferUse& use);
+  /// Element of a box at an index that counts from the box's first element.
+  [[nodiscard]] std::string element(const BufferUse& use, const std::vector<std::string>& local);
   /// What tensor_value(b) means in an expression of the nest.
-  [[nodiscard]] std::string first_element(int buffer) const;
+  [[nodiscard]] std::string first_element(int buffer);
   void comment(std::string_view text) {
     if (!canonical) out.comment(text);
   }
@@ -59,6 +65,7 @@ struct KernelContext {
 
 /// Names and wait counts of all Dma statements of the nest.
 void name_dma(KernelContext& k);
+const DmaNames& names_of(const KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait);
 /// "A[x .. +1][64*ko .. +64]"

@@ -146,14 +146,6 @@ bool are_whole(const Program& program, const std::vector<std::vector<std::byte>>
   return true;
 }
 
-/// The Dma statement that a line belongs to: its calls and its wait carry different ids. -1 for any other statement.
-int dma_of(const LoopNest& nest, int statement) {
-  const Stmt* stmt = find_statement(nest, statement);
-  if (stmt == nullptr) return -1;
-  if (const auto* wait = std::get_if<Wait>(&stmt->node)) return wait->dma;
-  return std::holds_alternative<Dma>(stmt->node) ? stmt->id : -1;
-}
-
 /// DMA that nobody can count: its line belongs to a statement that transfers nothing.
 void report_misplaced(const std::set<std::pair<std::string, int>>& lines, Diagnostics& diagnostics) {
   for (const auto& [file, number] : lines) {
@@ -183,13 +175,13 @@ Result<std::vector<StatementCount>> statement_counts(const Program& program, con
     const int step = launches.step_of.at(at(line.launch));
     const auto statement = statement_at.find({line.file, line.line});
     if (statement == statement_at.end()) continue;  // the fetch of the parameters
-    const auto count = counts.find({step, dma_of(program.steps[at(step)].plan()->nest, statement->second)});
+    const auto count = counts.find({step, statement->second});
     if (count == counts.end()) {
       check(changed_sources, "DMA in a line that belongs to no DMA statement");
       misplaced.emplace(line.file, line.line);
       continue;
     }
-    count->second.transfers += line.waits;
+    count->second.transfers += line.transfers;
     count->second.operations += line.operations;
     count->second.bytes += line.bytes;
   }

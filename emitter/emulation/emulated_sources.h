@@ -79,7 +79,7 @@ struct LineCount {
   int line = 0;
   std::int64_t operations = 0;  ///< athread_get and athread_put
   std::int64_t bytes = 0;
-  std::int64_t waits = 0;  ///< dma_wait for more than nothing
+  std::int64_t transfers = 0;  ///< operations that were the first since their reply word was zeroed
 };
 
 struct EmulationRun {

@@ -80,7 +80,7 @@ EmulationReport parse_emulation_report(std::string_view text) {
       report.ldm_peak_bytes.push_back(peak);
     } else if (key == "count") {
       LineCount count;
-      words >> count.launch >> count.line >> count.operations >> count.bytes >> count.waits >> count.file;
+      words >> count.launch >> count.line >> count.operations >> count.bytes >> count.transfers >> count.file;
       report.counts.push_back(std::move(count));
     } else if (key == "error" || key == "warning") {
       auto problem = parse_problem(key == "error", line.substr(rest));

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "driver/report/nest_rows.h"
+#include "lowering/model/buffer_slots.h"
 
 namespace stowage::inspector {
 
@@ -29,7 +30,7 @@ ReplayStep& StepMaker::add(std::string algorithm, std::string mark, TraceOutcome
 }
 
 void StepMaker::draw_buffers(ReplayStep& step) {
-  const std::vector<std::int64_t> bytes = buffer_bytes(model_, state.sizes, target().ldm.alignment);
+  const std::vector<std::int64_t> bytes = bytes_of_buffers();
   for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
     const ModelBuffer& buffer = model_.buffers[b];
     const std::vector<std::int64_t> elements = buffer_extents(model_, buffer, state.sizes);
@@ -46,8 +47,12 @@ void StepMaker::draw_buffers(ReplayStep& step) {
   step.ldm_bytes = ldm_bytes();
 }
 
+std::vector<std::int64_t> StepMaker::bytes_of_buffers() const {
+  return buffer_bytes(model_, state.sizes, target().ldm.alignment, slots_by_buffer(model_, plan().schedule.slots));
+}
+
 std::int64_t StepMaker::ldm_bytes() const {
-  const auto bytes = buffer_bytes(model_, state.sizes, target().ldm.alignment);
+  const auto bytes = bytes_of_buffers();
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
 }
 

@@ -3,7 +3,8 @@
 
 namespace stowage {
 
-std::int64_t Buffer::slot_bytes() const { return element_count(extents) * byte_size(type); }
+std::int64_t Buffer::box_bytes() const { return element_count(extents) * byte_size(type); }
+std::int64_t Buffer::slot_bytes() const { return pitch > 0 ? pitch : box_bytes(); }
 std::int64_t Buffer::bytes() const { return slot_bytes() * slots; }
 
 int LoopNest::cores_used() const {

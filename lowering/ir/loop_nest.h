@@ -85,13 +85,15 @@ struct Buffer {
   std::string name;  ///< a valid C identifier, unique in the nest
   int tensor = 0;    ///< index into StageList::tensors: what it holds a box of
   ElementType type = ElementType::f32;
-  std::vector<std::int64_t> extents;  ///< allocated elements per tensor dimension, highest first
-  std::vector<IndexExpr> origin;      ///< tensor coordinate of its first element, in nest variables
-  std::int64_t offset = 0;            ///< bytes from the start of the LDM arena
-  int slots = 1;                      ///< boxes one behind another
-  std::optional<int> shares_with;     ///< buffer at the same offset that it overwrites in place
-  [[nodiscard]] std::int64_t slot_bytes() const;
-  [[nodiscard]] std::int64_t bytes() const;  ///< of all slots
+  std::vector<std::int64_t> extents;              ///< allocated elements per tensor dimension, highest first
+  std::vector<IndexExpr> origin;                  ///< tensor coordinate of its first element, in nest variables
+  std::int64_t offset = 0;                        ///< bytes from the start of the LDM arena
+  int slots = 1;                                  ///< boxes one behind another
+  std::int64_t pitch = 0;                         ///< bytes from slot to slot, where these are more than a box takes
+  std::optional<int> shares_with;                 ///< buffer at the same offset that it overwrites in place
+  [[nodiscard]] std::int64_t box_bytes() const;   ///< of the elements of one box
+  [[nodiscard]] std::int64_t slot_bytes() const;  ///< from slot to slot
+  [[nodiscard]] std::int64_t bytes() const;       ///< of all slots
 };
 
 /// A use of a buffer: one of its slots, and the box that is there.
@@ -232,7 +234,7 @@ const Block* body_of(const Stmt& statement);
 void visit_statements(const Block& block, const std::function<void(const Stmt&)>& visit);
 const Stmt* find_statement(const LoopNest& nest, int id);
 /// The first statement that names another slot than a buffer's first, a slot to wait for, or where the box in one
-/// begins; nullptr in a nest of blocking transfers, which is what backends emit today.
+/// begins; nullptr in a nest of blocking transfers.
 const Stmt* first_use_of_slots(const LoopNest& nest);
 
 /// From where to where a transfer moves. A broadcast comes from an LDM.

@@ -142,6 +142,8 @@ class NestParser {
     buffer.tensor = reader_.known_name("a tensor", stage_list_.tensors());
     buffer.origin = reader_.index_list("[", "]", names_);
     if (cursor_.accept("slots")) buffer.slots = static_cast<int>(reader_.number("a number of slots", 1, 1024));
+    // What slots take beyond their boxes lies between them.
+    if (buffer.slots > 1 && bytes > buffer.bytes() && bytes % buffer.slots == 0) buffer.pitch = bytes / buffer.slots;
     if (bytes != buffer.bytes()) {
       cursor_.fail(bytes_at, "other-size", fmt::format("the buffer has {} bytes", buffer.bytes()));
     }

@@ -72,6 +72,7 @@ Block NestRewriter::walked(const Block& block) {
       if (const auto* loop = std::get_if<Loop>(&statement->node)) bind(loop->variable, open_.size());
       Block inside = walked(*body);
       put(inside == *body ? statement : with_body(*statement, std::move(inside)));
+      left(*statement);
     } else {
       if (const auto* let = std::get_if<Let>(&statement->node)) bind(let->variable, innermost());
       visit(statement);

@@ -55,6 +55,8 @@ class NestRewriter {
  protected:
   /// A statement without a body: what becomes of it is put().
   virtual void visit(const StmtPtr& statement) { put(statement); }
+  /// A loop or guard of the nest as it was has been written into the innermost open block: what follows it may be put.
+  virtual void left(const Stmt& /*statement*/) {}
 
   [[nodiscard]] const LoopNest& nest() const { return nest_; }
 

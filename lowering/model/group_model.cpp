@@ -182,7 +182,8 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
   return extents;
 }
 
-std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment) {
+std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment,
+                                       const std::vector<int>& slots) {
   std::vector<std::int64_t> bytes;
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.shares_with) {
@@ -191,7 +192,8 @@ std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vecto
     }
     std::int64_t count = byte_size(model.list->tensors[static_cast<std::size_t>(buffer.tensor)].type);
     for (const std::int64_t extent : buffer_extents(model, buffer, sizes)) count *= extent;
-    bytes.push_back(ceil_div(count, alignment) * alignment);
+    const std::int64_t boxes = slots.empty() ? 1 : slots[bytes.size()];
+    bytes.push_back(ceil_div(count, alignment) * alignment * boxes);
   }
   return bytes;
 }

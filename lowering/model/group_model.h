@@ -99,8 +99,10 @@ std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std
 /// Allocated elements per dimension of a buffer, for buffer sizes by iterator.
 std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
                                          const std::vector<std::int64_t>& sizes);
-/// Bytes of every buffer, rounded up to `alignment`; 0 for one that shares another's place.
-std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment);
+/// Bytes of every buffer, each of its slots rounded up to `alignment`; 0 for one that shares another's place. `slots`
+/// by buffer, none given: one each.
+std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment,
+                                       const std::vector<int>& slots = {});
 
 /// Operations of a stage for one tile: its points, whole reductions included, times what each of them computes.
 std::int64_t stage_operations(const GroupModel& model, int stage, const std::vector<std::int64_t>& sizes);

@@ -15,6 +15,7 @@
 #include "core/same_padding.h"
 #include "lowering/ir/renumber.h"
 #include "lowering/ir/rewrite.h"
+#include "lowering/model/buffer_slots.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/tile_boxes.h"
 #include "lowering/nest/padding.h"
@@ -40,7 +41,7 @@ class NestBuilder {
     add_core_grid();
     add_tensors();
     add_buffers();
-    const std::int64_t room = ldm_for_buffers(model_, target_);
+    const std::int64_t room = ldm_for_buffers(model_, target_, slots_by_buffer(model_, schedule_.slots));
     if (nest_.ldm_bytes > room) {
       return Decision::refuse("ldm-capacity",
                               fmt::format("the buffers need {} bytes of LDM, the target has {}", nest_.ldm_bytes, room),
@@ -125,6 +126,7 @@ class NestBuilder {
 
   void add_buffers() {
     std::int64_t offset = 0;
+    const std::vector<int> slots = slots_by_buffer(model_, schedule_.slots);
     for (const ModelBuffer& model_buffer : model_.buffers) {
       Buffer buffer;
       buffer.name = names_.take(identifier_of(model_buffer.name) + "_ldm");
@@ -132,6 +134,9 @@ class NestBuilder {
       buffer.type = nest_.stages.tensors[static_cast<std::size_t>(model_buffer.tensor)].type;
       buffer.extents = buffer_extents(model_, model_buffer, read_.sizes);
       buffer.origin.assign(buffer.extents.size(), IndexExpr(0));
+      buffer.slots = slots[nest_.buffers.size()];
+      const std::int64_t aligned = ceil_div(buffer.box_bytes(), target_.ldm.alignment) * target_.ldm.alignment;
+      if (buffer.slots > 1 && aligned > buffer.box_bytes()) buffer.pitch = aligned;
       buffer.shares_with = model_buffer.shares_with;
       if (buffer.shares_with) {
         buffer.offset = nest_.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset;

@@ -20,6 +20,7 @@ namespace stowage {
 Lowered build_nest(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target);
 
 LoopNest clip_and_pad(LoopNest nest, const Target& target);
+LoopNest double_buffer(LoopNest nest, const Target& target);
 LoopNest choose_forms(LoopNest nest, const Target& target);
 LoopNest set_dma_units(LoopNest nest, const Target& target);
 
@@ -38,6 +39,8 @@ inline constexpr std::string_view build_summary =
 inline constexpr Pass nest_passes[] = {
     {"clip-and-pad", "Gets end where their tensors do; what lies outside is filled once, as far out as it is known.",
      clip_and_pad, true},
+    {"double-buffer", "Buffers of several slots are loaded a trip ahead, and stored while the next trips compute.",
+     double_buffer},
     {"choose-forms", "Every computation runs as plain loops, as a vector loop or as register blocks.", choose_forms},
     {"dma-units", "Aligned transfers of elements narrower than the DMA's unit move whole units.", set_dma_units},
 };

@@ -33,6 +33,22 @@ struct CutDimension {
 struct Tiling {
   std::vector<std::int64_t> again;                 ///< by buffer: its place sees everything it needs so many times
   std::vector<std::vector<std::int64_t>> extents;  ///< by buffer
+  std::vector<int> slots;                          ///< by buffer
+};
+
+/// Cycles that pass at least, by what passes them.
+struct LeastParts {
+  double blocking = 0;  ///< launch and transfers that block
+  double hideable = 0;  ///< transfers that may run beside the computation
+  double computed = 0;
+
+  [[nodiscard]] std::int64_t one_after_the_other() const { return whole(blocking + hideable + computed); }
+  [[nodiscard]] std::int64_t overlapped() const { return whole(blocking + std::max(hideable, computed)); }
+
+ private:
+  static std::int64_t whole(double cycles) {
+    return static_cast<std::int64_t>(std::min(cycles, static_cast<double>(cycle_limit)));
+  }
 };
 
 }  // namespace
@@ -55,11 +71,14 @@ class LeastCost {
   /// Numbers of parts that cut an iterator into different sizes, most first.
   [[nodiscard]] const std::vector<std::vector<std::int64_t>>& choices() const { return choices_; }
 
-  /// `choice` by spatial iterator, an index into its choices. Without a tiling: under the best that there could be.
-  [[nodiscard]] std::int64_t cycles(const std::vector<std::size_t>& choice, const Tiling* tiling = nullptr) const {
-    double cycles = target_.cores.launch_seconds * target_.clock_hz;
+  /// `choice` by spatial iterator, an index into its choices. Without a tiling: under the best that there could be, all
+  /// transfers hideable.
+  [[nodiscard]] LeastParts least_parts(const std::vector<std::size_t>& choice, const Tiling* tiling = nullptr) const {
+    LeastParts least;
+    least.blocking = target_.cores.launch_seconds * target_.clock_hz;
     std::int64_t bytes = 0;
     std::int64_t transfers = 0;  // of any core
+    std::int64_t hideable = 0;   // of these
     for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
       const ModelBuffer& buffer = model_.buffers[b];
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
@@ -69,23 +88,35 @@ class LeastCost {
       const std::int64_t block = run(of_buffer_[b], tensor, choice, tiling != nullptr ? &tiling->extents[b] : nullptr) *
                                  byte_size(tensor.type);
       bytes += moved;
-      if (tiling != nullptr) transfers += again * fillings(of_buffer_[b], tiling->extents[b], choice);
-      if (moved > 0) cycles += static_cast<double>(moved) / best_dma_bandwidth(target_, block) * target_.clock_hz;
+      const bool hides = tiling == nullptr || tiling->slots[b] > 1;
+      if (tiling != nullptr) {
+        const std::int64_t fills = again * fillings(of_buffer_[b], tiling->extents[b], choice);
+        transfers += fills;
+        hideable += hides ? fills : 0;
+      }
+      if (moved <= 0) continue;
+      const double cycles = static_cast<double>(moved) / best_dma_bandwidth(target_, block) * target_.clock_hz;
+      (hides ? least.hideable : least.blocking) += cycles;
     }
     std::int64_t cores = 1;
     for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
-    // The core that moves most bytes moves at least the mean.
-    transfers = std::max(transfers, bytes / cores / std::max<std::int64_t>(1, target_.ldm.available()));
-    cycles += static_cast<double>(transfers) * target_.dma.startup_cycles;
+    // The core that moves most bytes moves at least the mean. Which of its transfers block that does not tell.
+    const std::int64_t mean = bytes / cores / std::max<std::int64_t>(1, target_.ldm.available());
+    const bool all_block = tiling != nullptr && std::all_of(tiling->slots.begin(), tiling->slots.end(),
+                                                            [](int slots) { return slots == 1; });
+    std::int64_t blocking = transfers - hideable;
+    (all_block ? blocking : hideable) += std::max<std::int64_t>(0, mean - transfers);
+    least.blocking += static_cast<double>(blocking) * target_.dma.startup_cycles;
+    least.hideable += static_cast<double>(hideable) * target_.dma.startup_cycles;
     for (std::size_t s = 0; s < of_stage_.size(); ++s) {
       const auto output = static_cast<std::size_t>(model_.buffer_of_output[s]);
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
-      cycles += static_cast<double>(again) * compute_cycles(s, choice);
+      least.computed += static_cast<double>(again) * compute_cycles(s, choice);
     }
-    return static_cast<std::int64_t>(std::min(cycles, static_cast<double>(cycle_limit)));
+    return least;
   }
 
-  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule) const {
+  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule, const std::vector<int>& slots) const {
     std::vector<std::int64_t> parts(choices_.size(), 1);
     for (const ParallelSplit& split : schedule.parallel) {
       parts[static_cast<std::size_t>(model_.iterator_named(split.iterator).value())] = split.parts;
@@ -97,11 +128,12 @@ class LeastCost {
       choice.push_back(static_cast<std::size_t>(found - choices_[i].begin()));
     }
     Tiling tiling;
+    tiling.slots = slots.empty() ? std::vector<int>(model_.buffers.size(), 1) : slots;
     for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
       tiling.again.push_back(times_again(schedule, b, parts));
       tiling.extents.push_back(buffer_extents(model_, model_.buffers[b], schedule.sizes));
     }
-    return cycles(choice, &tiling);
+    return least_parts(choice, &tiling).overlapped();
   }
 
  private:
@@ -362,7 +394,9 @@ PlanBounds::PlanBounds(const GroupModel& model, const Target& target)
 
 PlanBounds::~PlanBounds() = default;
 
-std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule) const { return least_->cycles(schedule); }
+std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const std::vector<int>& slots) const {
+  return least_->cycles(schedule, slots);
+}
 
 std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) {
   return PlanBounds(model, target).grids();
@@ -386,7 +420,9 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       const std::int64_t parts = choices[at][choice[at]];
       if (parts > 1) grid.parallel.push_back({model.iterators[at].name, parts});
     }
-    grid.least_cycles = least_->cycles(choice);
+    const LeastParts least = least_->least_parts(choice);
+    grid.least_cycles = least.one_after_the_other();
+    grid.least_overlapped = least.overlapped();
     grids.push_back(std::move(grid));
   };
   cut(0, least_->cores());

@@ -18,7 +18,8 @@ namespace stowage {
 
 struct CoreGrid {
   std::vector<ParallelSplit> parallel;  ///< highest iterator first, those of one part left out
-  std::int64_t least_cycles = 0;        ///< no plan over this grid takes fewer on the target
+  std::int64_t least_cycles = 0;        ///< no plan over this grid whose transfers block takes fewer on the target
+  std::int64_t least_overlapped = 0;    ///< no plan at all over this grid takes fewer
 };
 
 /// Splits that are tried, from those of least cycles on, where the planner's makes a transfer unaligned.
@@ -39,8 +40,9 @@ class PlanBounds {
 
   /// No plan of this schedule takes fewer cycles. To what its grid needs comes what its sizes and order make of it:
   /// what is loaded or computed again in each iteration of a loop that has nothing to do with it, blocks that are no
-  /// longer than a buffer, and transfers that fill no more than one. 0 where nothing is known.
-  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule) const;
+  /// longer than a buffer, and transfers that fill no more than one. 0 where nothing is known. `slots` by buffer (none
+  /// given: one each): transfers of several may be hidden.
+  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule, const std::vector<int>& slots = {}) const;
 
  private:
   std::unique_ptr<const LeastCost> least_;
@@ -52,6 +54,11 @@ class PlanBounds {
 /// The bound counts what no buffer sizes and no loop order can avoid: every core loads what its part of the output
 /// needs once, in blocks no longer than that is contiguous in main memory, by at least as many transfers as fill its
 /// scratchpad; stores its part; and computes it, at the rate of the time model.
+///
+/// Where transfers block, these add up. Where those of buffers with several slots run beside the computation, what is
+/// hidden of them is at most all of them, H <= D, and at most what is computed, H <= C (lowering/time/overlap.h). So
+/// with the transfers B that block, a plan takes B + D + C - H >= B + max(D, C), and as each of the three is at least
+/// what is counted here of it, so is that at least the same of what is counted.
 std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target);
 
 }  // namespace stowage

@@ -8,8 +8,12 @@
 //            one longer in exchange for another's shorter.
 //   order    with these sizes, neighbouring loops in exchange.
 //
-// The last two climb as long as something gets cheaper: a better plan further away may be missed. So what is found from
-// the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
+//   slots    the same, sizes, order and slots, from the splits that would take least if computation hid all transfers
+//            that it can, with two slots for every tensor that moves more than once. This comes before the other two,
+//            and leaves them little hope.
+//
+// The last three climb as long as something gets cheaper: a better plan further away may be missed. So what is found
+// from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
 // bound leaves hope: what would be found on a target of half as many cores is among the results, and twice as many
 // cores are never slower.
@@ -19,13 +23,13 @@
 #include "lowering/search/planner_searched.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
-#include "lowering/model/ldm_room.h"
 #include "lowering/nest/lower.h"
 #include "lowering/nest/plan.h"
 #include "lowering/search/core_grids.h"
+#include "lowering/search/neighbours.h"
 #include "lowering/search/shared_lines.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
@@ -41,6 +45,10 @@ namespace {
 constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int max_neighbours = 120;
+/// Splits that climbs with slots begin from, of those of at most so many cores.
+constexpr std::size_t overlapped_splits = 1;
+/// Splits that are planned to choose these, in the order of their bounds.
+constexpr std::size_t bounded_splits = 4;
 /// Splits that the trace tells one by one.
 constexpr std::size_t told_splits = 10;
 
@@ -55,8 +63,9 @@ struct Tried {
   Schedule fixed;  ///< by a person and by the search; the algorithms have filled the rest
   Schedule complete;
   TimeEstimate time;
-  bool shares_lines = false;      ///< its split does
-  std::int64_t least_cycles = 0;  ///< of its split; 0: not known
+  bool shares_lines = false;          ///< its split does
+  std::int64_t least_cycles = 0;      ///< of its split where transfers block; 0: not known
+  std::int64_t least_overlapped = 0;  ///< of its split; 0: not known
 
   [[nodiscard]] std::int64_t parts() const { return parts_of(*complete.parallel); }
   [[nodiscard]] std::int64_t cycles() const { return time.cycles; }
@@ -80,8 +89,8 @@ class PlanSearch {
         target_(target),
         model_(build_group_model(stages)),
         trace_(group_trace(trace, subject, model_)),
-        room_(ldm_for_buffers(model_, target)),
-        bounds_(model_, target) {}
+        bounds_(model_, target),
+        neighbours_(model_, person_, target) {}
 
   /// What the search fixes beside the person; nothing where no plan was found.
   std::optional<Schedule> run() {
@@ -109,6 +118,7 @@ class PlanSearch {
     } else {
       search_grids();
     }
+    overlap_from_splits();  // its plans leave few splits with hope for what blocks
     climb_from_splits();
   }
 
@@ -133,6 +143,16 @@ class PlanSearch {
   std::optional<Tried> plan(const Schedule& fixed, std::optional<std::int64_t> enough = std::nullopt) {
     Scheduled scheduled = run_algorithms(subject_, model_, fixed, target_, {});
     if (std::holds_alternative<Decision>(scheduled)) return std::nullopt;
+    const std::vector<std::string> idle = idle_slots(model_, std::get<Schedule>(scheduled));
+    if (!idle.empty()) {
+      // With these sizes they move once. A person's wish stays, so that there is no such plan.
+      Schedule fewer = fixed;
+      for (const std::string& tensor : idle) {
+        if (person_.slots.contains(tensor)) return std::nullopt;
+        fewer.slots[tensor] = 1;
+      }
+      return plan(fewer, enough);
+    }
     if (enough && is_hopeless(std::get<Schedule>(scheduled), *enough)) return std::nullopt;
     Plan plan;
     plan.schedule = std::get<Schedule>(std::move(scheduled));
@@ -164,7 +184,8 @@ class PlanSearch {
   bool is_hopeless(const Schedule& schedule, std::int64_t enough) {
     const auto read = read_schedule(model_, schedule);
     if (std::holds_alternative<Decision>(read)) return false;
-    const std::int64_t least = bounds_.least_cycles(std::get<ReadSchedule>(read));
+    const std::int64_t least =
+        bounds_.least_cycles(std::get<ReadSchedule>(read), slots_by_buffer(model_, schedule.slots));
     if (price_of(least, shares_lines(*schedule.parallel)) < enough) return false;
     least_given_up_ = given_up_++ == 0 ? least : std::min(least_given_up_, least);
     return true;
@@ -185,7 +206,8 @@ class PlanSearch {
   }
 
   void search_grids() {
-    const std::vector<Split> splits = splits_to_try();
+    grids_ = splits_to_try();
+    const std::vector<Split>& splits = grids_;
     unaligned_ = 0;
     std::size_t next = 0;
     for (; next < splits.size(); ++next) {
@@ -197,6 +219,7 @@ class PlanSearch {
       auto tried = is_published ? published_ : plan(fixed, least_beside(parts_of(grid.parallel)));
       if (!tried) continue;
       tried->least_cycles = grid.least_cycles;
+      tried->least_overlapped = grid.least_overlapped;
       splits_.push_back(*std::move(tried));
     }
     std::stable_sort(splits_.begin(), splits_.end(),
@@ -229,18 +252,103 @@ class PlanSearch {
     }
   }
 
+  // --- slots ---------------------------------------------------------------------------------------------------------
+
+  /// What a plan would take if computation hid all of its transfers that it can: no more than it takes, and near to
+  /// what it takes with slots where these need not make buffers much smaller.
+  static std::int64_t if_overlapped(const Tried& tried) {
+    std::int64_t launch = 0, moved = 0, computed = 0;
+    for (const auto& [kind, cycles] : cycles_by_kind(tried.time)) {
+      const bool moves = kind == CostKind::get || kind == CostKind::put;
+      (kind == CostKind::launch ? launch : moves ? moved : computed) += cycles;
+    }
+    return launch + std::max(moved, computed);
+  }
+
+  /// As climb_from_splits, for all cores, half of them and so on. Which splits are looked at depends on their number of
+  /// parts and their bounds alone, and only such are left out as cannot lead to anything better: so what a target of
+  /// fewer cores would find is among the results.
+  void overlap_from_splits() {
+    if (neighbours_.tensors_with_slots().empty()) return;
+    std::vector<std::vector<ParallelSplit>> begun;
+    for (std::int64_t cores = target_.cores.count; cores >= 1; cores /= 2) {
+      std::vector<Tried> best = splits_to_overlap(cores);
+      std::stable_sort(best.begin(), best.end(),
+                       [](const Tried& a, const Tried& b) { return if_overlapped(a) < if_overlapped(b); });
+      for (std::size_t b = 0; b < std::min(best.size(), overlapped_splits); ++b) {
+        if (std::find(begun.begin(), begun.end(), *best[b].complete.parallel) != begun.end()) continue;
+        begun.push_back(*best[b].complete.parallel);
+        overlap(best[b]);
+      }
+    }
+  }
+
+  /// The best split without slots, and those of the least bounds; planned without slots.
+  std::vector<Tried> splits_to_overlap(std::int64_t cores) {
+    std::vector<Tried> found;
+    const auto hopeless = [&](std::int64_t least, bool shares) {
+      return best_ && price_of(least, shares) >= best_->price();
+    };
+    const auto add = [&](const Tried& split) {
+      const auto same = [&](const Tried& other) { return other.complete.parallel == split.complete.parallel; };
+      if (std::none_of(found.begin(), found.end(), same)) found.push_back(split);
+    };
+    const auto best =
+        std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
+    if (best != splits_.end() && !hopeless(best->least_overlapped, best->shares_lines)) add(*best);
+    std::size_t looked_at = 0;
+    for (const Split& split : grids_) {
+      if (parts_of(split.grid.parallel) > cores) continue;
+      if (looked_at++ == bounded_splits) break;
+      if (hopeless(split.grid.least_overlapped, split.shares_lines)) continue;
+      const auto planned = std::find_if(splits_.begin(), splits_.end(), [&](const Tried& tried) {
+        return *tried.complete.parallel == split.grid.parallel;
+      });
+      if (planned != splits_.end()) {
+        add(*planned);
+        continue;
+      }
+      Schedule fixed = person_;
+      fixed.parallel = split.grid.parallel;
+      auto tried = plan(fixed);
+      if (!tried) continue;
+      tried->least_overlapped = split.grid.least_overlapped;
+      add(*tried);
+    }
+    return found;
+  }
+
+  /// A climb with two slots for everything that may have them, as algorithm 1 sizes such buffers.
+  void overlap(const Tried& split) {
+    Schedule fixed = person_;
+    fixed.parallel = split.complete.parallel;
+    for (const std::string& tensor : neighbours_.tensors_with_slots()) fixed.slots[tensor] = max_slots;
+    auto begin = plan(fixed);
+    if (!begin) return;
+    begin->least_cycles = begin->least_overlapped = split.least_overlapped;
+    tell_slots(split, *begin);
+    climb(*std::move(begin), true);
+  }
+
   // --- sizes and order -----------------------------------------------------------------------------------------------
 
-  void climb(Tried at) {
+  void climb(Tried at, bool with_slots = false) {
     const auto far = [&] {
       return static_cast<double>(at.cycles()) > near_enough * static_cast<double>(at.least_cycles);
+    };
+    const auto next_to = [&](const Tried& here) {
+      const Reached reached{here.fixed, here.complete};
+      std::vector<std::vector<Schedule>> all = {neighbours_.single_sizes(reached), neighbours_.loop_orders(reached)};
+      if (with_slots) all.push_back(neighbours_.slot_numbers(reached));
+      all.push_back(neighbours_.paired_sizes(reached));
+      return all;
     };
     std::vector<Schedule> seen;  // neighbours planned
     int planned = 0;
     bool moved = true;
     while (moved && far()) {
       moved = false;
-      for (const auto& neighbours : {single_sizes(at), loop_orders(at), paired_sizes(at)}) {
+      for (const auto& neighbours : next_to(at)) {
         std::optional<Tried> better;
         for (const Schedule& fixed : neighbours) {
           if (planned == max_neighbours) break;
@@ -260,99 +368,6 @@ class PlanSearch {
       }
     }
     if (planned > 0) trace_.add(NeighboursPlanned{split_of(at), planned, at.cycles()});
-  }
-
-  [[nodiscard]] std::vector<std::int64_t> sizes_of(const Tried& at) const {
-    std::vector<std::int64_t> sizes;
-    for (const ModelIterator& iterator : model_.iterators) sizes.push_back(at.complete.buffer.at(iterator.name));
-    return sizes;
-  }
-
-  /// Other sizes of an iterator, next to its own: half, double, everything, and the size of even tiles that are one
-  /// more or one fewer.
-  [[nodiscard]] std::vector<std::int64_t> sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const {
-    if (model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) return {};
-    const std::int64_t tiles = ceil_div(range, size);
-    std::set<std::int64_t> others = {size / 2, size * 2, range, ceil_div(range, tiles + 1)};
-    if (tiles > 1) others.insert(ceil_div(range, tiles - 1));
-    std::vector<std::int64_t> found;
-    for (const std::int64_t other : others) {
-      if (other >= 1 && other <= range && other != size) found.push_back(other);
-    }
-    return found;
-  }
-
-  /// Of an iterator of one value nothing is fixed: it would get a loop of its own.
-  void fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (core_ranges(model_, *schedule.parallel)[i] > 1) schedule.buffer[model_.iterators[i].name] = sizes[i];
-    }
-  }
-
-  /// The sizes fixed as well, if they fit.
-  void add_if_fitting(const Tried& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const {
-    const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment);
-    if (std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) > room_) return;
-    Schedule fixed = at.fixed;
-    fixed.parallel = at.complete.parallel;
-    fixed.order = person_.order;
-    fix_sizes(fixed, sizes);
-    found.push_back(std::move(fixed));
-  }
-
-  [[nodiscard]] std::vector<Schedule> single_sizes(const Tried& at) const {
-    const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
-    std::vector<std::int64_t> sizes = sizes_of(at);
-    std::vector<Schedule> found;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::int64_t own = sizes[i];
-      for (const std::int64_t other : sizes_next_to(i, own, ranges[i])) {
-        sizes[i] = other;
-        add_if_fitting(at, sizes, found);
-      }
-      sizes[i] = own;
-    }
-    return found;
-  }
-
-  [[nodiscard]] std::vector<Schedule> paired_sizes(const Tried& at) const {
-    const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
-    std::vector<std::int64_t> sizes = sizes_of(at);
-    std::vector<Schedule> found;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::int64_t longer_before = sizes[i];
-      for (const std::int64_t longer : sizes_next_to(i, longer_before, ranges[i])) {
-        if (longer < longer_before) continue;
-        sizes[i] = longer;
-        for (std::size_t j = 0; j < sizes.size(); ++j) {
-          const std::int64_t shorter_before = sizes[j];
-          if (i == j || shorter_before == 1) continue;
-          for (const std::int64_t shorter : sizes_next_to(j, shorter_before, ranges[j])) {
-            if (shorter > shorter_before) continue;
-            sizes[j] = shorter;
-            add_if_fitting(at, sizes, found);
-          }
-          sizes[j] = shorter_before;
-        }
-      }
-      sizes[i] = longer_before;
-    }
-    return found;
-  }
-
-  [[nodiscard]] std::vector<Schedule> loop_orders(const Tried& at) const {
-    std::vector<Schedule> found;
-    if (person_.order) return found;
-    const std::vector<std::string>& order = *at.complete.order;
-    for (std::size_t l = 0; l + 1 < order.size(); ++l) {
-      Schedule fixed = at.fixed;
-      fixed.parallel = at.complete.parallel;
-      fix_sizes(fixed, sizes_of(at));
-      fixed.order = order;
-      std::swap((*fixed.order)[l], (*fixed.order)[l + 1]);
-      found.push_back(std::move(fixed));
-    }
-    return found;
   }
 
   // --- what is told --------------------------------------------------------------------------------------------------
@@ -388,6 +403,7 @@ class PlanSearch {
 
   void tell_step(const Tried& from, const Tried& to) const {
     if (!trace_.listening()) return;
+    if (from.complete.slots != to.complete.slots) tell_slots(from, to);
     PlanImproved improved{split_of(to), {}, {}, from.cycles(), to.cycles()};
     for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
       const std::string& name = model_.iterators[i].name;
@@ -401,6 +417,17 @@ class PlanSearch {
       }
     }
     trace_.add(std::move(improved));
+  }
+
+  void tell_slots(const Tried& from, const Tried& to) const {
+    if (!trace_.listening()) return;
+    SlotsTried tried{split_of(to), {}, from.cycles(), to.cycles()};
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      const auto slots = to.complete.slots.find(model_.buffers[b].name);
+      const bool moved = model_.buffers[b].kind != ModelBuffer::Kind::intermediate;
+      if (moved && slots != to.complete.slots.end() && slots->second > 1) tried.buffers.emplace_back(b);
+    }
+    trace_.add(std::move(tried));
   }
 
   /// The published plan, and the cost that tells most between it and the best.
@@ -429,11 +456,12 @@ class PlanSearch {
   const Target& target_;
   GroupModel model_;
   GroupTrace trace_;
-  std::int64_t room_;  ///< bytes of LDM for buffers
   PlanBounds bounds_;
+  Neighbours neighbours_;
   std::optional<Tried> published_;        ///< what planner swtvm makes of it
   std::optional<Tried> best_;             ///< of least price
   std::optional<Tried> cheapest_;         ///< of fewest cycles
+  std::vector<Split> grids_;              ///< all splits, those of the least bounds first
   std::vector<Tried> splits_;             ///< one for every split that was planned, best first
   bool narrow_may_be_unaligned_ = false;  ///< transfers of elements narrower than a word: nothing else is left
   bool met_unaligned_ = false;
@@ -450,7 +478,8 @@ Scheduled SearchedPlanner::complete(const std::string& subject, const StageList&
   const auto chosen = PlanSearch(subject, stages, fixed, target, trace).run();
   if (chosen) return complete_chosen(subject, stages, *chosen, target, trace);
   // What no split can hold, the published one cannot: its refusal says what is missing.
-  return run_algorithms(subject, build_group_model(stages), fixed, target, trace);
+  const GroupModel model = build_group_model(stages);
+  return refusing_idle_slots(model, run_algorithms(subject, model, fixed, target, trace));
 }
 
 Schedule SearchedPlanner::choose(const std::string& subject, const StageList& stages, const Target& target,

@@ -6,8 +6,10 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
 #include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/swtvm/read_schedule.h"
 #include "lowering/swtvm/swtvm.h"
 
 namespace stowage {
@@ -154,11 +156,58 @@ std::optional<Decision> fix_places(const GroupModel& model, const std::vector<Ou
   return std::nullopt;
 }
 
+/// What a person or a search wants of slots, looked at before anything is sized.
+std::optional<Decision> check_slots(const GroupModel& model, const std::map<std::string, int>& slots) {
+  for (const auto& [tensor, wanted] : slots) {
+    const auto found = std::find_if(model.buffers.begin(), model.buffers.end(), [&, t = tensor](const ModelBuffer& b) {
+      return b.name == t && b.kind != ModelBuffer::Kind::intermediate;
+    });
+    if (found == model.buffers.end()) return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
+    if (wanted < 1 || wanted > max_slots) {
+      return refuse(
+          fmt::format("slots: {} asks for {} slots; a buffer has one, or two to be moved while something is "
+                      "computed",
+                      tensor, wanted));
+    }
+    const std::string why = why_one_slot(model, static_cast<int>(found - model.buffers.begin()));
+    if (wanted > 1 && !why.empty()) return refuse(fmt::format("slots: {} has one slot, as it {}", tensor, why));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                  const Target& target, TraceSink trace) const {
-  return run_algorithms(subject, build_group_model(stages), fixed, target, trace);
+  const GroupModel model = build_group_model(stages);
+  Scheduled scheduled = run_algorithms(subject, model, fixed, target, trace);
+  return refusing_idle_slots(model, std::move(scheduled));
+}
+
+std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& complete) {
+  std::vector<std::string> idle;
+  const auto read = read_schedule(model, complete);
+  if (std::holds_alternative<Decision>(read)) return idle;
+  const ReadSchedule& schedule = std::get<ReadSchedule>(read);
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    const ModelBuffer& buffer = model.buffers[b];
+    const auto slots = complete.slots.find(buffer.name);
+    if (buffer.kind == ModelBuffer::Kind::intermediate || slots == complete.slots.end() || slots->second == 1) continue;
+    const std::vector<int> path = path_of(model, schedule.order, buffer);
+    const bool moves =
+        std::any_of(path.begin(), path.begin() + schedule.depth[b], [&](int l) { return schedule.loop(l).trips > 1; });
+    if (!moves) idle.push_back(buffer.name);
+  }
+  return idle;
+}
+
+Scheduled refusing_idle_slots(const GroupModel& model, Scheduled scheduled) {
+  const auto* schedule = std::get_if<Schedule>(&scheduled);
+  if (schedule == nullptr) return scheduled;
+  const std::vector<std::string> idle = idle_slots(model, *schedule);
+  if (idle.empty()) return scheduled;
+  return refuse(
+      fmt::format("slots: {} is moved once with these buffer sizes, and needs no second slot for that", idle.front()));
 }
 
 namespace {
@@ -197,7 +246,9 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
 
   std::vector<std::int64_t> fixed_sizes(model.iterators.size(), 0);
   if (auto refused = check_buffers(model, fixed.buffer, ranges, fixed_sizes)) return *refused;
-  const auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace);
+  if (auto refused = check_slots(model, fixed.slots)) return *refused;
+  const std::vector<int> slots = slots_by_buffer(model, fixed.slots);
+  const auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace, slots);
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
   const LdmSizes& sizes = std::get<LdmSizes>(sized);
   for (std::size_t i = 0; i < model.iterators.size(); ++i) schedule.buffer[model.iterators[i].name] = sizes.size[i];
@@ -222,14 +273,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
     const std::vector<int> path = path_of(model, order, buffer);
     schedule.dma[buffer.name] =
         depth[b] == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(depth[b] - 1)])].name;
-    schedule.slots[buffer.name] = 1;
-  }
-  for (const auto& [tensor, slots] : fixed.slots) {
-    if (!schedule.slots.contains(tensor))
-      return refuse(fmt::format("slots: there is no tensor '{}' to transfer", tensor));
-    if (slots != 1) {
-      return refuse(fmt::format("slots: {} asks for {} slots; every buffer has one", tensor, slots));
-    }
+    schedule.slots[buffer.name] = slots[b];
   }
   return schedule;
 }

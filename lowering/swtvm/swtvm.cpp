@@ -21,12 +21,14 @@ std::int64_t total(const std::vector<std::int64_t>& values) {
 class LdmManagement {
  public:
   LdmManagement(const GroupModel& model, const std::vector<std::int64_t>& ranges,
-                const std::vector<std::int64_t>& fixed, const Target& target, const GroupTrace& trace)
+                const std::vector<std::int64_t>& fixed, const Target& target, const GroupTrace& trace,
+                const std::vector<int>& slots)
       : model_(model),
         ranges_(ranges),
         fixed_(fixed),
         target_(target),
-        room_(ldm_for_buffers(model, target)),
+        slots_(slots),
+        room_(ldm_for_buffers(model, target, slots)),
         trace_(trace),
         classes_(model),
         told_(model.iterators.size()) {}
@@ -52,7 +54,9 @@ class LdmManagement {
   }
 
  private:
-  [[nodiscard]] std::int64_t used() const { return total(buffer_bytes(model_, buffer_, target_.ldm.alignment)); }
+  [[nodiscard]] std::int64_t used() const {
+    return total(buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_));
+  }
   [[nodiscard]] bool fits() const { return used() <= room_; }
   [[nodiscard]] const std::string& name(int i) const { return model_.iterators[static_cast<std::size_t>(i)].name; }
   [[nodiscard]] bool is_free(int i) const {
@@ -83,7 +87,7 @@ class LdmManagement {
   }
 
   Decision refusal() const {
-    const auto bytes = buffer_bytes(model_, buffer_, target_.ldm.alignment);
+    const auto bytes = buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_);
     const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
     LdmExceeded exceeded;
     exceeded.with_fixed_sizes = std::any_of(fixed_.begin(), fixed_.end(), [](std::int64_t f) { return f > 0; });
@@ -234,7 +238,8 @@ class LdmManagement {
   const std::vector<std::int64_t>& ranges_;
   const std::vector<std::int64_t>& fixed_;
   const Target& target_;
-  std::int64_t room_;  ///< bytes of LDM for buffers
+  const std::vector<int>& slots_;  ///< by buffer
+  std::int64_t room_;              ///< bytes of LDM for buffers
   const GroupTrace& trace_;
   Classification classes_;
   std::vector<std::optional<IteratorClass>> told_;  ///< by iterator: the class that the trace knows
@@ -246,8 +251,8 @@ class LdmManagement {
 
 std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                             const std::vector<std::int64_t>& fixed, const Target& target,
-                                            const GroupTrace& trace) {
-  return LdmManagement(model, ranges, fixed, target, trace).run();
+                                            const GroupTrace& trace, const std::vector<int>& slots) {
+  return LdmManagement(model, ranges, fixed, target, trace, slots).run();
 }
 
 std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,

@@ -30,10 +30,11 @@ struct LdmSizes {
   std::vector<std::int64_t> size;  ///< by iterator
   std::vector<bool> whole;         ///< by iterator
 };
-/// Algorithm 1. `fixed` holds sizes that a person has set (0: free).
+/// Algorithm 1. `fixed` holds sizes that a person has set (0: free), `slots` those of the buffers (none given: one
+/// each).
 std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                             const std::vector<std::int64_t>& fixed, const Target& target,
-                                            const GroupTrace& trace);
+                                            const GroupTrace& trace, const std::vector<int>& slots = {});
 
 /// An outer loop: an iterator that is not buffered whole.
 struct OuterLoop {

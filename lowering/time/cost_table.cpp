@@ -102,18 +102,20 @@ CostKind kind_of(const CostFormula& formula) {
 }
 
 std::int64_t cycles_of(const CostFormula& formula) {
-  return std::visit(
-      Overloaded{[](const LaunchCost& cost) { return whole_cycles(cost.seconds * cost.clock_hz); },
-                 [](const TransferCost& cost) {
-                   const double startup = static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles;
-                   return whole_cycles(moving_seconds(cost) * cost.clock_hz) + whole_cycles(std::round(startup));
-                 },
-                 [](const ComputeCost& cost) {
-                   return whole_cycles(static_cast<double>(cost.points_of_busiest) *
-                                       static_cast<double>(cost.operations) / cost.operations_per_cycle);
-                 },
-                 [](const FillCost& cost) { return cost.elements_of_busiest / fill_elements_per_cycle; }},
-      formula);
+  return std::visit(Overloaded{[](const LaunchCost& cost) { return whole_cycles(cost.seconds * cost.clock_hz); },
+                               [](const TransferCost& cost) {
+                                 const double startup =
+                                     static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles;
+                                 const std::int64_t all = whole_cycles(moving_seconds(cost) * cost.clock_hz) +
+                                                          whole_cycles(std::round(startup));
+                                 return std::max<std::int64_t>(0, all - cost.hidden_cycles);
+                               },
+                               [](const ComputeCost& cost) {
+                                 return whole_cycles(static_cast<double>(cost.points_of_busiest) *
+                                                     static_cast<double>(cost.operations) / cost.operations_per_cycle);
+                               },
+                               [](const FillCost& cost) { return cost.elements_of_busiest / fill_elements_per_cycle; }},
+                    formula);
 }
 
 std::int64_t bytes_of(const CostFormula& formula) {
@@ -151,9 +153,11 @@ std::string formula_text(const CostFormula& formula) {
           [](const TransferCost& cost) {
             const double seconds = moving_seconds(cost);
             const std::int64_t bytes = bytes_of(cost);
-            return fmt::format("{} bytes / {:.2f} GB/s + {} transfers of the busiest core * {} cycles", bytes,
-                               seconds > 0 ? static_cast<double>(bytes) / seconds / 1e9 : 0.0,
-                               cost.transfers_of_busiest, cost.startup_cycles);
+            std::string text = fmt::format("{} bytes / {:.2f} GB/s + {} transfers of the busiest core * {} cycles",
+                                           bytes, seconds > 0 ? static_cast<double>(bytes) / seconds / 1e9 : 0.0,
+                                           cost.transfers_of_busiest, cost.startup_cycles);
+            if (cost.hidden_cycles > 0) text += fmt::format(" - {} cycles beside computation", cost.hidden_cycles);
+            return text;
           },
           [](const ComputeCost& cost) {
             const bool strided = cost.form != ComputeForm::scalar && !cost.vectors;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every statement of a nest costs, as numbers with their formula: a row for the launch, one for every transfer,
-// computation and fill. Nothing is said here about what overlaps; that is for evaluators of the table, of which the sum
-// is the first (lowering/time/time_model.h).
+// computation and fill. Nothing is said here about what overlaps; that is for evaluators of the table, which say how
+// much of a transfer is hidden (lowering/time/overlap.h) and add up what is left (lowering/time/time_model.h).
 //
 // A transfer's cost is that of all cores, which share the bandwidth; what a core does by itself counts on the core that
 // does most of it.
@@ -43,6 +43,7 @@ struct TransferCost {
   std::int64_t transfers_of_busiest = 0;
   double startup_cycles = 0;
   double clock_hz = 0;
+  std::int64_t hidden_cycles = 0;  ///< of these, that pass while something is computed
 };
 
 /// The operations of the core that has most points, at the rate of the emitted inner loop.
@@ -82,7 +83,8 @@ CostKind kind_of(const CostFormula& formula);
 /// "launch", "dma get", "compute", "fill", "dma put".
 std::string_view name_of(CostKind kind);
 
-/// Whole cycles, rounded up; at most 2^50 for each part, so that they may be added up without overflow.
+/// Whole cycles, rounded up; at most 2^50 for each part, so that they may be added up without overflow. Of a transfer
+/// those that are not hidden.
 std::int64_t cycles_of(const CostFormula& formula);
 
 /// Of all cores; 0 for what moves none.

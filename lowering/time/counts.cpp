@@ -20,6 +20,8 @@
 #include "core/check.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
+#include "lowering/time/dma_totals.h"
+#include "lowering/time/lookahead.h"
 
 namespace stowage {
 namespace {
@@ -282,18 +284,9 @@ std::int64_t elements_inside(const Extents& box) {
                          [](std::int64_t n, std::int64_t extent) { return n * std::max<std::int64_t>(0, extent); });
 }
 
-/// Adds what each of so many cores moves.
-void add(DmaTotals& sum, const DmaTotals& each, std::int64_t cores) {
-  sum.transfers += each.transfers * cores;
-  sum.operations += each.operations * cores;
-  sum.bytes += each.bytes * cores;
-  for (const auto& [block, n] : each.operations_by_block) sum.operations_by_block[block] += n * cores;
-  for (const auto& [block, n] : each.bytes_by_block) sum.bytes_by_block[block] += n * cores;
-}
-
 class NestCounter {
  public:
-  explicit NestCounter(const LoopNest& nest) : nest_(nest) {
+  NestCounter(const LoopNest& nest, const std::map<int, int>& first_of) : nest_(nest), first_of_(first_of) {
     for (const CoreAxis& axis : nest.core_grid) core_variables_.insert(axis.variable.index());
     for (std::int64_t core = 0; core < nest.cores_used(); ++core) core_values_.push_back(values_of_core(nest, core));
     bytes_of_core_.resize(core_values_.size(), 0);
@@ -305,6 +298,7 @@ class NestCounter {
       if (const auto* compute = std::get_if<Compute>(&statement.node)) count(statement.id, *compute, enclosing);
       if (const auto* fill = std::get_if<Fill>(&statement.node)) count(statement.id, *fill, enclosing);
     });
+    for (const auto& [all, first] : first_of_) take_off(all, first);
     const auto busiest = static_cast<std::size_t>(
         std::distance(bytes_of_core_.begin(), std::max_element(bytes_of_core_.begin(), bytes_of_core_.end())));
     for (auto& [statement, of_core] : dma_of_core_) counts_.dma_of_busiest_core[statement] = *of_core[busiest];
@@ -345,6 +339,21 @@ class NestCounter {
     }
     DmaTotals& total = counts_.dma[statement];
     for (const auto& [factors, result] : results) add(total, *result.totals, result.cores);
+  }
+
+  /// The first trip's transfer is another statement's.
+  void take_off(int statement, int first) {
+    DmaTotals& total = counts_.dma.at(statement);
+    total = difference(total, counts_.dma.at(first));
+    std::map<std::pair<const DmaTotals*, const DmaTotals*>, std::shared_ptr<const DmaTotals>> known;
+    auto& of_core = dma_of_core_.at(statement);
+    for (std::size_t core = 0; core < of_core.size(); ++core) {
+      const auto& of_first = dma_of_core_.at(first)[core];
+      auto& left = known[{of_core[core].get(), of_first.get()}];
+      if (!left) left = std::make_shared<const DmaTotals>(difference(*of_core[core], *of_first));
+      of_core[core] = left;
+      bytes_of_core_[core] -= of_first->bytes;
+    }
   }
 
   /// What a team gets leaves main memory once; its first core is the one that asks for it.
@@ -414,6 +423,7 @@ class NestCounter {
   }
 
   const LoopNest& nest_;
+  const std::map<int, int> first_of_;  ///< gets of all trips → of the first one, which is not theirs
   VarSet core_variables_;
   std::vector<std::vector<std::int64_t>> core_values_;  ///< by core, by variable
   NestCounts counts_;
@@ -430,18 +440,11 @@ DmaShape shape_of(const LoopNest& nest, const Dma& dma) {
                    nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].strides);
 }
 
-NestCounts predict_counts(const LoopNest& nest) { return NestCounter(nest).run(); }
-
-DmaTotals dma_totals(const NestCounts& counts) {
-  DmaTotals sum;
-  for (const auto& [statement, totals] : counts.dma) {
-    sum.transfers += totals.transfers;
-    sum.operations += totals.operations;
-    sum.bytes += totals.bytes;
-    for (const auto& [block, operations] : totals.operations_by_block) sum.operations_by_block[block] += operations;
-    for (const auto& [block, bytes] : totals.bytes_by_block) sum.bytes_by_block[block] += bytes;
-  }
-  return sum;
+NestCounts predict_counts(const LoopNest& nest) {
+  const auto has_slots = [](const Buffer& buffer) { return buffer.slots > 1; };
+  if (std::none_of(nest.buffers.begin(), nest.buffers.end(), has_slots)) return NestCounter(nest, {}).run();
+  const WithoutLookahead counted = without_lookahead(nest);
+  return NestCounter(counted.nest, counted.first_of).run();
 }
 
 }  // namespace stowage

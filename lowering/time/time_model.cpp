@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "lowering/time/overlap.h"
+
 namespace stowage {
 namespace {
 
@@ -18,6 +20,7 @@ void join(CostFormula& term, const CostFormula& cost) {
     const auto& more = std::get<TransferCost>(cost);
     transfers->moved.insert(transfers->moved.end(), more.moved.begin(), more.moved.end());
     transfers->transfers_of_busiest += more.transfers_of_busiest;
+    transfers->hidden_cycles += more.hidden_cycles;
   }
   if (auto* fills = std::get_if<FillCost>(&term)) {
     fills->elements_of_busiest += std::get<FillCost>(cost).elements_of_busiest;
@@ -28,7 +31,7 @@ void join(CostFormula& term, const CostFormula& cost) {
 
 TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target) {
   TimeEstimate estimate;
-  for (Cost& cost : cost_table(nest, counts, target)) {
+  for (Cost& cost : overlapped_costs(nest, counts, target)) {
     if (!estimate.terms.empty() && joins(estimate.terms.back().cost, cost.formula)) {
       join(estimate.terms.back().cost, cost.formula);
     } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first evaluator of a nest's costs: their sum, in closed form, nothing overlapping.
+// The time of a nest in closed form: the sum of its costs, of transfers what computation does not hide
+// (lowering/time/overlap.h).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct TimeEstimate {
   double seconds = 0;
 };
 
-/// The sum of a nest's costs. They are in TimeEstimate::terms in the order of the table.
+/// The sum of a nest's costs, without what is hidden of transfers. They are in TimeEstimate::terms in the order of the
+/// table.
 TimeEstimate estimate_time(const LoopNest& nest, const NestCounts& counts, const Target& target);
 
 /// Whether two terms tell the same of two plans: of computations, the same part of a stage of the same name.

@@ -51,6 +51,8 @@ struct Content {
   std::optional<std::size_t> sums_in;  ///< variable of the outermost loop of a sum
   const Fill* start = nullptr;         ///< of the whole buffer
   Position start_at;
+  std::optional<IndexExpr> slot;  ///< of several: the one that it is used in, by its first use
+  Position slot_at;               ///< where that is
 };
 
 /// Whether intervals cover 0 … extent - 1, each element once.
@@ -84,18 +86,17 @@ class ResultsCheck {
       : nest_(nest), target_(target), prover_(nest), contents_(nest.buffers.size()) {}
 
   Broken run() {
-    for (const Buffer& buffer : nest_.buffers) {
-      if (buffer.slots != 1) return fmt::format("one-slot: buffer {} has {} slots", buffer.name, buffer.slots);
-    }
-    if (const Stmt* use = first_use_of_slots(nest_)) {
-      return broken_rule(nest_, "one-slot", *use, "a buffer is used at its own origin alone");
-    }
     if (const Stmt* transfer = first_of_team(nest_)) {
       return broken_rule(nest_, "own-ldm", *transfer, "what a core loads goes to its own LDM alone");
     }
     Broken broken;
     visit_statements(nest_.body, [&](const Stmt& s) {
-      if (const auto* compute = std::get_if<Compute>(&s.node)) add_counted(*compute);
+      if (const auto* compute = std::get_if<Compute>(&s.node)) {
+        add_counted(*compute);
+        made_.insert(compute->output_buffer);
+      }
+      const auto* dma = std::get_if<Dma>(&s.node);
+      if (dma != nullptr && dma->direction == DmaDirection::get) loaded_.insert(dma->buffer);
     });
     visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
       if (!broken) broken = statement(s, around);
@@ -109,13 +110,15 @@ class ResultsCheck {
 
   Broken statement(const Stmt& s, const Enclosing& around) {
     if (auto broken = element_values(s, around)) return broken;
+    if (auto broken = slots(s, around)) return broken;
     if (const auto* loop = std::get_if<Loop>(&s.node)) {
       prover_.enter(*loop, around);
     } else if (const auto* dma = std::get_if<Dma>(&s.node)) {
       transfers_[s.id] = dma;
       return dma->direction == DmaDirection::put ? read(s, dma->buffer, around) : write(s, dma->buffer, around);
     } else if (const auto* wait = std::get_if<Wait>(&s.node)) {
-      content(transfers_.at(wait->dma)->buffer).there = true;
+      const BufferUse& awaited = wait->slot ? *wait->slot : transfers_.at(wait->dma)->buffer;
+      content(awaited.buffer).there = true;
     } else if (const auto* fill = std::get_if<Fill>(&s.node)) {
       return filling(s, *fill, around);
     } else if (const auto* compute = std::get_if<Compute>(&s.node)) {
@@ -126,8 +129,57 @@ class ResultsCheck {
     return std::nullopt;
   }
 
+  /// Of a buffer of several slots that is loaded verify() has followed what is in every one of them. One that holds
+  /// results is used in one slot at a time: then a trip sees one buffer, as if it were the only slot.
+  Broken slots(const Stmt& s, const Enclosing& around) {
+    if (std::holds_alternative<Wait>(s.node)) {
+      const auto& wait = std::get<Wait>(s.node);
+      if (!wait.slot || buffer(wait.slot->buffer).slots > 1) return std::nullopt;
+      return broken_rule(nest_, "one-slot", s, "a buffer of one slot is awaited by its transfers");
+    }
+    Broken broken;
+    visit_uses(s, [&](const BufferUse& use) {
+      const bool loads = is_loaded(use.buffer);
+      if (broken || (use.is_plain() && buffer(use.buffer).slots == 1)) return;
+      if (buffer(use.buffer).slots == 1) {
+        broken = broken_rule(nest_, "one-slot", s, "a buffer of one slot is used at its own origin alone");
+      } else if (!loads && !use.origin.empty()) {
+        broken = broken_rule(
+            nest_, "same-slot", s,
+            fmt::format("buffer {} holds results and is used at another origin than its own", buffer(use.buffer).name));
+      } else if (!loads) {
+        broken = same_slot(s, use, around);
+      }
+    });
+    return broken;
+  }
+
+  /// All uses name the same slot, and that stays while a result is made.
+  Broken same_slot(const Stmt& s, const BufferUse& use, const Enclosing& around) {
+    Content& c = content(use.buffer);
+    const IndexExpr slot = around.expression(use.slot).expr;
+    if (!c.slot) {
+      c.slot = slot;
+      c.slot_at = position_of(around);
+    }
+    std::set<std::size_t> trips;
+    for (const std::size_t loop : c.slot_at.loops) trips.insert(loop);
+    bool stays = *c.slot == slot;
+    for (const VarId v : variables_of(slot)) {
+      stays = stays && (nest_.variables[v.index()].kind == NestVariable::Kind::core || trips.contains(v.index()));
+    }
+    if (stays && is_around(c.slot_at, position_of(around))) return std::nullopt;
+    return broken_rule(nest_, "same-slot", s,
+                       fmt::format("buffer {} holds results and is used in several slots", buffer(use.buffer).name));
+  }
+
+  [[nodiscard]] bool is_loaded(int index) const { return loaded_.contains(index) && !made_.contains(index); }
+
   Broken write(const Stmt& s, int index, const Enclosing& around) {
     Content& c = content(index);
+    if (c.writer != nullptr && buffer(index).slots > 1 && is_loaded(index)) {
+      return std::nullopt;  // another get of a buffer whose slots verify() has followed
+    }
     if (c.writer != nullptr) {
       return broken_rule(
           nest_, "one-writer", s,
@@ -147,6 +199,7 @@ class ResultsCheck {
     const Position here = position_of(around);
     const bool inside_sum = is_inside_sum(c, here);
     if (c.writer != nullptr && !inside_sum && is_around(c.begins, here)) return std::nullopt;
+    if (c.writer != nullptr && buffer(index).slots > 1 && is_loaded(index)) return std::nullopt;
     return broken_rule(nest_, "read-after-writer", s,
                        fmt::format("buffer {} is read {}", buffer(index).name,
                                    c.writer == nullptr ? "before the statement that gives it its contents"
@@ -362,7 +415,9 @@ class ResultsCheck {
   Prover prover_;
   std::vector<Content> contents_;  ///< by buffer
   std::map<int, const Dma*> transfers_;
-  ValueBounds counted_;  ///< of buffers whose values stages count with
+  std::set<int> loaded_;  ///< buffers that gets fill
+  std::set<int> made_;    ///< buffers that computations write
+  ValueBounds counted_;   ///< of buffers whose values stages count with
 };
 
 }  // namespace

@@ -153,7 +153,9 @@ TEST_CASE("an edited step of a plan is refused with its reason", "[damaged]") {
   says("is not complete", [&](Json& file) { step(file, last)["schedule"].erase("order"); });
   says("there is no iterator", [&](Json& file) { step(file, last)["schedule"]["buffer"]["nothing"] = 1; });
   says("not those that are transferred", [&](Json& file) { step(file, last)["schedule"]["dma"]["nothing"] = ""; });
-  says("a buffer has one slot", [&](Json& file) { step(file, last)["schedule"]["slots"].front() = 2; });
+  says("and 2 are the most", [&](Json& file) { step(file, last)["schedule"]["slots"].front() = 3; });
+  says("its transfers do not stand where the schedule says",
+       [&](Json& file) { step(file, last)["schedule"]["slots"].front() = 2; });
   says("cannot be cut into", [&](Json& file) {
     for (Json& split : step(file, last)["schedule"]["parallel"]) split["parts"] = 4096;
   });

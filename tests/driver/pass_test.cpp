@@ -127,7 +127,7 @@ TEST_CASE("mistakes in a pass's name, text or nest say where and what to do") {
         "error: NAME: there is no 'clip-and-pat', did you mean 'clip-and-pad'? [usage]\nsee 'stowage pass --help'\n");
   const ToolRun builder = run_stowage({"pass", "build", built});
   CHECK(builder.code == 2);
-  CHECK(builder.err.find("known are: clip-and-pad, choose-forms, dma-units") != std::string::npos);
+  CHECK(builder.err.find("known are: clip-and-pad, double-buffer, choose-forms, dma-units") != std::string::npos);
   const ToolRun missing = run_stowage({"pass", "choose-forms", "no.nest"});
   CHECK(missing.code == 1);
   CHECK(missing.err.find("no.nest: error: ") == 0);
@@ -284,7 +284,7 @@ TEST_CASE("a damaged nest is a diagnostic or a sound nest for every pass, never 
   const std::uint64_t seed = number_from("STOWAGE_SEED", 1);
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 400);
   std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
-  const std::vector<std::string> passes = {"clip-and-pad", "choose-forms", "dma-units"};
+  const std::vector<std::string> passes = {"clip-and-pad", "double-buffer", "choose-forms", "dma-units"};
   std::map<int, int> codes;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     std::string text = texts[random() % texts.size()];

@@ -159,8 +159,10 @@ TEST_CASE("DMA that was put by hand into the line of another statement is named 
   const Workplace here;
   compile_network("vector");
   const fs::path kernel = vector_kernel();
-  // The line of the computation stays as it is, and waits.
-  replace_in_file(kernel, "\nstruct ", "\n#define for dma_wait(&ldm->reply_v1, 1); for\nstruct ");
+  // The line of the computation stays as it is, and loads.
+  replace_in_file(kernel, "\nstruct ",
+                  "\n#define for ldm->reply_v1 = 0; athread_get(PE_MODE, t_v1, ldm->t_v1_ldm, 4, "
+                  "(void *)&ldm->reply_v1, 0, 0, 0); dma_wait(&ldm->reply_v1, 1); for\nstruct ");
   for (const std::string level : {"count", "check"}) {
     const ToolRun run = run_stowage({"run", "vector", "--changed-sources", "--level", level});
     INFO(run.err);

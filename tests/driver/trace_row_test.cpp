@@ -97,6 +97,8 @@ std::vector<TraceEvent> examples() {
       SplitsLeftOut{SplitsLeftOut::Why::too_slow, 2, 900},
       NeighboursPlanned{{}, 12, 900},
       PlanImproved{split, {{y, 64, 128}}, {ko, {x, false}}, 1000, 900},
+      SlotsTried{split, {a, c}, 1000, 800},
+      SlotsTried{split, {}, 1000, 1200},
       PlanChosen{split, 900, true, std::nullopt},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "dma get", true, 100}},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "", false, 0}},

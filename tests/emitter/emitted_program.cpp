@@ -101,7 +101,7 @@ Program program_of(const std::string& name, StageList stages, const Target& targ
 }
 
 Program program_of(const std::string& name, std::vector<StageList> lists, const Target& target,
-                   std::vector<std::size_t>& refused) {
+                   std::vector<std::size_t>& refused, const std::vector<Schedule>& fixed) {
   Program program;
   program.target = target;
   program.fusion = "none";
@@ -109,13 +109,14 @@ Program program_of(const std::string& name, std::vector<StageList> lists, const 
   GraphBuilder builder(name);
   for (std::size_t i = 0; i < lists.size(); ++i) {
     const std::string group = fmt::format("{}_{}", name, i);
-    if (std::holds_alternative<Decision>(plan_group(group, lists[i], {}, SwtvmPlanner(), target, {}))) {
+    const Schedule schedule = fixed.empty() ? Schedule() : fixed[i];
+    if (std::holds_alternative<Decision>(plan_group(group, lists[i], schedule, SwtvmPlanner(), target, {}))) {
       refused.push_back(i);
       continue;
     }
     ProgramStep step;
     step.group = add_group(builder, group, lists[i]);
-    step.work = launch_of(std::get<Plan>(plan_group(group, lists[i], {}, SwtvmPlanner(), target, {})));
+    step.work = launch_of(std::get<Plan>(plan_group(group, lists[i], schedule, SwtvmPlanner(), target, {})));
     program.fused.groups.push_back(step.group);
     program.steps.push_back(std::move(step));
   }
@@ -235,10 +236,7 @@ StubRun compile_and_run(const Program& program, const EmittedProgram& emitted, c
     const auto found = origin.find({file, line});
     if (found == origin.end()) continue;  // the parameter struct
     const int step = found->second.step;
-    const Stmt* stmt =
-        find_statement(program.steps[static_cast<std::size_t>(step)].plan()->nest, found->second.statement);
-    const auto* wait = std::get_if<Wait>(&stmt->node);
-    DmaTotals& sum = run.counts[{step, wait != nullptr ? wait->dma : stmt->id}];
+    DmaTotals& sum = run.counts[{step, found->second.statement}];
     sum.transfers += totals.transfers;
     sum.operations += totals.operations;
     sum.bytes += totals.bytes;

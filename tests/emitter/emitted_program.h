@@ -20,9 +20,10 @@ void write_bytes(const std::filesystem::path& path, const void* bytes, std::size
 /// the graph's. `fixed` may fix any part of the schedule.
 Program program_of(const std::string& name, StageList stages, const Target& target, const Schedule& fixed = {});
 /// Stage lists as one step each, planned by swtvm; those that do not fit the target's LDM are left out and named in
-/// `refused`. Every list has inputs and an output of its own, which are the network's.
+/// `refused`. Every list has inputs and an output of its own, which are the network's. `fixed` may fix parts of their
+/// schedules.
 Program program_of(const std::string& name, std::vector<StageList> lists, const Target& target,
-                   std::vector<std::size_t>& refused);
+                   std::vector<std::size_t>& refused, const std::vector<Schedule>& fixed = {});
 /// A graph's operators as one step each, planned by swtvm; views become steps without a plan.
 Program program_of(Graph graph, const Target& target);
 /// The same with a nest that is there already.

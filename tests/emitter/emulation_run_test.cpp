@@ -65,9 +65,10 @@ TEST_CASE("a good program runs at every level, with gcc and clang, with and with
         REQUIRE(get != nullptr);
         CHECK(get->operations == test::cores);
         CHECK(get->bytes == test::cores * 128);
-        CHECK(find(result, 0, test::line_of_wait)->waits == test::cores);
+        CHECK(get->transfers == test::cores);
+        CHECK(find(result, 0, test::line_of_wait) == nullptr);
         CHECK(find(result, 0, test::line_of_put)->operations == test::cores);
-        CHECK(find(result, 0, test::line_of_wait_put)->waits == test::cores);
+        CHECK(find(result, 0, test::line_of_put)->transfers == test::cores);
         CHECK(result.ldm_peak_bytes == std::vector<std::int64_t>{2 * 128});
       }
     }
@@ -85,13 +86,27 @@ TEST_CASE("counts are kept for every launch of a shared kernel") {
   CHECK(result.parameter_fetches == 3 * test::cores);
 }
 
-TEST_CASE("a wait for nothing is not a transfer") {
+TEST_CASE("a transfer is what was begun since its reply word was zeroed, and a wait for nothing is none") {
   KernelText kernel;
   kernel.after_get = "dma_wait(&ldm->r1, (ldm->r1 = 0)); dma_wait(&ldm->r0, 1); ldm->r0 = 0;";
   kernel.wait = "dma_wait(&ldm->r0, 0);";
   const EmulationRun result = run(doubling_job(kernel, EmulationLevel::check));
-  const LineCount* wait = find(result, 0, test::line_of_wait);
-  CHECK((wait == nullptr || wait->waits == 0));
+  CHECK(find(result, 0, test::line_of_wait) == nullptr);
+  CHECK(find(result, 0, test::line_of_get)->transfers == test::cores);
+  // Two operations of one reply word are one transfer; zeroed in between they are two.
+  for (const bool apart : {false, true}) {
+    for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
+      KernelText halves;
+      halves.get = std::string("for (int h = 0; h < 2; h++) { ") +
+                   (apart ? "if (h == 1) { dma_wait(&ldm->r0, 1); ldm->r0 = 0; } " : "") +
+                   "athread_get(PE_MODE, x + 16 * h, &ldm->a[16 * h], 64, (void *)&ldm->r0, 0, 0, 0); }";
+      halves.wait = apart ? "dma_wait(&ldm->r0, 1);" : "dma_wait(&ldm->r0, 2);";
+      const EmulationRun counted = run(doubling_job(halves, level));
+      check_doubled(counted.results.at(0));
+      CHECK(find(counted, 0, test::line_of_get)->operations == 2 * test::cores);
+      CHECK(find(counted, 0, test::line_of_get)->transfers == (apart ? 2 : 1) * test::cores);
+    }
+  }
 }
 
 TEST_CASE("strided operations move blocks between gaps") {

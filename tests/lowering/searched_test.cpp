@@ -10,6 +10,7 @@
 
 #include "core/temporary_folder.h"
 #include "lowering/interpret/interpret.h"
+#include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/planner.h"
 #include "lowering/nest/plan.h"
@@ -17,6 +18,7 @@
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
 #include "lowering/search/core_grids.h"
+#include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/verify/verify.h"
 #include "tests/fusion/random_net.h"
 #include "tests/fusion/random_partition.h"
@@ -73,6 +75,16 @@ Plan plan_over(const StageList& stages, const CoreGrid& grid, const Target& targ
   return plan_of(stages, swtvm(), target, fixed);
 }
 
+/// What the schedule takes with two slots for everything that moves in it, where these fit.
+std::int64_t overlapped_cycles(const StageList& stages, const Schedule& schedule, const Target& target) {
+  Schedule fixed = schedule;
+  for (auto& [tensor, slots] : fixed.slots) slots = 2;
+  for (const std::string& tensor : idle_slots(build_group_model(stages), fixed)) fixed.slots[tensor] = 1;
+  const Planned planned = plan_group("group", stages, fixed, swtvm(), target, {});
+  const auto* plan = std::get_if<Plan>(&planned);
+  return plan == nullptr ? std::numeric_limits<std::int64_t>::max() : plan->time.cycles;
+}
+
 double largest_magnitude(const Tensor& tensor) {
   double largest = 1;
   for (std::int64_t i = 0; i < tensor.size(); ++i) largest = std::max(largest, std::abs(tensor.as_double(i)));
@@ -110,6 +122,7 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
   int better = 0;
   int bounded = 0;
   int tight = 0;
+  int overlapped = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1");
     RandomPartition random(static_cast<unsigned>(seed + round));
@@ -148,16 +161,21 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
           if (draw > 1 && size > 1 && random_grid() % 2 == 0)
             fixed.buffer[iterator] = 1 + static_cast<std::int64_t>(random_grid()) % size;
         }
+        for (const auto& [tensor, slots] : plan.schedule.slots) {
+          if (draw > 3 && slots > 1) fixed.slots[tensor] = 2;
+        }
         const Planned drawn = draw == 0 ? Planned(plan) : plan_group(group.name, stages, fixed, swtvm(), target, {});
         const auto* held = std::get_if<Plan>(&drawn);
         if (held == nullptr) continue;
         const auto read = read_schedule(model, held->schedule);
-        const std::int64_t least = bounds.least_cycles(std::get<ReadSchedule>(read));
+        const std::int64_t least =
+            bounds.least_cycles(std::get<ReadSchedule>(read), slots_by_buffer(model, held->schedule.slots));
         std::string terms;
         for (const TimeTerm& term : held->time.terms)
           terms += name_of(term.cost) + ": " + formula_text(term.cost) + "\n";
         INFO(terms << to_text(held->nest));
         REQUIRE(least <= held->time.cycles);
+        overlapped += first_use_of_slots(held->nest) != nullptr ? 1 : 0;
         tight += 2 * least > held->time.cycles ? 1 : 0;
         ++bounded;
       }
@@ -176,6 +194,10 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
           terms += name_of(term.cost) + ": " + formula_text(term.cost) + "\n";
         INFO(terms);
         REQUIRE(grid.least_cycles <= held->time.cycles);
+        REQUIRE(grid.least_overlapped <= grid.least_cycles);
+      }
+      for (const CoreGrid& grid : bounds.grids()) {
+        if (grid.parallel == *plan.schedule.parallel) REQUIRE(grid.least_overlapped <= plan.time.cycles);
       }
       better += plan.time.cycles < before.time.cycles ? 1 : 0;
     }
@@ -183,6 +205,7 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
   INFO(planned << " planned, " << better << " of them better; " << tight << " of " << bounded
                << " bounds more than half of the plan");
   CHECK(2 * tight > bounded);
+  CHECK(overlapped > 50);
   CHECK(planned > 100);
   CHECK(better > planned / 4);
 }
@@ -198,6 +221,7 @@ TEST_CASE("no plan costs less than the bound of its split, and none of the split
       for (const CoreGrid& grid : grids) {
         const Plan plan = plan_over(stages, grid, target);
         CHECK(grid.least_cycles <= plan.time.cycles);
+        CHECK(grid.least_overlapped <= overlapped_cycles(stages, plan.schedule, target));
         least = std::min(least, plan.time.cycles);
       }
       CHECK(std::is_sorted(grids.begin(), grids.end(),

@@ -177,8 +177,24 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
       "one element of every other iterator beside the fixed sizes needs 4104 KiB of LDM, the target has 63.96 KiB (64 "
       "KiB - 40 bytes for parameters); the binding buffer is B with 4096 KiB ([1024 x 1024] elements)");
   CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.slots = {{"B", 3}};
+                })) == "slots: B asks for 3 slots; a buffer has one, or two to be moved while something is computed");
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.slots = {{"D", 2}};
+                })) == "slots: there is no tensor 'D' to transfer");
+  // Slots that fill the LDM: the sizes that are fixed have room for one only.
+  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
+                  s.buffer = {{"y", 128}, {"k", 64}};
                   s.slots = {{"B", 2}};
-                })) == "slots: B asks for 2 slots; every buffer has one");
+                })) ==
+        "one element of every other iterator beside the fixed sizes needs 64.75 KiB of LDM, the target has 63.95 KiB (64 "
+        "KiB - 48 bytes for parameters); the binding buffer is B with 64 KiB ([64 x 128] elements)");
+  // A tensor that moves once has nothing to be moved beside.
+  CHECK(refusal(matmul_stages(1, 16, 16), one_core(), [] {
+          Schedule once;
+          once.slots = {{"B", 2}};
+          return once;
+        }()) == "slots: B is moved once with these buffer sizes, and needs no second slot for that");
 }
 
 TEST_CASE("all ones that do not fit refuse the group and name the binding buffer") {

@@ -382,6 +382,14 @@ static void take_off(struct swemu_core* core, struct swemu_flight* f) {
   }
 }
 
+/* The first operation since the reply word was zeroed begins a transfer. */
+static inline int begins_transfer(const struct swemu_core* core, const struct swemu_flight* f) {
+  if (*f->reply != 0) return 0;
+  for (int i = 0; i < core->flight_count; ++i)
+    if (core->flights[i].reply == f->reply) return 0;
+  return 1;
+}
+
 static inline int issue(struct swemu_flight* f, int mode, int mask) {
   struct swemu_core* core = swemu_core;
   f->done = f->shared = 0;
@@ -395,6 +403,7 @@ static inline int issue(struct swemu_flight* f, int mode, int mask) {
     struct swemu_count* count = count_of(f->site);
     ++count->operations;
     count->bytes += f->length;
+    count->transfers += begins_transfer(core, f);
   }
   if (checked()) {
     arrive_at_random(core);
@@ -458,7 +467,6 @@ static int settle(struct swemu_core* core, const volatile unsigned* reply) {
 void swemu_wait(struct swemu_site* site, volatile unsigned* reply, int count) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "dma_wait on the management core");
-  if (count > 0) ++count_of(site)->waits;
   arrive_at_random(core);
   const int settled = settle(core, reply);
   const int value = (int)*reply;

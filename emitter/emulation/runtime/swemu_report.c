@@ -145,12 +145,12 @@ void swemu_end_launch(struct swemu_worker* workers, int worker_count) {
       struct swemu_count* count = &workers[w].counts[id];
       sum.operations += count->operations;
       sum.bytes += count->bytes;
-      sum.waits += count->waits;
+      sum.transfers += count->transfers;
       *count = (struct swemu_count){0, 0, 0};
     }
-    if (sum.operations || sum.waits)
+    if (sum.operations)
       print_count("count %" PRId64 " %d %" PRId64 " %" PRId64 " %" PRId64 " %s\n", swemu_run.launch, sites[id]->line,
-                  sum.operations, sum.bytes, sum.waits, sites[id]->file);
+                  sum.operations, sum.bytes, sum.transfers, sites[id]->file);
   }
 }
 

@@ -64,7 +64,7 @@ struct swemu_core {
 };
 
 struct swemu_count {
-  int64_t operations, bytes, waits;
+  int64_t operations, bytes, transfers;
 };
 
 struct swemu_worker {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/ir/trip_chain.h"
+
+#include <algorithm>
+
+namespace stowage {
+
+bool TripChain::has(VarId variable) const {
+  return std::any_of(loops.begin(), loops.end(), [&](const Loop& loop) { return loop.variable == variable; });
+}
+
+std::int64_t TripChain::trips_inside(std::size_t position) const {
+  std::int64_t trips = 1;
+  for (std::size_t l = position + 1; l < loops.size(); ++l) trips *= loops[l].extent.constant();
+  return trips;
+}
+
+IndexExpr TripChain::trip() const {
+  IndexExpr number;
+  for (std::size_t l = 0; l < loops.size(); ++l) number += IndexExpr(loops[l].variable) * trips_inside(l);
+  return number;
+}
+
+IndexExpr TripChain::trips() const { return loops.front().extent * trips_inside(0); }
+
+IndexExpr TripChain::slot(std::int64_t slots, std::int64_t ahead) const {
+  IndexExpr number = ahead;
+  for (std::size_t l = 0; l < loops.size(); ++l) number += IndexExpr(loops[l].variable) * (trips_inside(l) % slots);
+  return remainder(number, slots);
+}
+
+std::map<VarId, IndexExpr> TripChain::next() const {
+  std::map<VarId, IndexExpr> next;
+  IndexExpr carry = 1;
+  for (std::size_t l = loops.size(); l-- > 0;) {
+    const Loop& loop = loops[l];
+    const IndexExpr number = IndexExpr(loop.variable) + carry;
+    if (l == 0) {
+      next[loop.variable] = number;
+    } else if (loop.extent.constant() == 1) {
+      next[loop.variable] = 0;
+    } else {
+      next[loop.variable] = remainder(number, loop.extent.constant());
+      carry = floor_div(number, loop.extent.constant());
+    }
+  }
+  return next;
+}
+
+}  // namespace stowage

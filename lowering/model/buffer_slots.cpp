@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/model/buffer_slots.h"
+
+#include <optional>
+
+namespace stowage {
+
+std::vector<int> slots_by_buffer(const GroupModel& model, const std::map<std::string, int>& of_tensors) {
+  std::vector<int> slots(model.buffers.size(), 1);
+  for (std::size_t b = 0; b < slots.size(); ++b) {
+    if (model.buffers[b].kind == ModelBuffer::Kind::intermediate) continue;
+    const auto found = of_tensors.find(model.buffers[b].name);
+    if (found == of_tensors.end()) continue;
+    for (std::optional<int> over = static_cast<int>(b); over;
+         over = model.buffers[static_cast<std::size_t>(*over)].shares_with) {
+      slots[static_cast<std::size_t>(*over)] = found->second;
+    }
+  }
+  return slots;
+}
+
+std::string why_one_slot(const GroupModel& model, int buffer) {
+  const ModelBuffer& wanted = model.buffers[static_cast<std::size_t>(buffer)];
+  if (wanted.gathered) return "is loaded from where values say that are loaded with it";
+  for (std::size_t s = 0; s < model.list->stages.size(); ++s) {
+    for (const Access& access : model.list->stages[s].reads) {
+      for (const IndexExpr& e : access.index) {
+        for (const int read : tensor_values_of(e)) {
+          const auto found = model.buffer_of_read.find({static_cast<int>(s), read});
+          if (found != model.buffer_of_read.end() && found->second == buffer)
+            return "says where another tensor is loaded from";
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace stowage

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers of several slots are moved while something else is computed.
+//
+// Of an input, the first trip's box is loaded before the loops, and every trip starts to load the next one's into the
+// next slot before it waits for its own. Of an output, a trip's result is stored while the next trips compute into
+// other slots; before a slot is written again its store is awaited, and behind the loops those that are left.
+//
+// Trips are counted along all loops around the transfer whose trip counts are known, so that the last trip of an inner
+// loop loads what the first one of the next outer trip needs. Where that would make the verifier follow too many trips,
+// the outer loops are left out: then each entry of the others begins with a load that nothing hides.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "lowering/ir/rewrite.h"
+#include "lowering/nest/overlap_sites.h"
+#include "lowering/nest/passes.h"
+
+namespace stowage {
+namespace {
+
+std::size_t index(int number) { return static_cast<std::size_t>(number); }
+
+/// Without the fills that move behind waits, and the guards that nothing else stood in.
+Block without_moved_fills(const LoopNest& nest, const Overlap& overlap) {
+  std::set<int> gone;
+  for (const auto& [buffer, load] : overlap.loads) gone.insert(load.fills.begin(), load.fills.end());
+  if (gone.empty()) return nest.body;
+  return rewritten(nest.body, [&](const Stmt& s) -> Replacement {
+    const auto* guard = std::get_if<Guard>(&s.node);
+    if (gone.contains(s.id) || (guard != nullptr && guard->body.empty())) return Block{};
+    return std::nullopt;
+  });
+}
+
+class DoubleBuffer final : public NestRewriter {
+ public:
+  DoubleBuffer(LoopNest before, const Overlap& overlap) : NestRewriter(std::move(before)), overlap_(overlap) {
+    for (const auto& [buffer, load] : overlap.loads) slot_[buffer] = load.chain.slot(slots_of(buffer), 0);
+    for (const auto& [buffer, store] : overlap.stores) {
+      for (const int over : store.buffers) slot_[over] = store.chain.slot(slots_of(buffer), 0);
+    }
+    visit_statements(nest().body, [&](const Stmt& s) {
+      if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->variable] = let->value;
+    });
+  }
+
+ private:
+  using Substitution = std::map<VarId, IndexExpr>;
+
+  [[nodiscard]] std::int64_t slots_of(int buffer) const { return nest().buffers[index(buffer)].slots; }
+
+  void visit(const StmtPtr& statement) override {
+    if (is_dropped(*statement)) return;
+    const auto found = overlap_.transfers.find(statement->id);
+    const bool loads = found != overlap_.transfers.end() && overlap_.loads.contains(found->second);
+    if (loads) return load_ahead(*statement, std::get<Dma>(statement->node), overlap_.loads.at(found->second));
+    put_loads();
+    for (const auto& [buffer, store] : overlap_.stores) {
+      if (store.first == statement->id) await_slot(buffer, store);
+    }
+    const auto* wait = std::get_if<Wait>(&statement->node);
+    if (wait != nullptr && !wait->slot) return waiting(statement, *wait);
+    put(in_slots(statement));
+  }
+
+  /// Lets that move with a get.
+  [[nodiscard]] bool is_dropped(const Stmt& statement) const {
+    const auto* let = std::get_if<Let>(&statement.node);
+    return let != nullptr && std::any_of(overlap_.loads.begin(), overlap_.loads.end(), [&](const auto& load) {
+             return load.second.only_here.contains(let->variable);
+           });
+  }
+
+  /// The same statement, using the present trip's slots.
+  [[nodiscard]] StmtPtr in_slots(const StmtPtr& statement) const {
+    Stmt::Node node = statement->node;
+    bool changed = false;
+    const auto change = [&](BufferUse& use) {
+      const auto slot = slot_.find(use.buffer);
+      if (slot == slot_.end()) return;
+      use.slot = slot->second;
+      changed = true;
+    };
+    if (auto* dma = std::get_if<Dma>(&node)) change(dma->buffer);
+    // Fills of an input's padding outside of the loops name the slots that they are for.
+    if (auto* fill = std::get_if<Fill>(&node); fill != nullptr && !overlap_.loads.contains(fill->buffer))
+      change(fill->buffer);
+    if (auto* compute = std::get_if<Compute>(&node)) {
+      change(compute->output_buffer);
+      for (auto& read : compute->read_buffers) {
+        if (read) change(*read);
+      }
+    }
+    return changed ? with_node(*statement, std::move(node)) : statement;
+  }
+
+  // --- loads ---------------------------------------------------------------------------------------------------------
+
+  /// The get with other values of the loops' variables.
+  [[nodiscard]] Dma moved(Dma dma, const IndexExpr& slot, const std::function<IndexExpr(const IndexExpr&)>& at) const {
+    const std::vector<IndexExpr>& own = nest().buffers[index(dma.buffer)].origin;
+    std::vector<IndexExpr> origin;
+    for (const IndexExpr& e : own) origin.push_back(at(e));
+    for (Range& range : dma.region) range = {at(range.start), at(range.extent), range.max_extent};
+    dma.buffer = BufferUse(dma.buffer.buffer, slot, origin == own ? std::vector<IndexExpr>() : std::move(origin));
+    return dma;
+  }
+
+  void load_ahead(const Stmt& statement, const Dma& dma, const Load& load) {
+    const TripChain& chain = load.chain;
+    const std::string note = statement.note.empty() ? "" : statement.note + ", ";
+    put_first(dma, load, note + "of the first trip");
+
+    const Substitution& next = next_trip(chain);
+    const IndexExpr left = chain.loops.front().extent - next.at(chain.loops.front().variable);
+    if (loads_ && !(loads_->first == left)) put_loads();
+    if (!loads_) loads_.emplace(left, Block{});
+    Block& guarded = loads_->second;
+    for (const VarId variable : load.lets) guarded.push_back(made(Let{variable, with(lets_.at(variable), next, load)}));
+    Dma ahead =
+        moved(dma, chain.slot(slots_of(dma.buffer), 1), [&](const IndexExpr& e) { return with(e, next, load); });
+    guarded.push_back(std::make_shared<const Stmt>(Stmt{statement.id, std::move(ahead), note + "of the next trip"}));
+  }
+
+  /// The gets of the next trip that were met one after the other, unless this is the last trip.
+  void put_loads() {
+    if (loads_) put(made(Guard{{loads_->first}, std::move(loads_->second)}));
+    loads_.reset();
+  }
+
+  /// Before the loops, unless there is no trip.
+  void put_first(const Dma& dma, const Load& load, const std::string& note) {
+    const TripChain& chain = load.chain;
+    StmtPtr first = made(moved(dma, 0,
+                               [&](const IndexExpr& e) {
+                                 return substitute(load.expanded(e),
+                                                   [&](VarId v) { return chain.has(v) ? IndexExpr(0) : IndexExpr(v); });
+                               }),
+                         note);
+    const IndexExpr& trips = chain.loops.front().extent;
+    if (range_of(trips).low <= 0) first = made(Guard{{trips}, {std::move(first)}});
+    put_into(chain.block, std::move(first));
+  }
+
+  /// An expression of the get in the next trip. Lets that move with it are of that trip already; others stay what they
+  /// are unless they depend on the loops.
+  [[nodiscard]] static IndexExpr with(const IndexExpr& e, const Substitution& next, const Load& load) {
+    return substitute(e, [&](VarId v) -> IndexExpr {
+      if (const auto found = next.find(v); found != next.end()) return found->second;
+      const auto as = load.as.find(v);
+      if (as == load.as.end() || load.only_here.contains(v)) return v;
+      const std::set<VarId> made_of = variables_of(as->second);
+      const bool moves = std::any_of(made_of.begin(), made_of.end(), [&](VarId w) { return load.chain.has(w); });
+      if (!moves) return v;
+      return substitute(as->second, [&](VarId w) {
+        const auto found = next.find(w);
+        return found == next.end() ? IndexExpr(w) : found->second;
+      });
+    });
+  }
+
+  /// What the loops' variables are in the next trip, under names where several loops count together.
+  const Substitution& next_trip(const TripChain& chain) {
+    const auto [entry, is_new] = next_.try_emplace({chain.innermost(), chain.loops.front().variable});
+    Substitution& next = entry->second;
+    if (!is_new) return next;
+    next = chain.next();
+    if (chain.loops.size() == 1) return next;
+    std::set<VarId> wanted = {chain.loops.front().variable};
+    for (const auto& [buffer, load] : overlap_.loads) {
+      if (load.chain.innermost() == chain.innermost()) wanted.insert(load.moves_with.begin(), load.moves_with.end());
+    }
+    for (std::size_t l = chain.loops.size(); l-- > 0;) {
+      const VarId variable = chain.loops[l].variable;
+      if (!wanted.contains(variable) || needs_no_name(next.at(variable))) continue;
+      const NestVariable& counted = nest().variables[variable.index()];
+      const Interval values{0, l == 0 ? counted.range.high + 1 : counted.range.high};
+      next[variable] = IndexExpr(add_let(counted.name + "_next", next.at(variable), values));
+    }
+    return next;
+  }
+
+  void waiting(const StmtPtr& statement, const Wait& wait) {
+    const auto found = overlap_.transfers.find(wait.dma);
+    if (found == overlap_.transfers.end()) return put(statement);
+    const auto load = overlap_.loads.find(found->second);
+    if (load == overlap_.loads.end()) return;  // of a store, which is awaited before its slot is written again
+    put(with_node(*statement, Wait{-1, BufferUse(found->second, slot_.at(found->second))}));
+    for (const StmtPtr& fill : load->second.padding) put(fill);
+  }
+
+  // --- stores --------------------------------------------------------------------------------------------------------
+
+  /// What was put from the slot so many trips ago.
+  void await_slot(int buffer, const Store& store) {
+    const IndexExpr begun = store.chain.trip() + 1 - IndexExpr(slots_of(buffer));
+    put(made(Guard{{begun}, {made(Wait{-1, BufferUse(buffer, slot_.at(buffer))})}}));
+  }
+
+  void left(const Stmt& statement) override {
+    for (const auto& [buffer, store] : overlap_.stores) {
+      if (store.chain.outermost != statement.id) continue;
+      const IndexExpr trips = store.chain.trips();
+      for (std::int64_t slot = 0; slot < slots_of(buffer); ++slot) {
+        const IndexExpr used = trips - slot;
+        const Interval range = range_of(used);
+        if (range.high <= 0) break;
+        StmtPtr wait = made(Wait{-1, BufferUse(buffer, slot)});
+        put(range.low > 0 ? std::move(wait) : made(Guard{{used}, {std::move(wait)}}));
+      }
+    }
+  }
+
+  const Overlap& overlap_;
+  std::map<int, IndexExpr> slot_;                         ///< by buffer: of the present trip
+  std::map<VarId, IndexExpr> lets_;                       ///< as they are in the nest
+  std::optional<std::pair<IndexExpr, Block>> loads_;      ///< not put yet, with what has to be positive for them
+  std::map<std::pair<VarId, VarId>, Substitution> next_;  ///< by innermost and outermost variable of a chain
+};
+
+}  // namespace
+
+LoopNest double_buffer(LoopNest nest, const Target& /*target*/) {
+  const bool any = std::any_of(nest.buffers.begin(), nest.buffers.end(), [](const Buffer& b) { return b.slots > 1; });
+  if (!any) return nest;
+  const Overlap overlap = find_overlap(nest);
+  if (!overlap.any()) return nest;
+  nest.body = without_moved_fills(nest, overlap);
+  return DoubleBuffer(std::move(nest), overlap).run();
+}
+
+}  // namespace stowage

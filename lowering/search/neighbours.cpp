@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/search/neighbours.h"
+
+#include <numeric>
+#include <set>
+
+#include "lowering/model/buffer_slots.h"
+#include "lowering/model/ldm_room.h"
+#include "lowering/swtvm/swtvm.h"
+
+namespace stowage {
+
+std::vector<std::int64_t> Neighbours::sizes_of(const Schedule& complete) const {
+  std::vector<std::int64_t> sizes;
+  for (const ModelIterator& iterator : model_.iterators) sizes.push_back(complete.buffer.at(iterator.name));
+  return sizes;
+}
+
+std::vector<std::int64_t> Neighbours::sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const {
+  if (model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) return {};
+  const std::int64_t tiles = ceil_div(range, size);
+  std::set<std::int64_t> others = {size / 2, size * 2, range, ceil_div(range, tiles + 1)};
+  if (tiles > 1) others.insert(ceil_div(range, tiles - 1));
+  std::vector<std::int64_t> found;
+  for (const std::int64_t other : others) {
+    if (other >= 1 && other <= range && other != size) found.push_back(other);
+  }
+  return found;
+}
+
+/// Of an iterator of one value nothing is fixed: it would get a loop of its own.
+void Neighbours::fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const {
+  const std::vector<std::int64_t> ranges = core_ranges(model_, *schedule.parallel);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (ranges[i] > 1) schedule.buffer[model_.iterators[i].name] = sizes[i];
+  }
+}
+
+bool Neighbours::fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const {
+  const std::vector<int> slots = slots_by_buffer(model_, fixed.slots);
+  const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, slots);
+  return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) <= ldm_for_buffers(model_, target_, slots);
+}
+
+/// The sizes fixed as well, if they fit.
+void Neighbours::add_if_fitting(const Reached& at, const std::vector<std::int64_t>& sizes,
+                                std::vector<Schedule>& found) const {
+  if (!fits(sizes, at.fixed)) return;
+  Schedule fixed = at.fixed;
+  fixed.parallel = at.complete.parallel;
+  fixed.order = person_.order;
+  fix_sizes(fixed, sizes);
+  found.push_back(std::move(fixed));
+}
+
+std::vector<Schedule> Neighbours::single_sizes(const Reached& at) const {
+  const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+  std::vector<std::int64_t> sizes = sizes_of(at.complete);
+  std::vector<Schedule> found;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t own = sizes[i];
+    for (const std::int64_t other : sizes_next_to(i, own, ranges[i])) {
+      sizes[i] = other;
+      add_if_fitting(at, sizes, found);
+    }
+    sizes[i] = own;
+  }
+  return found;
+}
+
+std::vector<Schedule> Neighbours::paired_sizes(const Reached& at) const {
+  const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+  std::vector<std::int64_t> sizes = sizes_of(at.complete);
+  std::vector<Schedule> found;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t longer_before = sizes[i];
+    for (const std::int64_t longer : sizes_next_to(i, longer_before, ranges[i])) {
+      if (longer < longer_before) continue;
+      sizes[i] = longer;
+      for (std::size_t j = 0; j < sizes.size(); ++j) {
+        const std::int64_t shorter_before = sizes[j];
+        if (i == j || shorter_before == 1) continue;
+        for (const std::int64_t shorter : sizes_next_to(j, shorter_before, ranges[j])) {
+          if (shorter > shorter_before) continue;
+          sizes[j] = shorter;
+          add_if_fitting(at, sizes, found);
+        }
+        sizes[j] = shorter_before;
+      }
+    }
+    sizes[i] = longer_before;
+  }
+  return found;
+}
+
+std::vector<Schedule> Neighbours::loop_orders(const Reached& at) const {
+  std::vector<Schedule> found;
+  if (person_.order) return found;
+  const std::vector<std::string>& order = *at.complete.order;
+  for (std::size_t l = 0; l + 1 < order.size(); ++l) {
+    Schedule fixed = at.fixed;
+    fixed.parallel = at.complete.parallel;
+    fix_sizes(fixed, sizes_of(at.complete));
+    fixed.order = order;
+    std::swap((*fixed.order)[l], (*fixed.order)[l + 1]);
+    found.push_back(std::move(fixed));
+  }
+  return found;
+}
+
+std::vector<std::string> Neighbours::tensors_with_slots() const {
+  std::vector<std::string> tensors;
+  for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    const ModelBuffer& buffer = model_.buffers[b];
+    if (buffer.kind == ModelBuffer::Kind::intermediate || person_.slots.contains(buffer.name)) continue;
+    if (why_one_slot(model_, static_cast<int>(b)).empty()) tensors.push_back(buffer.name);
+  }
+  return tensors;
+}
+
+std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
+  std::vector<Schedule> found;
+  for (const std::string& tensor : tensors_with_slots()) {
+    Schedule other = at.fixed;
+    other.slots[tensor] = at.complete.slots.at(tensor) == 1 ? max_slots : 1;
+    const Reached changed{other, at.complete};
+    std::vector<std::int64_t> sizes = sizes_of(at.complete);
+    if (fits(sizes, other)) {
+      add_if_fitting(changed, sizes, found);
+      continue;
+    }
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::int64_t own = sizes[i];
+      if (own == 1 || model_.pinned.contains(static_cast<int>(i)) ||
+          person_.buffer.contains(model_.iterators[i].name)) {
+        continue;
+      }
+      sizes[i] = own / 2;
+      add_if_fitting(changed, sizes, found);
+      sizes[i] = own;
+    }
+  }
+  return found;
+}
+
+}  // namespace stowage

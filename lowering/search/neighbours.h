@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules next to one: what a climb from it plans.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/target.h"
+#include "lowering/model/group_model.h"
+#include "lowering/model/schedule.h"
+
+namespace stowage {
+
+/// A schedule that a search has reached.
+struct Reached {
+  const Schedule& fixed;     ///< by a person and by the search; the algorithms have filled the rest
+  const Schedule& complete;  ///< the same with the rest
+};
+
+/// The schedules next to one, of a group on a target; what a person has fixed stays. All three must outlive this.
+class Neighbours {
+ public:
+  Neighbours(const GroupModel& model, const Schedule& person, const Target& target)
+      : model_(model), person_(person), target_(target) {}
+
+  /// One iterator's buffers longer or shorter: half, double, whole, one tile more or fewer.
+  [[nodiscard]] std::vector<Schedule> single_sizes(const Reached& at) const;
+  /// One longer in exchange for another's shorter.
+  [[nodiscard]] std::vector<Schedule> paired_sizes(const Reached& at) const;
+  /// With these sizes, two loops next to each other in exchange.
+  [[nodiscard]] std::vector<Schedule> loop_orders(const Reached& at) const;
+  /// A tensor with one slot instead of two, or two instead of one where both fit, with the sizes that it has, or with
+  /// one iterator's half.
+  [[nodiscard]] std::vector<Schedule> slot_numbers(const Reached& at) const;
+
+  /// Tensors that may have two slots, as far as a person has not fixed how many.
+  [[nodiscard]] std::vector<std::string> tensors_with_slots() const;
+
+ private:
+  [[nodiscard]] std::vector<std::int64_t> sizes_of(const Schedule& complete) const;
+  [[nodiscard]] std::vector<std::int64_t> sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const;
+  void fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const;
+  [[nodiscard]] bool fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const;
+  void add_if_fitting(const Reached& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const;
+
+  const GroupModel& model_;
+  const Schedule& person_;
+  const Target& target_;
+};
+
+}  // namespace stowage

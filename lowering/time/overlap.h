@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of a nest's transfers run beside computation, and how much of them that hides.
+//
+// A transfer into or out of one of several slots that is awaited in a later trip of its loop runs beside what is
+// computed until then. A steady trip takes the longer of the two, max(DMA, computation), so that of a loop
+//
+//   hidden = min(cycles of its transfers, cycles that are computed in it and hide no transfer of a loop inside)
+//
+// Both count steady trips only: the first load has nothing computed before it, and the last computation nothing left to
+// load; the first result is computed while nothing is stored, and the last one is stored while nothing is computed.
+// Transfers of inner loops are wanted first and are hidden first; those of the loops around take what bandwidth they
+// leave, as all share it. Start-up of a transfer is hidden as its bytes are. Fills are computation: a core does them.
+#pragma once
+
+#include "core/target.h"
+#include "lowering/ir/loop_nest.h"
+#include "lowering/time/cost_table.h"
+#include "lowering/time/counts.h"
+
+namespace stowage {
+
+/// The costs of a nest's statements, with what of each transfer is hidden. What is hidden in all is at most the cycles
+/// of all transfers, and at most those of all computations and fills.
+CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target);
+
+}  // namespace stowage

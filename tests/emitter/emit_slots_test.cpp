@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels whose buffers have several slots: emitted, compiled, run in emulation, and with faults in them.
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "../lowering/fixtures.h"
+#include "../lowering/operator_draw.h"
+#include "../lowering/slots_draw.h"
+#include "core/evaluate.h"
+#include "emitted_program.h"
+#include "emitter/athread/emit.h"
+#include "emitter/emulation/emulate.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "tests/random_runs.h"
+
+namespace stowage {
+namespace {
+
+using test::number_from;
+
+TEST_CASE("random operators with random slots: emitted, compiled and run, they give the definition's values") {
+  const std::uint64_t seed = number_from("STOWAGE_SEED", 20261124);
+  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 4);
+  std::size_t overlapped = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1");
+    fixtures::OperatorDraw draw(seed + round);
+    Target target = draw.machine();
+    target.name = "random";
+    constexpr std::size_t operators_a_program = 12;
+    std::vector<StageList> lists;
+    std::vector<std::vector<Tensor>> values;
+    std::vector<Schedule> schedules;
+    std::string text;
+    for (int tries = 0; lists.size() < operators_a_program && tries < 200; ++tries) {
+      auto drawn = draw.draw();
+      if (!drawn) continue;
+      const Planned plain = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
+      if (std::holds_alternative<Decision>(plain)) continue;
+      Schedule fixed = fixtures::random_slots(draw, build_group_model(drawn->stages), std::get<Plan>(plain).schedule);
+      const Planned planned = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), target, {});
+      if (std::holds_alternative<Decision>(planned)) continue;
+      if (first_use_of_slots(std::get<Plan>(planned).nest) == nullptr) continue;
+      text += fmt::format("{}: {}\n", lists.size(), drawn->text);
+      lists.push_back(std::move(drawn->stages));
+      values.push_back(std::move(drawn->inputs));
+      schedules.push_back(std::move(fixed));
+    }
+    overlapped += lists.size();
+    std::vector<std::size_t> refused;
+    const Program program =
+        fixtures::program_of(fmt::format("random_{}", seed + round), lists, target, refused, schedules);
+    INFO(text << "on " << target.cores.count << " cores with " << target.ldm.available() << " bytes");
+    REQUIRE(refused.empty());
+    std::vector<Tensor> inputs;
+    std::vector<Tensor> expected;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      inputs.insert(inputs.end(), values[i].begin(), values[i].end());
+      const auto all = evaluate(lists[i], values[i]);
+      expected.push_back(all[static_cast<std::size_t>(lists[i].stages.back().output)]);
+    }
+    fixtures::check_program(program, inputs, expected);
+  }
+  CHECK(overlapped > 3 * rounds);
+}
+
+/// C[24,96] = A[24,80] * B[80,96] on four cores, with two slots for everything.
+Program product() {
+  Target target;
+  target.name = "four";
+  target.cores.count = 4;
+  target.cores.mesh_rows = target.cores.mesh_columns = 2;
+  Schedule fixed;
+  fixed.parallel = {{{"x", 4}}};
+  fixed.buffer = {{"x", 2}, {"y", 32}, {"k", 16}};
+  fixed.slots = {{"A", 2}, {"B", 2}, {"C", 2}};
+  return fixtures::program_of("product", fixtures::matmul_stages(24, 96, 80), target, fixed);
+}
+
+const EmittedFile& kernel_of(const EmittedProgram& emitted) {
+  for (const EmittedFile& file : emitted.files) {
+    if (file.path.ends_with(".s.c") && file.path.starts_with("product")) return file;
+  }
+  FAIL("no kernel");
+  return emitted.files.front();
+}
+
+TEST_CASE("slots in C: arrays of boxes, a reply word for every one, and waits by slot") {
+  const Program program = product();
+  const EmittedProgram emitted = emit_athread(program);
+  const std::string& text = kernel_of(emitted).text;
+  INFO(text);
+  for (const char* line : {"  float t_B_ldm[2][16][32];  /* B: 4096 bytes at 256 */\n",
+                           "  volatile unsigned reply_para, reply_A[2], reply_B[2], reply_C[2];\n",
+                           "          ldm->reply_B[(xo + yo + ko + 1) % 2] = 0;\n",
+                           "        dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);\n",
+                           "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2][ki][yi]);\n",
+                           "simd_load(acc00, &ldm->t_C_ldm[(xo + yo) % 2][0][yi]);\n",
+                           "      if (3 * xo + yo - 1 > 0) {\n        dma_wait(&ldm->reply_C[(xo + yo) % 2], 1);\n",
+                           "  dma_wait(&ldm->reply_C[0], 1);\n  dma_wait(&ldm->reply_C[1], 1);\n}\n"}) {
+    INFO(line);
+    CHECK(text.find(line) != std::string::npos);
+  }
+}
+
+TEST_CASE("a kernel with slots runs at every level, and its counts are as predicted") {
+  const Program plain = product();
+  const std::vector<Tensor> inputs = fixtures::random_inputs(plain, 7);
+  const std::vector<Tensor> expected = evaluate(plain.steps[0].plan()->nest.stages, inputs);
+  for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
+    for (const bool sanitize : {false, true}) {
+      if (sanitize && level == EmulationLevel::count) continue;
+      INFO("level " << static_cast<int>(level) << ", sanitize " << sanitize);
+      const Program program = sanitize ? with_red_zones(plain) : plain;
+      EmulationOptions options;
+      options.level = level;
+      options.sanitize = sanitize;
+      options.seed = 11;
+      Diagnostics diagnostics;
+      const auto result = emulate(program, emit_athread(program), inputs, options, nullptr, diagnostics);
+      INFO(format_diagnostics(diagnostics));
+      REQUIRE(result);
+      CHECK(diagnostics.entries().empty());
+      for (std::int64_t i = 0; i < expected.back().size(); ++i) {
+        REQUIRE(result->outputs.at(0).as_double(i) == Approx(expected.back().as_double(i)).margin(1e-4));
+      }
+      const NestCounts& predicted = program.steps[0].plan()->counts;
+      REQUIRE(result->counts.size() == predicted.dma.size());
+      for (const StatementCount& count : result->counts) {
+        const DmaTotals& totals = predicted.dma.at(count.statement);
+        CHECK(count.transfers == totals.transfers);
+        CHECK(count.operations == totals.operations);
+        CHECK(count.bytes == totals.bytes);
+      }
+      CHECK(result->ldm_peak_bytes.at(0) == program.steps[0].plan()->nest.ldm_bytes);
+    }
+  }
+}
+
+TEST_CASE("a slot that is used before its wait is found, whichever slot it is") {
+  const Program program = product();
+  const std::vector<Tensor> inputs = fixtures::random_inputs(program, 7);
+  const auto run = [&](const std::string& what, const std::string& instead, bool sanitize) {
+    EmittedProgram emitted = emit_athread(program);
+    bool found = false;
+    for (EmittedFile& file : emitted.files) {
+      const std::size_t at = file.text.find(what);
+      if (at == std::string::npos) continue;
+      file.text.replace(at, what.size(), instead);
+      found = true;
+    }
+    REQUIRE(found);
+    EmulationOptions options;
+    options.level = EmulationLevel::check;
+    options.sanitize = sanitize;
+    Diagnostics diagnostics;
+    const auto result = emulate(program, emitted, inputs, options, nullptr, diagnostics);
+    std::string codes;
+    for (const Diagnostic& diagnostic : diagnostics.entries()) codes += diagnostic.code + " ";
+    return result ? "nothing" : codes;
+  };
+  CHECK(run("dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);", "", false) ==
+        "emulation-never-awaited emulation-dma-overlap emulation-never-awaited ");
+  CHECK(run("dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);", "dma_wait(&ldm->reply_B[(xo + yo + ko + 1) % 2], 1);",
+            false) == "emulation-dma-overlap emulation-wait-count ");
+  CHECK(run("simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2]", "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko + 1) % 2]",
+            true) == "emulation-forbidden-access ");
+  CHECK(run("dma_wait(&ldm->reply_C[(xo + yo) % 2], 1);", "", false) ==
+        "emulation-put-source-changed emulation-wait-count emulation-wait-count ");
+  CHECK(run("dma_wait(&ldm->reply_C[1], 1);", "", false) == "emulation-never-awaited ");
+  CHECK(run("ldm->t_B_ldm[(xo + yo + ko + 1) % 2], 2048", "ldm->t_B_ldm[(xo + yo + ko) % 2], 2048", false) ==
+        "emulation-dma-overlap ");
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random slots for property tests.
+#pragma once
+
+#include "lowering/model/buffer_slots.h"
+#include "lowering/model/schedule.h"
+#include "operator_draw.h"
+
+namespace stowage::fixtures {
+
+/// A planned schedule's split with smaller buffers, so that more moves in loops and there is room for slots, and two
+/// slots for most of the tensors that may have them.
+inline Schedule random_slots(OperatorDraw& draw, const GroupModel& model, const Schedule& planned) {
+  Schedule fixed;
+  fixed.parallel = planned.parallel;
+  for (const auto& [iterator, size] : planned.buffer) {
+    if (size > 1 && draw.coin()) fixed.buffer[iterator] = draw.between(1, size);
+  }
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    const ModelBuffer& buffer = model.buffers[b];
+    if (buffer.kind == ModelBuffer::Kind::intermediate || !why_one_slot(model, static_cast<int>(b)).empty()) continue;
+    if (draw.between(0, 3) > 0) fixed.slots[buffer.name] = max_slots;
+  }
+  return fixed;
+}
+
+}  // namespace stowage::fixtures
