@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
 
 namespace stowage {
@@ -52,7 +53,7 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
   read_names(table, name, "dma", schedule.dma, fixed,
              [](TomlTable& names, const std::string& key, std::string& to) { return names.read(key, to); });
   read_names(table, name, "slots", schedule.slots, fixed, [](TomlTable& names, const std::string& key, int& to) {
-    return names.read(key, to, {1, 16});
+    return names.read(key, to, {1, max_slots});
   });
   table.finish();
   return schedule;

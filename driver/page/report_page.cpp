@@ -50,7 +50,7 @@ std::string tiles(const Program& program) {
 
 std::string time_part(const Compilation& compilation) {
   return "<h2 id=\"time\">Where the time goes</h2>\n<figure>" + cost_chart(compilation.program, compilation.network) +
-         "<figcaption>Nothing overlaps in this time model: the parts add up.</figcaption></figure>\n";
+         "<figcaption>Of transfers it is what no computation hides, so that the parts add up.</figcaption></figure>\n";
 }
 
 /// What a network of very many fused operators leaves out, and how to get it; "" of a page that is whole.

@@ -56,9 +56,10 @@ class PlanBounds {
 /// scratchpad; stores its part; and computes it, at the rate of the time model.
 ///
 /// Where transfers block, these add up. Where those of buffers with several slots run beside the computation, what is
-/// hidden of them is at most all of them, H <= D, and at most what is computed, H <= C (lowering/time/overlap.h). So
-/// with the transfers B that block, a plan takes B + D + C - H >= B + max(D, C), and as each of the three is at least
-/// what is counted here of it, so is that at least the same of what is counted.
+/// hidden of them is at most all of them, H <= D, and at most what is computed and filled, H <= C + F
+/// (lowering/time/overlap.h). So with the transfers B that block, a plan takes B + D + C + F - H >= B + max(D, C + F)
+/// >= B + max(D, C), and as each of the three is at least what is counted here of it, so is that at least the same of
+/// what is counted.
 std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target);
 
 }  // namespace stowage

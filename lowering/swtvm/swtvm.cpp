@@ -98,9 +98,13 @@ class LdmManagement {
     exceeded.largest = BufferId(static_cast<std::size_t>(largest));
     exceeded.largest_bytes = bytes[exceeded.largest.index()];
     exceeded.largest_extents = buffer_extents(model_, model_.buffers[exceeded.largest.index()], buffer_);
-    const std::string reason = sentence(exceeded, names_of(model_));
+    const int slots = slots_.empty() ? 1 : slots_[exceeded.largest.index()];
+    std::string reason = sentence(exceeded, names_of(model_));
+    if (slots > 1) reason += fmt::format(", in {} slots", slots);
     trace_.add(std::move(exceeded));
-    return Decision::refuse("ldm-capacity", reason, fmt::format("{} of LDM more", ldm_bytes_text(used() - room_)));
+    return Decision::refuse("ldm-capacity", reason,
+                            fmt::format("{} of LDM more{}", ldm_bytes_text(used() - room_),
+                                        slots > 1 ? ", or one slot of each tensor" : ""));
   }
 
   /// size iterators by buffer size, then comp iterators by the number of tensors they affect; pinned and fixed ones

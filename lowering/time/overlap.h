@@ -10,6 +10,10 @@
 // load; the first result is computed while nothing is stored, and the last one is stored while nothing is computed.
 // Transfers of inner loops are wanted first and are hidden first; those of the loops around take what bandwidth they
 // leave, as all share it. Start-up of a transfer is hidden as its bytes are. Fills are computation: a core does them.
+//
+// Trips are taken to be alike. Of unequal ones (a short last tile, boxes that end at a border, trip counts that differ
+// between the cores) each hides at most the lesser of what it moves and what it computes, and the sum of these may be
+// less than what is said here; no simulation has been held against it yet.
 #pragma once
 
 #include "core/target.h"
