@@ -61,8 +61,10 @@ TEST_CASE("coverage refuses what compile refuses, with all places") {
   CHECK(times(coverage.err, "[unsupported-type]") == 1);
   CHECK(coverage.err.find("input h") != std::string::npos);
   CHECK(coverage.err.find("node half (Cast)") != std::string::npos);
-  CHECK(coverage.err.find("node second1 (BatchNormalization): its output 1 ('i') is not supported") != std::string::npos);
-  CHECK(coverage.err.find("node second2 (BatchNormalization): its output 1 ('j') is not supported") != std::string::npos);
+  CHECK(coverage.err.find("node second1 (BatchNormalization): its output 1 ('i') is not supported") !=
+        std::string::npos);
+  CHECK(coverage.err.find("node second2 (BatchNormalization): its output 1 ('j') is not supported") !=
+        std::string::npos);
   CHECK(times(coverage.err, "[training-mode]") + times(coverage.err, "node training (BatchNormalization)") >= 1);
   CHECK(coverage.err.find("node axis (Softmax)") != std::string::npos);
   CHECK(coverage.err.find("of_half") == std::string::npos);  // its operand is to blame

@@ -183,12 +183,13 @@ TEST_CASE("a schedule that cannot hold is refused with the constraint") {
                   s.slots = {{"D", 2}};
                 })) == "slots: there is no tensor 'D' to transfer");
   // Slots that fill the LDM: the sizes that are fixed have room for one only.
-  CHECK(refusal(stages, one_core(), with([](Schedule& s) {
-                  s.buffer = {{"y", 128}, {"k", 64}};
-                  s.slots = {{"B", 2}};
-                })) ==
-        "one element of every other iterator beside the fixed sizes needs 64.75 KiB of LDM, the target has 63.95 KiB (64 "
-        "KiB - 48 bytes for parameters); the binding buffer is B with 64 KiB ([64 x 128] elements), in 2 slots");
+  CHECK(
+      refusal(stages, one_core(), with([](Schedule& s) {
+                s.buffer = {{"y", 128}, {"k", 64}};
+                s.slots = {{"B", 2}};
+              })) ==
+      "one element of every other iterator beside the fixed sizes needs 64.75 KiB of LDM, the target has 63.95 KiB (64 "
+      "KiB - 48 bytes for parameters); the binding buffer is B with 64 KiB ([64 x 128] elements), in 2 slots");
   // A tensor that moves once has nothing to be moved beside.
   CHECK(refusal(matmul_stages(1, 16, 16), one_core(), [] {
           Schedule once;

@@ -118,8 +118,8 @@ TEST_CASE("docs/operators.md shows the table as it is") {
   const std::string heading = "## The table\n\n";
   const std::size_t at = document.find(heading);
   REQUIRE(at != std::string::npos);
-  const std::string wanted =
-      document.substr(0, at + heading.size()) + "A `?` marks operands and outputs that may be absent.\n\n" + table_text();
+  const std::string wanted = document.substr(0, at + heading.size()) +
+                             "A `?` marks operands and outputs that may be absent.\n\n" + table_text();
   if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr && document != wanted) {
     std::ofstream(path) << wanted;
     document = wanted;
