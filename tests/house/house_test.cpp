@@ -73,6 +73,7 @@ const std::map<std::string, std::vector<Inside>> insides = {
     {"lowering",
      {{"ir", {}},
       {"time", {"ir"}},
+      {"simulate", {"ir", "time"}},
       {"model", {"ir"}},
       {"verify", {"ir", "model", "time"}},
       {"interpret", {"ir", "verify"}},
