@@ -31,6 +31,8 @@ class AthreadBackend final : public Backend {
   [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                        std::span<const Tensor> inputs, const EmulationOptions& options,
                                        const StepObserver& on_output, const WorkContext& work) const override;
+  [[nodiscard]] Result<std::vector<SimulatedStep>> simulate(const Program& program,
+                                                            const WorkContext& work) const override;
 };
 
 /// Figures of prediction and emulation that differ, statement by statement.

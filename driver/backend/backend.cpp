@@ -3,7 +3,15 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace stowage {
+
+Result<std::vector<SimulatedStep>> Backend::simulate(const Program& /*program*/, const WorkContext& work) const {
+  work.diagnostics.error("no-simulator", {}, fmt::format("family '{}' has no simulator", family()),
+                         "`stowage explain` tells the time that its planner predicts");
+  return Failed{};
+}
 
 const Backend* find_backend(const Backends& backends, std::string_view family) {
   const auto found = std::find_if(backends.begin(), backends.end(),

@@ -17,6 +17,7 @@
 #include "core/target.h"
 #include "core/trace.h"
 #include "driver/backend/fixed_schedules.h"
+#include "driver/backend/simulated_step.h"
 #include "driver/json/json_forward.h"
 #include "emitter/emulation/emulate.h"
 #include "emitter/sources/emitted_program.h"
@@ -94,6 +95,11 @@ class Backend {
   [[nodiscard]] virtual Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                                std::span<const Tensor> inputs, const EmulationOptions& options,
                                                const StepObserver& on_output, const WorkContext& work) const = 0;
+
+  /// Every step of a program in time, event by event; what launches nothing takes none. A family without a simulator
+  /// leaves it as it is, which reports that.
+  [[nodiscard]] virtual Result<std::vector<SimulatedStep>> simulate(const Program& program,
+                                                                    const WorkContext& work) const;
 };
 
 /// The families that somebody may compile for.

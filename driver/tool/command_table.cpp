@@ -148,6 +148,11 @@ void declare_explain(CLI::App& app, Options& all) {
       ->type_name("A,B");
 }
 
+void declare_simulate(CLI::App& app, Options& all) {
+  app.add_option("DIR", all.simulate.folder, "what compile -o wrote")->required()->type_name("");
+  app.add_option("--op", all.simulate.op, "one fused operator, statement by statement")->type_name("NAME");
+}
+
 void declare_diff(CLI::App& app, Options& all) {
   app.add_option("DIR_A", all.diff.before, "what compile -o wrote")->required()->type_name("");
   app.add_option("DIR_B", all.diff.after, "the same, of another compilation")->required()->type_name("");
@@ -278,6 +283,10 @@ constexpr CommandRow commands[] = {
      "  stowage explain lenet --op conv1 --steps\n"
      "  stowage explain lenet --why-not conv1,pool1",
      declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
+    {"simulate", "the plan in time, event by event: who waits for what, and how busy the engines are",
+     "  stowage simulate lenet\n"
+     "  stowage simulate lenet --op conv1",
+     declare_simulate, [](const Options& o, ToolContext& c) { return simulate_command(o.simulate, c); }},
     {"diff", "what two compilations do otherwise, and what that costs",
      "  stowage diff unfused lenet\n"
      "  stowage diff unfused lenet --json",

@@ -150,10 +150,15 @@ Simulation result_of(const RequestSequences& all, const CoreRuns& runs, std::int
 
 }  // namespace
 
-std::int64_t Simulation::exposed_dma_cycles() const {
+std::size_t Simulation::last_core() const {
   const auto last = std::min_element(cores.begin(), cores.end(),
                                      [](const CoreTimes& a, const CoreTimes& b) { return a.idle < b.idle; });
-  return last == cores.end() ? 0 : last->waiting_for_dma();
+  return static_cast<std::size_t>(last - cores.begin());
+}
+
+std::int64_t Simulation::exposed_dma_cycles() const {
+  const CoreTimes& last = cores.at(last_core());
+  return last.waiting_for_dma() + last.idle;
 }
 
 Simulated simulate(const LoopNest& nest, const Target& target, const SimulationOptions& options,

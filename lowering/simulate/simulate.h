@@ -56,8 +56,9 @@ struct Simulation {
   std::int64_t events = 0;                 ///< requests of all cores: computations, transfers, waits
   std::int64_t steps = 0;                  ///< taken to simulate them
 
-  /// Cycles that the core which ends last waits for transfers: what DMA adds to the time of computation. The first of
-  /// several that end together.
+  /// The core that ends last, the first of several; its cycles are what the nest's consist of.
+  [[nodiscard]] std::size_t last_core() const;
+  /// Cycles that this core, and after it the launch, waits for transfers: what DMA adds to the time of computation.
   [[nodiscard]] std::int64_t exposed_dma_cycles() const;
 };
 

@@ -109,6 +109,7 @@ TEST_CASE("a put that nobody waits for ends behind the core") {
   const Simulation simulation = simulated(nest, machine());
   CHECK(simulation.cycles == 100 + 74 + 64 + 74);
   CHECK(core(simulation, 0) == CoreTimes{64, 0, 74, 0, 0, 74});
+  CHECK(simulation.exposed_dma_cycles() == 74 + 74);
   CHECK(times_of(simulation, 3) == StatementTimes{3, 1, 74, 0});
 }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stowage simulate`: a plan in time.
+#pragma once
+
+#include <string>
+
+#include "driver/tool/tool_context.h"
+
+namespace stowage {
+
+struct SimulateOptions {
+  std::string folder;
+  std::string op;  ///< one fused operator, by name; empty: all
+};
+int simulate_command(const SimulateOptions& options, ToolContext& context);
+
+}  // namespace stowage
