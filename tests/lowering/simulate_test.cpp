@@ -190,6 +190,38 @@ TEST_CASE("the longer of loading and computing sets the pace") {
   CHECK(cycles_of_32_tiles(1) == of_a + 2 * (32 * 1024 + 16 * 10));
 }
 
+/// Two gets fill parts of one slot, of so many elements, and one wait is for both.
+LoopNest in_two_parts(int first) {
+  return scale(64, "",
+               fmt::format(R"(
+  buffer XX f32[64] at 0, 256 bytes = X[0]
+  buffer YY f32[64] at 256, 256 bytes = Y[0]
+  body {{
+    0  get X[0:{0}] -> XX
+    1  get X[{0}:64] -> XX
+    2  wait XX
+    3  compute map YY = scale(XX) over i=0:64
+    4  put YY -> Y[0:64]
+    5  wait 4
+  }}
+)",
+                           first));
+}
+
+TEST_CASE("a wait for a slot is for all that is under way there, and counts to what came last") {
+  // 64 bytes and 192 bytes share until the smaller part is there: 10 + 32 cycles. The rest comes alone.
+  const Simulation unequal_parts = simulated(in_two_parts(16), machine());
+  CHECK(unequal_parts.cycles == 100 + (10 + 64) + 64 + 74);
+  CHECK(times_of(unequal_parts, 0) == StatementTimes{0, 1, 10 + 32, 0});
+  CHECK(times_of(unequal_parts, 1) == StatementTimes{1, 1, 10 + 64, 74});
+  // Of two that come together, to the first.
+  for (std::uint64_t order = 0; order < 8; ++order) {
+    const Simulation equal_parts = simulated(in_two_parts(32), machine(), {true, order});
+    CHECK(times_of(equal_parts, 0) == StatementTimes{0, 1, 74, 74});
+    CHECK(times_of(equal_parts, 1) == StatementTimes{1, 1, 74, 0});
+  }
+}
+
 const std::string two_cores = "  variables c\n  core c < 2 of i stride 1\n";
 
 TEST_CASE("two cores that load at once get half of the bandwidth each") {
@@ -390,6 +422,63 @@ TEST_CASE("random plans in time: within their bounds, the same in any order of e
   }
   CHECK(overlapped * 10 > static_cast<int>(rounds));
   CHECK(shortened * 10 > static_cast<int>(rounds));
+}
+
+/// Two cores that load ahead, each with tiles, computation and trips of its own, so that they come past each other in
+/// all phases: what each has in flight decides when it comes back to where it was.
+LoopNest out_of_step(OperatorDraw& draw) {
+  const auto two = [&](std::int64_t low, std::int64_t high, std::int64_t unit) {
+    return fmt::format("[{}, {}]", unit * draw.between(low, high), unit * draw.between(low, high));
+  };
+  const std::string text = fmt::format(R"(nest drift {{
+  input X f32[4096]
+  output Y f32[4096]
+  table tile = {}
+  table work = {}
+  table trips = {}
+  stage scale {{
+    Y[i < 4096] = (#0 * 2.0)
+    #0 = X[i]
+  }}
+  variables c, t
+  core c < 2 of i stride 1
+  memory X = X strides [1]
+  memory Y = Y strides [1] written
+  ldm 1024 bytes
+  buffer XX f32[64] at 0, 512 bytes = X[0] slots 2
+  buffer YY f32[64] at 512, 512 bytes = Y[0] slots 2
+  body {{
+    0  get X[0:tile[c] <= 64] -> XX
+    1  for t < trips[c] of i {{
+    2    get X[0:tile[c] <= 64] -> XX[(t + 1) % 2]
+    3    wait XX[t % 2]
+    4    compute map YY[t % 2] = scale(XX[t % 2]) over i=0:work[c] <= 64
+    5    put YY[t % 2] -> Y[0:tile[c] <= 64]
+    6    wait YY[(t + 1) % 2]
+       }}
+  }}
+}}
+)",
+                                       two(1, 8, 8), two(1, 8, 8), two(20, 400, 1));
+  return parsed(text);
+}
+
+TEST_CASE("cores that are not in step come to a steady state together, or to none") {
+  const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261126);
+  const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 300);
+  int shortened = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    OperatorDraw draw(seed + round);
+    const LoopNest nest = out_of_step(draw);
+    Target target = machine();
+    target.dma.startup_cycles = static_cast<double>(draw.between(0, 30));
+    target.dma.bandwidth = {{4, static_cast<double>(draw.coin() ? 40 : draw.between(10, 120)) * 1e8}};
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1\n" << to_text(nest));
+    check_simulation(nest, target, seed + round);
+    const Simulation simulation = simulated(nest, target);
+    shortened += 2 * simulation.steps < simulation.events ? 1 : 0;
+  }
+  CHECK(shortened * 40 > static_cast<int>(rounds));
 }
 
 TEST_CASE("random nests in time: guards, loops of dependent length, clipped regions") {
