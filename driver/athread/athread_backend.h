@@ -33,6 +33,8 @@ class AthreadBackend final : public Backend {
                                        const StepObserver& on_output, const WorkContext& work) const override;
   [[nodiscard]] Result<std::vector<SimulatedStep>> simulate(const Program& program,
                                                             const WorkContext& work) const override;
+  [[nodiscard]] Result<StepTimeline> timeline(const Program& program, std::size_t step,
+                                              const WorkContext& work) const override;
 };
 
 /// Figures of prediction and emulation that differ, statement by statement.

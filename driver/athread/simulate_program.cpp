@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/athread/simulate_program.h"
 
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 
-#include "core/check.h"
 #include "driver/athread/athread_backend.h"
+#include "driver/athread/nest_timeline.h"
 
 namespace stowage {
-
-namespace {
-
-std::string text_of(const LoopNest& nest, int id) {
-  const Stmt* const statement = find_statement(nest, id);
-  check(statement != nullptr, "times of a statement that there is not");
-  if (const auto* dma = std::get_if<Dma>(&statement->node)) {
-    return fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put",
-                       nest.tensors[static_cast<std::size_t>(dma->nest_tensor)].name);
-  }
-  if (const auto* fill = std::get_if<Fill>(&statement->node)) {
-    return fmt::format("fill {}", nest.buffers[static_cast<std::size_t>(fill->buffer)].name);
-  }
-  const auto& compute = std::get<Compute>(statement->node);
-  return fmt::format("compute {}{}", nest.stages.stages[static_cast<std::size_t>(compute.stage)].name,
-                     compute.part == Compute::Part::finish ? " finish" : "");
-}
-
-}  // namespace
 
 SimulatedStep simulated_step(const LoopNest& nest, const Target& target, const Simulation& simulation) {
   SimulatedStep step;
@@ -47,7 +25,7 @@ SimulatedStep simulated_step(const LoopNest& nest, const Target& target, const S
                   {"dma", simulation.dma.busy_cycles, simulation.cycles}};
   for (const StatementTimes& times : simulation.statements) {
     step.statements.push_back(
-        {times.statement, text_of(nest, times.statement), times.executions, times.cycles, times.waited});
+        {times.statement, statement_name(nest, times.statement), times.executions, times.cycles, times.waited});
   }
   step.dma_bytes = simulation.dma.bytes;
   step.dma_busy_cycles = simulation.dma.busy_cycles;
@@ -55,6 +33,18 @@ SimulatedStep simulated_step(const LoopNest& nest, const Target& target, const S
   step.steps = simulation.steps;
   return step;
 }
+
+namespace {
+
+/// Of a step that is refused; a stop reports nothing.
+Failed refuse(const ProgramStep& step, const Decision& decision, const WorkContext& work) {
+  if (!work.stop.stop_requested()) {
+    work.diagnostics.error(decision.rule, {}, fmt::format("'{}': {}", step.group.name, decision.reason), decision.flip);
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& program, const WorkContext& work) const {
   std::vector<SimulatedStep> steps;
@@ -68,14 +58,24 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
     if (work.stop.stop_requested()) return Failed{};
     if (const auto* simulation = std::get_if<Simulation>(&simulated)) {
       steps.back() = simulated_step(plan->nest, program.target, *simulation);
-      continue;
+    } else {
+      refuse(step, std::get<Decision>(simulated), work);
+      refused = true;
     }
-    const auto& decision = std::get<Decision>(simulated);
-    work.diagnostics.error(decision.rule, {}, fmt::format("'{}': {}", step.group.name, decision.reason), decision.flip);
-    refused = true;
   }
   if (refused) return Failed{};
   return steps;
+}
+
+Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, const WorkContext& work) const {
+  const Plan* const plan = program.steps.at(step).plan();
+  if (plan == nullptr) return StepTimeline{};
+  Timeline timeline;
+  SimulationOptions options;
+  options.timeline = &timeline;
+  const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
+  if (const auto* decision = std::get_if<Decision>(&simulated)) return refuse(program.steps[step], *decision, work);
+  return step_timeline(plan->nest, program.target, std::get<Simulation>(simulated), timeline);
 }
 
 }  // namespace stowage

@@ -18,6 +18,7 @@
 #include "core/trace.h"
 #include "driver/backend/fixed_schedules.h"
 #include "driver/backend/simulated_step.h"
+#include "driver/backend/step_timeline.h"
 #include "driver/json/json_forward.h"
 #include "emitter/emulation/emulate.h"
 #include "emitter/sources/emitted_program.h"
@@ -100,6 +101,9 @@ class Backend {
   /// leaves it as it is, which reports that.
   [[nodiscard]] virtual Result<std::vector<SimulatedStep>> simulate(const Program& program,
                                                                     const WorkContext& work) const;
+  /// Everything that happens in one step, core by core; empty for one that launches nothing.
+  [[nodiscard]] virtual Result<StepTimeline> timeline(const Program& program, std::size_t step,
+                                                      const WorkContext& work) const;
 };
 
 /// The families that somebody may compile for.

@@ -151,6 +151,10 @@ void declare_explain(CLI::App& app, Options& all) {
 void declare_simulate(CLI::App& app, Options& all) {
   app.add_option("DIR", all.simulate.folder, "what compile -o wrote")->required()->type_name("");
   app.add_option("--op", all.simulate.op, "one fused operator, statement by statement")->type_name("NAME");
+  CLI::Option* trace = app.add_option("--trace", all.simulate.trace,
+                                      "write every event for Perfetto or chrome://tracing; .gz at the end packs it")
+                           ->type_name("FILE.json");
+  app.add_flag("--force", all.simulate.force, "replace the file if it exists")->needs(trace);
 }
 
 void declare_diff(CLI::App& app, Options& all) {
@@ -285,7 +289,8 @@ constexpr CommandRow commands[] = {
      declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
     {"simulate", "the plan in time, event by event: who waits for what, and how busy the engines are",
      "  stowage simulate lenet\n"
-     "  stowage simulate lenet --op conv1",
+     "  stowage simulate lenet --op conv1\n"
+     "  stowage simulate lenet --trace lenet.json.gz",
      declare_simulate, [](const Options& o, ToolContext& c) { return simulate_command(o.simulate, c); }},
     {"diff", "what two compilations do otherwise, and what that costs",
      "  stowage diff unfused lenet\n"

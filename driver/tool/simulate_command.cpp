@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
 
 #include "core/number_text.h"
 #include "core/stage.h"
+#include "driver/files/files.h"
+#include "driver/files/gzip.h"
 #include "driver/json/json.h"
 #include "driver/store/plan_file.h"
 #include "driver/text/text_table.h"
+#include "driver/timeline/trace_events.h"
 
 namespace stowage {
 
@@ -206,11 +210,42 @@ Json program_json(const TimedProgram& times, const Compilation& compilation, con
   return json;
 }
 
+/// Slices that were written; fails after a reported error or a stop.
+Result<std::int64_t> write_trace(const Compilation& compilation, const SimulateOptions& options, ToolContext& context,
+                                 Diagnostics& diagnostics) {
+  const Program& program = compilation.program;
+  const std::stop_token stop = context.interrupt.token();
+  TraceEvents events(program.target.clock_hz, reproducer_line(compilation));
+  {
+    ProgressLine progress(context);
+    const ProgressSink sink = progress.sink();
+    for (std::size_t step = 0; step < program.steps.size(); ++step) {
+      if (sink) sink("trace", step, program.steps.size());
+      const std::string& name = program.steps[step].group.name;
+      if (program.steps[step].launched() == nullptr || (!options.op.empty() && name != options.op)) continue;
+      const auto timeline = backend_of(compilation).timeline(program, step, {diagnostics, stop});
+      if (!timeline) return Failed{};
+      events.add(name, *timeline);
+    }
+  }
+  const std::int64_t slices = events.slices();
+  std::string text = events.finished();
+  if (options.trace.ends_with(".gz")) text = gzipped(text);
+  const Existing existing = options.force ? Existing::replace : Existing::keep;
+  const Interrupt::Hold hold = context.interrupt.hold();
+  if (stop.stop_requested() || !write_file_whole(options.trace, text, existing, diagnostics)) return Failed{};
+  return slices;
+}
+
 }  // namespace
 
 int simulate_command(const SimulateOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
   const std::stop_token stop = context.interrupt.token();
+  const std::vector<std::filesystem::path> read = {options.folder};
+  if (!options.trace.empty() && !may_write_file(options.trace, options.force, read, diagnostics)) {
+    return failed(context, diagnostics);
+  }
   const auto compilation = read_compilation(options.folder, diagnostics, stop, context.backends);
   if (!compilation) return failed(context, diagnostics);
   const auto simulated = [&] {
@@ -228,6 +263,12 @@ int simulate_command(const SimulateOptions& options, ToolContext& context) {
                       suggest_name(options.op, names));
     return failed(context, diagnostics);
   }
+  std::int64_t slices = 0;
+  if (!options.trace.empty()) {
+    const auto written = write_trace(*compilation, options, context, diagnostics);
+    if (!written) return failed(context, diagnostics);
+    slices = *written;
+  }
   print_warnings(context, diagnostics);
 
   std::string command = "stowage simulate " + shell_quoted(options.folder);
@@ -235,6 +276,7 @@ int simulate_command(const SimulateOptions& options, ToolContext& context) {
   if (context.json) {
     Json json = program_json(times, *compilation, command, diagnostics);
     if (!options.op.empty()) json["fused_operators"] = Json::array({step_json(times, *wanted)});
+    if (!options.trace.empty()) json["trace"] = {{"file", options.trace}, {"slices", slices}};
     context.out << dumped(json, 1);
     return exit_done;
   }
@@ -246,6 +288,9 @@ int simulate_command(const SimulateOptions& options, ToolContext& context) {
     one.steps = {*wanted};
     one.all = *wanted;
     context.out << table_text(one) << "\n" << statements_text(*wanted);
+  }
+  if (!options.trace.empty()) {
+    context.out << fmt::format("\ntrace written to {}: {}\n", options.trace, counted(slices, "slice"));
   }
   return exit_done;
 }

@@ -10,7 +10,9 @@ namespace stowage {
 
 struct SimulateOptions {
   std::string folder;
-  std::string op;  ///< one fused operator, by name; empty: all
+  std::string op;     ///< one fused operator, by name; empty: all
+  std::string trace;  ///< file; empty: none
+  bool force = false;
 };
 int simulate_command(const SimulateOptions& options, ToolContext& context);
 

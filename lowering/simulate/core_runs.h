@@ -12,6 +12,7 @@
 #include "lowering/simulate/request_sequences.h"
 #include "lowering/simulate/sequence_cursor.h"
 #include "lowering/simulate/shared_dma.h"
+#include "lowering/simulate/timeline.h"
 
 namespace stowage {
 
@@ -33,7 +34,7 @@ struct PendingTransfer {
 enum class RunState : std::uint8_t { runs, waits, at_barrier, ended };
 
 struct CoreRun {
-  CoreRun(const RequestSequences& all, int sequence) : cursor(all, sequence) {}
+  CoreRun(const RequestSequences& all, int sequence, Computations computations) : cursor(all, sequence, computations) {}
 
   std::vector<int> cores;  ///< numbers
   SequenceCursor cursor;
@@ -44,7 +45,7 @@ struct CoreRun {
   std::int64_t waiting_for_gets = 0;     ///< of each of its cores
   std::int64_t waiting_for_puts = 0;
   std::int64_t waiting_at_barriers = 0;
-  // Of the transfer by which a wait is longest so far.
+  // Of a wait: the transfer by which it is longest so far, and its end. At a barrier: that.
   std::int64_t last_end = 0;
   const Request* last = nullptr;
 };
@@ -52,8 +53,9 @@ struct CoreRun {
 /// All runs of a nest with their engine. `all` must outlive it.
 class CoreRuns {
  public:
-  /// Cores begin in cycle `start`.
-  CoreRuns(const RequestSequences& all, std::int64_t start, bool together);
+  /// Cores begin in cycle `start`; those that do the same are one run if they are to be together. `timeline`, if there
+  /// is one, is written; then every core is to be a run of its own.
+  CoreRuns(const RequestSequences& all, std::int64_t start, bool together, Timeline* timeline = nullptr);
 
   /// Goes on until a run waits, or comes to its end.
   void go_on(std::size_t run);
@@ -73,6 +75,9 @@ class CoreRuns {
 
  private:
   void start(CoreRun& run, std::size_t index, const Request& request);
+  void record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from);
+  /// A transfer that has ended.
+  void record(const CoreRun& run, const PendingTransfer& ended);
   /// Whether something that the request waits for is under way.
   static bool must_wait(CoreRun& run, const Request& request);
 
@@ -81,6 +86,8 @@ class CoreRuns {
   SharedDma engine_;
   std::vector<std::size_t> owner_;  ///< run, by number of the transfer
   RunTotals totals_;
+  Timeline* timeline_ = nullptr;
+  std::vector<std::vector<std::size_t>> awaited_;  ///< transfers of the timeline that a run's present wait is for
 };
 
 }  // namespace stowage

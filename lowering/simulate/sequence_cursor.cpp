@@ -6,7 +6,8 @@
 
 namespace stowage {
 
-SequenceCursor::SequenceCursor(const RequestSequences& all, int sequence) : all_(&all) {
+SequenceCursor::SequenceCursor(const RequestSequences& all, int sequence, Computations computations)
+    : all_(&all), computations_(computations) {
   if (!all.sequences[static_cast<std::size_t>(sequence)].parts.empty()) levels_.push_back({sequence, 0, 0});
 }
 
@@ -17,11 +18,10 @@ SequenceStep SequenceCursor::next() {
     if (part.request >= 0) {
       const Request& request = all_->requests[static_cast<std::size_t>(part.request)];
       done_once();
-      if (request.kind == Request::Kind::compute) return {nullptr, request.cycles};
       return {&request, 0};
     }
     const RequestSequence& inner = all_->sequences[static_cast<std::size_t>(part.sequence)];
-    if (inner.only_computes) {
+    if (inner.only_computes && computations_ == Computations::together) {
       level.done = part.times - 1;
       const std::int64_t cycles = inner.cycles * part.times;
       done_once();

@@ -10,12 +10,15 @@
 
 namespace stowage {
 
-/// What comes next: a request, computation for so many cycles, or with neither the end.
+/// What comes next: a request, several computations of so many cycles in all, or with neither the end.
 struct SequenceStep {
   const Request* request = nullptr;
   std::int64_t cycles = 0;
   [[nodiscard]] bool is_end() const { return request == nullptr && cycles == 0; }
 };
+
+/// Whether what only computes is one step, or each computation is one.
+enum class Computations : std::uint8_t { together, each };
 
 class SequenceCursor {
  public:
@@ -28,9 +31,9 @@ class SequenceCursor {
   static constexpr std::size_t no_level = static_cast<std::size_t>(-1);
 
   /// `all` must outlive it.
-  SequenceCursor(const RequestSequences& all, int sequence);
+  SequenceCursor(const RequestSequences& all, int sequence, Computations computations);
 
-  /// Goes on to what comes next. What only computes is one step.
+  /// Goes on to what comes next.
   SequenceStep next();
 
   /// Outermost first; none at the end.
@@ -49,6 +52,7 @@ class SequenceCursor {
   void done_once();
 
   const RequestSequences* all_;
+  Computations computations_;
   std::vector<Level> levels_;
   std::size_t repeated_ = no_level;
 };

@@ -32,6 +32,8 @@ class EventOrder {
   std::optional<std::mt19937_64> random_;
 };
 
+bool extrapolates(const SimulationOptions& options) { return options.extrapolate && options.timeline == nullptr; }
+
 /// Why a run to the end was given up.
 std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options, const std::stop_token& stop) {
   constexpr std::int64_t events_between_looks_at_stop = 1 << 14;
@@ -42,7 +44,7 @@ std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options
   for (std::int64_t events = 0;; ++events) {
     order.arrange(ready);
     for (const std::size_t run : ready) runs.go_on(run);
-    if (options.extrapolate) steady.look(runs);
+    if (extrapolates(options)) steady.look(runs);
     ready.clear();
     const std::int64_t next = runs.engine().next_event();
     if (next != SharedDma::never) {
@@ -168,8 +170,8 @@ Simulated simulate(const LoopNest& nest, const Target& target, const SimulationO
     return Decision::refuse(unknown->substr(0, end_of_rule), unknown->substr(end_of_rule + 2));
   }
   const ExecutionCosts costs(nest, target);
-  const RequestSequences all = request_sequences(nest, costs, options.extrapolate ? Sharing::equal : Sharing::none);
-  CoreRuns runs(all, costs.launch_cycles(), options.extrapolate);
+  const RequestSequences all = request_sequences(nest, costs, extrapolates(options) ? Sharing::equal : Sharing::none);
+  CoreRuns runs(all, costs.launch_cycles(), extrapolates(options), options.timeline);
   if (auto given_up = run_all(runs, options, stop)) return *std::move(given_up);
   return result_of(all, runs, costs.launch_cycles());
 }

@@ -14,6 +14,7 @@
 #include "core/decision.h"
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/simulate/timeline.h"
 
 namespace stowage {
 
@@ -68,6 +69,8 @@ struct SimulationOptions {
   bool extrapolate = true;
   /// Draws the order in which events of one cycle are taken; nothing may depend on it.
   std::optional<std::uint64_t> order_seed;
+  /// Where everything that happens is written, if anywhere; then nothing is extrapolated.
+  Timeline* timeline = nullptr;
 };
 
 /// Refused where a statement has no rate ("no-rate"), where the time is more than any plan may take

@@ -93,6 +93,7 @@ const std::map<std::string, std::vector<Inside>> insides = {
       {"text", {}},
       {"json", {}},
       {"backend", {"json"}},
+      {"timeline", {"backend", "json"}},
       {"athread", {"backend", "json"}},
       {"families", {"athread", "backend"}},
       {"session", {"backend", "files"}},
@@ -105,8 +106,8 @@ const std::map<std::string, std::vector<Inside>> insides = {
       {"batch",
        {"backend", "drawing", "files", "json", "networks", "page", "report", "run", "session", "store", "text"}},
       {"tool",
-       {"backend", "batch", "diff", "files", "json", "networks", "page", "report", "run", "session", "store",
-        "text"}}}},
+       {"backend", "batch", "diff", "files", "json", "networks", "page", "report", "run", "session", "store", "text",
+        "timeline"}}}},
     {"inspector",
      {{"desktop", {}},
       {"look", {}},
@@ -203,6 +204,7 @@ const std::vector<Fence> fences = {
      {"core/", "fusion/", "lowering/", "emitter/", "driver/", "inspector/"},
      {"driver/json/json.h", "driver/json/json_forward.h"}},
     {{"xxhash"}, {"core/", "fusion/", "lowering/", "emitter/", "driver/", "inspector/"}, {}},
+    {{"zlib"}, {"driver/files/"}, {}},
     {{"Q"}, {"inspector/"}, {"inspector/"}},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nests in time: small ones whose cycles are worked out by hand, then what has to hold of any.
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include <fmt/format.h>
@@ -67,6 +68,65 @@ StatementTimes times_of(const Simulation& simulation, int statement) {
     if (times.statement == statement) return times;
   }
   return {};
+}
+
+void check_equal(const Simulation& a, const Simulation& b) {
+  REQUIRE(a.cycles == b.cycles);
+  REQUIRE(a.cores == b.cores);
+  REQUIRE(a.dma == b.dma);
+  REQUIRE(a.statements == b.statements);
+  REQUIRE(a.events == b.events);
+}
+
+/// What is written down event by event sums up to what is told.
+void check_timeline(const LoopNest& nest, const Target& target, const Simulation& simulation) {
+  using Kind = Timeline::Slice::Kind;
+  Timeline timeline;
+  SimulationOptions options;
+  options.timeline = &timeline;
+  check_equal(simulation, simulated(nest, target, options));
+  std::vector<CoreTimes> cores(simulation.cores.size());
+  std::vector<std::int64_t> end(cores.size(), simulation.launch_cycles);  // of the slice before
+  std::map<int, std::int64_t> waited;                                     // by statement
+  for (const Timeline::Slice& slice : timeline.slices) {
+    const auto core = static_cast<std::size_t>(slice.core);
+    REQUIRE(slice.from == end[core]);  // a core never does nothing before its end
+    REQUIRE(slice.to > slice.from);
+    end[core] = slice.to;
+    CoreTimes& times = cores[core];
+    std::int64_t& sum = slice.kind == Kind::compute        ? times.computing
+                        : slice.kind == Kind::issue        ? times.issuing
+                        : slice.kind == Kind::wait_for_get ? times.waiting_for_gets
+                        : slice.kind == Kind::wait_for_put ? times.waiting_for_puts
+                                                           : times.waiting_at_barriers;
+    sum += slice.to - slice.from;
+    if (slice.kind == Kind::wait_for_get || slice.kind == Kind::wait_for_put) {
+      waited[slice.statement] += slice.to - slice.from;
+    }
+  }
+  for (std::size_t core = 0; core < cores.size(); ++core) cores[core].idle = simulation.cycles - end[core];
+  REQUIRE(cores == simulation.cores);
+  std::map<int, std::int64_t> under_way;
+  std::int64_t bytes = 0;
+  for (const Timeline::Transfer& transfer : timeline.transfers) {
+    REQUIRE(transfer.begun <= transfer.moves);
+    REQUIRE(transfer.moves <= transfer.ended);
+    under_way[transfer.statement] += transfer.ended - transfer.begun;
+    bytes += transfer.bytes;
+    if (transfer.wait < 0) continue;
+    const Timeline::Slice& wait = timeline.slices.at(static_cast<std::size_t>(transfer.wait));
+    REQUIRE(wait.core == transfer.core);
+    REQUIRE(wait.from >= transfer.begun);
+    REQUIRE(wait.from < transfer.ended);
+    REQUIRE(wait.to >= transfer.ended);
+  }
+  REQUIRE(bytes == simulation.dma.bytes);
+  for (const StatementTimes& times : simulation.statements) {
+    REQUIRE(waited[times.statement] == times.waited);
+    if (std::holds_alternative<Dma>(find_statement(nest, times.statement)->node)) {
+      REQUIRE(under_way[times.statement] == times.cycles);
+    }
+  }
 }
 
 TEST_CASE("with one buffer each, loading, computing and storing take turns") {
@@ -216,7 +276,7 @@ TEST_CASE("a wait for a slot is for all that is under way there, and counts to w
   CHECK(times_of(unequal_parts, 1) == StatementTimes{1, 1, 10 + 64, 74});
   // Of two that come together, to the first.
   for (std::uint64_t order = 0; order < 8; ++order) {
-    const Simulation equal_parts = simulated(in_two_parts(32), machine(), {true, order});
+    const Simulation equal_parts = simulated(in_two_parts(32), machine(), {true, order, nullptr});
     CHECK(times_of(equal_parts, 0) == StatementTimes{0, 1, 74, 74});
     CHECK(times_of(equal_parts, 1) == StatementTimes{1, 1, 74, 0});
   }
@@ -283,6 +343,7 @@ TEST_CASE("cores meet at a barrier") {
   const Simulation simulation = simulated(nest, machine());
   CHECK(simulation.cycles == 100 + 64 + 64);
   CHECK(core(simulation, 1) == CoreTimes{64, 0, 0, 0, 32, 32});
+  check_timeline(nest, machine(), simulation);
 }
 
 TEST_CASE("transfers that no target prices are refused, and times beyond all reason") {
@@ -300,14 +361,6 @@ TEST_CASE("transfers that no target prices are refused, and times beyond all rea
   const Simulated late = simulate(unequal(), slow);
   REQUIRE(std::holds_alternative<Decision>(late));
   CHECK(std::get<Decision>(late).rule == "too-many-cycles");
-}
-
-void check_equal(const Simulation& a, const Simulation& b) {
-  REQUIRE(a.cycles == b.cycles);
-  REQUIRE(a.cores == b.cores);
-  REQUIRE(a.dma == b.dma);
-  REQUIRE(a.statements == b.statements);
-  REQUIRE(a.events == b.events);
 }
 
 /// What one core asks for in all, of the engine as if it had it for itself.
@@ -380,15 +433,16 @@ void check_counts(const LoopNest& nest, const Simulation& simulation) {
 
 /// A simulation in which nothing is shared or carried on, in three orders of events, and with all that.
 void check_simulation(const LoopNest& nest, const Target& target, std::uint64_t seed) {
-  const Simulation plain = simulated(nest, target, {false, std::nullopt});
+  const Simulation plain = simulated(nest, target, {false, std::nullopt, nullptr});
   const Simulation carried_on = simulated(nest, target);
   check_equal(plain, carried_on);
   for (const std::uint64_t order : {seed, seed + 1}) {
     INFO("order of events: seed " << order);
-    check_equal(plain, simulated(nest, target, {false, order}));
-    check_equal(plain, simulated(nest, target, {true, order}));
+    check_equal(plain, simulated(nest, target, {false, order, nullptr}));
+    check_equal(plain, simulated(nest, target, {true, order, nullptr}));
   }
   check_bounds(nest, target, plain);
+  check_timeline(nest, target, plain);
   check_counts(nest, plain);
 }
 
