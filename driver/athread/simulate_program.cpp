@@ -46,7 +46,10 @@ Failed refuse(const ProgramStep& step, const Decision& decision, const WorkConte
 
 }  // namespace
 
-Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& program, const WorkContext& work) const {
+Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& program, DmaOrder order,
+                                                            const WorkContext& work) const {
+  SimulationOptions options;
+  options.dma_order = order;
   std::vector<SimulatedStep> steps;
   bool refused = false;
   for (const ProgramStep& step : program.steps) {
@@ -54,7 +57,7 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
     const Plan* const plan = step.plan();
     steps.emplace_back();
     if (plan == nullptr) continue;
-    const Simulated simulated = stowage::simulate(plan->nest, program.target, {}, work.stop);
+    const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
     if (work.stop.stop_requested()) return Failed{};
     if (const auto* simulation = std::get_if<Simulation>(&simulated)) {
       steps.back() = simulated_step(plan->nest, program.target, *simulation);
@@ -67,12 +70,14 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
   return steps;
 }
 
-Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, const WorkContext& work) const {
+Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, DmaOrder order,
+                                              const WorkContext& work) const {
   const Plan* const plan = program.steps.at(step).plan();
   if (plan == nullptr) return StepTimeline{};
   Timeline timeline;
   SimulationOptions options;
   options.timeline = &timeline;
+  options.dma_order = order;
   const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
   if (const auto* decision = std::get_if<Decision>(&simulated)) return refuse(program.steps[step], *decision, work);
   return step_timeline(plan->nest, program.target, std::get<Simulation>(simulated), timeline);

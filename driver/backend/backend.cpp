@@ -17,11 +17,12 @@ Failed no_simulator(std::string_view family, Diagnostics& diagnostics) {
 
 }  // namespace
 
-Result<std::vector<SimulatedStep>> Backend::simulate(const Program& /*program*/, const WorkContext& work) const {
+Result<std::vector<SimulatedStep>> Backend::simulate(const Program& /*program*/, DmaOrder /*order*/,
+                                                     const WorkContext& work) const {
   return no_simulator(family(), work.diagnostics);
 }
 
-Result<StepTimeline> Backend::timeline(const Program& /*program*/, std::size_t /*step*/,
+Result<StepTimeline> Backend::timeline(const Program& /*program*/, std::size_t /*step*/, DmaOrder /*order*/,
                                        const WorkContext& work) const {
   return no_simulator(family(), work.diagnostics);
 }

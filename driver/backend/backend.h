@@ -25,6 +25,7 @@
 #include "fusion/groups/group_cost.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/program.h"
+#include "lowering/simulate/dma_order.h"
 
 namespace stowage {
 
@@ -99,10 +100,10 @@ class Backend {
 
   /// Every step of a program in time, event by event; what launches nothing takes none. A family without a simulator
   /// leaves it as it is, which reports that.
-  [[nodiscard]] virtual Result<std::vector<SimulatedStep>> simulate(const Program& program,
+  [[nodiscard]] virtual Result<std::vector<SimulatedStep>> simulate(const Program& program, DmaOrder order,
                                                                     const WorkContext& work) const;
   /// Everything that happens in one step, core by core; empty for one that launches nothing.
-  [[nodiscard]] virtual Result<StepTimeline> timeline(const Program& program, std::size_t step,
+  [[nodiscard]] virtual Result<StepTimeline> timeline(const Program& program, std::size_t step, DmaOrder order,
                                                       const WorkContext& work) const;
 };
 

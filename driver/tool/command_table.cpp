@@ -151,6 +151,10 @@ void declare_explain(CLI::App& app, Options& all) {
 void declare_simulate(CLI::App& app, Options& all) {
   app.add_option("DIR", all.simulate.folder, "what compile -o wrote")->required()->type_name("");
   app.add_option("--op", all.simulate.op, "one fused operator, statement by statement")->type_name("NAME");
+  app.add_option("--dma-order", all.simulate.dma_order,
+                 "whether transfers under way share the DMA or those of a core queue up: shared, queued (shared)")
+      ->check(one_of({"shared", "queued"}))
+      ->type_name("O");
   CLI::Option* trace = app.add_option("--trace", all.simulate.trace,
                                       "write every event for Perfetto or chrome://tracing; .gz at the end packs it")
                            ->type_name("FILE.json");

@@ -210,6 +210,10 @@ Json program_json(const TimedProgram& times, const Compilation& compilation, con
   return json;
 }
 
+DmaOrder order_of(const SimulateOptions& options) {
+  return options.dma_order == "queued" ? DmaOrder::queued : DmaOrder::shared;
+}
+
 /// Slices that were written; fails after a reported error or a stop.
 Result<std::int64_t> write_trace(const Compilation& compilation, const SimulateOptions& options, ToolContext& context,
                                  Diagnostics& diagnostics) {
@@ -223,7 +227,7 @@ Result<std::int64_t> write_trace(const Compilation& compilation, const SimulateO
       if (sink) sink("trace", step, program.steps.size());
       const std::string& name = program.steps[step].group.name;
       if (program.steps[step].launched() == nullptr || (!options.op.empty() && name != options.op)) continue;
-      const auto timeline = backend_of(compilation).timeline(program, step, {diagnostics, stop});
+      const auto timeline = backend_of(compilation).timeline(program, step, order_of(options), {diagnostics, stop});
       if (!timeline) return Failed{};
       events.add(name, *timeline);
     }
@@ -250,7 +254,8 @@ int simulate_command(const SimulateOptions& options, ToolContext& context) {
   if (!compilation) return failed(context, diagnostics);
   const auto simulated = [&] {
     ProgressLine progress(context);
-    return backend_of(*compilation).simulate(compilation->program, {diagnostics, stop, progress.sink()});
+    return backend_of(*compilation)
+        .simulate(compilation->program, order_of(options), {diagnostics, stop, progress.sink()});
   }();
   if (!simulated) return failed(context, diagnostics);
   const TimedProgram times = timed(compilation->program, *simulated);
@@ -273,6 +278,7 @@ int simulate_command(const SimulateOptions& options, ToolContext& context) {
 
   std::string command = "stowage simulate " + shell_quoted(options.folder);
   if (!options.op.empty()) command += " --op " + shell_quoted(options.op);
+  if (order_of(options) == DmaOrder::queued) command += " --dma-order queued";
   if (context.json) {
     Json json = program_json(times, *compilation, command, diagnostics);
     if (!options.op.empty()) json["fused_operators"] = Json::array({step_json(times, *wanted)});

@@ -9,8 +9,8 @@
 
 namespace stowage {
 
-CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool together, Timeline* timeline)
-    : all_(&all), timeline_(timeline) {
+CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool together, DmaOrder order, Timeline* timeline)
+    : all_(&all), engine_(order), timeline_(timeline) {
   const Computations computations = timeline == nullptr ? Computations::together : Computations::each;
   std::map<int, std::size_t> run_of;
   for (std::size_t core = 0; core < all.of_core.size(); ++core) {
@@ -57,7 +57,7 @@ void CoreRuns::start(CoreRun& run, std::size_t index, const Request& request) {
   const std::int64_t begun = run.now;
   run.now += execution.issue_cycles;
   const int number = engine_.start(run.now + execution.startup_cycles, execution.engine_parts,
-                                   static_cast<std::int64_t>(run.cores.size()));
+                                   static_cast<std::int64_t>(run.cores.size()), index);
   if (static_cast<std::size_t>(number) >= owner_.size()) owner_.resize(static_cast<std::size_t>(number) + 1, 0);
   owner_[static_cast<std::size_t>(number)] = index;
   run.pending.push_back({&request, number, begun, false});
@@ -138,14 +138,13 @@ void CoreRuns::record(const CoreRun& run, Timeline::Slice::Kind kind, const Requ
 void CoreRuns::record(const CoreRun& run, const PendingTransfer& ended) {
   if (timeline_ == nullptr) return;
   const TransferExecution& execution = ended.request->execution;
-  const std::int64_t moves = ended.begun + execution.issue_cycles + execution.startup_cycles;
   // One that was there before the core came to its wait has nobody waiting for it.
   if (ended.is_awaited && engine_.now() > run.now) {
     awaited_[static_cast<std::size_t>(&run - runs_.data())].push_back(timeline_->transfers.size());
   }
-  timeline_->transfers.push_back({run.cores.front(),
-                                  all_->statements[static_cast<std::size_t>(ended.request->statement)]->id, ended.begun,
-                                  moves, engine_.now(), execution.bytes, execution.engine_parts, -1});
+  timeline_->transfers.push_back(
+      {run.cores.front(), all_->statements[static_cast<std::size_t>(ended.request->statement)]->id, ended.begun,
+       engine_.moved_from(ended.number), engine_.now(), execution.bytes, execution.engine_parts, -1});
 }
 
 }  // namespace stowage

@@ -55,7 +55,7 @@ class CoreRuns {
  public:
   /// Cores begin in cycle `start`; those that do the same are one run if they are to be together. `timeline`, if there
   /// is one, is written; then every core is to be a run of its own.
-  CoreRuns(const RequestSequences& all, std::int64_t start, bool together, Timeline* timeline = nullptr);
+  CoreRuns(const RequestSequences& all, std::int64_t start, bool together, DmaOrder order, Timeline* timeline);
 
   /// Goes on until a run waits, or comes to its end.
   void go_on(std::size_t run);

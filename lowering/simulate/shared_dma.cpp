@@ -19,19 +19,19 @@ std::int64_t product_over(std::int64_t a, std::int64_t b, std::int64_t c, bool u
 
 }  // namespace
 
-void SharedDma::push(std::vector<Due>& heap, Due due) {
-  heap.push_back(due);
+void SharedDma::push(std::vector<Due>& heap, std::int64_t at, int transfer) {
+  heap.push_back({at, transfer, ++pushed_});
   std::push_heap(heap.begin(), heap.end(), later);
 }
 
-SharedDma::Due SharedDma::pop(std::vector<Due>& heap) {
+int SharedDma::pop(std::vector<Due>& heap) {
   std::pop_heap(heap.begin(), heap.end(), later);
-  const Due due = heap.back();
+  const int transfer = heap.back().transfer;
   heap.pop_back();
-  return due;
+  return transfer;
 }
 
-int SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t cores) {
+int SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t cores, std::size_t queue) {
   int number = 0;
   if (free_.empty()) {
     number = static_cast<int>(transfers_.size());
@@ -40,9 +40,18 @@ int SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t cores)
     number = free_.back();
     free_.pop_back();
   }
-  transfers_[static_cast<std::size_t>(number)] = {moves, parts, 0, cores, false};
-  push(starting_, {moves, number});
+  transfers_[static_cast<std::size_t>(number)] = {moves, parts, 0, cores, queue, false};
+  push(starting_, moves, number);
   return number;
+}
+
+void SharedDma::move(int number) {
+  Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
+  transfer.is_moving = true;
+  transfer.moves = now_;
+  transfer.ends = served_ + transfer.parts;
+  moving_ += transfer.cores;
+  push(ending_, transfer.ends, number);
 }
 
 std::int64_t SharedDma::next_event() const {
@@ -64,17 +73,24 @@ const std::vector<int>& SharedDma::advance(std::int64_t cycle) {
   free_.insert(free_.end(), ended_.begin(), ended_.end());
   ended_.clear();
   while (!starting_.empty() && starting_.front().at <= now_) {
-    const int number = pop(starting_).transfer;
-    Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
-    transfer.is_moving = true;
-    transfer.ends = served_ + transfer.parts;
-    moving_ += transfer.cores;
-    push(ending_, {transfer.ends, number});
+    const int number = pop(starting_);
+    if (order_ == DmaOrder::queued) {
+      const std::size_t queue = transfers_[static_cast<std::size_t>(number)].queue;
+      if (queue >= queues_.size()) queues_.resize(queue + 1);
+      queues_[queue].push_back(number);
+      if (queues_[queue].size() > 1) continue;
+    }
+    move(number);
   }
   while (!ending_.empty() && ending_.front().at <= served_) {
-    const int number = pop(ending_).transfer;
-    moving_ -= transfers_[static_cast<std::size_t>(number)].cores;
+    const int number = pop(ending_);
+    const Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
+    moving_ -= transfer.cores;
     ended_.push_back(number);
+    if (order_ == DmaOrder::shared) continue;
+    std::vector<int>& queue = queues_[transfer.queue];
+    queue.erase(queue.begin());
+    if (!queue.empty()) move(queue.front());
   }
   return ended_;
 }

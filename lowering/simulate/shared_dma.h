@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The DMA engine that all cores share. Every transfer starts up for itself; then all whose data move get an equal share
-// of the engine's time, so that of n at once each moves as fast as 1/n of what its blocks reach alone. Transfers end in
-// whole cycles, rounded up.
+// of the engine's time, so that of n at once each moves as fast as 1/n of what its blocks reach alone. Queued ones move
+// one at a time of each queue. Transfers end in whole cycles, rounded up.
 //
 // What a transfer has been served is counted once for all: `served` is what each that moves has got since the
 // beginning, in parts of a cycle. One that began to move at s and needs p ends when `served` has reached s + p. Which
@@ -13,16 +13,20 @@
 #include <limits>
 #include <vector>
 
+#include "lowering/simulate/dma_order.h"
+
 namespace stowage {
 
 class SharedDma {
  public:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-  /// So many cores start the same transfer each: it begins to move data in cycle `moves` (not before now) and needs
+  explicit SharedDma(DmaOrder order) : order_(order) {}
+
+  /// So many cores start the same transfer each: it can move data from cycle `moves` on (not before now) and needs
   /// `parts` of the engine's time, in parts of a cycle. Its number is another's after the next
   /// advance() from the one that has told its end.
-  int start(std::int64_t moves, std::int64_t parts, std::int64_t cores);
+  int start(std::int64_t moves, std::int64_t parts, std::int64_t cores, std::size_t queue);
 
   /// The cycle in which something begins to move or ends; never, if nothing is under way.
   [[nodiscard]] std::int64_t next_event() const;
@@ -30,6 +34,10 @@ class SharedDma {
   const std::vector<int>& advance(std::int64_t cycle);
   [[nodiscard]] std::int64_t now() const { return now_; }
 
+  /// The cycle in which the data of one that has ended began to move.
+  [[nodiscard]] std::int64_t moved_from(int transfer) const {
+    return transfers_[static_cast<std::size_t>(transfer)].moves;
+  }
   /// Cycles in which data moved.
   [[nodiscard]] std::int64_t busy_cycles() const { return busy_; }
 
@@ -45,20 +53,23 @@ class SharedDma {
 
  private:
   struct Transfer {
-    std::int64_t moves = 0;  ///< cycle
+    std::int64_t moves = 0;  ///< cycle from which on it can; when it does, that in which it began
     std::int64_t parts = 0;
     std::int64_t ends = 0;  ///< what `served` will be then
     std::int64_t cores = 0;
+    std::size_t queue = 0;
     bool is_moving = false;
   };
-  /// When it is due, and which transfer; heaps with the earliest first.
+  /// When it is due, and which transfer; heaps with the earliest first, of several that which was pushed first.
   struct Due {
     std::int64_t at = 0;
     int transfer = 0;
+    std::int64_t pushed = 0;
   };
-  static bool later(const Due& a, const Due& b) { return a.at > b.at; }
-  static void push(std::vector<Due>& heap, Due due);
-  static Due pop(std::vector<Due>& heap);
+  static bool later(const Due& a, const Due& b) { return a.at != b.at ? a.at > b.at : a.pushed > b.pushed; }
+  void push(std::vector<Due>& heap, std::int64_t at, int transfer);
+  static int pop(std::vector<Due>& heap);
+  void move(int number);
 
   std::int64_t now_ = 0;
   std::int64_t served_ = 0;  ///< parts of a cycle
@@ -69,6 +80,9 @@ class SharedDma {
   std::vector<Due> starting_;  ///< by cycle
   std::vector<Due> ending_;    ///< by what `served` will be
   std::vector<int> ended_;
+  DmaOrder order_;
+  std::vector<std::vector<int>> queues_;  ///< if queued: what moves, then what is to
+  std::int64_t pushed_ = 0;
 };
 
 }  // namespace stowage

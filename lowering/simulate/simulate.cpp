@@ -171,7 +171,7 @@ Simulated simulate(const LoopNest& nest, const Target& target, const SimulationO
   }
   const ExecutionCosts costs(nest, target);
   const RequestSequences all = request_sequences(nest, costs, extrapolates(options) ? Sharing::equal : Sharing::none);
-  CoreRuns runs(all, costs.launch_cycles(), extrapolates(options), options.timeline);
+  CoreRuns runs(all, costs.launch_cycles(), extrapolates(options), options.dma_order, options.timeline);
   if (auto given_up = run_all(runs, options, stop)) return *std::move(given_up);
   return result_of(all, runs, costs.launch_cycles());
 }

@@ -14,6 +14,7 @@
 #include "core/decision.h"
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/simulate/dma_order.h"
 #include "lowering/simulate/timeline.h"
 
 namespace stowage {
@@ -69,6 +70,7 @@ struct SimulationOptions {
   bool extrapolate = true;
   /// Draws the order in which events of one cycle are taken; nothing may depend on it.
   std::optional<std::uint64_t> order_seed;
+  DmaOrder dma_order = DmaOrder::shared;
   /// Where everything that happens is written, if anywhere; then nothing is extrapolated.
   Timeline* timeline = nullptr;
 };

@@ -79,11 +79,13 @@ void check_equal(const Simulation& a, const Simulation& b) {
 }
 
 /// What is written down event by event sums up to what is told.
-void check_timeline(const LoopNest& nest, const Target& target, const Simulation& simulation) {
+void check_timeline(const LoopNest& nest, const Target& target, const Simulation& simulation,
+                    DmaOrder order_of_dma = DmaOrder::shared) {
   using Kind = Timeline::Slice::Kind;
   Timeline timeline;
   SimulationOptions options;
   options.timeline = &timeline;
+  options.dma_order = order_of_dma;
   check_equal(simulation, simulated(nest, target, options));
   std::vector<CoreTimes> cores(simulation.cores.size());
   std::vector<std::int64_t> end(cores.size(), simulation.launch_cycles);  // of the slice before
@@ -228,6 +230,18 @@ TEST_CASE("tiles that are loaded ahead come while the core computes") {
   CHECK(times_of(simulation, 7).executions == 6);
 }
 
+TEST_CASE("transfers of a core that queue up come in the order in which they were started") {
+  // The second tile waits for the first: it is there after 10 + 256 cycles of the column, and the second moves while
+  // the first is computed with.
+  SimulationOptions options;
+  options.dma_order = DmaOrder::queued;
+  const Simulation simulation = simulated(matmul(4), machine(), options);
+  const std::int64_t column = 16 + (10 + 256) + 4 * 512 + (10 + 16);
+  CHECK(simulation.cycles == 100 + (10 + 64) + 2 * column);
+  CHECK(core(simulation, 0).waiting_for_gets == 74 + 2 * 266);
+  CHECK(simulation.dma.busy_cycles == 64 + 2 * (4 * 256 + 16));
+}
+
 TEST_CASE("where loading takes longer than computing, the engine never rests") {
   // A tile of B: 10 + 1024 cycles. The first two share the engine until cycle 16 + 10 + 2048 of the column. Tile 2 is
   // asked for when tile 0 has been computed with, and moves 10 cycles later, at 2596; tile 3 512 cycles behind it, at
@@ -276,7 +290,7 @@ TEST_CASE("a wait for a slot is for all that is under way there, and counts to w
   CHECK(times_of(unequal_parts, 1) == StatementTimes{1, 1, 10 + 64, 74});
   // Of two that come together, to the first.
   for (std::uint64_t order = 0; order < 8; ++order) {
-    const Simulation equal_parts = simulated(in_two_parts(32), machine(), {true, order, nullptr});
+    const Simulation equal_parts = simulated(in_two_parts(32), machine(), {true, order, DmaOrder::shared, nullptr});
     CHECK(times_of(equal_parts, 0) == StatementTimes{0, 1, 74, 74});
     CHECK(times_of(equal_parts, 1) == StatementTimes{1, 1, 74, 0});
   }
@@ -432,17 +446,17 @@ void check_counts(const LoopNest& nest, const Simulation& simulation) {
 }
 
 /// A simulation in which nothing is shared or carried on, in three orders of events, and with all that.
-void check_simulation(const LoopNest& nest, const Target& target, std::uint64_t seed) {
-  const Simulation plain = simulated(nest, target, {false, std::nullopt, nullptr});
-  const Simulation carried_on = simulated(nest, target);
+void check_simulation(const LoopNest& nest, const Target& target, std::uint64_t seed, DmaOrder order_of_dma) {
+  const Simulation plain = simulated(nest, target, {false, std::nullopt, order_of_dma, nullptr});
+  const Simulation carried_on = simulated(nest, target, {true, std::nullopt, order_of_dma, nullptr});
   check_equal(plain, carried_on);
   for (const std::uint64_t order : {seed, seed + 1}) {
     INFO("order of events: seed " << order);
-    check_equal(plain, simulated(nest, target, {false, order, nullptr}));
-    check_equal(plain, simulated(nest, target, {true, order, nullptr}));
+    check_equal(plain, simulated(nest, target, {false, order, order_of_dma, nullptr}));
+    check_equal(plain, simulated(nest, target, {true, order, order_of_dma, nullptr}));
   }
   check_bounds(nest, target, plain);
-  check_timeline(nest, target, plain);
+  check_timeline(nest, target, plain, order_of_dma);
   check_counts(nest, plain);
 }
 
@@ -469,7 +483,8 @@ TEST_CASE("random plans in time: within their bounds, the same in any order of e
     if (std::holds_alternative<Plan>(with_slots)) planned = std::move(with_slots);
     const LoopNest& nest = std::get<Plan>(planned).nest;
     INFO(to_text(nest));
-    check_simulation(nest, target, seed + round);
+    for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued})
+      check_simulation(nest, target, seed + round, order);
     overlapped += first_use_of_slots(nest) != nullptr ? 1 : 0;
     const Simulation simulation = simulated(nest, target);
     shortened += 4 * simulation.steps < simulation.events ? 1 : 0;
@@ -528,7 +543,8 @@ TEST_CASE("cores that are not in step come to a steady state together, or to non
     target.dma.startup_cycles = static_cast<double>(draw.between(0, 30));
     target.dma.bandwidth = {{4, static_cast<double>(draw.coin() ? 40 : draw.between(10, 120)) * 1e8}};
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1\n" << to_text(nest));
-    check_simulation(nest, target, seed + round);
+    for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued})
+      check_simulation(nest, target, seed + round, order);
     const Simulation simulation = simulated(nest, target);
     shortened += 2 * simulation.steps < simulation.events ? 1 : 0;
   }
@@ -542,7 +558,8 @@ TEST_CASE("random nests in time: guards, loops of dependent length, clipped regi
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed + round));
     const LoopNest nest = fixtures::random_nest(random);
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1\n" << to_text(nest));
-    check_simulation(nest, machine(), seed + round);
+    for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued})
+      check_simulation(nest, machine(), seed + round, order);
   }
 }
 
