@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "built_in_target_text.h"
+#include "core/athread_target.h"
 #include "core/target_settings.h"
 #include "core/toml_reader.h"
 
@@ -18,165 +19,8 @@ namespace stowage {
 
 namespace {
 
-constexpr int lanes_of_floatv4 = 4;
-constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
-
 /// Each is samples/targets/NAME.toml, embedded.
 constexpr std::array<std::string_view, 1> built_in_names = {"sw26010"};
-
-bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
-
-/// Keys of Athread's machines as they were written when all of them stood side by side.
-constexpr std::array<MovedKey, 15> keys_once = {{{"cores", "cores", "count"},
-                                                 {"mesh_rows", "cores", "mesh_rows"},
-                                                 {"mesh_columns", "cores", "mesh_columns"},
-                                                 {"vector_lanes", "cores", "vector_lanes"},
-                                                 {"vector_flops_per_cycle", "cores", "vector_flops_per_cycle"},
-                                                 {"scalar_flops_per_cycle", "cores", "scalar_flops_per_cycle"},
-                                                 {"launch_seconds", "cores", "launch_seconds"},
-                                                 {"ldm_bytes", "ldm", "bytes"},
-                                                 {"ldm_reserved", "ldm", "reserved"},
-                                                 {"ldm_alignment", "ldm", "alignment"},
-                                                 {"dram_line_bytes", "main_memory", "line_bytes"},
-                                                 {"good_block_bytes", "dma", "good_block_bytes"},
-                                                 {"dma_alignment", "dma", "alignment"},
-                                                 {"dma_startup_cycles", "dma", "startup_cycles"},
-                                                 {"dma_bandwidth", "dma", "bandwidth"}}};
-
-/// The tables of an Athread machine's file.
-struct AthreadTables {
-  TomlTable main_memory;
-  TomlTable ldm;
-  TomlTable cores;
-  TomlTable dma;
-};
-
-std::optional<AthreadTables> tables_of(TomlTable& table) {
-  auto main_memory = table.table("main_memory", Need::required);
-  auto ldm = table.table("ldm", Need::required);
-  auto cores = table.table("cores", Need::required);
-  auto dma = table.table("dma", Need::required);
-  if (!main_memory || !ldm || !cores || !dma) return std::nullopt;
-  return AthreadTables{*std::move(main_memory), *std::move(ldm), *std::move(cores), *std::move(dma)};
-}
-
-void read_bandwidth(TomlTable& table, std::vector<BandwidthPoint>& bandwidth) {
-  std::vector<TomlTable> points = table.tables("bandwidth", Need::required);
-  for (TomlTable& row : points) {
-    BandwidthPoint point;
-    const bool has_block = row.read("block_bytes", point.block_bytes, {1, gibibyte}, Need::required);
-    const bool has_rate = row.read("bytes_per_second", point.bytes_per_second, 1.0, 1e15, Need::required);
-    row.finish();
-    if (!has_block || !has_rate) continue;
-    if (!bandwidth.empty() && point.block_bytes <= bandwidth.back().block_bytes) {
-      row.error("not-ascending", "block_bytes",
-                fmt::format("{} follows {}, but the points of 'dma.bandwidth' ascend by block_bytes", point.block_bytes,
-                            bandwidth.back().block_bytes));
-      continue;
-    }
-    bandwidth.push_back(point);
-  }
-  if (points.empty() && table.has("bandwidth")) {
-    table.error("out-of-range", "bandwidth", "'dma.bandwidth' has no point, at least one was wanted");
-  }
-}
-
-/// One number for elements of every type, or a table of them by type, where `other` is that of types not named.
-void read_rate(TomlTable& table, std::string_view key, Rate& rate) {
-  constexpr double low = 1e-3;
-  constexpr double high = 1e6;
-  double of_others = 1;
-  if (!table.is_table(key)) {
-    if (table.read(key, of_others, low, high, Need::required)) rate = Rate(of_others);
-    return;
-  }
-  TomlTable by_type = *table.table(key);
-  by_type.read("other", of_others, low, high, Need::required);
-  rate = Rate(of_others);
-  for (const ElementType type : all_element_types) {
-    double of_type = 0;
-    if (by_type.read(name_of(type), of_type, low, high)) rate.set(type, of_type);
-  }
-  by_type.finish();
-}
-
-void read_athread(AthreadTables& tables, Target& target) {
-  const Need required = Need::required;
-  tables.main_memory.read("line_bytes", target.main_memory.line_bytes, {1, 1 << 20}, required);
-  tables.main_memory.finish();
-  tables.ldm.read("bytes", target.ldm.bytes, {64, gibibyte}, required);
-  tables.ldm.read("reserved", target.ldm.reserved, {0, gibibyte}, required);
-  tables.ldm.read("alignment", target.ldm.alignment, {1, 4096}, required);
-  tables.ldm.finish();
-  tables.cores.read("count", target.cores.count, {1, 4096}, required);
-  tables.cores.read("mesh_rows", target.cores.mesh_rows, {1, 64}, required);
-  tables.cores.read("mesh_columns", target.cores.mesh_columns, {1, 64}, required);
-  tables.cores.read("vector_lanes", target.cores.vector_lanes, {1, 64}, required);
-  read_rate(tables.cores, "vector_flops_per_cycle", target.cores.vector_flops_per_cycle);
-  read_rate(tables.cores, "scalar_flops_per_cycle", target.cores.scalar_flops_per_cycle);
-  tables.cores.read("launch_seconds", target.cores.launch_seconds, 0.0, 10.0, required);
-  tables.cores.finish();
-  tables.dma.read("good_block_bytes", target.dma.good_block_bytes, {1, gibibyte}, required);
-  tables.dma.read("alignment", target.dma.alignment, {1, 4096}, required);
-  tables.dma.read("startup_cycles", target.dma.startup_cycles, 0.0, 1e9, required);
-  read_bandwidth(tables.dma, target.dma.bandwidth);
-  tables.dma.finish();
-}
-
-/// Of a size to which something is aligned that elements of 8 bytes and pointers lie in, and that DMA moves.
-void check_alignment(TomlTable& table, std::string_view key, std::string_view full_name, std::int64_t value,
-                     const Target& target) {
-  // Main memory is allocated at no smaller multiple.
-  constexpr std::int64_t least = 8;
-  if (value < least) {
-    table.error("alignment-too-small", key,
-                fmt::format("'{}' is {}, at least {} was wanted: elements have up to {} bytes", full_name, value, least,
-                            least));
-  } else if (value < target.dma.alignment) {
-    table.error("alignment-too-small", key,
-                fmt::format("'{}' is {}, at least the {} of 'dma.alignment' were wanted: what it aligns, DMA moves",
-                            full_name, value, target.dma.alignment));
-  }
-}
-
-/// Relations between keys that are right by themselves.
-void check_relations(AthreadTables& tables, const Target& target) {
-  const Cores& cores = target.cores;
-  if (cores.count > cores.mesh_rows * cores.mesh_columns) {
-    tables.cores.error("too-many-cores", "count",
-                       fmt::format("'cores.count' is {}, but the mesh of {} x {} has {}", cores.count, cores.mesh_rows,
-                                   cores.mesh_columns, cores.mesh_rows * cores.mesh_columns));
-  }
-  if (target.ldm.reserved >= target.ldm.bytes) {
-    tables.ldm.error("no-ldm-left", "reserved",
-                     fmt::format("'ldm.reserved' is {}, which leaves nothing of the {} bytes of 'ldm.bytes'",
-                                 target.ldm.reserved, target.ldm.bytes));
-  }
-  struct Alignment {
-    TomlTable& table;
-    std::string_view key;
-    std::string_view full_name;
-    std::int64_t value;
-  };
-  for (Alignment& alignment : std::array<Alignment, 3>{
-           {{tables.ldm, "alignment", "ldm.alignment", target.ldm.alignment},
-            {tables.dma, "alignment", "dma.alignment", target.dma.alignment},
-            {tables.main_memory, "line_bytes", "main_memory.line_bytes", target.main_memory.line_bytes}}}) {
-    if (!is_power_of_two(alignment.value)) {
-      alignment.table.error("not-a-power-of-two", alignment.key,
-                            fmt::format("'{}' is {}, a power of two was wanted", alignment.full_name, alignment.value));
-    } else if (alignment.full_name != "dma.alignment") {
-      check_alignment(alignment.table, alignment.key, alignment.full_name, alignment.value, target);
-    }
-  }
-  if (cores.vector_lanes != 1 && cores.vector_lanes != lanes_of_floatv4) {
-    tables.cores.error(
-        "unsupported-lanes", "vector_lanes",
-        fmt::format(
-            "'cores.vector_lanes' is {}, but code is emitted for {} lanes (floatv4) or for 1 (plain loops) only",
-            cores.vector_lanes, lanes_of_floatv4));
-  }
-}
 
 std::vector<std::string> bandwidth_points(const Target& target) {
   std::vector<std::string> points;
@@ -185,6 +29,17 @@ std::vector<std::string> bandwidth_points(const Target& target) {
         fmt::format("{{ block_bytes = {}, bytes_per_second = {} }}", point.block_bytes, point.bytes_per_second));
   }
   return points;
+}
+
+std::string line_rates_text(const LineRates& lines) {
+  return fmt::format("{{ bytes_per_second = {}, row_seconds = {}, partial_line_seconds = {}, page_bytes = {} }}",
+                     lines.bytes_per_second, lines.row_seconds, lines.partial_line_seconds, lines.page_bytes);
+}
+
+std::string pipelines_text(const Pipelines& pipelines) {
+  return fmt::format("{{ arithmetic_latency = {}, load_latency = {}, divide_cycles = {}, function_cycles = {} }}",
+                     pipelines.arithmetic_latency, pipelines.load_latency, pipelines.divide_cycles,
+                     pipelines.function_cycles);
 }
 
 std::string rate_text(const Rate& rate) {
@@ -219,6 +74,11 @@ std::vector<TargetValue> target_values(const Target& target) {
   const bool is_athread = target.family == athread_family;
   if (!is_athread) add("family", quoted_toml(target.family));
   add("clock_hz", target.clock_hz);
+  if (!target.assumed.empty()) {
+    std::vector<std::string> quoted;
+    for (const std::string& key : target.assumed) quoted.push_back(quoted_toml(key));
+    add("assumed", fmt::format("[{}]", fmt::join(quoted, ", ")));
+  }
   if (!is_athread) {
     for (const auto& [key, value] : target.own) add(key, value);
     return values;
@@ -236,13 +96,33 @@ std::vector<TargetValue> target_values(const Target& target) {
   add("vector_lanes", target.cores.vector_lanes);
   add("vector_flops_per_cycle", rate_text(target.cores.vector_flops_per_cycle));
   add("scalar_flops_per_cycle", rate_text(target.cores.scalar_flops_per_cycle));
+  if (target.cores.pipelines) add("pipelines", pipelines_text(*target.cores.pipelines));
   add("launch_seconds", target.cores.launch_seconds);
   table = "dma";
   add("good_block_bytes", target.dma.good_block_bytes);
   add("alignment", target.dma.alignment);
   add("startup_cycles", target.dma.startup_cycles);
-  add(bandwidth_key, fmt::format("[{}]", fmt::join(bandwidth_points(target), ", ")));
+  add("issue_cycles", target.dma.issue_cycles);
+  add("core_bytes_per_second", target.dma.core_bytes_per_second);
+  add(bandwidth_key, target.dma.lines ? line_rates_text(*target.dma.lines)
+                                      : fmt::format("[{}]", fmt::join(bandwidth_points(target), ", ")));
   return values;
+}
+
+/// What is said to be assumed must be there.
+void check_assumed(TomlTable& table, const Target& target) {
+  std::vector<std::string> names;
+  for (const TargetValue& value : target_values(target)) names.push_back(value.full_name());
+  // Keys of tables that a setting may have taken the place of.
+  for (const std::string_view key : {"arithmetic_latency", "load_latency", "divide_cycles", "function_cycles"})
+    names.push_back(fmt::format("cores.pipelines.{}", key));
+  for (const std::string_view key : {"bytes_per_second", "row_seconds", "partial_line_seconds", "page_bytes"})
+    names.push_back(fmt::format("dma.bandwidth.{}", key));
+  for (const std::string& key : target.assumed) {
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    table.error("unknown-key", "assumed", fmt::format("'assumed' names '{}', which is no key of this target", key),
+                suggest_name(key, names));
+  }
 }
 
 Result<std::string> read_text(const std::string& path, Diagnostics& diagnostics) {
@@ -281,10 +161,14 @@ Result<Target> parse_target(std::string_view toml, const std::string& file, cons
                                   [&](const TargetFamily& family) { return family.name == target.family; });
   if (target.family == athread_family) {
     table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
-    auto tables = tables_of(table);
+    table.read("assumed", target.assumed);
+    auto tables = athread_tables(table);
     if (tables) read_athread(*tables, target);
     table.finish();
-    if (tables && !own.has_errors()) check_relations(*tables, target);
+    if (tables && !own.has_errors()) {
+      check_relations(*tables, target);
+      check_assumed(table, target);
+    }
   } else if (other != families.end()) {
     table.read("clock_hz", target.clock_hz, 1e3, 1e12, Need::required);
     other->read(table, target);
@@ -334,7 +218,7 @@ std::string to_toml(const Target& target) {
   for (const TargetValue& value : values) {
     if (value.table != table) text += fmt::format("\n[{}]\n", value.table);
     table = value.table;
-    if (value.key != bandwidth_key) {
+    if (value.key != bandwidth_key || target.dma.lines) {
       text += fmt::format("{} = {}\n", value.key, value.value);
       continue;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,16 @@ namespace stowage {
 struct BandwidthPoint {
   std::int64_t block_bytes = 0;
   double bytes_per_second = 0;
+};
+
+/// What a transfer takes of main memory, which serves all cores together, by the lines that its rows (contiguous
+/// blocks) touch. A row takes the time of its lines, but at least row_seconds, which cores whose rows of the same
+/// moment lie in one page share; a put, besides, partial_line_seconds for each line that it writes a part of.
+struct LineRates {
+  double bytes_per_second = 0;  ///< of lines, whole ones
+  double row_seconds = 0;
+  double partial_line_seconds = 0;
+  std::int64_t page_bytes = 0;
 };
 
 class TomlTable;  // core/toml_reader.h
@@ -44,6 +55,15 @@ class Rate {
   std::map<ElementType, double> of_type_;
 };
 
+/// How a core issues instructions, in order: arithmetic on one pipeline, loads, stores and branches on another beside
+/// it, address arithmetic on either.
+struct Pipelines {
+  double arithmetic_latency = 1;  ///< cycles until the result of an addition, product or multiply-add can be used
+  double load_latency = 1;        ///< cycles until an element or vector of the LDM can be used
+  double divide_cycles = 1;       ///< a division or square root, of an element or a vector; nothing starts beside it
+  double function_cycles = 1;     ///< exp, log and what is made of them, of one element
+};
+
 /// The engine that computes: the cores of one core group, in a mesh.
 struct Cores {
   int count = 64;
@@ -52,7 +72,9 @@ struct Cores {
   int vector_lanes = 4;            ///< 32-bit lanes of one vector register
   Rate vector_flops_per_cycle{8};  ///< of one core, in the vector form of an inner loop
   Rate scalar_flops_per_cycle{1};  ///< of one core, in the scalar form
-  double launch_seconds = 0;       ///< spawn and join of one kernel
+  /// Given, the two rates are what a loop reaches at most, and what it does reach follows from its instructions.
+  std::optional<Pipelines> pipelines;
+  double launch_seconds = 0;  ///< spawn and join of one kernel
 };
 
 /// The space that every core has to itself (local device memory, the scratchpad).
@@ -73,8 +95,11 @@ struct MainMemory {
 struct DmaEngine {
   std::int64_t good_block_bytes = 256;    ///< smallest block with good bandwidth: 64 floats (swTVM section 5.2)
   int alignment = 4;                      ///< hard alignment of addresses and sizes, in bytes
-  double startup_cycles = 0;              ///< of one blocking DMA operation, all cores active
-  std::vector<BandwidthPoint> bandwidth;  ///< ascending block_bytes
+  double startup_cycles = 0;              ///< from the call to the reply, of a transfer of next to nothing
+  double issue_cycles = 0;                ///< of a core, for one call
+  double core_bytes_per_second = 0;       ///< the most that one core's transfers reach; 0: as much as all cores
+  std::vector<BandwidthPoint> bandwidth;  ///< of all cores, ascending block_bytes; empty where `lines` has them
+  std::optional<LineRates> lines;         ///< in place of a curve by block size
 };
 
 struct Target {
@@ -84,6 +109,8 @@ struct Target {
   /// Of another family than Athread: what it describes a machine by, under keys of its own.
   std::map<std::string, double> own;
   double clock_hz = 1.45e9;  ///< of the cores; costs are cycles of it
+  /// Keys whose values nobody measured, as they stand in the file: "dma.issue_cycles".
+  std::vector<std::string> assumed;
 
   // Spaces and engines of a machine of the family Athread.
   MainMemory main_memory;

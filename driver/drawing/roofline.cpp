@@ -9,6 +9,7 @@
 
 #include "core/quoting.h"
 #include "driver/session/session.h"
+#include "lowering/time/rates.h"
 
 namespace stowage::drawing {
 
@@ -229,7 +230,7 @@ class RooflinePicture {
   std::vector<RooflinePoint> points_;  ///< those that take most time first
   const Sheet& sheet_;
   double peak_ = peak_rate(program_.target);
-  double bandwidth_ = peak_bandwidth(program_.target);
+  double bandwidth_ = peak_dma_bandwidth(program_.target);
   std::int64_t max_cycles_ = 1;
   Box area_;
   LogAxis x_;
@@ -246,12 +247,6 @@ double peak_rate(const Target& target) {
 
 double scalar_rate(const Target& target) {
   return target.cores.count * target.cores.scalar_flops_per_cycle.of(ElementType::f32) * target.clock_hz;
-}
-
-double peak_bandwidth(const Target& target) {
-  double best = 1;
-  for (const BandwidthPoint& point : target.dma.bandwidth) best = std::max(best, point.bytes_per_second);
-  return best;
 }
 
 std::vector<RooflinePoint> roofline_points(const Program& program) {

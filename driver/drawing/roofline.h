@@ -22,8 +22,6 @@ std::vector<RooflinePoint> roofline_points(const Program& program);
 /// Flop per second that all cores of the target reach on float32, in vector form and in plain loops.
 double peak_rate(const Target& target);
 double scalar_rate(const Target& target);
-/// Bytes per second of the target's largest blocks.
-double peak_bandwidth(const Target& target);
 
 /// A dot for every point, the larger the more of the time it takes, and the names of those that take most.
 Scene roofline(const Program& program, const std::vector<RooflinePoint>& points, const Sheet& sheet);

@@ -30,7 +30,7 @@ std::string roofline_chart(const PageScope& scope) {
   const Program& program = scope.program();
   std::vector<drawing::RooflinePoint> points = drawing::roofline_points(program);
   std::erase_if(points, [&](const auto& point) { return !scope.has(static_cast<std::size_t>(point.step)); });
-  if (points.empty() || program.target.dma.bandwidth.empty()) {
+  if (points.empty()) {
     return "<p>No fused operator computes and moves data.</p>\n";
   }
   return to_svg(drawing::roofline(program, points, page_sheet(chart_width, 440)), links_of(scope));

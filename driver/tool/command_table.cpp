@@ -259,6 +259,13 @@ void declare_pass(CLI::App& app, Options& all) {
   app.add_flag("--force", options.force, "replace the file if it exists")->needs(output);
 }
 
+void declare_targets(CLI::App& app, Options& all) {
+  TargetsOptions& options = all.targets;
+  app.add_option("NAME", options.name, "one target key by key, built in or a TOML file; without it all are listed")
+      ->type_name("");
+  app.add_flag("--check", options.check, "tell of values that contradict each other");
+}
+
 void declare_templates(CLI::App& app, Options& all) {
   TemplatesOptions& options = all.templates;
   CLI::Option* name =
@@ -316,8 +323,11 @@ constexpr CommandRow commands[] = {
      "  stowage coverage model.onnx\n"
      "  stowage coverage model.onnx --dim batch=1",
      declare_coverage, [](const Options& o, ToolContext& c) { return coverage_command(o.coverage, c); }},
-    {"targets", "machines that are built in", "  stowage targets", declare_nothing,
-     [](const Options&, ToolContext& c) { return targets_command(c); }},
+    {"targets", "machines that are built in, and what a target says",
+     "  stowage targets\n"
+     "  stowage targets sw26010\n"
+     "  stowage targets mine.toml --check",
+     declare_targets, [](const Options& o, ToolContext& c) { return targets_command(o.targets, c); }},
     {"templates", "fusion templates, and the rules of legality",
      "  stowage templates\n"
      "  stowage templates convolution\n"

@@ -25,6 +25,7 @@ struct Options {
   ReportOptions report;
   BatchCommandOptions batch;
   NetworkCommandOptions network;
+  TargetsOptions targets;
   TemplatesOptions templates;
   CoverageOptions coverage;
   PassOptions pass;

@@ -130,7 +130,11 @@ struct CoverageOptions {
   std::vector<std::string> bindings;
 };
 int coverage_command(const CoverageOptions& options, ToolContext& context);
-int targets_command(ToolContext& context);
+struct TargetsOptions {
+  std::string name;    ///< of a built-in target or a file; empty: all as a list
+  bool check = false;  ///< its contradictions
+};
+int targets_command(const TargetsOptions& options, ToolContext& context);
 struct TemplatesOptions {
   std::string name;    ///< one template in detail; empty: all as a list
   std::string file;    ///< of templates that come before the built-in ones
@@ -138,7 +142,6 @@ struct TemplatesOptions {
 };
 int templates_command(const TemplatesOptions& options, ToolContext& context);
 int ops_command(ToolContext& context);
-int networks_command(ToolContext& context);
 
 /// Parses arguments (without the program's name) and runs the command. Faults of ours are reported with exit code 3, an
 /// output stream that takes no more with 1.

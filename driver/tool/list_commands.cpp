@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is: targets, templates, operators, sample networks, and what of a model is supported.
+// What there is: operators, sample networks, and what of a model is supported.
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/number_text.h"
 #include "core/onnx/import.h"
 #include "core/operators.h"
-#include "core/target.h"
 #include "driver/files/files.h"
 #include "driver/json/json.h"
 #include "driver/networks/networks.h"
@@ -19,17 +17,15 @@
 #include "driver/tool/commands.h"
 
 namespace stowage {
+namespace {
 
-int targets_command(ToolContext& context) {
+int networks_command(ToolContext& context) {
   std::vector<std::vector<std::string>> rows;
-  for (const std::string& name : built_in_targets()) {
-    Diagnostics diagnostics;
-    const auto target = load_target(name, {}, diagnostics);
-    check(static_cast<bool>(target), "a built-in target does not read");
-    rows.push_back({name, std::to_string(target->cores.count), bytes_text(target->ldm.bytes), target->summary});
-  }
-  return print_rows(context, "targets", {"name", "cores", "ldm", "summary"}, rows, "targets");
+  for (const NetworkRow& row : network_table()) rows.push_back({std::string(row.name), std::string(row.summary)});
+  return print_rows(context, "network", {"name", "summary"}, rows, "network");
 }
+
+}  // namespace
 
 int ops_command(ToolContext& context) {
   std::vector<std::vector<std::string>> rows;
@@ -41,12 +37,6 @@ int ops_command(ToolContext& context) {
                     std::string(row.summary)});
   }
   return print_rows(context, "ops", {"name", "operands", "results", "attributes", "summary"}, rows, "ops");
-}
-
-int networks_command(ToolContext& context) {
-  std::vector<std::vector<std::string>> rows;
-  for (const NetworkRow& row : network_table()) rows.push_back({std::string(row.name), std::string(row.summary)});
-  return print_rows(context, "network", {"name", "summary"}, rows, "network");
 }
 
 int network_command(const NetworkCommandOptions& options, ToolContext& context) {

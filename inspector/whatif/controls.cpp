@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "inspector/look/wheel_guard.h"
+#include "lowering/time/rates.h"
 
 namespace stowage::inspector {
 
@@ -333,10 +334,7 @@ void WhatIfControls::refreshTarget() {
   put(reserved_, as_int(target.ldm.reserved));
   put(cores_, target.cores.count);
   put(startup_, target.dma.startup_cycles);
-  const double factor =
-      target.dma.bandwidth.empty() || base.dma.bandwidth.empty()
-          ? 1
-          : target.dma.bandwidth.front().bytes_per_second / base.dma.bandwidth.front().bytes_per_second;
+  const double factor = peak_dma_bandwidth(target) / peak_dma_bandwidth(base);
   put(bandwidth_, static_cast<int>(std::lround(factor * 100)));
 }
 

@@ -209,6 +209,12 @@ Result<Target> edited_target(const Target& target, const PlanEdit& edit, Diagnos
 }
 
 std::string scaled_bandwidth(const Target& target, double factor) {
+  if (target.dma.lines) {
+    const LineRates& lines = *target.dma.lines;
+    return fmt::format("{{ bytes_per_second = {:.1f}, row_seconds = {}, partial_line_seconds = {}, page_bytes = {} }}",
+                       lines.bytes_per_second * factor, lines.row_seconds / factor, lines.partial_line_seconds / factor,
+                       lines.page_bytes);
+  }
   std::vector<std::string> points;
   for (const BandwidthPoint& point : target.dma.bandwidth) {
     points.push_back(fmt::format("{{ block_bytes = {}, bytes_per_second = {:.1f} }}", point.block_bytes,

@@ -188,9 +188,9 @@ std::vector<std::pair<QString, QString>> schedule_lines(const Schedule& all, con
   add(QStringLiteral("loops"), "none");
   for (const auto& [tensor, loop] : all.dma) {
     // What is written leaves when the loops are done.
-    const bool written = std::any_of(controls.places.begin(), controls.places.end(), [&](const PlaceControl& place) {
-      return place.tensor == tensor && place.written;
-    });
+    const bool written =
+        std::any_of(controls.places.begin(), controls.places.end(),
+                    [&, &moved = tensor](const PlaceControl& place) { return place.tensor == moved && place.written; });
     const std::string where = !loop.empty() ? " in " + loop : written ? " after the loops" : " before the loops";
     parts.push_back(mark(tensor + where, fixed.dma.contains(tensor)));
   }

@@ -7,34 +7,16 @@
 namespace stowage {
 namespace {
 
-enum class LaneUse : std::uint8_t { none, contiguous, other };
-
-LaneUse lane_use(const Access& access, VarId lane) {
-  LaneUse use = LaneUse::none;
-  for (std::size_t d = 0; d < access.index.size(); ++d) {
-    const auto variables = variables_of(access.index[d]);
-    if (!variables.contains(lane)) continue;
-    const bool last = d + 1 == access.index.size();
-    if (!last || access.index[d].coefficient_of(lane) != 1) return LaneUse::other;
-    // The lane may only stand as a plain term of the sum.
-    for (const IndexTerm& term : access.index[d].terms()) {
-      if (term.atom.kind != IndexAtom::Kind::variable && variables_of(IndexExpr::of_atom(term.atom)).contains(lane)) {
-        return LaneUse::other;
-      }
-    }
-    use = LaneUse::contiguous;
-  }
-  return use;
-}
-
 bool depends_on(const Access& access, VarId axis) {
   return std::any_of(access.index.begin(), access.index.end(),
                      [&](const IndexExpr& e) { return variables_of(e).contains(axis); });
 }
 
-/// The two reads of a float32 product under a sum, lane-contiguous one first; nothing if the body is something else.
-std::optional<std::pair<int, int>> outer_product(const Stage& stage, const Compute& compute, VarId lane) {
-  if (compute.part != Compute::Part::update || stage.reduction != Reduction::sum) return std::nullopt;
+bool runs_along(LaneUse use) { return use == LaneUse::none || use == LaneUse::contiguous; }
+
+/// The two reads of a float32 product under a sum, that along the lanes first; nothing if the body is something else.
+std::optional<std::pair<int, int>> outer_product(const Stage& stage, Compute::Part part, VarId lane) {
+  if (part != Compute::Part::update || stage.reduction != Reduction::sum) return std::nullopt;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
     return std::nullopt;
@@ -42,12 +24,31 @@ std::optional<std::pair<int, int>> outer_product(const Stage& stage, const Compu
   const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
   if (a == nullptr || b == nullptr) return std::nullopt;
   const auto use = [&](int read) { return lane_use(stage.reads[static_cast<std::size_t>(read)], lane); };
-  if (use(a->read) == LaneUse::contiguous && use(b->read) == LaneUse::none) return std::pair{a->read, b->read};
-  if (use(b->read) == LaneUse::contiguous && use(a->read) == LaneUse::none) return std::pair{b->read, a->read};
+  const auto moves = [&](int read) { return use(read) == LaneUse::contiguous || use(read) == LaneUse::strided; };
+  if (moves(a->read) && use(b->read) == LaneUse::none) return std::pair{a->read, b->read};
+  if (moves(b->read) && use(a->read) == LaneUse::none) return std::pair{b->read, a->read};
   return std::nullopt;
 }
 
 }  // namespace
+
+LaneUse lane_use(const Access& access, VarId lane) {
+  LaneUse use = LaneUse::none;
+  for (std::size_t d = 0; d < access.index.size(); ++d) {
+    const auto variables = variables_of(access.index[d]);
+    if (!variables.contains(lane)) continue;
+    // The lane may only stand as a plain term of the sum.
+    for (const IndexTerm& term : access.index[d].terms()) {
+      if (term.atom.kind != IndexAtom::Kind::variable && variables_of(IndexExpr::of_atom(term.atom)).contains(lane)) {
+        return LaneUse::other;
+      }
+    }
+    const bool last = d + 1 == access.index.size();
+    const bool steps_by_one = last && access.index[d].coefficient_of(lane) == 1;
+    use = steps_by_one && use == LaneUse::none ? LaneUse::contiguous : LaneUse::strided;
+  }
+  return use;
+}
 
 std::int64_t shortest_vector_loop(const Target& target) {
   return target.cores.vector_lanes > 1 ? target.cores.vector_lanes : std::numeric_limits<std::int64_t>::max();
@@ -64,7 +65,7 @@ void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
   compute.form = ComputeForm::vector;
   compute.lane_axis = lane;
   const VarId lane_variable(static_cast<std::size_t>(lane));
-  const auto reads = outer_product(stage, compute, lane_variable);
+  const auto reads = outer_product(stage, compute.part, lane_variable);
   if (!reads) return;  // the shortest vector loop fills one vector of a register block
   compute.form = ComputeForm::register_block;
   std::int64_t longest = 1;
@@ -85,7 +86,7 @@ bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& t
   const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
   if (target.cores.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != stage.spatial - 1) return false;
   if (compute.form == ComputeForm::vector) return compute.block_axis < 0;
-  const auto reads = outer_product(stage, compute, VarId(static_cast<std::size_t>(compute.lane_axis)));
+  const auto reads = outer_product(stage, compute.part, VarId(static_cast<std::size_t>(compute.lane_axis)));
   if (!reads || compute.block_axis < 0) return reads.has_value();
   const VarId block(static_cast<std::size_t>(compute.block_axis));
   return compute.block_axis < compute.lane_axis &&
@@ -98,7 +99,7 @@ bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
   const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
   const VarId lane(static_cast<std::size_t>(compute.lane_axis));
   for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
-    if (compute.read_buffers[r] && lane_use(stage.reads[r], lane) == LaneUse::other) return false;
+    if (compute.read_buffers[r] && !runs_along(lane_use(stage.reads[r], lane))) return false;
   }
   return true;
 }
@@ -110,9 +111,14 @@ bool may_run_along_lane(const Stage& stage, Compute::Part part) {
   visit_nodes(part == Compute::Part::finish ? stage.finish : stage.body, [&](const ScalarNode& node) {
     const auto* read = std::get_if<ScalarNode::Read>(&node.value);
     if (read == nullptr) return;
-    along = along && lane_use(stage.reads[static_cast<std::size_t>(read->read)], lane) != LaneUse::other;
+    along = along && runs_along(lane_use(stage.reads[static_cast<std::size_t>(read->read)], lane));
   });
   return along;
+}
+
+bool may_block_registers(const Stage& stage, Compute::Part part) {
+  return stage.spatial > 0 &&
+         outer_product(stage, part, VarId(static_cast<std::size_t>(stage.spatial - 1))).has_value();
 }
 
 ElementType result_type(const Stage& stage, Compute::Part part) {

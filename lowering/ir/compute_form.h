@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
 
 namespace stowage {
 
+/// How a read's address moves along an axis: not at all, element by element, by a constant stride, or otherwise.
+enum class LaneUse : std::uint8_t { none, contiguous, strided, other };
+LaneUse lane_use(const Access& access, VarId lane);
+
 /// Chooses form, lane axis and block axis of a Compute whose buffers and box are set.
 ///
 /// vector: the output's contiguous axis runs innermost. register_block: besides, the body is the product of two float32
-/// reads of which one is contiguous along the lane axis and the other does not depend on it (outer-product form of a
-/// matmul or a stride-1 convolution). Otherwise scalar, as everything is on a target of one lane.
+/// reads of which one moves along the lane axis by a constant stride and the other does not depend on it (outer-product
+/// form of a matmul or a convolution); vectors of a stride other than 1 are gathered. Otherwise scalar, as everything
+/// is on a target of one lane.
 void choose_form(const LoopNest& nest, Compute& compute, const Target& target);
 
 /// Whether a Compute can run in the form that it has: choose_form may prefer another one.
@@ -26,6 +33,9 @@ std::int64_t shortest_vector_loop(const Target& target);
 /// True if every read of a part of a stage is contiguous along its last spatial axis or does not depend on it: where
 /// that axis runs long enough, the part runs at the vector rate.
 bool may_run_along_lane(const Stage& stage, Compute::Part part);
+
+/// True if a part of a stage is summed in register blocks where its last spatial axis runs long enough.
+bool may_block_registers(const Stage& stage, Compute::Part part);
 
 /// Type of the elements that a part of a stage computes.
 ElementType result_type(const Stage& stage, Compute::Part part);

@@ -351,7 +351,9 @@ class LeastCost {
     const std::int64_t shortest = shortest_vector_loop(target_);
     const bool long_enough = lane >= shortest || lane_of_buffer(s, choice) >= shortest;
     const auto rate = [&](Compute::Part part) {
-      return operations_per_cycle(target_, result_type(stage, part), long_enough && may_run_along_lane(stage, part));
+      const bool gathers = target_.cores.pipelines && may_block_registers(stage, part);
+      const bool vectors = long_enough && (gathers || may_run_along_lane(stage, part));
+      return operations_per_cycle(target_, result_type(stage, part), vectors);
     };
     std::int64_t updates = points;
     for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {

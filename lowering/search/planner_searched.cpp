@@ -178,7 +178,7 @@ class PlanSearch {
   }
 
   [[nodiscard]] bool shares_lines(const std::vector<ParallelSplit>& parallel) const {
-    return cores_share_lines(model_, parallel, target_.main_memory.line_bytes);
+    return !target_.dma.lines && cores_share_lines(model_, parallel, target_.main_memory.line_bytes);
   }
 
   bool is_hopeless(const Schedule& schedule, std::int64_t enough) {

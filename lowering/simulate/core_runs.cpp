@@ -56,7 +56,7 @@ void CoreRuns::start(CoreRun& run, std::size_t index, const Request& request) {
   const TransferExecution& execution = request.execution;
   const std::int64_t begun = run.now;
   run.now += execution.issue_cycles;
-  const int number = engine_.start(run.now + execution.startup_cycles, execution.engine_parts,
+  const int number = engine_.start(run.now + execution.startup_cycles, execution.engine_parts, execution.least_cycles,
                                    static_cast<std::int64_t>(run.cores.size()), index);
   if (static_cast<std::size_t>(number) >= owner_.size()) owner_.resize(static_cast<std::size_t>(number) + 1, 0);
   owner_[static_cast<std::size_t>(number)] = index;

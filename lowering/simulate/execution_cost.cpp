@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "core/check.h"
 #include "lowering/time/counts.h"
 #include "lowering/time/cycle_limit.h"
-#include "lowering/time/rates.h"
 
 namespace stowage {
 namespace {
@@ -34,6 +36,11 @@ ExecutionCosts::ExecutionCosts(const LoopNest& nest, const Target& target) : nes
     }
     const Stmt& statement = *find_statement(nest, *cost.statement);
     if (const auto* dma = std::get_if<Dma>(&statement.node)) shapes_.emplace(statement.id, shape_of(nest, *dma));
+    if (const auto* computation = std::get_if<ComputeCost>(&cost.formula);
+        computation != nullptr && computation->peak > 0) {
+      loops_.emplace(std::piecewise_construct, std::tuple(statement.id),
+                     std::tuple(std::cref(nest), std::cref(std::get<Compute>(statement.node)), std::cref(target)));
+    }
     formulas_.emplace(*cost.statement, std::move(cost.formula));
   }
 }
@@ -51,16 +58,32 @@ TransferExecution ExecutionCosts::transfer(const Stmt& statement, std::span<cons
   TransferExecution execution;
   execution.operations = count.operations;
   execution.bytes = count.operations * moved;
-  execution.startup_cycles = std::llround(std::get<TransferCost>(formulas_.at(statement.id)).startup_cycles);
-  const double bandwidth = dma_bandwidth(target_, count.block_elements * element_bytes);
-  execution.engine_parts = parts_of(static_cast<double>(execution.bytes) / bandwidth * target_.clock_hz);
+  const auto& cost = std::get<TransferCost>(formulas_.at(statement.id));
+  execution.startup_cycles = std::llround(cost.startup_cycles);
+  execution.issue_cycles = std::llround(cost.issue_cycles * static_cast<double>(count.operations));
+  const std::int64_t block = count.block_elements * element_bytes;
+  const auto rate = std::find_if(cost.moved.begin(), cost.moved.end(),
+                                 [&](const MovedBlocks& moving) { return moving.block_bytes == block; });
+  check(rate != cost.moved.end(), "blocks that no count predicts");
+  const auto cycles_at = [&](double bytes_per_second) {
+    return static_cast<double>(execution.bytes) / bytes_per_second * target_.clock_hz;
+  };
+  execution.engine_parts = parts_of(cycles_at(rate->bytes_per_second));
+  const double of_core = target_.dma.core_bytes_per_second;
+  if (of_core > 0) execution.least_cycles = parts_of(cycles_at(of_core)) / parts_of_cycle;
   return execution;
 }
 
 std::int64_t ExecutionCosts::compute_cycles(const Stmt& statement, std::span<const std::int64_t> extents) const {
   auto cost = std::get<ComputeCost>(formulas_.at(statement.id));
   cost.points_of_busiest = points_in(extents);
-  return cost.points_of_busiest == 0 ? 0 : cycles_of(cost);
+  if (cost.points_of_busiest == 0) return 0;
+  const auto loop = loops_.find(statement.id);
+  if (loop == loops_.end()) return cycles_of(cost);
+  // No loop is faster than the peak.
+  cost.operations_per_cycle = cost.peak;
+  const double cycles = std::min(loop->second.cycles(extents), static_cast<double>(cycle_limit));
+  return std::max(cycles_of(cost), std::int64_t{std::llround(std::ceil(cycles))});
 }
 
 std::int64_t ExecutionCosts::fill_cycles(const Stmt& statement, std::span<const std::int64_t> kept) const {

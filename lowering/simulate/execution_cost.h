@@ -11,6 +11,7 @@
 #include "lowering/ir/loop_nest.h"
 #include "lowering/time/cost_table.h"
 #include "lowering/time/dma_shape.h"
+#include "lowering/time/inner_loop.h"
 
 namespace stowage {
 
@@ -22,6 +23,7 @@ struct TransferExecution {
   std::int64_t issue_cycles = 0;    ///< of the core, for its calls
   std::int64_t startup_cycles = 0;  ///< from then on until data move; passes beside all else
   std::int64_t engine_parts = 0;    ///< of the engine, if it moves nothing else; in parts of a cycle
+  std::int64_t least_cycles = 0;    ///< in which one core can move it, however little else the engine moves
   std::int64_t operations = 0;      ///< Athread calls; 0: nothing is moved, and there is no transfer
   std::int64_t bytes = 0;
 };
@@ -46,6 +48,7 @@ class ExecutionCosts {
   std::int64_t launch_cycles_ = 0;
   std::map<int, CostFormula> formulas_;  ///< by Stmt::id
   std::map<int, DmaShape> shapes_;       ///< by Stmt::id
+  std::map<int, InnerLoop> loops_;       ///< by Stmt::id; none on a target without pipelines
 };
 
 }  // namespace stowage

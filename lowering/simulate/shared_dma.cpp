@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/check.h"
 #include "lowering/simulate/execution_cost.h"
 
 namespace stowage {
@@ -31,7 +32,8 @@ int SharedDma::pop(std::vector<Due>& heap) {
   return transfer;
 }
 
-int SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t cores, std::size_t queue) {
+int SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t least, std::int64_t cores,
+                     std::size_t queue) {
   int number = 0;
   if (free_.empty()) {
     number = static_cast<int>(transfers_.size());
@@ -40,14 +42,14 @@ int SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t cores,
     number = free_.back();
     free_.pop_back();
   }
-  transfers_[static_cast<std::size_t>(number)] = {moves, parts, 0, cores, queue, false};
+  transfers_[static_cast<std::size_t>(number)] = {moves, parts, 0, least, cores, queue, Transfer::Phase::waits};
   push(starting_, moves, number);
   return number;
 }
 
 void SharedDma::move(int number) {
   Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
-  transfer.is_moving = true;
+  transfer.phase = Transfer::Phase::moves;
   transfer.moves = now_;
   transfer.ends = served_ + transfer.parts;
   moving_ += transfer.cores;
@@ -61,6 +63,7 @@ std::int64_t SharedDma::next_event() const {
     const std::int64_t left = std::max<std::int64_t>(0, ending_.front().at - served_);
     next = std::min(next, now_ + product_over(left, moving_, parts_of_cycle, true));
   }
+  if (!draining_.empty()) next = std::min(next, draining_.front().at);
   return next;
 }
 
@@ -82,28 +85,45 @@ const std::vector<int>& SharedDma::advance(std::int64_t cycle) {
     }
     move(number);
   }
-  while (!ending_.empty() && ending_.front().at <= served_) {
+  // What queues up behind one that ends may end in the same cycle, if it needs nothing.
+  while ((!ending_.empty() && ending_.front().at <= served_) || (!draining_.empty() && draining_.front().at <= now_)) {
+    if (!draining_.empty() && draining_.front().at <= now_) {
+      end(pop(draining_));
+      continue;
+    }
     const int number = pop(ending_);
-    const Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
+    Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
     moving_ -= transfer.cores;
-    ended_.push_back(number);
-    if (order_ == DmaOrder::shared) continue;
-    std::vector<int>& queue = queues_[transfer.queue];
-    queue.erase(queue.begin());
-    if (!queue.empty()) move(queue.front());
+    transfer.phase = Transfer::Phase::served;
+    push(draining_, std::max(now_, transfer.moves + transfer.least), number);
   }
   return ended_;
 }
 
+void SharedDma::end(int number) {
+  ended_.push_back(number);
+  if (order_ == DmaOrder::shared) return;
+  std::vector<int>& queue = queues_[transfers_[static_cast<std::size_t>(number)].queue];
+  queue.erase(queue.begin());
+  if (!queue.empty()) move(queue.front());
+}
+
 SharedDma::Progress SharedDma::progress_of(int transfer) const {
   const Transfer& of = transfers_[static_cast<std::size_t>(transfer)];
-  return {of.is_moving, of.is_moving ? of.ends - served_ : of.moves - now_};
+  const auto phase = static_cast<std::int64_t>(of.phase);
+  switch (of.phase) {
+    case Transfer::Phase::waits: return {phase, of.moves - now_, 0};
+    case Transfer::Phase::moves: return {phase, of.ends - served_, of.least == 0 ? 0 : now_ - of.moves};
+    case Transfer::Phase::served: return {phase, of.moves + of.least - now_, 0};
+  }
+  fail_check("unknown phase of a transfer");
 }
 
 void SharedDma::skip(std::int64_t cycles, std::int64_t busy) {
   now_ += cycles;
   busy_ += busy;
   for (Due& due : starting_) due.at += cycles;
+  for (Due& due : draining_) due.at += cycles;
   for (Transfer& transfer : transfers_) transfer.moves += cycles;
 }
 

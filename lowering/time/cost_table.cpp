@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "core/check.h"
 #include "core/overloaded.h"
 #include "lowering/ir/compute_form.h"
+#include "lowering/ir/enclosing.h"
+#include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
+#include "lowering/time/row_placement.h"
 
 namespace stowage {
 namespace {
@@ -29,23 +33,48 @@ std::string_view form_name(ComputeForm form) {
 }
 
 double moving_seconds(const TransferCost& cost) {
-  double seconds = 0;
+  double seconds = cost.one_core_seconds;
   for (const MovedBlocks& blocks : cost.moved) seconds += static_cast<double>(blocks.bytes) / blocks.bytes_per_second;
   return seconds;
 }
 
-TransferCost transfer_cost(const Dma& dma, int id, const DmaTotals& totals, const NestCounts& counts,
+double own_cycles(const TransferCost& cost) {
+  return static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles +
+         static_cast<double>(cost.calls_of_busiest) * cost.issue_cycles;
+}
+
+TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, const RowPlacement& placement,
                            const Target& target) {
   TransferCost cost;
   cost.direction = dma.direction;
   cost.startup_cycles = target.dma.startup_cycles;
+  cost.issue_cycles = target.dma.issue_cycles;
+  cost.by_lines = target.dma.lines.has_value();
   cost.clock_hz = target.clock_hz;
-  for (const auto& [block, moved] : totals.bytes_by_block) {
-    cost.moved.push_back({block, moved, dma_bandwidth(target, block)});
+  for (const auto& [block, moved] : counts.dma.at(id).bytes_by_block) {
+    cost.moved.push_back({block, moved, dma_bandwidth(target, dma.direction, block, placement)});
   }
   const auto busiest = counts.dma_of_busiest_core.find(id);
-  if (busiest != counts.dma_of_busiest_core.end()) cost.transfers_of_busiest = busiest->second.transfers;
+  if (busiest != counts.dma_of_busiest_core.end()) {
+    cost.transfers_of_busiest = busiest->second.transfers;
+    cost.calls_of_busiest = busiest->second.operations;
+    if (target.dma.core_bytes_per_second > 0) {
+      const double alone = static_cast<double>(busiest->second.bytes) / target.dma.core_bytes_per_second;
+      cost.one_core_seconds = std::max(0.0, alone - moving_seconds(cost));
+    }
+  }
   return cost;
+}
+
+/// By statement; none on a target whose bandwidth does not depend on them.
+std::map<int, RowPlacement> row_placements(const LoopNest& nest, const Target& target) {
+  std::map<int, RowPlacement> placements;
+  if (!target.dma.lines) return placements;
+  visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
+    const auto* dma = std::get_if<Dma>(&statement.node);
+    if (dma != nullptr) placements.emplace(statement.id, row_placement(nest, *dma, around, target));
+  });
+  return placements;
 }
 
 ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const ComputeTotals& totals,
@@ -55,10 +84,20 @@ ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const Com
   cost.stage = stage.name;
   cost.part = compute.part;
   cost.form = compute.form;
-  cost.vectors = compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute);
+  const bool gathers = target.cores.pipelines && compute.form == ComputeForm::register_block;
+  cost.vectors = gathers || (compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute));
   cost.points_of_busiest = totals.points_of_busiest;
   cost.operations = operations_of(stage, compute.part);
   cost.operations_per_cycle = operations_per_cycle(target, result_type(stage, compute.part), cost.vectors);
+  if (!target.cores.pipelines || cost.points_of_busiest == 0) return cost;
+  const InnerLoop loop(nest, compute, target);
+  double cycles = 0;
+  for (const auto& [extents, executions] : totals.boxes_of_busiest) {
+    cycles += static_cast<double>(executions) * loop.cycles(extents);
+  }
+  const double operations = static_cast<double>(cost.points_of_busiest) * static_cast<double>(cost.operations);
+  cost.peak = cost.operations_per_cycle;
+  cost.operations_per_cycle = std::min(cost.peak, operations / cycles);
   return cost;
 }
 
@@ -76,10 +115,11 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   if (const auto unknown = without_rate(nest)) fail_check(*unknown);
   CostTable table;
   table.push_back({std::nullopt, LaunchCost{target.cores.launch_seconds, target.clock_hz}});
+  std::map<int, RowPlacement> placements = row_placements(nest, target);
   const auto transfers = [&](DmaDirection direction) {
     for (const auto& [id, totals] : counts.dma) {
       const auto& dma = std::get<Dma>(find_statement(nest, id)->node);
-      if (dma.direction == direction) table.push_back({id, transfer_cost(dma, id, totals, counts, target)});
+      if (dma.direction == direction) table.push_back({id, transfer_cost(dma, id, counts, placements[id], target)});
     }
   };
   transfers(DmaDirection::get);
@@ -104,10 +144,8 @@ CostKind kind_of(const CostFormula& formula) {
 std::int64_t cycles_of(const CostFormula& formula) {
   return std::visit(Overloaded{[](const LaunchCost& cost) { return whole_cycles(cost.seconds * cost.clock_hz); },
                                [](const TransferCost& cost) {
-                                 const double startup =
-                                     static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles;
                                  const std::int64_t all = whole_cycles(moving_seconds(cost) * cost.clock_hz) +
-                                                          whole_cycles(std::round(startup));
+                                                          whole_cycles(std::round(own_cycles(cost)));
                                  return std::max<std::int64_t>(0, all - cost.hidden_cycles);
                                },
                                [](const ComputeCost& cost) {
@@ -156,14 +194,20 @@ std::string formula_text(const CostFormula& formula) {
             std::string text = fmt::format("{} bytes / {:.2f} GB/s + {} transfers of the busiest core * {} cycles",
                                            bytes, seconds > 0 ? static_cast<double>(bytes) / seconds / 1e9 : 0.0,
                                            cost.transfers_of_busiest, cost.startup_cycles);
+            if (cost.issue_cycles > 0)
+              text += fmt::format(" + {} calls * {} cycles", cost.calls_of_busiest, cost.issue_cycles);
             if (cost.hidden_cycles > 0) text += fmt::format(" - {} cycles beside computation", cost.hidden_cycles);
             return text;
           },
           [](const ComputeCost& cost) {
             const bool strided = cost.form != ComputeForm::scalar && !cost.vectors;
-            return fmt::format("{} points of the busiest core * {} operations / {} per cycle ({}{})",
-                               cost.points_of_busiest, cost.operations, cost.operations_per_cycle, form_name(cost.form),
-                               strided ? ", strided: scalar rate" : "");
+            const std::string reached =
+                cost.peak > 0 ? fmt::format(", {:.0f} % of its peak", 100 * cost.operations_per_cycle / cost.peak) : "";
+            return fmt::format("{} points of the busiest core * {} operations / {} per cycle ({}{}{})",
+                               cost.points_of_busiest, cost.operations,
+                               cost.peak > 0 ? fmt::format("{:.3g}", cost.operations_per_cycle)
+                                             : fmt::format("{}", cost.operations_per_cycle),
+                               form_name(cost.form), strided ? ", strided: scalar rate" : "", reached);
           },
           [](const FillCost& cost) {
             return fmt::format("{} elements of the busiest core / {} per cycle", cost.elements_of_busiest,
@@ -173,17 +217,22 @@ std::string formula_text(const CostFormula& formula) {
 }
 
 std::string source_of(const CostFormula& formula) {
-  return std::visit(
-      Overloaded{
-          [](const LaunchCost&) -> std::string { return "target: cores.launch_seconds"; },
-          [](const TransferCost&) -> std::string { return "target: dma.bandwidth by block size, dma.startup_cycles"; },
-          [](const ComputeCost& cost) -> std::string {
-            return cost.vectors ? "target: cores.vector_flops_per_cycle" : "target: cores.scalar_flops_per_cycle";
-          },
-          [](const FillCost&) -> std::string {
-            return "emitted code: one store an element, which a core can do every cycle";
-          }},
-      formula);
+  return std::visit(Overloaded{[](const LaunchCost&) -> std::string { return "target: cores.launch_seconds"; },
+                               [](const TransferCost& cost) -> std::string {
+                                 return fmt::format("target: dma.bandwidth by {}, dma.startup_cycles{}{}",
+                                                    cost.by_lines ? "lines" : "block size",
+                                                    cost.issue_cycles > 0 ? ", dma.issue_cycles" : "",
+                                                    cost.one_core_seconds > 0 ? ", dma.core_bytes_per_second" : "");
+                               },
+                               [](const ComputeCost& cost) -> std::string {
+                                 if (cost.peak > 0) return "target: cores.pipelines, instructions of the emitted loop";
+                                 return cost.vectors ? "target: cores.vector_flops_per_cycle"
+                                                     : "target: cores.scalar_flops_per_cycle";
+                               },
+                               [](const FillCost&) -> std::string {
+                                 return "emitted code: one store an element, which a core can do every cycle";
+                               }},
+                    formula);
 }
 
 }  // namespace stowage

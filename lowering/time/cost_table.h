@@ -35,13 +35,17 @@ struct MovedBlocks {
   double bytes_per_second = 0;
 };
 
-/// The bytes of all cores at the bandwidth of their blocks, and the start-up of every transfer of the core that moves
-/// most bytes in all.
+/// The bytes of all cores at the bandwidth of their blocks (or, where that is longer, those of the core that moves most
+/// in all at what one core reaches), and what each transfer and call of that core takes besides.
 struct TransferCost {
   DmaDirection direction = DmaDirection::get;
   std::vector<MovedBlocks> moved;
+  double one_core_seconds = 0;  ///< that it takes longer because the transfers of one core reach no more
   std::int64_t transfers_of_busiest = 0;
-  double startup_cycles = 0;
+  std::int64_t calls_of_busiest = 0;
+  double startup_cycles = 0;  ///< of a transfer
+  double issue_cycles = 0;    ///< of a call
+  bool by_lines = false;      ///< whether the bandwidth follows from lines, or from a curve by block size
   double clock_hz = 0;
   std::int64_t hidden_cycles = 0;  ///< of these, that pass while something is computed
 };
@@ -51,10 +55,13 @@ struct ComputeCost {
   std::string stage;
   Compute::Part part = Compute::Part::map;
   ComputeForm form = ComputeForm::scalar;
-  bool vectors = false;  ///< at the rate of vectors: the form has them and every read is contiguous along the lanes
+  /// At the rate of vectors: the form has them, and every read is contiguous along the lanes or gathered at a cost that
+  /// is known.
+  bool vectors = false;
   std::int64_t points_of_busiest = 0;
   std::int64_t operations = 0;  ///< at a point
   double operations_per_cycle = 0;
+  double peak = 0;  ///< operations per cycle at most; 0 where a loop's rate is the target's, whatever its instructions
 };
 
 /// Elements that are set to padding, or to what a reduction starts from, on the core that sets most.

@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often which extents occur, without walking the nest. Counts cannot depend on data: where the value of a tensor is
-// still in an expression, it counts as 0.
-//
-// The extents of a statement's box are functions of the core's coordinates and of the loops around it. For one core,
-// loops that no extent, trip count or guard connects are independent: each group of connected loops is enumerated by
-// itself into a histogram (extents of the dimensions it decides -> executions), and the histograms multiply. A loop
-// that nothing depends on is a histogram with one entry, its trips. Inside a group, fixing the outermost loop may
-// separate the rest again, so the same step is repeated there. Cores with equal histograms share one result.
 #include "lowering/time/counts.h"
 
 #include <algorithm>
@@ -21,241 +13,19 @@
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
 #include "lowering/time/dma_totals.h"
+#include "lowering/time/extent_histograms.h"
 #include "lowering/time/lookahead.h"
 
 namespace stowage {
 namespace {
 
-using Extents = std::vector<std::int64_t>;
-using VarSet = std::set<std::size_t>;
-
-/// Executions by the extents of some dimensions (in the order of `dimensions`).
-struct Histogram {
-  std::vector<std::size_t> dimensions;
-  std::map<Extents, std::int64_t> executions;
-  friend auto operator<=>(const Histogram&, const Histogram&) = default;
-};
-
-/// A group of loops, dimensions and guards that depend on each other. `known` variables have their values already.
-struct Group {
-  std::vector<std::size_t> loops;       ///< positions in Enclosing::loops, ascending
-  std::vector<std::size_t> guards;      ///< positions in Enclosing::guards
-  std::vector<std::size_t> dimensions;  ///< of the statement's box, ascending
-};
-
-class Counter {
- public:
-  Counter(const Enclosing& enclosing, std::span<const Range> box, const VarSet& core_variables)
-      : enclosing_(enclosing), values_(enclosing.slots(), 0), known_(enclosing.slots(), false) {
-    for (const Range& range : box) extents_.push_back(enclosing.expression(range.extent));
-    for (const std::size_t v : core_variables) known_[v] = true;
-    Group all;
-    all.loops.resize(enclosing_.loops().size());
-    std::iota(all.loops.begin(), all.loops.end(), std::size_t{0});
-    all.guards.resize(enclosing_.guards().size());
-    std::iota(all.guards.begin(), all.guards.end(), std::size_t{0});
-    all.dimensions.resize(extents_.size());
-    std::iota(all.dimensions.begin(), all.dimensions.end(), std::size_t{0});
-    groups_ = separate(all);
-    for (const Group& group : groups_) core_variables_of_.push_back(variables_of_group(group, core_variables));
-    memo_.resize(groups_.size());
-  }
-
-  /// Whether any histogram depends on a core variable.
-  [[nodiscard]] bool uses(std::size_t core_variable) const {
-    return std::any_of(core_variables_of_.begin(), core_variables_of_.end(), [&](const auto& used) {
-      return std::find(used.begin(), used.end(), core_variable) != used.end();
-    });
-  }
-
-  /// One histogram per independent group; pointers stay valid and equal histograms of a group have equal pointers.
-  std::vector<const Histogram*> histograms(std::span<const std::int64_t> core_values) {
-    std::copy(core_values.begin(), core_values.end(), values_.begin());
-    std::vector<const Histogram*> found;
-    found.reserve(groups_.size());
-    Extents key;
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      key.clear();
-      for (const std::size_t v : core_variables_of_[g]) key.push_back(values_[v]);
-      const auto [at, is_new] = memo_[g].try_emplace(key, nullptr);
-      if (is_new) at->second = &*distinct_.insert(enumerate(groups_[g])).first;
-      found.push_back(at->second);
-    }
-    return found;
-  }
-
- private:
-  bool connects(const Expression& e, std::size_t variable) const {
-    return !known_[variable] && e.variables.contains(variable);
-  }
-
-  /// Splits a group into independent ones, in order of their first loop, guard or dimension.
-  std::vector<Group> separate(const Group& group) const {
-    // Union-find over the loops; a guard or dimension joins all loops it uses.
-    std::vector<std::size_t> parent(group.loops.size());
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const std::function<std::size_t(std::size_t)> root = [&](std::size_t i) {
-      return parent[i] == i ? i : parent[i] = root(parent[i]);
-    };
-    const auto members = [&](const Expression& e) {
-      std::vector<std::size_t> used;
-      for (std::size_t i = 0; i < group.loops.size(); ++i) {
-        if (connects(e, enclosing_.loops()[group.loops[i]].variable)) used.push_back(i);
-      }
-      return used;
-    };
-    const auto join = [&](const std::vector<std::size_t>& used) {
-      for (const std::size_t i : used) {
-        const std::size_t a = root(i);
-        const std::size_t b = root(used.front());
-        parent[std::max(a, b)] = std::min(a, b);
-      }
-    };
-    for (std::size_t i = 0; i < group.loops.size(); ++i) {
-      std::vector<std::size_t> used = members(enclosing_.loops()[group.loops[i]].trips);
-      used.push_back(i);
-      join(used);
-    }
-    std::vector<std::vector<std::size_t>> of_guard;
-    for (const std::size_t g : group.guards) {
-      std::vector<std::size_t> used;
-      for (const Expression& e : enclosing_.guards()[g]) {
-        const auto more = members(e);
-        used.insert(used.end(), more.begin(), more.end());
-      }
-      join(used);
-      of_guard.push_back(std::move(used));
-    }
-    std::vector<std::vector<std::size_t>> of_dimension;
-    for (const std::size_t d : group.dimensions) {
-      of_dimension.push_back(members(extents_[d]));
-      join(of_dimension.back());
-    }
-
-    std::vector<Group> groups;
-    std::map<std::size_t, std::size_t> group_of_root;
-    const auto group_at = [&](const std::vector<std::size_t>& used) -> Group& {
-      if (used.empty()) return groups.emplace_back();  // depends on nothing that is still open
-      const auto [at, is_new] = group_of_root.try_emplace(root(used.front()), groups.size());
-      if (is_new) groups.emplace_back();
-      return groups[at->second];
-    };
-    for (std::size_t i = 0; i < group.loops.size(); ++i) group_at({i}).loops.push_back(group.loops[i]);
-    for (std::size_t i = 0; i < group.guards.size(); ++i) group_at(of_guard[i]).guards.push_back(group.guards[i]);
-    for (std::size_t i = 0; i < group.dimensions.size(); ++i) {
-      group_at(of_dimension[i]).dimensions.push_back(group.dimensions[i]);
-    }
-    return groups;
-  }
-
-  bool passes(const EnclosingGuard& guard) const {
-    return std::any_of(guard.begin(), guard.end(), [&](const Expression& e) { return e.compiled(values_) > 0; });
-  }
-
-  Histogram enumerate(const Group& group) {
-    Histogram histogram;
-    histogram.dimensions = group.dimensions;
-    if (group.loops.empty()) {
-      for (const std::size_t g : group.guards) {
-        if (!passes(enclosing_.guards()[g])) return histogram;
-      }
-      Extents extents;
-      for (const std::size_t d : group.dimensions) extents.push_back(extents_[d].compiled(values_));
-      histogram.executions[std::move(extents)] = 1;
-      return histogram;
-    }
-    const EnclosingLoop& loop = enclosing_.loops()[group.loops.front()];
-    const std::int64_t trips = std::max<std::int64_t>(0, loop.trips.compiled(values_));
-    if (group.loops.size() == 1 && group.guards.empty() && group.dimensions.empty()) {
-      if (trips > 0) histogram.executions[{}] = trips;
-      return histogram;
-    }
-    Group inner = group;
-    inner.loops.erase(inner.loops.begin());
-    known_[loop.variable] = true;
-    const std::vector<Group> parts = separate(inner);
-    for (std::int64_t trip = 0; trip < trips; ++trip) {
-      values_[loop.variable] = trip;
-      add_product(parts, histogram);
-    }
-    known_[loop.variable] = false;
-    return histogram;
-  }
-
-  /// Adds the executions of independent groups, every combination of their extents, to a histogram of all of them.
-  void add_product(const std::vector<Group>& parts, Histogram& histogram) {
-    std::vector<Histogram> factors;
-    for (const Group& part : parts) {
-      factors.push_back(enumerate(part));
-      if (factors.back().executions.empty()) return;
-    }
-    std::vector<std::size_t> position(extents_.size(), 0);
-    for (std::size_t i = 0; i < histogram.dimensions.size(); ++i) position[histogram.dimensions[i]] = i;
-    Extents extents(histogram.dimensions.size(), 0);
-    const std::function<void(std::size_t, std::int64_t)> combine = [&](std::size_t f, std::int64_t executions) {
-      if (f == factors.size()) {
-        histogram.executions[extents] += executions;
-        return;
-      }
-      for (const auto& [values, count] : factors[f].executions) {
-        for (std::size_t i = 0; i < values.size(); ++i) extents[position[factors[f].dimensions[i]]] = values[i];
-        combine(f + 1, executions * count);
-      }
-    };
-    combine(0, 1);
-  }
-
-  std::vector<std::size_t> variables_of_group(const Group& group, const VarSet& among) const {
-    VarSet used;
-    const auto add = [&](const Expression& e) {
-      std::set_intersection(e.variables.begin(), e.variables.end(), among.begin(), among.end(),
-                            std::inserter(used, used.end()));
-    };
-    for (const std::size_t l : group.loops) add(enclosing_.loops()[l].trips);
-    for (const std::size_t g : group.guards)
-      std::for_each(enclosing_.guards()[g].begin(), enclosing_.guards()[g].end(), add);
-    for (const std::size_t d : group.dimensions) add(extents_[d]);
-    return {used.begin(), used.end()};
-  }
-
-  const Enclosing& enclosing_;
-  std::vector<Expression> extents_;
-  std::vector<Group> groups_;
-  std::vector<std::vector<std::size_t>> core_variables_of_;  ///< by group: what its histogram depends on
-  std::vector<std::map<Extents, const Histogram*>> memo_;    ///< by group and values of those
-  std::set<Histogram> distinct_;
-  std::vector<std::int64_t> values_;
-  std::vector<bool> known_;
-};
-
-/// Calls visit(extents, executions) for every combination of extents that one core executes.
-void for_each_box(std::span<const Histogram* const> factors, std::size_t rank,
-                  const std::function<void(const Extents&, std::int64_t)>& visit) {
-  Extents extents(rank, 0);
-  const std::function<void(std::size_t, std::int64_t)> combine = [&](std::size_t f, std::int64_t executions) {
-    if (f == factors.size()) {
-      visit(extents, executions);
-      return;
-    }
-    for (const auto& [values, count] : factors[f]->executions) {
-      for (std::size_t i = 0; i < values.size(); ++i) extents[factors[f]->dimensions[i]] = values[i];
-      combine(f + 1, executions * count);
-    }
-  };
-  combine(0, 1);
-}
-
-std::int64_t points_of(std::span<const Histogram* const> factors) {
-  std::int64_t product = 1;
-  for (const Histogram* factor : factors) {
-    std::int64_t sum = 0;
-    for (const auto& [extents, executions] : factor->executions) {
-      sum += std::accumulate(extents.begin(), extents.end(), executions,
-                             [](std::int64_t n, std::int64_t e) { return n * std::max<std::int64_t>(0, e); });
-    }
-    product *= sum;
-  }
-  return product;
+/// Those that have points.
+BoxCounts boxes_of(std::span<const Histogram* const> factors, std::size_t rank) {
+  BoxCounts boxes;
+  for_each_box(factors, rank, [&](const Extents& extents, std::int64_t executions) {
+    if (std::all_of(extents.begin(), extents.end(), [](std::int64_t e) { return e > 0; })) boxes[extents] += executions;
+  });
+  return boxes;
 }
 
 DmaTotals totals_of(std::span<const Histogram* const> factors, const DmaShape& shape, int element_bytes,
@@ -307,7 +77,7 @@ class NestCounter {
 
  private:
   void count(int statement, const Dma& dma, const Enclosing& enclosing) {
-    Counter counter(enclosing, dma.region, core_variables_);
+    ExtentCounter counter(enclosing, dma.region, core_variables_);
     const DmaShape shape = shape_of(nest_, dma);
     const int element_bytes = byte_size(nest_.buffers[static_cast<std::size_t>(dma.buffer)].type);
     struct Result {
@@ -362,10 +132,23 @@ class NestCounter {
   }
 
   void count(int statement, const Compute& compute, const Enclosing& enclosing) {
+    struct OfCore {
+      std::int64_t points = 0;
+      BoxCounts boxes;
+    };
     ComputeTotals& total = counts_.compute[statement];
-    for (const auto& [points, cores] : of_cores<std::int64_t>(enclosing, compute.box, points_of)) {
-      total.points += points * cores;
-      total.points_of_busiest = std::max(total.points_of_busiest, points);
+    const auto measured = [&](std::span<const Histogram* const> factors) {
+      OfCore of_core{points_of(factors), {}};
+      if (of_core.points > total.points_of_busiest) {
+        total.points_of_busiest = of_core.points;
+        of_core.boxes = boxes_of(factors, compute.box.size());
+      }
+      return of_core;
+    };
+    for (auto& [of_core, cores] : of_cores<OfCore>(enclosing, compute.box, measured)) {
+      total.points += of_core.points * cores;
+      if (of_core.points == total.points_of_busiest && !of_core.boxes.empty())
+        total.boxes_of_busiest = std::move(of_core.boxes);
     }
   }
 
@@ -394,7 +177,7 @@ class NestCounter {
   [[nodiscard]] std::vector<std::pair<Measured, std::int64_t>> of_cores(const Enclosing& enclosing,
                                                                         std::span<const Range> box,
                                                                         const Measure& measure) const {
-    Counter counter(enclosing, box, core_variables_);
+    ExtentCounter counter(enclosing, box, core_variables_);
     std::vector<std::pair<Measured, std::int64_t>> measured;
     std::map<std::vector<const Histogram*>, std::size_t> known;
     std::vector<std::optional<std::size_t>> of_core(core_values_.size());
@@ -412,7 +195,7 @@ class NestCounter {
   }
 
   /// The first core that has the same coordinates as this one, as far as a counter asks for them.
-  [[nodiscard]] std::size_t first_alike(const Counter& counter, std::size_t core) const {
+  [[nodiscard]] std::size_t first_alike(const ExtentCounter& counter, std::size_t core) const {
     std::size_t first = 0;
     for (const CoreAxis& axis : nest_.core_grid) {
       if (!counter.uses(axis.variable.index())) continue;

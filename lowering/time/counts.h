@@ -21,9 +21,13 @@ struct DmaTotals {
   friend bool operator==(const DmaTotals&, const DmaTotals&) = default;
 };
 
+/// Executions of a statement by the extents of its box.
+using BoxCounts = std::map<std::vector<std::int64_t>, std::int64_t>;
+
 struct ComputeTotals {
   std::int64_t points = 0;             ///< points of the box, over all cores and executions
   std::int64_t points_of_busiest = 0;  ///< of the core that has most
+  BoxCounts boxes_of_busiest;          ///< of that core, those with points
 };
 
 struct FillTotals {

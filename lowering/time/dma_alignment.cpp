@@ -2,13 +2,13 @@
 #include "lowering/time/dma_alignment.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "core/storage_box.h"
+#include "lowering/ir/multiple_of.h"
 #include "lowering/ir/prover.h"
 #include "lowering/time/counts.h"
 
@@ -17,32 +17,6 @@ namespace {
 
 constexpr std::int64_t max_values = 200'000;
 constexpr int word_bytes = 4;
-
-bool is_multiple(const IndexExpr& e, std::int64_t unit);
-
-/// True if an atom is a multiple of `unit` whatever its variables are.
-bool is_multiple(const IndexAtom& atom, std::int64_t unit) {
-  const auto argument = [&](std::size_t i) -> const IndexExpr& { return (*atom.args)[i]; };
-  switch (atom.kind) {
-    case IndexAtom::Kind::minimum:
-    case IndexAtom::Kind::maximum: return is_multiple(argument(0), unit) && is_multiple(argument(1), unit);
-    case IndexAtom::Kind::floor_div: return is_multiple(argument(0), unit * atom.number);
-    case IndexAtom::Kind::remainder: return atom.number % unit == 0 && is_multiple(argument(0), unit);
-    case IndexAtom::Kind::table:
-      return std::all_of(atom.table->values.begin(), atom.table->values.end(),
-                         [&](std::int64_t value) { return value % unit == 0; });
-    case IndexAtom::Kind::variable:
-    case IndexAtom::Kind::tensor_value: return false;
-  }
-  return false;
-}
-
-bool is_multiple(const IndexExpr& e, std::int64_t unit) {
-  return e.constant() % unit == 0 && std::all_of(e.terms().begin(), e.terms().end(), [&](const IndexTerm& term) {
-           const std::int64_t rest = unit / std::gcd(unit, term.coefficient);
-           return rest == 1 || is_multiple(term.atom, rest);
-         });
-}
 
 class AlignmentCheck {
  public:

@@ -7,8 +7,9 @@
 
 namespace stowage {
 
-double dma_bandwidth(const Target& target, std::int64_t block_bytes) {
-  const auto& points = target.dma.bandwidth;
+namespace {
+
+double bandwidth_of_curve(const std::vector<BandwidthPoint>& points, std::int64_t block_bytes) {
   check(!points.empty(), "target without a bandwidth table");
   const double block = static_cast<double>(block_bytes);
   if (block_bytes <= points.front().block_bytes) {
@@ -24,11 +25,63 @@ double dma_bandwidth(const Target& target, std::int64_t block_bytes) {
   return points.back().bytes_per_second;
 }
 
+/// Lines that a row touches, and those of them of which it covers a part only.
+struct TouchedLines {
+  std::int64_t all = 0;
+  std::int64_t partial = 0;
+};
+
+TouchedLines touched_lines(std::int64_t start, std::int64_t bytes, std::int64_t line) {
+  const std::int64_t end = start + bytes;
+  const std::int64_t all = (end + line - 1) / line - start / line;
+  const std::int64_t first = start % line != 0 ? 1 : 0;
+  const std::int64_t last = end % line != 0 ? 1 : 0;
+  return {all, all == 1 ? std::max(first, last) : first + last};
+}
+
+/// Of main memory, for one row: the mean over the places in a line where rows begin.
+double seconds_of_row(const Target& target, DmaDirection direction, std::int64_t row_bytes,
+                      const RowPlacement& placement) {
+  const LineRates& rates = *target.dma.lines;
+  const std::int64_t line = target.main_memory.line_bytes;
+  const double least = rates.row_seconds / static_cast<double>(placement.cores_in_page);
+  const double line_seconds = static_cast<double>(line) / rates.bytes_per_second;
+  double seconds = 0;
+  std::int64_t places = 0;
+  for (std::int64_t start = placement.first_start; start < line; start += placement.start_step) {
+    const TouchedLines touched = touched_lines(start, row_bytes, line);
+    double row = static_cast<double>(touched.all) * line_seconds;
+    if (direction == DmaDirection::put) row += static_cast<double>(touched.partial) * rates.partial_line_seconds;
+    seconds += std::max(least, row);
+    ++places;
+  }
+  return seconds / static_cast<double>(places);
+}
+
+}  // namespace
+
+double dma_bandwidth(const Target& target, DmaDirection direction, std::int64_t block_bytes,
+                     const RowPlacement& placement) {
+  if (!target.dma.lines) return bandwidth_of_curve(target.dma.bandwidth, block_bytes);
+  return static_cast<double>(block_bytes) / seconds_of_row(target, direction, block_bytes, placement);
+}
+
 double best_dma_bandwidth(const Target& target, std::int64_t block_bytes) {
-  double best = dma_bandwidth(target, block_bytes);
+  if (target.dma.lines) {
+    const auto line = static_cast<double>(target.main_memory.line_bytes);
+    return target.dma.lines->bytes_per_second * std::min(1.0, static_cast<double>(block_bytes) / line);
+  }
+  double best = bandwidth_of_curve(target.dma.bandwidth, block_bytes);
   for (const auto& point : target.dma.bandwidth) {
     if (point.block_bytes <= block_bytes) best = std::max(best, point.bytes_per_second);
   }
+  return best;
+}
+
+double peak_dma_bandwidth(const Target& target) {
+  if (target.dma.lines) return target.dma.lines->bytes_per_second;
+  double best = 1;
+  for (const BandwidthPoint& point : target.dma.bandwidth) best = std::max(best, point.bytes_per_second);
   return best;
 }
 

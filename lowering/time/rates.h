@@ -8,15 +8,22 @@
 
 #include "core/element_type.h"
 #include "core/target.h"
+#include "lowering/ir/loop_nest.h"
+#include "lowering/time/row_placement.h"
 
 namespace stowage {
 
-/// Bytes per second that the target's cores together reach with DMA blocks of a size: linear between measured points,
-/// constant beyond the last, proportional below the first.
-double dma_bandwidth(const Target& target, std::int64_t block_bytes);
+/// Bytes per second that the target's cores together reach with rows (contiguous blocks) of a size. By lines where the
+/// target has their rates. Else by block size alone: linear between measured points, constant beyond the last,
+/// proportional below the first.
+double dma_bandwidth(const Target& target, DmaDirection direction, std::int64_t block_bytes,
+                     const RowPlacement& placement);
 
-/// The most that blocks of up to this size reach: the bandwidth need not rise with the block.
+/// The most that blocks of up to this size reach, wherever they lie: the bandwidth need not rise with the block.
 double best_dma_bandwidth(const Target& target, std::int64_t block_bytes);
+
+/// The most that blocks of any size reach.
+double peak_dma_bandwidth(const Target& target);
 
 /// Operations per cycle of one core in an inner loop over vectors, or over single elements, of a type.
 double operations_per_cycle(const Target& target, ElementType type, bool vectors);

@@ -19,7 +19,9 @@ void join(CostFormula& term, const CostFormula& cost) {
   if (auto* transfers = std::get_if<TransferCost>(&term)) {
     const auto& more = std::get<TransferCost>(cost);
     transfers->moved.insert(transfers->moved.end(), more.moved.begin(), more.moved.end());
+    transfers->one_core_seconds += more.one_core_seconds;
     transfers->transfers_of_busiest += more.transfers_of_busiest;
+    transfers->calls_of_busiest += more.calls_of_busiest;
     transfers->hidden_cycles += more.hidden_cycles;
   }
   if (auto* fills = std::get_if<FillCost>(&term)) {

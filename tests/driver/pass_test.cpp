@@ -59,6 +59,7 @@ TEST_CASE("dumped nests lead from build to the plan, each by the pass in its nam
     numbers[row.at("name")] = row.at("number");
   }
   std::size_t kernels = 0;
+  std::size_t changed = 0;  // of these, by a pass after build
   std::size_t step = 0;
   const auto plan = nlohmann::json::parse(read_text("plan/plan.json"));
   for (const auto& planned : plan.at("steps")) {
@@ -68,8 +69,9 @@ TEST_CASE("dumped nests lead from build to the plan, each by the pass in its nam
     INFO(folder);
     REQUIRE(fs::is_directory(folder));
     const std::vector<std::string> files = entries_of(folder);
-    REQUIRE(files.size() > 1);
+    REQUIRE_FALSE(files.empty());
     CHECK(files.front() == "1_build.nest");
+    changed += files.size() > 1 ? 1 : 0;
     for (std::size_t f = 1; f < files.size(); ++f) {
       INFO(files[f]);
       const std::string pass = files[f].substr(2, files[f].size() - 2 - std::string(".nest").size());
@@ -85,6 +87,7 @@ TEST_CASE("dumped nests lead from build to the plan, each by the pass in its nam
     ++kernels;
   }
   CHECK(kernels > 3);
+  CHECK(changed > 3);
   CHECK(entries_of("nests").size() == kernels + 1);  // and the marker
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/target.h"
+#include "core/check_target.h"
 #include "core/target_settings.h"
 #include "core/toml_reader.h"
 #include "tests/places.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -44,11 +46,98 @@ TEST_CASE("the built-in sw26010 has the published numbers") {
   // 64 cores of 8 flop a cycle at 1.45 GHz are the 742.4 GFLOP/s of a core group.
   CHECK(target->cores.count * target->cores.vector_flops_per_cycle.of(ElementType::f32) * target->clock_hz ==
         Approx(742.4e9));
-  for (std::size_t i = 1; i < target->dma.bandwidth.size(); ++i) {
-    CHECK(target->dma.bandwidth[i].block_bytes > target->dma.bandwidth[i - 1].block_bytes);
-    CHECK(target->dma.bandwidth[i].bytes_per_second > target->dma.bandwidth[i - 1].bytes_per_second);
+  REQUIRE(target->dma.lines);
+  CHECK(target->dma.bandwidth.empty());
+  CHECK(target->dma.lines->bytes_per_second < 34.1e9);  // DDR3-2133 by 128 bits
+  REQUIRE(target->cores.pipelines);
+  // Every core computes in a cycle what its pipelines can.
+  CHECK(target->cores.vector_flops_per_cycle.of(ElementType::f32) == 2 * target->cores.vector_lanes);
+  CHECK(contradictions(*target).empty());
+}
+
+TEST_CASE("what lines take, what pipelines do and what is assumed read back as they were written") {
+  Diagnostics diagnostics;
+  const auto target = load_target("sw26010", {}, diagnostics);
+  REQUIRE(target);
+  const std::string text = to_toml(*target);
+  CHECK(text.find("assumed = ['cores.pipelines', 'dma.issue_cycles', 'dma.bandwidth.page_bytes']\n") !=
+        std::string::npos);
+  const auto again = parse_target(text, "again.toml", {}, diagnostics);
+  REQUIRE(again);
+  CHECK(settings_between(*target, *again).empty());
+  CHECK(to_toml(*again) == text);
+  // A curve takes the place of the lines, and back.
+  const auto curve =
+      load_target("sw26010", {"dma.bandwidth=[{ block_bytes = 64, bytes_per_second = 1e9 }]"}, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(curve);
+  CHECK_FALSE(curve->dma.lines);
+  REQUIRE(curve->dma.bandwidth.size() == 1);
+  const auto one = load_target("sw26010", {"dma.bandwidth.bytes_per_second=13e9"}, diagnostics);
+  REQUIRE(one);
+  CHECK(one->dma.lines->bytes_per_second == 13e9);
+  CHECK(one->dma.lines->row_seconds == target->dma.lines->row_seconds);
+}
+
+TEST_CASE("mistakes in the tables of lines and pipelines, and in what is assumed") {
+  Diagnostics none;
+  const std::string whole = to_toml(*load_target("sw26010", {}, none));
+  const auto complaint = [&](const std::string& from, const std::string& to) {
+    std::string text = whole;
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    Diagnostics diagnostics;
+    CHECK_FALSE(parse_target(text.replace(at, from.size(), to), "t.toml", {}, diagnostics));
+    return format_diagnostics(diagnostics);
+  };
+  const auto contains = [](const char* wanted) { return Catch::Contains(wanted); };
+  CHECK_THAT(complaint("page_bytes = 1024", "page_byte = 1024"),
+             contains("'dma.bandwidth.page_bytes' is missing") &&
+                 contains("unknown key 'dma.bandwidth.page_byte' [unknown-key]") &&
+                 contains("did you mean 'page_bytes'?"));
+  CHECK_THAT(complaint("page_bytes = 1024", "page_bytes = 0"), contains("[out-of-range]"));
+  CHECK_THAT(complaint("row_seconds = ", "row_seconds = -"), contains("[out-of-range]"));
+  CHECK_THAT(complaint("divide_cycles = 17, ", ""), contains("'cores.pipelines.divide_cycles' is missing"));
+  CHECK_THAT(complaint("pipelines = {", "pipelines = 3 # {"), contains("[wrong-type]"));
+  CHECK_THAT(complaint("'dma.issue_cycles'", "'dma.issue_cycle'"),
+             contains("'assumed' names 'dma.issue_cycle', which is no key of this target") &&
+                 contains("did you mean 'dma.issue_cycles'?"));
+}
+
+TEST_CASE("contradictions of a target are found, one each") {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"cores.vector_flops_per_cycle=16",
+       "cores.vector_flops_per_cycle: 16 operations a cycle, but 4 lanes do at most 8"},
+      {"cores.scalar_flops_per_cycle=4",
+       "cores.scalar_flops_per_cycle: 4 operations a cycle, but one multiply-add does 2"},
+      {"cores.vector_flops_per_cycle=1",
+       "cores.scalar_flops_per_cycle: plain loops do 2 operations a cycle, vectors 1"},
+      {"cores.launch_seconds=1", "cores.launch_seconds: a launch takes 1 s"},
+      {"dma.issue_cycles=500", "dma.issue_cycles: a call keeps its core for 500 cycles"},
+      {"dma.core_bytes_per_second=1e12",
+       "dma.core_bytes_per_second: one core reaches 1e+12 bytes/s, all of them 2.63e+10"},
+      {"dma.core_bytes_per_second=1e8", "dma.core_bytes_per_second: 64 cores of 1e+08 bytes/s each never reach"},
+      {"dma.bandwidth.page_bytes=64", "dma.bandwidth.page_bytes: a page of 64 bytes is less than a line of 128"},
+      {"dma.bandwidth.row_seconds=1e-9", "dma.bandwidth.row_seconds: a row takes at least 1e-09 s, but its one line"},
+      {"dma.good_block_bytes=65536", "dma.good_block_bytes: a block of 65536 bytes does not fit the 59392 bytes"},
+      {"dma.bandwidth=[{ block_bytes = 131072, bytes_per_second = 26e9 }]", "dma.bandwidth: blocks of 131072 bytes"},
+  };
+  for (const auto& [setting, message] : wrong) {
+    INFO(setting);
+    Diagnostics diagnostics;
+    const auto target = load_target("sw26010", {setting}, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(target);
+    const std::vector<Contradiction> found = contradictions(*target);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0].key + ": " + found[0].message, Catch::StartsWith(message));
+    CHECK_FALSE(found[0].remedy.empty());
   }
-  CHECK(target->dma.bandwidth.back().bytes_per_second < 34.1e9);
+  Diagnostics diagnostics;  // gigabytes for bytes
+  const auto target = load_target("sw26010", {"dma.bandwidth.bytes_per_second=26.3"}, diagnostics);
+  REQUIRE(target);
+  const auto found = contradictions(*target);
+  CHECK(std::any_of(found.begin(), found.end(), [](const auto& one) { return one.key == "dma.bandwidth"; }));
 }
 
 TEST_CASE("the sample targets read, and the double one differs from sw26010 in its LDM only") {
@@ -184,7 +273,7 @@ TEST_CASE("every mistake in a target file has its place and caret") {
         "t.toml:9:2: error: unknown key 'memory' [unknown-key]\n"
         "    [memory]\n"
         "     ^^^^^^\n"
-        "  help: known are: clock_hz, cores, dma, family, ldm, main_memory, name, summary\n");
+        "  help: known are: assumed, clock_hz, cores, dma, family, ldm, main_memory, name, summary\n");
   CHECK(complaint("launch_seconds = 10e-6", "launch_seconds = -1") ==
         "t.toml:24:18: error: 'cores.launch_seconds' is -1, but lies between 0 and 10 [out-of-range]\n"
         "    launch_seconds = -1\n"

@@ -41,7 +41,7 @@ TEST_CASE("misspelt commands and options get a suggestion") {
   CHECK(option.code == 2);
   CHECK(option.err ==
         "error: unknown option '--tagret' [usage]\n  help: did you mean '--target'?\nsee 'stowage compile --help'\n");
-  const ToolRun extra = run_stowage({"targets", "all"});
+  const ToolRun extra = run_stowage({"targets", "sw26010", "all"});
   CHECK(extra.code == 2);
   CHECK(extra.err == "error: 'all' was not expected [usage]\nsee 'stowage targets --help'\n");
   const ToolRun missing = run_stowage({"compile"});

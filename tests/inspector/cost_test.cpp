@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "driver/drawing/roofline.h"
+#include "lowering/time/rates.h"
 #include "tests/inspector/window_fixture.h"
 
 namespace stowage::test {
@@ -41,7 +42,7 @@ TEST_CASE("no dot of the roofline lies above its roof", "[inspector]") {
   const auto points = drawing::roofline_points(plan->program());
   CHECK(points.size() >= 5);
   for (const drawing::RooflinePoint& point : points) {
-    const double roof = std::min(drawing::peak_rate(target), point.intensity * drawing::peak_bandwidth(target));
+    const double roof = std::min(drawing::peak_rate(target), point.intensity * peak_dma_bandwidth(target));
     CHECK(point.rate <= roof * (1 + 1e-9));
   }
   Look look;

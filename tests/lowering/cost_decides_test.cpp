@@ -107,7 +107,8 @@ FusedOperator whole(const Graph& graph) {
 
 /// Price of a plan of a group (shared_lines.h).
 std::int64_t price_of_plan(const GroupModel& model, const Plan& plan, const Target& target) {
-  return price_of(plan.time.cycles, cores_share_lines(model, *plan.schedule.parallel, target.main_memory.line_bytes));
+  return price_of(plan.time.cycles, !target.dma.lines && cores_share_lines(model, *plan.schedule.parallel,
+                                                                           target.main_memory.line_bytes));
 }
 
 struct Search {

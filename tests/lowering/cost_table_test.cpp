@@ -118,12 +118,77 @@ TEST_CASE("a cost that only the earlier of two estimates has is told too") {
 TEST_CASE("the best bandwidth up to a block is that of a smaller one where the curve falls") {
   Target target = round_target();
   target.dma.bandwidth = {{128, 40e9}, {256, 20e9}, {512, 30e9}};
-  CHECK(dma_bandwidth(target, 64) == 20e9);
-  CHECK(dma_bandwidth(target, 192) == 30e9);
-  CHECK(dma_bandwidth(target, 4096) == 30e9);
+  const auto bandwidth = [&](std::int64_t block) { return dma_bandwidth(target, DmaDirection::get, block, {}); };
+  CHECK(bandwidth(64) == 20e9);
+  CHECK(bandwidth(192) == 30e9);
+  CHECK(bandwidth(4096) == 30e9);
   CHECK(best_dma_bandwidth(target, 64) == 20e9);
   CHECK(best_dma_bandwidth(target, 256) == 40e9);
   CHECK(best_dma_bandwidth(target, 4096) == 40e9);
+}
+
+namespace {
+
+/// A line of 128 bytes takes 10 ns, a row at least 25, a partial line of a put 15 more.
+Target target_of_lines() {
+  Target target = round_target();
+  target.dma.bandwidth.clear();
+  target.dma.lines = LineRates{12.8e9, 25e-9, 15e-9, 1024};
+  return target;
+}
+
+double nanoseconds_of_row(DmaDirection direction, std::int64_t bytes, const RowPlacement& placement) {
+  return static_cast<double>(bytes) / dma_bandwidth(target_of_lines(), direction, bytes, placement) * 1e9;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a row takes the lines that it touches, a put of partial lines more, a short row that stands apart its least") {
+  const auto get = DmaDirection::get;
+  const auto put = DmaDirection::put;
+  const auto is = [](double wanted) { return Catch::WithinRel(wanted, 1e-12); };
+  CHECK_THAT(nanoseconds_of_row(get, 1024, {128, 0, 1}), is(80));
+  CHECK_THAT(nanoseconds_of_row(get, 1024, {128, 64, 1}), is(90));  // begins in the middle of a line: one more
+  CHECK_THAT(nanoseconds_of_row(get, 1024, {64, 0, 1}), is(85));    // every other one does
+  CHECK_THAT(nanoseconds_of_row(put, 1024, {128, 0, 1}), is(80));
+  CHECK_THAT(nanoseconds_of_row(put, 1024, {128, 64, 1}), is(90 + 30));  // the first and the last line in part
+  CHECK_THAT(nanoseconds_of_row(put, 64, {128, 0, 8}), is(10 + 15));     // one line, in part
+  CHECK_THAT(nanoseconds_of_row(get, 64, {128, 0, 1}), is(25));          // apart from all others
+  CHECK_THAT(nanoseconds_of_row(get, 64, {128, 0, 2}), is(12.5));        // another core reads beside it
+  CHECK_THAT(nanoseconds_of_row(get, 64, {128, 0, 8}), is(10));          // its line
+  CHECK_THAT(nanoseconds_of_row(get, 96, {32, 0, 8}), is(10 * 1.5));     // begins at 0, 32, 64, 96: 1, 1, 2, 2 lines
+}
+
+TEST_CASE("no row is faster than the best bandwidth of rows up to its size") {
+  const Target target = target_of_lines();
+  for (const auto direction : {DmaDirection::get, DmaDirection::put}) {
+    for (std::int64_t bytes = 4; bytes <= 1200; bytes += 4) {
+      for (std::int64_t step = 4; step <= 128; step *= 2) {
+        for (std::int64_t first = 0; first < step; first += 4) {
+          const double reached = dma_bandwidth(target, direction, bytes, {step, first, 64});
+          INFO(bytes << " bytes, from " << first << " by " << step);
+          REQUIRE(reached <= best_dma_bandwidth(target, bytes) * (1 + 1e-12));
+        }
+      }
+    }
+  }
+  CHECK(best_dma_bandwidth(target, 64) == 6.4e9);
+  CHECK(best_dma_bandwidth(target, 4096) == peak_dma_bandwidth(target));
+}
+
+TEST_CASE("what a core issues, and what one core reaches at most, count besides the bandwidth of all") {
+  const LoopNest nest = fixtures::paper_matmul();
+  const NestCounts counts = predict_counts(nest);
+  Target target = round_target();
+  const auto gets = [&] { return cycles_by_kind(estimate_time(nest, counts, target)).at(CostKind::get); };
+  const std::int64_t before = gets();
+  target.dma.issue_cycles = 3;
+  CHECK(gets() == before + 3 * 256);  // one call a transfer
+  target.dma.issue_cycles = 0;
+  // One core moves all: A's blocks of 256 bytes were slower than that, B's of 512 are held up.
+  target.dma.core_bytes_per_second = 256e9;
+  CHECK(gets() == 128 * (1 + 10) + 128 * (128 + 10));
 }
 
 }  // namespace stowage

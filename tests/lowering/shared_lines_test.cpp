@@ -65,8 +65,8 @@ bool painted_share_lines(const GroupModel& model, const std::vector<ParallelSpli
   return false;
 }
 
-Plan plan_of(const StageList& stages, const std::string& planner, const Schedule& fixed) {
-  Planned planned = plan_group("group", stages, fixed, *find_planner(planner), sunway(), {});
+Plan plan_of(const StageList& stages, const std::string& planner, const Schedule& fixed, const Target& target) {
+  Planned planned = plan_group("group", stages, fixed, *find_planner(planner), target, {});
   if (const auto* refused = std::get_if<Decision>(&planned)) FAIL(refused->rule << ": " << refused->reason);
   return std::get<Plan>(std::move(planned));
 }
@@ -100,22 +100,40 @@ TEST_CASE("a split shares a line exactly where a line has elements of two cores"
 }
 
 TEST_CASE("the search takes parts that end with a line where that costs two per cent at most") {
+  // On a target that does not say what lines take.
+  Target target = sunway();
+  target.dma.lines.reset();
+  target.dma.bandwidth = {{16, 3.36e9}, {64, 11.97e9}, {256, 17.57e9}, {1024, 23.48e9}, {4080, 25.44e9}};
+  target.cores.pipelines.reset();
   // A plane of 7 x 7 has 1.53 lines and 32 of them end with one, so eight parts share none and sixteen do. One of
   // 28 x 28 has 24.5: any cut through it shares one, and to cut between planes alone costs more.
   for (const auto& [stages, shares] :
        {std::pair{relu({1, 256, 7, 7}), false}, std::pair{convolution(64, 28, 28, 64), true}}) {
     const GroupModel model = build_group_model(stages);
-    const Plan plan = plan_of(stages, "searched", {});
+    const Plan plan = plan_of(stages, "searched", {}, target);
     INFO(to_text(plan.nest));
     CHECK(cores_share_lines(model, *plan.schedule.parallel, 128) == shares);
-    for (const CoreGrid& grid : core_grids(model, sunway())) {
+    for (const CoreGrid& grid : core_grids(model, target)) {
       Schedule fixed;
       fixed.parallel = grid.parallel;
-      const std::int64_t cycles = plan_of(stages, "swtvm", fixed).time.cycles;
+      const std::int64_t cycles = plan_of(stages, "swtvm", fixed, target).time.cycles;
       CHECK(plan.time.cycles <= cycles + cycles / 50);
       if (shares && !cores_share_lines(model, grid.parallel, 128)) CHECK(cycles > plan.time.cycles);
     }
   }
+}
+
+TEST_CASE("where a target says what parts of lines cost, the search takes parts that end with a line by itself") {
+  // A plane of 112 floats has three and a half lines. On 64 cores with one plane each every put writes half a line.
+  const StageList stages = relu({1, 64, 1, 112});
+  const GroupModel model = build_group_model(stages);
+  const Target target = sunway();
+  const Plan plan = plan_of(stages, "searched", {}, target);
+  CHECK_FALSE(cores_share_lines(model, *plan.schedule.parallel, 128));
+  Schedule fixed;
+  fixed.parallel = {{"i1", 64}};
+  REQUIRE(cores_share_lines(model, *fixed.parallel, 128));
+  CHECK(plan_of(stages, "swtvm", fixed, target).time.cycles > plan.time.cycles);
 }
 
 TEST_CASE("the search takes no more cycles than swtvm where the published split makes transfers unaligned") {

@@ -296,6 +296,24 @@ TEST_CASE("a wait for a slot is for all that is under way there, and counts to w
   }
 }
 
+TEST_CASE("calls take their core's time, and a core takes no more bytes than it can") {
+  Target target = machine();
+  target.dma.issue_cycles = 5;
+  target.dma.core_bytes_per_second = 2e9;
+  // 32 elements are 128 bytes: 32 cycles of the engine, but 64 until the core has them. The first moves at 15, the
+  // second at 20, until 84. The put moves 256 bytes, in 128 cycles.
+  const Simulation shared = simulated(in_two_parts(32), target);
+  CHECK(shared.cycles == 100 + 84 + 64 + (5 + 10 + 128));
+  CHECK(core(shared, 0) == CoreTimes{64, 15, 74, 138, 0, 0});
+  CHECK(shared.dma.busy_cycles == 69 - 5 + 64);
+  // One behind the other: from 15 to 79, and to 143.
+  SimulationOptions options;
+  options.dma_order = DmaOrder::queued;
+  const Simulation queued = simulated(in_two_parts(32), target, options);
+  CHECK(queued.cycles == 100 + 143 + 64 + (5 + 10 + 128));
+  CHECK(queued.dma.busy_cycles == 32 + 32 + 64);
+}
+
 const std::string two_cores = "  variables c\n  core c < 2 of i stride 1\n";
 
 TEST_CASE("two cores that load at once get half of the bandwidth each") {
@@ -395,7 +413,7 @@ Demand demand_of(const RequestSequences& all, int sequence) {
       inner = {request.cycles + request.execution.issue_cycles, request.execution.startup_cycles,
                request.execution.engine_parts};
       // A transfer ends in a whole cycle.
-      if (request.kind == Request::Kind::transfer) inner.startup += 1;
+      if (request.kind == Request::Kind::transfer) inner.startup += 1 + request.execution.least_cycles;
     }
     demand.own += inner.own * part.times;
     demand.startup += inner.startup * part.times;
@@ -473,6 +491,8 @@ TEST_CASE("random plans in time: within their bounds, the same in any order of e
     target.dma.startup_cycles = static_cast<double>(draw.between(0, 200));
     target.dma.bandwidth = {{64, static_cast<double>(draw.between(1, 400)) * 1e8}};
     target.cores.launch_seconds = 1e-7;
+    if (draw.coin()) target.dma.issue_cycles = static_cast<double>(draw.between(0, 30));
+    if (draw.coin()) target.dma.core_bytes_per_second = static_cast<double>(draw.between(1, 400)) * 1e8;
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1: " << drawn->text << " on " << target.cores.count
                          << " cores with " << target.ldm.bytes << " bytes\n");
     Planned planned = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
@@ -542,6 +562,7 @@ TEST_CASE("cores that are not in step come to a steady state together, or to non
     Target target = machine();
     target.dma.startup_cycles = static_cast<double>(draw.between(0, 30));
     target.dma.bandwidth = {{4, static_cast<double>(draw.coin() ? 40 : draw.between(10, 120)) * 1e8}};
+    if (draw.coin()) target.dma.core_bytes_per_second = static_cast<double>(draw.between(10, 120)) * 1e8;
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1\n" << to_text(nest));
     for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued})
       check_simulation(nest, target, seed + round, order);

@@ -1,5 +1,5 @@
 /*
- * conv_a8e04aca: compute-core function of layer layer_conv
+ * conv_e32aad25: compute-core function of layer layer_conv
  *
  *   input X f32[1,3,37,37]
  *   input W f32[20,3,7,7]
@@ -26,25 +26,25 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct conv_a8e04aca_ldm {
+struct conv_e32aad25_ldm {
   float t_X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
   char gap0_[20];
   float t_W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
   char gap1_[20];
   float t_Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
-  struct conv_a8e04aca_para para;
+  struct conv_e32aad25_para para;
   volatile unsigned reply_para, reply_X, reply_W, reply_Y;
 };
-SW_CHECK(conv_a8e04aca_t_X_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, t_X_ldm) == 0);
-SW_CHECK(conv_a8e04aca_t_W_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, t_W_ldm) == 9824);
-SW_CHECK(conv_a8e04aca_t_Y_ldm_is_in_place, offsetof(struct conv_a8e04aca_ldm, t_Y_ldm) == 10432);
-SW_CHECK(conv_a8e04aca_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(conv_a8e04aca_all_fits, sizeof(struct conv_a8e04aca_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(conv_e32aad25_t_X_ldm_is_in_place, offsetof(struct conv_e32aad25_ldm, t_X_ldm) == 0);
+SW_CHECK(conv_e32aad25_t_W_ldm_is_in_place, offsetof(struct conv_e32aad25_ldm, t_W_ldm) == 9824);
+SW_CHECK(conv_e32aad25_t_Y_ldm_is_in_place, offsetof(struct conv_e32aad25_ldm, t_Y_ldm) == 10432);
+SW_CHECK(conv_e32aad25_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(conv_e32aad25_all_fits, sizeof(struct conv_e32aad25_ldm) <= SW_ARENA_BYTES);
 
-void conv_a8e04aca(void *arg) {
+void conv_e32aad25(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 60) return;
-  struct conv_a8e04aca_ldm *ldm = LDM_OF(struct conv_a8e04aca_ldm);
+  struct conv_e32aad25_ldm *ldm = LDM_OF(struct conv_e32aad25_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
@@ -88,14 +88,51 @@ void conv_a8e04aca(void *arg) {
   dma_wait(&ldm->reply_W, 1);
   /* initialisation of Y */
   for (int i = 0; i < 133; i++) ((float *)ldm->t_Y_ldm)[i] = 0.0f;
-  for (int yyi = 0; yyi < yy_n; yyi++) {
-    for (int rci = 0; rci < 3; rci++) {
-      for (int ryi = 0; ryi < 7; ryi++) {
-        for (int rxi = 0; rxi < 7; rxi++) {
-          for (int xxi = 0; xxi < 19; xxi++) {
-            ldm->t_Y_ldm[0][0][yyi][xxi] += ldm->t_X_ldm[0][rci][2 * yyi + ryi][2 * xxi + rxi] * ldm->t_W_ldm[0][rci][ryi][rxi];
+  {
+    for (int yyi = 0; yyi < yy_n; yyi++) {
+      {
+        floatv4 acc00, acc01, acc02;
+        simd_loadu(acc00, &ldm->t_Y_ldm[0][0][yyi][0]);
+        simd_loadu(acc01, &ldm->t_Y_ldm[0][0][yyi][4]);
+        simd_loadu(acc02, &ldm->t_Y_ldm[0][0][yyi][8]);
+        for (int rci = 0; rci < 3; rci++) {
+          for (int ryi = 0; ryi < 7; ryi++) {
+            for (int rxi = 0; rxi < 7; rxi++) {
+              floatv4 a0_, a1_, a2_;
+              floatv4 b_;
+              a0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 2], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 4], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 6]);
+              a1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 8], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 10], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 12], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 14]);
+              a2_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 16], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 18], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 20], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 22]);
+              simd_loade(b_, &ldm->t_W_ldm[0][rci][ryi][rxi]);
+              acc00 = simd_vmas(a0_, b_, acc00);
+              acc01 = simd_vmas(a1_, b_, acc01);
+              acc02 = simd_vmas(a2_, b_, acc02);
+            }
           }
         }
+        simd_storeu(acc00, &ldm->t_Y_ldm[0][0][yyi][0]);
+        simd_storeu(acc01, &ldm->t_Y_ldm[0][0][yyi][4]);
+        simd_storeu(acc02, &ldm->t_Y_ldm[0][0][yyi][8]);
+      }
+      {
+        floatv4 acc00, acc01;
+        simd_loadu(acc00, &ldm->t_Y_ldm[0][0][yyi][12]);
+        simd_loadu(acc01, &ldm->t_Y_ldm[0][0][yyi][15]);
+        for (int rci = 0; rci < 3; rci++) {
+          for (int ryi = 0; ryi < 7; ryi++) {
+            for (int rxi = 0; rxi < 7; rxi++) {
+              floatv4 a0_, a1_;
+              floatv4 b_;
+              a0_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 24], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 26], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 28], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 30]);
+              a1_ = simd_set_floatv4(ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 30], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 32], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 34], ldm->t_X_ldm[0][rci][2 * yyi + ryi][rxi + 36]);
+              simd_loade(b_, &ldm->t_W_ldm[0][rci][ryi][rxi]);
+              acc00 = simd_vmas(a0_, b_, acc00);
+              acc01 = simd_vmas(a1_, b_, acc01);
+            }
+          }
+        }
+        simd_storeu(acc00, &ldm->t_Y_ldm[0][0][yyi][12]);
+        simd_storeu(acc01, &ldm->t_Y_ldm[0][0][yyi][15]);
       }
     }
   }

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/time/inner_loop.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "core/check.h"
+#include "core/tensor.h"
+#include "lowering/ir/compute_form.h"
+#include "lowering/time/counts.h"
+
+namespace stowage {
+namespace {
+
+// Of the emitted register block: rows of the block axis, and vectors of the lane axis (emit_register_block.cpp).
+constexpr std::int64_t block_rows = 4;
+constexpr std::int64_t group_vectors = 4;
+
+constexpr int vector_bytes_of_lane = 4;  ///< floatv4: 16 bytes of elements
+
+// Instructions where nobody has counted those of a compiler. Setting up a loop: its counter, its addresses, its end.
+constexpr double entry_instructions = 4;
+// The two halves of a vector that lies across two of the LDM, and putting them together.
+constexpr double unaligned_loads = 2;
+constexpr double unaligned_arithmetic = 1;
+// There is no vector maximum: a comparison and a selection.
+constexpr double comparison_and_selection = 2;
+
+/// Whether a function of the C library, or what is made of several, computes it.
+bool is_function(UnaryOp op) {
+  switch (op) {
+    case UnaryOp::exp:
+    case UnaryOp::log:
+    case UnaryOp::erf:
+    case UnaryOp::tanh:
+    case UnaryOp::sin:
+    case UnaryOp::cos: return true;
+    case UnaryOp::negate:
+    case UnaryOp::sqrt:
+    case UnaryOp::floor:
+    case UnaryOp::ceil:
+    case UnaryOp::abs:
+    case UnaryOp::logical_not:
+    case UnaryOp::round: return false;
+  }
+  fail_check("unknown unary operator");
+}
+
+bool is_product(const ScalarExpr& e) {
+  const auto* binary = std::get_if<ScalarNode::Binary>(&e->value);
+  return binary != nullptr && binary->op == BinaryOp::multiply && is_float(e->type);
+}
+
+/// Arithmetic instructions of an expression, and how many divisions and functions are among its operations.
+struct Operations {
+  double instructions = 0;
+  double divisions = 0;
+  double functions = 0;
+};
+
+void add(Operations& sum, const ScalarNode::Binary& binary) {
+  switch (binary.op) {
+    case BinaryOp::divide: sum.divisions += 1; return;
+    case BinaryOp::power: sum.functions += 2; return;  // a logarithm and an exponential
+    case BinaryOp::minimum:
+    case BinaryOp::maximum: sum.instructions += comparison_and_selection; return;
+    case BinaryOp::add:
+    case BinaryOp::subtract:
+      // Of two products one is fused.
+      sum.instructions += is_product(binary.a) || is_product(binary.b) ? 0 : 1;
+      return;
+    case BinaryOp::multiply:
+    case BinaryOp::less:
+    case BinaryOp::less_equal:
+    case BinaryOp::equal:
+    case BinaryOp::logical_and:
+    case BinaryOp::logical_or: sum.instructions += 1; return;
+  }
+  fail_check("unknown binary operator");
+}
+
+Operations operations_in(const ScalarExpr& e) {
+  Operations sum;
+  visit_nodes(e, [&](const ScalarNode& node) {
+    if (const auto* binary = std::get_if<ScalarNode::Binary>(&node.value)) add(sum, *binary);
+    if (const auto* unary = std::get_if<ScalarNode::Unary>(&node.value)) {
+      if (is_function(unary->op)) {
+        sum.functions += 1;
+      } else if (unary->op == UnaryOp::sqrt) {
+        sum.divisions += 1;
+      } else {
+        sum.instructions += 1;
+      }
+    }
+    const bool one = std::holds_alternative<ScalarNode::Select>(node.value) ||
+                     std::holds_alternative<ScalarNode::Cast>(node.value) ||
+                     std::holds_alternative<ScalarNode::Index>(node.value);
+    sum.instructions += one ? 1 : 0;
+  });
+  return sum;
+}
+
+/// What combining a value with the accumulator takes.
+double combining_instructions(Reduction reduction, const ScalarExpr& body) {
+  switch (reduction) {
+    case Reduction::sum: return is_product(body) ? 0 : 1;
+    case Reduction::product: return 1;
+    case Reduction::maximum:
+    case Reduction::minimum: return comparison_and_selection;
+    case Reduction::none: return 0;
+  }
+  fail_check("unknown reduction");
+}
+
+std::int64_t product_of(std::span<const std::int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// Vectors of each group of accumulators that a row of `count` lanes is cut into, where that is the row's full length.
+/// The last vector of a group may overlap its neighbour.
+std::vector<std::int64_t> groups_of_full_row(std::int64_t count, std::int64_t lanes) {
+  const std::int64_t group = group_vectors * lanes;
+  std::int64_t whole = count / group;
+  if (count % group > 0 && count % group < lanes && whole > 0) --whole;
+  std::vector<std::int64_t> groups(static_cast<std::size_t>(whole), group_vectors);
+  std::int64_t left = count - whole * group;
+  if (left > group) {
+    groups.push_back(group_vectors - 1);
+    left -= group - lanes;
+  }
+  if (left > 0) groups.push_back((left + lanes - 1) / lanes);
+  return groups;
+}
+
+}  // namespace
+
+double TripWork::cycles() const {
+  const double issued = std::max({arithmetic, memory, (arithmetic + memory + either) / 2});
+  return std::max(issued, recurrence) + alone;
+}
+
+InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target& target)
+    : nest_(nest),
+      compute_(compute),
+      stage_(nest.stages.stages[static_cast<std::size_t>(compute.stage)]),
+      expression_(compute.part == Compute::Part::finish ? stage_.finish : stage_.body),
+      pipelines_(*target.cores.pipelines),
+      lanes_(target.cores.vector_lanes) {
+  std::set<int> reads;
+  visit_nodes(expression_, [&](const ScalarNode& node) {
+    if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) reads.insert(read->read);
+  });
+  for (const int read : reads) operands_.push_back(operand_of(read));
+  if (compute_.lane_axis < 0) return;
+  std::vector<IndexExpr> index;
+  for (int axis = 0; axis < stage_.spatial; ++axis) index.emplace_back(VarId(static_cast<std::size_t>(axis)));
+  output_aligned_ = is_aligned(compute_.output_buffer, index);
+}
+
+InnerLoop::Operand InnerLoop::operand_of(int read) const {
+  const Access& access = stage_.reads[static_cast<std::size_t>(read)];
+  const auto moves_along = [&](int axis) {
+    return std::any_of(access.index.begin(), access.index.end(), [&](const IndexExpr& e) {
+      return variables_of(e).contains(VarId(static_cast<std::size_t>(axis)));
+    });
+  };
+  Operand operand;
+  operand.by_block = compute_.block_axis >= 0 && moves_along(compute_.block_axis);
+  operand.inner = compute_.box.empty() || moves_along(static_cast<int>(compute_.box.size()) - 1);
+  if (compute_.lane_axis < 0 || !moves_along(compute_.lane_axis)) return operand;
+  const VarId lane(static_cast<std::size_t>(compute_.lane_axis));
+  operand.lane = lane_use(access, lane);
+  const auto& use = compute_.read_buffers[static_cast<std::size_t>(read)];
+  operand.aligned = operand.lane == LaneUse::contiguous && use.has_value() && is_aligned(*use, access.index);
+  return operand;
+}
+
+/// As the emitter finds out whether it may load a whole vector, for all rows of a block: lane loops step by vectors.
+bool InnerLoop::is_aligned(const BufferUse& use, const std::vector<IndexExpr>& index) const {
+  const Buffer& held = nest_.buffers[static_cast<std::size_t>(use.buffer)];
+  const std::int64_t vector_bytes = lanes_ * vector_bytes_of_lane;
+  if (held.offset % vector_bytes != 0 || (held.slots > 1 && held.slot_bytes() % vector_bytes != 0)) return false;
+  const std::vector<std::int64_t> strides = row_major_strides(held.extents);
+  const std::vector<IndexExpr>& origin = origin_of(nest_, use);
+  const std::size_t first_axis = nest_.variables.size();
+  IndexExpr flat;
+  for (std::size_t d = 0; d < index.size() && d < held.extents.size(); ++d) {
+    if (held.extents[d] == 1) continue;
+    const IndexExpr at = substitute(index[d], [&](VarId axis) {
+      const Range& range = compute_.box[axis.index()];
+      return range.max_extent == 1 ? range.start : range.start + IndexExpr(VarId(first_axis + axis.index()));
+    });
+    flat += (at - origin[d]) * strides[d];
+  }
+  if (flat.constant() % lanes_ != 0) return false;
+  return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
+    const bool is_lane = term.atom.kind == IndexAtom::Kind::variable &&
+                         term.atom.variable == VarId(first_axis + static_cast<std::size_t>(compute_.lane_axis));
+    return is_lane || term.coefficient % lanes_ == 0;
+  });
+}
+
+double InnerLoop::entry_cycles() const {
+  return pipelines_.load_latency + pipelines_.arithmetic_latency + entry_instructions / 2;
+}
+
+/// What is computed in one trip over so many lanes, loads and stores left out.
+TripWork InnerLoop::body(std::int64_t lanes) const {
+  const Operations operations = operations_in(expression_);
+  TripWork trip;
+  trip.arithmetic = operations.instructions;
+  if (compute_.part == Compute::Part::update) {
+    trip.arithmetic += combining_instructions(stage_.reduction, stage_.body);
+  }
+  trip.alone = operations.divisions * pipelines_.divide_cycles +
+               operations.functions * static_cast<double>(lanes) * pipelines_.function_cycles;
+  trip.memory = 1;  // the branch
+  trip.either = 1;  // the counter
+  return trip;
+}
+
+/// Spatial loops outside, reductions inside them in a register.
+double InnerLoop::scalar_cycles(std::span<const std::int64_t> extents) const {
+  const bool reduces = compute_.part == Compute::Part::update;
+  TripWork trip = body(1);
+  for (const Operand& operand : operands_) {
+    if (!operand.inner) continue;
+    trip.memory += 1;
+    trip.either += 1;
+  }
+  const double points = static_cast<double>(product_of(extents));
+  const double inner = extents.empty() ? 1 : static_cast<double>(extents.back());
+  if (!reduces) {
+    trip.memory += compute_.part == Compute::Part::finish ? 2 : 1;
+    return points * trip.cycles() + points / inner * entry_cycles();
+  }
+  trip.recurrence =
+      pipelines_.arithmetic_latency * std::max(1.0, combining_instructions(stage_.reduction, stage_.body));
+  const double results = static_cast<double>(product_of(extents.first(static_cast<std::size_t>(stage_.spatial))));
+  constexpr double load_and_store = 2;
+  return points * trip.cycles() + points / inner * entry_cycles() + results * load_and_store;
+}
+
+/// The lanes innermost, in vectors and a rest of single ones; what is summed stays in the LDM.
+double InnerLoop::vector_cycles(std::span<const std::int64_t> extents) const {
+  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
+  const auto work = [&](std::int64_t lanes) {
+    TripWork trip = body(lanes);
+    for (const Operand& operand : operands_) {
+      if (operand.lane == LaneUse::none) continue;
+      trip.memory += 1;
+      trip.either += 1;
+    }
+    trip.memory += compute_.part == Compute::Part::map ? 1 : 2;  // the result, and what it was before
+    trip.either += 1;
+    return trip.cycles();
+  };
+  const bool vectors = is_contiguous_along_lane(nest_, compute_);
+  const std::int64_t in_vectors = vectors ? extents[lane] / lanes_ : 0;
+  const std::int64_t single = extents[lane] - in_vectors * lanes_;
+  const double loops = static_cast<double>(product_of(extents)) / static_cast<double>(extents[lane]);
+  return loops *
+         (static_cast<double>(in_vectors) * work(lanes_) + static_cast<double>(single) * work(1) + entry_cycles());
+}
+
+/// One group of accumulators: loaded, summed over all reductions, stored. No vectors: one lane in plain floats.
+double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64_t rows, std::int64_t vectors) const {
+  const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
+  const auto height = static_cast<double>(rows);
+  TripWork trip;
+  trip.arithmetic = height * columns;
+  trip.memory = 1;
+  trip.either = 1;
+  trip.recurrence = pipelines_.arithmetic_latency;
+  for (const Operand& operand : operands_) {
+    const double times = (operand.by_block ? height : 1) * (operand.lane == LaneUse::none ? 1 : columns);
+    trip.either += 1;
+    if (vectors == 0 || operand.lane == LaneUse::none) {
+      trip.memory += times;
+    } else if (operand.lane != LaneUse::contiguous) {  // element by element
+      trip.memory += times * static_cast<double>(lanes_);
+      trip.arithmetic += times * static_cast<double>(lanes_ - 1);
+    } else {
+      trip.memory += times * (operand.aligned ? 1 : unaligned_loads);
+      trip.arithmetic += times * (operand.aligned ? 0 : unaligned_arithmetic);
+    }
+  }
+  const std::span<const std::int64_t> reduced = extents.subspan(static_cast<std::size_t>(stage_.spatial));
+  const auto trips = static_cast<double>(product_of(reduced));
+  // The innermost loop is entered once for each trip of those around it.
+  const double entries = reduced.empty() ? 1 : trips / static_cast<double>(reduced.back());
+  const double accumulator_access = vectors == 0 || output_aligned_ ? 1 : unaligned_loads;
+  return trips * trip.cycles() + entries * entry_instructions / 2 + 2 * height * columns * accumulator_access +
+         pipelines_.load_latency + pipelines_.arithmetic_latency;
+}
+
+double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
+  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
+  const std::int64_t count = extents[lane];
+  std::vector<std::int64_t> groups;  // vectors of each; 0: a single lane
+  if (count == compute_.box[lane].max_extent) {
+    groups = groups_of_full_row(count, lanes_);
+  } else {
+    groups.assign(static_cast<std::size_t>(count / (group_vectors * lanes_)), group_vectors);
+    const std::int64_t left = count % (group_vectors * lanes_);
+    groups.insert(groups.end(), static_cast<std::size_t>(left / lanes_), 1);
+    groups.insert(groups.end(), static_cast<std::size_t>(left % lanes_), 0);
+  }
+  std::int64_t blocked = 1;
+  std::vector<std::int64_t> blocks{1};  // rows of each
+  if (compute_.block_axis >= 0) {
+    const auto axis = static_cast<std::size_t>(compute_.block_axis);
+    blocked = extents[axis];
+    blocks.assign(static_cast<std::size_t>(blocked / block_rows), block_rows);
+    const std::int64_t left = blocked % block_rows;
+    if (compute_.box[axis].extent.is_constant() && left > 0) blocks.push_back(left);
+    if (!compute_.box[axis].extent.is_constant()) blocks.insert(blocks.end(), static_cast<std::size_t>(left), 1);
+  }
+  double cycles = 0;
+  for (const std::int64_t rows : blocks) {
+    for (const std::int64_t vectors : groups) cycles += group_cycles(extents, rows, vectors);
+  }
+  const auto spatial = extents.first(static_cast<std::size_t>(stage_.spatial));
+  return cycles * static_cast<double>(product_of(spatial) / count / blocked);
+}
+
+double InnerLoop::cycles(std::span<const std::int64_t> extents) const {
+  if (product_of(extents) <= 0) return 0;
+  switch (compute_.form) {
+    case ComputeForm::scalar: return scalar_cycles(extents);
+    case ComputeForm::vector: return vector_cycles(extents);
+    case ComputeForm::register_block: return block_cycles(extents);
+  }
+  fail_check("unknown compute form");
+}
+
+}  // namespace stowage

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a core with two pipelines (core/target.h, Pipelines) takes for the loops that a computation is emitted as
+// (emitter/athread/emit_compute.cpp, emit_register_block.cpp): instructions of a trip by the pipeline that they issue
+// on, the recurrences between trips, and what each entry of an innermost loop costs.
+//
+// A static model. Taken for granted are a compiler that fuses products into sums, hoists what does not change, makes
+// vector code of the vector form and reorders the instructions of several trips so that only recurrences wait for
+// results; and that all of a kernel's code is in the instruction cache.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/target.h"
+#include "lowering/ir/compute_form.h"
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+/// Instructions of one trip of an inner loop.
+struct TripWork {
+  double arithmetic = 0;
+  double memory = 0;      ///< loads, stores and the branch
+  double either = 0;      ///< address arithmetic, which issues beside any other
+  double recurrence = 0;  ///< cycles until the next trip may begin what depends on this one
+  double alone = 0;       ///< cycles of divisions and functions, beside which nothing issues
+
+  [[nodiscard]] double cycles() const;
+};
+
+class InnerLoop {
+ public:
+  /// Of a target that has pipelines; nest and compute must outlive this.
+  InnerLoop(const LoopNest& nest, const Compute& compute, const Target& target);
+
+  /// Of one execution whose box has these extents, all at least 1.
+  [[nodiscard]] double cycles(std::span<const std::int64_t> extents) const;
+
+ private:
+  struct Operand {
+    LaneUse lane = LaneUse::none;
+    bool by_block = false;  ///< moves along the block axis
+    bool aligned = false;   ///< contiguous along the lanes, and every vector begins at a multiple of its size
+    bool inner = true;      ///< moves along the innermost loop of the scalar form
+  };
+
+  [[nodiscard]] Operand operand_of(int read) const;
+  [[nodiscard]] bool is_aligned(const BufferUse& use, const std::vector<IndexExpr>& index) const;
+  [[nodiscard]] TripWork body(std::int64_t lanes) const;
+  [[nodiscard]] double scalar_cycles(std::span<const std::int64_t> extents) const;
+  [[nodiscard]] double vector_cycles(std::span<const std::int64_t> extents) const;
+  [[nodiscard]] double block_cycles(std::span<const std::int64_t> extents) const;
+  [[nodiscard]] double group_cycles(std::span<const std::int64_t> extents, std::int64_t rows,
+                                    std::int64_t vectors) const;
+  /// Until the first result of a loop is there, and what sets the loop up.
+  [[nodiscard]] double entry_cycles() const;
+
+  const LoopNest& nest_;
+  const Compute& compute_;
+  const Stage& stage_;
+  const ScalarExpr& expression_;  ///< that is computed at a point
+  Pipelines pipelines_;
+  std::int64_t lanes_;
+  std::vector<Operand> operands_;  ///< of the reads, each once
+  bool output_aligned_ = false;
+};
+
+}  // namespace stowage

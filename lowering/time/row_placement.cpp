@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/time/row_placement.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "core/check.h"
+#include "lowering/ir/multiple_of.h"
+#include "lowering/time/counts.h"
+
+namespace stowage {
+namespace {
+
+std::int64_t cores_in_page(const LoopNest& nest, const IndexExpr& address, std::int64_t element_bytes,
+                           std::int64_t page_bytes) {
+  std::int64_t cores = 1;
+  for (const CoreAxis& axis : nest.core_grid) {
+    const std::int64_t step = address.coefficient_of(axis.variable);
+    // Where the axis stands in a quotient or a remainder besides, its cores are taken to lie apart.
+    if (variables_of(address - IndexExpr(axis.variable) * step).contains(axis.variable)) continue;
+    const std::int64_t apart = std::abs(step) * element_bytes;
+    cores *= apart == 0 ? axis.parts : std::clamp<std::int64_t>(page_bytes / apart, 1, axis.parts);
+  }
+  return cores;
+}
+
+}  // namespace
+
+RowPlacement row_placement(const LoopNest& nest, const Dma& dma, const Enclosing& around, const Target& target) {
+  check(target.dma.lines.has_value(), "the placement of rows on a target that says nothing of lines");
+  const NestTensor& tensor = nest.tensors[static_cast<std::size_t>(dma.nest_tensor)];
+  const std::int64_t element_bytes = byte_size(nest.buffers[static_cast<std::size_t>(dma.buffer)].type);
+  const DmaShape shape = shape_of(nest, dma);
+  IndexExpr start;
+  for (std::size_t d = 0; d < dma.region.size(); ++d) start += dma.region[d].start * tensor.strides[d];
+  // A loop of one trip moves nothing.
+  const IndexExpr address = substitute(around.expression(start).expr, [&](VarId v) {
+    const Interval range = nest.variables[v.index()].range;
+    return range.low == range.high ? IndexExpr(range.low) : IndexExpr(v);
+  });
+
+  const IndexExpr moving = address - IndexExpr(address.constant());
+  std::int64_t step = std::max<std::int64_t>(1, target.main_memory.line_bytes / element_bytes);
+  step = power_of_two_dividing(moving, step);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(shape.block_from); ++d) {
+    if (shape.full[d] > 1) step = std::gcd(step, tensor.strides[d]);
+  }
+  const std::int64_t first = (address.constant() % step + step) % step;
+  return {step * element_bytes, first * element_bytes,
+          cores_in_page(nest, address, element_bytes, target.dma.lines->page_bytes)};
+}
+
+}  // namespace stowage
