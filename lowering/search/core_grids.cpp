@@ -7,6 +7,7 @@
 #include "lowering/ir/compute_form.h"
 #include "lowering/search/core_needs.h"
 #include "lowering/time/cycle_limit.h"
+#include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
 
 namespace stowage {
@@ -348,22 +349,26 @@ class LeastCost {
       points *= maximum;
     }
     if (several_move_one(of_stage_[s])) return 0;
-    const std::int64_t shortest = shortest_vector_loop(target_);
-    const bool long_enough = lane >= shortest || lane_of_buffer(s, choice) >= shortest;
-    const auto rate = [&](Compute::Part part) {
+    const std::int64_t most_lanes = std::max(lane, lane_of_buffer(s, choice));
+    // Of a point, by the inner loop's instructions or at the target's rate.
+    const auto cycles_of_point = [&](Compute::Part part) {
+      const bool long_enough = most_lanes >= shortest_vector_loop(target_);
       const bool gathers = target_.cores.pipelines && may_block_registers(stage, part);
       const bool vectors = long_enough && (gathers || may_run_along_lane(stage, part));
-      return operations_per_cycle(target_, result_type(stage, part), vectors);
+      const double at_rate = static_cast<double>(operations_of(stage, part)) /
+                             operations_per_cycle(target_, result_type(stage, part), vectors);
+      if (!target_.cores.pipelines) return at_rate;
+      return std::max(at_rate, least_cycles_of_point(stage, part, target_, most_lanes));
     };
     std::int64_t updates = points;
     for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a) {
       updates *= stage.axes[a].extent;
     }
     const auto part = stage.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update;
-    double cycles = static_cast<double>(updates * operations_of(stage, part)) / rate(part);
+    double cycles = static_cast<double>(updates) * cycles_of_point(part);
     if (stage.finish) {
       const auto finish = Compute::Part::finish;
-      cycles += static_cast<double>(points * operations_of(stage, finish)) / rate(finish);
+      cycles += static_cast<double>(points) * cycles_of_point(finish);
     }
     return cycles;
   }

@@ -134,6 +134,90 @@ std::vector<std::int64_t> groups_of_full_row(std::int64_t count, std::int64_t la
   return groups;
 }
 
+/// What is computed in one trip over so many lanes, loads and stores left out.
+TripWork body_of(const Stage& stage, Compute::Part part, const Pipelines& pipelines, std::int64_t lanes) {
+  const Operations operations = operations_in(part == Compute::Part::finish ? stage.finish : stage.body);
+  TripWork trip;
+  trip.arithmetic = operations.instructions;
+  if (part == Compute::Part::update) trip.arithmetic += combining_instructions(stage.reduction, stage.body);
+  trip.alone = operations.divisions * pipelines.divide_cycles +
+               operations.functions * static_cast<double>(lanes) * pipelines.function_cycles;
+  trip.memory = 1;  // the branch
+  trip.either = 1;  // the counter
+  return trip;
+}
+
+/// A trip of the scalar form: what is summed stays in a register.
+TripWork scalar_trip(const Stage& stage, Compute::Part part, const Pipelines& pipelines,
+                     std::span<const LoopOperand> operands) {
+  TripWork trip = body_of(stage, part, pipelines, 1);
+  for (const LoopOperand& operand : operands) {
+    if (!operand.inner) continue;
+    trip.memory += 1;
+    trip.either += 1;
+  }
+  if (part == Compute::Part::update) {
+    trip.recurrence = pipelines.arithmetic_latency * std::max(1.0, combining_instructions(stage.reduction, stage.body));
+  } else {
+    trip.memory += part == Compute::Part::finish ? 2 : 1;
+  }
+  return trip;
+}
+
+/// A trip of the vector form over so many lanes: what is summed stays in the LDM.
+TripWork vector_trip(const Stage& stage, Compute::Part part, const Pipelines& pipelines,
+                     std::span<const LoopOperand> operands, std::int64_t lanes) {
+  TripWork trip = body_of(stage, part, pipelines, lanes);
+  for (const LoopOperand& operand : operands) {
+    if (operand.lane == LaneUse::none) continue;
+    trip.memory += 1;
+    trip.either += 1;
+  }
+  trip.memory += part == Compute::Part::map ? 1 : 2;  // the result, and what it was before
+  trip.either += 1;
+  return trip;
+}
+
+/// A trip of a register block of so many rows and vectors of `lanes`; no vectors: of single lanes.
+TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> operands, std::int64_t rows,
+                    std::int64_t vectors, std::int64_t lanes) {
+  const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
+  const auto height = static_cast<double>(rows);
+  TripWork trip;
+  trip.arithmetic = height * columns;
+  trip.memory = 1;
+  trip.either = 1;
+  trip.recurrence = pipelines.arithmetic_latency;
+  for (const LoopOperand& operand : operands) {
+    const double times = (operand.by_block ? height : 1) * (operand.lane == LaneUse::none ? 1 : columns);
+    trip.either += 1;
+    if (vectors == 0 || operand.lane == LaneUse::none) {
+      trip.memory += times;
+    } else if (operand.lane != LaneUse::contiguous) {  // element by element
+      trip.memory += times * static_cast<double>(lanes);
+      trip.arithmetic += times * static_cast<double>(lanes - 1);
+    } else {
+      trip.memory += times * (operand.aligned ? 1 : unaligned_loads);
+      trip.arithmetic += times * (operand.aligned ? 0 : unaligned_arithmetic);
+    }
+  }
+  return trip;
+}
+
+bool moves_along(const Access& access, int axis) {
+  return std::any_of(access.index.begin(), access.index.end(), [&](const IndexExpr& e) {
+    return variables_of(e).contains(VarId(static_cast<std::size_t>(axis)));
+  });
+}
+
+std::set<int> reads_in(const ScalarExpr& expression) {
+  std::set<int> reads;
+  visit_nodes(expression, [&](const ScalarNode& node) {
+    if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) reads.insert(read->read);
+  });
+  return reads;
+}
+
 }  // namespace
 
 double TripWork::cycles() const {
@@ -148,30 +232,20 @@ InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target&
       expression_(compute.part == Compute::Part::finish ? stage_.finish : stage_.body),
       pipelines_(*target.cores.pipelines),
       lanes_(target.cores.vector_lanes) {
-  std::set<int> reads;
-  visit_nodes(expression_, [&](const ScalarNode& node) {
-    if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) reads.insert(read->read);
-  });
-  for (const int read : reads) operands_.push_back(operand_of(read));
+  for (const int read : reads_in(expression_)) operands_.push_back(operand_of(read));
   if (compute_.lane_axis < 0) return;
   std::vector<IndexExpr> index;
   for (int axis = 0; axis < stage_.spatial; ++axis) index.emplace_back(VarId(static_cast<std::size_t>(axis)));
   output_aligned_ = is_aligned(compute_.output_buffer, index);
 }
 
-InnerLoop::Operand InnerLoop::operand_of(int read) const {
+LoopOperand InnerLoop::operand_of(int read) const {
   const Access& access = stage_.reads[static_cast<std::size_t>(read)];
-  const auto moves_along = [&](int axis) {
-    return std::any_of(access.index.begin(), access.index.end(), [&](const IndexExpr& e) {
-      return variables_of(e).contains(VarId(static_cast<std::size_t>(axis)));
-    });
-  };
-  Operand operand;
-  operand.by_block = compute_.block_axis >= 0 && moves_along(compute_.block_axis);
-  operand.inner = compute_.box.empty() || moves_along(static_cast<int>(compute_.box.size()) - 1);
-  if (compute_.lane_axis < 0 || !moves_along(compute_.lane_axis)) return operand;
-  const VarId lane(static_cast<std::size_t>(compute_.lane_axis));
-  operand.lane = lane_use(access, lane);
+  LoopOperand operand;
+  operand.by_block = compute_.block_axis >= 0 && moves_along(access, compute_.block_axis);
+  operand.inner = compute_.box.empty() || moves_along(access, static_cast<int>(compute_.box.size()) - 1);
+  if (compute_.lane_axis < 0) return operand;
+  operand.lane = lane_use(access, VarId(static_cast<std::size_t>(compute_.lane_axis)));
   const auto& use = compute_.read_buffers[static_cast<std::size_t>(read)];
   operand.aligned = operand.lane == LaneUse::contiguous && use.has_value() && is_aligned(*use, access.index);
   return operand;
@@ -206,56 +280,23 @@ double InnerLoop::entry_cycles() const {
   return pipelines_.load_latency + pipelines_.arithmetic_latency + entry_instructions / 2;
 }
 
-/// What is computed in one trip over so many lanes, loads and stores left out.
-TripWork InnerLoop::body(std::int64_t lanes) const {
-  const Operations operations = operations_in(expression_);
-  TripWork trip;
-  trip.arithmetic = operations.instructions;
-  if (compute_.part == Compute::Part::update) {
-    trip.arithmetic += combining_instructions(stage_.reduction, stage_.body);
-  }
-  trip.alone = operations.divisions * pipelines_.divide_cycles +
-               operations.functions * static_cast<double>(lanes) * pipelines_.function_cycles;
-  trip.memory = 1;  // the branch
-  trip.either = 1;  // the counter
-  return trip;
-}
-
 /// Spatial loops outside, reductions inside them in a register.
 double InnerLoop::scalar_cycles(std::span<const std::int64_t> extents) const {
-  const bool reduces = compute_.part == Compute::Part::update;
-  TripWork trip = body(1);
-  for (const Operand& operand : operands_) {
-    if (!operand.inner) continue;
-    trip.memory += 1;
-    trip.either += 1;
-  }
+  const double trip = scalar_trip(stage_, compute_.part, pipelines_, operands_).cycles();
   const double points = static_cast<double>(product_of(extents));
   const double inner = extents.empty() ? 1 : static_cast<double>(extents.back());
-  if (!reduces) {
-    trip.memory += compute_.part == Compute::Part::finish ? 2 : 1;
-    return points * trip.cycles() + points / inner * entry_cycles();
-  }
-  trip.recurrence =
-      pipelines_.arithmetic_latency * std::max(1.0, combining_instructions(stage_.reduction, stage_.body));
-  const double results = static_cast<double>(product_of(extents.first(static_cast<std::size_t>(stage_.spatial))));
+  const double cycles = points * trip + points / inner * entry_cycles();
+  if (compute_.part != Compute::Part::update) return cycles;
   constexpr double load_and_store = 2;
-  return points * trip.cycles() + points / inner * entry_cycles() + results * load_and_store;
+  return cycles +
+         load_and_store * static_cast<double>(product_of(extents.first(static_cast<std::size_t>(stage_.spatial))));
 }
 
 /// The lanes innermost, in vectors and a rest of single ones; what is summed stays in the LDM.
 double InnerLoop::vector_cycles(std::span<const std::int64_t> extents) const {
   const auto lane = static_cast<std::size_t>(compute_.lane_axis);
   const auto work = [&](std::int64_t lanes) {
-    TripWork trip = body(lanes);
-    for (const Operand& operand : operands_) {
-      if (operand.lane == LaneUse::none) continue;
-      trip.memory += 1;
-      trip.either += 1;
-    }
-    trip.memory += compute_.part == Compute::Part::map ? 1 : 2;  // the result, and what it was before
-    trip.either += 1;
-    return trip.cycles();
+    return vector_trip(stage_, compute_.part, pipelines_, operands_, lanes).cycles();
   };
   const bool vectors = is_contiguous_along_lane(nest_, compute_);
   const std::int64_t in_vectors = vectors ? extents[lane] / lanes_ : 0;
@@ -269,24 +310,7 @@ double InnerLoop::vector_cycles(std::span<const std::int64_t> extents) const {
 double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64_t rows, std::int64_t vectors) const {
   const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
   const auto height = static_cast<double>(rows);
-  TripWork trip;
-  trip.arithmetic = height * columns;
-  trip.memory = 1;
-  trip.either = 1;
-  trip.recurrence = pipelines_.arithmetic_latency;
-  for (const Operand& operand : operands_) {
-    const double times = (operand.by_block ? height : 1) * (operand.lane == LaneUse::none ? 1 : columns);
-    trip.either += 1;
-    if (vectors == 0 || operand.lane == LaneUse::none) {
-      trip.memory += times;
-    } else if (operand.lane != LaneUse::contiguous) {  // element by element
-      trip.memory += times * static_cast<double>(lanes_);
-      trip.arithmetic += times * static_cast<double>(lanes_ - 1);
-    } else {
-      trip.memory += times * (operand.aligned ? 1 : unaligned_loads);
-      trip.arithmetic += times * (operand.aligned ? 0 : unaligned_arithmetic);
-    }
-  }
+  const TripWork trip = block_trip(pipelines_, operands_, rows, vectors, lanes_);
   const std::span<const std::int64_t> reduced = extents.subspan(static_cast<std::size_t>(stage_.spatial));
   const auto trips = static_cast<double>(product_of(reduced));
   // The innermost loop is entered once for each trip of those around it.
@@ -334,6 +358,39 @@ double InnerLoop::cycles(std::span<const std::int64_t> extents) const {
     case ComputeForm::register_block: return block_cycles(extents);
   }
   fail_check("unknown compute form");
+}
+
+double least_cycles_of_point(const Stage& stage, Compute::Part part, const Target& target, std::int64_t most_lanes) {
+  const Pipelines& pipelines = *target.cores.pipelines;
+  const std::int64_t lanes = target.cores.vector_lanes;
+  const std::size_t axes = part == Compute::Part::finish ? static_cast<std::size_t>(stage.spatial) : stage.axes.size();
+  std::vector<LoopOperand> operands;
+  bool contiguous = true;
+  for (const int read : reads_in(part == Compute::Part::finish ? stage.finish : stage.body)) {
+    const Access& access = stage.reads[static_cast<std::size_t>(read)];
+    LoopOperand operand;
+    operand.inner = axes == 0 || moves_along(access, static_cast<int>(axes) - 1);
+    if (stage.spatial > 0) operand.lane = lane_use(access, VarId(static_cast<std::size_t>(stage.spatial - 1)));
+    operand.aligned = true;
+    // Of a block's rows one read moves along them, as the other serves all of them.
+    operand.by_block = operand.lane == LaneUse::none;
+    contiguous = contiguous && (operand.lane == LaneUse::none || operand.lane == LaneUse::contiguous);
+    operands.push_back(operand);
+  }
+  double least = scalar_trip(stage, part, pipelines, operands).cycles();
+  if (stage.spatial == 0 || most_lanes < shortest_vector_loop(target)) return least;
+  if (!may_block_registers(stage, part)) {
+    const std::int64_t width = contiguous ? lanes : 1;
+    const double trip = vector_trip(stage, part, pipelines, operands, width).cycles();
+    return std::min(least, trip / static_cast<double>(width));
+  }
+  for (std::int64_t rows = 1; rows <= block_rows; ++rows) {
+    for (std::int64_t vectors = 1; vectors <= group_vectors; ++vectors) {
+      const double trip = block_trip(pipelines, operands, rows, vectors, lanes).cycles();
+      least = std::min(least, trip / static_cast<double>(rows * vectors * lanes));
+    }
+  }
+  return least;
 }
 
 }  // namespace stowage

@@ -29,6 +29,14 @@ struct TripWork {
   [[nodiscard]] double cycles() const;
 };
 
+/// A read of a computation, as its inner loop sees it.
+struct LoopOperand {
+  LaneUse lane = LaneUse::none;  ///< how its address moves along the lanes
+  bool by_block = false;         ///< moves along the block axis
+  bool aligned = false;          ///< contiguous along the lanes, and every vector begins at a multiple of its size
+  bool inner = true;             ///< moves along the innermost loop of the scalar form
+};
+
 class InnerLoop {
  public:
   /// Of a target that has pipelines; nest and compute must outlive this.
@@ -38,16 +46,8 @@ class InnerLoop {
   [[nodiscard]] double cycles(std::span<const std::int64_t> extents) const;
 
  private:
-  struct Operand {
-    LaneUse lane = LaneUse::none;
-    bool by_block = false;  ///< moves along the block axis
-    bool aligned = false;   ///< contiguous along the lanes, and every vector begins at a multiple of its size
-    bool inner = true;      ///< moves along the innermost loop of the scalar form
-  };
-
-  [[nodiscard]] Operand operand_of(int read) const;
+  [[nodiscard]] LoopOperand operand_of(int read) const;
   [[nodiscard]] bool is_aligned(const BufferUse& use, const std::vector<IndexExpr>& index) const;
-  [[nodiscard]] TripWork body(std::int64_t lanes) const;
   [[nodiscard]] double scalar_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double vector_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double block_cycles(std::span<const std::int64_t> extents) const;
@@ -62,8 +62,12 @@ class InnerLoop {
   const ScalarExpr& expression_;  ///< that is computed at a point
   Pipelines pipelines_;
   std::int64_t lanes_;
-  std::vector<Operand> operands_;  ///< of the reads, each once
+  std::vector<LoopOperand> operands_;  ///< of the reads, each once
   bool output_aligned_ = false;
 };
+
+/// No loop of a part of a stage takes fewer cycles a point on a target that has pipelines, whatever its tile: in none
+/// of the forms that a tile of so many lanes at most may have.
+double least_cycles_of_point(const Stage& stage, Compute::Part part, const Target& target, std::int64_t most_lanes);
 
 }  // namespace stowage
