@@ -186,6 +186,20 @@ TEST_CASE("a trace holds every event, as the trace event format has it") {
   CHECK(run_stowage({"simulate", "lenet", "--force"}).code == 2);
 }
 
+TEST_CASE("whether transfers queue up is for who asks to say") {
+  const Workplace here;
+  compile_lenet();
+  const auto shared = nlohmann::json::parse(run_stowage({"simulate", "lenet", "--json"}).out);
+  const auto same = nlohmann::json::parse(run_stowage({"simulate", "lenet", "--dma-order", "shared", "--json"}).out);
+  CHECK(same == shared);
+  const auto queued = nlohmann::json::parse(run_stowage({"simulate", "lenet", "--dma-order", "queued", "--json"}).out);
+  CHECK(queued["command"] == "stowage simulate lenet --dma-order queued");
+  CHECK(queued["cycles"] < shared["cycles"]);  // what is waited for does not share with the next trip's
+  CHECK(queued["dma_bytes"] == shared["dma_bytes"]);
+  CHECK(queued["events"] == shared["events"]);
+  CHECK(run_stowage({"simulate", "lenet", "--dma-order", "fair"}).code == 2);
+}
+
 TEST_CASE("a folder that is not there is told as by other commands") {
   const Workplace here;
   const ToolRun missing = run_stowage({"simulate", "nowhere"});
