@@ -141,6 +141,11 @@ class BatchReader {
       return;
     }
     Diagnostics unreadable;
+    // A pipe would be waited for, and a device read without end.
+    if (fs::exists(file, failure) && !fs::is_regular_file(file, failure)) {
+      document.error("unreadable-file", "include", fmt::format("'{}' is no file", file), "include another batch file");
+      return;
+    }
     const auto text = read_text_file(file, unreadable);
     if (text) return read(*text, file);
     for (const Diagnostic& diagnostic : unreadable.entries()) {
@@ -248,8 +253,12 @@ class BatchReader {
   void add_swept(TomlTable& table, const fs::path& folder, const Job& job, const Combinations& combinations) {
     for (const std::vector<SweptValue>& values : combinations) {
       Job swept = job;
-      Diagnostics none;  // each value has been tried
-      lay_over(values, folder, swept, none);
+      Diagnostics together;  // each value has been tried by itself
+      lay_over(values, folder, swept, together);
+      if (together.has_errors()) {
+        diagnostics_.append(together);
+        return;
+      }
       swept.name = swept_name(job.name, values);
       swept.swept = values;
       if (!add(table, std::move(swept))) return;

@@ -180,6 +180,21 @@ void read_exclusion(TomlTable& table, const std::string& prefix, Exclusion& excl
   }
 }
 
+/// Keys that stand for the same, or of which one is a table that the other stands in.
+void check_keys(TomlTable& table, const std::vector<Axis>& axes) {
+  for (std::size_t b = 0; b < axes.size(); ++b) {
+    for (std::size_t a = 0; a < b; ++a) {
+      const std::string& shorter = axes[a].key.size() < axes[b].key.size() ? axes[a].key : axes[b].key;
+      const std::string& longer = axes[a].key.size() < axes[b].key.size() ? axes[b].key : axes[a].key;
+      if (longer != shorter && !longer.starts_with(shorter + ".")) continue;
+      table.error("given-twice", "",
+                  longer == shorter ? fmt::format("the sweep has '{}' twice", shorter)
+                                    : fmt::format("the sweep has '{}' and, in it, '{}'", shorter, longer),
+                  "give all its values in one place");
+    }
+  }
+}
+
 class Combinations {
  public:
   Combinations(const std::vector<Axis>& axes, bool zipped) : axes_(axes), zipped_(zipped) {}
@@ -252,7 +267,8 @@ void check_lengths(TomlTable& table, const std::vector<Axis>& axes) {
 std::string part_of_name(const SweptValue& swept) {
   const auto* const text = std::get_if<std::string>(&swept.value.is);
   if (text == nullptr) return swept.toml;
-  return text->find('/') == std::string::npos ? *text : std::filesystem::path(*text).stem().string();
+  const bool is_path = swept.key == "model" || text->find('/') != std::string::npos;
+  return is_path ? std::filesystem::path(*text).stem().string() : *text;
 }
 
 }  // namespace
@@ -266,6 +282,7 @@ std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table,
   }
   std::vector<Axis> axes;
   read_axes(table, "", axes);
+  check_keys(table, axes);
   if (axes.empty()) table.error("no-values", "", "the sweep has no key whose values it could take");
   const std::vector<Exclusion> exclusions = read_exclusions(table, axes);
   const bool has_values = std::none_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.values.empty(); });

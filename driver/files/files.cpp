@@ -37,6 +37,8 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 /// Pieces small enough that a stop is noticed at once.
 constexpr std::size_t piece = std::size_t{1} << 22;
+/// A device may have no end.
+constexpr std::size_t max_text_bytes = std::size_t{1} << 28;
 
 Result<File> open_to_read(const std::string& path, Diagnostics& diagnostics) {
   std::error_code failure;
@@ -61,6 +63,12 @@ Result<std::string> read_text_file(const std::string& path, Diagnostics& diagnos
   std::vector<char> buffer(piece);
   for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), file->get())) > 0;) {
     text.append(buffer.data(), got);
+    if (text.size() > max_text_bytes) {
+      diagnostics.error("file-too-large", place_of(path),
+                        fmt::format("more than {} MiB, which no text of ours has", max_text_bytes >> 20),
+                        "give the file that was meant");
+      return Failed{};
+    }
   }
   if (std::ferror(file->get()) != 0) {
     report(path, "cannot be read", EIO, diagnostics);

@@ -103,17 +103,20 @@ std::string c_cast(ElementType from, ElementType to, const std::string& a) {
   return fmt::format("sw_to_{}({})", name, a);
 }
 
-/// Prints nodes with memory of those used more than once, which become temporaries when they are first met.
+/// Prints nodes with memory of what occurs more than once, which becomes a temporary when it is first met. What is the
+/// same is told by its text, not by its address: of a nest that was written and read again the C is the same.
 class ScalarPrinter {
  public:
   ScalarPrinter(const ScalarExpr& root, const ScalarNames& names) : names_(names) { count(root); }
 
   std::string print(const ScalarExpr& e) {
-    if (const auto known = temporaries_.find(e.get()); known != temporaries_.end()) return known->second;
+    if (is_leaf(*e)) return print_node(*e);
+    const std::string& same = text_of(e);
+    if (const auto known = temporaries_.find(same); known != temporaries_.end()) return known->second;
     std::string text = print_node(*e);
-    if (uses_.at(e.get()) > 1 && !is_leaf(*e)) {
+    if (uses_.at(same) > 1) {
       text = names_.temporary(e->type, text);
-      temporaries_.emplace(e.get(), text);
+      temporaries_.emplace(same, text);
     }
     return text;
   }
@@ -126,8 +129,19 @@ class ScalarPrinter {
            !std::holds_alternative<ScalarNode::Cast>(node.value);
   }
 
+  /// Equal for nodes that compute the same.
+  const std::string& text_of(const ScalarExpr& e) {
+    std::string& text = texts_[e.get()];
+    if (text.empty()) {
+      text = fmt::format("{} {}", name_of(e->type),
+                         to_text(
+                             e, [](int read) { return fmt::format("#{}", read); }, names_.index));
+    }
+    return text;
+  }
+
   void count(const ScalarExpr& e) {
-    if (++uses_[e.get()] > 1) return;  // its operands are counted already
+    if (is_leaf(*e) || ++uses_[text_of(e)] > 1) return;  // its operands are counted already
     std::visit(Overloaded{[&](const ScalarNode::Unary& n) { count(n.a); },
                           [&](const ScalarNode::Binary& n) {
                             count(n.a);
@@ -169,9 +183,9 @@ class ScalarPrinter {
   }
 
   const ScalarNames& names_;
-  // Looked up by address, never iterated: the order of addresses does not reach the text.
-  std::map<const ScalarNode*, int> uses_;
-  std::map<const ScalarNode*, std::string> temporaries_;
+  std::map<const ScalarNode*, std::string> texts_;  ///< looked up by address, never iterated
+  std::map<std::string, int> uses_;                 ///< by text
+  std::map<std::string, std::string> temporaries_;  ///< the same
 };
 
 }  // namespace

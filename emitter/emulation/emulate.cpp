@@ -270,6 +270,7 @@ Program with_red_zones(Program program) {
       if (!zone.extents.empty()) zone.extents.back() = red_zone_bytes / byte_size(like.type);
       zone.shares_with.reset();
       zone.slots = 1;
+      zone.pitch = 0;
       shift += red_zone_bytes;
       zones.push_back(std::move(zone));
     };

@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include <cstdlib>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -39,6 +41,47 @@ TEST_CASE("tensors that are too large are refused by their size") {
     const std::string text = complaint({"compile", "large.onnx"});
     CHECK(text.find("large.onnx: error: input x: its shape " + to_text(shape) +
                     " has more than 1 073 741 824 elements [tensor-too-large]") == 0);
+  }
+}
+
+TEST_CASE("text that has no end is refused, and what a file includes is a file") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "matmul", "-o", "matmul.onnx"}).code == 0);
+  CHECK_THAT(complaint({"compile", "matmul.onnx", "--schedule", "/dev/zero"}),
+             Catch::Contains("/dev/zero: error: ") && Catch::Contains("[file-too-large]"));
+  REQUIRE(std::system("mkfifo pipe") == 0);
+  for (const std::string file : {"/dev/zero", "pipe", "."}) {
+    write_text("jobs.toml", "include = [\"" + file + "\"]\n");
+    INFO(file);
+    CHECK_THAT(complaint({"batch", "jobs.toml"}), Catch::Contains("is no file [unreadable-file]"));
+  }
+}
+
+TEST_CASE("plans that fill the LDM to its last byte, and slots that lie apart, are built with and without red zones") {
+  const Workplace here;
+  write_relu("relu.onnx", {1, 8});
+  write_text("whole.toml", "[schedule.relu]\nparallel = []\nbuffer = { i0 = 1, i1 = 8 }\n");
+  const std::vector<std::string> small = {
+      "--planner", "swtvm", "--set", "target.cores.count=1", "--set", "target.ldm.reserved=0"};
+  std::vector<std::string> whole = {"compile", "relu.onnx", "-o", "whole", "--schedule", "whole.toml"};
+  whole.insert(whole.end(), small.begin(), small.end());
+  whole.insert(whole.end(), {"--set", "target.ldm.bytes=96"});
+  REQUIRE(run_stowage(whole).code == 0);
+  CHECK_THAT(read_text("whole/src/sw_rt.h"),
+             Catch::Contains("#define SW_LDM_BYTES 96") && Catch::Contains("#define SW_ARENA_BYTES 96"));
+  // Boxes of 12 bytes, so that the second slot begins 20 bytes behind the first one's end.
+  write_text("slots.toml", "[schedule.relu]\nparallel = []\nbuffer = { i0 = 1, i1 = 3 }\nslots = { x = 2, y = 2 }\n");
+  std::vector<std::string> slots = {"compile", "relu.onnx", "-o", "slots", "--schedule", "slots.toml"};
+  slots.insert(slots.end(), small.begin(), small.end());
+  REQUIRE(run_stowage(slots).code == 0);
+  for (const std::string folder : {"whole", "slots"}) {
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--sanitize"}}) {
+      std::vector<std::string> run = {"run", folder, "--check", "--level", "strict"};
+      run.insert(run.end(), more.begin(), more.end());
+      const ToolRun checked = run_stowage(run);
+      INFO(folder << ": " << checked.err);
+      CHECK(checked.code == 0);
+    }
   }
 }
 

@@ -41,6 +41,8 @@ TEST_CASE("a network of operators with several outputs is compiled, opened again
       run_stowage({"compile", "several.onnx", "-o", "several", "--fusion", fusion, "--planner", planner});
   INFO(compiled.err);
   REQUIRE(compiled.code == 0);
+  const ToolRun explained = run_stowage({"explain", "several"});
+  CHECK(explained.err.empty());  // its sources are those that the stored plan makes: nothing of them is missing
   const auto plan = nlohmann::json::parse(read_text("several/plan.json"));
   const auto& steps = plan.at("steps");
   const auto norm =

@@ -254,6 +254,10 @@ TEST_CASE("mistakes of a sweep are told once, with the value that is wrong") {
   CHECK(complaint(swept("batch = [0, 1]\n")).find("'batch' is 0, but lies between 1 and ") != std::string::npos);
   CHECK(complaint(swept("network = [\"vektor\"]\n")).find("no sample network 'vektor' (value ") != std::string::npos);
   CHECK_THAT(complaint(swept("model = [\"a.onnx\"]\n")), Catch::Contains("[two-models]"));
+  CHECK_THAT(complaint(swept("\"target.ldm.bytes\" = [1024]\n[job.sweep.target]\nldm = { bytes = [4096] }\n")),
+             Catch::Contains("the sweep has 'target.ldm.bytes' twice [given-twice]"));
+  CHECK_THAT(complaint(swept("\"target.ldm\" = [1024]\n\"target.ldm.bytes\" = [4096]\n")),
+             Catch::Contains("the sweep has 'target.ldm' and, in it, 'target.ldm.bytes' [given-twice]"));
   CHECK_THAT(complaint(swept("")), Catch::Contains("no key whose values it could take [no-values]"));
   CHECK_THAT(complaint(swept("batch = []\n")), Catch::Contains("'batch' has no value"));
   CHECK_THAT(complaint(swept("batch = [2, 2]\n")), Catch::Contains("'batch' has the value 2 twice [given-twice]"));

@@ -90,7 +90,7 @@ const std::multimap<std::string, std::pair<std::string, std::string>>& other_val
       {"cores.scalar_flops_per_cycle", {"0.05", ""}},
       {"cores.pipelines",
        {"{ arithmetic_latency = 30, load_latency = 4, divide_cycles = 17, function_cycles = 100 }", ""}},
-      {"cores.pipelines", {"{ arithmetic_latency = 30 }", "missing-key"}},
+      {"cores.pipelines", {"{ arithmetic_latency = 0 }", "out-of-range"}},
       {"ldm.bytes", {"16384", ""}},
       {"ldm.reserved", {"57344", ""}},
       {"ldm.alignment", {"1024", ""}},

@@ -3,7 +3,7 @@
 #include "slave.h"
 #include "sw_rt.h"
 
-SW_CHECK(the_arena_fits, SW_ARENA_BYTES < SW_LDM_BYTES);
+SW_CHECK(the_arena_fits, SW_ARENA_BYTES <= SW_LDM_BYTES);
 
 #ifndef SW_EMULATION
 __thread_local char sw_ldm[SW_ARENA_BYTES] __attribute__((aligned(SW_LDM_ALIGNMENT)));
