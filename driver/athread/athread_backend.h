@@ -31,6 +31,10 @@ class AthreadBackend final : public Backend {
   [[nodiscard]] Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                        std::span<const Tensor> inputs, const EmulationOptions& options,
                                        const StepObserver& on_output, const WorkContext& work) const override;
+  [[nodiscard]] Result<std::vector<SimulatedStep>> simulate(const Program& program, DmaOrder order,
+                                                            const WorkContext& work) const override;
+  [[nodiscard]] Result<StepTimeline> timeline(const Program& program, std::size_t step, DmaOrder order,
+                                              const WorkContext& work) const override;
 };
 
 /// Figures of prediction and emulation that differ, statement by statement.

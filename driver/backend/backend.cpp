@@ -3,7 +3,29 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace stowage {
+
+namespace {
+
+Failed no_simulator(std::string_view family, Diagnostics& diagnostics) {
+  diagnostics.error("no-simulator", {}, fmt::format("family '{}' has no simulator", family),
+                    "`stowage explain` tells the time that its planner predicts");
+  return Failed{};
+}
+
+}  // namespace
+
+Result<std::vector<SimulatedStep>> Backend::simulate(const Program& /*program*/, DmaOrder /*order*/,
+                                                     const WorkContext& work) const {
+  return no_simulator(family(), work.diagnostics);
+}
+
+Result<StepTimeline> Backend::timeline(const Program& /*program*/, std::size_t /*step*/, DmaOrder /*order*/,
+                                       const WorkContext& work) const {
+  return no_simulator(family(), work.diagnostics);
+}
 
 const Backend* find_backend(const Backends& backends, std::string_view family) {
   const auto found = std::find_if(backends.begin(), backends.end(),

@@ -17,12 +17,15 @@
 #include "core/target.h"
 #include "core/trace.h"
 #include "driver/backend/fixed_schedules.h"
+#include "driver/backend/simulated_step.h"
+#include "driver/backend/step_timeline.h"
 #include "driver/json/json_forward.h"
 #include "emitter/emulation/emulate.h"
 #include "emitter/sources/emitted_program.h"
 #include "fusion/groups/group_cost.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/program.h"
+#include "lowering/simulate/dma_order.h"
 
 namespace stowage {
 
@@ -94,6 +97,14 @@ class Backend {
   [[nodiscard]] virtual Result<BackendRun> run(const Program& program, const EmittedProgram& emitted,
                                                std::span<const Tensor> inputs, const EmulationOptions& options,
                                                const StepObserver& on_output, const WorkContext& work) const = 0;
+
+  /// Every step of a program in time, event by event; what launches nothing takes none. A family without a simulator
+  /// leaves it as it is, which reports that.
+  [[nodiscard]] virtual Result<std::vector<SimulatedStep>> simulate(const Program& program, DmaOrder order,
+                                                                    const WorkContext& work) const;
+  /// Everything that happens in one step, core by core; empty for one that launches nothing.
+  [[nodiscard]] virtual Result<StepTimeline> timeline(const Program& program, std::size_t step, DmaOrder order,
+                                                      const WorkContext& work) const;
 };
 
 /// The families that somebody may compile for.

@@ -148,6 +148,19 @@ void declare_explain(CLI::App& app, Options& all) {
       ->type_name("A,B");
 }
 
+void declare_simulate(CLI::App& app, Options& all) {
+  app.add_option("DIR", all.simulate.folder, "what compile -o wrote")->required()->type_name("");
+  app.add_option("--op", all.simulate.op, "one fused operator, statement by statement")->type_name("NAME");
+  app.add_option("--dma-order", all.simulate.dma_order,
+                 "whether transfers under way share the DMA or those of a core queue up: shared, queued (shared)")
+      ->check(one_of({"shared", "queued"}))
+      ->type_name("O");
+  CLI::Option* trace = app.add_option("--trace", all.simulate.trace,
+                                      "write every event for Perfetto or chrome://tracing; .gz at the end packs it")
+                           ->type_name("FILE.json");
+  app.add_flag("--force", all.simulate.force, "replace the file if it exists")->needs(trace);
+}
+
 void declare_diff(CLI::App& app, Options& all) {
   app.add_option("DIR_A", all.diff.before, "what compile -o wrote")->required()->type_name("");
   app.add_option("DIR_B", all.diff.after, "the same, of another compilation")->required()->type_name("");
@@ -285,6 +298,11 @@ constexpr CommandRow commands[] = {
      "  stowage explain lenet --op conv1 --steps\n"
      "  stowage explain lenet --why-not conv1,pool1",
      declare_explain, [](const Options& o, ToolContext& c) { return explain_command(o.explain, c); }},
+    {"simulate", "the plan in time, event by event: who waits for what, and how busy the engines are",
+     "  stowage simulate lenet\n"
+     "  stowage simulate lenet --op conv1\n"
+     "  stowage simulate lenet --trace lenet.json.gz",
+     declare_simulate, [](const Options& o, ToolContext& c) { return simulate_command(o.simulate, c); }},
     {"diff", "what two compilations do otherwise, and what that costs",
      "  stowage diff unfused lenet\n"
      "  stowage diff unfused lenet --json",

@@ -6,6 +6,7 @@
 
 #include "driver/tool/commands.h"
 #include "driver/tool/pass_command.h"
+#include "driver/tool/simulate_command.h"
 
 namespace CLI {
 class App;
@@ -18,6 +19,7 @@ struct Options {
   CompileOptions compile;
   RunOptions run;
   ExplainOptions explain;
+  SimulateOptions simulate;
   DiffOptions diff;
   GraphOptions graph;
   ReportOptions report;

@@ -91,6 +91,12 @@ TEST_CASE("another family compiles, explains and checks LeNet by the same comman
   CHECK(has(checked.out, "(the reference ran the model as it was read)"));
 
   CHECK(run_both({"run", "lenet", "--check", "--op", "ip2"}).code == 0);
+
+  const ToolRun simulated = run_both({"simulate", "lenet"});
+  CHECK(simulated.code == 1);
+  CHECK(simulated.err ==
+        "error: family 'bank-machine' has no simulator [no-simulator]\n"
+        "  help: `stowage explain` tells the time that its planner predicts\n");
 }
 
 TEST_CASE("Athread compiles beside another family as it does alone", "[backend]") {

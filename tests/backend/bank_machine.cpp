@@ -178,7 +178,7 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
   const auto after = [&](int kernel) {
     tell_until(at(kernel) + 1 < step_of.size() ? step_of[at(kernel) + 1] : static_cast<int>(program.steps.size()));
   };
-  auto ran = simulate(emitted.files.front(), program.target, parameters, activations, after, work.diagnostics);
+  auto ran = test::simulate(emitted.files.front(), program.target, parameters, activations, after, work.diagnostics);
   if (!ran) return Failed{};
 
   BackendRun result;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/athread/simulate_program.h"
+
+#include <fmt/format.h>
+
+#include "driver/athread/athread_backend.h"
+#include "driver/athread/nest_timeline.h"
+
+namespace stowage {
+
+SimulatedStep simulated_step(const LoopNest& nest, const Target& target, const Simulation& simulation) {
+  SimulatedStep step;
+  step.cycles = simulation.cycles;
+  const CoreTimes& last = simulation.cores.at(simulation.last_core());
+  step.parts = {{"launch", simulation.launch_cycles},
+                {"compute", last.computing},
+                {"issue", last.issuing},
+                {"wait for get", last.waiting_for_gets, true},
+                {"wait for put", last.waiting_for_puts, true},
+                {"wait at barrier", last.waiting_at_barriers},
+                {"end of transfers", last.idle, true}};
+  std::int64_t computing = 0;
+  for (const CoreTimes& core : simulation.cores) computing += core.computing;
+  step.engines = {{"cores", computing, simulation.cycles * target.cores.count},
+                  {"dma", simulation.dma.busy_cycles, simulation.cycles}};
+  for (const StatementTimes& times : simulation.statements) {
+    step.statements.push_back(
+        {times.statement, statement_name(nest, times.statement), times.executions, times.cycles, times.waited});
+  }
+  step.dma_bytes = simulation.dma.bytes;
+  step.dma_busy_cycles = simulation.dma.busy_cycles;
+  step.events = simulation.events;
+  step.steps = simulation.steps;
+  return step;
+}
+
+namespace {
+
+/// Of a step that is refused; a stop reports nothing.
+Failed refuse(const ProgramStep& step, const Decision& decision, const WorkContext& work) {
+  if (!work.stop.stop_requested()) {
+    work.diagnostics.error(decision.rule, {}, fmt::format("'{}': {}", step.group.name, decision.reason), decision.flip);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& program, DmaOrder order,
+                                                            const WorkContext& work) const {
+  SimulationOptions options;
+  options.dma_order = order;
+  std::vector<SimulatedStep> steps;
+  bool refused = false;
+  for (const ProgramStep& step : program.steps) {
+    if (work.progress) work.progress("simulate", steps.size(), program.steps.size());
+    const Plan* const plan = step.plan();
+    steps.emplace_back();
+    if (plan == nullptr) continue;
+    const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
+    if (work.stop.stop_requested()) return Failed{};
+    if (const auto* simulation = std::get_if<Simulation>(&simulated)) {
+      steps.back() = simulated_step(plan->nest, program.target, *simulation);
+    } else {
+      refuse(step, std::get<Decision>(simulated), work);
+      refused = true;
+    }
+  }
+  if (refused) return Failed{};
+  return steps;
+}
+
+Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, DmaOrder order,
+                                              const WorkContext& work) const {
+  const Plan* const plan = program.steps.at(step).plan();
+  if (plan == nullptr) return StepTimeline{};
+  Timeline timeline;
+  SimulationOptions options;
+  options.timeline = &timeline;
+  options.dma_order = order;
+  const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
+  if (const auto* decision = std::get_if<Decision>(&simulated)) return refuse(program.steps[step], *decision, work);
+  return step_timeline(plan->nest, program.target, std::get<Simulation>(simulated), timeline);
+}
+
+}  // namespace stowage

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/simulate/core_runs.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/check.h"
+
+namespace stowage {
+
+CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool together, DmaOrder order, Timeline* timeline)
+    : all_(&all), engine_(order), timeline_(timeline) {
+  const Computations computations = timeline == nullptr ? Computations::together : Computations::each;
+  std::map<int, std::size_t> run_of;
+  for (std::size_t core = 0; core < all.of_core.size(); ++core) {
+    const int sequence = all.of_core[core];
+    const auto [found, is_new] = run_of.try_emplace(sequence, runs_.size());
+    if (is_new || !together) {
+      found->second = runs_.size();
+      runs_.emplace_back(all, sequence, computations);
+      runs_.back().now = start;
+    }
+    runs_[found->second].cores.push_back(static_cast<int>(core));
+  }
+  totals_.waited.resize(all.statements.size(), 0);
+  totals_.under_way.resize(all.statements.size(), 0);
+  if (timeline != nullptr) awaited_.resize(runs_.size());
+  engine_.advance(start);
+}
+
+void CoreRuns::go_on(std::size_t index) {
+  CoreRun& run = runs_[index];
+  run.state = RunState::runs;
+  while (run.state == RunState::runs) {
+    const SequenceStep step = run.cursor.next();
+    ++totals_.steps;
+    if (step.request == nullptr) {
+      if (step.is_end()) run.state = RunState::ended;
+      run.now += step.cycles;
+    } else if (step.request->kind == Request::Kind::compute) {
+      run.now += step.request->cycles;
+      record(run, Timeline::Slice::Kind::compute, *step.request, run.now - step.request->cycles);
+    } else if (step.request->kind == Request::Kind::transfer) {
+      start(run, index, *step.request);
+    } else if (step.request->kind == Request::Kind::barrier) {
+      run.state = RunState::at_barrier;
+      run.last = step.request;
+    } else if (must_wait(run, *step.request)) {
+      run.state = RunState::waits;
+    }
+  }
+}
+
+void CoreRuns::start(CoreRun& run, std::size_t index, const Request& request) {
+  const TransferExecution& execution = request.execution;
+  const std::int64_t begun = run.now;
+  run.now += execution.issue_cycles;
+  const int number = engine_.start(run.now + execution.startup_cycles, execution.engine_parts, execution.least_cycles,
+                                   static_cast<std::int64_t>(run.cores.size()), index);
+  if (static_cast<std::size_t>(number) >= owner_.size()) owner_.resize(static_cast<std::size_t>(number) + 1, 0);
+  owner_[static_cast<std::size_t>(number)] = index;
+  run.pending.push_back({&request, number, begun, false});
+  record(run, Timeline::Slice::Kind::issue, request, begun);
+}
+
+bool CoreRuns::must_wait(CoreRun& run, const Request& request) {
+  for (PendingTransfer& transfer : run.pending) {
+    const bool is_meant = request.kind == Request::Kind::await_slot ? transfer.request->place == request.place
+                                                                    : transfer.request->statement == request.awaited;
+    if (!is_meant) continue;
+    transfer.is_awaited = true;
+    ++run.awaited;
+  }
+  run.last = nullptr;
+  run.last_end = run.now;
+  return run.awaited > 0;
+}
+
+bool CoreRuns::end_transfer(int number) {
+  CoreRun& run = runs_[owner_of(number)];
+  const auto found = std::find_if(run.pending.begin(), run.pending.end(),
+                                  [&](const PendingTransfer& transfer) { return transfer.number == number; });
+  check(found != run.pending.end(), "a transfer ends once");
+  const PendingTransfer ended = *found;
+  run.pending.erase(found);
+  const auto cores = static_cast<std::int64_t>(run.cores.size());
+  const auto statement = static_cast<std::size_t>(ended.request->statement);
+  totals_.under_way[statement] += (engine_.now() - ended.begun) * cores;
+  ++totals_.steps;
+  record(run, ended);
+  if (!ended.is_awaited) return false;
+  // Of several that end a wait together, the first in the program counts.
+  if (engine_.now() > run.last_end ||
+      (engine_.now() == run.last_end && run.last != nullptr && ended.request->statement < run.last->statement)) {
+    run.last = ended.request;
+    run.last_end = engine_.now();
+  }
+  if (--run.awaited > 0) return false;
+  if (run.last != nullptr) {
+    const std::int64_t waited = run.last_end - run.now;
+    (run.last->direction == DmaDirection::get ? run.waiting_for_gets : run.waiting_for_puts) += waited;
+    totals_.waited[static_cast<std::size_t>(run.last->statement)] += waited * cores;
+    const std::int64_t from = std::exchange(run.now, run.last_end);
+    record(run,
+           run.last->direction == DmaDirection::get ? Timeline::Slice::Kind::wait_for_get
+                                                    : Timeline::Slice::Kind::wait_for_put,
+           *run.last, from);
+  }
+  if (timeline_ != nullptr) awaited_[owner_of(number)].clear();
+  return true;
+}
+
+bool CoreRuns::open_barrier() {
+  std::int64_t last = 0;
+  for (const CoreRun& run : runs_) {
+    if (run.state != RunState::at_barrier) return false;
+    last = std::max(last, run.now);
+  }
+  for (CoreRun& run : runs_) {
+    run.waiting_at_barriers += last - run.now;
+    const std::int64_t from = std::exchange(run.now, last);
+    record(run, Timeline::Slice::Kind::wait_at_barrier, *run.last, from);
+  }
+  return !runs_.empty();
+}
+
+void CoreRuns::record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from) {
+  if (timeline_ == nullptr || run.now == from) return;
+  const int statement = all_->statements[static_cast<std::size_t>(request.statement)]->id;
+  timeline_->slices.push_back({kind, run.cores.front(), statement, from, run.now});
+  if (kind != Timeline::Slice::Kind::wait_for_get && kind != Timeline::Slice::Kind::wait_for_put) return;
+  for (const std::size_t transfer : awaited_[static_cast<std::size_t>(&run - runs_.data())]) {
+    timeline_->transfers[transfer].wait = static_cast<int>(timeline_->slices.size()) - 1;
+  }
+}
+
+void CoreRuns::record(const CoreRun& run, const PendingTransfer& ended) {
+  if (timeline_ == nullptr) return;
+  const TransferExecution& execution = ended.request->execution;
+  // One that was there before the core came to its wait has nobody waiting for it.
+  if (ended.is_awaited && engine_.now() > run.now) {
+    awaited_[static_cast<std::size_t>(&run - runs_.data())].push_back(timeline_->transfers.size());
+  }
+  timeline_->transfers.push_back(
+      {run.cores.front(), all_->statements[static_cast<std::size_t>(ended.request->statement)]->id, ended.begun,
+       engine_.moved_from(ended.number), engine_.now(), execution.bytes, execution.engine_parts, -1});
+}
+
+}  // namespace stowage

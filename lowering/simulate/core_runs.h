@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cores on their way through their sequences of requests. Cores with the same sequence stay in step, as they start
+// together and share the engine equally; they are one run.
+//
+// A core depends on others only where it waits: it goes on by itself, ahead of the engine, up to its next wait for a
+// transfer that has not ended.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lowering/simulate/request_sequences.h"
+#include "lowering/simulate/sequence_cursor.h"
+#include "lowering/simulate/shared_dma.h"
+#include "lowering/simulate/timeline.h"
+
+namespace stowage {
+
+/// What the course of events adds up, of a run by itself or of all; sums, so that what repeats is multiplied.
+struct RunTotals {
+  std::vector<std::int64_t> waited;     ///< cycles of all cores, by statement of RequestSequences
+  std::vector<std::int64_t> under_way;  ///< of transfers, of all cores, by statement of RequestSequences
+  std::int64_t steps = 0;
+};
+
+/// A transfer of every core of a run.
+struct PendingTransfer {
+  const Request* request = nullptr;
+  int number = 0;          ///< in the DMA engine
+  std::int64_t begun = 0;  ///< cycle of its start
+  bool is_awaited = false;
+};
+
+enum class RunState : std::uint8_t { runs, waits, at_barrier, ended };
+
+struct CoreRun {
+  CoreRun(const RequestSequences& all, int sequence, Computations computations) : cursor(all, sequence, computations) {}
+
+  std::vector<int> cores;  ///< numbers
+  SequenceCursor cursor;
+  RunState state = RunState::runs;
+  std::int64_t now = 0;                  ///< cycle that it has come to
+  std::vector<PendingTransfer> pending;  ///< in the order of their starts
+  int awaited = 0;                       ///< of these
+  std::int64_t waiting_for_gets = 0;     ///< of each of its cores
+  std::int64_t waiting_for_puts = 0;
+  std::int64_t waiting_at_barriers = 0;
+  // Of a wait: the transfer by which it is longest so far, and its end. At a barrier: that.
+  std::int64_t last_end = 0;
+  const Request* last = nullptr;
+};
+
+/// All runs of a nest with their engine. `all` must outlive it.
+class CoreRuns {
+ public:
+  /// Cores begin in cycle `start`; those that do the same are one run if they are to be together. `timeline`, if there
+  /// is one, is written; then every core is to be a run of its own.
+  CoreRuns(const RequestSequences& all, std::int64_t start, bool together, DmaOrder order, Timeline* timeline);
+
+  /// Goes on until a run waits, or comes to its end.
+  void go_on(std::size_t run);
+  /// Tells a run that one of its transfers has ended now; true if it can go on.
+  bool end_transfer(int number);
+  [[nodiscard]] std::size_t owner_of(int number) const { return owner_[static_cast<std::size_t>(number)]; }
+  /// True, and all runs go on from where the last one came, if every one stands at a barrier.
+  bool open_barrier();
+
+  [[nodiscard]] const std::vector<CoreRun>& runs() const { return runs_; }
+  [[nodiscard]] SharedDma& engine() { return engine_; }
+  [[nodiscard]] const SharedDma& engine() const { return engine_; }
+  [[nodiscard]] const RunTotals& totals() const { return totals_; }
+  /// For what carries on a steady state.
+  [[nodiscard]] std::vector<CoreRun>& runs() { return runs_; }
+  [[nodiscard]] RunTotals& totals() { return totals_; }
+
+ private:
+  void start(CoreRun& run, std::size_t index, const Request& request);
+  void record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from);
+  /// A transfer that has ended.
+  void record(const CoreRun& run, const PendingTransfer& ended);
+  /// Whether something that the request waits for is under way.
+  static bool must_wait(CoreRun& run, const Request& request);
+
+  const RequestSequences* all_;
+  std::vector<CoreRun> runs_;
+  SharedDma engine_;
+  std::vector<std::size_t> owner_;  ///< run, by number of the transfer
+  RunTotals totals_;
+  Timeline* timeline_ = nullptr;
+  std::vector<std::vector<std::size_t>> awaited_;  ///< transfers of the timeline that a run's present wait is for
+};
+
+}  // namespace stowage

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/simulate/request_sequences.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "core/check.h"
+#include "core/overloaded.h"
+#include "lowering/ir/enclosing.h"
+#include "lowering/time/cycle_limit.h"
+
+namespace stowage {
+namespace {
+
+using Values = std::vector<std::int64_t>;
+using Parts = std::vector<SequencePart>;
+
+struct HashOfNumbers {
+  template <class Number>
+  std::size_t operator()(const std::vector<Number>& numbers) const {
+    std::uint64_t hash = 0x9E3779B97F4A7C15U;
+    for (const Number number : numbers) hash = (hash ^ static_cast<std::uint64_t>(number)) * 0xFF51AFD7ED558CCDU;
+    return static_cast<std::size_t>(hash ^ (hash >> 32U));
+  }
+};
+
+/// The longest pattern of trips that is looked for. Slots go round with it: of two loops of two slots each, four.
+constexpr std::size_t longest_pattern = 4;
+
+/// Which core and loop variables decide what happens inside of a loop, and whether its own is one of them.
+struct Deciding {
+  std::vector<std::size_t> outside;
+  bool own = false;
+};
+
+std::vector<IndexExpr> deciding_expressions(const Stmt& statement) {
+  std::vector<IndexExpr> found;
+  const auto extents = [&](const std::vector<Range>& box) {
+    for (const Range& range : box) found.push_back(range.extent);
+  };
+  std::visit(Overloaded{[&](const Loop& loop) { found.push_back(loop.extent); },
+                        [&](const Guard& guard) { found = guard.any_positive; },
+                        [&](const Dma& dma) {
+                          extents(dma.region);
+                          found.push_back(dma.buffer.slot);
+                        },
+                        [&](const Wait& wait) {
+                          if (wait.slot) found.push_back(wait.slot->slot);
+                        },
+                        [&](const Fill& fill) {
+                          if (fill.around) extents(*fill.around);
+                        },
+                        [&](const Compute& compute) { extents(compute.box); }, [](const Let&) {}, [](const Barrier&) {},
+                        [](const Broadcast&) {}},
+             statement.node);
+  return found;
+}
+
+/// By the loop's variable.
+std::map<std::size_t, Deciding> deciding_variables(const LoopNest& nest) {
+  std::map<std::size_t, std::set<std::size_t>> all;
+  std::map<std::size_t, std::set<std::size_t>> bound;  // around and at the loop
+  std::set<std::size_t> cores;
+  for (const CoreAxis& axis : nest.core_grid) cores.insert(axis.variable.index());
+  visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
+    std::set<std::size_t> known = cores;
+    for (const EnclosingLoop& loop : around.loops()) known.insert(loop.variable);
+    std::set<std::size_t> used;
+    for (const IndexExpr& e : deciding_expressions(statement)) {
+      const auto variables = around.expression(e).variables;
+      used.insert(variables.begin(), variables.end());
+    }
+    for (const EnclosingLoop& loop : around.loops()) all[loop.variable].insert(used.begin(), used.end());
+    if (const auto* loop = std::get_if<Loop>(&statement.node)) {
+      all[loop->variable.index()].insert(used.begin(), used.end());
+      known.insert(loop->variable.index());
+      bound[loop->variable.index()] = std::move(known);
+    }
+  });
+  std::map<std::size_t, Deciding> deciding;
+  for (const auto& [loop, used] : all) {
+    Deciding& of_loop = deciding[loop];
+    for (const std::size_t variable : used) {
+      if (variable == loop) {
+        of_loop.own = true;
+      } else if (bound.at(loop).contains(variable)) {
+        of_loop.outside.push_back(variable);
+      }
+    }
+  }
+  return deciding;
+}
+
+/// A statement with what decides compiled, as it is walked for every core.
+struct WalkedStatement {
+  const Stmt* statement = nullptr;
+  int number = -1;                     ///< in RequestSequences::statements
+  std::vector<CompiledIndex> numbers;  ///< Let: the value; others as deciding_expressions, but for slots
+  std::optional<CompiledIndex> slot;
+  const Deciding* deciding = nullptr;  ///< Loop
+  std::vector<WalkedStatement> body;
+};
+
+class SequenceWriter {
+ public:
+  SequenceWriter(const LoopNest& nest, const ExecutionCosts& costs, Sharing sharing)
+      : nest_(nest), costs_(costs), sharing_(sharing), deciding_(deciding_variables(nest)) {
+    for (const Buffer& buffer : nest.buffers) {
+      first_place_.push_back(places_);
+      places_ += buffer.slots;
+    }
+    body_ = compiled(nest.body);
+    for (const std::size_t variable : variables_of_cores()) cores_deciding_.push_back(variable);
+  }
+
+  RequestSequences run() {
+    std::unordered_map<Values, int, HashOfNumbers> known;  // by what decides of a core's coordinates
+    for (int core = 0; core < nest_.cores_used(); ++core) {
+      values_ = values_of_core(nest_, core);
+      const Values key = values_at(cores_deciding_);
+      const auto found = known.find(key);
+      if (sharing_ == Sharing::equal && found != known.end()) {
+        all_.of_core.push_back(found->second);
+        continue;
+      }
+      Parts parts;
+      write(body_, parts);
+      all_.of_core.push_back(sequence_of(std::move(parts)));
+      known[key] = all_.of_core.back();
+    }
+    return std::move(all_);
+  }
+
+ private:
+  [[nodiscard]] CompiledIndex compiled(const IndexExpr& e) const { return CompiledIndex(e, nest_.variables.size()); }
+
+  std::vector<WalkedStatement> compiled(const Block& block) {
+    std::vector<WalkedStatement> made;
+    for (const StmtPtr& statement : block) {
+      WalkedStatement walked;
+      walked.statement = statement.get();
+      std::vector<IndexExpr> numbers = deciding_expressions(*statement);
+      if (const auto* let = std::get_if<Let>(&statement->node)) numbers.push_back(let->value);
+      const auto* wait = std::get_if<Wait>(&statement->node);
+      if (std::holds_alternative<Dma>(statement->node) || (wait != nullptr && wait->slot)) {
+        walked.slot = compiled(numbers.back());
+        numbers.pop_back();
+      }
+      for (const IndexExpr& e : numbers) walked.numbers.push_back(compiled(e));
+      if (const auto* loop = std::get_if<Loop>(&statement->node)) {
+        walked.deciding = &deciding_.at(loop->variable.index());
+      }
+      if (const Block* const body = body_of(*statement)) {
+        walked.body = compiled(*body);
+      } else if (!std::holds_alternative<Let>(statement->node)) {
+        walked.number = static_cast<int>(all_.statements.size());
+        number_of_[statement->id] = walked.number;
+        all_.statements.push_back(statement.get());
+      }
+      made.push_back(std::move(walked));
+    }
+    return made;
+  }
+
+  /// Coordinates that some expression asks for.
+  [[nodiscard]] std::set<std::size_t> variables_of_cores() const {
+    std::set<std::size_t> used;
+    visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& around) {
+      for (const IndexExpr& e : deciding_expressions(statement)) {
+        const auto variables = around.expression(e).variables;
+        used.insert(variables.begin(), variables.end());
+      }
+    });
+    std::set<std::size_t> of_cores;
+    for (const CoreAxis& axis : nest_.core_grid) {
+      if (used.contains(axis.variable.index())) of_cores.insert(axis.variable.index());
+    }
+    return of_cores;
+  }
+
+  [[nodiscard]] Values values_at(const std::vector<std::size_t>& variables) const {
+    Values values;
+    values.reserve(variables.size());
+    for (const std::size_t variable : variables) values.push_back(values_[variable]);
+    return values;
+  }
+
+  void write(const std::vector<WalkedStatement>& block, Parts& parts) {
+    for (const WalkedStatement& walked : block) {
+      if (std::holds_alternative<Loop>(walked.statement->node)) {
+        const int sequence = loop(walked);
+        if (!all_.sequences[static_cast<std::size_t>(sequence)].parts.empty()) parts.push_back({-1, sequence, 1});
+      } else if (const auto* let = std::get_if<Let>(&walked.statement->node)) {
+        values_[let->variable.index()] = walked.numbers.front()(values_);
+      } else if (std::holds_alternative<Guard>(walked.statement->node)) {
+        const bool passes = std::any_of(walked.numbers.begin(), walked.numbers.end(),
+                                        [&](const CompiledIndex& e) { return e(values_) > 0; });
+        if (passes) write(walked.body, parts);
+      } else if (const int request = request_of(walked); request >= 0) {
+        parts.push_back({request, -1, 1});
+      }
+    }
+  }
+
+  /// The sequence of all trips.
+  int loop(const WalkedStatement& walked) {
+    auto& known = of_loop_[walked.statement->id];
+    const Values key = values_at(walked.deciding->outside);
+    if (const auto found = known.find(key); sharing_ == Sharing::equal && found != known.end()) return found->second;
+    const std::int64_t trips = std::max<std::int64_t>(0, walked.numbers.front()(values_));
+    const std::size_t variable = std::get<Loop>(walked.statement->node).variable.index();
+    const bool alike = sharing_ == Sharing::equal && !walked.deciding->own;
+    std::vector<int> bodies;
+    for (std::int64_t trip = 0; trip < (alike ? std::min<std::int64_t>(trips, 1) : trips); ++trip) {
+      values_[variable] = trip;
+      Parts parts;
+      write(walked.body, parts);
+      bodies.push_back(sequence_of(std::move(parts)));
+    }
+    Parts parts;
+    if (alike && trips > 0) {
+      if (!is_empty(bodies.front())) parts.push_back({-1, bodies.front(), trips});
+    } else {
+      parts = repeated(bodies);
+    }
+    const int sequence = sequence_of(std::move(parts));
+    known[key] = sequence;
+    return sequence;
+  }
+
+  [[nodiscard]] bool is_empty(int sequence) const {
+    return all_.sequences[static_cast<std::size_t>(sequence)].parts.empty();
+  }
+
+  /// Trips one behind another, with what repeats written once.
+  Parts repeated(const std::vector<int>& bodies) {
+    Parts parts;
+    for (std::size_t at = 0; at < bodies.size();) {
+      std::size_t length = 1;
+      std::size_t covered = 1;
+      for (std::size_t pattern = 1; sharing_ == Sharing::equal && pattern <= longest_pattern; ++pattern) {
+        std::size_t same = 0;  // trips behind the first pattern that repeat it
+        while (at + pattern + same < bodies.size() && bodies[at + pattern + same] == bodies[at + same]) ++same;
+        const std::size_t whole = pattern * (1 + same / pattern);
+        if (whole > covered && whole > pattern) {
+          length = pattern;
+          covered = whole;
+        }
+      }
+      const auto times = static_cast<std::int64_t>(covered / length);
+      if (length == 1) {
+        if (!is_empty(bodies[at])) parts.push_back({-1, bodies[at], times});
+      } else {
+        Parts pattern;
+        for (std::size_t i = 0; i < length; ++i) {
+          if (!is_empty(bodies[at + i])) pattern.push_back({-1, bodies[at + i], 1});
+        }
+        parts.push_back({-1, sequence_of(std::move(pattern)), times});
+      }
+      at += covered;
+    }
+    return parts;
+  }
+
+  int sequence_of(Parts parts) {
+    std::vector<std::int64_t> key;
+    for (const SequencePart& part : parts) key.insert(key.end(), {part.request, part.sequence, part.times});
+    if (sharing_ == Sharing::equal) {
+      if (parts.size() == 1 && parts[0].sequence >= 0 && parts[0].times == 1) return parts[0].sequence;
+      const auto found = sequences_.find(key);
+      if (found != sequences_.end()) return found->second;
+    }
+    RequestSequence made;
+    made.only_computes = true;
+    for (const SequencePart& part : parts) {
+      const bool is_request = part.request >= 0;
+      const Request* const request = is_request ? &all_.requests[static_cast<std::size_t>(part.request)] : nullptr;
+      const RequestSequence* const inner =
+          is_request ? nullptr : &all_.sequences[static_cast<std::size_t>(part.sequence)];
+      made.only_computes =
+          made.only_computes && (is_request ? request->kind == Request::Kind::compute : inner->only_computes);
+      std::int64_t cycles = is_request ? request->cycles : inner->cycles;
+      if (__builtin_mul_overflow(cycles, part.times, &cycles)) cycles = cycle_limit;
+      made.cycles = std::min(cycle_limit, made.cycles + std::min(cycles, cycle_limit));
+    }
+    made.parts = std::move(parts);
+    const int number = static_cast<int>(all_.sequences.size());
+    all_.sequences.push_back(std::move(made));
+    sequences_[std::move(key)] = number;
+    return number;
+  }
+
+  /// -1 of a statement that does nothing here.
+  int request_of(const WalkedStatement& walked) {
+    Values key = {walked.number};
+    if (walked.slot) key.push_back((*walked.slot)(values_));
+    for (const CompiledIndex& e : walked.numbers) key.push_back(e(values_));
+    const auto [at, is_new] = requests_.try_emplace(std::move(key), -1);
+    if (!is_new) return at->second;
+    const Values& known = at->first;
+    const std::span<const std::int64_t> extents = std::span(known).subspan(walked.slot ? 2 : 1);
+    const std::optional<Request> request = made_request(walked, walked.slot ? known[1] : 0, extents);
+    if (!request) return -1;
+    all_.requests.push_back(*request);
+    at->second = static_cast<int>(all_.requests.size()) - 1;
+    return at->second;
+  }
+
+  [[nodiscard]] std::optional<Request> made_request(const WalkedStatement& walked, std::int64_t slot,
+                                                    std::span<const std::int64_t> extents) const {
+    const Stmt& statement = *walked.statement;
+    Request request;
+    request.statement = walked.number;
+    if (const auto* dma = std::get_if<Dma>(&statement.node)) {
+      request.kind = Request::Kind::transfer;
+      request.place = place_of(dma->buffer, slot);
+      request.direction = dma->direction;
+      request.execution = costs_.transfer(statement, extents);
+      if (request.execution.operations == 0) return std::nullopt;
+    } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
+      request.kind = wait->slot ? Request::Kind::await_slot : Request::Kind::await_statement;
+      if (wait->slot) {
+        request.place = place_of(*wait->slot, slot);
+      } else {
+        request.awaited = number_of_.at(wait->dma);
+      }
+    } else if (std::holds_alternative<Barrier>(statement.node)) {
+      request.kind = Request::Kind::barrier;
+    } else {
+      const bool fills = std::holds_alternative<Fill>(statement.node);
+      request.cycles = fills ? costs_.fill_cycles(statement, extents) : costs_.compute_cycles(statement, extents);
+      if (request.cycles == 0) return std::nullopt;
+    }
+    return request;
+  }
+
+  [[nodiscard]] int place_of(const BufferUse& use, std::int64_t slot) const {
+    const auto buffer = static_cast<std::size_t>(use.buffer);
+    check(slot >= 0 && slot < nest_.buffers[buffer].slots, "a nest that is simulated names slots that there are");
+    return first_place_[buffer] + static_cast<int>(slot);
+  }
+
+  const LoopNest& nest_;
+  const ExecutionCosts& costs_;
+  Sharing sharing_;
+  std::map<std::size_t, Deciding> deciding_;
+  std::vector<int> first_place_;  ///< by buffer
+  int places_ = 0;
+  std::map<int, int> number_of_;  ///< Stmt::id → index into statements
+  std::vector<WalkedStatement> body_;
+  std::vector<std::size_t> cores_deciding_;
+  Values values_;
+  RequestSequences all_;
+  std::map<int, std::unordered_map<Values, int, HashOfNumbers>> of_loop_;  ///< by Stmt::id, then by what decides
+  std::unordered_map<Values, int, HashOfNumbers> requests_;
+  std::unordered_map<Values, int, HashOfNumbers> sequences_;
+};
+
+}  // namespace
+
+RequestSequences request_sequences(const LoopNest& nest, const ExecutionCosts& costs, Sharing sharing) {
+  return SequenceWriter(nest, costs, sharing).run();
+}
+
+std::vector<std::int64_t> runs_of(const RequestSequences& all) {
+  std::vector<std::int64_t> runs(all.sequences.size(), 0);
+  for (const int sequence : all.of_core) ++runs[static_cast<std::size_t>(sequence)];
+  for (std::size_t s = all.sequences.size(); s-- > 0;) {
+    for (const SequencePart& part : all.sequences[s].parts) {
+      if (part.sequence >= 0) runs[static_cast<std::size_t>(part.sequence)] += runs[s] * part.times;
+    }
+  }
+  return runs;
+}
+
+}  // namespace stowage

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every core of a nest asks of the engines, in order: computations, transfers that it starts, waits. Elements have
+// no values here; where an expression asks for the value of a tensor, it is 0, as for predicted counts.
+//
+// A sequence is a tree, so that what repeats is written once: the trips of a loop that ask for the same stand there as
+// one sequence and a number of times, equal sequences are the same one, and so cores that do the same share theirs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lowering/ir/loop_nest.h"
+#include "lowering/simulate/execution_cost.h"
+
+namespace stowage {
+
+struct Request {
+  enum class Kind : std::uint8_t {
+    compute,          ///< a Compute or a Fill
+    transfer,         ///< starts one
+    await_statement,  ///< waits for what a statement started
+    await_slot,       ///< waits for all that is under way in a slot
+    barrier
+  };
+  Kind kind = Kind::compute;
+  int statement = 0;                           ///< index into RequestSequences::statements
+  int place = -1;                              ///< transfer, await_slot: the slot, numbered throughout all buffers
+  int awaited = -1;                            ///< await_statement: index into RequestSequences::statements
+  DmaDirection direction = DmaDirection::get;  ///< transfer
+  std::int64_t cycles = 0;                     ///< compute: of the core
+  TransferExecution execution;                 ///< transfer
+};
+
+/// So many times a request, or a sequence, one behind another.
+struct SequencePart {
+  int request = -1;
+  int sequence = -1;
+  std::int64_t times = 1;
+  friend bool operator==(const SequencePart&, const SequencePart&) = default;
+};
+
+struct RequestSequence {
+  std::vector<SequencePart> parts;
+  bool only_computes = false;
+  std::int64_t cycles = 0;  ///< then: of all of it, at most cycle_limit
+};
+
+struct RequestSequences {
+  std::vector<const Stmt*> statements;     ///< those that ask for something, in program order
+  std::vector<Request> requests;           ///< that differ
+  std::vector<RequestSequence> sequences;  ///< each behind those that it is made of
+  std::vector<int> of_core;                ///< index into sequences
+};
+
+enum class Sharing : std::uint8_t {
+  equal,  ///< what is equal is written once
+  none    ///< every core has a sequence of its own, written out trip by trip
+};
+
+/// Of a nest that all statements of which have a rate; it and its statements must outlive the result.
+RequestSequences request_sequences(const LoopNest& nest, const ExecutionCosts& costs, Sharing sharing);
+
+/// How often each sequence is run, by all cores together.
+std::vector<std::int64_t> runs_of(const RequestSequences& all);
+
+}  // namespace stowage

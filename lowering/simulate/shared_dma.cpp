@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/simulate/shared_dma.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "lowering/simulate/execution_cost.h"
+
+namespace stowage {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+/// a * b / c without overflow on the way.
+std::int64_t product_over(std::int64_t a, std::int64_t b, std::int64_t c, bool up) {
+  const Wide product = static_cast<Wide>(a) * static_cast<Wide>(b);
+  const auto divisor = static_cast<Wide>(c);
+  return static_cast<std::int64_t>((product + (up ? divisor - 1 : 0)) / divisor);
+}
+
+}  // namespace
+
+void SharedDma::push(std::vector<Due>& heap, std::int64_t at, int transfer) {
+  heap.push_back({at, transfer, ++pushed_});
+  std::push_heap(heap.begin(), heap.end(), later);
+}
+
+int SharedDma::pop(std::vector<Due>& heap) {
+  std::pop_heap(heap.begin(), heap.end(), later);
+  const int transfer = heap.back().transfer;
+  heap.pop_back();
+  return transfer;
+}
+
+int SharedDma::start(std::int64_t moves, std::int64_t parts, std::int64_t least, std::int64_t cores,
+                     std::size_t queue) {
+  int number = 0;
+  if (free_.empty()) {
+    number = static_cast<int>(transfers_.size());
+    transfers_.emplace_back();
+  } else {
+    number = free_.back();
+    free_.pop_back();
+  }
+  transfers_[static_cast<std::size_t>(number)] = {moves, parts, 0, least, cores, queue, Transfer::Phase::waits};
+  push(starting_, moves, number);
+  return number;
+}
+
+void SharedDma::move(int number) {
+  Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
+  transfer.phase = Transfer::Phase::moves;
+  transfer.moves = now_;
+  transfer.ends = served_ + transfer.parts;
+  moving_ += transfer.cores;
+  push(ending_, transfer.ends, number);
+}
+
+std::int64_t SharedDma::next_event() const {
+  std::int64_t next = never;
+  if (!starting_.empty()) next = starting_.front().at;
+  if (!ending_.empty()) {
+    const std::int64_t left = std::max<std::int64_t>(0, ending_.front().at - served_);
+    next = std::min(next, now_ + product_over(left, moving_, parts_of_cycle, true));
+  }
+  if (!draining_.empty()) next = std::min(next, draining_.front().at);
+  return next;
+}
+
+const std::vector<int>& SharedDma::advance(std::int64_t cycle) {
+  if (moving_ > 0) {
+    served_ += product_over(cycle - now_, parts_of_cycle, moving_, false);
+    busy_ += cycle - now_;
+  }
+  now_ = cycle;
+  free_.insert(free_.end(), ended_.begin(), ended_.end());
+  ended_.clear();
+  while (!starting_.empty() && starting_.front().at <= now_) {
+    const int number = pop(starting_);
+    if (order_ == DmaOrder::queued) {
+      const std::size_t queue = transfers_[static_cast<std::size_t>(number)].queue;
+      if (queue >= queues_.size()) queues_.resize(queue + 1);
+      queues_[queue].push_back(number);
+      if (queues_[queue].size() > 1) continue;
+    }
+    move(number);
+  }
+  // What queues up behind one that ends may end in the same cycle, if it needs nothing.
+  while ((!ending_.empty() && ending_.front().at <= served_) || (!draining_.empty() && draining_.front().at <= now_)) {
+    if (!draining_.empty() && draining_.front().at <= now_) {
+      end(pop(draining_));
+      continue;
+    }
+    const int number = pop(ending_);
+    Transfer& transfer = transfers_[static_cast<std::size_t>(number)];
+    moving_ -= transfer.cores;
+    transfer.phase = Transfer::Phase::served;
+    push(draining_, std::max(now_, transfer.moves + transfer.least), number);
+  }
+  return ended_;
+}
+
+void SharedDma::end(int number) {
+  ended_.push_back(number);
+  if (order_ == DmaOrder::shared) return;
+  std::vector<int>& queue = queues_[transfers_[static_cast<std::size_t>(number)].queue];
+  queue.erase(queue.begin());
+  if (!queue.empty()) move(queue.front());
+}
+
+SharedDma::Progress SharedDma::progress_of(int transfer) const {
+  const Transfer& of = transfers_[static_cast<std::size_t>(transfer)];
+  const auto phase = static_cast<std::int64_t>(of.phase);
+  switch (of.phase) {
+    case Transfer::Phase::waits: return {phase, of.moves - now_, 0};
+    case Transfer::Phase::moves: return {phase, of.ends - served_, of.least == 0 ? 0 : now_ - of.moves};
+    case Transfer::Phase::served: return {phase, of.moves + of.least - now_, 0};
+  }
+  fail_check("unknown phase of a transfer");
+}
+
+void SharedDma::skip(std::int64_t cycles, std::int64_t busy) {
+  now_ += cycles;
+  busy_ += busy;
+  for (Due& due : starting_) due.at += cycles;
+  for (Due& due : draining_) due.at += cycles;
+  for (Transfer& transfer : transfers_) transfer.moves += cycles;
+}
+
+}  // namespace stowage

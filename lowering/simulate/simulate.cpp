@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/simulate/simulate.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "lowering/simulate/core_runs.h"
+#include "lowering/simulate/steady_state.h"
+#include "lowering/time/cost_table.h"
+#include "lowering/time/cycle_limit.h"
+
+namespace stowage {
+namespace {
+
+/// The order in which events of one cycle are taken.
+class EventOrder {
+ public:
+  explicit EventOrder(const std::optional<std::uint64_t>& seed) {
+    if (seed) random_.emplace(*seed);
+  }
+  template <class Events>
+  void arrange(Events& events) {
+    if (random_) std::shuffle(events.begin(), events.end(), *random_);
+  }
+
+ private:
+  std::optional<std::mt19937_64> random_;
+};
+
+bool extrapolates(const SimulationOptions& options) { return options.extrapolate && options.timeline == nullptr; }
+
+/// Why a run to the end was given up.
+std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options, const std::stop_token& stop) {
+  constexpr std::int64_t events_between_looks_at_stop = 1 << 14;
+  EventOrder order(options.order_seed);
+  SteadyState steady;
+  std::vector<std::size_t> ready(runs.runs().size());
+  for (std::size_t run = 0; run < ready.size(); ++run) ready[run] = run;
+  for (std::int64_t events = 0;; ++events) {
+    order.arrange(ready);
+    for (const std::size_t run : ready) runs.go_on(run);
+    if (extrapolates(options)) steady.look(runs);
+    ready.clear();
+    const std::int64_t next = runs.engine().next_event();
+    if (next != SharedDma::never) {
+      std::vector<int> ended = runs.engine().advance(next);
+      order.arrange(ended);
+      for (const int transfer : ended) {
+        if (runs.end_transfer(transfer)) ready.push_back(runs.owner_of(transfer));
+      }
+    } else if (runs.open_barrier()) {
+      ready.resize(runs.runs().size());
+      for (std::size_t run = 0; run < ready.size(); ++run) ready[run] = run;
+    } else {
+      break;
+    }
+    if (runs.engine().now() > cycle_limit) break;
+    if (events % events_between_looks_at_stop == 0 && stop.stop_requested()) {
+      return Decision::refuse("stopped", "stopped");
+    }
+  }
+  for (const CoreRun& run : runs.runs()) {
+    if (run.now > cycle_limit || runs.engine().now() > cycle_limit) {
+      return Decision::refuse(std::string(cycle_limit_rule),
+                              fmt::format("takes more than {} cycles in simulation", cycle_limit));
+    }
+    check(run.state == RunState::ended, "a core waits for ever in a nest that was verified");
+  }
+  return std::nullopt;
+}
+
+/// What follows from the sequences alone, whatever happens when.
+struct Requested {
+  std::vector<CoreTimes> of_core;  ///< computing and issuing
+  std::vector<StatementTimes>
+      of_statement;  ///< by RequestSequences::statements: executions, and cycles of computations
+  DmaTimes dma;      ///< transfers, operations, bytes
+  std::int64_t events = 0;
+};
+
+Requested requested(const RequestSequences& all) {
+  Requested sums;
+  for (const Stmt* statement : all.statements) sums.of_statement.push_back({statement->id, 0, 0, 0});
+  const std::vector<std::int64_t> runs = runs_of(all);
+  std::vector<CoreTimes> of_sequence(all.sequences.size());
+  for (std::size_t s = 0; s < all.sequences.size(); ++s) {
+    for (const SequencePart& part : all.sequences[s].parts) {
+      if (part.sequence >= 0) {
+        const CoreTimes& inner = of_sequence[static_cast<std::size_t>(part.sequence)];
+        of_sequence[s].computing += inner.computing * part.times;
+        of_sequence[s].issuing += inner.issuing * part.times;
+        continue;
+      }
+      const Request& request = all.requests[static_cast<std::size_t>(part.request)];
+      const std::int64_t times = runs[s] * part.times;
+      StatementTimes& statement = sums.of_statement[static_cast<std::size_t>(request.statement)];
+      of_sequence[s].computing += request.cycles * part.times;
+      of_sequence[s].issuing += request.execution.issue_cycles * part.times;
+      statement.executions += times;
+      statement.cycles += request.cycles * times;
+      sums.events += times;
+      if (request.kind != Request::Kind::transfer) continue;
+      sums.events += times;  // its end
+      sums.dma.transfers += times;
+      sums.dma.operations += request.execution.operations * times;
+      sums.dma.bytes += request.execution.bytes * times;
+    }
+  }
+  for (const int sequence : all.of_core) sums.of_core.push_back(of_sequence[static_cast<std::size_t>(sequence)]);
+  return sums;
+}
+
+bool has_times(const Stmt& statement) {
+  return std::holds_alternative<Dma>(statement.node) || std::holds_alternative<Compute>(statement.node) ||
+         std::holds_alternative<Fill>(statement.node);
+}
+
+Simulation result_of(const RequestSequences& all, const CoreRuns& runs, std::int64_t launch_cycles) {
+  Requested sums = requested(all);
+  Simulation result;
+  result.launch_cycles = launch_cycles;
+  result.cycles = runs.engine().now();
+  for (const CoreRun& run : runs.runs()) result.cycles = std::max(result.cycles, run.now);
+  result.cores = std::move(sums.of_core);
+  for (const CoreRun& run : runs.runs()) {
+    for (const int core : run.cores) {
+      CoreTimes& times = result.cores[static_cast<std::size_t>(core)];
+      times.waiting_for_gets = run.waiting_for_gets;
+      times.waiting_for_puts = run.waiting_for_puts;
+      times.waiting_at_barriers = run.waiting_at_barriers;
+      times.idle = result.cycles - run.now;
+    }
+  }
+  result.dma = sums.dma;
+  result.dma.busy_cycles = runs.engine().busy_cycles();
+  for (std::size_t s = 0; s < all.statements.size(); ++s) {
+    if (!has_times(*all.statements[s])) continue;
+    StatementTimes times = sums.of_statement[s];
+    times.cycles += runs.totals().under_way[s];
+    times.waited = runs.totals().waited[s];
+    result.statements.push_back(times);
+  }
+  result.events = sums.events;
+  result.steps = runs.totals().steps;
+  return result;
+}
+
+}  // namespace
+
+std::size_t Simulation::last_core() const {
+  const auto last = std::min_element(cores.begin(), cores.end(),
+                                     [](const CoreTimes& a, const CoreTimes& b) { return a.idle < b.idle; });
+  return static_cast<std::size_t>(last - cores.begin());
+}
+
+std::int64_t Simulation::exposed_dma_cycles() const {
+  const CoreTimes& last = cores.at(last_core());
+  return last.waiting_for_dma() + last.idle;
+}
+
+Simulated simulate(const LoopNest& nest, const Target& target, const SimulationOptions& options,
+                   const std::stop_token& stop) {
+  if (const auto unknown = without_rate(nest)) {
+    const std::size_t end_of_rule = unknown->find(": ");
+    return Decision::refuse(unknown->substr(0, end_of_rule), unknown->substr(end_of_rule + 2));
+  }
+  const ExecutionCosts costs(nest, target);
+  const RequestSequences all = request_sequences(nest, costs, extrapolates(options) ? Sharing::equal : Sharing::none);
+  CoreRuns runs(all, costs.launch_cycles(), extrapolates(options), options.dma_order, options.timeline);
+  if (auto given_up = run_all(runs, options, stop)) return *std::move(given_up);
+  return result_of(all, runs, costs.launch_cycles());
+}
+
+}  // namespace stowage
