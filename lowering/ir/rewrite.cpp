@@ -69,6 +69,7 @@ Block NestRewriter::walked(const Block& block) {
   open_.emplace_back().reserve(block.size());
   for (const StmtPtr& statement : block) {
     if (const Block* body = body_of(*statement)) {
+      entering(*statement);
       if (const auto* loop = std::get_if<Loop>(&statement->node)) bind(loop->variable, open_.size());
       Block inside = walked(*body);
       put(inside == *body ? statement : with_body(*statement, std::move(inside)));
@@ -78,6 +79,7 @@ Block NestRewriter::walked(const Block& block) {
       visit(statement);
     }
   }
+  ending();
   Block result = std::move(open_.back());
   open_.pop_back();
   return result;

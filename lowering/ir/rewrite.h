@@ -55,6 +55,10 @@ class NestRewriter {
  protected:
   /// A statement without a body: what becomes of it is put().
   virtual void visit(const StmtPtr& statement) { put(statement); }
+  /// A loop or guard comes next: what precedes it may be put.
+  virtual void entering(const Stmt& /*statement*/) {}
+  /// The innermost open block has no more statements: what ends it may be put.
+  virtual void ending() {}
   /// A loop or guard of the nest as it was has been written into the innermost open block: what follows it may be put.
   virtual void left(const Stmt& /*statement*/) {}
 

@@ -2,8 +2,9 @@
 // Buffers of several slots are moved while something else is computed.
 //
 // Of an input, the first trip's box is loaded before the loops, and every trip starts to load the next one's into the
-// next slot before it waits for its own. Of an output, a trip's result is stored while the next trips compute into
-// other slots; before a slot is written again its store is awaited, and behind the loops those that are left.
+// next slot when it has what it waits for itself, so that the two do not share the bandwidth. Of an output, a trip's
+// result is stored while the next trips compute into other slots; before a slot is written again its store is awaited,
+// and behind the loops those that are left.
 //
 // Trips are counted along all loops around the transfer whose trip counts are known, so that the last trip of an inner
 // loop loads what the first one of the next outer trip needs. Where that would make the verifier follow too many trips,
@@ -12,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "lowering/ir/rewrite.h"
 #include "lowering/nest/overlap_sites.h"
@@ -56,13 +58,23 @@ class DoubleBuffer final : public NestRewriter {
     const auto found = overlap_.transfers.find(statement->id);
     const bool loads = found != overlap_.transfers.end() && overlap_.loads.contains(found->second);
     if (loads) return load_ahead(*statement, std::get<Dma>(statement->node), overlap_.loads.at(found->second));
-    put_loads();
+    if (!may_precede_loads(*statement)) put_loads();
     for (const auto& [buffer, store] : overlap_.stores) {
       if (store.first == statement->id) await_slot(buffer, store);
     }
     const auto* wait = std::get_if<Wait>(&statement->node);
     if (wait != nullptr && !wait->slot) return waiting(statement, *wait);
     put(in_slots(statement));
+  }
+
+  void entering(const Stmt& /*statement*/) override { put_loads(); }
+  void ending() override { put_loads(); }
+
+  /// What a trip needs before it computes comes before what the next one needs.
+  [[nodiscard]] static bool may_precede_loads(const Stmt& statement) {
+    const auto* dma = std::get_if<Dma>(&statement.node);
+    return std::holds_alternative<Wait>(statement.node) || std::holds_alternative<Let>(statement.node) ||
+           (dma != nullptr && dma->direction == DmaDirection::get);
   }
 
   /// Lets that move with a get.
@@ -115,19 +127,21 @@ class DoubleBuffer final : public NestRewriter {
 
     const Substitution& next = next_trip(chain);
     const IndexExpr left = chain.loops.front().extent - next.at(chain.loops.front().variable);
-    if (loads_ && !(loads_->first == left)) put_loads();
-    if (!loads_) loads_.emplace(left, Block{});
-    Block& guarded = loads_->second;
+    if (loads_.empty() || !(loads_.back().first == left)) loads_.emplace_back(left, Block{});
+    Block& guarded = loads_.back().second;
     for (const VarId variable : load.lets) guarded.push_back(made(Let{variable, with(lets_.at(variable), next, load)}));
     Dma ahead =
         moved(dma, chain.slot(slots_of(dma.buffer), 1), [&](const IndexExpr& e) { return with(e, next, load); });
     guarded.push_back(std::make_shared<const Stmt>(Stmt{statement.id, std::move(ahead), note + "of the next trip"}));
   }
 
-  /// The gets of the next trip that were met one after the other, unless this is the last trip.
+  /// The gets of the next trip that were met one after the other, unless this is the last trip; then the padding of
+  /// what was waited for.
   void put_loads() {
-    if (loads_) put(made(Guard{{loads_->first}, std::move(loads_->second)}));
-    loads_.reset();
+    for (auto& [left, loads] : loads_) put(made(Guard{{left}, std::move(loads)}));
+    loads_.clear();
+    for (const StmtPtr& fill : padding_) put(fill);
+    padding_.clear();
   }
 
   /// Before the loops, unless there is no trip.
@@ -188,7 +202,7 @@ class DoubleBuffer final : public NestRewriter {
     const auto load = overlap_.loads.find(found->second);
     if (load == overlap_.loads.end()) return;  // of a store, which is awaited before its slot is written again
     put(with_node(*statement, Wait{-1, BufferUse(found->second, slot_.at(found->second))}));
-    for (const StmtPtr& fill : load->second.padding) put(fill);
+    padding_.insert(padding_.end(), load->second.padding.begin(), load->second.padding.end());
   }
 
   // --- stores --------------------------------------------------------------------------------------------------------
@@ -216,7 +230,8 @@ class DoubleBuffer final : public NestRewriter {
   const Overlap& overlap_;
   std::map<int, IndexExpr> slot_;                         ///< by buffer: of the present trip
   std::map<VarId, IndexExpr> lets_;                       ///< as they are in the nest
-  std::optional<std::pair<IndexExpr, Block>> loads_;      ///< not put yet, with what has to be positive for them
+  std::vector<std::pair<IndexExpr, Block>> loads_;        ///< not put yet, with what has to be positive for them
+  std::vector<StmtPtr> padding_;                          ///< not put yet
   std::map<std::pair<VarId, VarId>, Substitution> next_;  ///< by innermost and outermost variable of a chain
 };
 

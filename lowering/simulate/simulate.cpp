@@ -61,7 +61,7 @@ std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options
     }
     if (runs.engine().now() > cycle_limit) break;
     if (events % events_between_looks_at_stop == 0 && stop.stop_requested()) {
-      return Decision::refuse("stopped", "stopped");
+      return Decision{false, "stopped", "stopped", {}};
     }
   }
   for (const CoreRun& run : runs.runs()) {

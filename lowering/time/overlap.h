@@ -13,7 +13,7 @@
 //
 // Trips are taken to be alike. Of unequal ones (a short last tile, boxes that end at a border, trip counts that differ
 // between the cores) each hides at most the lesser of what it moves and what it computes, and the sum of these may be
-// less than what is said here; no simulation has been held against it yet.
+// less than what is said here. The simulation (lowering/simulate) has each trip as it is.
 #pragma once
 
 #include "core/target.h"

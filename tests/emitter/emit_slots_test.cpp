@@ -164,14 +164,14 @@ TEST_CASE("a slot that is used before its wait is found, whichever slot it is") 
   CHECK(run("dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);", "", false) ==
         "emulation-never-awaited emulation-dma-overlap emulation-never-awaited ");
   CHECK(run("dma_wait(&ldm->reply_B[(xo + yo + ko) % 2], 1);", "dma_wait(&ldm->reply_B[(xo + yo + ko + 1) % 2], 1);",
-            false) == "emulation-dma-overlap emulation-wait-count ");
+            false) == "emulation-wait-never-ends emulation-never-awaited ");
   CHECK(run("simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko) % 2]", "simd_load(b0_, &ldm->t_B_ldm[(xo + yo + ko + 1) % 2]",
             true) == "emulation-forbidden-access ");
   CHECK(run("dma_wait(&ldm->reply_C[(xo + yo) % 2], 1);", "", false) ==
         "emulation-put-source-changed emulation-wait-count emulation-wait-count ");
   CHECK(run("dma_wait(&ldm->reply_C[1], 1);", "", false) == "emulation-never-awaited ");
-  CHECK(run("ldm->t_B_ldm[(xo + yo + ko + 1) % 2], 2048", "ldm->t_B_ldm[(xo + yo + ko) % 2], 2048", false) ==
-        "emulation-dma-overlap ");
+  CHECK(run("ldm->t_B_ldm[(xo + yo + ko + 1) % 2], 2048", "ldm->t_B_ldm[(xo + yo + ko) % 2], 2048", true) ==
+        "emulation-forbidden-access ");
 }
 
 }  // namespace

@@ -131,10 +131,10 @@ TEST_CASE("double-buffer: a tile is loaded a trip ahead, over the end of the inn
     7      let k_at = 16*ko
     8      let ko_next = ((ko + 1) % 4)
     9      let yo_next = yo + ((ko + 1) / 4)
-   10      if any(2 - yo_next) > 0 {
-   11        get B[16*ko_next:16*ko_next + 16, 16*yo_next:16*yo_next + 16] -> BB[(ko + 1) % 2] from [16*ko_next, 16*yo_next]  // B inside ko, of the next trip
+   10      wait BB[ko % 2]
+   11      if any(2 - yo_next) > 0 {
+   12        get B[16*ko_next:16*ko_next + 16, 16*yo_next:16*yo_next + 16] -> BB[(ko + 1) % 2] from [16*ko_next, 16*yo_next]  // B inside ko, of the next trip
            }
-   12      wait BB[ko % 2]
    13      compute update CC = matmul(AA, BB[ko % 2]) over x=0:1, y=y_at:y_at + 16, k=k_at:k_at + 16
          }
    14    put CC -> C[0:1, y_at:y_at + 16]
@@ -177,12 +177,12 @@ TEST_CASE("double-buffer: padding is filled behind the wait, in the slot that wa
   CHECK(after(to_text(clip_and_pad(parsed(rows), machine()))) == R"(  body {
     0  get X[0:3 <= 4, 0:16] -> XX from [-1, 0]  // of the first trip
     1  for yo < 4 of y {
-    2    if any(3 - yo) > 0 {
-    3      let XX_0_at = max(0, 2*yo + 1) in 0..5
-    4      let XX_0_n = min(2*yo + 4, 7) + 1 - max(0, 2*yo + 1) in -2..4
-    5      get X[XX_0_at:XX_0_at + XX_0_n <= 4, 0:16] -> XX[(yo + 1) % 2] from [2*yo + 1, 0]  // of the next trip
+    2    wait XX[yo % 2]
+    3    if any(3 - yo) > 0 {
+    4      let XX_0_at = max(0, 2*yo + 1) in 0..5
+    5      let XX_0_n = min(2*yo + 4, 7) + 1 - max(0, 2*yo + 1) in -2..4
+    6      get X[XX_0_at:XX_0_at + XX_0_n <= 4, 0:16] -> XX[(yo + 1) % 2] from [2*yo + 1, 0]  // of the next trip
          }
-    6    wait XX[yo % 2]
     7    if any(1 - 2*yo, 2*yo - 5) > 0 {
     8      fill XX[yo % 2] around [max(0, 1 - 2*yo):min(4, 9 - 2*yo) <= 4, 0:16] with 0  // padding of XX
          }
