@@ -127,8 +127,13 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
   const bool any = std::any_of(nest.buffers.begin(), nest.buffers.end(), [](const Buffer& b) { return b.slots > 1; });
   if (!any) return table;
   const Finder finder(nest);
+  const std::vector<Ahead> all_ahead = finder.find();
+  const auto is_ahead = [&](int statement) {
+    return std::any_of(all_ahead.begin(), all_ahead.end(),
+                       [&](const Ahead& ahead) { return ahead.statement == statement; });
+  };
   std::map<int, std::int64_t> hidden;  // by statement
-  for (const Ahead& ahead : finder.find()) {
+  for (const Ahead& ahead : all_ahead) {
     const auto row =
         std::find_if(table.begin(), table.end(), [&](const Cost& cost) { return cost.statement == ahead.statement; });
     const auto busiest = counts.dma_of_busiest_core.find(ahead.statement);
@@ -137,15 +142,18 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
     const std::set<int> inside = finder.inside(ahead.loop);
     double computed = 0;
     double used = 0;
+    double blocking = 0;  // gets that the loop waits for, while its stores go on
     for (const Cost& cost : table) {
       if (!cost.statement || !inside.contains(*cost.statement)) continue;
       const CostKind kind = kind_of(cost.formula);
+      if (kind == CostKind::get && !is_ahead(*cost.statement)) blocking += static_cast<double>(cycles_of(cost.formula));
       if (kind == CostKind::compute || kind == CostKind::fill) computed += static_cast<double>(cycles_of(cost.formula));
       if (const auto before = hidden.find(*cost.statement); before != hidden.end())
         used += static_cast<double>(before->second);
     }
     // A cycle less, so that no rounding hides more than there is.
-    const double moved = static_cast<double>(cycles_of(row->formula) - 1) * steady.moved;
+    double moved = static_cast<double>(cycles_of(row->formula) - 1) * steady.moved;
+    if (ahead.direction == DmaDirection::put) moved -= blocking * steady.moved;
     const double most = std::min(moved, computed * steady.computed - used);
     hidden[ahead.statement] = static_cast<std::int64_t>(std::max(0.0, most));
   }

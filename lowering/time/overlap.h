@@ -8,6 +8,9 @@
 //
 // Both count steady trips only: the first load has nothing computed before it, and the last computation nothing left to
 // load; the first result is computed while nothing is stored, and the last one is stored while nothing is computed.
+// A store goes on while its loop waits for what it loads itself: as they share the bandwidth, so much of it as these gets
+// take is not hidden by what is computed behind them.
+//
 // Transfers of inner loops are wanted first and are hidden first; those of the loops around take what bandwidth they
 // leave, as all share it. Start-up of a transfer is hidden as its bytes are. Fills are computation: a core does them.
 //

@@ -282,12 +282,8 @@ TEST_CASE("computation hides transfers of steady trips: worked out by hand") {
     const LoopNest nest = double_buffer(parsed(text), target);
     return estimate_time(nest, predict_counts(nest), target);
   };
-  const auto gets = [&](const TimeEstimate& time) {
-    for (const TimeTerm& term : time.terms) {
-      if (kind_of(term.cost) == CostKind::get) return term.cycles;
-    }
-    return std::int64_t{-1};
-  };
+  const auto cycles = [](const TimeEstimate& time, CostKind kind) { return cycles_by_kind(time).at(kind); };
+  const auto gets = [&](const TimeEstimate& time) { return cycles(time, CostKind::get); };
   const std::string blocking = replaced(matmul, "2048 bytes = B[k_at, y_at] slots 2", "1024 bytes = B[k_at, y_at]");
   // A tile: 1024 bytes at 64 a cycle and 10 cycles to start, 26. A: 256 bytes, 14. Computed in a trip: 512 cycles.
   CHECK(gets(time_of(blocking, 64)) == 14 + 8 * 26);
@@ -295,6 +291,15 @@ TEST_CASE("computation hides transfers of steady trips: worked out by hand") {
   CHECK(gets(time_of(matmul, 64)) == 14 + 26 + 1);
   // A tile takes 1034 cycles: of seven trips the 512 that are computed are hidden.
   CHECK(gets(time_of(matmul, 1)) == 256 + 10 + 8 * 1034 - 7 * 512);
+  // Two stores of C, 11 cycles each: one of them goes on while the next trip computes, but for that cycle and half a
+  // one.
+  const auto stored = [](const std::string& text) {
+    return replaced(text, "64 bytes = C[0, y_at]", "128 bytes = C[0, y_at] slots 2");
+  };
+  CHECK(cycles(time_of(matmul, 64), CostKind::put) == 22);
+  CHECK(cycles(time_of(stored(matmul), 64), CostKind::put) == 22 - 10);
+  // Beside gets that the next trip waits for it takes as long as these, and nothing of it is left for the computation.
+  CHECK(cycles(time_of(stored(blocking), 64), CostKind::put) == 22);
 }
 
 }  // namespace stowage
