@@ -9,13 +9,14 @@
 
 #include "core/check.h"
 #include "emitter/athread/compute_writer.h"
+#include "lowering/ir/compute_form.h"
 
 namespace stowage {
 namespace {
 
-constexpr std::int64_t block_rows = 4;
+constexpr std::int64_t block_rows = register_block_rows;
 constexpr std::int64_t lanes = 4;  // of a floatv4
-constexpr std::int64_t group_lanes = 4 * lanes;
+constexpr std::int64_t group_lanes = register_block_vectors * lanes;
 
 /// Vectors that one group of accumulators covers: offsets of their first lanes from the group's base.
 using LaneGroup = std::vector<std::int64_t>;

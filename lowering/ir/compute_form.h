@@ -12,6 +12,10 @@ namespace stowage {
 enum class LaneUse : std::uint8_t { none, contiguous, strided, other };
 LaneUse lane_use(const Access& access, VarId lane);
 
+/// A register block: rows of its block axis, and vectors of its lane axis, that are summed in registers at once.
+inline constexpr std::int64_t register_block_rows = 4;
+inline constexpr std::int64_t register_block_vectors = 4;
+
 /// Chooses form, lane axis and block axis of a Compute whose buffers and box are set.
 ///
 /// vector: the output's contiguous axis runs innermost. register_block: besides, the body is the product of two float32

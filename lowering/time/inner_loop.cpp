@@ -14,10 +14,6 @@
 namespace stowage {
 namespace {
 
-// Of the emitted register block: rows of the block axis, and vectors of the lane axis (emit_register_block.cpp).
-constexpr std::int64_t block_rows = 4;
-constexpr std::int64_t group_vectors = 4;
-
 constexpr int vector_bytes_of_lane = 4;  ///< floatv4: 16 bytes of elements
 
 // Instructions where nobody has counted those of a compiler. Setting up a loop: its counter, its addresses, its end.
@@ -121,13 +117,13 @@ std::int64_t product_of(std::span<const std::int64_t> extents) {
 /// Vectors of each group of accumulators that a row of `count` lanes is cut into, where that is the row's full length.
 /// The last vector of a group may overlap its neighbour.
 std::vector<std::int64_t> groups_of_full_row(std::int64_t count, std::int64_t lanes) {
-  const std::int64_t group = group_vectors * lanes;
+  const std::int64_t group = register_block_vectors * lanes;
   std::int64_t whole = count / group;
   if (count % group > 0 && count % group < lanes && whole > 0) --whole;
-  std::vector<std::int64_t> groups(static_cast<std::size_t>(whole), group_vectors);
+  std::vector<std::int64_t> groups(static_cast<std::size_t>(whole), register_block_vectors);
   std::int64_t left = count - whole * group;
   if (left > group) {
-    groups.push_back(group_vectors - 1);
+    groups.push_back(register_block_vectors - 1);
     left -= group - lanes;
   }
   if (left > 0) groups.push_back((left + lanes - 1) / lanes);
@@ -327,8 +323,8 @@ double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
   if (count == compute_.box[lane].max_extent) {
     groups = groups_of_full_row(count, lanes_);
   } else {
-    groups.assign(static_cast<std::size_t>(count / (group_vectors * lanes_)), group_vectors);
-    const std::int64_t left = count % (group_vectors * lanes_);
+    groups.assign(static_cast<std::size_t>(count / (register_block_vectors * lanes_)), register_block_vectors);
+    const std::int64_t left = count % (register_block_vectors * lanes_);
     groups.insert(groups.end(), static_cast<std::size_t>(left / lanes_), 1);
     groups.insert(groups.end(), static_cast<std::size_t>(left % lanes_), 0);
   }
@@ -337,8 +333,8 @@ double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
   if (compute_.block_axis >= 0) {
     const auto axis = static_cast<std::size_t>(compute_.block_axis);
     blocked = extents[axis];
-    blocks.assign(static_cast<std::size_t>(blocked / block_rows), block_rows);
-    const std::int64_t left = blocked % block_rows;
+    blocks.assign(static_cast<std::size_t>(blocked / register_block_rows), register_block_rows);
+    const std::int64_t left = blocked % register_block_rows;
     if (compute_.box[axis].extent.is_constant() && left > 0) blocks.push_back(left);
     if (!compute_.box[axis].extent.is_constant()) blocks.insert(blocks.end(), static_cast<std::size_t>(left), 1);
   }
@@ -384,8 +380,8 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     const double trip = vector_trip(stage, part, pipelines, operands, width).cycles();
     return std::min(least, trip / static_cast<double>(width));
   }
-  for (std::int64_t rows = 1; rows <= block_rows; ++rows) {
-    for (std::int64_t vectors = 1; vectors <= group_vectors; ++vectors) {
+  for (std::int64_t rows = 1; rows <= register_block_rows; ++rows) {
+    for (std::int64_t vectors = 1; vectors <= register_block_vectors; ++vectors) {
       const double trip = block_trip(pipelines, operands, rows, vectors, lanes).cycles();
       least = std::min(least, trip / static_cast<double>(rows * vectors * lanes));
     }
