@@ -124,18 +124,27 @@ void read_athread(AthreadTables& tables, Target& target) {
   read_rate(tables.cores, "scalar_flops_per_cycle", target.cores.scalar_flops_per_cycle);
   read_pipelines(tables.cores, target.cores.pipelines);
   tables.cores.read("launch_seconds", target.cores.launch_seconds, 0.0, 10.0, required);
+  tables.cores.read("barrier_cycles", target.cores.barrier_cycles, 0.0, 1e9);
   tables.cores.finish();
   tables.dma.read("good_block_bytes", target.dma.good_block_bytes, {1, gibibyte}, required);
   tables.dma.read("alignment", target.dma.alignment, {1, 4096}, required);
   tables.dma.read("startup_cycles", target.dma.startup_cycles, 0.0, 1e9, required);
   tables.dma.read("issue_cycles", target.dma.issue_cycles, 0.0, 1e9);
   tables.dma.read("core_bytes_per_second", target.dma.core_bytes_per_second, 0.0, max_bytes_per_second);
+  tables.dma.read("row_broadcast", target.dma.row_broadcast);
   read_bandwidth(tables.dma, target.dma);
   tables.dma.finish();
 }
 
 void check_relations(AthreadTables& tables, const Target& target) {
   const Cores& cores = target.cores;
+  if (constexpr int bits_of_mask = 8;
+      target.dma.row_broadcast && std::max(cores.mesh_rows, cores.mesh_columns) > bits_of_mask) {
+    tables.dma.error("mesh-too-large", "row_broadcast",
+                     fmt::format("'dma.row_broadcast' names rows, and barriers name columns, in masks of {} bits; the "
+                                 "mesh has {} rows and {} columns",
+                                 bits_of_mask, cores.mesh_rows, cores.mesh_columns));
+  }
   if (cores.count > cores.mesh_rows * cores.mesh_columns) {
     tables.cores.error("too-many-cores", "count",
                        fmt::format("'cores.count' is {}, but the mesh of {} x {} has {}", cores.count, cores.mesh_rows,

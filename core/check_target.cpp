@@ -24,6 +24,16 @@ class TargetCheck {
       add("cores.launch_seconds", fmt::format("a launch takes {} s", target_.cores.launch_seconds),
           "it is in seconds: 20 microseconds are 20e-6");
     }
+    if (target_.cores.barrier_cycles > target_.cores.launch_seconds * target_.clock_hz) {
+      add("cores.barrier_cycles",
+          fmt::format("a barrier takes {} cycles, and to launch a kernel and wait for its end {:.0f}",
+                      target_.cores.barrier_cycles, target_.cores.launch_seconds * target_.clock_hz),
+          "a launch ends with all cores having come, so that a barrier takes less");
+    }
+    if (target_.dma.row_broadcast && target_.cores.mesh_columns == 1) {
+      add("dma.row_broadcast", "a row of the mesh has one core, for which a get of its own is enough",
+          "give the mesh as it is, or false");
+    }
     check_dma();
     if (target_.dma.lines) check_lines(*target_.dma.lines);
     if (!target_.dma.lines) check_curve();

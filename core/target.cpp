@@ -98,12 +98,14 @@ std::vector<TargetValue> target_values(const Target& target) {
   add("scalar_flops_per_cycle", rate_text(target.cores.scalar_flops_per_cycle));
   if (target.cores.pipelines) add("pipelines", pipelines_text(*target.cores.pipelines));
   add("launch_seconds", target.cores.launch_seconds);
+  add("barrier_cycles", target.cores.barrier_cycles);
   table = "dma";
   add("good_block_bytes", target.dma.good_block_bytes);
   add("alignment", target.dma.alignment);
   add("startup_cycles", target.dma.startup_cycles);
   add("issue_cycles", target.dma.issue_cycles);
   add("core_bytes_per_second", target.dma.core_bytes_per_second);
+  add("row_broadcast", target.dma.row_broadcast);
   add(bandwidth_key, target.dma.lines ? line_rates_text(*target.dma.lines)
                                       : fmt::format("[{}]", fmt::join(bandwidth_points(target), ", ")));
   return values;

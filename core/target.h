@@ -75,6 +75,7 @@ struct Cores {
   /// Given, the two rates are what a loop reaches at most, and what it does reach follows from its instructions.
   std::optional<Pipelines> pipelines;
   double launch_seconds = 0;  ///< spawn and join of one kernel
+  double barrier_cycles = 0;  ///< of the cores of a row, or of all, from the last one's coming
 };
 
 /// The space that every core has to itself (local device memory, the scratchpad).
@@ -98,6 +99,7 @@ struct DmaEngine {
   double startup_cycles = 0;              ///< from the call to the reply, of a transfer of next to nothing
   double issue_cycles = 0;                ///< of a core, for one call
   double core_bytes_per_second = 0;       ///< the most that one core's transfers reach; 0: as much as all cores
+  bool row_broadcast = false;             ///< a core's get can fill the LDMs of all cores of its row, or of the mesh
   std::vector<BandwidthPoint> bandwidth;  ///< of all cores, ascending block_bytes; empty where `lines` has them
   std::optional<LineRates> lines;         ///< in place of a curve by block size
 };

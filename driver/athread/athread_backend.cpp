@@ -17,6 +17,7 @@
 #include "driver/json/damage.h"
 #include "driver/json/json.h"
 #include "emitter/athread/emit.h"
+#include "lowering/model/sharing.h"
 #include "lowering/nest/move_tensors.h"
 #include "lowering/program/planners.h"
 
@@ -36,6 +37,8 @@ Json to_json(const Schedule& schedule) {
   if (schedule.order) json["order"] = *schedule.order;
   json["dma"] = schedule.dma;
   json["slots"] = schedule.slots;
+  json["sharing"] = Json::object();
+  for (const auto& [tensor, shared] : schedule.sharing) json["sharing"][tensor] = name_of(shared);
   return json;
 }
 

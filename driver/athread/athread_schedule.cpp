@@ -9,6 +9,7 @@
 
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
+#include "lowering/model/sharing.h"
 
 namespace stowage {
 
@@ -55,6 +56,19 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
   read_names(table, name, "slots", schedule.slots, fixed, [](TomlTable& names, const std::string& key, int& to) {
     return names.read(key, to, {1, max_slots});
   });
+  read_names(
+      table, name, "sharing", schedule.sharing, fixed, [](TomlTable& names, const std::string& key, SharedBy& to) {
+        std::string text;
+        if (!names.read(key, text)) return false;
+        const auto named = sharing_named(text);
+        to = named.value_or(SharedBy::core);
+        if (named) return true;
+        names.error(
+            "wrong-value", key,
+            fmt::format("'{}' is {}, not who loads it together: \"core\", \"row\" or \"mesh\"", key, quoted_toml(text)),
+            suggest_name(text, std::vector<std::string>{"core", "row", "mesh"}));
+        return false;
+      });
   table.finish();
   return schedule;
 }
@@ -109,6 +123,7 @@ void check_names(const Schedule& schedule, const StageList& stages, const NameCh
     if (!loop.empty()) check.expect("dma/" + tensor, "loop", loop, loops);
   }
   for (const auto& [tensor, slots] : schedule.slots) check.expect("slots/" + tensor, "tensor", tensor, tensors);
+  for (const auto& [tensor, shared] : schedule.sharing) check.expect("sharing/" + tensor, "tensor", tensor, tensors);
 }
 
 }  // namespace
@@ -161,6 +176,8 @@ std::string to_toml(const std::string& name, const Schedule& schedule) {
   if (!entries.empty()) line("dma", "{ ", " }");
   for (const auto& [tensor, slots] : schedule.slots) entries.push_back(pair(tensor, std::to_string(slots)));
   if (!entries.empty()) line("slots", "{ ", " }");
+  for (const auto& [tensor, shared] : schedule.sharing) entries.push_back(pair(tensor, quoted_toml(name_of(shared))));
+  if (!entries.empty()) line("sharing", "{ ", " }");
   return text;
 }
 

@@ -7,6 +7,7 @@
 //     order    = ["x", "yo", "ko"]
 //     dma      = { A = "ko", B = "ko", C = "yo" }
 //     slots    = { B = 1 }
+//     sharing  = { A = "mesh" }
 #pragma once
 
 #include <string>

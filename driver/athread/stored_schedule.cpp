@@ -14,6 +14,7 @@
 
 #include "core/text_cursor.h"
 #include "lowering/model/buffer_slots.h"
+#include "lowering/model/sharing.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
 
@@ -50,13 +51,15 @@ class ScheduleCheck {
  private:
   /// A buffer of several slots is loaded once before its loops, and in them at its place.
   [[nodiscard]] Broken transfers() const {
-    std::vector<std::tuple<int, std::string, int>> wanted, found;  // tensor, place, slots
+    std::vector<std::tuple<int, std::string, int, Space>> wanted, found;  // tensor, place, slots, to
     for (const ModelBuffer& buffer : model_.buffers) {
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
       const auto place = schedule_.dma.find(buffer.name);
       const auto slots = schedule_.slots.find(buffer.name);
       if (place == schedule_.dma.end() || slots == schedule_.slots.end()) continue;
-      wanted.emplace_back(buffer.tensor, place->second, slots->second);
+      const auto shared = schedule_.sharing.find(buffer.name);
+      wanted.emplace_back(buffer.tensor, place->second, slots->second,
+                          space_of(shared == schedule_.sharing.end() ? SharedBy::core : shared->second));
     }
     for (std::size_t b = 0; b < nest_.buffers.size(); ++b) {
       const auto moved = transfers_.find(static_cast<int>(b));
@@ -68,7 +71,8 @@ class ScheduleCheck {
       if (moved->second.size() > static_cast<std::size_t>(slots)) {
         return fmt::format("buffer {} is moved by {} statements", nest_.buffers[b].name, moved->second.size());
       }
-      found.emplace_back(nest_.buffers[b].tensor, deepest->empty() ? "" : read_.loop(deepest->back()).name, slots);
+      found.emplace_back(nest_.buffers[b].tensor, deepest->empty() ? "" : read_.loop(deepest->back()).name, slots,
+                         to_.at(static_cast<int>(b)));
     }
     std::sort(wanted.begin(), wanted.end());
     std::sort(found.begin(), found.end());
@@ -97,6 +101,8 @@ class ScheduleCheck {
     for (const StmtPtr& statement : statements) {
       if (const auto* dma = std::get_if<Dma>(&statement->node)) {
         transfers_[dma->buffer].push_back(inside);
+        const auto [to, is_new] = to_.try_emplace(dma->buffer, dma->to);
+        if (to->second != dma->to) return fmt::format("buffer {} is loaded by different teams", buffer_name(*dma));
       }
       std::vector<int> inside_this = inside;
       if (const auto* loop = std::get_if<Loop>(&statement->node)) {
@@ -147,12 +153,17 @@ class ScheduleCheck {
     return fmt::format("its loop {} has {} trips, the schedule {}", name, trips.high, wanted);
   }
 
+  [[nodiscard]] const std::string& buffer_name(const Dma& dma) const {
+    return nest_.buffers[static_cast<std::size_t>(dma.buffer)].name;
+  }
+
   const LoopNest& nest_;
   const GroupModel& model_;
   const Schedule& schedule_;
   const ReadSchedule& read_;
   std::set<int> seen_;
   std::map<int, std::vector<std::vector<int>>> transfers_;  ///< by buffer: of each the loops around, by their places
+  std::map<int, Space> to_;                                 ///< by buffer
 };
 
 }  // namespace
@@ -174,6 +185,12 @@ Schedule schedule_of(const Json& json) {
   for (const auto& [tensor, slots] : json.at("slots").items()) {
     schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, most_slots_read));
   }
+  if (!json.contains("sharing")) return schedule;  // as before cores could load together
+  for (const auto& [tensor, text] : json.at("sharing").items()) {
+    const auto shared = sharing_named(text.get<std::string>());
+    if (!shared) throw std::invalid_argument("sharing: neither core, row nor mesh");
+    schedule.sharing[tensor] = *shared;
+  }
   return schedule;
 }
 
@@ -189,6 +206,14 @@ std::optional<std::string> broken_schedule(const std::string& subject, const Gro
   if (!same_keys(schedule.buffer, complete.buffer)) return "it is not complete";
   if (!same_keys(schedule.dma, complete.dma)) return "dma: the tensors are not those that are transferred";
   if (!same_keys(schedule.slots, complete.slots)) return "slots: the tensors are not those that are transferred";
+  for (const auto& [tensor, shared] : schedule.sharing) {
+    if (!complete.sharing.contains(tensor)) return fmt::format("sharing: there is no input '{}' to load", tensor);
+    const auto found = std::find_if(model.buffers.begin(), model.buffers.end(),
+                                    [&, t = tensor](const ModelBuffer& buffer) { return buffer.name == t; });
+    const auto buffer = static_cast<int>(found - model.buffers.begin());
+    const std::string why = why_not_shared(model, buffer, *schedule.parallel, shared, target);
+    if (!why.empty()) return fmt::format("sharing: {} {}", tensor, why);
+  }
   std::set<std::string> loops;
   for (const std::string& loop : *schedule.order) {
     if (!loops.insert(loop).second) return fmt::format("order: {} is named twice", loop);

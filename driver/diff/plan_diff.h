@@ -38,7 +38,7 @@ struct GroupSide {
 
 /// One setting of a schedule that differs. Texts are as a person reads them; "" where one side has none.
 struct ScheduleChange {
-  enum class What : std::uint8_t { fused_by, split, buffer, order, place, slots } what = What::buffer;
+  enum class What : std::uint8_t { fused_by, split, buffer, order, place, slots, sharing } what = What::buffer;
   std::string subject;  ///< iterator or tensor, "" for split, order and fused_by
   std::string before;
   std::string after;

@@ -58,7 +58,8 @@ bool is_split(const GroupChange& change) { return change.before.size() == 1 && c
 /// What a schedule does otherwise, what says most about why a group is faster or slower first.
 std::string edits_text(const std::vector<ScheduleChange>& changes) {
   using What = ScheduleChange::What;
-  constexpr What ranked[] = {What::split, What::place, What::buffer, What::slots, What::fused_by, What::order};
+  constexpr What ranked[] = {What::split, What::place,    What::buffer, What::sharing,
+                             What::slots, What::fused_by, What::order};
   std::vector<std::string> words;
   for (const What what : ranked) {
     for (const ScheduleChange& change : changes) {
@@ -240,6 +241,7 @@ std::string what_text(const ScheduleChange& change) {
     case What::order: return "loop order";
     case What::place: return "DMA of " + change.subject;
     case What::slots: return "slots of " + change.subject;
+    case What::sharing: return "sharing of " + change.subject;
   }
   return "";
 }

@@ -18,7 +18,8 @@ namespace {
 
 Ink ink_of(CostKind kind) {
   switch (kind) {
-    case CostKind::launch: return Ink::launch;
+    case CostKind::launch:
+    case CostKind::barrier: return Ink::launch;
     case CostKind::get: return Ink::get;
     case CostKind::compute: return Ink::compute;
     case CostKind::fill: return Ink::fill;

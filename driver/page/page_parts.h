@@ -18,12 +18,13 @@ namespace stowage {
 struct TimeShares {
   std::int64_t launch = 0;
   std::int64_t get = 0;
+  std::int64_t barrier = 0;
   std::int64_t compute = 0;
   std::int64_t put = 0;
   std::int64_t fill = 0;
 
   void add(const TimeEstimate& time);
-  [[nodiscard]] std::int64_t sum() const { return launch + get + compute + put + fill; }
+  [[nodiscard]] std::int64_t sum() const { return launch + get + barrier + compute + put + fill; }
 };
 
 /// A bar of the shares; `whole` cycles are its full width.

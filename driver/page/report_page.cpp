@@ -211,6 +211,7 @@ void TimeShares::add(const TimeEstimate& time) {
     switch (kind) {
       case CostKind::launch: launch += cycles; break;
       case CostKind::get: get += cycles; break;
+      case CostKind::barrier: barrier += cycles; break;
       case CostKind::compute: compute += cycles; break;
       case CostKind::fill: fill += cycles; break;
       case CostKind::put: put += cycles; break;
@@ -228,6 +229,7 @@ std::string time_bar(const TimeShares& shares, std::int64_t whole, const std::st
   };
   part("launch", "launch", shares.launch);
   part("get", "DMA get", shares.get);
+  part("launch", "barriers", shares.barrier);
   part("compute", "compute", shares.compute);
   part("put", "DMA put", shares.put);
   part("filling", "fill", shares.fill);

@@ -41,7 +41,7 @@ class RowCollector {
   RowCollector(const Plan& plan, const Target& target)
       : plan_(plan), target_(target), lines_(plan.nest), cycles_(cycles_by_statement(plan, target)) {
     for (const Cost& cost : cost_table(plan.nest, plan.counts, target)) {
-      if (cost.statement) moving_[*cost.statement] = cycles_of(cost.formula);
+      if (cost.statement) moving_.try_emplace(*cost.statement, cycles_of(cost.formula));
     }
   }
 
@@ -135,7 +135,7 @@ std::vector<NestRow> nest_rows(const Plan& plan, const Target& target) { return 
 std::map<int, std::int64_t> cycles_by_statement(const Plan& plan, const Target& target) {
   std::map<int, std::int64_t> cycles;
   for (const Cost& cost : overlapped_costs(plan.nest, plan.counts, target)) {
-    if (cost.statement) cycles[*cost.statement] = cycles_of(cost.formula);
+    if (cost.statement) cycles[*cost.statement] += cycles_of(cost.formula);
   }
   return cycles;
 }

@@ -95,6 +95,10 @@ class Reasons {
     } else if (!loops.empty()) {
       sentences.emplace_back("Its part is the same in every iteration.");
     }
+    if (dma.to != Space::ldm) {
+      sentences.push_back(dma.to == Space::row ? "One core of each row loads it for all of the row."
+                                               : "One core loads it for all of them.");
+    }
     const int slots = nest_.buffers[static_cast<std::size_t>(dma.buffer)].slots;
     const bool first_trip = reason.get && slots > 1 && !dma.buffer.origin.empty() && dma.buffer.slot == IndexExpr(0);
     for (const Loop* loop : loops) again(reason.tensor, dma, *loop, last, reason.get, sentences);

@@ -50,10 +50,15 @@ class DmaWriter {
   void write() {
     k_.comment(fmt::format("{} {}{}{}", dma_.direction == DmaDirection::get ? "get" : "put", region_text(k_, dma_),
                            stmt_.note.empty() ? "" : ": ", stmt_.note));
+    const bool of_team = dma_.to != Space::ldm;
+    if (const auto barrier = k_.barriers.before.find(stmt_.id); barrier != k_.barriers.before.end())
+      emit_barrier(k_, barrier->second, stmt_.id);
+    if (of_team) open_for_team(k_, dma_.to);
     k_.out.line(fmt::format("ldm->{} = 0;", reply_));
     name_extents();
     write_calls_unless_empty();
     if (scoped_) k_.out.close();
+    if (of_team) k_.out.close();
   }
 
  private:
@@ -219,14 +224,22 @@ class DmaWriter {
     }
     const std::string gap = is_strided ? fmt::format("{}, {}", shape_.gap * size, block_bytes.text()) : "0, 0";
     if (dma_.direction == DmaDirection::get) {
-      k_.out.line(
-          fmt::format("athread_get(PE_MODE, {}, {}, {}, (void *)&ldm->{}, 0, {});", memory, ldm, length, reply_, gap),
-          stmt_.id);
+      k_.out.line(fmt::format("athread_get({}, {}, {}, {}, (void *)&ldm->{}, {}, {});",
+                              dma_.to == Space::ldm ? "PE_MODE" : "BCAST_MODE", memory, ldm, length, reply_,
+                              mask_of_rows(), gap),
+                  stmt_.id);
     } else {
       k_.out.line(
           fmt::format("athread_put(PE_MODE, {}, {}, {}, (void *)&ldm->{}, {});", ldm, memory, length, reply_, gap),
           stmt_.id);
     }
+  }
+
+  /// Rows of the mesh whose cores a get fills the LDMs of; none: its own.
+  [[nodiscard]] std::string mask_of_rows() const {
+    if (dma_.to == Space::ldm) return "0";
+    if (dma_.to == Space::row) return fmt::format("1 << core / {}", k_.nest.mesh->columns);
+    return fmt::format("{:#x}", (1 << k_.nest.mesh->rows) - 1);
   }
 
   KernelContext& k_;
@@ -337,7 +350,22 @@ std::string region_text(KernelContext& k, const Dma& dma) {
   return text;
 }
 
+void emit_barrier(KernelContext& k, Space team, int statement) {
+  if (team == Space::row) {
+    k.out.line(fmt::format("athread_syn(ROW_SCOPE, {:#x});", (1 << k.nest.mesh->columns) - 1), statement);
+  } else {
+    k.out.line("athread_syn(ARRAY_SCOPE, 0xffff);", statement);
+  }
+}
+
+void open_for_team(KernelContext& k, Space team) {
+  k.out.open(team == Space::row ? fmt::format("if (core % {} == 0) {{", k.nest.mesh->columns)
+                                : std::string("if (core == 0) {"));
+}
+
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma) { DmaWriter(k, stmt, dma).write(); }
+
+namespace {
 
 /// What was issued is awaited once: a wait in a later trip counts anew.
 void emit_slot_wait(KernelContext& k, const Stmt& stmt, const BufferUse& slot) {
@@ -349,7 +377,7 @@ void emit_slot_wait(KernelContext& k, const Stmt& stmt, const BufferUse& slot) {
   k.out.line(fmt::format("dma_wait(&ldm->{}{}, {});", names.reply, which, count), stmt.id);
 }
 
-void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
+void emit_own_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
   if (wait.slot) return emit_slot_wait(k, stmt, *wait.slot);
   const auto found = k.dma.find(wait.dma);
   check(found != k.dma.end(), "a wait for a transfer that the nest does not have");
@@ -357,6 +385,18 @@ void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
   const std::string count = names.counter.empty() ? std::to_string(names.constant_operations) : names.counter;
   k.out.line(fmt::format("dma_wait(&ldm->{}, {});", names.reply, count), stmt.id);
   if (names.wait_elsewhere) k.out.line(fmt::format("{} = 0;", names.counter));
+}
+
+}  // namespace
+
+/// For a team waits the core that has started the transfer, and the others for that core.
+void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait) {
+  const auto team = k.barriers.waits_of.find(stmt.id);
+  if (team == k.barriers.waits_of.end()) return emit_own_wait(k, stmt, wait);
+  open_for_team(k, team->second);
+  emit_own_wait(k, stmt, wait);
+  k.out.close();
+  if (k.barriers.after.contains(stmt.id)) emit_barrier(k, team->second, stmt.id);
 }
 
 }  // namespace stowage

@@ -327,7 +327,6 @@ void emit_function(KernelContext& k, const std::string& name) {
 }
 
 KernelText emit(KernelContext& k, const std::string& name, const std::vector<KernelUser>& users) {
-  check(first_of_team(k.nest) == nullptr, "transfers of teams of cores are not emitted yet");
   KernelText text;
   emit_function(k, name);
   CWriter file;

@@ -11,6 +11,7 @@
 #include "emitter/athread/c_expr.h"
 #include "emitter/athread/c_writer.h"
 #include "lowering/ir/loop_nest.h"
+#include "lowering/ir/team_barriers.h"
 
 namespace stowage {
 
@@ -37,6 +38,7 @@ struct KernelContext {
   std::vector<std::string> buffers;    ///< by index into LoopNest::buffers: members of the LDM struct
   std::string para;                    ///< member of the LDM struct: the parameters
   std::string para_reply;
+  TeamBarriers barriers;
   std::map<int, DmaNames> dma;       ///< by Stmt::id, of transfers that are awaited by their statement
   std::map<int, DmaNames> by_slots;  ///< by buffer, of those whose transfers are awaited by slot
   std::vector<std::shared_ptr<const IndexTable>> tables;
@@ -68,6 +70,10 @@ void name_dma(KernelContext& k);
 const DmaNames& names_of(const KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_dma(KernelContext& k, const Stmt& stmt, const Dma& dma);
 void emit_wait(KernelContext& k, const Stmt& stmt, const Wait& wait);
+/// All cores of a team wait for each other.
+void emit_barrier(KernelContext& k, Space team, int statement);
+/// Begins what one core of a team does for all of it.
+void open_for_team(KernelContext& k, Space team);
 /// "A[x .. +1][64*ko .. +64]"
 std::string region_text(KernelContext& k, const Dma& dma);
 

@@ -117,6 +117,7 @@ EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const
       job.dumps.push_back(dump_of(program, tensor, launches.last_before[s]));
   }
   job.cores = threads_of_launch(program.target);
+  job.columns = program.target.cores.mesh_columns;
   job.ldm_bytes = program.target.ldm.bytes;
   job.line_bytes = program.target.main_memory.line_bytes;
   job.dma_alignment = program.target.dma.alignment;

@@ -64,7 +64,8 @@ struct EmulationJob {
   std::vector<std::string> results;  ///< files that the program leaves there
   std::vector<EmulatedLaunch> launches;
   std::vector<EmulatedDump> dumps;
-  int cores = 64;  ///< of the machine; a launch runs on as many as athread_set_num_threads said, else on 64 at most
+  int cores = 64;   ///< of the machine; a launch runs on as many as athread_set_num_threads said, else on 64 at most
+  int columns = 8;  ///< of the mesh
   std::int64_t ldm_bytes = 59392;
   int dma_alignment = 4;
   int line_bytes = 128;                 ///< of main memory

@@ -42,10 +42,10 @@ std::optional<EmulationProblem> parse_problem(bool error, const std::string& res
 }  // namespace
 
 std::string configuration_text(const EmulationJob& job, const std::string& report_path, const std::string& dump_path) {
-  std::string text =
-      fmt::format("level {}\nworkers {}\ncores {}\nldm {}\nalignment {}\nline {}\nseed {}\nresult {}\ndumps {}\n",
-                  name_of(job.options.level), job.options.workers, job.cores, job.ldm_bytes, job.dma_alignment,
-                  job.line_bytes, job.options.seed, report_path, dump_path);
+  std::string text = fmt::format(
+      "level {}\nworkers {}\ncores {}\ncolumns {}\nldm {}\nalignment {}\nline {}\nseed {}\nresult {}\ndumps {}\n",
+      name_of(job.options.level), job.options.workers, job.cores, job.columns, job.ldm_bytes, job.dma_alignment,
+      job.line_bytes, job.options.seed, report_path, dump_path);
   for (const EmulatedLine& line : job.unaligned) text += fmt::format("unaligned {} {}\n", line.line, line.file);
   for (const EmulatedLaunch& launch : job.launches) {
     text += fmt::format("launch {}\n", one_line(launch.name));

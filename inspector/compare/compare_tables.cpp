@@ -20,6 +20,7 @@ const char* what_text(ScheduleChange::What what) {
     case ScheduleChange::What::order: return "order of the loops";
     case ScheduleChange::What::place: return "transfer of";
     case ScheduleChange::What::slots: return "slots of";
+    case ScheduleChange::What::sharing: return "sharing of";
   }
   return "";
 }

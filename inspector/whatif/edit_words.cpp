@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "inspector/whatif/regroup.h"
+#include "lowering/model/sharing.h"
 
 namespace stowage::inspector {
 
@@ -31,6 +32,9 @@ std::string schedule_text(const Schedule& schedule) {
     words.push_back(fmt::format("{} {}", tensor, loop.empty() ? "outside of the loops" : "inside " + loop));
   }
   for (const auto& [tensor, slots] : schedule.slots) words.push_back(fmt::format("slots {} {}", tensor, slots));
+  for (const auto& [tensor, shared] : schedule.sharing) {
+    words.push_back(fmt::format("{} loaded by the {}", tensor, name_of(shared)));
+  }
   return words.empty() ? "nothing fixed" : fmt::format("{}", fmt::join(words, "; "));
 }
 

@@ -19,6 +19,9 @@ struct ParallelSplit {
   friend bool operator==(const ParallelSplit&, const ParallelSplit&) = default;
 };
 
+/// Who loads an input together with one transfer: each core for itself, the cores of a row of the mesh, all cores.
+enum class SharedBy : std::uint8_t { core, row, mesh };
+
 struct Schedule {
   /// The grid of cores; an empty list is one core.
   std::optional<std::vector<ParallelSplit>> parallel;
@@ -30,6 +33,8 @@ struct Schedule {
   std::map<std::string, std::string> dma;
   /// Buffer slots of a tensor (1: get, compute, put in turn).
   std::map<std::string, int> slots;
+  /// Input tensor → who loads it together.
+  std::map<std::string, SharedBy> sharing;
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

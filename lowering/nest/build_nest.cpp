@@ -17,6 +17,7 @@
 #include "lowering/ir/rewrite.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/model/sharing.h"
 #include "lowering/model/tile_boxes.h"
 #include "lowering/nest/padding.h"
 #include "lowering/nest/passes.h"
@@ -39,6 +40,7 @@ class NestBuilder {
     if (auto* refused = std::get_if<Decision>(&read)) return std::move(*refused);
     read_ = std::get<ReadSchedule>(std::move(read));
     add_core_grid();
+    share_loads();
     add_tensors();
     add_buffers();
     const std::int64_t room = ldm_for_buffers(model_, target_, slots_by_buffer(model_, schedule_.slots));
@@ -106,6 +108,14 @@ class NestBuilder {
       tile.extent = tile.core_extent =
           range * split.parts == extent ? IndexExpr(range) : minimum(range, IndexExpr(extent) - tile.core_start);
     }
+  }
+
+  /// Cores that load together run in step, so none of them may make fewer trips.
+  void share_loads() {
+    sharing_ = sharing_by_buffer(model_, schedule_.sharing);
+    in_step_ = std::any_of(sharing_.begin(), sharing_.end(), [](SharedBy shared) { return shared != SharedBy::core; });
+    const int columns = target_.cores.mesh_columns;
+    if (in_step_) nest_.mesh = Mesh{nest_.cores_used() / columns, columns};
   }
 
   // --- tensors and buffers -------------------------------------------------------------------------------------------
@@ -200,22 +210,24 @@ class NestBuilder {
       return;
     }
     tile.start = bind(block, name + "_at", tile.core_start + loop_variable * size);
-    if (size == 1) {  // the loop's trips end with the core's range
+    const bool cores_align = tile.core_extent.is_constant();
+    if (size == 1 && (cores_align || !in_step_)) {  // the loop's trips end with the core's range
       tile.extent = 1;
       return;
     }
     const bool tiles_align = read_.ranges[i] % size == 0;
-    const bool cores_align = tile.core_extent.is_constant();
     IndexExpr elements = size;
     if (!tiles_align) elements = minimum(elements, IndexExpr(read_.ranges[i]) - loop_variable * size);
-    // The loop's trips end with the core's range, so a last short tile has at least one element.
     if (!cores_align) elements = minimum(elements, IndexExpr(model_.iterators[i].extent) - tile.start);
-    tile.extent = bind(block, name + "_n", elements, Interval{1, size});
+    // Where the loop's trips end with the core's range, a last short tile has at least one element.
+    const bool may_be_empty = in_step_ && !cores_align;
+    tile.extent = bind(block, name + "_n", elements, may_be_empty ? std::nullopt : std::optional(Interval{1, size}));
   }
 
   [[nodiscard]] IndexExpr trips_of(const OuterLoop& loop) const {
     const auto i = static_cast<std::size_t>(loop.iterator);
     const IndexExpr& range = tiles_[i].core_extent;
+    if (in_step_) return ceil_div(read_.ranges[i], read_.sizes[i]);
     if (range.is_constant()) return ceil_div(range.constant(), read_.sizes[i]);
     return floor_div(range + (read_.sizes[i] - 1), read_.sizes[i]);
   }
@@ -326,6 +338,7 @@ class NestBuilder {
     dma.direction = DmaDirection::get;
     dma.nest_tensor = nest_tensor_.at(buffer.tensor);
     dma.buffer = number;
+    dma.to = space_of(sharing_[static_cast<std::size_t>(number)]);
     for (std::size_t d = 0; d < buffer.index.size(); ++d) {
       const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
         return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
@@ -510,6 +523,8 @@ class NestBuilder {
   int next_id_ = 0;
 
   ReadSchedule read_;
+  std::vector<SharedBy> sharing_;    ///< by buffer
+  bool in_step_ = false;             ///< all cores make the same trips
   std::vector<IteratorTile> tiles_;  ///< by iterator
   TileBoxes boxes_{model_, tiles_};
   std::map<int, int> nest_tensor_;

@@ -26,6 +26,8 @@ PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& 
   for (const auto& [tensor, loop] : choice.schedule.dma) named.schedule.dma[original(tensor)] = original(loop);
   named.schedule.slots.clear();
   for (const auto& [tensor, slots] : choice.schedule.slots) named.schedule.slots[original(tensor)] = slots;
+  named.schedule.sharing.clear();
+  for (const auto& [tensor, shared] : choice.schedule.sharing) named.schedule.sharing[original(tensor)] = shared;
   if (named.records.empty()) return named;
   GroupNames names = *named.records.front().names;  // one for all
   for (std::string& iterator : names.iterators) iterator = original(iterator);

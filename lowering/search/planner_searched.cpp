@@ -260,7 +260,8 @@ class PlanSearch {
     std::int64_t launch = 0, moved = 0, computed = 0;
     for (const auto& [kind, cycles] : cycles_by_kind(tried.time)) {
       const bool moves = kind == CostKind::get || kind == CostKind::put;
-      (kind == CostKind::launch ? launch : moves ? moved : computed) += cycles;
+      const bool stands = kind == CostKind::launch || kind == CostKind::barrier;
+      (stands ? launch : moves ? moved : computed) += cycles;
     }
     return launch + std::max(moved, computed);
   }

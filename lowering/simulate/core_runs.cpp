@@ -12,14 +12,16 @@ namespace stowage {
 CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool together, DmaOrder order, Timeline* timeline)
     : all_(&all), engine_(order), timeline_(timeline) {
   const Computations computations = timeline == nullptr ? Computations::together : Computations::each;
-  std::map<int, std::size_t> run_of;
+  const std::vector<int> rows = rows_of_cores(together);
+  std::map<std::pair<int, int>, std::size_t> run_of;
   for (std::size_t core = 0; core < all.of_core.size(); ++core) {
     const int sequence = all.of_core[core];
-    const auto [found, is_new] = run_of.try_emplace(sequence, runs_.size());
+    const auto [found, is_new] = run_of.try_emplace({sequence, rows[core]}, runs_.size());
     if (is_new || !together) {
       found->second = runs_.size();
       runs_.emplace_back(all, sequence, computations);
       runs_.back().now = start;
+      runs_.back().rows = rows[core];
     }
     runs_[found->second].cores.push_back(static_cast<int>(core));
   }
@@ -27,6 +29,20 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
   totals_.under_way.resize(all.statements.size(), 0);
   if (timeline != nullptr) awaited_.resize(runs_.size());
   engine_.advance(start);
+}
+
+std::vector<int> CoreRuns::rows_of_cores(bool together) const {
+  std::vector<int> rows(all_->of_core.size(), 0);
+  if (all_->columns == 0) return rows;
+  const auto columns = static_cast<std::size_t>(all_->columns);
+  std::map<std::vector<int>, int> known;
+  for (std::size_t first = 0; first < rows.size(); first += columns) {
+    const auto begin = all_->of_core.begin() + static_cast<std::ptrdiff_t>(first);
+    const int alike = known.try_emplace({begin, begin + all_->columns}, static_cast<int>(known.size())).first->second;
+    const int number = together ? alike : static_cast<int>(first / columns);
+    std::fill_n(rows.begin() + static_cast<std::ptrdiff_t>(first), columns, number);
+  }
+  return rows;
 }
 
 void CoreRuns::go_on(std::size_t index) {
@@ -111,18 +127,37 @@ bool CoreRuns::end_transfer(int number) {
   return true;
 }
 
-bool CoreRuns::open_barrier() {
-  std::int64_t last = 0;
-  for (const CoreRun& run : runs_) {
-    if (run.state != RunState::at_barrier) return false;
-    last = std::max(last, run.now);
+std::vector<std::size_t> CoreRuns::open_barriers() {
+  std::map<int, std::vector<std::size_t>> at_row;  // by rows
+  std::map<int, std::size_t> runs_of_rows;
+  std::vector<std::size_t> at_mesh;
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    ++runs_of_rows[runs_[r].rows];
+    if (runs_[r].state != RunState::at_barrier) continue;
+    (runs_[r].last->team == Space::row ? at_row[runs_[r].rows] : at_mesh).push_back(r);
   }
-  for (CoreRun& run : runs_) {
-    run.waiting_at_barriers += last - run.now;
-    const std::int64_t from = std::exchange(run.now, last);
+  std::vector<std::size_t> opened;
+  for (const auto& [rows, team] : at_row) {
+    if (team.size() < runs_of_rows[rows]) continue;
+    open_barrier(team);
+    opened.insert(opened.end(), team.begin(), team.end());
+  }
+  if (at_mesh.size() == runs_.size()) {
+    open_barrier(at_mesh);
+    opened = std::move(at_mesh);
+  }
+  return opened;
+}
+
+void CoreRuns::open_barrier(const std::vector<std::size_t>& team) {
+  std::int64_t open = 0;
+  for (const std::size_t r : team) open = std::max(open, runs_[r].now + all_->barrier_cycles);
+  for (const std::size_t r : team) {
+    CoreRun& run = runs_[r];
+    run.waiting_at_barriers += open - run.now;
+    const std::int64_t from = std::exchange(run.now, open);
     record(run, Timeline::Slice::Kind::wait_at_barrier, *run.last, from);
   }
-  return !runs_.empty();
 }
 
 void CoreRuns::record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from) {

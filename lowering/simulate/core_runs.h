@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores on their way through their sequences of requests. Cores with the same sequence stay in step, as they start
-// together and share the engine equally; they are one run.
+// together and share the engine equally; they are one run. Where the cores of a row wait for each other, only those
+// whose rows have the same sequences are.
 //
 // A core depends on others only where it waits: it goes on by itself, ahead of the engine, up to its next wait for a
 // transfer that has not ended.
@@ -37,6 +38,7 @@ struct CoreRun {
   CoreRun(const RequestSequences& all, int sequence, Computations computations) : cursor(all, sequence, computations) {}
 
   std::vector<int> cores;  ///< numbers
+  int rows = 0;            ///< rows of the mesh with the same sequences, which they are of; rows alike have one number
   SequenceCursor cursor;
   RunState state = RunState::runs;
   std::int64_t now = 0;                  ///< cycle that it has come to
@@ -62,8 +64,8 @@ class CoreRuns {
   /// Tells a run that one of its transfers has ended now; true if it can go on.
   bool end_transfer(int number);
   [[nodiscard]] std::size_t owner_of(int number) const { return owner_[static_cast<std::size_t>(number)]; }
-  /// True, and all runs go on from where the last one came, if every one stands at a barrier.
-  bool open_barrier();
+  /// The runs that can go on from where the last one came: those of a team all of which stand at a barrier of it.
+  std::vector<std::size_t> open_barriers();
 
   [[nodiscard]] const std::vector<CoreRun>& runs() const { return runs_; }
   [[nodiscard]] SharedDma& engine() { return engine_; }
@@ -75,6 +77,9 @@ class CoreRuns {
 
  private:
   void start(CoreRun& run, std::size_t index, const Request& request);
+  void open_barrier(const std::vector<std::size_t>& team);
+  /// By core: the number of its row among those with different sequences; without barriers of rows 0.
+  [[nodiscard]] std::vector<int> rows_of_cores(bool together) const;
   void record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from);
   /// A transfer that has ended.
   void record(const CoreRun& run, const PendingTransfer& ended);

@@ -11,6 +11,8 @@
 #include "core/check.h"
 #include "core/overloaded.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/mesh.h"
+#include "lowering/ir/team_barriers.h"
 #include "lowering/time/cycle_limit.h"
 
 namespace stowage {
@@ -108,7 +110,15 @@ struct WalkedStatement {
 class SequenceWriter {
  public:
   SequenceWriter(const LoopNest& nest, const ExecutionCosts& costs, Sharing sharing)
-      : nest_(nest), costs_(costs), sharing_(sharing), deciding_(deciding_variables(nest)) {
+      : nest_(nest),
+        costs_(costs),
+        sharing_(sharing),
+        barriers_(team_barriers(nest)),
+        deciding_(deciding_variables(nest)) {
+    all_.barrier_cycles = costs.barrier_cycles();
+    for (const auto& [wait, team] : barriers_.waits_of) {
+      if (team == Space::row) all_.columns = nest.mesh->columns;
+    }
     for (const Buffer& buffer : nest.buffers) {
       first_place_.push_back(places_);
       places_ += buffer.slots;
@@ -121,6 +131,8 @@ class SequenceWriter {
     std::unordered_map<Values, int, HashOfNumbers> known;  // by what decides of a core's coordinates
     for (int core = 0; core < nest_.cores_used(); ++core) {
       values_ = values_of_core(nest_, core);
+      first_of_row_ = barriers_.any() && core % nest_.mesh->columns == 0;
+      first_of_mesh_ = core == 0;
       const Values key = values_at(cores_deciding_);
       const auto found = known.find(key);
       if (sharing_ == Sharing::equal && found != known.end()) {
@@ -186,7 +198,31 @@ class SequenceWriter {
     Values values;
     values.reserve(variables.size());
     for (const std::size_t variable : variables) values.push_back(values_[variable]);
+    if (barriers_.any()) values.push_back((first_of_row_ ? 1 : 0) + (first_of_mesh_ ? 2 : 0));
     return values;
+  }
+
+  /// One core of a team moves and waits for all of them.
+  [[nodiscard]] bool is_for_this_core(const Stmt& statement) const {
+    std::optional<Space> team = team_of(statement);
+    if (const auto wait = barriers_.waits_of.find(statement.id); wait != barriers_.waits_of.end()) team = wait->second;
+    return !team || (*team == Space::row ? first_of_row_ : first_of_mesh_);
+  }
+
+  void write_barrier(const WalkedStatement& walked, const std::map<int, Space>& barriers, Parts& parts) {
+    const auto found = barriers.find(walked.statement->id);
+    if (found == barriers.end()) return;
+    Request request;
+    request.kind = Request::Kind::barrier;
+    request.statement = walked.number;
+    request.team = found->second;
+    constexpr std::int64_t none = -1;  // no statement's slot or extent: the key is its own
+    const auto [at, is_new] = requests_.try_emplace({walked.number, none, &barriers == &barriers_.before ? 0 : 1}, -1);
+    if (is_new) {
+      all_.requests.push_back(request);
+      at->second = static_cast<int>(all_.requests.size()) - 1;
+    }
+    parts.push_back({at->second, -1, 1});
   }
 
   void write(const std::vector<WalkedStatement>& block, Parts& parts) {
@@ -200,8 +236,11 @@ class SequenceWriter {
         const bool passes = std::any_of(walked.numbers.begin(), walked.numbers.end(),
                                         [&](const CompiledIndex& e) { return e(values_) > 0; });
         if (passes) write(walked.body, parts);
-      } else if (const int request = request_of(walked); request >= 0) {
-        parts.push_back({request, -1, 1});
+      } else {
+        write_barrier(walked, barriers_.before, parts);
+        const int request = is_for_this_core(*walked.statement) ? request_of(walked) : -1;
+        if (request >= 0) parts.push_back({request, -1, 1});
+        write_barrier(walked, barriers_.after, parts);
       }
     }
   }
@@ -347,6 +386,9 @@ class SequenceWriter {
   const LoopNest& nest_;
   const ExecutionCosts& costs_;
   Sharing sharing_;
+  TeamBarriers barriers_;
+  bool first_of_row_ = false;  ///< the core that is walked
+  bool first_of_mesh_ = false;
   std::map<std::size_t, Deciding> deciding_;
   std::vector<int> first_place_;  ///< by buffer
   int places_ = 0;

@@ -20,7 +20,7 @@ struct Request {
     transfer,         ///< starts one
     await_statement,  ///< waits for what a statement started
     await_slot,       ///< waits for all that is under way in a slot
-    barrier
+    barrier           ///< of the cores of a row, or of all
   };
   Kind kind = Kind::compute;
   int statement = 0;                           ///< index into RequestSequences::statements
@@ -29,6 +29,7 @@ struct Request {
   DmaDirection direction = DmaDirection::get;  ///< transfer
   std::int64_t cycles = 0;                     ///< compute: of the core
   TransferExecution execution;                 ///< transfer
+  Space team = Space::mesh;                    ///< barrier: row or mesh
 };
 
 /// So many times a request, or a sequence, one behind another.
@@ -50,6 +51,8 @@ struct RequestSequences {
   std::vector<Request> requests;           ///< that differ
   std::vector<RequestSequence> sequences;  ///< each behind those that it is made of
   std::vector<int> of_core;                ///< index into sequences
+  int columns = 0;                         ///< of the mesh, if there are barriers of rows
+  std::int64_t barrier_cycles = 0;         ///< from the last core's coming
 };
 
 enum class Sharing : std::uint8_t {

@@ -43,9 +43,12 @@ std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options
   for (std::size_t run = 0; run < ready.size(); ++run) ready[run] = run;
   for (std::int64_t events = 0;; ++events) {
     order.arrange(ready);
-    for (const std::size_t run : ready) runs.go_on(run);
+    while (!ready.empty()) {
+      for (const std::size_t run : ready) runs.go_on(run);
+      ready = runs.open_barriers();
+      order.arrange(ready);
+    }
     if (extrapolates(options)) steady.look(runs);
-    ready.clear();
     const std::int64_t next = runs.engine().next_event();
     if (next != SharedDma::never) {
       std::vector<int> ended = runs.engine().advance(next);
@@ -53,9 +56,6 @@ std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options
       for (const int transfer : ended) {
         if (runs.end_transfer(transfer)) ready.push_back(runs.owner_of(transfer));
       }
-    } else if (runs.open_barrier()) {
-      ready.resize(runs.runs().size());
-      for (std::size_t run = 0; run < ready.size(); ++run) ready[run] = run;
     } else {
       break;
     }

@@ -8,6 +8,7 @@
 #include "core/number_text.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
+#include "lowering/model/sharing.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
 #include "lowering/swtvm/swtvm.h"
@@ -175,6 +176,24 @@ std::optional<Decision> check_slots(const GroupModel& model, const std::map<std:
   return std::nullopt;
 }
 
+/// What a person or a search wants of sharing, on the grid that there is.
+std::optional<Decision> check_sharing(const GroupModel& model, const std::map<std::string, SharedBy>& sharing,
+                                      const std::vector<ParallelSplit>& parallel, const Target& target) {
+  for (const auto& [tensor, wanted] : sharing) {
+    const auto found = std::find_if(model.buffers.begin(), model.buffers.end(), [&, t = tensor](const ModelBuffer& b) {
+      return b.name == t && b.kind == ModelBuffer::Kind::input;
+    });
+    if (found == model.buffers.end()) return refuse(fmt::format("sharing: there is no input '{}' to load", tensor));
+    const auto buffer = static_cast<int>(found - model.buffers.begin());
+    const std::string why = why_not_shared(model, buffer, parallel, wanted, target);
+    if (why.empty()) continue;
+    return refuse(fmt::format("sharing: {} cannot be loaded by {} together, as it {}; at most by the {}", tensor,
+                              wanted == SharedBy::mesh ? "all cores" : "the cores of a row", why,
+                              name_of(widest_sharing(model, buffer, parallel, target))));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
@@ -247,6 +266,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   std::vector<std::int64_t> fixed_sizes(model.iterators.size(), 0);
   if (auto refused = check_buffers(model, fixed.buffer, ranges, fixed_sizes)) return *refused;
   if (auto refused = check_slots(model, fixed.slots)) return *refused;
+  if (auto refused = check_sharing(model, fixed.sharing, *schedule.parallel, target)) return *refused;
   const std::vector<int> slots = slots_by_buffer(model, fixed.slots);
   const auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace, slots);
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
@@ -265,6 +285,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   schedule.order.emplace();
   for (const OuterLoop& loop : order) schedule.order->push_back(loop.name);
 
+  const std::vector<SharedBy> sharing = sharing_by_buffer(model, fixed.sharing);
   std::vector<int> depth = insert_dma(model, order, trace);
   if (auto refused = fix_places(model, order, fixed.dma, depth)) return *refused;
   for (std::size_t b = 0; b < model.buffers.size(); ++b) {
@@ -274,6 +295,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
     schedule.dma[buffer.name] =
         depth[b] == 0 ? "" : order[static_cast<std::size_t>(path[static_cast<std::size_t>(depth[b] - 1)])].name;
     schedule.slots[buffer.name] = slots[b];
+    if (buffer.kind == ModelBuffer::Kind::input) schedule.sharing[buffer.name] = sharing[b];
   }
   return schedule;
 }

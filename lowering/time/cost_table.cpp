@@ -104,7 +104,11 @@ ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const Com
 }  // namespace
 
 std::optional<std::string> without_rate(const LoopNest& nest) {
-  const Stmt* const first = first_of_team(nest);
+  const Stmt* first = nullptr;
+  visit_statements(nest.body, [&](const Stmt& s) {
+    const bool priced = !std::holds_alternative<Broadcast>(s.node) && team_of(s) != Space::column;
+    if (first == nullptr && !priced) first = &s;
+  });
   if (first == nullptr) return std::nullopt;
   const Route route = *route_of(*first);
   return fmt::format("no-rate: statement {}: no target says how fast transfers from {} to a {} are", first->id,
@@ -123,6 +127,8 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
     }
   };
   transfers(DmaDirection::get);
+  for (const auto& [id, times] : counts.barriers)
+    table.push_back({id, BarrierCost{times, target.cores.barrier_cycles}});
   for (const auto& [id, totals] : counts.compute) {
     const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
     table.push_back({id, compute_cost(nest, compute, totals, target)});
@@ -137,7 +143,8 @@ CostKind kind_of(const CostFormula& formula) {
       Overloaded{
           [](const LaunchCost&) { return CostKind::launch; },
           [](const TransferCost& cost) { return cost.direction == DmaDirection::get ? CostKind::get : CostKind::put; },
-          [](const ComputeCost&) { return CostKind::compute; }, [](const FillCost&) { return CostKind::fill; }},
+          [](const BarrierCost&) { return CostKind::barrier; }, [](const ComputeCost&) { return CostKind::compute; },
+          [](const FillCost&) { return CostKind::fill; }},
       formula);
 }
 
@@ -147,6 +154,9 @@ std::int64_t cycles_of(const CostFormula& formula) {
                                  const std::int64_t all = whole_cycles(moving_seconds(cost) * cost.clock_hz) +
                                                           whole_cycles(std::round(own_cycles(cost)));
                                  return std::max<std::int64_t>(0, all - cost.hidden_cycles);
+                               },
+                               [](const BarrierCost& cost) {
+                                 return whole_cycles(static_cast<double>(cost.barriers_of_busiest) * cost.cycles);
                                },
                                [](const ComputeCost& cost) {
                                  return whole_cycles(static_cast<double>(cost.points_of_busiest) *
@@ -168,6 +178,7 @@ std::string_view name_of(CostKind kind) {
   switch (kind) {
     case CostKind::launch: return "launch";
     case CostKind::get: return "dma get";
+    case CostKind::barrier: return "barrier";
     case CostKind::compute: return "compute";
     case CostKind::fill: return "fill";
     case CostKind::put: return "dma put";
@@ -199,6 +210,9 @@ std::string formula_text(const CostFormula& formula) {
             if (cost.hidden_cycles > 0) text += fmt::format(" - {} cycles beside computation", cost.hidden_cycles);
             return text;
           },
+          [](const BarrierCost& cost) {
+            return fmt::format("{} barriers of the busiest core * {} cycles", cost.barriers_of_busiest, cost.cycles);
+          },
           [](const ComputeCost& cost) {
             const bool strided = cost.form != ComputeForm::scalar && !cost.vectors;
             const std::string reached =
@@ -224,6 +238,7 @@ std::string source_of(const CostFormula& formula) {
                                                     cost.issue_cycles > 0 ? ", dma.issue_cycles" : "",
                                                     cost.one_core_seconds > 0 ? ", dma.core_bytes_per_second" : "");
                                },
+                               [](const BarrierCost&) -> std::string { return "target: cores.barrier_cycles"; },
                                [](const ComputeCost& cost) -> std::string {
                                  if (cost.peak > 0) return "target: cores.pipelines, instructions of the emitted loop";
                                  return cost.vectors ? "target: cores.vector_flops_per_cycle"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every statement of a nest costs, as numbers with their formula: a row for the launch, one for every transfer,
-// computation and fill. Nothing is said here about what overlaps; that is for evaluators of the table, which say how
-// much of a transfer is hidden (lowering/time/overlap.h) and add up what is left (lowering/time/time_model.h).
+// computation and fill, and for the barriers at a transfer of several cores or a wait for one. Nothing is said here
+// about what overlaps; that is for evaluators of the table, which say how much of a transfer is hidden
+// (lowering/time/overlap.h) and add up what is left (lowering/time/time_model.h).
 //
 // A transfer's cost is that of all cores, which share the bandwidth; what a core does by itself counts on the core that
 // does most of it.
@@ -20,7 +21,7 @@
 
 namespace stowage {
 
-enum class CostKind : std::uint8_t { launch, get, compute, fill, put };
+enum class CostKind : std::uint8_t { launch, get, barrier, compute, fill, put };
 
 /// Spawn and join of all cores.
 struct LaunchCost {
@@ -50,6 +51,12 @@ struct TransferCost {
   std::int64_t hidden_cycles = 0;  ///< of these, that pass while something is computed
 };
 
+/// Cores that load together wait for each other.
+struct BarrierCost {
+  std::int64_t barriers_of_busiest = 0;
+  double cycles = 0;  ///< of each, when the last core has come
+};
+
 /// The operations of the core that has most points, at the rate of the emitted inner loop.
 struct ComputeCost {
   std::string stage;
@@ -69,25 +76,25 @@ struct FillCost {
   std::int64_t elements_of_busiest = 0;
 };
 
-using CostFormula = std::variant<LaunchCost, TransferCost, ComputeCost, FillCost>;
+using CostFormula = std::variant<LaunchCost, TransferCost, BarrierCost, ComputeCost, FillCost>;
 
 struct Cost {
   std::optional<int> statement;  ///< Stmt::id; none for the launch
   CostFormula formula;
 };
 
-/// The first statement that no rate of a target prices yet, a transfer of a team, as "no-rate: statement 7: …"; nothing
-/// of a nest that has a cost table.
+/// The first statement that no rate of a target prices yet, a broadcast from LDM to LDM or a get of a column, as
+/// "no-rate: statement 7: …"; nothing of a nest that has a cost table.
 std::optional<std::string> without_rate(const LoopNest& nest);
 
-/// Rows: launch, gets, computations, fills, puts; each in program order.
+/// Rows: launch, gets, barriers, computations, fills, puts; each in program order.
 using CostTable = std::vector<Cost>;
 
 /// Of a nest without such a statement.
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target);
 
 CostKind kind_of(const CostFormula& formula);
-/// "launch", "dma get", "compute", "fill", "dma put".
+/// "launch", "dma get", "barrier", "compute", "fill", "dma put".
 std::string_view name_of(CostKind kind);
 
 /// Whole cycles, rounded up; at most 2^50 for each part, so that they may be added up without overflow. Of a transfer

@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
+#include "lowering/ir/team_barriers.h"
 #include "lowering/time/dma_totals.h"
 #include "lowering/time/extent_histograms.h"
 #include "lowering/time/lookahead.h"
@@ -56,10 +57,25 @@ std::int64_t elements_inside(const Extents& box) {
 
 class NestCounter {
  public:
-  NestCounter(const LoopNest& nest, const std::map<int, int>& first_of) : nest_(nest), first_of_(first_of) {
+  /// `first_of`: gets of all trips → of the first one, which is not theirs.
+  NestCounter(const LoopNest& nest, std::map<int, int> first_of) : nest_(nest), first_of_(std::move(first_of)) {
     for (const CoreAxis& axis : nest.core_grid) core_variables_.insert(axis.variable.index());
     for (std::int64_t core = 0; core < nest.cores_used(); ++core) core_values_.push_back(values_of_core(nest, core));
     bytes_of_core_.resize(core_values_.size(), 0);
+  }
+
+  /// Of the nest as it is, guards for the next trip and all.
+  std::map<int, std::int64_t> count_barriers() const {
+    std::map<int, std::int64_t> counted;
+    const TeamBarriers barriers = team_barriers(nest_);
+    if (!barriers.any()) return counted;
+    visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& enclosing) {
+      if (!barriers.before.contains(statement.id) && !barriers.after.contains(statement.id)) return;
+      const auto executions = [](std::span<const Histogram* const> factors) { return points_of(factors); };
+      std::int64_t& most = counted[statement.id];
+      for (const auto& [times, cores] : of_cores<std::int64_t>(enclosing, {}, executions)) most = std::max(most, times);
+    });
+    return counted;
   }
 
   NestCounts run() {
@@ -225,9 +241,16 @@ DmaShape shape_of(const LoopNest& nest, const Dma& dma) {
 
 NestCounts predict_counts(const LoopNest& nest) {
   const auto has_slots = [](const Buffer& buffer) { return buffer.slots > 1; };
-  if (std::none_of(nest.buffers.begin(), nest.buffers.end(), has_slots)) return NestCounter(nest, {}).run();
-  const WithoutLookahead counted = without_lookahead(nest);
-  return NestCounter(counted.nest, counted.first_of).run();
+  std::map<int, std::int64_t> barriers = NestCounter(nest, {}).count_barriers();
+  NestCounts counts;
+  if (std::none_of(nest.buffers.begin(), nest.buffers.end(), has_slots)) {
+    counts = NestCounter(nest, {}).run();
+  } else {
+    const WithoutLookahead counted = without_lookahead(nest);
+    counts = NestCounter(counted.nest, counted.first_of).run();
+  }
+  counts.barriers = std::move(barriers);
+  return counts;
 }
 
 }  // namespace stowage

@@ -37,9 +37,12 @@ struct FillTotals {
 };
 
 struct NestCounts {
-  std::map<int, DmaTotals> dma;                  ///< by statement id, every Dma statement
-  std::map<int, ComputeTotals> compute;          ///< by statement id, every Compute statement
-  std::map<int, FillTotals> fill;                ///< by statement id, every Fill statement
+  std::map<int, DmaTotals> dma;          ///< by statement id, every Dma statement
+  std::map<int, ComputeTotals> compute;  ///< by statement id, every Compute statement
+  std::map<int, FillTotals> fill;        ///< by statement id, every Fill statement
+  /// By statement id, every get of a team and every wait for one that has a barrier (lowering/ir/team_barriers.h):
+  /// executions by the core that has most.
+  std::map<int, std::int64_t> barriers;
   std::map<int, DmaTotals> dma_of_busiest_core;  ///< the same for the core that moves most bytes in all
 };
 

@@ -159,7 +159,8 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
   }
   for (Cost& cost : table) {
     const auto found = cost.statement ? hidden.find(*cost.statement) : hidden.end();
-    if (found != hidden.end()) std::get<TransferCost>(cost.formula).hidden_cycles = found->second;
+    auto* const transfer = std::get_if<TransferCost>(&cost.formula);
+    if (found != hidden.end() && transfer != nullptr) transfer->hidden_cycles = found->second;
   }
   return table;
 }

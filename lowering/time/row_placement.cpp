@@ -6,21 +6,25 @@
 #include <numeric>
 
 #include "core/check.h"
+#include "lowering/ir/mesh.h"
 #include "lowering/ir/multiple_of.h"
 #include "lowering/time/counts.h"
 
 namespace stowage {
 namespace {
 
-std::int64_t cores_in_page(const LoopNest& nest, const IndexExpr& address, std::int64_t element_bytes,
+/// One core of each team asks for what that gets.
+std::int64_t cores_in_page(const LoopNest& nest, Space to, const IndexExpr& address, std::int64_t element_bytes,
                            std::int64_t page_bytes) {
+  const std::int64_t team = to == Space::ldm ? 1 : Teams(nest, to).size();
   std::int64_t cores = 1;
   for (const CoreAxis& axis : nest.core_grid) {
     const std::int64_t step = address.coefficient_of(axis.variable);
     // Where the axis stands in a quotient or a remainder besides, its cores are taken to lie apart.
     if (variables_of(address - IndexExpr(axis.variable) * step).contains(axis.variable)) continue;
     const std::int64_t apart = std::abs(step) * element_bytes;
-    cores *= apart == 0 ? axis.parts : std::clamp<std::int64_t>(page_bytes / apart, 1, axis.parts);
+    const std::int64_t asking = std::clamp<std::int64_t>(std::int64_t{axis.parts} * axis.stride / team, 1, axis.parts);
+    cores *= apart == 0 ? asking : std::clamp<std::int64_t>(page_bytes / apart, 1, asking);
   }
   return cores;
 }
@@ -48,7 +52,7 @@ RowPlacement row_placement(const LoopNest& nest, const Dma& dma, const Enclosing
   }
   const std::int64_t first = (address.constant() % step + step) % step;
   return {step * element_bytes, first * element_bytes,
-          cores_in_page(nest, address, element_bytes, target.dma.lines->page_bytes)};
+          cores_in_page(nest, dma.to, address, element_bytes, target.dma.lines->page_bytes)};
 }
 
 }  // namespace stowage

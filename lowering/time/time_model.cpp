@@ -24,6 +24,9 @@ void join(CostFormula& term, const CostFormula& cost) {
     transfers->calls_of_busiest += more.calls_of_busiest;
     transfers->hidden_cycles += more.hidden_cycles;
   }
+  if (auto* barriers = std::get_if<BarrierCost>(&term)) {
+    barriers->barriers_of_busiest += std::get<BarrierCost>(cost).barriers_of_busiest;
+  }
   if (auto* fills = std::get_if<FillCost>(&term)) {
     fills->elements_of_busiest += std::get<FillCost>(cost).elements_of_busiest;
   }

@@ -86,10 +86,11 @@ class ResultsCheck {
       : nest_(nest), target_(target), prover_(nest), contents_(nest.buffers.size()) {}
 
   Broken run() {
-    if (const Stmt* transfer = first_of_team(nest_)) {
-      return broken_rule(nest_, "own-ldm", *transfer, "what a core loads goes to its own LDM alone");
-    }
     Broken broken;
+    visit_statements(nest_.body, [&](const Stmt& s) {
+      if (!broken) broken = is_emitted(s);
+    });
+    if (broken) return broken;
     visit_statements(nest_.body, [&](const Stmt& s) {
       if (const auto* compute = std::get_if<Compute>(&s.node)) {
         add_counted(*compute);
@@ -105,6 +106,18 @@ class ResultsCheck {
   }
 
  private:
+  /// Of the transfers of teams, those that a core's get can make for a row or for all.
+  [[nodiscard]] Broken is_emitted(const Stmt& s) const {
+    const auto team = team_of(s);
+    if (!team) return std::nullopt;
+    if (std::holds_alternative<Broadcast>(s.node) || *team == Space::column) {
+      return broken_rule(nest_, "own-ldm", s,
+                         "what goes to the LDMs of others comes from main memory, for a row or for all cores");
+    }
+    if (target_.dma.row_broadcast) return std::nullopt;
+    return broken_rule(nest_, "own-ldm", s, "what a core loads goes to its own LDM alone (dma.row_broadcast)");
+  }
+
   [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
   [[nodiscard]] Content& content(int index) { return contents_[static_cast<std::size_t>(index)]; }
 

@@ -11,7 +11,7 @@
 
 #include "swemu_state.h"
 
-struct swemu_config swemu_config = {.level = SWEMU_CHECK, .cores = 64, .ldm_bytes = 65536, .alignment = 4, .line = 128};
+struct swemu_config swemu_config = {.level = SWEMU_CHECK, .cores = 64, .columns = 8, .ldm_bytes = 65536, .alignment = 4, .line = 128};
 struct swemu_area swemu_areas[SWEMU_AREAS];
 int swemu_area_count;
 
@@ -71,6 +71,8 @@ static void read_file(const char* path, FILE* file) {
       config->workers = atoi(rest);
     } else if (KEY("cores")) {
       config->cores = atoi(rest);
+    } else if (KEY("columns")) {
+      config->columns = atoi(rest);
     } else if (KEY("ldm")) {
       config->ldm_bytes = atoll(rest);
     } else if (KEY("alignment")) {
@@ -107,10 +109,10 @@ static void read_file(const char* path, FILE* file) {
   }
   free(text);
   for (int64_t i = 0; i < config->launch_count; ++i) find_shared(&config->launches[i]);
-  if (config->cores < 1 || config->ldm_bytes < 1 || config->alignment < 1 ||
+  if (config->cores < 1 || config->columns < 1 || config->ldm_bytes < 1 || config->alignment < 1 ||
       (config->alignment & (config->alignment - 1)) != 0 || config->line < 1 ||
       (config->line & (config->line - 1)) != 0)
-    refuse(path, 0, "cores, ldm, alignment or line out of range");
+    refuse(path, 0, "cores, columns, ldm, alignment or line out of range");
 }
 
 void swemu_read_config(void) {

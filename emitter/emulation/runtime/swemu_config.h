@@ -44,7 +44,8 @@ struct swemu_config {
   int configured;
   enum swemu_level level;
   int workers;
-  int cores; /* that the machine has; a launch runs on as many of them as athread_set_num_threads said */
+  int cores;   /* that the machine has; a launch runs on as many of them as athread_set_num_threads said */
+  int columns; /* of the mesh: core number = row * columns + column */
   int64_t ldm_bytes;
   int alignment; /* of DMA, in bytes */
   int line;      /* bytes of a line of main memory */

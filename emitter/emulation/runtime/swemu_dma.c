@@ -89,21 +89,40 @@ static uint64_t bits(int from, int to) { /* [from, to) of one word, to <= 64 */
 
 enum busy { IS_BUSY, SET_BUSY, CLEAR_BUSY };
 
-/* Asks or changes the bits of an operation's bytes; the answer is whether any was set. */
-static int busy(uint64_t* map, const struct swemu_core* core, const struct swemu_flight* f, enum busy what) {
-  const int64_t begin = f->ldm - arena_of(core);
-  const int64_t end = begin + f->length;
+/* Asks or changes the bits of an operation's bytes; the answer is whether any was set. A broadcast of another core may
+ * change bits of the same words meanwhile. */
+static int busy(uint64_t* map, const struct swemu_flight* f, enum busy what) {
+  const int64_t end = f->at + f->length;
   uint64_t any = 0;
-  for (int64_t at = begin; at < end;) {
+  for (int64_t at = f->at; at < end;) {
     const int64_t next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
     const uint64_t mask = bits((int)(at & 63), (int)(next - (at & ~(int64_t)63)));
-    any |= map[at >> 6] & mask;
-    if (what == SET_BUSY) map[at >> 6] |= mask;
-    if (what == CLEAR_BUSY) map[at >> 6] &= ~mask;
+    uint64_t* word = &map[at >> 6];
+    if (what == IS_BUSY) any |= __atomic_load_n(word, __ATOMIC_RELAXED) & mask;
+    if (what == SET_BUSY) __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+    if (what == CLEAR_BUSY) __atomic_fetch_and(word, ~mask, __ATOMIC_RELAXED);
     at = next;
   }
   return any != 0;
 }
+
+/* ---- the cores whose LDMs an operation fills or empties: its own, or all of the rows that it is broadcast to ---- */
+
+static const struct swemu_core* first_core(const struct swemu_core* core, const struct swemu_flight* f) {
+  return f->rows_filled ? &swemu_cores[0] : core;
+}
+
+static int fills(const struct swemu_core* core, const struct swemu_flight* f, const struct swemu_core* asked) {
+  return f->rows_filled ? f->rows_filled >> (asked->id / swemu_config.columns) & 1 : asked == core;
+}
+
+static int is_core(const struct swemu_core* core, const struct swemu_flight* f, const struct swemu_core* asked) {
+  return f->rows_filled ? asked < &swemu_cores[swemu_run.threads] : asked == core;
+}
+
+#define FOR_CORES(it, core, f)                                                                   \
+  for (const struct swemu_core* it = first_core((core), (f)); is_core((core), (f), it); ++it) \
+    if (fills((core), (f), it))
 
 static uint64_t* busy_map(const struct swemu_core* core, const struct swemu_flight* f) {
   return f->is_get ? core->get_busy : core->put_busy;
@@ -124,8 +143,8 @@ static uint64_t checksum(const char* bytes, int length) {
   return sum;
 }
 
-static inline void move(const struct swemu_flight* f) {
-  char *ldm = f->ldm, *memory = f->memory;
+static inline void move_for(const struct swemu_flight* f, char* ldm) {
+  char* memory = f->memory;
   for (int64_t row = 0; row < f->rows; ++row) {
     if (f->is_get)
       memcpy(ldm, memory, (size_t)f->block);
@@ -136,12 +155,35 @@ static inline void move(const struct swemu_flight* f) {
   }
 }
 
+static void move_to_all(const struct swemu_core* core, const struct swemu_flight* f) {
+  FOR_CORES(filled, core, f) {
+    char* ldm = arena_of(filled) + f->at;
+    ALLOW(ldm, f->length);
+    move_for(f, ldm);
+  }
+}
+
+/* Nothing but DMA may touch what a get fills, or it may again. */
+static void forbid(const struct swemu_core* core, const struct swemu_flight* f, int forbidden) {
+  FOR_CORES(filled, core, f) {
+    char* ldm = arena_of(filled) + f->at;
+    if (forbidden)
+      FORBID(ldm, f->length);
+    else
+      ALLOW(ldm, f->length);
+  }
+}
+
 /* The data moves and the reply word counts it. The operation stays in flight until it is awaited. */
-static inline void arrive(struct swemu_flight* f) {
+static inline void arrive(const struct swemu_core* core, struct swemu_flight* f) {
   f->done = 1;
   if (!f->refused) {
-    if (f->is_get) ALLOW(f->ldm, f->length);
-    move(f);
+    if (f->rows_filled) {
+      move_to_all(core, f);
+    } else {
+      if (f->is_get) ALLOW(f->ldm, f->length);
+      move_for(f, f->ldm);
+    }
   }
   ++*f->reply;
 }
@@ -151,18 +193,18 @@ static inline void arrive_at_random(struct swemu_core* core) {
   const uint64_t random = swemu_random(&core->random);
   struct swemu_flight* f = &core->flights[(random >> 1) % (uint64_t)core->flight_count];
   if (!(random & 1) || f->done) return;
-  arrive(f);
-  if (f->is_get && !f->refused) FORBID(f->ldm, f->length); /* the kernel cannot know that it is there */
+  arrive(core, f);
+  if (f->is_get && !f->refused) forbid(core, f, 1); /* the kernel cannot know that it is there */
 }
 
 /* What was forbidden while the operation was in flight is free again. */
 static inline void land(struct swemu_core* core, struct swemu_flight* f) {
-  if (!f->done) arrive(f);
+  if (!f->done) arrive(core, f);
   if (f->refused || !checked()) return;
-  busy(busy_map(core, f), core, f, CLEAR_BUSY);
-  const int64_t begin = f->ldm - arena_of(core);
+  FOR_CORES(filled, core, f) busy(busy_map(filled, f), f, CLEAR_BUSY);
+  const int64_t begin = f->at;
   if (f->is_get)
-    ALLOW(f->ldm, f->length);
+    forbid(core, f, 0);
   else if (checksum(f->ldm, f->length) != f->checksum)
     swemu_problem(SWEMU_ERROR, "emulation-put-source-changed", f->site, core->id,
                   "the source of this put (LDM bytes [%lld, %lld)) was overwritten before the put was awaited",
@@ -207,7 +249,7 @@ static int refuse_memory(struct swemu_core* core, struct swemu_flight* f, int64_
 static inline int plainly_allowed(const struct swemu_core* core, struct swemu_flight* f, int mode, int mask) {
   const int whole = f->block == 0 ? f->stride == 0 : f->block == f->length;
   const uint64_t units = address(f->memory) | address(f->ldm) | (uint64_t)f->length;
-  const int64_t at = f->ldm - arena_of(core);
+  const int64_t at = f->at;
   if ((mode | mask) != 0 || !whole || f->length <= 0 || (units & (uint64_t)(swemu_config.alignment - 1)) != 0 ||
       at < 0 || at + f->length > core->ldm_size)
     return 0;
@@ -227,13 +269,37 @@ static int may_be_unaligned(const struct swemu_site* site) {
   return 0;
 }
 
+/* A broadcast goes to the same place of the LDM of every core of the rows in its mask. */
+static int may_broadcast(struct swemu_core* core, struct swemu_flight* f, int mask) {
+  const int rows = (swemu_run.threads + swemu_config.columns - 1) / swemu_config.columns;
+  if (mask <= 0 || (rows < 31 && mask >> rows)) {
+    swemu_problem(SWEMU_ERROR, "emulation-broadcast-mask", f->site, core->id,
+                  "a broadcast to rows 0x%x of the mesh, which has %d: one bit a row was wanted", (unsigned)mask, rows);
+    return 0;
+  }
+  f->rows_filled = mask;
+  FOR_CORES(filled, core, f) {
+    const int64_t held = filled->finished ? 0 : __atomic_load_n(&filled->ldm_size, __ATOMIC_ACQUIRE);
+    if (f->at + f->length <= held) continue;
+    swemu_problem(SWEMU_ERROR, "emulation-broadcast-absent", f->site, core->id,
+                  "a broadcast of LDM bytes [%lld, %lld) to core %d, which %s: a barrier is missing before it",
+                  (long long)f->at, (long long)f->at + f->length, filled->id,
+                  filled->finished ? "has returned" : "has not come to its LDM yet");
+    f->rows_filled = 0;
+    return 0;
+  }
+  return 1;
+}
+
 /* Shape, alignment and places of an operation; 1 if it may run. Fills in the block of a contiguous one. */
 static int allowed(struct swemu_core* core, struct swemu_flight* f, int mode, int mask) {
   const char* name = f->is_get ? "athread_get" : "athread_put";
+  enum { PE = 0, BCAST = 1 };
   char* arena = arena_of(core);
-  if (mode != 0 || mask != 0) {
+  if (!(mode == PE && mask == 0) && !(mode == BCAST && f->is_get)) {
     swemu_problem(SWEMU_ERROR, "emulation-unsupported", f->site, core->id,
-                  "%s in mode %d with mask %d: only PE_MODE without a mask is emulated", name, mode, mask);
+                  "%s in mode %d with mask %d: only PE_MODE without a mask and, of gets, BCAST_MODE are emulated", name,
+                  mode, mask);
     return 0;
   }
   if (f->length <= 0 || f->block < 0 || f->stride < 0 || (f->stride > 0 && f->block == 0)) {
@@ -267,6 +333,7 @@ static int allowed(struct swemu_core* core, struct swemu_flight* f, int mode, in
                   (long long)at + f->length, (long long)core->ldm_size);
     return 0;
   }
+  if (mode == BCAST && !may_broadcast(core, f, mask)) return 0;
   if (f->of_argument) return 1;
   const int64_t hull = hull_of(f);
   const struct swemu_range* range = find_range(address(f->memory), hull, !f->is_get);
@@ -322,10 +389,21 @@ static int report_overlap(struct swemu_core* core, const struct swemu_flight* f,
   return 0;
 }
 
+/* Something that another core has to do with: a broadcast that is in flight or would be. */
+static int report_broadcast(struct swemu_core* core, const struct swemu_flight* f, const struct swemu_core* filled) {
+  swemu_problem(SWEMU_ERROR, "emulation-dma-overlap", f->site, core->id,
+                f->rows_filled ? "a broadcast of LDM bytes [%lld, %lld) while an operation of core %d is in flight there"
+                               : "DMA of LDM bytes [%lld, %lld) of core %d while a broadcast to it is in flight there",
+                (long long)f->at, (long long)f->at + f->length, filled->id);
+  return 1;
+}
+
 static int overlaps_flight(struct swemu_core* core, const struct swemu_flight* f) {
-  if ((busy(core->get_busy, core, f, IS_BUSY) || (f->is_get && busy(core->put_busy, core, f, IS_BUSY))) &&
-      report_overlap(core, f, 1))
-    return 1;
+  FOR_CORES(filled, core, f) {
+    if (!busy(filled->get_busy, f, IS_BUSY) && !(f->is_get && busy(filled->put_busy, f, IS_BUSY))) continue;
+    if (filled == core && report_overlap(core, f, 1)) return 1;
+    return report_broadcast(core, f, filled);
+  }
   const uint64_t begin = address(f->memory), end = begin + (uint64_t)hull_of(f);
   if (begin < core->put_high && core->put_low < end && report_overlap(core, f, 0)) return 1;
   if (!f->is_get) {
@@ -372,11 +450,14 @@ static inline struct swemu_flight* new_flight(struct swemu_site* site) {
 /* Marks the operation as begun: from here to its completion nothing else may touch its LDM. */
 static void take_off(struct swemu_core* core, struct swemu_flight* f) {
   if (f->shared) log_memory(core, f);
-  busy(busy_map(core, f), core, f, SET_BUSY);
+  FOR_CORES(filled, core, f) busy(busy_map(filled, f), f, SET_BUSY);
   if (f->is_get) {
-    ALLOW(f->ldm, f->length);
-    memset(f->ldm, NAN_BYTE, (size_t)f->length);
-    FORBID(f->ldm, f->length);
+    FOR_CORES(filled, core, f) {
+      char* ldm = arena_of(filled) + f->at;
+      ALLOW(ldm, f->length);
+      memset(ldm, NAN_BYTE, (size_t)f->length);
+      FORBID(ldm, f->length);
+    }
   } else {
     f->checksum = checksum(f->ldm, f->length);
   }
@@ -392,7 +473,8 @@ static inline int begins_transfer(const struct swemu_core* core, const struct sw
 
 static inline int issue(struct swemu_flight* f, int mode, int mask) {
   struct swemu_core* core = swemu_core;
-  f->done = f->shared = 0;
+  f->done = f->shared = f->rows_filled = 0;
+  f->at = f->ldm - arena_of(core);
   f->rows = 1;
   f->of_argument = f->is_get && in_argument(address(f->memory), f->length);
   f->refused = !plainly_allowed(core, f, mode, mask) && !allowed(core, f, mode, mask);
@@ -411,7 +493,7 @@ static inline int issue(struct swemu_flight* f, int mode, int mask) {
     if (!f->refused) take_off(core, f);
   }
   ++core->flight_count;
-  if (!checked()) arrive(f);
+  if (!checked()) arrive(core, f);
   return 0;
 }
 
@@ -489,7 +571,9 @@ void swemu_end_core(struct swemu_core* core) {
                   "kernel %s returned without waiting for this athread_%s of LDM bytes [%lld, %lld)", swemu_run.kernel,
                   f->is_get ? "get" : "put", (long long)(f->ldm - arena_of(core)),
                   (long long)(f->ldm - arena_of(core)) + f->length);
-    if (!f->refused && checked()) busy(busy_map(core, f), core, f, CLEAR_BUSY);
+    if (!f->refused && checked()) {
+      FOR_CORES(filled, core, f) busy(busy_map(filled, f), f, CLEAR_BUSY);
+    }
   }
   core->flight_count = 0;
   check_canaries(core);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #endif
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,8 +34,15 @@ static unsigned generation;     /* raised by every launch */
 static int next_claim;          /* into order */
 static unsigned active_helpers; /* that have not finished their share of this launch */
 
-static unsigned epoch; /* raised whenever a barrier opens */
-static int arrived, finished;
+/* A place where cores wait for each other: those of a row, or all. */
+struct barrier {
+  unsigned epoch; /* raised whenever it opens */
+  int arrived;
+};
+static struct barrier of_all;
+static struct barrier* of_rows;
+static unsigned opened; /* raised whenever any of them opens */
+static int waiting, finished;
 
 static void pause_briefly(void) {
 #if defined(__x86_64__)
@@ -68,43 +76,81 @@ uint64_t swemu_random(uint64_t* state) {
   return z ^ (z >> 31);
 }
 
-/* ---- barrier ---- */
+/* ---- barriers ---- */
 
+static int is_of_row(const struct barrier* barrier) { return barrier != &of_all; }
+static int first_of(const struct barrier* barrier) {
+  return is_of_row(barrier) ? (int)(barrier - of_rows) * swemu_config.columns : 0;
+}
+/* One more than the last. */
+static int end_of(const struct barrier* barrier) {
+  const int end = is_of_row(barrier) ? first_of(barrier) + swemu_config.columns : swemu_run.threads;
+  return end < swemu_run.threads ? end : swemu_run.threads;
+}
+
+static int waits_at(const struct swemu_core* core, const struct barrier* barrier) {
+  return core->blocked && core->fiber->barrier == &barrier->epoch;
+}
+
+/* All cores have returned or wait, and no barrier can open. */
 static void report_deadlock(void) {
-  const struct swemu_core* waiting = NULL;
+  const struct swemu_core* first = NULL;
+  for (int i = 0; i < swemu_run.threads && !first; ++i)
+    if (swemu_cores[i].blocked) first = &swemu_cores[i];
+  const struct barrier* barrier = waits_at(first, &of_all) ? &of_all : &of_rows[first->id / swemu_config.columns];
   int returned = -1;
-  for (int i = 0; i < swemu_run.threads; ++i) {
+  const struct swemu_core* elsewhere = NULL;
+  for (int i = first_of(barrier); i < end_of(barrier); ++i) {
     const struct swemu_core* core = &swemu_cores[i];
-    if (core->blocked && !waiting) waiting = core;
     if (core->finished && returned < 0) returned = i;
+    if (core->blocked && !waits_at(core, barrier) && !elsewhere) elsewhere = core;
   }
-  swemu_fatal("emulation-deadlock", waiting->blocked_at, waiting->id,
-              "%d of %d cores wait at a barrier of all cores that the other %d never reach (core %d has returned)",
-              arrived, swemu_run.threads, finished, returned);
+  const int all = end_of(barrier) - first_of(barrier);
+  char which[40] = "all cores";
+  if (is_of_row(barrier)) snprintf(which, sizeof which, "row %d of the mesh", first->id / swemu_config.columns);
+  if (returned >= 0)
+    swemu_fatal("emulation-deadlock", first->blocked_at, first->id,
+                "%d of %d cores wait at a barrier of %s that the other %d never reach (core %d has returned)",
+                barrier->arrived, all, which, all - barrier->arrived, returned);
+  swemu_fatal("emulation-deadlock", first->blocked_at, first->id,
+              "%d of %d cores wait at a barrier of %s that the other %d never reach (core %d waits at %s:%d)",
+              barrier->arrived, all, which, all - barrier->arrived, elsewhere->id, elsewhere->blocked_at->file,
+              elsewhere->blocked_at->line);
+}
+
+static struct barrier* barrier_of(struct swemu_site* site, const struct swemu_core* core, int scope, int mask) {
+  enum { ROW = 0, ARRAY = 2 };
+  if (scope == ARRAY && (mask & 0xffff) == 0xffff) return &of_all;
+  const int of_row = swemu_config.columns < 31 ? (1 << swemu_config.columns) - 1 : 0;
+  if (scope == ROW && mask == of_row && of_row) return &of_rows[core->id / swemu_config.columns];
+  swemu_fatal("emulation-unsupported", site, core->id,
+              "athread_syn(%d, 0x%x): only ARRAY_SCOPE with mask 0xffff and ROW_SCOPE with mask 0x%x are emulated",
+              scope, (unsigned)mask, (unsigned)of_row);
 }
 
 int swemu_barrier(struct swemu_site* site, int scope, int mask) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "athread_syn was called on the management core");
-  if (scope != 2 || (mask & 0xffff) != 0xffff)
-    swemu_fatal("emulation-unsupported", site, core->id,
-                "athread_syn(%d, 0x%x): only ARRAY_SCOPE with mask 0xffff is emulated", scope, (unsigned)mask);
+  struct barrier* barrier = barrier_of(site, core, scope, mask);
+  struct swemu_fiber* fiber = core->fiber;
   pthread_mutex_lock(&lock);
   core->blocked = 1;
   core->blocked_at = site;
-  ++arrived;
-  if (arrived == swemu_run.threads) {
-    swemu_check_races();
-    arrived = 0;
-    for (int i = 0; i < swemu_run.threads; ++i) swemu_cores[i].blocked = 0;
-    __atomic_add_fetch(&epoch, 1, __ATOMIC_RELEASE);
+  fiber->barrier = &barrier->epoch;
+  ++waiting;
+  if (++barrier->arrived == end_of(barrier) - first_of(barrier)) {
+    if (barrier == &of_all) swemu_check_races();
+    waiting -= barrier->arrived;
+    barrier->arrived = 0;
+    for (int i = first_of(barrier); i < end_of(barrier); ++i) swemu_cores[i].blocked = 0;
+    __atomic_add_fetch(&barrier->epoch, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&opened, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     return 0;
   }
-  if (arrived + finished == swemu_run.threads) report_deadlock();
-  struct swemu_fiber* fiber = core->fiber;
-  fiber->epoch = epoch;
+  if (waiting + finished == swemu_run.threads) report_deadlock();
+  fiber->epoch = barrier->epoch;
   pthread_mutex_unlock(&lock);
   struct swemu_worker* worker = swemu_worker;
   fiber->next = NULL;
@@ -129,17 +175,20 @@ static void fiber_body(void) {
   pthread_mutex_lock(&lock);
   core->finished = 1;
   ++finished;
-  if (arrived > 0 && arrived + finished == swemu_run.threads) report_deadlock();
+  if (waiting > 0 && waiting + finished == swemu_run.threads) report_deadlock();
   pthread_mutex_unlock(&lock);
   swemu_leave_fiber(swemu_worker, fiber, 1);
 }
 
 static struct swemu_fiber* take_ready(struct swemu_worker* worker) {
-  struct swemu_fiber* fiber = worker->blocked;
-  if (!fiber || fiber->epoch == __atomic_load_n(&epoch, __ATOMIC_ACQUIRE)) return NULL;
-  worker->blocked = fiber->next;
-  if (!worker->blocked) worker->blocked_tail = NULL;
-  return fiber;
+  struct swemu_fiber* before = NULL;
+  for (struct swemu_fiber* fiber = worker->blocked; fiber; before = fiber, fiber = fiber->next) {
+    if (fiber->epoch == __atomic_load_n(fiber->barrier, __ATOMIC_ACQUIRE)) continue;
+    *(before ? &before->next : &worker->blocked) = fiber->next;
+    if (worker->blocked_tail == fiber) worker->blocked_tail = before;
+    return fiber;
+  }
+  return NULL;
 }
 
 static struct swemu_fiber* claim_core(struct swemu_worker* worker) {
@@ -162,11 +211,12 @@ static struct swemu_fiber* claim_core(struct swemu_worker* worker) {
 
 static void work(struct swemu_worker* worker) {
   for (;;) {
+    const unsigned seen = __atomic_load_n(&opened, __ATOMIC_ACQUIRE);
     struct swemu_fiber* fiber = take_ready(worker);
     if (!fiber) fiber = claim_core(worker);
     if (!fiber) {
       if (!worker->blocked) return;
-      await_word(&epoch, worker->blocked->epoch, 0);
+      await_word(&opened, seen, 0);
       continue;
     }
     struct swemu_core* core = fiber->core;
@@ -211,6 +261,9 @@ int swemu_init(void) {
   swemu_cores = swemu_checked_realloc(NULL, cores * sizeof *swemu_cores);
   memset(swemu_cores, 0, cores * sizeof *swemu_cores);
   order = swemu_checked_realloc(NULL, cores * sizeof *order);
+  const size_t rows = (cores + (size_t)swemu_config.columns - 1) / (size_t)swemu_config.columns;
+  of_rows = swemu_checked_realloc(NULL, rows * sizeof *of_rows);
+  memset(of_rows, 0, rows * sizeof *of_rows);
   const size_t words = ((size_t)swemu_config.ldm_bytes + 63) / 64;
   swemu_run.threads = swemu_config.cores < SWEMU_ATHREAD_THREADS ? swemu_config.cores : SWEMU_ATHREAD_THREADS;
   for (int i = 0; i < swemu_config.cores; ++i) {
@@ -279,9 +332,13 @@ int swemu_spawn(struct swemu_site* site, const char* kernel, void (*body)(void*)
   swemu_run.spawn_site = site;
   function = body;
   argument = pointer;
-  for (int i = 0; i < swemu_run.threads; ++i) swemu_cores[i].finished = swemu_cores[i].blocked = 0;
+  for (int i = 0; i < swemu_run.threads; ++i) {
+    swemu_cores[i].finished = swemu_cores[i].blocked = 0;
+    swemu_cores[i].fiber = NULL;
+    swemu_cores[i].ldm_size = 0;
+  }
   if (swemu_config.level == SWEMU_STRICT) shuffle_order();
-  arrived = finished = 0;
+  waiting = finished = 0;
   next_claim = 0;
   active_helpers = (unsigned)worker_count - 1;
   clock_gettime(CLOCK_MONOTONIC, &spawn_time);

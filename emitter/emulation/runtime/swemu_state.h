@@ -30,6 +30,8 @@ struct swemu_flight { /* an operation that was issued and not yet awaited */
   int length, stride, block;
   int64_t rows; /* blocks */
   int is_get;
+  int64_t at;        /* place in the LDM, in bytes from its start */
+  int rows_filled;   /* one bit for each row of the mesh that a broadcast fills the LDMs of; 0: its core's LDM */
   int of_argument;   /* fetches the kernel's argument, which is no tensor */
   int shared;        /* uses main memory that several cores may write or read in this launch */
   int refused;       /* by a check: counts for the reply word, moves nothing */
@@ -58,7 +60,7 @@ struct swemu_core {
   uint64_t *get_busy, *put_busy; /* one bit a byte of LDM */
   struct swemu_log puts, gets;
   struct swemu_site* blocked_at;
-  int blocked; /* at the barrier */
+  int blocked; /* at a barrier */
   int finished;
   uint64_t random;
 };
@@ -72,7 +74,7 @@ struct swemu_worker {
   int index;
   void* scheduler_sp;
   struct swemu_fiber* idle;                   /* finished fibers, to be used again */
-  struct swemu_fiber *blocked, *blocked_tail; /* at the barrier, first come first */
+  struct swemu_fiber *blocked, *blocked_tail; /* at barriers, first come first */
   struct swemu_count* counts;                 /* by site id */
   int count_capacity;
   int64_t ldm_peak;
@@ -106,8 +108,9 @@ struct swemu_fiber {
   char* arena; /* LDM of the core that runs here */
   void* sp;
   struct swemu_core* core;
-  unsigned epoch;   /* of the barrier it waits at */
-  void* fake_stack; /* the address sanitizer's */
+  unsigned* barrier; /* that it waits at: raised when it opens */
+  unsigned epoch;    /* of it when it came */
+  void* fake_stack;  /* the address sanitizer's */
 };
 
 struct swemu_fiber* swemu_new_fiber(void (*body)(void));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/ir/team_barriers.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+namespace stowage {
+namespace {
+
+bool contains(Space wide, Space narrow) { return wide == narrow || wide == Space::mesh; }
+
+/// Buffers used since the last barrier of a team that takes in the one that asks.
+using Used = std::map<Space, std::set<int>>;
+
+class Finder {
+ public:
+  explicit Finder(const LoopNest& nest) {
+    visit_statements(nest.body, [&](const Stmt& s) {
+      const auto* dma = std::get_if<Dma>(&s.node);
+      if (dma == nullptr || dma->to == Space::ldm || dma->direction == DmaDirection::put) return;
+      of_get_[s.id] = of_buffer_[dma->buffer] = dma->to;
+    });
+    if (of_get_.empty()) return;
+    // Before the first statement a core may not have come to this nest.
+    Used used;
+    for (const auto& [id, team] : of_get_) {
+      for (int b = 0; b < static_cast<int>(nest.buffers.size()); ++b) used[team].insert(b);
+    }
+    find(nest.body, used);
+  }
+
+  TeamBarriers found;
+
+ private:
+  [[nodiscard]] std::optional<Space> team_waited_for(const Wait& wait) const {
+    const auto& teams = wait.slot ? of_buffer_ : of_get_;
+    const auto known = teams.find(wait.slot ? static_cast<int>(*wait.slot) : wait.dma);
+    return known == teams.end() ? std::nullopt : std::optional(known->second);
+  }
+
+  static void meet(Used& used, Space team) {
+    for (auto& [asking, buffers] : used) {
+      if (contains(team, asking)) buffers.clear();
+    }
+  }
+
+  static void use(Used& used, int buffer) {
+    for (auto& [asking, buffers] : used) buffers.insert(buffer);
+  }
+
+  /// What a statement itself does with the LDM.
+  static void use(Used& used, const Stmt& s) {
+    visit_uses(s, [&](const BufferUse& buffer) { use(used, buffer); });
+  }
+
+  void find(const Block& block, Used& used) {
+    for (auto here = block.begin(); here != block.end(); ++here) {
+      const Stmt& s = **here;
+      if (const Block* const body = body_of(s)) {
+        Used inside = used;
+        if (std::holds_alternative<Loop>(s.node)) {
+          // A later trip begins with what the one before it has used.
+          visit_statements(*body, [&](const Stmt& inner) { use(inside, inner); });
+        }
+        find(*body, inside);
+        for (auto& [asking, buffers] : used) buffers.insert(inside[asking].begin(), inside[asking].end());
+      } else if (const auto get = of_get_.find(s.id); get != of_get_.end()) {
+        if (used.at(get->second).contains(std::get<Dma>(s.node).buffer)) {
+          found.before[s.id] = get->second;
+          meet(used, get->second);
+        }
+      } else if (const auto* wait = std::get_if<Wait>(&s.node)) {
+        await(s.id, *wait, here, block.end(), used);
+      } else if (std::holds_alternative<Barrier>(s.node)) {
+        meet(used, Space::mesh);
+      } else {
+        use(used, s);
+      }
+    }
+  }
+
+  void await(int id, const Wait& wait, Block::const_iterator here, Block::const_iterator end, Used& used) {
+    const auto team = team_waited_for(wait);
+    if (!team) return;
+    found.waits_of[id] = *team;
+    for (auto next = std::next(here); next != end; ++next) {
+      const auto* const also = std::get_if<Wait>(&(*next)->node);
+      if (also == nullptr) break;
+      const auto of_next = team_waited_for(*also);
+      if (of_next && contains(*of_next, *team)) return;
+    }
+    found.after[id] = *team;
+    meet(used, *team);
+  }
+
+  std::map<int, Space> of_get_;     ///< by Stmt::id
+  std::map<int, Space> of_buffer_;  ///< that they fill
+};
+
+}  // namespace
+
+TeamBarriers team_barriers(const LoopNest& nest) { return Finder(nest).found; }
+
+}  // namespace stowage

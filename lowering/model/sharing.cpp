@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/model/sharing.h"
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/number_text.h"
+#include "lowering/model/buffer_slots.h"
+
+namespace stowage {
+
+std::vector<SharedBy> sharing_by_buffer(const GroupModel& model, const std::map<std::string, SharedBy>& of_tensors) {
+  std::vector<SharedBy> sharing;
+  for (const ModelBuffer& buffer : model.buffers) {
+    const auto found = of_tensors.find(buffer.name);
+    const bool is_given = buffer.kind == ModelBuffer::Kind::input && found != of_tensors.end();
+    sharing.push_back(is_given ? found->second : SharedBy::core);
+  }
+  return sharing;
+}
+
+std::string why_not_shared(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
+                           SharedBy wanted, const Target& target) {
+  if (wanted == SharedBy::core) return {};
+  const ModelBuffer& loaded = model.buffers[static_cast<std::size_t>(buffer)];
+  if (loaded.kind != ModelBuffer::Kind::input) return "is not loaded";
+  if (!target.dma.row_broadcast) return "is loaded by each core for itself on this target (dma.row_broadcast)";
+  if (std::string why = why_one_slot(model, buffer); !why.empty()) return why;
+  std::int64_t cores = 1;
+  for (const ParallelSplit& split : parallel) cores *= split.parts;
+  const std::int64_t columns = target.cores.mesh_columns;
+  const std::int64_t of_mesh = columns * target.cores.mesh_rows;
+  if (wanted == SharedBy::mesh && cores != of_mesh) {
+    return fmt::format("is wanted by {}, and the mesh has {}", counted(cores, "core"), of_mesh);
+  }
+  if (cores % columns != 0) {
+    return fmt::format("is wanted by {}, which make up no whole rows of {}", counted(cores, "core"), columns);
+  }
+  const std::set<int> moving = loaded.all_iterators();
+  std::int64_t stride = cores;
+  for (const ParallelSplit& split : parallel) {
+    stride /= split.parts;
+    if (split.parts == 1 || !moving.contains(*model.iterator_named(split.iterator))) continue;
+    if (wanted == SharedBy::mesh) return fmt::format("moves with {}, which is split over cores", split.iterator);
+    if (stride % columns != 0) {
+      return fmt::format(
+          "moves with {}, which is split over cores of one row (each row has {} of them, and the parts "
+          "behind it make up {})",
+          split.iterator, columns, stride);
+    }
+  }
+  return {};
+}
+
+SharedBy widest_sharing(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
+                        const Target& target) {
+  for (const SharedBy wanted : {SharedBy::mesh, SharedBy::row}) {
+    if (why_not_shared(model, buffer, parallel, wanted, target).empty()) return wanted;
+  }
+  return SharedBy::core;
+}
+
+Space space_of(SharedBy shared) {
+  switch (shared) {
+    case SharedBy::core: return Space::ldm;
+    case SharedBy::row: return Space::row;
+    case SharedBy::mesh: return Space::mesh;
+  }
+  fail_check("unknown sharing");
+}
+
+std::string_view name_of(SharedBy shared) {
+  switch (shared) {
+    case SharedBy::core: return "core";
+    case SharedBy::row: return "row";
+    case SharedBy::mesh: return "mesh";
+  }
+  fail_check("unknown sharing");
+}
+
+std::optional<SharedBy> sharing_named(std::string_view name) {
+  for (const SharedBy shared : {SharedBy::core, SharedBy::row, SharedBy::mesh}) {
+    if (name == name_of(shared)) return shared;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stowage

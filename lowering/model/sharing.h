@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cores may load an input together: those that want the same boxes of it, in step.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/target.h"
+#include "lowering/ir/loop_nest.h"
+#include "lowering/model/group_model.h"
+#include "lowering/model/schedule.h"
+
+namespace stowage {
+
+/// Sharing by buffer where a schedule gives that of tensors (else by each core for itself).
+std::vector<SharedBy> sharing_by_buffer(const GroupModel& model, const std::map<std::string, SharedBy>& of_tensors);
+
+/// Why the cores of a row, or all of them, cannot load a buffer together where these splits make the core grid, as the
+/// end of a sentence that begins with its name; empty if they can.
+///
+/// A core's number counts the parts of the last split first. So the cores of a row want the same boxes if what moves
+/// these is split only between rows: if of each such split the stride, the product of the parts behind it, is a
+/// multiple of the columns. And all cores of a row must be there.
+std::string why_not_shared(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
+                           SharedBy wanted, const Target& target);
+
+/// By whom a buffer can be loaded together at most.
+SharedBy widest_sharing(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
+                        const Target& target);
+
+/// Where a get puts what it loads.
+Space space_of(SharedBy shared);
+
+/// "core", "row", "mesh".
+std::string_view name_of(SharedBy shared);
+std::optional<SharedBy> sharing_named(std::string_view name);
+
+}  // namespace stowage
