@@ -60,6 +60,21 @@ SharedBy widest_sharing(const GroupModel& model, int buffer, const std::vector<P
   return SharedBy::core;
 }
 
+Target without_sharing(Target target) {
+  target.dma.row_broadcast = false;
+  return target;
+}
+
+std::int64_t cores_of(SharedBy shared, const Target& target) {
+  const std::int64_t columns = target.cores.mesh_columns;
+  switch (shared) {
+    case SharedBy::core: return 1;
+    case SharedBy::row: return columns;
+    case SharedBy::mesh: return columns * target.cores.mesh_rows;
+  }
+  fail_check("unknown sharing");
+}
+
 Space space_of(SharedBy shared) {
   switch (shared) {
     case SharedBy::core: return Space::ldm;

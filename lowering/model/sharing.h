@@ -31,6 +31,12 @@ std::string why_not_shared(const GroupModel& model, int buffer, const std::vecto
 SharedBy widest_sharing(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
                         const Target& target);
 
+/// The same target, on which every core loads for itself, as published.
+Target without_sharing(Target target);
+
+/// Cores that load together.
+std::int64_t cores_of(SharedBy shared, const Target& target);
+
 /// Where a get puts what it loads.
 Space space_of(SharedBy shared);
 

@@ -97,7 +97,7 @@ class Finder {
     std::optional<std::size_t> found;
     for (const std::size_t u : uses_[index(buffer)]) {
       if (!route_of(*all_[u].statement)) continue;
-      if (found || team_of(*all_[u].statement)) return std::nullopt;
+      if (found || std::holds_alternative<Broadcast>(all_[u].statement->node)) return std::nullopt;
       found = u;
     }
     if (!found) return std::nullopt;

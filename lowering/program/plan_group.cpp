@@ -9,6 +9,7 @@
 #include "core/number_text.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/group_trace.h"
+#include "lowering/model/sharing.h"
 #include "lowering/nest/lower.h"
 #include "lowering/search/core_grids.h"
 #include "lowering/swtvm/planner_swtvm.h"
@@ -43,7 +44,7 @@ std::vector<UnalignedTransfer> unaligned_transfers_of(const Planned& planned, co
 /// The cheapest split that leaves all transfers aligned, planned with everything else that is fixed.
 std::optional<Planned> plan_aligned(const std::string& name, const GroupModel& model, const Schedule& fixed,
                                     const Target& target, const std::string& why, TraceSink trace) {
-  std::vector<CoreGrid> grids = core_grids(model, target);
+  std::vector<CoreGrid> grids = core_grids(model, without_sharing(target));
   grids.resize(std::min(grids.size(), max_tried_splits));
   for (const CoreGrid& grid : grids) {
     Schedule wanted = fixed;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lowering/ir/compute_form.h"
+#include "lowering/model/sharing.h"
 #include "lowering/search/core_needs.h"
 #include "lowering/time/cycle_limit.h"
 #include "lowering/time/inner_loop.h"
@@ -72,9 +73,12 @@ class LeastCost {
   /// Numbers of parts that cut an iterator into different sizes, most first.
   [[nodiscard]] const std::vector<std::vector<std::int64_t>>& choices() const { return choices_; }
 
-  /// `choice` by spatial iterator, an index into its choices. Without a tiling: under the best that there could be, all
-  /// transfers hideable.
-  [[nodiscard]] LeastParts least_parts(const std::vector<std::size_t>& choice, const Tiling* tiling = nullptr) const {
+  /// `choice` by spatial iterator, an index into its choices; `sharing` by buffer, none given: by each core for itself.
+  /// Without a tiling: under the best that there could be, all transfers hideable.
+  [[nodiscard]] LeastParts least_parts(const std::vector<std::size_t>& choice, const std::vector<SharedBy>& sharing,
+                                       const Tiling* tiling = nullptr) const {
+    std::int64_t cores = 1;
+    for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
     LeastParts least;
     least.blocking = target_.cores.launch_seconds * target_.clock_hz;
     std::int64_t bytes = 0;
@@ -85,7 +89,8 @@ class LeastCost {
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
       const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
       const std::int64_t again = tiling != nullptr ? tiling->again[b] : 1;
-      const std::int64_t moved = again * elements(of_buffer_[b], choice) * byte_size(tensor.type);
+      const std::int64_t wanted = again * elements(of_buffer_[b], choice) * byte_size(tensor.type);
+      const std::int64_t moved = sharing.empty() ? wanted : wanted / cores_of(sharing[b], target_);
       const std::int64_t block = run(of_buffer_[b], tensor, choice, tiling != nullptr ? &tiling->extents[b] : nullptr) *
                                  byte_size(tensor.type);
       bytes += moved;
@@ -96,11 +101,15 @@ class LeastCost {
         hideable += hides ? fills : 0;
       }
       if (moved <= 0) continue;
-      const double cycles = static_cast<double>(moved) / best_dma_bandwidth(target_, block) * target_.clock_hz;
+      double seconds = static_cast<double>(moved) / best_dma_bandwidth(target_, block);
+      if (moved < wanted && target_.dma.core_bytes_per_second > 0) {
+        // The core that loads for others takes what each of them wants.
+        const auto mean = static_cast<double>(wanted) / static_cast<double>(cores);
+        seconds = std::max(seconds, mean / target_.dma.core_bytes_per_second);
+      }
+      const double cycles = seconds * target_.clock_hz;
       (hides ? least.hideable : least.blocking) += cycles;
     }
-    std::int64_t cores = 1;
-    for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
     // The core that moves most bytes moves at least the mean. Which of its transfers block that does not tell.
     const std::int64_t mean = bytes / cores / std::max<std::int64_t>(1, target_.ldm.available());
     const bool all_block = tiling != nullptr && std::all_of(tiling->slots.begin(), tiling->slots.end(),
@@ -117,7 +126,8 @@ class LeastCost {
     return least;
   }
 
-  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule, const std::vector<int>& slots) const {
+  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule, const std::vector<int>& slots,
+                                    const std::vector<SharedBy>& sharing) const {
     std::vector<std::int64_t> parts(choices_.size(), 1);
     for (const ParallelSplit& split : schedule.parallel) {
       parts[static_cast<std::size_t>(model_.iterator_named(split.iterator).value())] = split.parts;
@@ -134,7 +144,26 @@ class LeastCost {
       tiling.again.push_back(times_again(schedule, b, parts));
       tiling.extents.push_back(buffer_extents(model_, model_.buffers[b], schedule.sizes));
     }
-    return least_parts(choice, &tiling).overlapped();
+    return least_parts(choice, sharing, &tiling).overlapped();
+  }
+
+  /// The parts counted in this order, and in others that let cores load together what they cannot in those before.
+  [[nodiscard]] std::vector<CoreGrid> orders_of(const std::vector<ParallelSplit>& parallel) const {
+    std::vector<CoreGrid> grids;
+    std::vector<std::size_t> order(parallel.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    do {
+      CoreGrid grid;
+      for (const std::size_t i : order) grid.parallel.push_back(parallel[i]);
+      for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+        grid.sharing.push_back(widest_sharing(model_, static_cast<int>(b), grid.parallel, target_));
+      }
+      const auto offers_no_more = [&](const CoreGrid& other) {
+        return std::equal(grid.sharing.begin(), grid.sharing.end(), other.sharing.begin(), std::less_equal<>());
+      };
+      if (std::none_of(grids.begin(), grids.end(), offers_no_more)) grids.push_back(std::move(grid));
+    } while (target_.dma.row_broadcast && std::next_permutation(order.begin(), order.end()));
+    return grids;
   }
 
  private:
@@ -401,8 +430,9 @@ PlanBounds::PlanBounds(const GroupModel& model, const Target& target)
 
 PlanBounds::~PlanBounds() = default;
 
-std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const std::vector<int>& slots) const {
-  return least_->cycles(schedule, slots);
+std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const std::vector<int>& slots,
+                                      const std::vector<SharedBy>& sharing) const {
+  return least_->cycles(schedule, slots, sharing);
 }
 
 std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) {
@@ -422,15 +452,17 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       }
       return;
     }
-    CoreGrid grid;
+    std::vector<ParallelSplit> parallel;
     for (std::size_t at = 0; at < choice.size(); ++at) {
       const std::int64_t parts = choices[at][choice[at]];
-      if (parts > 1) grid.parallel.push_back({model.iterators[at].name, parts});
+      if (parts > 1) parallel.push_back({model.iterators[at].name, parts});
     }
-    const LeastParts least = least_->least_parts(choice);
-    grid.least_cycles = least.one_after_the_other();
-    grid.least_overlapped = least.overlapped();
-    grids.push_back(std::move(grid));
+    for (CoreGrid& grid : least_->orders_of(parallel)) {
+      const LeastParts least = least_->least_parts(choice, grid.sharing);
+      grid.least_cycles = least.one_after_the_other();
+      grid.least_overlapped = least.overlapped();
+      grids.push_back(std::move(grid));
+    }
   };
   cut(0, least_->cores());
   std::stable_sort(grids.begin(), grids.end(),

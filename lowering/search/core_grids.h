@@ -17,7 +17,8 @@
 namespace stowage {
 
 struct CoreGrid {
-  std::vector<ParallelSplit> parallel;  ///< highest iterator first, those of one part left out
+  std::vector<ParallelSplit> parallel;  ///< those of one part left out
+  std::vector<SharedBy> sharing;        ///< by buffer: by whom it can be loaded together at most
   std::int64_t least_cycles = 0;        ///< no plan over this grid whose transfers block takes fewer on the target
   std::int64_t least_overlapped = 0;    ///< no plan at all over this grid takes fewer
 };
@@ -41,19 +42,23 @@ class PlanBounds {
   /// No plan of this schedule takes fewer cycles. To what its grid needs comes what its sizes and order make of it:
   /// what is loaded or computed again in each iteration of a loop that has nothing to do with it, blocks that are no
   /// longer than a buffer, and transfers that fill no more than one. 0 where nothing is known. `slots` by buffer (none
-  /// given: one each): transfers of several may be hidden.
-  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule, const std::vector<int>& slots = {}) const;
+  /// given: one each): transfers of several may be hidden. `sharing` by buffer, none given: every core for itself.
+  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule, const std::vector<int>& slots = {},
+                                          const std::vector<SharedBy>& sharing = {}) const;
 
  private:
   std::unique_ptr<const LeastCost> least_;
 };
 
 /// Every grid of at most target.cores.count parts that cuts spatial iterators into parts of equal size (the last one
-/// may be smaller), those of least cycles first; among equals the higher iterators are cut first, as published.
+/// may be smaller), those of least cycles first; among equals the higher iterators are cut first, as published. The
+/// highest iterator counts most of a core's number, and on a target whose cores can load together also in other orders
+/// if these let them load other inputs together.
 ///
 /// The bound counts what no buffer sizes and no loop order can avoid: every core loads what its part of the output
 /// needs once, in blocks no longer than that is contiguous in main memory, by at least as many transfers as fill its
-/// scratchpad; stores its part; and computes it, at the rate of the time model.
+/// scratchpad; stores its part; and computes it, at the rate of the time model. What cores load together counts once
+/// for them, and no less than what one core can take.
 ///
 /// Where transfers block, these add up. Where those of buffers with several slots run beside the computation, what is
 /// hidden of them is at most all of them, H <= D, and at most what is computed and filled, H <= C + F

@@ -6,6 +6,7 @@
 
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/model/sharing.h"
 #include "lowering/swtvm/swtvm.h"
 
 namespace stowage {
@@ -139,6 +140,20 @@ std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
       add_if_fitting(changed, sizes, found);
       sizes[i] = own;
     }
+  }
+  return found;
+}
+
+std::vector<Schedule> Neighbours::sharings(const Reached& at) const {
+  std::vector<Schedule> found;
+  for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    const std::string& name = model_.buffers[b].name;
+    if (model_.buffers[b].kind != ModelBuffer::Kind::input || person_.sharing.contains(name)) continue;
+    const SharedBy widest = widest_sharing(model_, static_cast<int>(b), *at.complete.parallel, target_);
+    if (widest == SharedBy::core) continue;
+    Schedule other = at.fixed;
+    other.sharing[name] = at.complete.sharing.at(name) == SharedBy::core ? widest : SharedBy::core;
+    add_if_fitting({other, at.complete}, sizes_of(at.complete), found);
   }
   return found;
 }

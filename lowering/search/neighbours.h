@@ -34,6 +34,9 @@ class Neighbours {
   /// one iterator's half.
   [[nodiscard]] std::vector<Schedule> slot_numbers(const Reached& at) const;
 
+  /// An input loaded by each core for itself instead of together, or together as widely as can be.
+  [[nodiscard]] std::vector<Schedule> sharings(const Reached& at) const;
+
   /// Tensors that may have two slots, as far as a person has not fixed how many.
   [[nodiscard]] std::vector<std::string> tensors_with_slots() const;
 

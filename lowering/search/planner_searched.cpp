@@ -26,6 +26,7 @@
 
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
+#include "lowering/model/sharing.h"
 #include "lowering/nest/lower.h"
 #include "lowering/nest/plan.h"
 #include "lowering/search/core_grids.h"
@@ -115,6 +116,7 @@ class PlanSearch {
     published_is_unaligned_ = !published_ && met_unaligned_;
     if (person_.parallel) {
       if (published_) splits_.push_back(*published_);
+      if (auto shared = plan(on_split(*person_.parallel))) splits_.insert(splits_.begin(), *std::move(shared));
     } else {
       search_grids();
     }
@@ -126,7 +128,7 @@ class PlanSearch {
   /// (plan_group.cpp): that is the published plan then.
   void plan_published_aligned() {
     if (published_ || !published_is_unaligned_ || narrow_may_be_unaligned_ || person_.parallel) return;
-    std::vector<CoreGrid> grids = bounds_.grids();
+    std::vector<CoreGrid> grids = core_grids(model_, without_sharing(target_));
     grids.resize(std::min(grids.size(), max_tried_splits));
     for (CoreGrid& grid : grids) {
       Schedule fixed = person_;
@@ -134,6 +136,17 @@ class PlanSearch {
       published_ = plan(fixed);
       if (published_) return;
     }
+  }
+
+  /// What a person has fixed over a split, with every input loaded together by as many cores as can.
+  [[nodiscard]] Schedule on_split(const std::vector<ParallelSplit>& parallel) const {
+    Schedule fixed = person_;
+    fixed.parallel = parallel;
+    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      const SharedBy widest = widest_sharing(model_, static_cast<int>(b), parallel, target_);
+      if (widest != SharedBy::core) fixed.sharing.try_emplace(model_.buffers[b].name, widest);
+    }
+    return fixed;
   }
 
   // --- plans ---------------------------------------------------------------------------------------------------------
@@ -185,7 +198,8 @@ class PlanSearch {
     const auto read = read_schedule(model_, schedule);
     if (std::holds_alternative<Decision>(read)) return false;
     const std::int64_t least =
-        bounds_.least_cycles(std::get<ReadSchedule>(read), slots_by_buffer(model_, schedule.slots));
+        bounds_.least_cycles(std::get<ReadSchedule>(read), slots_by_buffer(model_, schedule.slots),
+                             sharing_by_buffer(model_, schedule.sharing));
     if (price_of(least, shares_lines(*schedule.parallel)) < enough) return false;
     least_given_up_ = given_up_++ == 0 ? least : std::min(least_given_up_, least);
     return true;
@@ -213,9 +227,9 @@ class PlanSearch {
     for (; next < splits.size(); ++next) {
       const CoreGrid& grid = splits[next].grid;
       if (best_ && splits[next].least_price() >= best_->price()) break;
-      Schedule fixed = person_;
-      fixed.parallel = grid.parallel;
-      const bool is_published = published_ && *published_->complete.parallel == grid.parallel;
+      const Schedule fixed = on_split(grid.parallel);
+      const bool is_published =
+          published_ && *published_->complete.parallel == grid.parallel && fixed.sharing == person_.sharing;
       auto tried = is_published ? published_ : plan(fixed, least_beside(parts_of(grid.parallel)));
       if (!tried) continue;
       tried->least_cycles = grid.least_cycles;
@@ -309,9 +323,7 @@ class PlanSearch {
         add(*planned);
         continue;
       }
-      Schedule fixed = person_;
-      fixed.parallel = split.grid.parallel;
-      auto tried = plan(fixed);
+      auto tried = plan(on_split(split.grid.parallel));
       if (!tried) continue;
       tried->least_overlapped = split.grid.least_overlapped;
       add(*tried);
@@ -321,8 +333,7 @@ class PlanSearch {
 
   /// A climb with two slots for everything that may have them, as algorithm 1 sizes such buffers.
   void overlap(const Tried& split) {
-    Schedule fixed = person_;
-    fixed.parallel = split.complete.parallel;
+    Schedule fixed = on_split(*split.complete.parallel);
     for (const std::string& tensor : neighbours_.tensors_with_slots()) fixed.slots[tensor] = max_slots;
     auto begin = plan(fixed);
     if (!begin) return;
@@ -340,6 +351,7 @@ class PlanSearch {
     const auto next_to = [&](const Tried& here) {
       const Reached reached{here.fixed, here.complete};
       std::vector<std::vector<Schedule>> all = {neighbours_.single_sizes(reached), neighbours_.loop_orders(reached)};
+      all.push_back(neighbours_.sharings(reached));
       if (with_slots) all.push_back(neighbours_.slot_numbers(reached));
       all.push_back(neighbours_.paired_sizes(reached));
       return all;

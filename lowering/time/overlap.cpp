@@ -151,8 +151,10 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
       if (const auto before = hidden.find(*cost.statement); before != hidden.end())
         used += static_cast<double>(before->second);
     }
-    // A cycle less, so that no rounding hides more than there is.
-    double moved = static_cast<double>(cycles_of(row->formula) - 1) * steady.moved;
+    // While a core issues its calls it computes nothing. A cycle less, so that no rounding hides more than there is.
+    const auto& transfer = std::get<TransferCost>(row->formula);
+    const double issued = static_cast<double>(transfer.calls_of_busiest) * transfer.issue_cycles;
+    double moved = (static_cast<double>(cycles_of(row->formula) - 1) - issued) * steady.moved;
     if (ahead.direction == DmaDirection::put) moved -= blocking * steady.moved;
     const double most = std::min(moved, computed * steady.computed - used);
     hidden[ahead.statement] = static_cast<std::int64_t>(std::max(0.0, most));
