@@ -55,8 +55,15 @@ class DmaWriter {
       emit_barrier(k_, barrier->second, stmt_.id);
     if (of_team) open_for_team(k_, dma_.to);
     k_.out.line(fmt::format("ldm->{} = 0;", reply_));
-    name_extents();
-    write_calls_unless_empty();
+    const bool empty = std::any_of(dma_.region.begin(), dma_.region.end(), [](const Range& range) {
+      return range.extent.is_constant() && range.extent.constant() <= 0;
+    });
+    if (empty) {
+      if (!counter_.empty()) k_.out.line(fmt::format("{} = 0;", counter_));
+    } else {
+      name_extents();
+      write_calls_unless_empty();
+    }
     if (scoped_) k_.out.close();
     if (of_team) k_.out.close();
   }
@@ -79,16 +86,10 @@ class DmaWriter {
 
   void write_calls_unless_empty() {
     std::vector<std::string> conditions;
-    bool empty = false;
     for (std::size_t d = 0; d < dma_.region.size(); ++d) {
-      if (extent(d).is_constant()) {
-        empty = empty || extent(d).constant() <= 0;
-      } else if (k_.bounds_of(extent(d)).low <= 0) {
-        conditions.push_back(extent_names_[d] + " > 0");
-      }
+      if (!extent(d).is_constant() && k_.bounds_of(extent(d)).low <= 0) conditions.push_back(extent_names_[d] + " > 0");
     }
-    if ((empty || !conditions.empty()) && !counter_.empty()) k_.out.line(fmt::format("{} = 0;", counter_));
-    if (empty) return;
+    if (!conditions.empty() && !counter_.empty()) k_.out.line(fmt::format("{} = 0;", counter_));
     if (conditions.empty()) {
       write_structures();
       return;
@@ -238,8 +239,8 @@ class DmaWriter {
   /// Rows of the mesh whose cores a get fills the LDMs of; none: its own.
   [[nodiscard]] std::string mask_of_rows() const {
     if (dma_.to == Space::ldm) return "0";
-    if (dma_.to == Space::row) return fmt::format("1 << core / {}", k_.nest.mesh->columns);
-    return fmt::format("{:#x}", (1 << k_.nest.mesh->rows) - 1);
+    if (dma_.to == Space::row) return fmt::format("(char)(1 << core / {})", k_.nest.mesh->columns);
+    return fmt::format("(char){:#x}", (1 << k_.nest.mesh->rows) - 1);
   }
 
   KernelContext& k_;

@@ -327,6 +327,10 @@ void emit_function(KernelContext& k, const std::string& name) {
 }
 
 KernelText emit(KernelContext& k, const std::string& name, const std::vector<KernelUser>& users) {
+  visit_statements(k.nest.body, [](const Stmt& s) {
+    check(!std::holds_alternative<Broadcast>(s.node) && team_of(s) != Space::column,
+          "nothing but gets for rows and for the mesh is emitted of what teams of cores do");
+  });
   KernelText text;
   emit_function(k, name);
   CWriter file;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/model/sharing.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/check.h"
@@ -19,6 +21,21 @@ std::vector<SharedBy> sharing_by_buffer(const GroupModel& model, const std::map<
   return sharing;
 }
 
+namespace {
+
+/// Cores in step make trips without elements. The hull of what a sum wants there is empty; that of a division need not.
+bool boxes_of_nothing_are_empty(const GroupModel& model) {
+  for (const Stage& stage : model.list->stages) {
+    for (const Access& read : stage.reads) {
+      if (!std::all_of(read.index.begin(), read.index.end(), [](const IndexExpr& e) { return e.is_affine(); }))
+        return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 std::string why_not_shared(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
                            SharedBy wanted, const Target& target) {
   if (wanted == SharedBy::core) return {};
@@ -35,6 +52,14 @@ std::string why_not_shared(const GroupModel& model, int buffer, const std::vecto
   }
   if (cores % columns != 0) {
     return fmt::format("is wanted by {}, which make up no whole rows of {}", counted(cores, "core"), columns);
+  }
+  for (const ParallelSplit& split : parallel) {
+    const std::int64_t extent = model.iterators[static_cast<std::size_t>(*model.iterator_named(split.iterator))].extent;
+    if (extent % split.parts == 0 || boxes_of_nothing_are_empty(model)) continue;
+    return fmt::format(
+        "is loaded in trips that some cores have nothing left for ({} of {} in {} parts), and where a stage "
+        "reads follows from a division or a table there",
+        split.iterator, extent, split.parts);
   }
   const std::set<int> moving = loaded.all_iterators();
   std::int64_t stride = cores;

@@ -23,7 +23,8 @@ std::vector<SharedBy> sharing_by_buffer(const GroupModel& model, const std::map<
 ///
 /// A core's number counts the parts of the last split first. So the cores of a row want the same boxes if what moves
 /// these is split only between rows: if of each such split the stride, the product of the parts behind it, is a
-/// multiple of the columns. And all cores of a row must be there.
+/// multiple of the columns. And all cores of a row must be there. They run in step: where parts are of different sizes,
+/// some make trips without elements.
 std::string why_not_shared(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
                            SharedBy wanted, const Target& target);
 

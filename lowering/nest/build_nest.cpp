@@ -209,8 +209,9 @@ class NestBuilder {
       tile.extent = bind(block, name + "_n", tile.core_extent);
       return;
     }
-    tile.start = bind(block, name + "_at", tile.core_start + loop_variable * size);
     const bool cores_align = tile.core_extent.is_constant();
+    const bool may_be_empty = in_step_ && !cores_align;
+    tile.start = bind(block, name + "_at", tile.core_start + loop_variable * size);
     if (size == 1 && (cores_align || !in_step_)) {  // the loop's trips end with the core's range
       tile.extent = 1;
       return;
@@ -220,7 +221,6 @@ class NestBuilder {
     if (!tiles_align) elements = minimum(elements, IndexExpr(read_.ranges[i]) - loop_variable * size);
     if (!cores_align) elements = minimum(elements, IndexExpr(model_.iterators[i].extent) - tile.start);
     // Where the loop's trips end with the core's range, a last short tile has at least one element.
-    const bool may_be_empty = in_step_ && !cores_align;
     tile.extent = bind(block, name + "_n", elements, may_be_empty ? std::nullopt : std::optional(Interval{1, size}));
   }
 

@@ -37,6 +37,7 @@
 #include "lowering/swtvm/swtvm.h"
 #include "lowering/time/counts.h"
 #include "lowering/time/dma_alignment.h"
+#include "lowering/time/rates.h"
 #include "lowering/time/time_model.h"
 
 namespace stowage {
@@ -47,7 +48,7 @@ constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int max_neighbours = 120;
 /// Splits that climbs with slots begin from, of those of at most so many cores.
-constexpr std::size_t overlapped_splits = 1;
+constexpr std::size_t overlapped_splits = 2;
 /// Splits that are planned to choose these, in the order of their bounds.
 constexpr std::size_t bounded_splits = 4;
 /// Splits that the trace tells one by one.
@@ -138,13 +139,21 @@ class PlanSearch {
     }
   }
 
-  /// What a person has fixed over a split, with every input loaded together by as many cores as can.
+  /// What a person has fixed over a split, with every input loaded together by as many cores as can, where what that
+  /// saves of the bandwidth takes longer than the barriers of one transfer.
   [[nodiscard]] Schedule on_split(const std::vector<ParallelSplit>& parallel) const {
     Schedule fixed = person_;
     fixed.parallel = parallel;
+    const std::vector<std::int64_t> ranges = core_ranges(model_, parallel);
+    const double barriers = 2 * target_.cores.barrier_cycles / target_.clock_hz;
     for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      const ModelBuffer& buffer = model_.buffers[b];
       const SharedBy widest = widest_sharing(model_, static_cast<int>(b), parallel, target_);
-      if (widest != SharedBy::core) fixed.sharing.try_emplace(model_.buffers[b].name, widest);
+      if (widest == SharedBy::core) continue;
+      const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+      const std::int64_t wanted = element_count(buffer_extents(model_, buffer, ranges)) * byte_size(tensor.type);
+      const auto saved = static_cast<double>(wanted * (cores_of(widest, target_) - 1));
+      if (saved / peak_dma_bandwidth(target_) > barriers) fixed.sharing.try_emplace(buffer.name, widest);
     }
     return fixed;
   }

@@ -131,7 +131,7 @@ class SequenceWriter {
     std::unordered_map<Values, int, HashOfNumbers> known;  // by what decides of a core's coordinates
     for (int core = 0; core < nest_.cores_used(); ++core) {
       values_ = values_of_core(nest_, core);
-      first_of_row_ = barriers_.any() && core % nest_.mesh->columns == 0;
+      first_of_row_ = nest_.mesh && core % nest_.mesh->columns == 0;
       first_of_mesh_ = core == 0;
       const Values key = values_at(cores_deciding_);
       const auto found = known.find(key);

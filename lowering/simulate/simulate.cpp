@@ -99,9 +99,11 @@ Requested requested(const RequestSequences& all) {
       const Request& request = all.requests[static_cast<std::size_t>(part.request)];
       const std::int64_t times = runs[s] * part.times;
       StatementTimes& statement = sums.of_statement[static_cast<std::size_t>(request.statement)];
+      const Stmt& executed = *all.statements[static_cast<std::size_t>(request.statement)];
       of_sequence[s].computing += request.cycles * part.times;
       of_sequence[s].issuing += request.execution.issue_cycles * part.times;
-      statement.executions += times;
+      const bool beside = request.kind == Request::Kind::barrier && std::holds_alternative<Dma>(executed.node);
+      statement.executions += beside ? 0 : times;
       statement.cycles += request.cycles * times;
       sums.events += times;
       if (request.kind != Request::Kind::transfer) continue;

@@ -6,6 +6,8 @@
 
 #include "../lowering/fixtures.h"
 #include "../lowering/operator_draw.h"
+#include "../lowering/relative_error.h"
+#include "../lowering/sharing_draw.h"
 #include "../lowering/slots_draw.h"
 #include "core/evaluate.h"
 #include "emitted_program.h"
@@ -14,20 +16,58 @@
 #include "lowering/program/plan_group.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "tests/random_runs.h"
+#include "vendor_compile.h"
 
 namespace stowage {
 namespace {
 
 using test::number_from;
 
-TEST_CASE("random operators with random slots: emitted, compiled and run, they give the definition's values") {
+/// As check_program, in emulation, whose cores can do something together.
+void check_emulated(const Program& program, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected) {
+  const EmittedProgram emitted = emit_athread(program);
+  CHECK(test::complaints_of_vendor_headers({&emitted}) == "");
+  std::map<std::pair<int, int>, DmaTotals> predicted;
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    if (program.steps[s].plan() == nullptr) continue;
+    for (const auto& [id, totals] : program.steps[s].plan()->counts.dma) predicted[{static_cast<int>(s), id}] = totals;
+  }
+  for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
+    INFO("level " << static_cast<int>(level));
+    EmulationOptions options;
+    options.level = level;
+    options.seed = 5;
+    Diagnostics diagnostics;
+    const auto result = emulate(program, emitted, inputs, options, nullptr, diagnostics);
+    INFO(format_diagnostics(diagnostics));
+    REQUIRE(result);
+    for (std::size_t o = 0; o < expected.size(); ++o) {
+      INFO("output " << o);
+      CHECK(test::relative_error(expected[o], result->outputs.at(o)) < 2e-5);
+    }
+    std::size_t counted = 0;
+    for (const StatementCount& count : result->counts) {
+      const DmaTotals& totals = predicted.at({count.step, count.statement});
+      INFO("step " << count.step << ", statement " << count.statement);
+      CHECK(count.transfers == totals.transfers);
+      CHECK(count.operations == totals.operations);
+      CHECK(count.bytes == totals.bytes);
+      ++counted;
+    }
+    CHECK(counted == predicted.size());
+  }
+}
+
+TEST_CASE(
+    "random operators with random slots and sharing: emitted, compiled and run, they give the definition's values") {
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20261124);
   const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 4);
   std::size_t overlapped = 0;
+  std::size_t shared = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1");
     fixtures::OperatorDraw draw(seed + round);
-    Target target = draw.machine();
+    Target target = fixtures::with_mesh(draw, draw.machine());
     target.name = "random";
     constexpr std::size_t operators_a_program = 12;
     std::vector<StageList> lists;
@@ -39,10 +79,14 @@ TEST_CASE("random operators with random slots: emitted, compiled and run, they g
       if (!drawn) continue;
       const Planned plain = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
       if (std::holds_alternative<Decision>(plain)) continue;
-      Schedule fixed = fixtures::random_slots(draw, build_group_model(drawn->stages), std::get<Plan>(plain).schedule);
+      const GroupModel model = build_group_model(drawn->stages);
+      Schedule fixed = fixtures::random_slots(draw, model, std::get<Plan>(plain).schedule);
+      if (round % 2 == 0) fixed = fixtures::random_sharing(draw, model, target, std::move(fixed));
       const Planned planned = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), target, {});
       if (std::holds_alternative<Decision>(planned)) continue;
-      if (first_use_of_slots(std::get<Plan>(planned).nest) == nullptr) continue;
+      const LoopNest& nest = std::get<Plan>(planned).nest;
+      if (first_use_of_slots(nest) == nullptr && first_of_team(nest) == nullptr) continue;
+      shared += first_of_team(nest) != nullptr ? 1 : 0;
       text += fmt::format("{}: {}\n", lists.size(), drawn->text);
       lists.push_back(std::move(drawn->stages));
       values.push_back(std::move(drawn->inputs));
@@ -61,9 +105,14 @@ TEST_CASE("random operators with random slots: emitted, compiled and run, they g
       const auto all = evaluate(lists[i], values[i]);
       expected.push_back(all[static_cast<std::size_t>(lists[i].stages.back().output)]);
     }
-    fixtures::check_program(program, inputs, expected);
+    if (round % 2 == 0) {
+      check_emulated(program, inputs, expected);
+    } else {
+      fixtures::check_program(program, inputs, expected);
+    }
   }
   CHECK(overlapped > 3 * rounds);
+  CHECK(shared > rounds);
 }
 
 /// C[24,96] = A[24,80] * B[80,96] on four cores, with two slots for everything.

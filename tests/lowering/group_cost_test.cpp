@@ -208,10 +208,11 @@ TEST_CASE("equal groups are searched once in a compilation, and each is planned 
     REQUIRE(plan_program(fused, {}, planner, target, {}, diagnostics, {}, {}, threads));
     CHECK(planner.searches == 6 + 1 + searched_anew);
     // Of a group that a person fixes something of nothing is known.
-    REQUIRE(plan_program(fused,
-                         {{program->steps[1].group.name,
-                           Schedule{.parallel = {}, .buffer = {{"yy", 2}}, .order = {}, .dma = {}, .slots = {}}}},
-                         planner, target, {}, diagnostics, {}, {}, threads, &choices));
+    REQUIRE(plan_program(
+        fused,
+        {{program->steps[1].group.name,
+          Schedule{.parallel = {}, .buffer = {{"yy", 2}}, .order = {}, .dma = {}, .slots = {}, .sharing = {}}}},
+        planner, target, {}, diagnostics, {}, {}, threads, &choices));
     CHECK(planner.searches == 6 + 1 + searched_anew + 1);
   }
 }

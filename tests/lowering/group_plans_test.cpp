@@ -150,7 +150,7 @@ std::string verdict_with(const LoopNest& nest, const std::string& what, const st
 }  // namespace
 
 TEST_CASE("a pool that looks outside of a convolution's result: the padding comes around what was computed") {
-  const LoopNest nest = nest_of(conv_and_pool(), {{}, {{"yy_2", 1}}, {}, {}, {}});
+  const LoopNest nest = nest_of(conv_and_pool(), {{}, {{"yy_2", 1}}, {}, {}, {}, {}});
   CHECK(to_text(nest) == R"(nest group {
   input X f32[1,1,6,6] source 0
   constant W f32[2,1,3,3] source 1

@@ -17,6 +17,7 @@
 #include "lowering/verify/verify.h"
 #include "operator_draw.h"
 #include "parsed_nest.h"
+#include "sharing_draw.h"
 #include "slots_draw.h"
 #include "tests/random_runs.h"
 
@@ -381,7 +382,7 @@ TEST_CASE("cores meet at a barrier") {
 TEST_CASE("transfers that no target prices are refused, and times beyond all reason") {
   LoopNest nest = unequal();
   Stmt get = *nest.body.front();
-  std::get<Dma>(get.node).to = Space::mesh;
+  std::get<Dma>(get.node).to = Space::column;
   nest.body.front() = std::make_shared<const Stmt>(get);
   const Simulated teams = simulate(nest, machine());
   REQUIRE(std::holds_alternative<Decision>(teams));
@@ -481,6 +482,7 @@ void check_simulation(const LoopNest& nest, const Target& target, std::uint64_t 
 TEST_CASE("random plans in time: within their bounds, the same in any order of events and with repetition carried on") {
   const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261124);
   const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 1200);
+  int shared = 0;
   int overlapped = 0;
   int shortened = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -498,17 +500,26 @@ TEST_CASE("random plans in time: within their bounds, the same in any order of e
     Planned planned = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
     if (std::holds_alternative<Decision>(planned)) continue;
     const GroupModel model = build_group_model(drawn->stages);
-    const Schedule slots = fixtures::random_slots(draw, model, std::get<Plan>(planned).schedule);
+    Schedule slots = fixtures::random_slots(draw, model, std::get<Plan>(planned).schedule);
+    if (draw.coin()) {
+      target = fixtures::with_mesh(draw, std::move(target));
+      slots = fixtures::random_sharing(draw, model, target, std::move(slots));
+    }
     Planned with_slots = plan_group("op", drawn->stages, slots, SwtvmPlanner(), target, {});
+    if (std::holds_alternative<Decision>(with_slots) && target.dma.row_broadcast)
+      with_slots = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
     if (std::holds_alternative<Plan>(with_slots)) planned = std::move(with_slots);
+    if (std::get<Plan>(planned).nest.cores_used() > target.cores.count) continue;
     const LoopNest& nest = std::get<Plan>(planned).nest;
     INFO(to_text(nest));
     for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued})
       check_simulation(nest, target, seed + round, order);
     overlapped += first_use_of_slots(nest) != nullptr ? 1 : 0;
+    shared += first_of_team(nest) != nullptr ? 1 : 0;
     const Simulation simulation = simulated(nest, target);
     shortened += 4 * simulation.steps < simulation.events ? 1 : 0;
   }
+  CHECK(shared * 20 > static_cast<int>(rounds));
   CHECK(overlapped * 10 > static_cast<int>(rounds));
   CHECK(shortened * 10 > static_cast<int>(rounds));
 }

@@ -16,7 +16,7 @@ typedef enum { PE_MODE, BCAST_MODE, ROW_MODE, BROW_MODE, RANK_MODE } dma_mode;
 typedef enum { ROW_SCOPE, COL_SCOPE, ARRAY_SCOPE } scope;
 
 #define athread_get(mode, src, dest, len, reply, mask, stride, bsize) \
-  swemu_get(SWEMU_SITE, (mode), (src), (dest), (len), (reply), (mask), (stride), (bsize))
+  swemu_get(SWEMU_SITE, (mode), (src), (dest), (len), (reply), (unsigned char)(mask), (stride), (bsize))
 #define athread_put(mode, src, dest, len, reply, stride, bsize) \
   swemu_put(SWEMU_SITE, (mode), (src), (dest), (len), (reply), (stride), (bsize))
 #define athread_get_id(core) swemu_core_id(SWEMU_SITE, (core))

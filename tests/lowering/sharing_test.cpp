@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs that several cores load together.
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "core/evaluate.h"
+#include "fixtures.h"
+#include "lowering/interpret/interpret.h"
+#include "lowering/ir/loop_nest_parser.h"
+#include "lowering/ir/team_barriers.h"
+#include "lowering/model/buffer_slots.h"
+#include "lowering/nest/lower.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/search/core_grids.h"
+#include "lowering/search/planner_searched.h"
+#include "lowering/simulate/simulate.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/swtvm/read_schedule.h"
+#include "lowering/verify/verify.h"
+#include "lowering/verify/verify_results.h"
+#include "operator_draw.h"
+#include "parsed_nest.h"
+#include "sharing_draw.h"
+#include "slots_draw.h"
+#include "team_nests.h"
+#include "tests/lowering/relative_error.h"
+#include "tests/random_runs.h"
+
+namespace stowage {
+namespace {
+
+using fixtures::OperatorDraw;
+
+/// 2 x 4 cores at 1 GHz; 100 cycles to launch, 10 for a transfer to start, 5 for a barrier; 4 bytes a cycle, of which
+/// one core's transfers reach 2.
+Target mesh() {
+  Target target;
+  target.name = "mesh";
+  target.clock_hz = 1e9;
+  target.cores.count = 8;
+  target.cores.mesh_rows = 2;
+  target.cores.mesh_columns = 4;
+  target.cores.launch_seconds = 100e-9;
+  target.cores.barrier_cycles = 5;
+  target.dma.startup_cycles = 10;
+  target.dma.core_bytes_per_second = 2e9;
+  target.dma.row_broadcast = true;
+  target.dma.bandwidth = {{4, 4e9}};
+  return target;
+}
+
+std::string verdict_of(const std::vector<ParallelSplit>& parallel, const std::string& tensor, SharedBy by,
+                       const Target& target = mesh()) {
+  const StageList stages = fixtures::matmul_stages(16, 32, 8);
+  const GroupModel model = build_group_model(stages);
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    if (model.buffers[b].name == tensor) return why_not_shared(model, static_cast<int>(b), parallel, by, target);
+  }
+  return "is not there";
+}
+
+TEST_CASE("cores load together what they want the same boxes of", "[sharing]") {
+  const std::vector<ParallelSplit> rows_first = {{"x", 2}, {"y", 4}};
+  CHECK(verdict_of(rows_first, "A", SharedBy::row).empty());
+  CHECK(
+      verdict_of(rows_first, "B", SharedBy::row) ==
+      "moves with y, which is split over cores of one row (each row has 4 of them, and the parts behind it make up 1)");
+  CHECK(verdict_of(rows_first, "A", SharedBy::mesh) == "moves with x, which is split over cores");
+  CHECK(verdict_of({{"y", 2}, {"x", 4}}, "B", SharedBy::row).empty());
+  CHECK(verdict_of({{"y", 8}}, "A", SharedBy::mesh).empty());
+  CHECK(verdict_of({{"y", 4}}, "A", SharedBy::row).empty());
+  CHECK(verdict_of({{"y", 4}}, "A", SharedBy::mesh) == "is wanted by 4 cores, and the mesh has 8");
+  CHECK(verdict_of({{"y", 6}}, "A", SharedBy::row) == "is wanted by 6 cores, which make up no whole rows of 4");
+  CHECK(
+      verdict_of({{"x", 4}, {"y", 2}}, "A", SharedBy::row) ==
+      "moves with x, which is split over cores of one row (each row has 4 of them, and the parts behind it make up 2)");
+  CHECK(verdict_of({{"y", 8}}, "C", SharedBy::mesh) == "is not loaded");
+  Target alone = mesh();
+  alone.dma.row_broadcast = false;
+  CHECK(verdict_of({{"y", 8}}, "A", SharedBy::mesh, alone) ==
+        "is loaded by each core for itself on this target (dma.row_broadcast)");
+  CHECK(verdict_of({{"y", 8}}, "A", SharedBy::core, alone).empty());
+}
+
+Planned planned(const Schedule& fixed, const Target& target = mesh()) {
+  return plan_group("product", fixtures::matmul_stages(16, 32, 8), fixed, SwtvmPlanner(), target, {});
+}
+
+Schedule over_y() {
+  Schedule fixed;
+  fixed.parallel = {{{"y", 8}}};
+  fixed.buffer = {{"x", 16}, {"y", 4}, {"k", 4}};
+  fixed.sharing = {{"A", SharedBy::mesh}};
+  return fixed;
+}
+
+TEST_CASE("what cannot be loaded together is refused with the reason and the widest that can", "[sharing]") {
+  const auto reason = [](const Schedule& fixed, const Target& target = mesh()) {
+    const Planned result = planned(fixed, target);
+    const auto* decision = std::get_if<Decision>(&result);
+    return decision == nullptr ? std::string("planned") : decision->rule + ": " + decision->reason;
+  };
+  Schedule fixed = over_y();
+  CHECK(reason(fixed) == "planned");
+  fixed.sharing = {{"B", SharedBy::row}};
+  CHECK_THAT(reason(fixed),
+             Catch::StartsWith("schedule: sharing: B cannot be loaded by the cores of a row together, as "
+                               "it moves with y, which is split over cores of one row") &&
+                 Catch::EndsWith("; at most by the core"));
+  fixed.sharing = {{"C", SharedBy::row}};
+  CHECK(reason(fixed) == "schedule: sharing: there is no input 'C' to load");
+  fixed.parallel = {{{"y", 4}}};
+  fixed.sharing = {{"A", SharedBy::mesh}};
+  CHECK_THAT(reason(fixed), Catch::EndsWith("the mesh has 8; at most by the row"));
+}
+
+TEST_CASE("a product whose first operand goes to all cores at once", "[sharing]") {
+  const Planned result = planned(over_y());
+  REQUIRE(std::holds_alternative<Plan>(result));
+  const Plan& plan = std::get<Plan>(result);
+  INFO(to_text(plan.nest));
+  CHECK(to_text(plan.nest).find("mesh 2 rows 4 columns") != std::string::npos);
+  CHECK(plan.schedule.sharing == std::map<std::string, SharedBy>{{"A", SharedBy::mesh}, {"B", SharedBy::core}});
+  CHECK(verify(plan.nest, mesh()).value_or("sound") == "sound");
+  CHECK(verify_results(plan.nest, mesh()).value_or("sound") == "sound");
+  Target alone = mesh();
+  alone.dma.row_broadcast = false;
+  CHECK_THAT(verify_results(plan.nest, alone).value_or("sound"), Catch::StartsWith("own-ldm: statement"));
+
+  // A: 2 trips of 16 x 4 floats, once for all cores. B: 2 trips of 4 x 4 floats on each. C: 16 x 4 floats on each.
+  Schedule fixed = over_y();
+  fixed.sharing.clear();
+  const Plan each = std::get<Plan>(planned(fixed));
+  const DmaTotals shared = dma_totals(plan.counts);
+  CHECK(shared.transfers == 2 + 16 + 8);
+  CHECK(shared.bytes == 2 * 256 + 16 * 64 + 8 * 256);
+  CHECK(dma_totals(each.counts).bytes == shared.bytes + 7 * 2 * 256);
+
+  // Each trip: a barrier before the get and one behind the wait. The gets of A take as long as one core can take them.
+  std::map<CostKind, std::int64_t> cycles = cycles_by_kind(plan.time);
+  CHECK(cycles.at(CostKind::barrier) == 2 * 2 * 5);
+  CHECK(cycles.at(CostKind::get) == (2 * 256 / 2 + 2 * 10) + (16 * 64 / 4 + 2 * 10));
+  CHECK(cycles_by_kind(each.time).at(CostKind::get) == (8 * 2 * 256 / 4 + 2 * 10) + (16 * 64 / 4 + 2 * 10));
+}
+
+TEST_CASE("a barrier stands where one core must not go ahead of the others, and nowhere else", "[sharing]") {
+  const auto barriers = [](const std::string& body) {
+    const std::string text = fmt::format(R"(nest two {{
+  input A f32[64]
+  input B f32[64]
+  output C f32[64]
+  stage add {{
+    C[i < 64] = (#0 + #1)
+    #0 = A[i]
+    #1 = B[i]
+  }}
+  variables c, t
+  core c < 8 of i stride 1
+  mesh 2 rows 4 columns
+  memory A = A strides [1]
+  memory B = B strides [1]
+  memory C = C strides [1] written
+  ldm 1024 bytes
+  buffer AA f32[8] at 0, 64 bytes = A[0] slots 2
+  buffer BB f32[8] at 64, 32 bytes = B[0]
+  buffer CC f32[8] at 96, 32 bytes = C[0]
+  body {{
+{}  }}
+}}
+)",
+                                         body);
+    const TeamBarriers found = team_barriers(parsed(text));
+    std::string told;
+    for (const auto& [id, team] : found.before) told += fmt::format("{} before {}, ", name_of(team), id);
+    for (const auto& [id, team] : found.after) told += fmt::format("{} after {}, ", name_of(team), id);
+    return told;
+  };
+  const std::string add = "    4  compute map CC = add(AA, BB) over i=0:8\n";
+  // Nobody may be filled before all have come; one barrier frees the places of both.
+  CHECK(barriers("    0  get A[0:8] -> AA of mesh\n    1  get B[0:8] -> BB of mesh\n    2  wait 0\n    3  wait 1\n" +
+                 add) == "mesh before 0, mesh after 3, ");
+  CHECK(barriers("    0  get A[0:8] -> AA of row\n    1  get B[0:8] -> BB of mesh\n    2  wait 0\n    3  wait 1\n" +
+                 add) == "row before 0, mesh before 1, mesh after 3, ");
+  CHECK(barriers("    0  get A[0:8] -> AA of mesh\n    1  get B[0:8] -> BB of row\n    2  wait 0\n    3  wait 1\n" +
+                 add) == "mesh before 0, mesh after 2, row after 3, ");
+  // What is loaded again was used meanwhile.
+  CHECK(barriers("    0  for t < 3 of i {\n    1  get A[0:8] -> AA of row\n    2  wait 1\n    3  get B[0:8] -> BB\n    "
+                 "5  wait 3\n" +
+                 add + "  }\n") == "row before 1, row after 2, ");
+  // Loaded ahead, the wait's barrier is enough.
+  CHECK(barriers("    0  get A[0:8] -> AA of row\n    1  for t < 3 of i {\n    2  wait AA[t % 2]\n    3  get A[0:8] -> "
+                 "AA[(t + 1) % 2] of row\n    4  compute map CC = add(AA[t % 2], BB) over i=0:8\n  }\n") ==
+        "row before 0, row after 2, ");
+  CHECK(barriers(
+            "    0  get A[0:8] -> AA of row\n    1  for t < 3 of i {\n    2  wait AA[t % 2]\n    4  compute map CC = "
+            "add(AA[t % 2], BB) over i=0:8\n    3  get A[0:8] -> AA[(t + 1) % 2] of row\n  }\n") ==
+        "row before 0, row before 3, row after 2, ");
+  CHECK(barriers("    0  get A[0:8] -> AA\n    1  wait 0\n").empty());
+}
+
+/// Inputs of an interpreted nest by tensor.
+std::map<int, Tensor> inputs_of(const StageList& stages, const std::vector<Tensor>& drawn) {
+  std::map<int, Tensor> inputs;
+  std::size_t next = 0;
+  for (std::size_t t = 0; t < stages.tensors.size(); ++t) {
+    const StageTensor& tensor = stages.tensors[t];
+    if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn[next++];
+    if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = *tensor.value;
+  }
+  return inputs;
+}
+
+TEST_CASE("random operators with random sharing and slots are sound, right, and take no less than their bounds",
+          "[sharing]") {
+  const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261201);
+  const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 1500);
+  int shared = 0;
+  int uneven = 0;
+  int ahead = 0;
+  int unchecked = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    OperatorDraw draw(seed + round);
+    const auto drawn = draw.draw();
+    if (!drawn) continue;
+    Target target = fixtures::with_mesh(draw, draw.machine());
+    target.cores.launch_seconds = 0;
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1: " << drawn->text << " on " << target.cores.mesh_rows
+                         << " x " << target.cores.mesh_columns << " cores with " << target.ldm.bytes << " bytes\n"
+                         << to_text(drawn->stages));
+    const Planned plain = plan_group("op", drawn->stages, {}, SwtvmPlanner(), target, {});
+    if (std::holds_alternative<Decision>(plain)) continue;
+    const GroupModel model = build_group_model(drawn->stages);
+    Schedule fixed = fixtures::random_slots(draw, model, std::get<Plan>(plain).schedule);
+    fixed = fixtures::random_sharing(draw, model, target, std::move(fixed));
+    const Planned with_all = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), target, {});
+    if (const auto* decision = std::get_if<Decision>(&with_all)) {
+      INFO(decision->reason);
+      REQUIRE((decision->rule == "ldm-capacity" || decision->rule == "dma-alignment" ||
+               decision->reason.find("is moved once") != std::string::npos ||
+               decision->reason.find("would store") != std::string::npos));
+      continue;
+    }
+    const Plan& plan = std::get<Plan>(with_all);
+    INFO(to_text(plan.nest));
+    const std::string verdict = verify(plan.nest, target).value_or("sound");
+    if (verdict.starts_with("unchecked: ")) {
+      ++unchecked;  // loops outside of those that slots are counted along, too
+      continue;
+    }
+    REQUIRE(verdict == "sound");
+    REQUIRE(verify_results(plan.nest, target).value_or("sound") == "sound");
+    const ReadSchedule read = std::get<ReadSchedule>(read_schedule(model, plan.schedule));
+    REQUIRE(PlanBounds(model, target)
+                .least_cycles(read, slots_by_buffer(model, plan.schedule.slots),
+                              sharing_by_buffer(model, plan.schedule.sharing)) <= plan.time.cycles);
+    const auto expected = evaluate(drawn->stages, drawn->inputs);
+    const auto actual = interpret(plan.nest, inputs_of(drawn->stages, drawn->inputs));
+    const int output = drawn->stages.stages.back().output;
+    REQUIRE(test::relative_error(expected[static_cast<std::size_t>(output)], actual.at(output)) < 2e-5);
+    if (first_of_team(plan.nest) == nullptr) continue;
+    ++shared;
+    ahead += first_use_of_slots(plan.nest) != nullptr ? 1 : 0;
+    const bool is_uneven =
+        std::any_of(plan.schedule.parallel->begin(), plan.schedule.parallel->end(), [&](const ParallelSplit& split) {
+          const auto i = static_cast<std::size_t>(*model.iterator_named(split.iterator));
+          return model.iterators[i].extent % split.parts != 0;
+        });
+    uneven += is_uneven ? 1 : 0;
+    // In trips that others make a core that has nothing left loads all the same what does not move with them.
+    if (is_uneven) continue;
+    Schedule alone = plan.schedule;
+    for (auto& [tensor, by] : alone.sharing) by = SharedBy::core;
+    const LoopNest own = std::get<LoopNest>(lower("op", drawn->stages, alone, target));
+    REQUIRE(dma_totals(plan.counts).bytes < dma_totals(predict_counts(own)).bytes);
+  }
+  CHECK(shared * 10 > static_cast<int>(rounds));
+  CHECK(uneven * 40 > static_cast<int>(rounds));
+  CHECK(ahead * 20 > static_cast<int>(rounds));
+  CHECK(unchecked * 200 <= static_cast<int>(rounds));
+}
+
+TEST_CASE("planner searched loads together where that is cheaper", "[sharing]") {
+  const StageList stages = fixtures::matmul_stages(32, 256, 256);
+  const Target target = mesh();
+  const Planned together = plan_group("product", stages, {}, SearchedPlanner(), target, {});
+  const Planned alone = plan_group("product", stages, {}, SearchedPlanner(), without_sharing(target), {});
+  const Plan& plan = std::get<Plan>(together);
+  CHECK(first_of_team(plan.nest) != nullptr);
+  CHECK(first_of_team(std::get<Plan>(alone).nest) == nullptr);
+  CHECK(plan.time.cycles * 10 < std::get<Plan>(alone).time.cycles * 9);
+  // Where a barrier takes longer than all else, nobody waits for others.
+  Target slow = target;
+  slow.cores.barrier_cycles = 1e7;
+  const Plan apart = std::get<Plan>(plan_group("product", stages, {}, SearchedPlanner(), slow, {}));
+  CHECK(first_of_team(apart.nest) == nullptr);
+}
+
+}  // namespace
+}  // namespace stowage
