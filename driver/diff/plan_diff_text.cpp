@@ -9,6 +9,7 @@
 
 #include "core/number_text.h"
 #include "driver/diff/plan_diff.h"
+#include "driver/text/listed.h"
 #include "driver/text/text_table.h"
 
 namespace stowage {
@@ -28,13 +29,13 @@ double seconds_gained(const GroupChange& change) {
 }
 
 /// "a, b and c", at most three of them by name.
-std::string listed(const std::vector<std::string>& names) {
-  if (names.size() == 1) return names[0];
-  std::vector<std::string> shown(names.begin(),
-                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), max_names)));
-  const std::string last = names.size() > max_names ? fmt::format("{} more", names.size() - max_names) : shown.back();
-  if (names.size() <= max_names) shown.pop_back();
-  return fmt::format("{} and {}", fmt::join(shown, ", "), last);
+std::string shortly_listed(std::vector<std::string> names) {
+  if (names.size() > max_names) {
+    const std::size_t more = names.size() - max_names;
+    names.resize(max_names);
+    names.push_back(fmt::format("{} more", more));
+  }
+  return listed(names);
 }
 
 std::vector<std::string> names_of(const std::vector<GroupSide>& side) {
@@ -49,7 +50,7 @@ std::string operators_text(const GroupSide& group) { return fmt::format("{}", fm
 std::string listed_by_operators(const std::vector<GroupSide>& side) {
   std::vector<std::string> groups;
   for (const GroupSide& group : side) groups.push_back(operators_text(group));
-  return listed(groups);
+  return shortly_listed(groups);
 }
 
 bool is_joined(const GroupChange& change) { return change.after.size() == 1 && change.before.size() > 1; }
@@ -66,7 +67,7 @@ std::string edits_text(const std::vector<ScheduleChange>& changes) {
       if (change.what == what) words.push_back(change.words);
     }
   }
-  return listed(words);
+  return shortly_listed(words);
 }
 
 /// "conv1 buffers 128 of k instead of 64 (by itself 12.0 % faster)"; what it gains is left out where the network is
@@ -85,11 +86,12 @@ std::string clause(const GroupChange& change, const PlanDiff& diff) {
   switch (change.kind) {
     case Kind::planned: return planned_clause(change, diff);
     case Kind::regrouped:
-      if (is_joined(change)) return fmt::format("{} are one fused operator", listed(names_of(change.before)));
-      if (is_split(change)) return fmt::format("{} are fused operators of their own", listed(names_of(change.after)));
+      if (is_joined(change)) return fmt::format("{} are one fused operator", shortly_listed(names_of(change.before)));
+      if (is_split(change))
+        return fmt::format("{} are fused operators of their own", shortly_listed(names_of(change.after)));
       return fmt::format("{} instead of {}", listed_by_operators(change.after), listed_by_operators(change.before));
-    case Kind::only_before: return fmt::format("{} is gone", listed(names_of(change.before)));
-    case Kind::only_after: return fmt::format("{} is new", listed(names_of(change.after)));
+    case Kind::only_before: return fmt::format("{} is gone", shortly_listed(names_of(change.before)));
+    case Kind::only_after: return fmt::format("{} is new", shortly_listed(names_of(change.after)));
     case Kind::same: return "";
   }
   return "";
@@ -158,7 +160,7 @@ std::string target_clause(const PlanDiff& diff) {
                            ? setting.key
                            : fmt::format("{} {} instead of {}", setting.key, setting.after, setting.before));
   }
-  return fmt::format("another target ({})", listed(settings));
+  return fmt::format("another target ({})", shortly_listed(settings));
 }
 
 std::string groups_clause(const PlanDiff& diff) {

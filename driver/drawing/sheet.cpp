@@ -61,21 +61,34 @@ std::vector<Point> in_rows(Point at, double right, double row, const std::vector
   return places;
 }
 
-double add_legend(Scene& scene, const Sheet& sheet, double y, const std::vector<LegendEntry>& entries) {
-  if (entries.empty()) return 0;
-  const double row = sheet.fonts.height(Font::small) + 4;
-  const double side = sheet.fonts.ascent(Font::small);
+LegendLayout legend_layout(Point at, double right, double ascent, double font_height,
+                           const std::vector<double>& widths) {
+  if (widths.empty()) return {};
+  const double row = font_height + 4;
   constexpr double gap = 5;
-  std::vector<double> widths;
-  for (const LegendEntry& entry : entries) widths.push_back(side + gap + sheet.text_width(entry.text) + 1);
-  const std::vector<Point> places = in_rows({margin, y}, scene.width - margin, row, widths);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    scene.box({places[i].x, places[i].y + (row - side) / 2, side, side}, entries[i].ink, Ink::line).pattern =
-        entries[i].pattern;
-    scene.text({places[i].x + side + gap, places[i].y, widths[i] - side - gap, row}, entries[i].text, Ink::text,
-               Font::small);
+  std::vector<double> whole;
+  for (const double width : widths) whole.push_back(ascent + gap + width + 1);
+  const std::vector<Point> corners = in_rows(at, right, row, whole);
+  LegendLayout layout;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const auto& [x, y] = corners[i];
+    layout.entries.push_back(
+        {{x, y + (row - ascent) / 2, ascent, ascent}, {x + ascent + gap, y, whole[i] - ascent - gap, row}});
   }
-  return places.back().y + row - y;
+  layout.height = corners.back().y + row - at.y;
+  return layout;
+}
+
+double add_legend(Scene& scene, const Sheet& sheet, double y, const std::vector<LegendEntry>& entries) {
+  std::vector<double> widths;
+  for (const LegendEntry& entry : entries) widths.push_back(sheet.text_width(entry.text));
+  const LegendLayout layout = legend_layout({margin, y}, scene.width - margin, sheet.fonts.ascent(Font::small),
+                                            sheet.fonts.height(Font::small), widths);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    scene.box(layout.entries[i].colour, entries[i].ink, Ink::line).pattern = entries[i].pattern;
+    scene.text(layout.entries[i].text, entries[i].text, Ink::text, Font::small);
+  }
+  return layout.height;
 }
 
 std::vector<std::string> wrapped(const std::string& text, double width,

@@ -54,6 +54,19 @@ struct LegendEntry {
 /// Draws entries side by side across the sheet from y, in as many rows as it takes; returns the height used.
 double add_legend(Scene& scene, const Sheet& sheet, double y, const std::vector<LegendEntry>& entries);
 
+/// Where the entries of a legend stand: side by side, a new row before what would pass `right`.
+struct LegendLayout {
+  struct Entry {
+    Box colour;
+    Box text;
+  };
+  std::vector<Entry> entries;
+  double height = 0;  ///< of all rows
+};
+/// Of texts of such widths in a font of such ascent and height.
+LegendLayout legend_layout(Point at, double right, double ascent, double font_height,
+                           const std::vector<double>& widths);
+
 /// Upper left corners of things of such widths side by side, a new row before what would pass `right`.
 std::vector<Point> in_rows(Point at, double right, double row, const std::vector<double>& widths);
 

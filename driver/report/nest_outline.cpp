@@ -63,8 +63,7 @@ std::string statement_words(const LoopNest& nest, const Stmt& statement) {
            nest.stages.stages[static_cast<std::size_t>(work->stage)].name;
   }
   if (const auto* fill = std::get_if<Fill>(&statement.node)) {
-    return (statement.note.starts_with("padding") ? "pad " : "fill ") +
-           nest.buffers[static_cast<std::size_t>(fill->buffer)].name;
+    return (fill->around ? "pad " : "fill ") + nest.buffers[static_cast<std::size_t>(fill->buffer)].name;
   }
   return {};
 }

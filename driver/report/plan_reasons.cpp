@@ -10,18 +10,13 @@
 #include "core/number_text.h"
 #include "driver/report/iterations.h"
 #include "driver/report/model_buffers.h"
+#include "driver/text/listed.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/swtvm/swtvm.h"
 
 namespace stowage {
 
 namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-  if (names.size() < 2) return names.empty() ? "nothing" : names.front();
-  const std::vector<std::string> first(names.begin(), names.end() - 1);
-  return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
-}
 
 class Reasons {
  public:
@@ -91,7 +86,7 @@ class Reasons {
       last = loop;
     }
     if (last != nullptr) {
-      sentences.push_back(fmt::format("Its part moves with {} and is known there.", joined(moving)));
+      sentences.push_back(fmt::format("Its part moves with {} and is known there.", listed(moving)));
     } else if (!loops.empty()) {
       sentences.emplace_back("Its part is the same in every iteration.");
     }
@@ -177,8 +172,8 @@ class Reasons {
     }
     if (reused.empty()) return;
     sentences.push_back(
-        get ? fmt::format("It stays in the LDM for {}.", joined(reused))
-            : fmt::format("It stays in the LDM for {}, which add up there; then it is complete.", joined(reused)));
+        get ? fmt::format("It stays in the LDM for {}.", listed(reused))
+            : fmt::format("It stays in the LDM for {}, which add up there; then it is complete.", listed(reused)));
   }
 
   /// All bytes against the tensor's size, and which factors are known.
@@ -255,11 +250,11 @@ class Reasons {
       (decisions_.sizes->classes[i] == IteratorClass::num ? rows : rest).push_back(name);
     }
     if (!rows.empty()) {
-      sentences.push_back(fmt::format("{} would only add rows and make no block longer, so {} not grown.", joined(rows),
+      sentences.push_back(fmt::format("{} would only add rows and make no block longer, so {} not grown.", listed(rows),
                                       rows.size() == 1 ? "it is" : "they are"));
     }
     if (!rest.empty()) {
-      sentences.push_back(fmt::format("{} {} fixed: by the schedule, or by the values of a tensor.", joined(rest),
+      sentences.push_back(fmt::format("{} {} fixed: by the schedule, or by the values of a tensor.", listed(rest),
                                       rest.size() == 1 ? "is" : "are"));
     }
     return sentences;

@@ -132,20 +132,17 @@ void paint(QPainter& painter, const Drawing& drawing) {
 
 double add_legend(Drawing& drawing, QPointF at, double right, const std::vector<LegendEntry>& entries,
                   const QColor& text, const QColor& outline, const QFont& font) {
-  if (entries.empty()) return 0;
   const QFontMetricsF metrics(font);
-  const double row = metrics.height() + 4;
-  const double box = metrics.ascent();
-  constexpr double gap = 5;
   std::vector<double> widths;
-  for (const LegendEntry& entry : entries) widths.push_back(box + gap + metrics.horizontalAdvance(entry.text) + 1);
-  const std::vector<drawing::Point> places = drawing::in_rows({at.x(), at.y()}, right, row, widths);
+  for (const LegendEntry& entry : entries) widths.push_back(metrics.horizontalAdvance(entry.text));
+  const drawing::LegendLayout layout =
+      drawing::legend_layout({at.x(), at.y()}, right, metrics.ascent(), metrics.height(), widths);
+  const auto rect = [](const drawing::Box& box) { return QRectF(box.x, box.y, box.width, box.height); };
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto& [x, y] = places[i];
-    drawing.rect({x, y + (row - box) / 2, box, box}, entries[i].color, outline).pattern = entries[i].pattern;
-    drawing.text({x + box + gap, y, widths[i] - box - gap, row}, entries[i].text, text, font);
+    drawing.rect(rect(layout.entries[i].colour), entries[i].color, outline).pattern = entries[i].pattern;
+    drawing.text(rect(layout.entries[i].text), entries[i].text, text, font);
   }
-  return places.back().y + row - at.y();
+  return layout.height;
 }
 
 }  // namespace stowage::inspector

@@ -79,7 +79,7 @@ class Writer {
   }
 
   void add_fill(const Stmt& statement, const Fill& fill, int depth) {
-    const bool padding = fill.around || statement.note.starts_with("padding");
+    const bool padding = fill.around.has_value();
     add(statement, Kind::init, depth,
         fmt::format("{} {} {} {:g}", padding ? "pad" : "init", buffer_text(fill.buffer), padding ? "with" : "to",
                     fill.value),

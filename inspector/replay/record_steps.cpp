@@ -10,6 +10,7 @@
 #include "core/overloaded.h"
 #include "driver/report/iterations.h"
 #include "driver/report/plan_decisions.h"
+#include "driver/text/listed.h"
 #include "inspector/replay/classification_steps.h"
 #include "lowering/model/group_trace.h"
 
@@ -271,7 +272,7 @@ class RecordFollower {
     const auto loop = std::find_if(state_.loops.begin(), state_.loops.end(),
                                    [&](const OuterLoop& each) { return each.name == name; });
     const std::int64_t trips = loop == state_.loops.end() ? 1 : loop->trips;
-    return fmt::format("{} {} not move with {}, {}.", joined(staying), staying.size() == 1 ? "does" : "do", name,
+    return fmt::format("{} {} not move with {}, {}.", listed(staying), staying.size() == 1 ? "does" : "do", name,
                        trips == 1 ? "but that has one iteration only, so nothing is saved"
                                   : fmt::format("and stays in the LDM for all its {} iterations", trips));
   }
@@ -294,7 +295,7 @@ class RecordFollower {
     left_ = moves_;
     std::vector<std::string> starts;
     for (std::size_t b = 0; b < left_.size(); ++b) {
-      if (!left_[b].empty()) starts.push_back(fmt::format("{}: {}", names_.buffers[b], joined(left_[b])));
+      if (!left_[b].empty()) starts.push_back(fmt::format("{}: {}", names_.buffers[b], listed(left_[b])));
     }
     add_strike("3:3-4",
                starts.empty()
@@ -312,7 +313,7 @@ class RecordFollower {
       add_strike("3:12-17",
                  struck.empty()
                      ? fmt::format("No tensor that is left moves with {}: nothing is struck", loop.name)
-                     : fmt::format("Inside {} its iteration is known: it is struck from {}", loop.name, joined(struck)),
+                     : fmt::format("Inside {} its iteration is known: it is struck from {}", loop.name, listed(struck)),
                  struck.empty() ? "A transfer must not stand inside a loop that it does not need." : "");
       place_known(open);
     }
@@ -340,10 +341,10 @@ class RecordFollower {
 
   void describe_places(ReplayStep& step) {
     for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
-      const std::string moves = moves_[b].empty() ? "moves with no loop" : "moves with " + joined(moves_[b]);
+      const std::string moves = moves_[b].empty() ? "moves with no loop" : "moves with " + listed(moves_[b]);
       const std::string place = state_.depth[b]    ? place_text(b)
                                 : left_[b].empty() ? std::string("none left")
-                                                   : "left: " + joined(left_[b]);
+                                                   : "left: " + listed(left_[b]);
       maker_.add_variable(step, names_.buffers[b], fmt::format("{}; {}", moves, place));
     }
   }
@@ -374,7 +375,7 @@ class RecordFollower {
       return fmt::format("{} is the same part in all iterations of all loops: {} once, before them.", tensor, verb);
     }
     const bool is_result = placed.what == What::store || placed.what == What::sum;
-    return fmt::format("{} moves with {}; {} its part is known{}. So it is {} there ({}).", tensor, joined(moves_[b]),
+    return fmt::format("{} moves with {}; {} its part is known{}. So it is {} there ({}).", tensor, listed(moves_[b]),
                        place_text(b), is_result ? ", and sums inside of that loop are added up in the LDM" : "", verb,
                        product_text(b));
   }

@@ -111,11 +111,4 @@ void StepMaker::place(const std::string& tensor, const std::string& loop) {
   }
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  if (names.empty()) return "nothing";
-  if (names.size() == 1) return names.front();
-  const std::vector<std::string> first(names.begin(), names.end() - 1);
-  return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
-}
-
 }  // namespace stowage::inspector

@@ -54,7 +54,4 @@ class StepMaker {
   std::map<std::string, std::string> values_before_;
 };
 
-/// "A, B and C", "nothing".
-std::string joined(const std::vector<std::string>& names);
-
 }  // namespace stowage::inspector

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/text/listed.h"
 #include "inspector/whatif/regroup.h"
 #include "lowering/model/sharing.h"
 
@@ -82,9 +83,7 @@ std::string edits_text(const LoadedPlan& plan, const PlanEdit& edit) {
     names.resize(maximum - 1);
     names.push_back(fmt::format("{} more", more));
   }
-  const std::string last = names.back();
-  names.pop_back();
-  return names.empty() ? "the edits of " + last : fmt::format("the edits of {} and {}", fmt::join(names, ", "), last);
+  return "the edits of " + listed(names);
 }
 
 }  // namespace stowage::inspector

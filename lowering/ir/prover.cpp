@@ -178,6 +178,24 @@ std::optional<Prover::Violation> Prover::find_negative(const Enclosing& enclosin
   return search(variables, required);
 }
 
+bool Prover::tiles(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
+                   const Expression& start, const Expression& length, std::int64_t extent) const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
+  const bool all = enumerate(enclosing, wanted, most, [&](std::span<const std::int64_t> values) {
+    intervals.emplace_back(start.compiled(values), length.compiled(values));
+    return true;
+  });
+  if (!all) return false;
+  std::sort(intervals.begin(), intervals.end());
+  std::int64_t next = 0;
+  for (const auto& [from, elements] : intervals) {
+    if (elements <= 0) continue;
+    if (from != next) return false;
+    next = from + elements;
+  }
+  return next == extent;
+}
+
 std::int64_t Prover::value_at(const Enclosing& enclosing, const IndexExpr& e, const Violation& violation) {
   return enclosing.expression(e).compiled(violation.values);
 }

@@ -38,6 +38,11 @@ class Prover {
                  const std::function<bool(std::span<const std::int64_t>)>& visit,
                  std::vector<std::size_t>* enumerated = nullptr) const;
 
+  /// Whether the intervals of `length` elements from `start`, one for every value of the wanted variables, cover 0 to
+  /// `extent` - 1, each element once. False also where there are more than `most`.
+  [[nodiscard]] bool tiles(const Enclosing& enclosing, const std::set<std::size_t>& wanted, std::int64_t most,
+                           const Expression& start, const Expression& length, std::int64_t extent) const;
+
   /// Value of an expression of the nest at a violation.
   [[nodiscard]] static std::int64_t value_at(const Enclosing& enclosing, const IndexExpr& e,
                                              const Violation& violation);

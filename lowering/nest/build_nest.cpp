@@ -355,12 +355,12 @@ class NestBuilder {
   /// Fills what of a buffer lies outside of its tensor.
   void fill_outside(Block& block, int number, const std::vector<Border>& borders) {
     const ModelBuffer& buffer = model_.buffers[static_cast<std::size_t>(number)];
-    auto outside = fill_of(number, nest_.buffers[static_cast<std::size_t>(number)].extents, borders, *buffer.padding,
-                           [&](const IndexExpr& e) { return range_of(e); });
+    const auto outside = fill_of(number, nest_.buffers[static_cast<std::size_t>(number)].extents, borders,
+                                 *buffer.padding, [&](const IndexExpr& e) { return range_of(e); });
     if (!outside) return;
-    StmtPtr fill = statement(std::move(outside->fill), "padding of " + buffer.name);
-    if (!outside->condition.empty()) fill = statement(Guard{std::move(outside->condition), {std::move(fill)}});
-    block.push_back(std::move(fill));
+    block.push_back(statement_of(*outside, buffer.name, [&](Stmt::Node node, std::string note) {
+      return statement(std::move(node), std::move(note));
+    }));
   }
 
   [[nodiscard]] Interval narrowed(const IndexExpr& extent, std::int64_t most) const {

@@ -136,8 +136,9 @@ class ClipAndPad final : public NestRewriter {
       if (!outside || (known == 0 && stands_already(outside->fill))) continue;
       for (int slot = 0; slot < buffer_of(dma).slots; ++slot) {
         outside->fill.buffer.slot = slot;
-        StmtPtr fill = made(outside->fill, "padding of " + name_of(dma));
-        if (!outside->condition.empty()) fill = made(Guard{outside->condition, {std::move(fill)}});
+        StmtPtr fill = statement_of(*outside, name_of(dma), [&](Stmt::Node node, std::string note) {
+          return made(std::move(node), std::move(note));
+        });
         if (known == at_the_get) {
           put(std::move(fill));
         } else if (known == 0) {

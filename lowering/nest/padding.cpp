@@ -53,4 +53,10 @@ std::optional<BorderFill> fill_of(int buffer, const std::vector<std::int64_t>& e
   return BorderFill{{buffer, padding, std::move(kept)}, std::move(condition)};
 }
 
+StmtPtr statement_of(const BorderFill& outside, const std::string& name,
+                     const std::function<StmtPtr(Stmt::Node node, std::string note)>& made) {
+  StmtPtr fill = made(outside.fill, "padding of " + name);
+  return outside.condition.empty() ? fill : made(Guard{outside.condition, {std::move(fill)}}, {});
+}
+
 }  // namespace stowage

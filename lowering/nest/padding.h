@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lowering/ir/loop_nest.h"
@@ -31,5 +32,10 @@ struct BorderFill {
 std::optional<BorderFill> fill_of(int buffer, const std::vector<std::int64_t>& extents,
                                   const std::vector<Border>& borders, double padding,
                                   const std::function<Interval(const IndexExpr&)>& range_of);
+
+/// The fill as a statement, inside a guard where it has a condition. `made` gives a statement its id; `name` is the
+/// tensor's, for the note.
+StmtPtr statement_of(const BorderFill& outside, const std::string& name,
+                     const std::function<StmtPtr(Stmt::Node node, std::string note)>& made);
 
 }  // namespace stowage

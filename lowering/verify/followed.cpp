@@ -28,8 +28,6 @@ void collect(const Block& block, Awaiting& awaiting) {
   }
 }
 
-bool can_be_evaluated(const IndexExpr& e) { return !has_table(e) && tensor_values_of(e).empty(); }
-
 class Follower {
  public:
   explicit Follower(const LoopNest& nest) : nest_(nest) { collect(nest.body, awaiting_); }
@@ -74,7 +72,7 @@ class Follower {
   void deciding(const Stmt& s) {
     if (const auto* guard = std::get_if<Guard>(&s.node)) {
       const auto& conditions = guard->any_positive;
-      if (!std::all_of(conditions.begin(), conditions.end(), can_be_evaluated) || !touches_followed(guard->body))
+      if (!std::all_of(conditions.begin(), conditions.end(), needs_variables_only) || !touches_followed(guard->body))
         return;
       followed_.guards.insert(s.id);
       for (const IndexExpr& e : conditions) decides(e);
@@ -166,6 +164,8 @@ std::set<VarId> Roots::of(const IndexExpr& e) const {
   }
   return roots;
 }
+
+bool needs_variables_only(const IndexExpr& e) { return !has_table(e) && tensor_values_of(e).empty(); }
 
 Followed followed_in(const LoopNest& nest) { return Follower(nest).run(); }
 

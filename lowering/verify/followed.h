@@ -35,6 +35,10 @@ struct Followed {
   [[nodiscard]] bool is_followed(int buffer) const { return any() && buffers[static_cast<std::size_t>(buffer)]; }
 };
 
+/// Whether the values of its variables suffice to evaluate an expression: it looks nothing up, in no table and no
+/// tensor.
+bool needs_variables_only(const IndexExpr& e);
+
 /// Of a nest of sound structure.
 Followed followed_in(const LoopNest& nest);
 

@@ -17,8 +17,6 @@ std::vector<Hull> hulls_of(const std::vector<Range>& ranges) {
   return hulls;
 }
 
-bool can_be_evaluated(const IndexExpr& e) { return !has_table(e) && tensor_values_of(e).empty(); }
-
 }  // namespace
 
 SlotWalk::SlotWalk(const LoopNest& nest, const Followed& followed)
@@ -33,7 +31,7 @@ SlotWalk::SlotWalk(const LoopNest& nest, const Followed& followed)
 SlotWalk::Use SlotWalk::use_of(const BufferUse& used, std::vector<Hull> part, const Enclosing& around) const {
   const Expression slot = around.expression(used.slot);
   Use use{used, {}, {}, std::move(part), {}};
-  if (can_be_evaluated(slot.expr)) use.slot = slot.compiled;
+  if (needs_variables_only(slot.expr)) use.slot = slot.compiled;
   const auto decided_by = [&](const IndexExpr& e) {
     for (const VarId v : variables_of(e)) {
       if (followed_.variables.contains(v)) use.decided_by.insert(v);
@@ -55,7 +53,7 @@ void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover)
   Site site{around, prover, {}, {}, {}, {}, {}};
   const auto evaluated = [&](const std::vector<IndexExpr>& expressions) {
     for (const IndexExpr& e : expressions) {
-      if (!can_be_evaluated(around.expression(e).expr)) return;
+      if (!needs_variables_only(around.expression(e).expr)) return;
     }
     for (const IndexExpr& e : expressions) {
       site.compiled.push_back(around.expression(e).compiled);

@@ -55,18 +55,6 @@ struct Content {
   Position slot_at;               ///< where that is
 };
 
-/// Whether intervals cover 0 … extent - 1, each element once.
-bool tile_exactly(std::vector<std::pair<std::int64_t, std::int64_t>> intervals, std::int64_t extent) {
-  std::sort(intervals.begin(), intervals.end());
-  std::int64_t next = 0;
-  for (const auto& [start, length] : intervals) {
-    if (length <= 0) continue;
-    if (start != next) return false;
-    next = start + length;
-  }
-  return next == extent;
-}
-
 /// Bounds of the element values in an expression, by read or buffer.
 using ValueBounds = std::map<int, std::set<std::int64_t>>;
 
@@ -407,12 +395,7 @@ class ResultsCheck {
         if (loop == left.end() || !loop->second->variables.empty()) return false;
       }
       for (const std::size_t v : variables) left.erase(v);
-      std::vector<std::pair<std::int64_t, std::int64_t>> tiles;
-      const bool all = prover_.enumerate(around, variables, max_tiles, [&](std::span<const std::int64_t> values) {
-        tiles.emplace_back(start.compiled(values), extent.compiled(values));
-        return true;
-      });
-      if (!all || !tile_exactly(std::move(tiles), stage.axes[a].extent)) return false;
+      if (!prover_.tiles(around, variables, max_tiles, start, extent, stage.axes[a].extent)) return false;
     }
     return std::all_of(left.begin(), left.end(), [](const auto& loop) {
       return loop.second->expr.is_constant() && loop.second->expr.constant() == 1;

@@ -179,32 +179,14 @@ class WritesCheck {
     return text.empty() ? "its only element" : "element " + text;
   }
 
-  /// Whether intervals cover 0 … extent - 1 of one dimension, each element once. Needs no canvas, which for a long
-  /// dimension takes gigabytes.
-  static bool tile_exactly(std::vector<std::pair<std::int64_t, std::int64_t>> intervals, std::int64_t extent) {
-    std::sort(intervals.begin(), intervals.end());
-    std::int64_t next = 0;
-    for (const auto& [start, length] : intervals) {
-      if (length <= 0) continue;
-      if (start != next) return false;
-      next = start + length;
-    }
-    return next == extent;
-  }
-
-  /// True if the part is one dimension and its boxes are seen to tile it; false: paint them, and see what is wrong.
+  /// True if the part is one dimension and its boxes are seen to tile it, which needs no canvas (for a long dimension
+  /// that takes gigabytes); false: paint them, and see what is wrong.
   bool tiles_dimension(int tensor, const Put& put, const Part& part) const {
     if (part.dimensions.size() != 1) return false;
     const Range& range = put.dma->region[part.dimensions[0]];
     const Expression start = put.around.expression(range.start);
     const Expression length = put.around.expression(range.extent);
-    std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
-    const bool all =
-        put.prover.enumerate(put.around, part.variables, max_boxes, [&](std::span<const std::int64_t> values) {
-          intervals.emplace_back(start.compiled(values), length.compiled(values));
-          return true;
-        });
-    return all && tile_exactly(std::move(intervals), shape_of(tensor)[part.dimensions[0]]);
+    return put.prover.tiles(put.around, part.variables, max_boxes, start, length, shape_of(tensor)[part.dimensions[0]]);
   }
 
   Broken paint_part(int tensor, const Put& put, const Part& part) const {

@@ -13,6 +13,7 @@
 #include "inspector/panes/export.h"
 #include "inspector/panes/replay_pane.h"
 #include "inspector/replay/algorithm_text.h"
+#include "inspector/replay/nest_so_far.h"
 #include "inspector/replay/replay_picture.h"
 #include "tests/inspector/window_fixture.h"
 
@@ -83,6 +84,24 @@ TEST_CASE("sizes that a damaged trace has behind an order begin it anew", "[insp
   const ReplayStep& sizes = *steps_of(replay, "alg1").back();
   CHECK(nest_text(sizes).find("place open") == std::string::npos);
   CHECK(nest_text(sizes).find("for yo") == std::string::npos);
+}
+
+TEST_CASE("a transfer inside of more loops than there are is inside of those there are",
+          "[inspector][replay][damaged]") {
+  const PlanPtr plan = sample_plan("matmul");
+  const GroupModel model = build_group_model(plan->steps[0].plan->nest.stages);
+  NestState state;
+  for (std::size_t i = 0; i < model.iterators.size(); ++i) {
+    state.loops.push_back({static_cast<int>(i), model.iterators[i].name + "o", 4});
+  }
+  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+    const std::size_t path = path_of(model, state.loops, model.buffers[b]).size();
+    REQUIRE(path >= 2);
+    state.depth.assign(model.buffers.size(), static_cast<int>(path) + 1);
+    CHECK(loops_around(model, state, b).size() == path);
+    state.depth.assign(model.buffers.size(), 1);
+    CHECK(iterations_around(model, state, b) == 4);
+  }
 }
 
 /// The records as an earlier version kept them.
