@@ -27,12 +27,12 @@ struct Layout {
 const std::vector<Layout>& layouts() {
   static const std::vector<Layout> rows = {
       {"compile",
-       {{"graph", "fusion"}, {"loops", "ldm", "cost", "replay", "whatif", "compare"}},
+       {{"graph", "fusion"}, {"loops", "ldm", "timeline", "cost", "replay", "whatif", "compare"}},
        {2, 3},
        {"tables", "problems"},
        9,
        5},
-      {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 2, 1, true},
+      {"memory", {{"ldm", "timeline"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 2, 1, true},
       {"teach", {{"replay", "loops"}, {"ldm", "whatif"}}, {3, 2}, {}, 1, 1},
   };
   return rows;
