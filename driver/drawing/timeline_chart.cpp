@@ -195,14 +195,18 @@ class TimelinePicture {
     std::vector<TimelineTrack::Piece> repeats = group().core.repeats();
     if (repeats.empty()) return y;
     const std::int64_t begin = tracks_.simulation.launch_cycles;
-    const auto phase = [&](std::int64_t from, std::int64_t to, const std::string& text, const std::string& tip) {
+    const auto phase = [&](std::int64_t from, std::int64_t to, Ink ink, std::vector<std::string> texts,
+                           const std::string& tip) {
       const double left = std::max(chart_.left, x(from));
       const double right = std::min(chart_.right, x(to));
-      if (right - left < 1.5) return;
-      Shape& box = chart_.scene.box({left, y + 2, right - left, row() - 3}, Ink::raised, Ink::line);
-      box.tip = tip;
-      if (right - left < sheet_.text_width(text) + 8) return;
-      chart_.scene.text({left + 3, y + 2, right - left - 6, row() - 3}, text, Ink::text, Font::small, Align::middle)
+      if (right - left < 1) return;
+      const Box box{left, y + 2, right - left, row() - 3};
+      chart_.scene.box(box, ink, Ink::line).tip = tip;
+      // As much as there is room for.
+      const auto text = std::find_if(texts.begin(), texts.end(),
+                                     [&](const std::string& one) { return sheet_.text_width(one) + 8 <= box.width; });
+      if (text == texts.end()) return;
+      chart_.scene.text({left + 3, box.y, box.width - 6, box.height}, *text, Ink::text, Font::small, Align::middle)
           .tip = tip;
     };
     add_label("phases", y);
@@ -210,15 +214,16 @@ class TimelinePicture {
     for (const TimelineTrack::Piece& piece : repeats) {
       const bool first = at == begin;
       const std::string name = first ? "prologue" : "between";
-      phase(at, piece.from, name, fmt::format("{}: {}", name, time(piece.from - at)));
-      const std::string often = fmt::format("{} × alike", shown_count(piece.times));
+      phase(at, piece.from, Ink::raised, {name}, fmt::format("{}: {}", name, time(piece.from - at)));
+      const std::string count = shown_count(piece.times);
+      const std::string often = fmt::format("{} × alike", count);
       phase(
-          piece.from, piece.to, "steady state: " + often,
+          piece.from, piece.to, Ink::band, {"steady state: " + often, often, count + " ×"},
           fmt::format("steady state: {}, {} each, {} in all", often, time(piece.period), time(piece.to - piece.from)));
       at = piece.to;
     }
     const std::int64_t end = tracks_.simulation.cycles;
-    phase(at, end, "epilogue", fmt::format("epilogue: {}", time(end - at)));
+    phase(at, end, Ink::raised, {"epilogue"}, fmt::format("epilogue: {}", time(end - at)));
     return y + row() + 2;
   }
 

@@ -53,18 +53,9 @@ std::string words_of(const RowContext& context, int statement) {
   return found == nullptr ? "" : statement_words(context.nest, *found);
 }
 
-int statement_of(const RowContext& context, TrackKind kind, const TimelineTrack::Moment& moment) {
-  if (moment.item < 0) return -1;
-  const auto item = static_cast<std::size_t>(moment.item);
-  const bool is_transfer =
-      kind == TrackKind::slot && (moment.state == TrackState::filling || moment.state == TrackState::draining);
-  return is_transfer ? context.tracks.timeline.transfers[item].statement
-                     : context.tracks.timeline.slices[item].statement;
-}
-
 std::string tip_of(const RowContext& context, TrackKind kind, const TimelineTrack::Moment& moment) {
   std::string tip(name_of(moment.state));
-  const int statement = statement_of(context, kind, moment);
+  const int statement = moment.statement;
   if (statement >= 0) {
     const bool says_state = moment.state == TrackState::compute;
     const std::string words = words_of(context, statement);
@@ -146,7 +137,7 @@ class RowPainter {
     Shape& shape = scene_.box({left, box_.y, right - left, box_.height}, look.ink);
     constexpr double room_for_pattern = 5;
     if (right - left >= room_for_pattern) shape.pattern = look.pattern;
-    const int statement = statement_of(context_, kind_, moment);
+    const int statement = moment.statement;
     if (statement >= 0 || buffer_ >= 0) {
       shape.subject = Subject{.step = context_.step, .buffer = buffer_, .statement = statement};
       // A statement says more than the buffer that it moves.
@@ -195,7 +186,7 @@ TrackLook look_of(TrackState state) {
     case TrackState::filling: return {Ink::get, Pattern::rising};
     case TrackState::wait_for_put:
     case TrackState::draining: return {Ink::put, Pattern::falling};
-    case TrackState::wait_at_barrier: return {Ink::raised, Pattern::crossed};
+    case TrackState::wait_at_barrier: return {Ink::muted, Pattern::crossed};
     case TrackState::ready: return {Ink::idle};
   }
   return {};
@@ -212,7 +203,7 @@ TransfersUnderWay transfers_between(const TimelineTracks& tracks, std::int64_t f
   TransfersUnderWay sum;
   for (const CoreTracks& group : tracks.groups) {
     const auto cores = static_cast<std::int64_t>(group.cores.size());
-    for (const TimelineTrack& slot : group.slots) {
+    for (const TimelineTrack& slot : group.transfers) {
       const TrackTotals totals = between(slot, from, to);
       sum.gets += cores * cycles_in(totals, TrackState::filling);
       sum.puts += cores * cycles_in(totals, TrackState::draining);

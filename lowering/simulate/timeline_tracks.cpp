@@ -2,6 +2,7 @@
 #include "lowering/simulate/timeline_tracks.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/check.h"
@@ -250,6 +251,7 @@ std::optional<TimelineTrack::Moment> TimelineTrack::at(std::int64_t cycle) const
     if (!piece.has_parts()) {
       moment.state = piece.state;
       moment.item = piece.item;
+      moment.statement = piece.statement;
       moment.from = piece.from + shifted;
       moment.to = piece.to + shifted;
       return moment;
@@ -266,6 +268,26 @@ std::optional<TimelineTrack::Moment> TimelineTrack::at(std::int64_t cycle) const
   }
 }
 
+bool TimelineTrack::is_same(std::int64_t from, std::int64_t length, std::int64_t shift) const {
+  constexpr int most = 4096;  // looks; what has more in it is not told from something else
+  std::int64_t cycle = from;
+  for (int looks = 0; looks < most; ++looks) {
+    if (cycle >= from + length) return true;
+    const auto one = at(cycle);
+    const auto other = at(cycle + shift);
+    if (one.has_value() != other.has_value()) return false;
+    if (!one) {
+      ++cycle;
+      continue;
+    }
+    const bool is_same =
+        one->state == other->state && one->statement == other->statement && one->to + shift == other->to;
+    if (!is_same) return false;
+    cycle = one->to;
+  }
+  return false;
+}
+
 std::vector<TimelineTrack::Piece> TimelineTrack::repeats() const {
   std::vector<Piece> found;
   for (std::size_t i = first_; i < end_; ++i) {
@@ -277,7 +299,28 @@ std::vector<TimelineTrack::Piece> TimelineTrack::repeats() const {
       ++found.back().times;
     }
   }
-  return found;
+  const std::int64_t begin = pieces_.empty() || pieces_[first_].state != TrackState::launch ? 0 : pieces_[first_].to;
+  std::int64_t free = begin;
+  for (Piece& piece : found) {
+    const std::int64_t period = piece.period;
+    while (piece.from - period >= free && is_same(piece.from - period, period, period)) {
+      piece.from -= period;
+      ++piece.times;
+    }
+    std::int64_t next = piece.from + piece.times * period;
+    while (next + period <= end() && is_same(next - period, period, period)) {
+      next += period;
+      ++piece.times;
+    }
+    piece.to = std::max(piece.to, next);
+    free = piece.to;
+  }
+  // One that was taken for the next part of the one before it.
+  std::vector<Piece> apart;
+  for (const Piece& piece : found) {
+    if (apart.empty() || piece.from >= apart.back().to) apart.push_back(piece);
+  }
+  return apart;
 }
 
 std::string_view name_of(TrackState state) {
@@ -295,6 +338,19 @@ std::size_t TimelineTracks::group_of(int core) const {
   fail_check("a core that the nest does not use");
 }
 
+namespace {
+
+/// Whether a transfer of a team fills the slot of one of these cores too.
+bool reaches(const LoopNest& nest, const Timeline::Transfer& transfer, const std::vector<int>& cores) {
+  const Stmt* const statement = find_statement(nest, transfer.statement);
+  const std::optional<Space> team = statement == nullptr ? std::nullopt : team_of(*statement);
+  if (!team || *team != Space::row) return team.has_value();
+  const int columns = nest.mesh->columns;
+  return std::any_of(cores.begin(), cores.end(), [&](int core) { return core / columns == transfer.core / columns; });
+}
+
+}  // namespace
+
 TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Timeline timeline) {
   TimelineTracks made;
   for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
@@ -304,15 +360,17 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
   std::vector<std::size_t> group_of(simulation.cores.size());
   for (const std::vector<int>& cores : timeline.alike) {
     group_of[static_cast<std::size_t>(cores.front())] = made.groups.size();
-    made.groups.push_back({cores, {}, {}});
+    made.groups.push_back({cores, {}, {}, {}});
   }
   struct Rows {
     std::vector<Recorded> core;
     std::vector<std::vector<Recorded>> slots;
+    std::vector<std::vector<Recorded>> transfers;
   };
   std::vector<Rows> rows(made.groups.size());
   for (Rows& of_group : rows) {
     of_group.slots.resize(made.places.size());
+    of_group.transfers.resize(made.places.size());
     if (simulation.launch_cycles > 0) {
       // Before anything that is recorded.
       constexpr auto nowhere = static_cast<std::size_t>(-1);
@@ -322,7 +380,7 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
   for (std::size_t i = 0; i < timeline.slices.size(); ++i) {
     const Timeline::Slice& slice = timeline.slices[i];
     Rows& of_group = rows[group_of[static_cast<std::size_t>(slice.core)]];
-    Recorded one{{slice.from, slice.to, state_of(slice.kind), static_cast<int>(i)}, i, 0, false};
+    Recorded one{{slice.from, slice.to, state_of(slice.kind), static_cast<int>(i), slice.statement}, i, 0, false};
     of_group.core.push_back(one);
     if (slice.uses < 0) continue;
     one.piece.state = TrackState::in_use;
@@ -334,14 +392,21 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
   for (std::size_t i = 0; i < timeline.transfers.size(); ++i) {
     const Timeline::Transfer& transfer = timeline.transfers[i];
     const TrackState state = transfer.is_put ? TrackState::draining : TrackState::filling;
-    const Recorded one{{transfer.begun, transfer.ended, state, static_cast<int>(i)}, 0, i, true};
-    rows[group_of[static_cast<std::size_t>(transfer.core)]].slots[static_cast<std::size_t>(transfer.place)].push_back(
-        one);
+    const Recorded one{{transfer.begun, transfer.ended, state, static_cast<int>(i), transfer.statement}, 0, i, true};
+    const auto place = static_cast<std::size_t>(transfer.place);
+    const std::size_t starts = group_of[static_cast<std::size_t>(transfer.core)];
+    rows[starts].transfers[place].push_back(one);
+    for (std::size_t g = 0; g < rows.size(); ++g) {
+      if (g == starts || reaches(nest, transfer, made.groups[g].cores)) rows[g].slots[place].push_back(one);
+    }
   }
   for (std::size_t g = 0; g < rows.size(); ++g) {
     made.groups[g].core = TrackMaker(repeats, false).run(std::move(rows[g].core));
     for (std::vector<Recorded>& slot : rows[g].slots) {
       made.groups[g].slots.push_back(TrackMaker(repeats, true).run(std::move(slot)));
+    }
+    for (std::vector<Recorded>& slot : rows[g].transfers) {
+      made.groups[g].transfers.push_back(TrackMaker(repeats, false).run(std::move(slot)));
     }
   }
   made.simulation = std::move(simulation);

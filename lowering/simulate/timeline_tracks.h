@@ -44,7 +44,8 @@ class TimelineTrack {
     std::int64_t from = 0;
     std::int64_t to = 0;
     TrackState state = TrackState::compute;  ///< of one with parts that in which it ends
-    int item = -1;  ///< index into slices of a core's track, of a slot's into transfers, or if in use into slices
+    int item = -1;       ///< index into slices of a core's track, of a slot's into transfers, or if in use into slices
+    int statement = -1;  ///< Stmt::id, of the item
     std::size_t first_part = 0;
     std::size_t end_part = 0;     ///< 0: it has no parts
     std::int64_t shift = 0;       ///< from its parts' cycles to those of its first time
@@ -59,6 +60,7 @@ class TimelineTrack {
   struct Moment {
     TrackState state = TrackState::compute;
     int item = -1;
+    int statement = -1;
     std::int64_t from = 0;
     std::int64_t to = 0;
     std::int64_t time = 0;   ///< which time of something that happens so many times, the innermost; from 1
@@ -69,7 +71,7 @@ class TimelineTrack {
   [[nodiscard]] TrackTotals until(std::int64_t cycle) const;
   /// Nothing where it is idle.
   [[nodiscard]] std::optional<Moment> at(std::int64_t cycle) const;
-  /// Top-level pieces that happen several times.
+  /// Top-level pieces that happen several times, with the times before and behind them that are the same.
   [[nodiscard]] std::vector<Piece> repeats() const;
   /// Of the last piece; 0 without any.
   [[nodiscard]] std::int64_t end() const { return pieces_.empty() ? 0 : pieces_[end_ - 1].to; }
@@ -77,6 +79,8 @@ class TimelineTrack {
  private:
   friend class TrackMaker;
   [[nodiscard]] TrackTotals until(std::size_t first, std::size_t end, std::int64_t cycle) const;
+  /// Whether what goes on from a cycle on for so long is what goes on `shift` cycles later.
+  [[nodiscard]] bool is_same(std::int64_t from, std::int64_t length, std::int64_t shift) const;
   /// The last of a list that begins at or before a cycle; `end` if none does.
   [[nodiscard]] std::size_t find(std::size_t first, std::size_t end, std::int64_t cycle) const;
 
@@ -95,7 +99,8 @@ struct SlotPlace {
 struct CoreTracks {
   std::vector<int> cores;  ///< numbers, ascending
   TimelineTrack core;
-  std::vector<TimelineTrack> slots;  ///< by place
+  std::vector<TimelineTrack> slots;      ///< by place: what happens to it, by whomever
+  std::vector<TimelineTrack> transfers;  ///< by place: only the transfers that these cores start
 };
 
 struct TimelineTracks {

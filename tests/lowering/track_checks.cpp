@@ -102,7 +102,9 @@ bool check_tracks(const LoopNest& nest, const Target& target, DmaOrder order) {
       auto& of_slot = transfers[{static_cast<int>(core), static_cast<int>(place)}];
       std::sort(of_slot.begin(), of_slot.end(), [](const auto& a, const auto& b) { return a.begun < b.begun; });
       INFO("core " << core << ", slot " << place);
-      check_slot(group.slots[place], of_slot);
+      check_slot(group.transfers[place], of_slot);
+      // A team's transfer fills the slots of all its cores.
+      if (first_of_team(nest) == nullptr) check_slot(group.slots[place], of_slot);
     }
   }
   return !tracks.timeline.repeats.empty();
