@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/drawing/time_axis.h"
 #include "driver/drawing/timeline_rows.h"
 #include "driver/report/nest_outline.h"
 
@@ -19,11 +20,6 @@ namespace {
 constexpr double label_gap = 8;
 /// Of the height of the diagram of the engine, in rows.
 constexpr double engine_rows = 2.5;
-
-std::string shown(std::int64_t cycles, const Target& target, Units units) {
-  const std::string time = shown_time(cycles, target.clock_hz, units);
-  return units.time == TimeUnit::cycles ? time + " cycles" : time;
-}
 
 /// "core 3", "cores 0, 8, 16 …", "64 cores alike".
 std::string name_of_cores(const std::vector<int>& cores, std::size_t all) {
@@ -83,14 +79,12 @@ class TimelinePicture {
 
  private:
   [[nodiscard]] double row() const { return sheet_.fonts.height(Font::small) + 5; }
-  [[nodiscard]] double cycles_of_pixel() const {
-    return static_cast<double>(view_.to - view_.from) / (chart_.right - chart_.left);
-  }
-  [[nodiscard]] double x(std::int64_t cycle) const {
-    return chart_.left + static_cast<double>(cycle - view_.from) / cycles_of_pixel();
-  }
+  [[nodiscard]] TimeAxis axis() const { return {chart_.left, chart_.right, view_.from, view_.to}; }
+  [[nodiscard]] double x(std::int64_t cycle) const { return axis().x(cycle); }
   [[nodiscard]] const CoreTracks& group() const { return tracks_.groups[group_]; }
-  [[nodiscard]] std::string time(std::int64_t cycles) const { return shown(cycles, program_.target, sheet_.units); }
+  [[nodiscard]] std::string time(std::int64_t cycles) const {
+    return time_words(cycles, program_.target, sheet_.units);
+  }
   [[nodiscard]] RowContext context() const { return {nest_, step_, tracks_, program_.target, sheet_.units}; }
 
   [[nodiscard]] std::string numbers() const {
@@ -158,32 +152,9 @@ class TimelinePicture {
     chart_.scene.text({margin, y, chart_.right - margin, row()}, text, Ink::muted, Font::small);
   }
 
-  /// Round places, counted from the start of the launch.
   double add_axis(double y) {
-    const std::int64_t length = view_.to - view_.from;
-    const double unit = sheet_.units.time == TimeUnit::cycles ? 1 : program_.target.clock_hz / 1e9;
-    const std::string widest = shown_time(view_.to, program_.target.clock_hz, sheet_.units) + "000";
-    const int most =
-        std::clamp(static_cast<int>((chart_.right - chart_.left) / (sheet_.text_width(widest) + 24)), 1, 12);
-    const std::vector<double> places = ticks(static_cast<double>(length) / unit, most, false);
-    const double distance = places.size() > 1 ? (places[1] - places[0]) * unit : static_cast<double>(length);
-    const double height = row();
-    double free = margin;
-    const std::string name = sheet_.units.time == TimeUnit::cycles ? "cycles" : "time";
-    chart_.scene.text({margin, y, label_width_, height}, name, Ink::muted, Font::small, Align::right);
-    for (auto i = static_cast<std::int64_t>(std::ceil(static_cast<double>(view_.from) / distance));; ++i) {
-      const auto cycle = static_cast<std::int64_t>(std::llround(static_cast<double>(i) * distance));
-      if (cycle > view_.to) break;
-      const std::string text = shown_time(cycle, program_.target.clock_hz, sheet_.units);
-      const double width = sheet_.text_width(text) + 4;
-      const double at = std::clamp(x(cycle) - width / 2, chart_.left - width / 2, chart_.scene.width - width - 2);
-      ticks_.push_back(x(cycle));
-      if (at < free || at < margin + label_width_) continue;
-      chart_.scene.text({at, y, width, height}, text, Ink::muted, Font::small, Align::middle);
-      free = at + width + 4;
-      if (distance < 1) break;
-    }
-    return y + height;
+    ticks_ = add_time_axis(chart_.scene, sheet_, program_.target, axis(), label_width_, y);
+    return y + row();
   }
 
   void add_grid(double top, double bottom) {
@@ -321,7 +292,7 @@ std::vector<std::string> span_statistics(const Program& program, const TimelineT
                                          std::int64_t from, std::int64_t to, Units units) {
   const CoreTracks& group = tracks.groups[tracks.group_of(core)];
   const std::int64_t length = std::max<std::int64_t>(1, to - from);
-  std::vector<std::string> lines = {fmt::format("{} from {} to {}", shown(to - from, program.target, units),
+  std::vector<std::string> lines = {fmt::format("{} from {} to {}", time_words(to - from, program.target, units),
                                                 shown_time(from, program.target.clock_hz, units),
                                                 shown_time(to, program.target.clock_hz, units))};
   const TrackTotals totals = between(group.core, from, to);

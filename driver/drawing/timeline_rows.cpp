@@ -10,12 +10,14 @@
 
 #include <fmt/format.h>
 
+#include "driver/drawing/time_axis.h"
 #include "driver/report/nest_outline.h"
 
 namespace stowage::drawing {
 
 namespace {
 
+using drawing::time_words;
 using Heights = std::vector<std::pair<TrackState, int>>;
 
 /// The cycles at the edges of pixels.
@@ -38,8 +40,7 @@ class PixelScale {
 };
 
 std::string time_words(const RowContext& context, std::int64_t cycles) {
-  const std::string time = shown_time(cycles, context.target.clock_hz, context.units);
-  return context.units.time == TimeUnit::cycles ? time + " cycles" : time;
+  return time_words(cycles, context.target, context.units);
 }
 
 std::string span_words(const RowContext& context, std::int64_t from, std::int64_t to) {

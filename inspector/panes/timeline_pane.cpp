@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "driver/drawing/program_timeline.h"
 #include "driver/drawing/timeline_chart.h"
 #include "inspector/draw/scene_drawing.h"
 #include "inspector/look/wheel_guard.h"
@@ -93,6 +94,7 @@ void TimelinePane::find() {
     wanted.push_back({of, step, key});
     return SimulatedGroup();
   };
+  if (shown_step_ < 0 && shown_plan_) return findLaunches();
   const SimulatedGroup current = known(shown_plan_, shown_step_);
   const SimulatedGroup baseline = known(baseline_plan_, baseline_step_);
   simulating_.cancel();
@@ -109,6 +111,24 @@ void TimelinePane::find() {
   show({}, {});
 }
 
+void TimelinePane::findLaunches() {
+  simulating_.cancel();
+  shown_ = baseline_ = {};
+  if (launches_plan_ == shown_plan_) return show({}, {});
+  launches_plan_.reset();
+  launches_.clear();
+  simulating_.start(
+      [this, plan = shown_plan_](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
+        SimulatedSteps steps = simulate_steps(*plan, stop, progress);
+        return [this, plan, steps = std::move(steps)]() mutable {
+          launches_ = std::move(steps);
+          launches_plan_ = plan;
+          find();
+        };
+      });
+  show({}, {});
+}
+
 void TimelinePane::show(const SimulatedGroup& current, const SimulatedGroup& baseline) {
   shown_ = current;
   baseline_ = baseline;
@@ -119,8 +139,11 @@ void TimelinePane::show(const SimulatedGroup& current, const SimulatedGroup& bas
     cycles = std::max(cycles, group->tracks->simulation.cycles);
     cores = std::max(cores, static_cast<int>(group->tracks->simulation.cores.size()));
   }
+  const bool is_network = shown_step_ < 0 && launches_plan_ && launches_plan_ == shown_plan_;
+  if (is_network) cycles = drawing::step_starts(launches_).back();
   const bool is_shown = shown_.tracks != nullptr;
   for (QWidget* widget : std::initializer_list<QWidget*>{core_, one_core_, whole_}) widget->setEnabled(is_shown);
+  whole_->setEnabled(is_shown || is_network);
   if (is_shown) core_->setRange(0, cores - 1);
   view_->setWhole(cycles);
   view_->rebuild();
@@ -133,7 +156,7 @@ Drawing TimelinePane::message(QSizeF room) const {
   if (!plan()) {
     text = tr("Nothing is open");
   } else if (step() == nullptr) {
-    text = tr("Choose a group to see it in time");
+    text = tr("Simulating the network …");
   } else if (step()->plan == nullptr) {
     text = tr("%1 is a view: it takes no time").arg(qt(step()->step->group.name));
   } else if (!shown_.refusal.isEmpty()) {
@@ -149,7 +172,8 @@ Drawing TimelinePane::message(QSizeF room) const {
 }
 
 Drawing TimelinePane::build(QSizeF room) {
-  if (!shown_plan_ || !shown_.tracks) return message(room);
+  const bool is_network = shown_plan_ && shown_step_ < 0 && launches_plan_ == shown_plan_;
+  if (!is_network && (!shown_plan_ || !shown_.tracks)) return message(room);
   drawing::TimelineView wanted;
   wanted.from = view_->from();
   wanted.to = view_->to();
@@ -158,6 +182,12 @@ Drawing TimelinePane::build(QSizeF room) {
   wanted.span_from = view_->spanFrom();
   wanted.span_to = view_->spanTo();
   const drawing::Sheet sheet = sheet_of(look(), {room.width(), 0});
+  if (is_network) {
+    const drawing::TimelineChart chart =
+        drawing::program_timeline(shown_plan_->program(), launches_, wanted, -1, sheet);
+    view_->setAxis(chart.left, chart.right);
+    return drawn(chart.scene, look());
+  }
   const drawing::TimelineChart chart =
       drawing::timeline_chart(shown_plan_->program(), shown_step_, *shown_.tracks, wanted, sheet);
   view_->setAxis(chart.left, chart.right);

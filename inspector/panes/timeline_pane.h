@@ -37,6 +37,8 @@ class TimelinePane : public Pane {
  private:
   void find();
   void show(const SimulatedGroup& current, const SimulatedGroup& baseline);
+  /// Of the whole network.
+  void findLaunches();
   void tellSpan();
   [[nodiscard]] Drawing build(QSizeF room);
   [[nodiscard]] Drawing message(QSizeF room) const;
@@ -50,6 +52,8 @@ class TimelinePane : public Pane {
   SimulatedGroups known_;
   SimulatedGroup shown_;
   SimulatedGroup baseline_;
+  SimulatedSteps launches_;  ///< of launches_plan_, once the whole network was looked at
+  PlanPtr launches_plan_;
   PlanPtr shown_plan_;
   PlanPtr baseline_plan_;
   int shown_step_ = -1;

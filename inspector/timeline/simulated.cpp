@@ -26,6 +26,20 @@ SimulatedGroup simulate_group(const LoadedPlan& plan, int step, const std::stop_
           {}};
 }
 
+SimulatedSteps simulate_steps(const LoadedPlan& plan, const std::stop_token& stop, const ProgressSink& progress) {
+  off_window_thread("a network was simulated");
+  SimulatedSteps steps;
+  for (const StepFacts& step : plan.steps) {
+    if (progress) progress("simulate", steps.size(), plan.steps.size());
+    steps.emplace_back();
+    if (step.plan == nullptr) continue;
+    Simulated simulated = simulate(step.plan->nest, plan.program().target, {}, stop);
+    if (stop.stop_requested()) return {};
+    if (auto* simulation = std::get_if<Simulation>(&simulated)) steps.back() = std::move(*simulation);
+  }
+  return steps;
+}
+
 const SimulatedGroup* SimulatedGroups::find(const std::string& key) const {
   for (const auto& [known, group] : kept_) {
     if (known == key) return &group;

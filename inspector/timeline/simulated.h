@@ -5,10 +5,13 @@
 #include <QString>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/progress.h"
 #include "inspector/state/loaded_plan.h"
 #include "lowering/simulate/timeline_tracks.h"
 
@@ -24,6 +27,11 @@ struct SimulatedGroup {
 std::string key_of(const LoadedPlan& plan, int step);
 /// For worker threads. Of a step that has a plan.
 SimulatedGroup simulate_group(const LoadedPlan& plan, int step, const std::stop_token& stop);
+
+/// By step; a view and one that is refused have none. Empty if it was stopped.
+using SimulatedSteps = std::vector<std::optional<Simulation>>;
+/// For worker threads.
+SimulatedSteps simulate_steps(const LoadedPlan& plan, const std::stop_token& stop, const ProgressSink& progress);
 
 /// The newest ones.
 class SimulatedGroups {
