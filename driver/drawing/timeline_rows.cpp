@@ -200,17 +200,23 @@ TrackTotals between(const TimelineTrack& track, std::int64_t from, std::int64_t 
   return totals;
 }
 
-TransfersUnderWay transfers_between(const TimelineTracks& tracks, std::int64_t from, std::int64_t to) {
+TransfersUnderWay transfers_until(const TimelineTracks& tracks, std::int64_t cycle) {
   TransfersUnderWay sum;
   for (const CoreTracks& group : tracks.groups) {
     const auto cores = static_cast<std::int64_t>(group.cores.size());
     for (const TimelineTrack& slot : group.transfers) {
-      const TrackTotals totals = between(slot, from, to);
+      const TrackTotals totals = slot.until(cycle);
       sum.gets += cores * cycles_in(totals, TrackState::filling);
       sum.puts += cores * cycles_in(totals, TrackState::draining);
     }
   }
   return sum;
+}
+
+TransfersUnderWay transfers_between(const TimelineTracks& tracks, std::int64_t from, std::int64_t to) {
+  const TransfersUnderWay before = transfers_until(tracks, from);
+  const TransfersUnderWay after = transfers_until(tracks, to);
+  return {after.gets - before.gets, after.puts - before.puts};
 }
 
 void add_track_row(Scene& scene, const RowContext& context, const TimelineTrack& track, TrackKind kind, const Box& box,
@@ -264,10 +270,13 @@ double add_engine_row(Scene& scene, const RowContext& context, const Box& box, s
     TransfersUnderWay cycles;
   };
   std::vector<Column> columns;
+  TransfersUnderWay before = transfers_until(context.tracks, from);
   double most = 1;
   for (std::int64_t at = from; at < to;) {
     const std::int64_t edge = std::min(to, scale.next_edge(at));
-    const Column column{at, edge, transfers_between(context.tracks, at, edge)};
+    const TransfersUnderWay after = transfers_until(context.tracks, edge);
+    const Column column{at, edge, {after.gets - before.gets, after.puts - before.puts}};
+    before = after;
     most =
         std::max(most, static_cast<double>(column.cycles.gets + column.cycles.puts) / static_cast<double>(edge - at));
     columns.push_back(column);
