@@ -24,6 +24,7 @@ TimelinePane::TimelinePane(const PaneContext& context)
   auto* label = new QLabel(tr("&Core"), this);
   label->setBuddy(core_);
   bar->addWidget(label);
+  bar->addSpacing(4);
   bar->addWidget(core_);
   bar->addWidget(one_core_);
   bar->addStretch(1);

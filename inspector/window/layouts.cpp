@@ -32,7 +32,7 @@ const std::vector<Layout>& layouts() {
        {"tables", "problems"},
        9,
        5},
-      {"memory", {{"ldm", "timeline"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 2, 1, true},
+      {"memory", {{"ldm"}, {"loops"}}, {1, 1}, {"tables", "problems"}, 2, 1, true},
       {"teach", {{"replay", "loops"}, {"ldm", "whatif"}}, {3, 2}, {}, 1, 1},
   };
   return rows;
