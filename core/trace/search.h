@@ -41,6 +41,12 @@ struct SlotsTried {
   std::int64_t cycles = 0;
 };
 
+/// In the chosen plan one core loads an input for so many, itself included.
+struct LoadShared {
+  BufferId buffer;
+  std::int64_t cores = 1;
+};
+
 /// The end of a climb.
 struct NeighboursPlanned {
   std::vector<TracedSplit> split;

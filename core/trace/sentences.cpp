@@ -315,6 +315,10 @@ std::string say(const NeighboursPlanned& climbed, const GroupNames& names) {
                      split_text(climbed.split, names), climbed.planned, grouped_digits(climbed.cycles));
 }
 
+std::string say(const LoadShared& shared, const GroupNames& names) {
+  return fmt::format("{} is loaded by one core for {}", name(shared.buffer, names), counted(shared.cores, "core"));
+}
+
 std::string say(const SlotsTried& tried, const GroupNames& names) {
   std::vector<std::string> buffers;
   for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));

@@ -28,6 +28,10 @@ Json totals_json(const Program& program) {
   json["activation_bytes"] = program.memory.activation_bytes;
   json["cycles"] = totals.cycles;
   json["time_s"] = totals.seconds;
+  if (totals.least_seconds > 0) {
+    json["dma_bytes_bound"] = totals.least_bytes;
+    json["time_bound_s"] = totals.least_seconds;
+  }
   return json;
 }
 

@@ -11,6 +11,7 @@
 #include "driver/text/text_table.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/program/program.h"
+#include "lowering/search/physical_limit.h"
 
 namespace stowage {
 
@@ -51,12 +52,21 @@ std::string buffer_sizes_text(const Schedule& schedule) {
   return fmt::format("{}", fmt::join(sizes, ", "));
 }
 
-std::string time_table(const Plan& plan) {
+std::string time_table(const Plan& plan, const Target& target) {
   TextTable table({"time", ">cycles", "formula", "source"});
   for (const TimeTerm& term : plan.time.terms) {
     table.add({name_of(term.cost), grouped_digits(term.cycles), formula_text(term.cost), source_of(term.cost)});
   }
   table.add({"all", grouped_digits(plan.time.cycles), seconds_text(plan.time.seconds), ""});
+  const PhysicalLimit limit = physical_limit(plan.nest.stages, target);
+  const double least = limit.seconds() + target.cores.launch_seconds;
+  table.add(
+      {"physical limit", grouped_digits(static_cast<std::int64_t>(least * target.clock_hz)),
+       fmt::format("max({} bytes at the best bandwidth {}, all computed at the best rate {}) + launch: {:.2f} times "
+                   "that",
+                   grouped_digits(limit.bytes), seconds_text(limit.moving_seconds),
+                   seconds_text(limit.computing_seconds), plan.time.seconds / least),
+       ""});
   return table.text();
 }
 
@@ -102,6 +112,14 @@ std::string summary_text(const Compilation& compilation) {
   sums.add({fmt::format("{} peak", scratchpad.name),
             fmt::format("{} of {}", grouped_digits(scratchpad.peak_bytes), grouped_digits(scratchpad.room_bytes))});
   sums.add({"time", fmt::format("{} cycles, {}", grouped_digits(totals.cycles), seconds_text(totals.seconds))});
+  if (totals.least_seconds > 0) {
+    sums.add({"physical limit",
+              fmt::format("{} bytes, {}: the plan takes {:.2f} times that", grouped_digits(totals.least_bytes),
+                          seconds_text(totals.least_seconds), totals.seconds / totals.least_seconds)});
+    meanings +=
+        "Physical limit: each fused operator's tensors moved once at the best bandwidth, or computed at the best "
+        "rate, whichever takes longer, and one launch.\n";
+  }
   for (const OtherPlan& other : compilation.others) {
     const OtherPlanText text = text_of(other, program.target, program.fusion);
     sums.add({text.title, text.result});
@@ -153,7 +171,7 @@ std::string step_text(const Program& program, std::size_t step) {
                    {"statement", "direction", "tensor", "inside loop", "elements", "transfers", "operations", "bytes"},
                    Sums::yes)
           .text();
-  text += "\n" + time_table(*plan);
+  text += "\n" + time_table(*plan, program.target);
   return text;
 }
 

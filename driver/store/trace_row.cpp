@@ -211,6 +211,10 @@ constexpr auto fields_of(Of<PlanImproved>) {
   return kind("plan-improved", field("split", &T::split), field("sizes", &T::sizes), field("order", &T::order),
               field("before_cycles", &T::before_cycles), field("cycles", &T::cycles));
 }
+constexpr auto fields_of(Of<LoadShared>) {
+  using T = LoadShared;
+  return kind("load-shared", field("buffer", &T::buffer), field("cores", &T::cores));
+}
 constexpr auto fields_of(Of<SlotsTried>) {
   using T = SlotsTried;
   return kind("slots-tried", field("split", &T::split), field("buffers", &T::buffers),

@@ -13,6 +13,7 @@
 #include "lowering/model/planner.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/plan_group.h"
+#include "lowering/search/physical_limit.h"
 #include "lowering/time/cycle_limit.h"
 #include "lowering/time/dma_alignment.h"
 #include "lowering/verify/verify.h"
@@ -214,7 +215,12 @@ ProgramTotals totals_of(const Program& program) {
     sum.dma.bytes += dma.bytes;
     sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, launched->scratchpad(program.target).peak_bytes);
     sum.cycles += launched->cycles();
+    if (program.target.family != athread_family) continue;
+    const PhysicalLimit limit = physical_limit(launched->stages(), program.target);
+    sum.least_bytes += limit.bytes;
+    sum.least_seconds += limit.seconds();
   }
+  if (sum.least_seconds > 0) sum.least_seconds += program.target.cores.launch_seconds;
   sum.seconds = static_cast<double>(sum.cycles) / program.target.clock_hz;
   return sum;
 }

@@ -100,6 +100,10 @@ struct ProgramTotals {
   std::int64_t ldm_peak_bytes = 0;
   std::int64_t cycles = 0;
   double seconds = 0;
+  /// No plans of these fused operators move less, or take less with one launch for all of them
+  /// (lowering/search/physical_limit.h). 0 of a program of another family than Athread.
+  std::int64_t least_bytes = 0;
+  double least_seconds = 0;
 };
 ProgramTotals totals_of(const Program& program);
 

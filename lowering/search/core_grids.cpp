@@ -7,6 +7,7 @@
 #include "lowering/ir/compute_form.h"
 #include "lowering/model/sharing.h"
 #include "lowering/search/core_needs.h"
+#include "lowering/search/core_orders.h"
 #include "lowering/time/cycle_limit.h"
 #include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
@@ -69,7 +70,7 @@ class LeastCost {
   }
 
   [[nodiscard]] const GroupModel& model() const { return model_; }
-  [[nodiscard]] int cores() const { return target_.cores.count; }
+  [[nodiscard]] const Target& target() const { return target_; }
   /// Numbers of parts that cut an iterator into different sizes, most first.
   [[nodiscard]] const std::vector<std::vector<std::int64_t>>& choices() const { return choices_; }
 
@@ -145,25 +146,6 @@ class LeastCost {
       tiling.extents.push_back(buffer_extents(model_, model_.buffers[b], schedule.sizes));
     }
     return least_parts(choice, sharing, &tiling).overlapped();
-  }
-
-  /// The parts counted in this order, and in others that let cores load together what they cannot in those before.
-  [[nodiscard]] std::vector<CoreGrid> orders_of(const std::vector<ParallelSplit>& parallel) const {
-    std::vector<CoreGrid> grids;
-    std::vector<std::size_t> order(parallel.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    do {
-      CoreGrid grid;
-      for (const std::size_t i : order) grid.parallel.push_back(parallel[i]);
-      for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
-        grid.sharing.push_back(widest_sharing(model_, static_cast<int>(b), grid.parallel, target_));
-      }
-      const auto offers_no_more = [&](const CoreGrid& other) {
-        return std::equal(grid.sharing.begin(), grid.sharing.end(), other.sharing.begin(), std::less_equal<>());
-      };
-      if (std::none_of(grids.begin(), grids.end(), offers_no_more)) grids.push_back(std::move(grid));
-    } while (target_.dma.row_broadcast && std::next_permutation(order.begin(), order.end()));
-    return grids;
   }
 
  private:
@@ -396,8 +378,7 @@ class LeastCost {
     const auto part = stage.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update;
     double cycles = static_cast<double>(updates) * cycles_of_point(part);
     if (stage.finish) {
-      const auto finish = Compute::Part::finish;
-      cycles += static_cast<double>(points) * cycles_of_point(finish);
+      cycles += static_cast<double>(points) * cycles_of_point(Compute::Part::finish);
     }
     return cycles;
   }
@@ -435,10 +416,6 @@ std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const std::v
   return least_->cycles(schedule, slots, sharing);
 }
 
-std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) {
-  return PlanBounds(model, target).grids();
-}
-
 std::vector<CoreGrid> PlanBounds::grids() const {
   const GroupModel& model = least_->model();
   const auto& choices = least_->choices();
@@ -457,14 +434,14 @@ std::vector<CoreGrid> PlanBounds::grids() const {
       const std::int64_t parts = choices[at][choice[at]];
       if (parts > 1) parallel.push_back({model.iterators[at].name, parts});
     }
-    for (CoreGrid& grid : least_->orders_of(parallel)) {
+    for (CoreGrid& grid : orders_of(model, parallel, least_->target())) {
       const LeastParts least = least_->least_parts(choice, grid.sharing);
       grid.least_cycles = least.one_after_the_other();
       grid.least_overlapped = least.overlapped();
       grids.push_back(std::move(grid));
     }
   };
-  cut(0, least_->cores());
+  cut(0, least_->target().cores.count);
   std::stable_sort(grids.begin(), grids.end(),
                    [](const CoreGrid& a, const CoreGrid& b) { return a.least_cycles < b.least_cycles; });
   return grids;

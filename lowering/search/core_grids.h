@@ -65,6 +65,8 @@ class PlanBounds {
 /// (lowering/time/overlap.h). So with the transfers B that block, a plan takes B + D + C + F - H >= B + max(D, C + F)
 /// >= B + max(D, C), and as each of the three is at least what is counted here of it, so is that at least the same of
 /// what is counted.
-std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target);
+inline std::vector<CoreGrid> core_grids(const GroupModel& model, const Target& target) {
+  return PlanBounds(model, target).grids();
+}
 
 }  // namespace stowage

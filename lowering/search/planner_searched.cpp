@@ -470,6 +470,10 @@ class PlanSearch {
     chosen.is_published = published_ && published_->complete == best.complete;
     if (published_ && !chosen.is_published) chosen.published = published_beside(best);
     trace_.add(std::move(chosen));
+    const std::vector<SharedBy> sharing = sharing_by_buffer(model_, best.complete.sharing);
+    for (std::size_t b = 0; b < sharing.size(); ++b) {
+      if (sharing[b] != SharedBy::core) trace_.add(LoadShared{BufferId(b), cores_of(sharing[b], target_)});
+    }
     if (cheapest_->cycles() < best.cycles()) trace_.add(CheaperPlanRefused{split_of(*cheapest_), cheapest_->cycles()});
   }
 

@@ -245,7 +245,7 @@ TEST_CASE("a pass takes a nest whose cores share what they load, on their mesh")
   CHECK(taken.code == 0);
   CHECK(taken.out.find("broadcast XX of column ko -> XR of row over [64*ko:64*ko + 64]\n") != std::string::npos);
   const ToolRun refused = run_stowage({"pass", "clip-and-pad", "teams.nest", "--set", "target.cores.mesh_columns=16",
-                                       "--set", "target.cores.mesh_rows=4"});
+                                       "--set", "target.cores.mesh_rows=4", "--set", "target.dma.row_broadcast=false"});
   CHECK(refused.code == 1);
   CHECK(refused.err ==
         "teams.nest: error: after clip-and-pad: mesh: the nest is for 8 rows of 8 columns, sw26010 has 4 "

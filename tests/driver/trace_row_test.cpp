@@ -99,6 +99,7 @@ std::vector<TraceEvent> examples() {
       PlanImproved{split, {{y, 64, 128}}, {ko, {x, false}}, 1000, 900},
       SlotsTried{split, {a, c}, 1000, 800},
       SlotsTried{split, {}, 1000, 1200},
+      LoadShared{a, 64},
       PlanChosen{split, 900, true, std::nullopt},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "dma get", true, 100}},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "", false, 0}},

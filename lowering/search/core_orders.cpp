@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/search/core_orders.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "lowering/model/sharing.h"
+
+namespace stowage {
+
+std::vector<CoreGrid> orders_of(const GroupModel& model, const std::vector<ParallelSplit>& parallel,
+                                const Target& target) {
+  std::vector<CoreGrid> grids;
+  std::vector<std::size_t> order(parallel.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  do {
+    CoreGrid grid;
+    for (const std::size_t i : order) grid.parallel.push_back(parallel[i]);
+    for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+      grid.sharing.push_back(widest_sharing(model, static_cast<int>(b), grid.parallel, target));
+    }
+    const auto offers_no_more = [&](const CoreGrid& other) {
+      return std::equal(grid.sharing.begin(), grid.sharing.end(), other.sharing.begin(), std::less_equal<>());
+    };
+    if (std::none_of(grids.begin(), grids.end(), offers_no_more)) grids.push_back(std::move(grid));
+  } while (target.dma.row_broadcast && std::next_permutation(order.begin(), order.end()));
+  return grids;
+}
+
+}  // namespace stowage

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/search/physical_limit.h"
+
+#include <map>
+
+#include "lowering/ir/compute_form.h"
+#include "lowering/search/core_needs.h"
+#include "lowering/time/rates.h"
+
+namespace stowage {
+
+PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
+  const GroupModel model = build_group_model(stages);
+  CoreNeeds needs(model);  // as if one core did all
+  std::vector<Interval> whole;
+  for (const ModelIterator& iterator : model.iterators) whole.push_back({0, iterator.extent - 1});
+  needs.find(whole);
+
+  PhysicalLimit limit;
+  std::map<int, std::int64_t> elements;  // by tensor: several buffers may hold the same ones
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
+    std::int64_t wanted = 1;
+    for (std::size_t d = 0; d < buffer.index.size(); ++d) wanted *= needs.dimension(buffer, d).count;
+    std::int64_t& most = elements[buffer.tensor];
+    most = std::max(most, wanted);
+  }
+  for (const auto& [tensor, count] : elements) {
+    limit.bytes += count * byte_size(stages.tensors[static_cast<std::size_t>(tensor)].type);
+  }
+  limit.moving_seconds = static_cast<double>(limit.bytes) / peak_dma_bandwidth(target);
+
+  double cycles = 0;  // of one core
+  const auto compute = [&](const Stage& stage, Compute::Part part, double points) {
+    const ElementType type = result_type(stage, part);
+    const double rate = std::max(operations_per_cycle(target, type, false), operations_per_cycle(target, type, true));
+    cycles += points * static_cast<double>(operations_of(stage, part)) / rate;
+  };
+  for (std::size_t s = 0; s < stages.stages.size(); ++s) {
+    const Stage& stage = stages.stages[s];
+    double points = 1;
+    for (std::size_t a = 0; a < static_cast<std::size_t>(stage.spatial); ++a)
+      points *= static_cast<double>(needs.axis(static_cast<int>(s), a).count);
+    double terms = points;
+    for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a)
+      terms *= static_cast<double>(stage.axes[a].extent);
+    compute(stage, stage.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update, terms);
+    if (stage.finish) compute(stage, Compute::Part::finish, points);
+  }
+  limit.computing_seconds = cycles / target.clock_hz / target.cores.count;
+  return limit;
+}
+
+}  // namespace stowage

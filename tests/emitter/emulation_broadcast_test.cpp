@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gets that fill the LDMs of other cores, and barriers of rows, in emulation: right, and with faults in them.
+#include <cstring>
+
+#include <catch2/catch.hpp>
+
+#include "emitter/emulation/emulated_sources.h"
+#include "emulation_program.h"
+
+namespace stowage {
+namespace {
+
+using test::doubling_job;
+using test::KernelText;
+
+constexpr auto all_levels = {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict};
+constexpr const char* array = "athread_syn(ARRAY_SCOPE, 0xffff);";
+constexpr const char* row = "athread_syn(ROW_SCOPE, 0xff);";
+
+/// Core 0 loads the first 32 elements for all.
+KernelText of_mesh() {
+  KernelText kernel;
+  kernel.zero = std::string(array) + " ldm->r0 = 0;";
+  kernel.get = "if (core == 0) athread_get(BCAST_MODE, ldm->para.x, ldm->a, 128, (void *)&ldm->r0, (char)0xff, 0, 0);";
+  kernel.wait = std::string("if (core == 0) { dma_wait(&ldm->r0, 1); } ") + array;
+  return kernel;
+}
+
+/// The first core of each row loads what it would load for itself for all of the row.
+KernelText of_rows() {
+  KernelText kernel;
+  kernel.zero = std::string(row) + " ldm->r0 = 0;";
+  kernel.get =
+      "if (core % 8 == 0) athread_get(BCAST_MODE, x, ldm->a, 128, (void *)&ldm->r0, (char)(1 << core / 8), 0, 0);";
+  kernel.wait = std::string("if (core % 8 == 0) { dma_wait(&ldm->r0, 1); } ") + row;
+  return kernel;
+}
+
+std::vector<float> results_of(const EmulationJob& job) {
+  Diagnostics diagnostics;
+  const auto run = run_emulated_sources(job, diagnostics);
+  INFO(format_diagnostics(diagnostics));
+  REQUIRE(run);
+  CHECK(diagnostics.entries().empty());
+  const auto& bytes = run->results.at(0);
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+void check_refused(const EmulationJob& job, const std::string& code, const std::vector<std::string>& words) {
+  Diagnostics diagnostics;
+  CHECK_FALSE(run_emulated_sources(job, diagnostics));
+  INFO(format_diagnostics(diagnostics));
+  for (const Diagnostic& diagnostic : diagnostics.entries()) {
+    if (diagnostic.code != code) continue;
+    for (const std::string& word : words) {
+      INFO("wanted in the message: " << word);
+      CHECK(diagnostic.message.find(word) != std::string::npos);
+    }
+    return;
+  }
+  FAIL("no " << code);
+}
+
+TEST_CASE("what core 0 loads for the mesh is in every LDM, and counts once") {
+  for (const auto level : all_levels) {
+    for (const int workers : {1, 3}) {
+      for (const bool sanitize : {false, true}) {
+        if (sanitize && level == EmulationLevel::count) continue;
+        INFO("level " << static_cast<int>(level) << ", workers " << workers << ", sanitize " << sanitize);
+        EmulationJob job = doubling_job(of_mesh(), level);
+        job.options.workers = workers;
+        job.options.sanitize = sanitize;
+        const std::vector<float> y = results_of(job);
+        REQUIRE(y.size() == 64 * 32);
+        for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == 2.0F * static_cast<float>(i % 32));
+        Diagnostics diagnostics;
+        const auto run = run_emulated_sources(job, diagnostics);
+        REQUIRE(run);
+        for (const LineCount& count : run->counts) {
+          if (count.line != test::line_of_get) continue;
+          CHECK(count.transfers == 1);
+          CHECK(count.operations == 1);
+          CHECK(count.bytes == 128);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("each row has what its first core loads, and rows do not wait for each other") {
+  for (const auto level : all_levels) {
+    EmulationJob job = doubling_job(of_rows(), level, 3);
+    job.options.seed = 3;
+    const std::vector<float> y = results_of(job);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const std::size_t first_of_row = i / 32 / 8 * 8;
+      REQUIRE(y[i] == 2.0F * static_cast<float>(first_of_row * 32 + i % 32));
+    }
+  }
+  // Rows that meet differently often.
+  KernelText kernel = of_rows();
+  kernel.compute += std::string(" for (int i = 0; i < core / 8; i++) { ") + row + " }";
+  CHECK(results_of(doubling_job(kernel, EmulationLevel::strict)).size() == 64 * 32);
+}
+
+TEST_CASE("fault: a broadcast to rows that there are not") {
+  KernelText kernel = of_mesh();
+  kernel.get = "if (core == 0) athread_get(BCAST_MODE, ldm->para.x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
+  check_refused(doubling_job(kernel, EmulationLevel::count), "emulation-broadcast-mask",
+                {"a broadcast to rows 0x0 of the mesh, which has 8"});
+}
+
+TEST_CASE("fault: a broadcast to a core that has not come, or has gone") {
+  KernelText kernel = of_mesh();
+  kernel.zero = "ldm->r0 = 0;";
+  EmulationJob early = doubling_job(kernel, EmulationLevel::count);
+  early.options.workers = 1;
+  check_refused(early, "emulation-broadcast-absent",
+                {"to core 1, which has not come to its LDM yet", "a barrier is missing"});
+  KernelText gone;
+  gone.zero = "ldm->r0 = 0; if (core == 9) return;";
+  gone.get = "if (core == 15) athread_get(BCAST_MODE, x, ldm->a, 128, (void *)&ldm->r0, 2, 0, 0);";
+  gone.wait = "if (core == 15) dma_wait(&ldm->r0, 1);";
+  EmulationJob late = doubling_job(gone, EmulationLevel::check);
+  late.options.workers = 1;
+  check_refused(late, "emulation-broadcast-absent", {"which has returned"});
+}
+
+TEST_CASE("fault: cores that do not wait for what is broadcast to them") {
+  KernelText kernel = of_mesh();
+  kernel.wait = "if (core == 0) { dma_wait(&ldm->r0, 1); }";
+  EmulationJob job = doubling_job(kernel, EmulationLevel::check);
+  job.options.workers = 1;  // the last one that comes goes on first, and is gone when core 0 loads
+  check_refused(job, "emulation-broadcast-absent", {"which has returned"});
+}
+
+TEST_CASE("fault: a core moves something where a broadcast to it is in flight") {
+  KernelText kernel = of_mesh();
+  kernel.after_get = std::string(array) +
+                     " if (core == 5) { ldm->r1 = 0; athread_get(PE_MODE, x, ldm->a, 64, (void *)&ldm->r1, 0, 0, 0); "
+                     "dma_wait(&ldm->r1, 1); } " +
+                     array;
+  check_refused(doubling_job(kernel, EmulationLevel::check), "emulation-dma-overlap",
+                {"DMA of LDM bytes [0, 64) of core 5 while a broadcast to it is in flight there"});
+  KernelText under_way = of_mesh();
+  under_way.zero =
+      "ldm->r0 = ldm->r1 = 0; if (core == 5) athread_get(PE_MODE, x, ldm->a, 64, (void *)&ldm->r1, 0, 0, 0); " +
+      std::string(array);
+  under_way.after_get = std::string(array) + " if (core == 5) dma_wait(&ldm->r1, 1);";
+  check_refused(doubling_job(under_way, EmulationLevel::check), "emulation-dma-overlap",
+                {"a broadcast of LDM bytes [0, 128) while an operation of core 5 is in flight there"});
+}
+
+TEST_CASE("fault: a core of a row that never comes is named, with what it does instead") {
+  KernelText returned = of_rows();
+  returned.compute = "if (core == 12) { dma_wait(&ldm->r0, 0); return; } " + std::string(row);
+  check_refused(
+      doubling_job(returned, EmulationLevel::count), "emulation-deadlock",
+      {"7 of 8 cores wait at a barrier of row 1 of the mesh that the other 1 never reach (core 12 has returned)"});
+  KernelText elsewhere = of_rows();
+  elsewhere.compute = std::string("if (core == 12) { ") + array + " } else { " + row + " }";
+  check_refused(doubling_job(elsewhere, EmulationLevel::count), "emulation-deadlock",
+                {"7 of 8 cores wait at a barrier of row 1 of the mesh that the other 1 never reach (core 12 waits at "
+                 "double.s.c:"});
+}
+
+TEST_CASE("fault: scopes and modes that are not emulated") {
+  KernelText column = of_rows();
+  column.compute += " athread_syn(COL_SCOPE, 0xff);";
+  check_refused(doubling_job(column, EmulationLevel::count), "emulation-unsupported",
+                {"only ARRAY_SCOPE with mask 0xffff and ROW_SCOPE with mask 0xff are emulated"});
+  KernelText rank = of_mesh();
+  rank.get = "athread_get(RANK_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
+  check_refused(doubling_job(rank, EmulationLevel::count), "emulation-unsupported", {"BCAST_MODE are emulated"});
+}
+
+}  // namespace
+}  // namespace stowage

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The least that a fused operator takes on a target, worked out by hand, and that no plan takes less.
+#include <catch2/catch.hpp>
+
+#include "fixtures.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/search/physical_limit.h"
+#include "lowering/search/planner_searched.h"
+#include "operator_draw.h"
+#include "sharing_draw.h"
+#include "tests/random_runs.h"
+
+namespace stowage {
+namespace {
+
+/// 4 cores at 1 GHz that compute 8 operations a cycle each; 4 bytes a cycle for all.
+Target four() {
+  Target target;
+  target.clock_hz = 1e9;
+  target.cores.count = 4;
+  target.cores.mesh_rows = target.cores.mesh_columns = 2;
+  target.dma.bandwidth = {{4, 1e9}, {256, 4e9}};
+  return target;
+}
+
+TEST_CASE("the limit of a product is its tensors moved once, or its operations at the best rate") {
+  const PhysicalLimit limit = physical_limit(fixtures::matmul_stages(16, 32, 8), four());
+  CHECK(limit.bytes == 4 * (16 * 8 + 8 * 32 + 16 * 32));
+  CHECK(limit.moving_seconds == Approx(3584 / 4e9));
+  CHECK(limit.computing_seconds == Approx(16 * 32 * 8 * 2 / (4 * 8 * 1e9)));
+  CHECK(limit.seconds() == limit.moving_seconds);
+  CHECK(physical_limit(fixtures::matmul_stages(512, 512, 512), four()).seconds() ==
+        Approx(512.0 * 512 * 512 * 2 / (4 * 8 * 1e9)));
+}
+
+TEST_CASE("no plan of a random operator takes less than its limit") {
+  const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261210);
+  const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 300);
+  int planned = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    fixtures::OperatorDraw draw(seed + round);
+    const auto drawn = draw.draw();
+    if (!drawn) continue;
+    Target target = fixtures::with_mesh(draw, draw.machine());
+    target.cores.launch_seconds = 0;
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1: " << drawn->text);
+    const Planned plan = plan_group("op", drawn->stages, {}, SearchedPlanner(), target, {});
+    if (std::holds_alternative<Decision>(plan)) continue;
+    ++planned;
+    const PhysicalLimit limit = physical_limit(drawn->stages, target);
+    REQUIRE(limit.bytes <= dma_totals(std::get<Plan>(plan).counts).bytes);
+    REQUIRE(limit.seconds() <= std::get<Plan>(plan).time.seconds);
+  }
+  CHECK(planned * 2 > static_cast<int>(rounds));
+}
+
+}  // namespace
+}  // namespace stowage
