@@ -53,6 +53,7 @@ picture graph graph compile $small --op layer1_0_add resnet50
 picture fusion fusion compile $small --op layer1_0_conv2 resnet50
 picture loops loops compile $small --op layer1_0_conv3 resnet50
 picture ldm ldm memory $small --op layer1_0_conv3 resnet50
+picture timeline timeline compile $small --op layer1_0_conv3 resnet50
 picture cost cost compile $small --op layer1_0_conv3 resnet50
 picture tables tables compile $small --op layer1_0_conv3 resnet50
 picture compare compare compile $small --op layer1_0_conv3 resnet50 greedy

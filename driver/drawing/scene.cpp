@@ -11,8 +11,8 @@ namespace stowage::drawing {
 namespace {
 
 constexpr std::array<std::string_view, ink_count> ink_names = {
-    "none", "text",    "muted", "line", "base", "raised", "error",   "band",   "launch",
-    "get",  "compute", "put",   "fill", "idle", "input",  "between", "output", "chosen"};
+    "none",    "text", "muted", "line",  "base", "raised", "error",   "band",   "launch", "get",
+    "compute", "put",  "fill",  "issue", "idle", "input",  "between", "output", "chosen"};
 
 /// On one line.
 std::string one_line(const std::string& text) {

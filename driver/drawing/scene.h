@@ -44,6 +44,7 @@ enum class Ink : std::uint8_t {
   compute,  ///< computing; a buffer in use
   put,      ///< writing back; a buffer being drained
   fill,     ///< filling a buffer with a value
+  issue,    ///< calls that start transfers
   idle,     ///< a buffer that waits
   input,    ///< of the network
   between,  ///< a tensor between fused operators

@@ -132,6 +132,7 @@ QColor color_of(Ink ink, const Theme& theme) {
     case Ink::compute: return theme.state(BufferState::in_use);
     case Ink::put: return theme.state(BufferState::draining);
     case Ink::fill: return theme.category(3);
+    case Ink::issue: return theme.category(4);
     case Ink::idle: return theme.state(BufferState::idle);
     case Ink::input: return theme.category(5);
     case Ink::between: return theme.category(0);

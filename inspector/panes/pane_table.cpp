@@ -11,6 +11,7 @@
 #include "inspector/panes/problems_pane.h"
 #include "inspector/panes/replay_pane.h"
 #include "inspector/panes/tables_pane.h"
+#include "inspector/panes/timeline_pane.h"
 #include "inspector/panes/what_if_pane.h"
 
 namespace stowage::inspector {
@@ -34,6 +35,9 @@ std::span<const PaneRow> pane_table() {
               make<LoopsPane>},
       PaneRow{"ldm", "LDM", "a core's scratchpad over the program, and main memory with lifetimes",
               Qt::RightDockWidgetArea, make<LdmPane>},
+      PaneRow{"timeline", "Timeline",
+              "cores, DMA and buffer slots over the cycles of a launch, as the simulation has them",
+              Qt::RightDockWidgetArea, make<TimelinePane>},
       PaneRow{"cost", "Cost", "terms of the estimate with their formulas, bytes per tensor, and the roofline",
               Qt::RightDockWidgetArea, make<CostPane>},
       PaneRow{"replay", "Replay",

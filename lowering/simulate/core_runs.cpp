@@ -11,7 +11,9 @@ namespace stowage {
 
 CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool together, DmaOrder order, Timeline* timeline)
     : all_(&all), engine_(order), timeline_(timeline) {
-  const Computations computations = timeline == nullptr ? Computations::together : Computations::each;
+  const Computations computations = timeline == nullptr ? Computations::together
+                                    : together          ? Computations::alike
+                                                        : Computations::each;
   const std::vector<int> rows = rows_of_cores(together);
   std::map<std::pair<int, int>, std::size_t> run_of;
   for (std::size_t core = 0; core < all.of_core.size(); ++core) {
@@ -27,7 +29,11 @@ CoreRuns::CoreRuns(const RequestSequences& all, std::int64_t start, bool togethe
   }
   totals_.waited.resize(all.statements.size(), 0);
   totals_.under_way.resize(all.statements.size(), 0);
-  if (timeline != nullptr) awaited_.resize(runs_.size());
+  if (timeline != nullptr) {
+    awaited_.resize(runs_.size());
+    for (const CoreRun& run : runs_) timeline->alike.push_back(run.cores);
+    for (const Request& request : all.requests) timeline->uses.push_back(request.uses);
+  }
   engine_.advance(start);
 }
 
@@ -55,8 +61,8 @@ void CoreRuns::go_on(std::size_t index) {
       if (step.is_end()) run.state = RunState::ended;
       run.now += step.cycles;
     } else if (step.request->kind == Request::Kind::compute) {
-      run.now += step.request->cycles;
-      record(run, Timeline::Slice::Kind::compute, *step.request, run.now - step.request->cycles);
+      run.now += step.cycles;
+      record(run, Timeline::Slice::Kind::compute, *step.request, run.now - step.cycles);
     } else if (step.request->kind == Request::Kind::transfer) {
       start(run, index, *step.request);
     } else if (step.request->kind == Request::Kind::barrier) {
@@ -163,7 +169,9 @@ void CoreRuns::open_barrier(const std::vector<std::size_t>& team) {
 void CoreRuns::record(const CoreRun& run, Timeline::Slice::Kind kind, const Request& request, std::int64_t from) {
   if (timeline_ == nullptr || run.now == from) return;
   const int statement = all_->statements[static_cast<std::size_t>(request.statement)]->id;
-  timeline_->slices.push_back({kind, run.cores.front(), statement, from, run.now});
+  const bool computes = kind == Timeline::Slice::Kind::compute;
+  const int uses = computes ? static_cast<int>(&request - all_->requests.data()) : -1;
+  timeline_->slices.push_back({kind, run.cores.front(), statement, uses, from, run.now});
   if (kind != Timeline::Slice::Kind::wait_for_get && kind != Timeline::Slice::Kind::wait_for_put) return;
   for (const std::size_t transfer : awaited_[static_cast<std::size_t>(&run - runs_.data())]) {
     timeline_->transfers[transfer].wait = static_cast<int>(timeline_->slices.size()) - 1;
@@ -179,7 +187,8 @@ void CoreRuns::record(const CoreRun& run, const PendingTransfer& ended) {
   }
   timeline_->transfers.push_back(
       {run.cores.front(), all_->statements[static_cast<std::size_t>(ended.request->statement)]->id, ended.begun,
-       engine_.moved_from(ended.number), engine_.now(), execution.bytes, execution.engine_parts, -1});
+       engine_.moved_from(ended.number), engine_.now(), execution.bytes, execution.engine_parts, -1,
+       ended.request->place, ended.request->direction == DmaDirection::put});
 }
 
 }  // namespace stowage

@@ -56,7 +56,7 @@ struct CoreRun {
 class CoreRuns {
  public:
   /// Cores begin in cycle `start`; those that do the same are one run if they are to be together. `timeline`, if there
-  /// is one, is written; then every core is to be a run of its own.
+  /// is one, is written: together with repeats only.
   CoreRuns(const RequestSequences& all, std::int64_t start, bool together, DmaOrder order, Timeline* timeline);
 
   /// Goes on until a run waits, or comes to its end.
@@ -74,6 +74,8 @@ class CoreRuns {
   /// For what carries on a steady state.
   [[nodiscard]] std::vector<CoreRun>& runs() { return runs_; }
   [[nodiscard]] RunTotals& totals() { return totals_; }
+  /// Where what happens is written; null where it is not.
+  [[nodiscard]] Timeline* timeline() const { return timeline_; }
 
  private:
   void start(CoreRun& run, std::size_t index, const Request& request);

@@ -39,7 +39,17 @@ struct Deciding {
   bool own = false;
 };
 
-std::vector<IndexExpr> deciding_expressions(const Stmt& statement) {
+/// What a computation or a fill touches.
+std::vector<BufferUse> touched(const Stmt& statement) {
+  std::vector<BufferUse> uses;
+  if (std::holds_alternative<Fill>(statement.node) || std::holds_alternative<Compute>(statement.node)) {
+    visit_uses(statement, [&](const BufferUse& use) { uses.push_back(use); });
+  }
+  return uses;
+}
+
+/// `with_uses`: also which slots a computation touches, behind the others.
+std::vector<IndexExpr> deciding_expressions(const Stmt& statement, bool with_uses) {
   std::vector<IndexExpr> found;
   const auto extents = [&](const std::vector<Range>& box) {
     for (const Range& range : box) found.push_back(range.extent);
@@ -59,11 +69,13 @@ std::vector<IndexExpr> deciding_expressions(const Stmt& statement) {
                         [&](const Compute& compute) { extents(compute.box); }, [](const Let&) {}, [](const Barrier&) {},
                         [](const Broadcast&) {}},
              statement.node);
+  if (!with_uses) return found;
+  for (const BufferUse& use : touched(statement)) found.push_back(use.slot);
   return found;
 }
 
 /// By the loop's variable.
-std::map<std::size_t, Deciding> deciding_variables(const LoopNest& nest) {
+std::map<std::size_t, Deciding> deciding_variables(const LoopNest& nest, bool with_uses) {
   std::map<std::size_t, std::set<std::size_t>> all;
   std::map<std::size_t, std::set<std::size_t>> bound;  // around and at the loop
   std::set<std::size_t> cores;
@@ -72,7 +84,7 @@ std::map<std::size_t, Deciding> deciding_variables(const LoopNest& nest) {
     std::set<std::size_t> known = cores;
     for (const EnclosingLoop& loop : around.loops()) known.insert(loop.variable);
     std::set<std::size_t> used;
-    for (const IndexExpr& e : deciding_expressions(statement)) {
+    for (const IndexExpr& e : deciding_expressions(statement, with_uses)) {
       const auto variables = around.expression(e).variables;
       used.insert(variables.begin(), variables.end());
     }
@@ -112,9 +124,10 @@ class SequenceWriter {
   SequenceWriter(const LoopNest& nest, const ExecutionCosts& costs, Sharing sharing)
       : nest_(nest),
         costs_(costs),
-        sharing_(sharing),
+        shares_(sharing != Sharing::none),
+        with_uses_(sharing == Sharing::equal_slots),
         barriers_(team_barriers(nest)),
-        deciding_(deciding_variables(nest)) {
+        deciding_(deciding_variables(nest, with_uses_)) {
     all_.barrier_cycles = costs.barrier_cycles();
     for (const auto& [wait, team] : barriers_.waits_of) {
       if (team == Space::row) all_.columns = nest.mesh->columns;
@@ -135,7 +148,7 @@ class SequenceWriter {
       first_of_mesh_ = core == 0;
       const Values key = values_at(cores_deciding_);
       const auto found = known.find(key);
-      if (sharing_ == Sharing::equal && found != known.end()) {
+      if (shares_ && found != known.end()) {
         all_.of_core.push_back(found->second);
         continue;
       }
@@ -155,7 +168,7 @@ class SequenceWriter {
     for (const StmtPtr& statement : block) {
       WalkedStatement walked;
       walked.statement = statement.get();
-      std::vector<IndexExpr> numbers = deciding_expressions(*statement);
+      std::vector<IndexExpr> numbers = deciding_expressions(*statement, with_uses_);
       if (const auto* let = std::get_if<Let>(&statement->node)) numbers.push_back(let->value);
       const auto* wait = std::get_if<Wait>(&statement->node);
       if (std::holds_alternative<Dma>(statement->node) || (wait != nullptr && wait->slot)) {
@@ -182,7 +195,7 @@ class SequenceWriter {
   [[nodiscard]] std::set<std::size_t> variables_of_cores() const {
     std::set<std::size_t> used;
     visit_with_enclosing(nest_, [&](const Stmt& statement, const Enclosing& around) {
-      for (const IndexExpr& e : deciding_expressions(statement)) {
+      for (const IndexExpr& e : deciding_expressions(statement, with_uses_)) {
         const auto variables = around.expression(e).variables;
         used.insert(variables.begin(), variables.end());
       }
@@ -249,10 +262,10 @@ class SequenceWriter {
   int loop(const WalkedStatement& walked) {
     auto& known = of_loop_[walked.statement->id];
     const Values key = values_at(walked.deciding->outside);
-    if (const auto found = known.find(key); sharing_ == Sharing::equal && found != known.end()) return found->second;
+    if (const auto found = known.find(key); shares_ && found != known.end()) return found->second;
     const std::int64_t trips = std::max<std::int64_t>(0, walked.numbers.front()(values_));
     const std::size_t variable = std::get<Loop>(walked.statement->node).variable.index();
-    const bool alike = sharing_ == Sharing::equal && !walked.deciding->own;
+    const bool alike = shares_ && !walked.deciding->own;
     std::vector<int> bodies;
     for (std::int64_t trip = 0; trip < (alike ? std::min<std::int64_t>(trips, 1) : trips); ++trip) {
       values_[variable] = trip;
@@ -281,7 +294,7 @@ class SequenceWriter {
     for (std::size_t at = 0; at < bodies.size();) {
       std::size_t length = 1;
       std::size_t covered = 1;
-      for (std::size_t pattern = 1; sharing_ == Sharing::equal && pattern <= longest_pattern; ++pattern) {
+      for (std::size_t pattern = 1; shares_ && pattern <= longest_pattern; ++pattern) {
         std::size_t same = 0;  // trips behind the first pattern that repeat it
         while (at + pattern + same < bodies.size() && bodies[at + pattern + same] == bodies[at + same]) ++same;
         const std::size_t whole = pattern * (1 + same / pattern);
@@ -308,7 +321,7 @@ class SequenceWriter {
   int sequence_of(Parts parts) {
     std::vector<std::int64_t> key;
     for (const SequencePart& part : parts) key.insert(key.end(), {part.request, part.sequence, part.times});
-    if (sharing_ == Sharing::equal) {
+    if (shares_) {
       if (parts.size() == 1 && parts[0].sequence >= 0 && parts[0].times == 1) return parts[0].sequence;
       const auto found = sequences_.find(key);
       if (found != sequences_.end()) return found->second;
@@ -320,17 +333,29 @@ class SequenceWriter {
       const Request* const request = is_request ? &all_.requests[static_cast<std::size_t>(part.request)] : nullptr;
       const RequestSequence* const inner =
           is_request ? nullptr : &all_.sequences[static_cast<std::size_t>(part.sequence)];
+      const int computes = is_request ? part.request : inner->computes;
+      if (&part == &parts.front()) made.computes = computes;
+      if (!are_alike(made.computes, computes)) made.computes = -1;
       made.only_computes =
           made.only_computes && (is_request ? request->kind == Request::Kind::compute : inner->only_computes);
       std::int64_t cycles = is_request ? request->cycles : inner->cycles;
       if (__builtin_mul_overflow(cycles, part.times, &cycles)) cycles = cycle_limit;
       made.cycles = std::min(cycle_limit, made.cycles + std::min(cycles, cycle_limit));
     }
+    if (!made.only_computes) made.computes = -1;
     made.parts = std::move(parts);
     const int number = static_cast<int>(all_.sequences.size());
     all_.sequences.push_back(std::move(made));
     sequences_[std::move(key)] = number;
     return number;
+  }
+
+  /// Whether two requests, which there are, are of one statement and touch the same slots.
+  [[nodiscard]] bool are_alike(int a, int b) const {
+    if (a < 0 || b < 0) return false;
+    const Request& left = all_.requests[static_cast<std::size_t>(a)];
+    const Request& right = all_.requests[static_cast<std::size_t>(b)];
+    return left.statement == right.statement && left.uses == right.uses;
   }
 
   /// -1 of a statement that does nothing here.
@@ -371,6 +396,10 @@ class SequenceWriter {
       request.kind = Request::Kind::barrier;
     } else {
       const bool fills = std::holds_alternative<Fill>(statement.node);
+      const std::vector<BufferUse> uses = with_uses_ ? touched(statement) : std::vector<BufferUse>();
+      const std::span<const std::int64_t> slots = extents.last(uses.size());
+      extents = extents.first(extents.size() - uses.size());
+      for (std::size_t i = 0; i < uses.size(); ++i) request.uses.push_back(place_of(uses[i], slots[i]));
       request.cycles = fills ? costs_.fill_cycles(statement, extents) : costs_.compute_cycles(statement, extents);
       if (request.cycles == 0) return std::nullopt;
     }
@@ -385,7 +414,8 @@ class SequenceWriter {
 
   const LoopNest& nest_;
   const ExecutionCosts& costs_;
-  Sharing sharing_;
+  bool shares_;
+  bool with_uses_;
   TeamBarriers barriers_;
   bool first_of_row_ = false;  ///< the core that is walked
   bool first_of_mesh_ = false;
@@ -406,17 +436,6 @@ class SequenceWriter {
 
 RequestSequences request_sequences(const LoopNest& nest, const ExecutionCosts& costs, Sharing sharing) {
   return SequenceWriter(nest, costs, sharing).run();
-}
-
-std::vector<std::int64_t> runs_of(const RequestSequences& all) {
-  std::vector<std::int64_t> runs(all.sequences.size(), 0);
-  for (const int sequence : all.of_core) ++runs[static_cast<std::size_t>(sequence)];
-  for (std::size_t s = all.sequences.size(); s-- > 0;) {
-    for (const SequencePart& part : all.sequences[s].parts) {
-      if (part.sequence >= 0) runs[static_cast<std::size_t>(part.sequence)] += runs[s] * part.times;
-    }
-  }
-  return runs;
 }
 
 }  // namespace stowage

@@ -30,6 +30,7 @@ struct Request {
   std::int64_t cycles = 0;                     ///< compute: of the core
   TransferExecution execution;                 ///< transfer
   Space team = Space::mesh;                    ///< barrier: row or mesh
+  std::vector<int> uses;                       ///< compute, with Sharing::equal_slots: the slots that it touches
 };
 
 /// So many times a request, or a sequence, one behind another.
@@ -44,6 +45,7 @@ struct RequestSequence {
   std::vector<SequencePart> parts;
   bool only_computes = false;
   std::int64_t cycles = 0;  ///< then: of all of it, at most cycle_limit
+  int computes = -1;        ///< and a request, where all are of its statement and touch the slots that it touches
 };
 
 struct RequestSequences {
@@ -56,14 +58,12 @@ struct RequestSequences {
 };
 
 enum class Sharing : std::uint8_t {
-  equal,  ///< what is equal is written once
-  none    ///< every core has a sequence of its own, written out trip by trip
+  equal,        ///< what is equal is written once
+  equal_slots,  ///< the same, and computations that touch other slots are not equal
+  none          ///< every core has a sequence of its own, written out trip by trip
 };
 
 /// Of a nest that all statements of which have a rate; it and its statements must outlive the result.
 RequestSequences request_sequences(const LoopNest& nest, const ExecutionCosts& costs, Sharing sharing);
-
-/// How often each sequence is run, by all cores together.
-std::vector<std::int64_t> runs_of(const RequestSequences& all);
 
 }  // namespace stowage

@@ -18,14 +18,15 @@ SequenceStep SequenceCursor::next() {
     if (part.request >= 0) {
       const Request& request = all_->requests[static_cast<std::size_t>(part.request)];
       done_once();
-      return {&request, 0};
+      return {&request, request.cycles};
     }
     const RequestSequence& inner = all_->sequences[static_cast<std::size_t>(part.sequence)];
-    if (inner.only_computes && computations_ == Computations::together) {
+    const bool is_alike = computations_ == Computations::alike && inner.computes >= 0;
+    if (inner.only_computes && (is_alike || computations_ == Computations::together)) {
       level.done = part.times - 1;
       const std::int64_t cycles = inner.cycles * part.times;
       done_once();
-      return {nullptr, cycles};
+      return {is_alike ? &all_->requests[static_cast<std::size_t>(inner.computes)] : nullptr, cycles};
     }
     levels_.push_back({part.sequence, 0, 0});
   }

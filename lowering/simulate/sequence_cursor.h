@@ -10,15 +10,16 @@
 
 namespace stowage {
 
-/// What comes next: a request, several computations of so many cycles in all, or with neither the end.
+/// What comes next: a request, several computations of so many cycles in all, with a request if all are like it, or
+/// with neither the end.
 struct SequenceStep {
   const Request* request = nullptr;
-  std::int64_t cycles = 0;
+  std::int64_t cycles = 0;  ///< of a request that computes, too
   [[nodiscard]] bool is_end() const { return request == nullptr && cycles == 0; }
 };
 
-/// Whether what only computes is one step, or each computation is one.
-enum class Computations : std::uint8_t { together, each };
+/// Whether what only computes is one step, that of one statement in the same slots is, or each computation is one.
+enum class Computations : std::uint8_t { together, alike, each };
 
 class SequenceCursor {
  public:

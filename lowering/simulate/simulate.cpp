@@ -32,7 +32,13 @@ class EventOrder {
   std::optional<std::mt19937_64> random_;
 };
 
-bool extrapolates(const SimulationOptions& options) { return options.extrapolate && options.timeline == nullptr; }
+bool records_repeats(const SimulationOptions& options) {
+  return options.timeline != nullptr && options.recording == Recording::with_repeats;
+}
+
+bool extrapolates(const SimulationOptions& options) {
+  return options.extrapolate && (options.timeline == nullptr || records_repeats(options));
+}
 
 /// Why a run to the end was given up.
 std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options, const std::stop_token& stop) {
@@ -72,6 +78,18 @@ std::optional<Decision> run_all(CoreRuns& runs, const SimulationOptions& options
     check(run.state == RunState::ended, "a core waits for ever in a nest that was verified");
   }
   return std::nullopt;
+}
+
+/// How often each sequence is run, by all cores together.
+std::vector<std::int64_t> runs_of(const RequestSequences& all) {
+  std::vector<std::int64_t> runs(all.sequences.size(), 0);
+  for (const int sequence : all.of_core) ++runs[static_cast<std::size_t>(sequence)];
+  for (std::size_t s = all.sequences.size(); s-- > 0;) {
+    for (const SequencePart& part : all.sequences[s].parts) {
+      if (part.sequence >= 0) runs[static_cast<std::size_t>(part.sequence)] += runs[s] * part.times;
+    }
+  }
+  return runs;
 }
 
 /// What follows from the sequences alone, whatever happens when.
@@ -172,7 +190,10 @@ Simulated simulate(const LoopNest& nest, const Target& target, const SimulationO
     return Decision::refuse(unknown->substr(0, end_of_rule), unknown->substr(end_of_rule + 2));
   }
   const ExecutionCosts costs(nest, target);
-  const RequestSequences all = request_sequences(nest, costs, extrapolates(options) ? Sharing::equal : Sharing::none);
+  const Sharing sharing = !extrapolates(options)     ? Sharing::none
+                          : records_repeats(options) ? Sharing::equal_slots
+                                                     : Sharing::equal;
+  const RequestSequences all = request_sequences(nest, costs, sharing);
   CoreRuns runs(all, costs.launch_cycles(), extrapolates(options), options.dma_order, options.timeline);
   if (auto given_up = run_all(runs, options, stop)) return *std::move(given_up);
   return result_of(all, runs, costs.launch_cycles());

@@ -64,6 +64,12 @@ struct Simulation {
   [[nodiscard]] std::int64_t exposed_dma_cycles() const;
 };
 
+/// How events are written down.
+enum class Recording : std::uint8_t {
+  every_event,  ///< those of all cores; then nothing is extrapolated
+  with_repeats  ///< one period of what repeats, with the slots that computations touch
+};
+
 struct SimulationOptions {
   /// Whether cores that do the same are simulated as one, and loops that have come to a steady state are carried on by
   /// calculation. The result is the same without, but takes as long as it has events.
@@ -71,8 +77,9 @@ struct SimulationOptions {
   /// Draws the order in which events of one cycle are taken; nothing may depend on it.
   std::optional<std::uint64_t> order_seed;
   DmaOrder dma_order = DmaOrder::shared;
-  /// Where everything that happens is written, if anywhere; then nothing is extrapolated.
+  /// Where what happens is written, if anywhere.
   Timeline* timeline = nullptr;
+  Recording recording = Recording::every_event;
 };
 
 /// Refused where a statement has no rate ("no-rate"), where the time is more than any plan may take

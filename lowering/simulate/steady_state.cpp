@@ -65,6 +65,10 @@ void SteadyState::take(Snapshot& snapshot, const CoreRuns& runs, std::size_t lea
   snapshot.done = done_;
   snapshot.busy = runs.engine().busy_cycles();
   snapshot.totals = runs.totals();
+  if (const Timeline* const timeline = runs.timeline()) {
+    snapshot.slices = timeline->slices.size();
+    snapshot.transfers = timeline->transfers.size();
+  }
   snapshot.waiting.clear();
   for (const CoreRun& run : runs.runs()) {
     snapshot.waiting.insert(snapshot.waiting.end(),
@@ -108,6 +112,10 @@ void SteadyState::carry_on(const Snapshot& before, CoreRuns& runs, std::int64_t 
   for (std::size_t s = 0; s < totals.waited.size(); ++s) {
     totals.waited[s] += (totals.waited[s] - before.totals.waited[s]) * times;
     totals.under_way[s] += (totals.under_way[s] - before.totals.under_way[s]) * times;
+  }
+  if (Timeline* const timeline = runs.timeline()) {
+    timeline->repeats.push_back({before.slices, timeline->slices.size(), before.transfers, timeline->transfers.size(),
+                                 runs.engine().now() - before.cycle, times});
   }
   runs.engine().skip(cycles, (runs.engine().busy_cycles() - before.busy) * times);
 }

@@ -31,8 +31,10 @@ class SteadyState {
     std::int64_t busy = 0;
     RunTotals totals;
     std::vector<std::int64_t> waiting;  ///< of each run for gets, for puts, at barriers
-    std::int64_t until_next = 0;        ///< looks until it is replaced by a newer one
-    std::int64_t period = 0;            ///< looks from the last one to that
+    std::size_t slices = 0;             ///< of the timeline, if one is written
+    std::size_t transfers = 0;
+    std::int64_t until_next = 0;  ///< looks until it is replaced by a newer one
+    std::int64_t period = 0;      ///< looks from the last one to that
   };
 
   static void describe(const CoreRuns& runs, std::vector<std::int64_t>& state, std::vector<std::int64_t>& done);

@@ -10,7 +10,9 @@
 #include "driver/drawing/cost_bars.h"
 #include "driver/drawing/ldm_map.h"
 #include "driver/drawing/memory_chart.h"
+#include "driver/drawing/program_timeline.h"
 #include "driver/drawing/roofline.h"
+#include "driver/drawing/timeline_chart.h"
 #include "driver/page/report_page.h"
 #include "driver/page/scene_svg.h"
 #include "tests/driver/malformed.h"
@@ -52,6 +54,37 @@ Graph chain_of(const std::vector<std::string>& names) {
   return net.done({x});
 }
 
+/// Of a step that has a plan.
+TimelineTracks tracks_of(const Program& program, std::size_t step) {
+  const LoopNest& nest = program.steps[step].plan()->nest;
+  Timeline timeline;
+  SimulationOptions options;
+  options.timeline = &timeline;
+  options.recording = Recording::with_repeats;
+  const Simulated simulated = simulate(nest, program.target, options);
+  REQUIRE(std::holds_alternative<Simulation>(simulated));
+  return timeline_tracks(nest, std::get<Simulation>(simulated), std::move(timeline));
+}
+
+std::vector<Scene> timelines_of(const Program& program, const drawing::Sheet& sheet) {
+  std::vector<Scene> scenes;
+  std::vector<std::optional<Simulation>> simulated;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    simulated.emplace_back();
+    if (program.steps[i].plan() == nullptr) continue;
+    const TimelineTracks tracks = tracks_of(program, i);
+    drawing::TimelineView part;
+    part.from = tracks.simulation.cycles / 3;
+    part.to = part.from + 3000;
+    for (const drawing::TimelineView& view : {drawing::TimelineView(), part}) {
+      scenes.push_back(drawing::timeline_chart(program, static_cast<int>(i), tracks, view, sheet).scene);
+    }
+    simulated.back() = tracks.simulation;
+  }
+  scenes.push_back(drawing::program_timeline(program, simulated, {}, -1, sheet).scene);
+  return scenes;
+}
+
 std::vector<Scene> pictures_of(const Program& program, const drawing::Sheet& sheet) {
   std::vector<Scene> scenes = {drawing::roofline(program, drawing::roofline_points(program), sheet),
                                drawing::cost_bars(program, "network", nullptr, sheet),
@@ -71,6 +104,15 @@ TEST_CASE("the pictures of a tiny plan") {
   std::string text;
   for (const Scene& scene : pictures_of(compilation.program, sheet)) text += to_text(scene) + "\n";
   CHECK(text == golden("drawing-tiny.txt", text));
+}
+
+TEST_CASE("the timelines of a tiny plan") {
+  const Compilation compilation = compiled(tiny_net());
+  drawing::Sheet sheet = page_sheet(700, 0);
+  sheet.titled = true;
+  std::string text;
+  for (const Scene& scene : timelines_of(compilation.program, sheet)) text += to_text(scene) + "\n";
+  CHECK(text == golden("timeline-tiny.txt", text));
 }
 
 TEST_CASE("bars that are compared have the baseline's as a line, and the change in words") {
@@ -100,7 +142,10 @@ TEST_CASE("no text of the page's pictures covers another or leaves its picture")
   const Compilation compilation = compiled(chain_of({"first", "second", "a_third_with_quite_a_long_name", "last"}));
   std::size_t texts = 0;
   for (const double width : {480.0, 1000.0}) {
-    for (const Scene& scene : pictures_of(compilation.program, page_sheet(width, 340))) {
+    const drawing::Sheet sheet = page_sheet(width, 340);
+    std::vector<Scene> scenes = pictures_of(compilation.program, sheet);
+    for (Scene& scene : timelines_of(compilation.program, sheet)) scenes.push_back(std::move(scene));
+    for (const Scene& scene : scenes) {
       std::vector<const drawing::Shape*> seen;
       for (const drawing::Shape& shape : scene.shapes) {
         if (shape.kind != drawing::Shape::Kind::text || shape.text.empty()) continue;

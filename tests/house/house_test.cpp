@@ -121,9 +121,11 @@ const std::map<std::string, std::vector<Inside>> insides = {
       {"graph", {"draw", "look", "state"}},
       {"ldm", {"draw", "look", "state"}},
       {"replay", {"draw", "look", "state"}},
+      {"timeline", {"draw", "look", "state"}},
       {"whatif", {"draw", "look", "state"}},
       {"panes",
-       {"code", "compare", "cost", "draw", "fusion", "graph", "ldm", "look", "replay", "state", "tables", "whatif"}},
+       {"code", "compare", "cost", "draw", "fusion", "graph", "ldm", "look", "replay", "state", "tables", "timeline",
+        "whatif"}},
       {"window", {"look", "panes", "state"}},
       {"", {"panes", "window"}}}},  // the program itself
 };

@@ -24,6 +24,7 @@
 #include "core/operators.h"
 #include "driver/store/plan_file.h"
 #include "inspector/panes/graph_pane.h"
+#include "inspector/panes/timeline_pane.h"
 #include "inspector/panes/what_if_pane.h"
 #include "inspector/state/load.h"
 #include "inspector/window/main_window.h"
@@ -336,6 +337,51 @@ TEST_CASE("a network of 10 000 operators opens within three seconds", "[.][bench
   std::printf("as a process: %.2f s to the picture on disk, of all threads %.2f s, at most %.0f MiB\n", cost.seconds,
               cost.processor_seconds, cost.mebibytes);
   CHECK(cost.mebibytes < 500);
+}
+
+TEST_CASE("a timeline of VGG-16 comes in a second and follows wheel and keys", "[.][benchmark]") {
+  const QTemporaryDir folder;
+  run_tool(folder,
+           {QStringLiteral("network"), QStringLiteral("vgg16"), QStringLiteral("-o"), QStringLiteral("vgg16.onnx")});
+  run_tool(folder,
+           {QStringLiteral("compile"), QStringLiteral("vgg16.onnx"), QStringLiteral("-o"), QStringLiteral("vgg16")});
+  MainWindow window;
+  window.resize(1600, 900);
+  window.show();
+  window.open({folder.filePath(QStringLiteral("vgg16")), {}});
+  REQUIRE(wait_until([&] { return window.document().plan() != nullptr && !window.document().busy(); }, 60));
+  auto& pane = pane_of<TimelinePane>(window, "timeline");
+  window.raisePane("timeline");
+  REQUIRE(wait_until([&] { return !pane.working(); }, 60));
+  const PlanPtr plan = window.document().plan();
+  double slowest = 0;
+  std::vector<double> frames;  // milliseconds
+  for (std::size_t step = 0; step < plan->steps.size(); ++step) {
+    if (plan->steps[step].plan == nullptr) continue;
+    QElapsedTimer timer;
+    timer.start();
+    window.selection().select(step_place(static_cast<int>(step)));
+    REQUIRE(wait_until([&] { return pane.tracks() != nullptr && !pane.working(); }, 60));
+    slowest = std::max(slowest, static_cast<double>(timer.nsecsElapsed()) / 1e9);
+    const auto frame = [&](const auto& change) {
+      QElapsedTimer one;
+      one.start();
+      change();
+      pane.view().viewport()->repaint();
+      frames.push_back(static_cast<double>(one.nsecsElapsed()) / 1e6);
+    };
+    for (int i = 0; i < 40; ++i) frame([&] { pane.view().zoom(1.3, pane.view().width() * 0.6); });
+    for (int i = 0; i < 20; ++i) frame([&] { pane.view().pan(0.1); });
+    for (int i = 0; i < 40; ++i) frame([&] { pane.view().zoom(1 / 1.3, pane.view().width() * 0.4); });
+  }
+  std::sort(frames.begin(), frames.end());
+  const double most_of = frames[frames.size() * 95 / 100];
+  std::printf(
+      "timeline of VGG-16: slowest group there after %.2f s; of %zu frames half within %.1f ms, 95 %% within "
+      "%.1f ms, the longest %.1f ms\n",
+      slowest, frames.size(), frames[frames.size() / 2], most_of, frames.back());
+  CHECK(slowest < 1);
+  CHECK(most_of < 16);
 }
 
 }  // namespace

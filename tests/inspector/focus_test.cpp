@@ -19,6 +19,7 @@
 #include "inspector/panes/problems_pane.h"
 #include "inspector/panes/replay_pane.h"
 #include "inspector/panes/tables_pane.h"
+#include "inspector/panes/timeline_pane.h"
 #include "inspector/panes/what_if_pane.h"
 #include "tests/inspector/window_fixture.h"
 
@@ -33,6 +34,7 @@ QWidget& main_view(MainWindow& window, const std::string& pane) {
   if (pane == "fusion") return pane_of<FusionPane>(window, pane).candidates().view();
   if (pane == "loops") return pane_of<LoopsPane>(window, pane).nest();
   if (pane == "ldm") return pane_of<LdmPane>(window, pane).scratchpad();
+  if (pane == "timeline") return pane_of<TimelinePane>(window, pane).view();
   if (pane == "cost") return pane_of<CostPane>(window, pane).terms();
   if (pane == "replay") return pane_of<ReplayPane>(window, pane);
   if (pane == "whatif") return pane_of<WhatIfPane>(window, pane).controls().nest();

@@ -19,6 +19,7 @@
 #include "parsed_nest.h"
 #include "sharing_draw.h"
 #include "slots_draw.h"
+#include "tests/lowering/track_checks.h"
 #include "tests/random_runs.h"
 
 namespace stowage {
@@ -485,6 +486,7 @@ TEST_CASE("random plans in time: within their bounds, the same in any order of e
   int shared = 0;
   int overlapped = 0;
   int shortened = 0;
+  int tracks_repeat = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     OperatorDraw draw(seed + round);
     const auto drawn = draw.draw();
@@ -512,8 +514,10 @@ TEST_CASE("random plans in time: within their bounds, the same in any order of e
     if (std::get<Plan>(planned).nest.cores_used() > target.cores.count) continue;
     const LoopNest& nest = std::get<Plan>(planned).nest;
     INFO(to_text(nest));
-    for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued})
+    for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued}) {
       check_simulation(nest, target, seed + round, order);
+      tracks_repeat += test::check_tracks(nest, target, order) ? 1 : 0;
+    }
     overlapped += first_use_of_slots(nest) != nullptr ? 1 : 0;
     shared += first_of_team(nest) != nullptr ? 1 : 0;
     const Simulation simulation = simulated(nest, target);
@@ -522,6 +526,7 @@ TEST_CASE("random plans in time: within their bounds, the same in any order of e
   CHECK(shared * 20 > static_cast<int>(rounds));
   CHECK(overlapped * 10 > static_cast<int>(rounds));
   CHECK(shortened * 10 > static_cast<int>(rounds));
+  CHECK(tracks_repeat * 10 > static_cast<int>(rounds));
 }
 
 /// Two cores that load ahead, each with tiles, computation and trips of its own, so that they come past each other in
@@ -575,8 +580,10 @@ TEST_CASE("cores that are not in step come to a steady state together, or to non
     target.dma.bandwidth = {{4, static_cast<double>(draw.coin() ? 40 : draw.between(10, 120)) * 1e8}};
     if (draw.coin()) target.dma.core_bytes_per_second = static_cast<double>(draw.between(10, 120)) * 1e8;
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1\n" << to_text(nest));
-    for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued})
+    for (const DmaOrder order : {DmaOrder::shared, DmaOrder::queued}) {
       check_simulation(nest, target, seed + round, order);
+      test::check_tracks(nest, target, order);
+    }
     const Simulation simulation = simulated(nest, target);
     shortened += 2 * simulation.steps < simulation.events ? 1 : 0;
   }

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/panes/timeline_pane.h"
+
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "driver/drawing/program_timeline.h"
+#include "driver/drawing/timeline_chart.h"
+#include "inspector/draw/scene_drawing.h"
+#include "inspector/look/wheel_guard.h"
+
+namespace stowage::inspector {
+
+TimelinePane::TimelinePane(const PaneContext& context)
+    : Pane(context),
+      core_(new QSpinBox(this)),
+      one_core_(new QCheckBox(tr("Only this core"), this)),
+      whole_(new QToolButton(this)),
+      view_(new TimelineView(look(), this)),
+      statistics_(new QLabel(this)) {
+  auto* bar = new QHBoxLayout;
+  bar->setContentsMargins(8, 3, 8, 3);
+  auto* label = new QLabel(tr("&Core"), this);
+  label->setBuddy(core_);
+  bar->addWidget(label);
+  bar->addSpacing(4);
+  bar->addWidget(core_);
+  bar->addWidget(one_core_);
+  bar->addStretch(1);
+  bar->addWidget(whole_);
+  core_->setToolTip(tr("The core whose buffer slots are shown"));
+  core_->setAccessibleName(tr("Core"));
+  guard_wheel(core_);
+  one_core_->setToolTip(tr("Show no other cores than this one, and those that do the same"));
+  whole_->setText(tr("Whole launch"));
+  whole_->setToolTip(
+      tr("Show all of it (F). Wheel, W and S zoom; drag, A and D pan; drag with Shift selects a span to be measured"));
+  statistics_->setTextFormat(Qt::PlainText);
+  statistics_->setWordWrap(true);
+  statistics_->setContentsMargins(8, 3, 8, 3);
+  statistics_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  statistics_->hide();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addLayout(bar);
+  layout->addWidget(view_, 1);
+  layout->addWidget(statistics_);
+  view_->setAccessibleName(tr("Timeline"));
+  view_->setBuilder([this](QSizeF room) { return build(room); });
+  connect(view_, &DrawingView::chosen, &selection(), &Selection::select);
+  connect(view_, &DrawingView::hovered, &selection(), &Selection::hover);
+  connect(view_, &TimelineView::spanChanged, this, &TimelinePane::tellSpan);
+  connect(whole_, &QToolButton::clicked, view_, &TimelineView::showAll);
+  connect(core_, &QSpinBox::valueChanged, this, [this] {
+    view_->rebuild();
+    tellSpan();
+  });
+  connect(one_core_, &QCheckBox::toggled, view_, &DrawingView::rebuild);
+  connect(&simulating_, &Background::fault, this, &Pane::message);
+}
+
+int TimelinePane::baselineStep() const {
+  const PlanComparison* const both = comparison();
+  return both == nullptr ? -1 : both->baseline_step(place().step);
+}
+
+void TimelinePane::refresh(unsigned changes) {
+  if ((changes & comparison_changed) != 0 || plan() != shown_plan_ || place().step != shown_step_) find();
+  if ((changes & look_changed) != 0) {
+    view_->rebuild();
+    tellSpan();
+  }
+  view_->setLit(place(), selection().hovered());
+}
+
+/// Takes what is known; simulates what is not.
+void TimelinePane::find() {
+  shown_plan_ = plan();
+  shown_step_ = place().step;
+  baseline_step_ = baselineStep();
+  baseline_plan_ = baseline_step_ < 0 ? nullptr : document().baseline();
+  struct Wanted {
+    PlanPtr plan;
+    int step = -1;
+    std::string key;
+  };
+  std::vector<Wanted> wanted;
+  const auto known = [&](const PlanPtr& of, int step) {
+    if (!of) return SimulatedGroup();
+    const std::string key = key_of(*of, step);
+    if (key.empty()) return SimulatedGroup();
+    if (const SimulatedGroup* found = known_.find(key)) return *found;
+    wanted.push_back({of, step, key});
+    return SimulatedGroup();
+  };
+  if (shown_step_ < 0 && shown_plan_) return findLaunches();
+  const SimulatedGroup current = known(shown_plan_, shown_step_);
+  const SimulatedGroup baseline = known(baseline_plan_, baseline_step_);
+  simulating_.cancel();
+  if (wanted.empty()) return show(current, baseline);
+  shown_ = baseline_ = {};
+  simulating_.start([this, wanted](const std::stop_token& stop, const ProgressSink&) -> Background::Deliver {
+    std::vector<SimulatedGroup> made;
+    for (const Wanted& one : wanted) made.push_back(simulate_group(*one.plan, one.step, stop));
+    return [this, wanted, made] {
+      for (std::size_t i = 0; i < wanted.size(); ++i) known_.keep(wanted[i].key, made[i]);
+      find();
+    };
+  });
+  show({}, {});
+}
+
+void TimelinePane::findLaunches() {
+  simulating_.cancel();
+  shown_ = baseline_ = {};
+  if (launches_plan_ == shown_plan_) return show({}, {});
+  launches_plan_.reset();
+  launches_.clear();
+  simulating_.start(
+      [this, plan = shown_plan_](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
+        SimulatedSteps steps = simulate_steps(*plan, stop, progress);
+        return [this, plan, steps = std::move(steps)]() mutable {
+          launches_ = std::move(steps);
+          launches_plan_ = plan;
+          find();
+        };
+      });
+  show({}, {});
+}
+
+void TimelinePane::show(const SimulatedGroup& current, const SimulatedGroup& baseline) {
+  shown_ = current;
+  baseline_ = baseline;
+  std::int64_t cycles = 0;
+  int cores = 1;
+  for (const SimulatedGroup* group : {&shown_, &baseline_}) {
+    if (!group->tracks) continue;
+    cycles = std::max(cycles, group->tracks->simulation.cycles);
+    cores = std::max(cores, static_cast<int>(group->tracks->simulation.cores.size()));
+  }
+  const bool is_network = shown_step_ < 0 && launches_plan_ && launches_plan_ == shown_plan_;
+  if (is_network) cycles = drawing::step_starts(launches_).back();
+  const bool is_shown = shown_.tracks != nullptr;
+  for (QWidget* widget : std::initializer_list<QWidget*>{core_, one_core_, whole_}) widget->setEnabled(is_shown);
+  whole_->setEnabled(is_shown || is_network);
+  if (is_shown) core_->setRange(0, cores - 1);
+  view_->setWhole(cycles);
+  view_->rebuild();
+  view_->setLit(place(), selection().hovered());
+  tellSpan();
+}
+
+Drawing TimelinePane::message(QSizeF room) const {
+  QString text;
+  if (!plan()) {
+    text = tr("Nothing is open");
+  } else if (step() == nullptr) {
+    text = tr("Simulating the network …");
+  } else if (step()->plan == nullptr) {
+    text = tr("%1 is a view: it takes no time").arg(qt(step()->step->group.name));
+  } else if (!shown_.refusal.isEmpty()) {
+    text = tr("%1 cannot be simulated: %2").arg(qt(step()->step->group.name), shown_.refusal);
+  } else {
+    text = tr("Simulating %1 …").arg(qt(step()->step->group.name));
+  }
+  Drawing drawing;
+  drawing.size = room;
+  drawing.text({12, 8, room.width() - 24, static_cast<double>(look().lines(2))}, text, theme().muted,
+               look().textFont());
+  return drawing;
+}
+
+Drawing TimelinePane::build(QSizeF room) {
+  const bool is_network = shown_plan_ && shown_step_ < 0 && launches_plan_ == shown_plan_;
+  if (!is_network && (!shown_plan_ || !shown_.tracks)) return message(room);
+  drawing::TimelineView wanted;
+  wanted.from = view_->from();
+  wanted.to = view_->to();
+  wanted.core = core_->value();
+  wanted.one_core = one_core_->isChecked();
+  wanted.span_from = view_->spanFrom();
+  wanted.span_to = view_->spanTo();
+  const drawing::Sheet sheet = sheet_of(look(), {room.width(), 0});
+  if (is_network) {
+    const drawing::TimelineChart chart =
+        drawing::program_timeline(shown_plan_->program(), launches_, wanted, -1, sheet);
+    view_->setAxis(chart.left, chart.right);
+    return drawn(chart.scene, look());
+  }
+  const drawing::TimelineChart chart =
+      drawing::timeline_chart(shown_plan_->program(), shown_step_, *shown_.tracks, wanted, sheet);
+  view_->setAxis(chart.left, chart.right);
+  Drawing made = drawn(chart.scene, look());
+  if (!baseline_.tracks) return made;
+  const drawing::TimelineChart before =
+      drawing::timeline_chart(baseline_plan_->program(), baseline_step_, *baseline_.tracks, wanted, sheet);
+  Drawing below = drawn(before.scene, look());
+  below.marks.front().text = tr("Baseline: %1").arg(qt(baseline_plan_->step(baseline_step_)->step->group.name));
+  for (Mark& mark : below.marks) {
+    mark.rect.translate(0, made.size.height());
+    mark.points.translate(0, made.size.height());
+    // Its statements are of another nest.
+    mark.place.reset();
+    made.marks.push_back(std::move(mark));
+  }
+  made.size.rheight() += below.size.height();
+  return made;
+}
+
+void TimelinePane::tellSpan() {
+  QStringList lines;
+  if (shown_.tracks && view_->spanTo() > view_->spanFrom()) {
+    const int most = static_cast<int>(shown_.tracks->simulation.cores.size()) - 1;
+    for (const std::string& line :
+         drawing::span_statistics(shown_plan_->program(), *shown_.tracks, std::min(core_->value(), most),
+                                  view_->spanFrom(), view_->spanTo(), look().units())) {
+      lines << qt(line);
+    }
+  }
+  statistics_->setText(lines.join(QLatin1Char('\n')));
+  statistics_->setVisible(!lines.isEmpty());
+}
+
+QSizeF TimelinePane::exportSize(QSizeF room) { return build(room).size; }
+
+void TimelinePane::draw(QPainter& painter, QSizeF size) {
+  const Drawing whole = build(size);
+  paint(painter, whole);
+  paint_lit(painter, whole, place(), {}, theme());
+}
+
+}  // namespace stowage::inspector

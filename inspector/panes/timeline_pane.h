@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chosen group in time: cores, DMA and the slots of one core over the cycles of its launch, as the simulation has
+// it. While two plans are compared, the baseline's below it on the same scale.
+#pragma once
+
+#include <QCheckBox>
+#include <QLabel>
+#include <QSpinBox>
+#include <QToolButton>
+
+#include "inspector/panes/pane.h"
+#include "inspector/state/background.h"
+#include "inspector/timeline/simulated.h"
+#include "inspector/timeline/timeline_view.h"
+
+namespace stowage::inspector {
+
+class TimelinePane : public Pane {
+  Q_OBJECT
+ public:
+  explicit TimelinePane(const PaneContext& context);
+  [[nodiscard]] QSizeF exportSize(QSizeF room) override;
+  void draw(QPainter& painter, QSizeF size) override;
+  [[nodiscard]] QWidget& mainView() override { return *view_; }
+  [[nodiscard]] bool working() const override { return Pane::working() || simulating_.busy(); }
+
+  [[nodiscard]] TimelineView& view() { return *view_; }
+  [[nodiscard]] QSpinBox& core() { return *core_; }
+  [[nodiscard]] QCheckBox& oneCore() { return *one_core_; }
+  [[nodiscard]] const QLabel& statistics() const { return *statistics_; }
+  /// Of the chosen group; null while it is simulated, and without any.
+  [[nodiscard]] const TimelineTracks* tracks() const { return shown_.tracks.get(); }
+
+ protected:
+  void refresh(unsigned changes) override;
+
+ private:
+  void find();
+  void show(const SimulatedGroup& current, const SimulatedGroup& baseline);
+  /// Of the whole network.
+  void findLaunches();
+  void tellSpan();
+  [[nodiscard]] Drawing build(QSizeF room);
+  [[nodiscard]] Drawing message(QSizeF room) const;
+  [[nodiscard]] int baselineStep() const;
+
+  QSpinBox* core_;
+  QCheckBox* one_core_;
+  QToolButton* whole_;
+  TimelineView* view_;
+  QLabel* statistics_;
+  SimulatedGroups known_;
+  SimulatedGroup shown_;
+  SimulatedGroup baseline_;
+  SimulatedSteps launches_;  ///< of launches_plan_, once the whole network was looked at
+  PlanPtr launches_plan_;
+  PlanPtr shown_plan_;
+  PlanPtr baseline_plan_;
+  int shown_step_ = -1;
+  int baseline_step_ = -1;
+  Background simulating_;  ///< last: its destructor joins before the rest goes
+};
+
+}  // namespace stowage::inspector
