@@ -230,8 +230,8 @@ class TimelinePicture {
     y += row();
     const double most = add_engine_row(chart_.scene, context(), {chart_.left, y, chart_.right - chart_.left, height},
                                        view_.from, view_.to);
-    add_label(fmt::format("{:.0f}", most), y - 2);
-    add_label("0", y + height - row() + 2);
+    add_label(fmt::format("{:.0f}", most), y);
+    add_label("0", y + height - row());
     return y + height + 4;
   }
 

@@ -85,10 +85,13 @@ void MainWindow::makeViewMenu() {
     QDockWidget* dock = docks_.find(row.name)->second;
     QAction* toggle = dock->toggleViewAction();
     view->addAction(toggle);
-    if (number > 10) continue;
+    constexpr int most_digits = 20;
+    if (number > most_digits) continue;
     // Ctrl+number shows the pane and gives it the keyboard.
     auto* raise = new QAction(this);
-    raise->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + number % 10)));
+    // Ten have a digit with Ctrl; those behind them with Alt.
+    const Qt::Modifier modifier = number <= 10 ? Qt::CTRL : Qt::ALT;
+    raise->setShortcut(QKeySequence(modifier | static_cast<Qt::Key>(Qt::Key_0 + number % 10)));
     connect(raise, &QAction::triggered, this, [this, name = row.name] { raisePane(name); });
     addAction(raise);
     ++number;

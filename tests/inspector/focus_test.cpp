@@ -197,11 +197,12 @@ TEST_CASE("Ctrl and a digit gives the keyboard to the pane's main view at once",
   open_arranged(window, "lenet", "compile");
   int number = 0;
   for (const PaneRow& row : pane_table()) {
-    number = (number + 1) % 10;
+    ++number;
     const std::string name(row.name);
     INFO(name);
     QWidget* focus = QApplication::focusWidget();
-    QTest::keyClick(focus != nullptr ? focus : &window, static_cast<Qt::Key>(Qt::Key_0 + number), Qt::ControlModifier);
+    QTest::keyClick(focus != nullptr ? focus : &window, static_cast<Qt::Key>(Qt::Key_0 + number % 10),
+                    number <= 10 ? Qt::ControlModifier : Qt::AltModifier);
     if (name == "whatif") {
       auto& session = pane_of<WhatIfPane>(window, name).session();
       REQUIRE(wait_until([&] { return session.legal() != nullptr && !session.pending(); }));
