@@ -154,7 +154,9 @@ TEST_CASE("machines of 1, 16, 64 and 256 cores run within their bounds") {
   const auto compilation =
       compile_with(graph,
                    {fmt::format("target.cores.count={}", cores), fmt::format("target.cores.mesh_rows={}", rows),
-                    fmt::format("target.cores.mesh_columns={}", columns)},
+                    fmt::format("target.cores.mesh_columns={}", columns),
+                    // The masks of a broadcast name eight rows.
+                    fmt::format("target.dma.row_broadcast={}", rows <= 8)},
                    diagnostics, "swtvm");  // which uses every core that there is
   INFO(format_diagnostics(diagnostics));
   REQUIRE(compilation);
