@@ -18,8 +18,11 @@ struct Id {
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
-using OpId = Id<struct OpTag>;          ///< an operator; also its vertex index in the Boost.Graph graph
-using TensorId = Id<struct TensorTag>;  ///< a tensor of a Graph
-using VarId = Id<struct VarTag>;        ///< an integer variable of a Stage (its axes) or of a LoopNest
+using OpId = Id<struct OpTag>;              ///< an operator; also its vertex index in the Boost.Graph graph
+using TensorId = Id<struct TensorTag>;      ///< a tensor of a Graph
+using VarId = Id<struct VarTag>;            ///< an integer variable of a Stage (its axes) or of a LoopNest
+using IteratorId = Id<struct IteratorTag>;  ///< an iterator of a fused operator's model
+/// An LDM buffer of a fused operator: of its model, of the nests made from that, and of what is recorded about both.
+using BufferId = Id<struct BufferTag>;
 
 }  // namespace stowage

@@ -8,17 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "core/id_vector.h"
 #include "core/ids.h"
 
 namespace stowage {
 
-using IteratorId = Id<struct IteratorTag>;
-using BufferId = Id<struct BufferTag>;
-
 /// Names of a fused operator's iterators and buffers, shared by all records about it.
 struct GroupNames {
   std::vector<std::string> iterators;
-  std::vector<std::string> buffers;
+  IdVector<BufferId, std::string> buffers;
   friend bool operator==(const GroupNames&, const GroupNames&) = default;
 };
 

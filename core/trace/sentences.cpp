@@ -121,7 +121,7 @@ std::string say(const PartitionFound& found, const GroupNames&) {
 // --- the published algorithms ----------------------------------------------------------------------------------------
 
 const std::string& name(IteratorId iterator, const GroupNames& names) { return names.iterators.at(iterator.index()); }
-const std::string& name(BufferId buffer, const GroupNames& names) { return names.buffers.at(buffer.index()); }
+const std::string& name(BufferId buffer, const GroupNames& names) { return names.buffers.at(buffer); }
 
 std::string joined(const std::vector<TracedLoop>& loops, const GroupNames& names) {
   std::vector<std::string> texts;

@@ -157,7 +157,7 @@ std::string statement_name(const LoopNest& nest, int id) {
                        nest.tensors[static_cast<std::size_t>(dma->nest_tensor)].name);
   }
   if (const auto* fill = std::get_if<Fill>(&statement->node)) {
-    return fmt::format("fill {}", nest.buffers[static_cast<std::size_t>(fill->buffer)].name);
+    return fmt::format("fill {}", nest.buffers[fill->buffer].name);
   }
   if (std::holds_alternative<Barrier>(statement->node)) return "barrier";
   const auto& compute = std::get<Compute>(statement->node);

@@ -61,8 +61,8 @@ class ScheduleCheck {
       wanted.emplace_back(buffer.tensor, place->second, slots->second,
                           space_of(shared == schedule_.sharing.end() ? SharedBy::core : shared->second));
     }
-    for (std::size_t b = 0; b < nest_.buffers.size(); ++b) {
-      const auto moved = transfers_.find(static_cast<int>(b));
+    for (const BufferId b : nest_.buffers.ids()) {
+      const auto moved = transfers_.find(b);
       if (moved == transfers_.end()) continue;
       const int slots = nest_.buffers[b].slots;
       const auto deepest =
@@ -72,7 +72,7 @@ class ScheduleCheck {
         return fmt::format("buffer {} is moved by {} statements", nest_.buffers[b].name, moved->second.size());
       }
       found.emplace_back(nest_.buffers[b].tensor, deepest->empty() ? "" : read_.loop(deepest->back()).name, slots,
-                         to_.at(static_cast<int>(b)));
+                         to_.at(b));
     }
     std::sort(wanted.begin(), wanted.end());
     std::sort(found.begin(), found.end());
@@ -153,17 +153,15 @@ class ScheduleCheck {
     return fmt::format("its loop {} has {} trips, the schedule {}", name, trips.high, wanted);
   }
 
-  [[nodiscard]] const std::string& buffer_name(const Dma& dma) const {
-    return nest_.buffers[static_cast<std::size_t>(dma.buffer)].name;
-  }
+  [[nodiscard]] const std::string& buffer_name(const Dma& dma) const { return nest_.buffers[dma.buffer].name; }
 
   const LoopNest& nest_;
   const GroupModel& model_;
   const Schedule& schedule_;
   const ReadSchedule& read_;
   std::set<int> seen_;
-  std::map<int, std::vector<std::vector<int>>> transfers_;  ///< by buffer: of each the loops around, by their places
-  std::map<int, Space> to_;                                 ///< by buffer
+  std::map<BufferId, std::vector<std::vector<int>>> transfers_;  ///< of each the loops around, by their places
+  std::map<BufferId, Space> to_;
 };
 
 }  // namespace
@@ -210,7 +208,7 @@ std::optional<std::string> broken_schedule(const std::string& subject, const Gro
     if (!complete.sharing.contains(tensor)) return fmt::format("sharing: there is no input '{}' to load", tensor);
     const auto found = std::find_if(model.buffers.begin(), model.buffers.end(),
                                     [&, t = tensor](const ModelBuffer& buffer) { return buffer.name == t; });
-    const auto buffer = static_cast<int>(found - model.buffers.begin());
+    const BufferId buffer = model.buffers.id_of(*found);
     const std::string why = why_not_shared(model, buffer, *schedule.parallel, shared, target);
     if (!why.empty()) return fmt::format("sharing: {} {}", tensor, why);
   }

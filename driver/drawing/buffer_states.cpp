@@ -23,11 +23,11 @@ bool is_inside(const Outline& outline, int statement, int loop) {
 
 /// Columns in which a buffer is touched, each with the state that the statement puts it in.
 std::map<int, BufferState> touches_of(const LoopNest& nest, const Outline& outline, const std::vector<int>& columns,
-                                      int buffer) {
+                                      BufferId buffer) {
   std::map<int, BufferState> touches;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const Stmt& statement = *at(outline, columns[c]).statement;
-    const std::vector<int> touched = buffers_of(statement, nest);
+    const std::vector<BufferId> touched = buffers_of(statement, nest);
     if (std::find(touched.begin(), touched.end(), buffer) == touched.end()) continue;
     const Stmt* transfer = &statement;
     if (const auto* wait = std::get_if<Wait>(&statement.node); wait != nullptr && !wait->slot) {
@@ -104,8 +104,8 @@ Pattern pattern_of(BufferState state) {
   return Pattern::none;
 }
 
-BufferState moved_by(const LoopNest& nest, int buffer) {
-  const Buffer& held = nest.buffers.at(static_cast<std::size_t>(buffer));
+BufferState moved_by(const LoopNest& nest, BufferId buffer) {
+  const Buffer& held = nest.buffers.at(buffer);
   switch (nest.stages.tensors.at(static_cast<std::size_t>(held.tensor)).role) {
     case TensorRole::input:
     case TensorRole::constant: return BufferState::filling;
@@ -123,8 +123,8 @@ BufferTimeline buffer_timeline(const LoopNest& nest) {
     if (!buffers_of(*position.statement, nest).empty()) timeline.columns.push_back(position.statement->id);
   }
   timeline.brackets = brackets_of(outline, timeline.columns);
-  for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
-    const auto touches = touches_of(nest, outline, timeline.columns, static_cast<int>(b));
+  for (const BufferId b : nest.buffers.ids()) {
+    const auto touches = touches_of(nest, outline, timeline.columns, b);
     if (touches.empty()) continue;
     const int first = touches.begin()->first;
     const int end = end_of_life(outline, timeline.columns, first, touches.rbegin()->first);
@@ -137,10 +137,10 @@ BufferTimeline buffer_timeline(const LoopNest& nest) {
         moving = std::holds_alternative<Dma>(statement.node) ? state : BufferState::idle;
       }
       BufferSpan* before = timeline.spans.empty() ? nullptr : &timeline.spans.back();
-      if (before != nullptr && before->buffer == static_cast<int>(b) && before->state == state) {
+      if (before != nullptr && before->buffer == b && before->state == state) {
         before->last = column;
       } else {
-        timeline.spans.push_back({static_cast<int>(b), column, column, state});
+        timeline.spans.push_back({b, column, column, state});
       }
     }
   }

@@ -17,7 +17,7 @@ Pattern pattern_of(BufferState state);
 
 /// A buffer in one state from column `first` to column `last`, both included.
 struct BufferSpan {
-  int buffer = 0;
+  BufferId buffer;
   int first = 0;
   int last = 0;
   BufferState state = BufferState::idle;
@@ -40,7 +40,7 @@ struct BufferTimeline {
 
 /// What moves a buffer's contents, for pictures without time: filling (fetched), draining (stored), or in use (only
 /// computed and used).
-BufferState moved_by(const LoopNest& nest, int buffer);
+BufferState moved_by(const LoopNest& nest, BufferId buffer);
 
 /// A buffer lives from its first to its last statement; where it is still needed on the next trip of a loop, to the end
 /// of that loop. A DMA's buffer is filling or draining from its statement to its wait.

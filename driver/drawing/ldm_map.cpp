@@ -45,9 +45,10 @@ class LdmPicture {
         text_(to_spanned_text(nest_)),
         available_(ldm_for_buffers(nest_, program.target)) {
     for (const int id : timeline_.columns) columns_.push_back(column_words(id));
-    order_.resize(nest_.buffers.size());
-    std::iota(order_.begin(), order_.end(), 0);
-    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return buffer(a).offset < buffer(b).offset; });
+    const auto ids = nest_.buffers.ids();
+    order_.assign(ids.begin(), ids.end());
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](BufferId a, BufferId b) { return buffer(a).offset < buffer(b).offset; });
   }
 
   Scene run() && {
@@ -75,7 +76,7 @@ class LdmPicture {
   }
 
  private:
-  [[nodiscard]] const Buffer& buffer(int b) const { return nest_.buffers[static_cast<std::size_t>(b)]; }
+  [[nodiscard]] const Buffer& buffer(BufferId b) const { return nest_.buffers[b]; }
   [[nodiscard]] const Target& target() const { return program_.target; }
   [[nodiscard]] double small() const { return sheet_.fonts.height(Font::small); }
   [[nodiscard]] double row() const { return small() + 4; }
@@ -105,14 +106,14 @@ class LdmPicture {
   }
 
   /// " · 4.00 KiB · 2 slots".
-  [[nodiscard]] std::string numbers_of(int b) const {
+  [[nodiscard]] std::string numbers_of(BufferId b) const {
     std::string numbers = " · " + sheet_.size(buffer(b).bytes());
     if (buffer(b).slots > 1) numbers += fmt::format(" · {} slots", buffer(b).slots);
     return numbers;
   }
 
   void set_area(double y) {
-    for (const int b : order_) {
+    for (const BufferId b : order_) {
       label_width_ = std::max(label_width_, sheet_.text_width(tensor_of_buffer(nest_, b) + numbers_of(b)));
     }
     label_width_ = std::min(label_width_ + 4, scene_.width * 0.32);
@@ -204,7 +205,7 @@ class LdmPicture {
   /// At the right, each tied to its buffer.
   void add_names(const AddressAxis& axis) {
     std::vector<double> middles;
-    for (const int b : order_) {
+    for (const BufferId b : order_) {
       middles.push_back(axis.y(static_cast<double>(buffer(b).offset) + static_cast<double>(buffer(b).bytes()) / 2));
     }
     const std::vector<double> places = spread(middles, row(), area_.y, area_.bottom());
@@ -262,7 +263,7 @@ class LdmPicture {
   SpannedText text_;
   std::int64_t available_;
   std::vector<std::string> columns_;  ///< what stands below each
-  std::vector<int> order_;            ///< buffers by address
+  std::vector<BufferId> order_;       ///< buffers by address
   double label_width_ = 0;            ///< of the names at the right
   double column_text_ = 0;            ///< of the names below, upright
   Box area_;                          ///< of the map itself

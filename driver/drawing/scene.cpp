@@ -38,7 +38,7 @@ std::string subject_of(const Shape& shape) {
   if (!shape.subject) return "";
   std::string text = fmt::format(" of step {}", shape.subject->step);
   if (shape.subject->op >= 0) text += fmt::format(" operator {}", shape.subject->op);
-  if (shape.subject->buffer >= 0) text += fmt::format(" buffer {}", shape.subject->buffer);
+  if (shape.subject->buffer) text += fmt::format(" buffer {}", shape.subject->buffer->index());
   if (shape.subject->statement >= 0) text += fmt::format(" statement {}", shape.subject->statement);
   return text;
 }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ids.h"
+
 namespace stowage::drawing {
 
 struct Point {
@@ -63,12 +65,12 @@ enum class Align : std::uint8_t { left, middle, right };
 /// Where the ellipsis of a text stands that does not fit its box.
 enum class Cut : std::uint8_t { end, middle };
 
-/// What a shape stands for: indices into a Program; absent ones are -1.
+/// What a shape stands for: indices into a Program; absent ones are -1 or nothing.
 struct Subject {
-  int step = -1;       ///< fused operator: index into Program::steps
-  int op = -1;         ///< operator of the fused graph
-  int buffer = -1;     ///< of the step's nest
-  int statement = -1;  ///< Stmt::id in the step's nest
+  int step = -1;                                  ///< fused operator: index into Program::steps
+  int op = -1;                                    ///< operator of the fused graph
+  std::optional<BufferId> buffer = std::nullopt;  ///< of the step's nest
+  int statement = -1;                             ///< Stmt::id in the step's nest
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 

@@ -125,7 +125,7 @@ class TimelinePicture {
 
   [[nodiscard]] std::string name_of_slot(std::size_t place) const {
     const SlotPlace& at = tracks_.places[place];
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(at.buffer)];
+    const Buffer& buffer = nest_.buffers[at.buffer];
     return buffer.slots == 1 ? buffer.name : fmt::format("{}[{}]", buffer.name, at.slot);
   }
 
@@ -241,7 +241,7 @@ class TimelinePicture {
     const double top = y;
     for (std::size_t p = 0; p < tracks_.places.size(); ++p) {
       const SlotPlace& place = tracks_.places[p];
-      const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(place.buffer)];
+      const Buffer& buffer = nest_.buffers[place.buffer];
       add_label(name_of_slot(p), y,
                 fmt::format("{} of {}, {}", name_of_slot(p), tensor_of_buffer(nest_, place.buffer),
                             sheet_.size(buffer.box_bytes())));

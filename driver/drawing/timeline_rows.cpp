@@ -105,7 +105,7 @@ std::string mixture_words(const RowContext& context, const TrackTotals& totals, 
 class RowPainter {
  public:
   RowPainter(Scene& scene, const RowContext& context, const TimelineTrack& track, TrackKind kind, const Box& box,
-             int buffer)
+             std::optional<BufferId> buffer)
       : scene_(scene), context_(context), track_(track), kind_(kind), box_(box), buffer_(buffer) {}
 
   void run(std::int64_t from, std::int64_t to) {
@@ -139,10 +139,10 @@ class RowPainter {
     constexpr double room_for_pattern = 5;
     if (right - left >= room_for_pattern) shape.pattern = look.pattern;
     const int statement = moment.statement;
-    if (statement >= 0 || buffer_ >= 0) {
+    if (statement >= 0 || buffer_) {
       shape.subject = Subject{.step = context_.step, .buffer = buffer_, .statement = statement};
       // A statement says more than the buffer that it moves.
-      if (statement >= 0) shape.subject->buffer = -1;
+      if (statement >= 0) shape.subject->buffer.reset();
     }
     shape.tip = tip_of(context_, kind_, moment);
   }
@@ -167,7 +167,7 @@ class RowPainter {
   const TimelineTrack& track_;
   TrackKind kind_;
   const Box& box_;
-  int buffer_ = -1;
+  std::optional<BufferId> buffer_;
   std::int64_t from_ = 0;  ///< of what is joined so far
   std::int64_t to_ = 0;
   Heights heights_;
@@ -220,7 +220,7 @@ TransfersUnderWay transfers_between(const TimelineTracks& tracks, std::int64_t f
 }
 
 void add_track_row(Scene& scene, const RowContext& context, const TimelineTrack& track, TrackKind kind, const Box& box,
-                   std::int64_t from, std::int64_t to, int buffer) {
+                   std::int64_t from, std::int64_t to, std::optional<BufferId> buffer) {
   RowPainter(scene, context, track, kind, box, buffer).run(from, to);
 }
 

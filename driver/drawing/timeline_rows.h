@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "core/ids.h"
 #include "core/target.h"
 #include "driver/drawing/sheet.h"
 #include "lowering/simulate/timeline_tracks.h"
@@ -41,7 +43,7 @@ TransfersUnderWay transfers_between(const TimelineTracks& tracks, std::int64_t f
 
 /// `box` is the row's room from cycle `from` to cycle `to`; `buffer` that of a slot.
 void add_track_row(Scene& scene, const RowContext& context, const TimelineTrack& track, TrackKind kind, const Box& box,
-                   std::int64_t from, std::int64_t to, int buffer = -1);
+                   std::int64_t from, std::int64_t to, std::optional<BufferId> buffer = std::nullopt);
 /// The parts of the time in which a core waits for transfers, or for the last of them to end.
 void add_exposed_row(Scene& scene, const RowContext& context, const TimelineTrack& track, const Box& box,
                      std::int64_t from, std::int64_t to);

@@ -5,8 +5,8 @@
 
 namespace stowage {
 
-const ModelBuffer* model_buffer_of(const LoopNest& nest, const GroupModel& model, int buffer) {
-  std::optional<int> found;
+const ModelBuffer* model_buffer_of(const LoopNest& nest, const GroupModel& model, BufferId buffer) {
+  std::optional<BufferId> found;
   visit_statements(nest.body, [&](const Stmt& statement) {
     const auto* compute = std::get_if<Compute>(&statement.node);
     if (compute == nullptr || found) return;
@@ -17,15 +17,15 @@ const ModelBuffer* model_buffer_of(const LoopNest& nest, const GroupModel& model
       if (served != model.buffer_of_read.end()) found = served->second;
     }
   });
-  return found ? &model.buffers.at(static_cast<std::size_t>(*found)) : nullptr;
+  return found ? &model.buffers.at(*found) : nullptr;
 }
 
-const std::string& name_of_buffer(const LoopNest& nest, const GroupModel& model, int buffer) {
+const std::string& name_of_buffer(const LoopNest& nest, const GroupModel& model, BufferId buffer) {
   const ModelBuffer* known = model_buffer_of(nest, model, buffer);
   return known != nullptr ? known->name : tensor_of_buffer(nest, buffer);
 }
 
-bool moves_with(const LoopNest& nest, const GroupModel& model, int buffer, const std::string& iterator) {
+bool moves_with(const LoopNest& nest, const GroupModel& model, BufferId buffer, const std::string& iterator) {
   const ModelBuffer* known = model_buffer_of(nest, model, buffer);
   const auto found = model.iterator_named(iterator);
   return known != nullptr && found && known->all_iterators().contains(*found);

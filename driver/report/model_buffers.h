@@ -13,12 +13,12 @@ namespace stowage {
 
 /// The model's buffer from which the computations are served that use a buffer of the nest. Null for one that none
 /// uses.
-const ModelBuffer* model_buffer_of(const LoopNest& nest, const GroupModel& model, int buffer);
+const ModelBuffer* model_buffer_of(const LoopNest& nest, const GroupModel& model, BufferId buffer);
 
 /// Name of the tensor that a buffer of the nest holds, with a number where the model has several buffers of it.
-const std::string& name_of_buffer(const LoopNest& nest, const GroupModel& model, int buffer);
+const std::string& name_of_buffer(const LoopNest& nest, const GroupModel& model, BufferId buffer);
 
 /// Whether a buffer of the nest holds another part of its tensor in every iteration over `iterator`.
-bool moves_with(const LoopNest& nest, const GroupModel& model, int buffer, const std::string& iterator);
+bool moves_with(const LoopNest& nest, const GroupModel& model, BufferId buffer, const std::string& iterator);
 
 }  // namespace stowage

@@ -63,22 +63,22 @@ std::string statement_words(const LoopNest& nest, const Stmt& statement) {
            nest.stages.stages[static_cast<std::size_t>(work->stage)].name;
   }
   if (const auto* fill = std::get_if<Fill>(&statement.node)) {
-    return (fill->around ? "pad " : "fill ") + nest.buffers[static_cast<std::size_t>(fill->buffer)].name;
+    return (fill->around ? "pad " : "fill ") + nest.buffers[fill->buffer].name;
   }
   return {};
 }
 
-std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest) {
+std::vector<BufferId> buffers_of(const Stmt& statement, const LoopNest& nest) {
   if (const auto* dma = std::get_if<Dma>(&statement.node)) return {dma->buffer};
   if (const auto* broadcast = std::get_if<Broadcast>(&statement.node)) return {broadcast->buffer, broadcast->source};
   if (const auto* fill = std::get_if<Fill>(&statement.node)) return {fill->buffer};
   if (const auto* wait = std::get_if<Wait>(&statement.node)) {
     if (wait->slot) return {wait->slot->buffer};
     const Stmt* awaited = find_statement(nest, wait->dma);
-    return awaited != nullptr ? buffers_of(*awaited, nest) : std::vector<int>();
+    return awaited != nullptr ? buffers_of(*awaited, nest) : std::vector<BufferId>();
   }
   if (const auto* work = std::get_if<Compute>(&statement.node)) {
-    std::set<int> used = {work->output_buffer};
+    std::set<BufferId> used = {work->output_buffer};
     for (const auto& read : work->read_buffers) {
       if (read) used.insert(*read);
     }
@@ -87,8 +87,8 @@ std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest) {
   return {};
 }
 
-const std::string& tensor_of_buffer(const LoopNest& nest, int buffer) {
-  const Buffer& found = nest.buffers.at(static_cast<std::size_t>(buffer));
+const std::string& tensor_of_buffer(const LoopNest& nest, BufferId buffer) {
+  const Buffer& found = nest.buffers.at(buffer);
   return nest.stages.tensors.at(static_cast<std::size_t>(found.tensor)).name;
 }
 

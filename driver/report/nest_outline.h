@@ -28,9 +28,9 @@ std::string statement_line(const SpannedText& nest, int statement);
 std::string statement_words(const LoopNest& nest, const Stmt& statement);
 
 /// The LDM buffers that a statement touches; of a wait, those of the transfer that it waits for.
-std::vector<int> buffers_of(const Stmt& statement, const LoopNest& nest);
+std::vector<BufferId> buffers_of(const Stmt& statement, const LoopNest& nest);
 /// Name of the tensor that an LDM buffer holds, as the fused operator's stages name it.
-const std::string& tensor_of_buffer(const LoopNest& nest, int buffer);
+const std::string& tensor_of_buffer(const LoopNest& nest, BufferId buffer);
 /// "1 × 64" of a buffer's allocated box.
 std::string extents_text(const std::vector<std::int64_t>& extents);
 

@@ -18,7 +18,7 @@ void add_candidate(LoopRound& round, const LoopTried& tried, const GroupNames& n
   std::vector<std::string> tensors;
   for (const BufferCount& count : tried.counts) {
     if (count.computed) continue;
-    tensors.push_back(names.buffers[count.buffer.index()]);
+    tensors.push_back(names.buffers[count.buffer]);
     candidate.transfers.push_back(count.count);
   }
   // All candidates count the same tensors; in a trace that was damaged one may not, and is none.

@@ -48,12 +48,13 @@ class Reasons {
   }
 
  private:
-  [[nodiscard]] bool moves_with(int buffer, const std::string& iterator) const {
+  [[nodiscard]] bool moves_with(BufferId buffer, const std::string& iterator) const {
     return stowage::moves_with(nest_, model_, buffer, iterator);
   }
 
   /// Loops around the computations that use a buffer, but not around its transfer.
-  [[nodiscard]] std::vector<const Loop*> loops_inside(int buffer, const std::vector<const Loop*>& of_transfer) const {
+  [[nodiscard]] std::vector<const Loop*> loops_inside(BufferId buffer,
+                                                      const std::vector<const Loop*>& of_transfer) const {
     std::vector<const Loop*> inside;
     visit_in_loops(nest_, [&](const Stmt& statement, const std::vector<const Loop*>& loops) {
       const auto* const compute = std::get_if<Compute>(&statement.node);
@@ -94,7 +95,7 @@ class Reasons {
       sentences.push_back(dma.to == Space::row ? "One core of each row loads it for all of the row."
                                                : "One core loads it for all of them.");
     }
-    const int slots = nest_.buffers[static_cast<std::size_t>(dma.buffer)].slots;
+    const int slots = nest_.buffers[dma.buffer].slots;
     const bool first_trip = reason.get && slots > 1 && !dma.buffer.origin.empty() && dma.buffer.slot == IndexExpr(0);
     for (const Loop* loop : loops) again(reason.tensor, dma, *loop, last, reason.get, sentences);
     if (first_trip) {

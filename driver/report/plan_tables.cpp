@@ -178,7 +178,7 @@ void add_buffers(const Program& program, std::size_t step, PlanTable& table) {
   if (plan == nullptr) return;
   const LoopNest& nest = plan->nest;
   const std::int64_t room = ldm_for_buffers(nest, program.target);
-  for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+  for (const BufferId b : nest.buffers.ids()) {
     const Buffer& buffer = nest.buffers[b];
     const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
     PlanRow row;
@@ -192,9 +192,9 @@ void add_buffers(const Program& program, std::size_t step, PlanTable& table) {
                  buffer.bytes(),
                  share_of(buffer.bytes(), room),
                  static_cast<std::int64_t>(step),
-                 buffer.shares_with ? nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : ""};
+                 buffer.shares_with ? nest.buffers[*buffer.shares_with].name : ""};
     row.step = static_cast<int>(step);
-    row.buffer = static_cast<int>(b);
+    row.buffer = b;
     row.name = tensor.name;
     table.rows.push_back(std::move(row));
   }

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "core/ids.h"
 
 namespace stowage {
 
@@ -48,12 +51,12 @@ struct Column {
 /// Nothing, text, a whole number (counts, bytes, cycles) or a fraction (shares from 0 to 1, rates in bytes per second).
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
-/// A row and what it is about: indices into a Program, -1 where it is about none.
+/// A row and what it is about: indices into a Program, -1 or nothing where it is about none.
 struct PlanRow {
   std::vector<Cell> cells;  ///< one per column
   int step = -1;
   int op = -1;
-  int buffer = -1;
+  std::optional<BufferId> buffer = std::nullopt;
   int statement = -1;
   std::string name = {};  ///< what it is among the rows of its step, the same in every plan: "get A"
 };

@@ -60,8 +60,9 @@ TraceRecord record_of(const Json& row, const Names& names) {
 }
 
 void add_names(const Json& row, Names& names) {
-  auto found = std::make_shared<const GroupNames>(GroupNames{row.at("iterators").get<std::vector<std::string>>(),
-                                                             row.at("buffers").get<std::vector<std::string>>()});
+  auto found = std::make_shared<const GroupNames>(
+      GroupNames{row.at("iterators").get<std::vector<std::string>>(),
+                 IdVector<BufferId, std::string>(row.at("buffers").get<std::vector<std::string>>())});
   const auto& name = row.at("name").get_ref<const std::string&>();
   if (!names.emplace(name, std::move(found)).second) {
     throw std::invalid_argument(fmt::format("'{}' is named twice", name));

@@ -64,7 +64,8 @@ IndexNames ComputeWriter::names() {
     return Interval{0, std::max<std::int64_t>(0, axes_.at(v.index() - nest_variables).max_extent - 1)};
   };
   names.read_value = [this](int number) {
-    return number >= first_read ? read(number - first_read) : k_.first_element(number);
+    return number >= first_read ? read(number - first_read)
+                                : k_.first_element(BufferId(static_cast<std::size_t>(number)));
   };
   names.table = [this](const std::shared_ptr<const IndexTable>& table) { return k_.table(table); };
   return names;
@@ -74,14 +75,14 @@ IndexExpr ComputeWriter::at_point(const IndexExpr& e) const {
   const IndexExpr numbered = renumber_reads(e, [&](int read) {
     const auto& buffer = compute_.read_buffers.at(static_cast<std::size_t>(read));
     check(buffer.has_value(), "an index that needs a read without a buffer");
-    const auto& extents = k_.nest.buffers[static_cast<std::size_t>(*buffer)].extents;
-    return element_count(extents) == 1 ? buffer->buffer : first_read + read;
+    const auto& extents = k_.nest.buffers[*buffer].extents;
+    return element_count(extents) == 1 ? static_cast<int>(buffer->buffer.index()) : first_read + read;
   });
   return substitute(numbered, [&](VarId axis) { return point(axis.index()); });
 }
 
 std::vector<IndexExpr> ComputeWriter::local_index(const BufferUse& use, const std::vector<IndexExpr>& index) const {
-  const Buffer& held = k_.nest.buffers[static_cast<std::size_t>(use.buffer)];
+  const Buffer& held = k_.nest.buffers[use.buffer];
   const std::vector<IndexExpr>& origin = origin_of(k_.nest, use);
   check(index.size() == held.extents.size(), "an access of another rank than its buffer");
   std::vector<IndexExpr> local;
@@ -120,9 +121,7 @@ std::string ComputeWriter::read(int read) {
 
 std::string ComputeWriter::output() { return element(compute_.output_buffer, output_index()); }
 
-ElementType ComputeWriter::output_type() const {
-  return k_.nest.buffers[static_cast<std::size_t>(compute_.output_buffer)].type;
-}
+ElementType ComputeWriter::output_type() const { return k_.nest.buffers[compute_.output_buffer].type; }
 
 std::string ComputeWriter::value(const ScalarExpr& e, const std::string& accumulator) {
   int temporaries = 0;

@@ -22,7 +22,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 DmaShape shape_of_dma(const KernelContext& k, const Dma& dma) {
   std::vector<std::int64_t> full;
   for (const Range& range : dma.region) full.push_back(range.max_extent);
-  return dma_shape(full, k.nest.buffers[at(dma.buffer)].extents, k.nest.tensors[at(dma.nest_tensor)].strides);
+  return dma_shape(full, k.nest.buffers[dma.buffer].extents, k.nest.tensors[at(dma.nest_tensor)].strides);
 }
 
 /// A product of numbers and names: "60 * n0".
@@ -172,7 +172,7 @@ class DmaWriter {
   void write_call(const std::vector<IndexExpr>& loop_variable,
                   const std::vector<std::pair<VarId, std::string>>& loop_names, int strided, int block) {
     const NestTensor& tensor = k_.nest.tensors[at(dma_.nest_tensor)];
-    const Buffer& buffer = k_.nest.buffers[at(dma_.buffer)];
+    const Buffer& buffer = k_.nest.buffers[dma_.buffer];
     const StageTensor& stage_tensor = k_.stage_tensor(dma_.nest_tensor);
     const std::int64_t size = byte_size(buffer.type);
     const std::size_t rank = dma_.region.size();
@@ -188,7 +188,7 @@ class DmaWriter {
       if (v.index() < k_.nest.variables.size()) return k_.range(v);
       return Interval{0, dma_.region[v.index() - k_.nest.variables.size()].max_extent - 1};
     };
-    names.read_value = [&](int number) { return k_.first_element(number); };
+    names.read_value = [&](int number) { return k_.first_element(BufferId(static_cast<std::size_t>(number))); };
     names.table = [&](const std::shared_ptr<const IndexTable>& table) { return k_.table(table); };
 
     IndexExpr offset;
@@ -289,18 +289,18 @@ std::string tensor_word(const KernelContext& k, const Dma& dma) {
 
 /// One reply word for every slot of the buffers that are awaited by slots, whichever statements move them.
 void name_slots(KernelContext& k) {
-  std::set<int> awaited;
+  std::set<BufferId> awaited;
   visit_statements(k.nest.body, [&](const Stmt& stmt) {
     const auto* wait = std::get_if<Wait>(&stmt.node);
     if (wait != nullptr && wait->slot) awaited.insert(wait->slot->buffer);
   });
-  std::map<int, std::set<std::int64_t>> operations;  // -1: they vary
+  std::map<BufferId, std::set<std::int64_t>> operations;  // -1: they vary
   visit_statements(k.nest.body, [&](const Stmt& stmt) {
     const auto* dma = std::get_if<Dma>(&stmt.node);
     if (dma == nullptr || !awaited.contains(dma->buffer)) return;
     DmaNames& names = k.by_slots[dma->buffer];
     names.reply = "reply_" + tensor_word(k, *dma);
-    names.slots = k.nest.buffers[at(dma->buffer)].slots;
+    names.slots = k.nest.buffers[dma->buffer].slots;
     operations[dma->buffer].insert(constant_operations(k, *dma).value_or(-1));
     if (operations[dma->buffer].size() == 1 && !operations[dma->buffer].contains(-1)) {
       names.constant_operations = *operations[dma->buffer].begin();

@@ -84,8 +84,8 @@ class RegisterBlock {
   }
 
   /// Element number in the buffer.
-  [[nodiscard]] IndexExpr flat_index(int buffer, const std::vector<IndexExpr>& local) const {
-    const auto strides = row_major_strides(w_.k_.nest.buffers[static_cast<std::size_t>(buffer)].extents);
+  [[nodiscard]] IndexExpr flat_index(BufferId buffer, const std::vector<IndexExpr>& local) const {
+    const auto strides = row_major_strides(w_.k_.nest.buffers[buffer].extents);
     IndexExpr flat;
     for (std::size_t d = 0; d < local.size(); ++d) flat += local[d] * strides[d];
     return flat;
@@ -297,8 +297,8 @@ class RegisterBlock {
 
   /// True if the element is at a multiple of 16 bytes whatever the loops do. Lane loops step by whole vectors, block
   /// loops of four rows by four.
-  [[nodiscard]] bool aligned(int buffer, const std::vector<IndexExpr>& index) const {
-    const Buffer& held = w_.k_.nest.buffers[static_cast<std::size_t>(buffer)];
+  [[nodiscard]] bool aligned(BufferId buffer, const std::vector<IndexExpr>& index) const {
+    const Buffer& held = w_.k_.nest.buffers[buffer];
     const IndexExpr flat = flat_index(buffer, index);
     if (held.offset % 16 != 0 || (held.slots > 1 && held.slot_bytes() % 16 != 0) || flat.constant() % lanes != 0)
       return false;
@@ -328,8 +328,8 @@ bool ComputeWriter::can_block_registers() const {
   if (lane.max_extent < lanes) return false;
   const auto* product = std::get_if<ScalarNode::Binary>(&stage_.body->value);
   if (product == nullptr || product->op != BinaryOp::multiply) return false;
-  const auto lane_step = [&](int buffer, const std::vector<IndexExpr>& local) -> std::optional<std::int64_t> {
-    const auto strides = row_major_strides(k_.nest.buffers[static_cast<std::size_t>(buffer)].extents);
+  const auto lane_step = [&](BufferId buffer, const std::vector<IndexExpr>& local) -> std::optional<std::int64_t> {
+    const auto strides = row_major_strides(k_.nest.buffers[buffer].extents);
     IndexExpr flat;
     for (std::size_t d = 0; d < local.size(); ++d) {
       if (!tensor_values_of(local[d]).empty()) return std::nullopt;

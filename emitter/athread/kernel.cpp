@@ -22,7 +22,7 @@ void emit_block(KernelContext& k, const Block& block);
 /// The whole buffer as one row. Around a box: for each dimension that it does not span, and each index of the
 /// dimensions before it that lies inside, what comes before and what comes after the box is one row each.
 void emit_fill(KernelContext& k, const Stmt& stmt, const Fill& fill) {
-  const Buffer& buffer = k.nest.buffers[at(fill.buffer)];
+  const Buffer& buffer = k.nest.buffers[fill.buffer];
   const std::string value = c_constant(buffer.type, fill.value);
   if (!stmt.note.empty()) k.comment(stmt.note);
   IdentifierPool local = k.pool;
@@ -116,7 +116,7 @@ std::int64_t allocated_bytes(const Buffer& buffer) {
   return std::max(of_box, buffer.pitch) * buffer.slots;
 }
 
-void emit_member(const KernelContext& k, CWriter& out, std::size_t b) {
+void emit_member(const KernelContext& k, CWriter& out, BufferId b) {
   const Buffer& buffer = k.nest.buffers[b];
   const std::string slots = buffer.slots > 1 ? fmt::format("[{}]", buffer.slots) : "";
   std::string line =
@@ -133,10 +133,10 @@ void emit_member(const KernelContext& k, CWriter& out, std::size_t b) {
 
 /// Buffers at their planned offsets, gaps named; buffers that share memory become a union. Returns the bytes.
 std::int64_t emit_buffers(const KernelContext& k, CWriter& out) {
-  std::vector<std::size_t> order(k.nest.buffers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto ids = k.nest.buffers.ids();
+  std::vector<BufferId> order(ids.begin(), ids.end());
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return k.nest.buffers[a].offset < k.nest.buffers[b].offset; });
+                   [&](BufferId a, BufferId b) { return k.nest.buffers[a].offset < k.nest.buffers[b].offset; });
   std::int64_t end = 0;
   int gaps = 0;
   const auto gap_to = [&](std::int64_t from, std::int64_t offset) {
@@ -185,7 +185,7 @@ std::int64_t emit_ldm_struct(const KernelContext& k, CWriter& out, const std::st
   for (const auto& [buffer, dma] : k.by_slots) replies.push_back(fmt::format("{}[{}]", dma.reply, dma.slots));
   out.line(fmt::format("volatile unsigned {};", fmt::join(replies, ", ")));
   out.close("};");
-  for (std::size_t b = 0; b < k.nest.buffers.size(); ++b) {
+  for (const BufferId b : k.nest.buffers.ids()) {
     out.line(fmt::format("SW_CHECK({0}_{1}_is_in_place, offsetof(struct {0}_ldm, {1}) == {2});", name, k.buffers[b],
                          k.nest.buffers[b].offset));
   }
@@ -219,7 +219,7 @@ void emit_header(KernelContext& k, CWriter& out, const std::string& name, const 
   line(fmt::format("cores    {}{}", k.nest.cores_used(),
                    parts.empty() ? "" : fmt::format(": {}", fmt::join(parts, ", "))));
   std::string title = "buffers";
-  for (std::size_t b = 0; b < k.nest.buffers.size(); ++b) {
+  for (const BufferId b : k.nest.buffers.ids()) {
     const Buffer& buffer = k.nest.buffers[b];
     line(fmt::format("{:<8} {} of {}: {}{}, {} bytes at {}", title, k.buffers[b],
                      k.nest.stages.tensors[at(buffer.tensor)].name,

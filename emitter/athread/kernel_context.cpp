@@ -48,15 +48,14 @@ KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target
     variables.push_back(own ? pool.take(given) : name(pool, given, "variable", i));
   }
   IdentifierPool members;
-  for (std::size_t i = 0; i < nest.buffers.size(); ++i) {
-    buffers.push_back(name(members, nest.buffers[i].name, "buffer", i));
+  for (const BufferId i : nest.buffers.ids()) {
+    buffers.push_back(name(members, nest.buffers[i].name, "buffer", i.index()));
   }
   para = "para";  // "para" is reserved in the pools, so that it is free here
   para_reply = members.take("reply_para");
   name_dma(*this);
-  for (auto* all : {&dma, &by_slots}) {
-    for (auto& [key, names] : *all) names.reply = members.take(names.reply);
-  }
+  for (auto& [id, names] : dma) names.reply = members.take(names.reply);
+  for (auto& [buffer, names] : by_slots) names.reply = members.take(names.reply);
 }
 
 Interval KernelContext::range(VarId variable) const {
@@ -80,7 +79,7 @@ std::string KernelContext::index(const IndexExpr& e, bool wide) {
   IndexNames names;
   names.variable = [this](VarId v) { return variables.at(v.index()); };
   names.range = [this](VarId v) { return range(v); };
-  names.read_value = [this](int buffer) { return first_element(buffer); };
+  names.read_value = [this](int number) { return first_element(BufferId(static_cast<std::size_t>(number))); };
   names.table = [this](const std::shared_ptr<const IndexTable>& t) { return table(t); };
   return c_index(e, names, wide);
 }
@@ -104,15 +103,15 @@ std::string KernelContext::slot(const BufferUse& use) {
 }
 
 std::string KernelContext::box(const BufferUse& use) {
-  const Buffer& held = nest.buffers[static_cast<std::size_t>(use.buffer)];
-  std::string text = "ldm->" + buffers[static_cast<std::size_t>(use.buffer)];
+  const Buffer& held = nest.buffers[use.buffer];
+  std::string text = "ldm->" + buffers[use.buffer];
   if (held.slots > 1) text += slot(use);
   if (held.pitch > 0) text += ".box";
   return text;
 }
 
 std::string KernelContext::element(const BufferUse& use, const std::vector<std::string>& local) {
-  const Buffer& held = nest.buffers[static_cast<std::size_t>(use.buffer)];
+  const Buffer& held = nest.buffers[use.buffer];
   check(local.size() == held.extents.size(), "a buffer is indexed with another rank than it has");
   std::string text = box(use);
   for (const std::string& index : local) text += fmt::format("[{}]", index);
@@ -120,10 +119,9 @@ std::string KernelContext::element(const BufferUse& use, const std::vector<std::
   return text;
 }
 
-std::string KernelContext::first_element(int buffer) {
-  check(buffer >= 0 && static_cast<std::size_t>(buffer) < nest.buffers.size(),
-        "the value of a buffer that is not there");
-  return element(buffer, std::vector<std::string>(nest.buffers[static_cast<std::size_t>(buffer)].extents.size(), "0"));
+std::string KernelContext::first_element(BufferId buffer) {
+  check(nest.buffers.contains(buffer), "the value of a buffer that is not there");
+  return element(buffer, std::vector<std::string>(nest.buffers[buffer].extents.size(), "0"));
 }
 
 const StageTensor& KernelContext::stage_tensor(int nest_tensor) const {

@@ -32,15 +32,15 @@ struct KernelContext {
   /// Names by position and no comments: two nests that differ in names only give the same text.
   bool canonical;
   CWriter out;
-  IdentifierPool pool;                 ///< of the function's scope
-  std::vector<std::string> variables;  ///< by VarId
-  std::vector<std::string> tensors;    ///< by index into LoopNest::tensors: pointers into main memory
-  std::vector<std::string> buffers;    ///< by index into LoopNest::buffers: members of the LDM struct
-  std::string para;                    ///< member of the LDM struct: the parameters
+  IdentifierPool pool;                      ///< of the function's scope
+  std::vector<std::string> variables;       ///< by VarId
+  std::vector<std::string> tensors;         ///< by index into LoopNest::tensors: pointers into main memory
+  IdVector<BufferId, std::string> buffers;  ///< members of the LDM struct
+  std::string para;                         ///< member of the LDM struct: the parameters
   std::string para_reply;
   TeamBarriers barriers;
-  std::map<int, DmaNames> dma;       ///< by Stmt::id, of transfers that are awaited by their statement
-  std::map<int, DmaNames> by_slots;  ///< by buffer, of those whose transfers are awaited by slot
+  std::map<int, DmaNames> dma;            ///< by Stmt::id, of transfers that are awaited by their statement
+  std::map<BufferId, DmaNames> by_slots;  ///< of those whose transfers are awaited by slot
   std::vector<std::shared_ptr<const IndexTable>> tables;
   std::vector<std::string> table_names;
 
@@ -58,7 +58,7 @@ struct KernelContext {
   /// Element of a box at an index that counts from the box's first element.
   [[nodiscard]] std::string element(const BufferUse& use, const std::vector<std::string>& local);
   /// What tensor_value(b) means in an expression of the nest.
-  [[nodiscard]] std::string first_element(int buffer);
+  [[nodiscard]] std::string first_element(BufferId buffer);
   void comment(std::string_view text) {
     if (!canonical) out.comment(text);
   }

@@ -255,11 +255,11 @@ Program with_red_zones(Program program) {
   for (ProgramStep& step : program.steps) {
     if (step.plan() == nullptr) continue;
     Plan plan = *step.plan();
-    std::vector<Buffer>& buffers = plan.nest.buffers;
-    std::vector<std::size_t> order(buffers.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    IdVector<BufferId, Buffer>& buffers = plan.nest.buffers;
+    const auto ids = buffers.ids();
+    std::vector<BufferId> order(ids.begin(), ids.end());
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return buffers[a].offset < buffers[b].offset; });
+                     [&](BufferId a, BufferId b) { return buffers[a].offset < buffers[b].offset; });
     std::int64_t shift = 0;
     std::int64_t end = 0;  // of the buffers so far, where they were
     std::vector<Buffer> zones;
@@ -275,14 +275,14 @@ Program with_red_zones(Program program) {
       shift += red_zone_bytes;
       zones.push_back(std::move(zone));
     };
-    for (const std::size_t b : order) {
+    for (const BufferId b : order) {
       Buffer& buffer = buffers[b];
       if (end > 0 && buffer.offset >= end) add_zone(buffer);
       end = std::max(end, buffer.offset + buffer.bytes());
       buffer.offset += shift;
     }
     if (!buffers.empty()) add_zone(buffers[order.back()]);
-    buffers.insert(buffers.end(), zones.begin(), zones.end());
+    for (Buffer& zone : zones) buffers.push_back(std::move(zone));
     std::int64_t& all = plan.nest.ldm_bytes;
     for (const Buffer& buffer : buffers) all = std::max(all, (buffer.offset + buffer.bytes() + unit - 1) / unit * unit);
     step.work = launch_of(std::move(plan));

@@ -25,7 +25,7 @@ struct CodeLine {
   double own = 0;        ///< share of the step's time, from 0 to 1
   double inclusive = 0;  ///< the same with everything inside
   std::optional<Place> place;
-  std::vector<int> buffers;  ///< LDM buffers that it touches
+  std::vector<BufferId> buffers;  ///< LDM buffers that it touches
   QString tip;
   [[nodiscard]] QString text() const;
 };

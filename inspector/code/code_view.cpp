@@ -54,7 +54,7 @@ CodeLayout layout_of(const CodeText& code, const Look& look) {
 bool is_lit(const CodeLine& line, const Place& place) {
   if (!line.place || line.place->step != place.step) return false;
   if (place.statement >= 0) return line.place->statement == place.statement;
-  return place.buffer >= 0 && std::find(line.buffers.begin(), line.buffers.end(), place.buffer) != line.buffers.end();
+  return place.buffer && std::find(line.buffers.begin(), line.buffers.end(), *place.buffer) != line.buffers.end();
 }
 
 void paint_code_header(QPainter& painter, const CodeText& code, const CodeLayout& layout, const Look& look,

@@ -35,8 +35,8 @@ std::map<std::string, const Buffer*> buffers_of(const LoadedPlan& plan, const st
   if (side.size() != 1) return buffers;
   const StepFacts& step = plan.steps[side.front().step];
   if (step.plan == nullptr) return buffers;
-  for (std::size_t b = 0; b < step.plan->nest.buffers.size(); ++b) {
-    buffers[tensor_of_buffer(step.plan->nest, static_cast<int>(b))] = &step.plan->nest.buffers[b];
+  for (const BufferId b : step.plan->nest.buffers.ids()) {
+    buffers[tensor_of_buffer(step.plan->nest, b)] = &step.plan->nest.buffers[b];
   }
   return buffers;
 }

@@ -18,13 +18,13 @@ class Walk {
     for (const CoreAxis& axis : nest.core_grid) {
       values_[axis.variable.index()] = (position.core / axis.stride) % axis.parts;
     }
-    for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+    for (const BufferId b : nest.buffers.ids()) {
       const Buffer& buffer = nest.buffers[b];
-      found_[b] = {static_cast<int>(b), nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)].shape, {}};
+      found_[b] = {b, nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)].shape, {}};
     }
     run(nest.body);
   }
-  [[nodiscard]] std::vector<BufferRegion> result() && { return std::move(found_); }
+  [[nodiscard]] IdVector<BufferId, BufferRegion> result() && { return std::move(found_); }
 
  private:
   [[nodiscard]] std::int64_t value(const IndexExpr& e) const {
@@ -40,23 +40,22 @@ class Walk {
 
   /// What a statement touches, unless an earlier one said more exactly.
   template <class Make>
-  void note(int buffer, bool exact, const Make& make) {
-    const auto b = static_cast<std::size_t>(buffer);
-    if (known_.size() <= b) known_.resize(found_.size(), Known::nothing);
+  void note(BufferId buffer, bool exact, const Make& make) {
+    if (known_.empty()) known_.assign(found_.size(), Known::nothing);
     const Known now = passed_over_ ? Known::passed_over : exact ? Known::exactly : Known::roughly;
-    if (known_[b] >= now) return;
+    if (known_[buffer] >= now) return;
     try {
-      found_[b].extents = make();
-      if (passed_over_ && !found_[b].extents->empty()) found_[b].extents->front().size = 0;
-      known_[b] = now;
+      found_[buffer].extents = make();
+      if (passed_over_ && !found_[buffer].extents->empty()) found_[buffer].extents->front().size = 0;
+      known_[buffer] = now;
     } catch (const std::domain_error&) {  // depends on data
     }
   }
 
-  void note_box(int buffer) {
+  void note_box(BufferId buffer) {
     note(buffer, false, [&] {
-      const Buffer& held = nest_.buffers[static_cast<std::size_t>(buffer)];
-      const std::vector<std::int64_t>& shape = found_[static_cast<std::size_t>(buffer)].shape;
+      const Buffer& held = nest_.buffers[buffer];
+      const std::vector<std::int64_t>& shape = found_[buffer].shape;
       std::vector<Extent> extents;
       for (std::size_t d = 0; d < held.extents.size(); ++d) {
         const std::int64_t first = value(held.origin[d]);
@@ -120,8 +119,8 @@ class Walk {
   const LoopNest& nest_;
   const LoopPosition& position_;
   std::vector<std::optional<std::int64_t>> values_;
-  std::vector<BufferRegion> found_;
-  std::vector<Known> known_;
+  IdVector<BufferId, BufferRegion> found_;
+  IdVector<BufferId, Known> known_;
   bool passed_over_ = false;  ///< inside a guard that does not hold here
 };
 
@@ -134,8 +133,8 @@ std::string interval_text(const Extent& extent) {
   return fmt::format("{} to {}", extent.first, extent.first + extent.size - 1);
 }
 
-QString title_of(const LoopNest& nest, const BufferRegion& region, std::size_t buffer) {
-  return format("{} {}", tensor_of_buffer(nest, static_cast<int>(buffer)), to_text(region.shape));
+QString title_of(const LoopNest& nest, const BufferRegion& region, BufferId buffer) {
+  return format("{} {}", tensor_of_buffer(nest, buffer), to_text(region.shape));
 }
 
 QString held_text(std::int64_t held, std::int64_t all, const std::string& percent, const Buffer& buffer,
@@ -192,7 +191,7 @@ std::vector<LoopRange> loops_of(const StepFacts& step) {
   return loops;
 }
 
-std::vector<BufferRegion> regions_at(const StepFacts& step, const LoopPosition& position) {
+IdVector<BufferId, BufferRegion> regions_at(const StepFacts& step, const LoopPosition& position) {
   return Walk(step.plan->nest, position).result();
 }
 
@@ -203,7 +202,7 @@ class RegionPicture {
  public:
   RegionPicture(const StepFacts& step, int index, const LoopPosition& position, const Look& look, double room)
       : step_(step), index_(index), position_(position), look_(look), own_(regions_at(step, position)) {
-    for (std::size_t b = 0; b < own_.size(); ++b) {
+    for (const BufferId b : own_.ids()) {
       widest_ = std::max(widest_, widest_text(title_of(nest(), own_[b], b), own_[b], nest().buffers[b], look));
     }
     width_ = std::max({room, 420.0, widest_ + 2 * margin});
@@ -219,9 +218,9 @@ class RegionPicture {
                                    std::max(1, static_cast<int>(own_.size())));
     card_width_ = (width_ - margin * (columns + 1)) / columns;
     double line_height = 0;
-    for (std::size_t b = 0; b < own_.size(); ++b) {
-      const int column = static_cast<int>(b) % columns;
-      if (column == 0 && b > 0) {
+    for (const BufferId b : own_.ids()) {
+      const int column = static_cast<int>(b.index()) % columns;
+      if (column == 0 && b.index() > 0) {
         y += line_height + 14;
         line_height = 0;
       }
@@ -260,7 +259,7 @@ class RegionPicture {
            add_legend(drawing_, {margin, y}, width_ - margin, legend, theme().text, theme().line, look_.smallFont());
   }
 
-  void card(std::size_t b) {
+  void card(BufferId b) {
     const BufferRegion& region = own_[b];
     const Buffer& buffer = nest().buffers[b];
     const std::int64_t all = std::max<std::int64_t>(element_count(region.shape), 1);
@@ -281,17 +280,17 @@ class RegionPicture {
     }
   }
 
-  void line(std::size_t b, const QString& text, const QColor& color, const QFont& font) {
+  void line(BufferId b, const QString& text, const QColor& color, const QFont& font) {
     Mark& mark = drawing_.text({left_, at_, card_width_, row()}, text, color, font);
     mark.place = place_of(b);
     mark.tip = text;
     at_ += row();
   }
 
-  [[nodiscard]] Place place_of(std::size_t b) const { return buffer_place(index_, static_cast<int>(b)); }
+  [[nodiscard]] Place place_of(BufferId b) const { return buffer_place(index_, b); }
 
   /// A dimension above the last two: the held interval filled.
-  void bar(std::size_t b, std::size_t d) {
+  void bar(BufferId b, std::size_t d) {
     const BufferRegion& region = own_[b];
     const std::int64_t extent = std::max<std::int64_t>(region.shape[d], 1);
     if (extent == 1) return;
@@ -328,7 +327,7 @@ class RegionPicture {
   }
 
   /// The last two dimensions as a rectangle, at most three times as wide or high as it is the other way.
-  void plane(std::size_t b, std::size_t dimensions) {
+  void plane(BufferId b, std::size_t dimensions) {
     const BufferRegion& region = own_[b];
     const auto down_of = [&](const BufferRegion& of) {
       return dimensions > 1 ? (*of.extents)[dimensions - 2] : Extent{0, 1};
@@ -355,8 +354,8 @@ class RegionPicture {
       Mark& held = drawing_.rect(box(down, over), theme().state(BufferState::in_use), theme().text);
       held.pattern = theme().pattern(BufferState::in_use);
       held.place = place_of(b);
-      held.tip = format("{}: rows {} of {}, columns {} of {}", tensor_of_buffer(nest(), static_cast<int>(b)),
-                        interval_text(down), rows, interval_text(over), across);
+      held.tip = format("{}: rows {} of {}, columns {} of {}", tensor_of_buffer(nest(), b), interval_text(down), rows,
+                        interval_text(over), across);
     }
     at_ = area.bottom() + 3;
     line(b,
@@ -369,9 +368,9 @@ class RegionPicture {
   int index_;
   const LoopPosition& position_;
   const Look& look_;
-  std::vector<BufferRegion> own_;                  ///< by buffer
-  std::vector<std::vector<BufferRegion>> others_;  ///< of each other core, by buffer
-  double widest_ = 236;                            ///< least width of a card
+  IdVector<BufferId, BufferRegion> own_;                  ///< by buffer
+  std::vector<IdVector<BufferId, BufferRegion>> others_;  ///< of each other core, by buffer
+  double widest_ = 236;                                   ///< least width of a card
   double width_ = 0;
   double card_width_ = 0;
   double left_ = 0;  ///< of the card being drawn

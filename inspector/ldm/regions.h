@@ -37,7 +37,7 @@ struct Extent {
 };
 
 struct BufferRegion {
-  int buffer = 0;
+  BufferId buffer;
   std::vector<std::int64_t> shape;  ///< of the tensor
   /// What of the tensor lies in the buffer, padding left out; empty (a size of 0) where the core has nothing to do
   /// there. Nothing where it depends on data.
@@ -47,7 +47,7 @@ struct BufferRegion {
 
 /// Every buffer of the nest: the region of its transfer, or, of an intermediate, the box that it holds. A trip beyond a
 /// core's last counts as that core's last.
-std::vector<BufferRegion> regions_at(const StepFacts& step, const LoopPosition& position);
+IdVector<BufferId, BufferRegion> regions_at(const StepFacts& step, const LoopPosition& position);
 
 /// The tensors with the regions of one core filled, those of the others outlined.
 Drawing regions_drawing(const LoadedPlan& plan, int step, const LoopPosition& position, const Look& look, QSizeF room);

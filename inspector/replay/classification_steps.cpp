@@ -10,7 +10,7 @@ namespace {
 
 std::string list_of(const std::vector<BufferId>& buffers, const GroupNames& names) {
   std::vector<std::string> found;
-  for (const BufferId buffer : buffers) found.push_back(names.buffers[buffer.index()]);
+  for (const BufferId buffer : buffers) found.push_back(names.buffers[buffer]);
   return found.empty() ? std::string("no tensor") : fmt::format("{}", fmt::join(found, ", "));
 }
 

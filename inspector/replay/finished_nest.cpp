@@ -66,9 +66,8 @@ class Writer {
     add(statement, Kind::loop, depth, std::move(text), sum ? "sum" : "");
   }
 
-  [[nodiscard]] std::string buffer_text(int buffer) const {
-    return fmt::format("{} [{}]", name_of_buffer(nest_, model_, buffer),
-                       extents_text(nest_.buffers[static_cast<std::size_t>(buffer)].extents));
+  [[nodiscard]] std::string buffer_text(BufferId buffer) const {
+    return fmt::format("{} [{}]", name_of_buffer(nest_, model_, buffer), extents_text(nest_.buffers[buffer].extents));
   }
 
   void add_transfer(const Stmt& statement, const Dma& dma, int depth) {

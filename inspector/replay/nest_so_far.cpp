@@ -50,7 +50,7 @@ class Writer {
         state_.changed == loop.name;
   }
 
-  void transfer(std::size_t b, Kind kind, std::size_t depth) {
+  void transfer(BufferId b, Kind kind, std::size_t depth) {
     const ModelBuffer& buffer = model_.buffers[b];
     const std::string extents = fmt::format("{}", fmt::join(buffer_extents(model_, buffer, state_.sizes), " × "));
     const std::int64_t iterations = iterations_around(model_, state_, b);
@@ -67,16 +67,16 @@ class Writer {
 
   /// A sum's start, once its place is known.
   void begin(int stage, std::size_t depth) {
-    const int b = model_.buffer_of_output[static_cast<std::size_t>(stage)];
-    if (b < 0 || model_.list->stages[static_cast<std::size_t>(stage)].reduction == Reduction::none) return;
-    if (state_.depth.empty() || !state_.depth[static_cast<std::size_t>(b)]) return;
-    transfer(static_cast<std::size_t>(b), Kind::init, depth);
+    const BufferId b = model_.buffer_of_output[static_cast<std::size_t>(stage)];
+    if (model_.list->stages[static_cast<std::size_t>(stage)].reduction == Reduction::none) return;
+    if (state_.depth.empty() || !state_.depth[b]) return;
+    transfer(b, Kind::init, depth);
   }
 
   /// Everything between loop `depth` - 1 and loop `depth` of those that all stages have around them.
   void level(std::size_t depth) {
     const bool innermost = depth == around_.size();
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    for (const BufferId b : model_.buffers.ids()) {
       if (state_.depth.empty() || state_.depth[b] != static_cast<int>(depth)) continue;
       if (model_.buffers[b].kind == ModelBuffer::Kind::input) transfer(b, Kind::get, depth);
     }
@@ -95,16 +95,16 @@ class Writer {
     for (std::size_t s = 0; depth == spatial_ && s < model_.list->stages.size(); ++s) {
       if (model_.in_tail[s]) compute(static_cast<int>(s), depth);
     }
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    for (const BufferId b : model_.buffers.ids()) {
       const bool here = !state_.depth.empty() && state_.depth[b] == static_cast<int>(depth);
       if (here && is_output(model_.buffers[b])) transfer(b, Kind::put, depth);
     }
   }
 
   [[nodiscard]] std::size_t computed_at(int stage) const {
-    const int buffer = model_.buffer_of_output[static_cast<std::size_t>(stage)];
-    if (stage == model_.main || buffer < 0 || state_.depth.empty()) return around_.size();
-    const auto place = state_.depth[static_cast<std::size_t>(buffer)];
+    const BufferId buffer = model_.buffer_of_output[static_cast<std::size_t>(stage)];
+    if (stage == model_.main || state_.depth.empty()) return around_.size();
+    const auto place = state_.depth[buffer];
     return place ? std::min(static_cast<std::size_t>(*place), around_.size()) : around_.size();
   }
 
@@ -115,7 +115,7 @@ class Writer {
       const ModelIterator& iterator = iterator_of(state_.loops[l]);
       if (iterator.spatial || iterator.stage != stage || stage == model_.main) continue;
       add_loop(l, inner++);
-      for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+      for (const BufferId b : model_.buffers.ids()) {
         const bool own = model_.buffers[b].stage == stage && model_.buffers[b].kind == ModelBuffer::Kind::input;
         const auto deep = static_cast<int>(around_.size() + (inner - depth));
         if (own && !state_.depth.empty() && state_.depth[b] == deep) transfer(b, Kind::get, inner);
@@ -150,7 +150,7 @@ std::string cores_line(const std::vector<ParallelSplit>& parallel) {
   return parts.empty() ? std::string() : fmt::format("on each of {} cores: {}", cores, fmt::join(parts, ", "));
 }
 
-std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
+std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, BufferId buffer) {
   const std::vector<int> path = path_of(model, state.loops, model.buffers[buffer]);
   // A trace that was edited may have placed a transfer inside of loops that the finished schedule has not.
   const auto depth = std::min(static_cast<std::size_t>(state.depth[buffer].value_or(0)), path.size());
@@ -159,7 +159,7 @@ std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& st
   return loops;
 }
 
-std::int64_t iterations_around(const GroupModel& model, const NestState& state, std::size_t buffer) {
+std::int64_t iterations_around(const GroupModel& model, const NestState& state, BufferId buffer) {
   std::int64_t iterations = 1;
   for (const OuterLoop& loop : loops_around(model, state, buffer)) iterations *= loop.trips;
   return iterations;

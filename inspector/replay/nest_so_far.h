@@ -16,22 +16,22 @@
 namespace stowage::inspector {
 
 struct NestState {
-  std::vector<ParallelSplit> parallel;    ///< empty before it is known, and on one core
-  std::vector<std::int64_t> ranges;       ///< of one core, by iterator
-  std::vector<std::int64_t> sizes;        ///< buffered elements by iterator; empty before algorithm 1
-  std::vector<OuterLoop> loops;           ///< outermost first
-  std::size_t open = 0;                   ///< so many of the loops, from the outermost, have no place yet
-  bool ordering = false;                  ///< loops without a place are shown as such
-  std::vector<std::optional<int>> depth;  ///< by buffer of the model: loops of its path around its transfer
-  std::string changed;                    ///< loop or tensor that this step is about
+  std::vector<ParallelSplit> parallel;           ///< empty before it is known, and on one core
+  std::vector<std::int64_t> ranges;              ///< of one core, by iterator
+  std::vector<std::int64_t> sizes;               ///< buffered elements by iterator; empty before algorithm 1
+  std::vector<OuterLoop> loops;                  ///< outermost first
+  std::size_t open = 0;                          ///< so many of the loops, from the outermost, have no place yet
+  bool ordering = false;                         ///< loops without a place are shown as such
+  IdVector<BufferId, std::optional<int>> depth;  ///< loops of its path around its transfer
+  std::string changed;                           ///< loop or tensor that this step is about
 };
 
 /// "on each of 64 cores: y in 64 parts"; empty for one core.
 std::string cores_line(const std::vector<ParallelSplit>& parallel);
 /// The loops around a buffer's transfer, outermost first.
-std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, std::size_t buffer);
+std::vector<OuterLoop> loops_around(const GroupModel& model, const NestState& state, BufferId buffer);
 /// Iterations of these loops, on one core.
-std::int64_t iterations_around(const GroupModel& model, const NestState& state, std::size_t buffer);
+std::int64_t iterations_around(const GroupModel& model, const NestState& state, BufferId buffer);
 std::vector<ReplayLine> nest_so_far(const GroupModel& model, const NestState& state);
 
 }  // namespace stowage::inspector

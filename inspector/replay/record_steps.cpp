@@ -219,8 +219,7 @@ class RecordFollower {
     maker_.add_variable(step, "candidate", state_.changed);
     for (const BufferCount& count : tried.counts) {
       maker_.add_variable(
-          step,
-          fmt::format("{} {}", count.computed ? "computations" : "transfers", names_.buffers[count.buffer.index()]),
+          step, fmt::format("{} {}", count.computed ? "computations" : "transfers", names_.buffers[count.buffer]),
           std::to_string(count.count));
     }
     maker_.add_variable(step, "transfers", std::to_string(tried.transfers));
@@ -262,7 +261,7 @@ class RecordFollower {
     const std::string& name = state_.changed;
     std::vector<std::string> staying;
     for (const BufferCount& count : tried.counts) {
-      const ModelBuffer& buffer = model_.buffers[count.buffer.index()];
+      const ModelBuffer& buffer = model_.buffers[count.buffer];
       const bool moves = buffer.all_iterators().contains(static_cast<int>(tried.loop.iterator.index()));
       if (!count.computed && !moves) staying.push_back(buffer.name);
     }
@@ -284,17 +283,17 @@ class RecordFollower {
   void insert_transfers(const std::vector<const TraceRecord*>& records) {
     maker_.arrange_finally();
     state_.changed.clear();
-    std::vector<const TraceRecord*> open(model_.buffers.size(), nullptr);  // by buffer, while it has no place
+    IdVector<BufferId, const TraceRecord*> open(model_.buffers.size(), nullptr);  // while it has no place
     for (const TraceRecord* record : records) {
       const auto& placed = std::get<TransferPlaced>(record->what);
-      const std::size_t b = placed.buffer.index();
+      const BufferId b = placed.buffer;
       open[b] = record;
       moves_[b].clear();
       for (const TracedLoop& loop : placed.moves_with) moves_[b].push_back(name_of(loop, names_));
     }
     left_ = moves_;
     std::vector<std::string> starts;
-    for (std::size_t b = 0; b < left_.size(); ++b) {
+    for (const BufferId b : left_.ids()) {
       if (!left_[b].empty()) starts.push_back(fmt::format("{}: {}", names_.buffers[b], listed(left_[b])));
     }
     add_strike("3:3-4",
@@ -305,7 +304,7 @@ class RecordFollower {
     place_known(open);
     for (const OuterLoop& loop : state_.loops) {
       std::vector<std::string> struck;
-      for (std::size_t b = 0; b < left_.size(); ++b) {
+      for (const BufferId b : left_.ids()) {
         if (std::erase(left_[b], loop.name) > 0) struck.push_back(names_.buffers[b]);
       }
       if (std::all_of(open.begin(), open.end(), [](const auto* record) { return record == nullptr; })) break;
@@ -326,8 +325,8 @@ class RecordFollower {
   }
 
   /// Those of which no loop is left.
-  void place_known(std::vector<const TraceRecord*>& open) {
-    for (std::size_t b = 0; b < open.size(); ++b) {
+  void place_known(IdVector<BufferId, const TraceRecord*>& open) {
+    for (const BufferId b : open.ids()) {
       if (open[b] == nullptr || !left_[b].empty()) continue;
       const auto& placed = std::get<TransferPlaced>(open[b]->what);
       state_.changed = names_.buffers[b];
@@ -340,7 +339,7 @@ class RecordFollower {
   }
 
   void describe_places(ReplayStep& step) {
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    for (const BufferId b : model_.buffers.ids()) {
       const std::string moves = moves_[b].empty() ? "moves with no loop" : "moves with " + listed(moves_[b]);
       const std::string place = state_.depth[b]    ? place_text(b)
                                 : left_[b].empty() ? std::string("none left")
@@ -349,13 +348,13 @@ class RecordFollower {
     }
   }
 
-  [[nodiscard]] std::string place_text(std::size_t b) const {
+  [[nodiscard]] std::string place_text(BufferId b) const {
     const std::vector<OuterLoop> loops = loops_around(model_, state_, b);
     return loops.empty() ? "before the first loop" : "inside " + loops.back().name;
   }
 
   /// "yo 8 × ko 16 = 128 times on each core".
-  [[nodiscard]] std::string product_text(std::size_t b) const {
+  [[nodiscard]] std::string product_text(BufferId b) const {
     std::vector<std::string> factors;
     for (const OuterLoop& loop : loops_around(model_, state_, b)) {
       factors.push_back(fmt::format("{} {}", loop.name, loop.trips));
@@ -365,7 +364,7 @@ class RecordFollower {
     return factors.size() > 1 ? fmt::format("{} = {}", fmt::join(factors, " × "), times) : times;
   }
 
-  [[nodiscard]] std::string why_there(std::size_t b, const TransferPlaced& placed) const {
+  [[nodiscard]] std::string why_there(BufferId b, const TransferPlaced& placed) const {
     using What = TransferPlaced::What;
     const std::string& tensor = names_.buffers[b];
     const char* const verb = placed.what == What::load          ? "loaded"
@@ -388,8 +387,8 @@ class RecordFollower {
   bool ordering_ = false;
   LoopRound round_;  ///< of algorithm 2, as far as it is followed
   bool round_ended_ = false;
-  std::vector<std::vector<std::string>> moves_;  ///< of algorithm 3: by buffer, loops that it moves with
-  std::vector<std::vector<std::string>> left_;   ///< those of them that are not struck yet
+  IdVector<BufferId, std::vector<std::string>> moves_;  ///< of algorithm 3: loops that it moves with
+  IdVector<BufferId, std::vector<std::string>> left_;   ///< those of them that are not struck yet
 };
 
 }  // namespace

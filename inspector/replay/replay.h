@@ -56,8 +56,8 @@ struct ReplayStep {
   std::string message;   ///< one sentence: which rule fired, with its numbers
   std::string why;       ///< one more, for people who do not know the paper; may be empty
   std::vector<ReplayVariable> variables;
-  std::vector<ReplayBuffer> buffers;  ///< none before the sizes are known
-  std::int64_t ldm_bytes = 0;         ///< taken by all buffers
+  IdVector<BufferId, ReplayBuffer> buffers;  ///< none before the sizes are known
+  std::int64_t ldm_bytes = 0;                ///< taken by all buffers
   std::vector<ReplayLine> nest;
   std::vector<LoopRound> rounds;       ///< of algorithm 2: what it compares, as far as counted
   std::vector<ReplayRemarks> remarks;  ///< what decided, with this operator's numbers

@@ -30,24 +30,23 @@ ReplayStep& StepMaker::add(std::string algorithm, std::string mark, TraceOutcome
 }
 
 void StepMaker::draw_buffers(ReplayStep& step) {
-  const std::vector<std::int64_t> bytes = bytes_of_buffers();
-  for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+  const auto bytes = bytes_of_buffers();
+  for (const BufferId b : model_.buffers.ids()) {
     const ModelBuffer& buffer = model_.buffers[b];
     const std::vector<std::int64_t> elements = buffer_extents(model_, buffer, state.sizes);
     const std::string extents = extents_text(elements);
-    const bool changed = b < extents_before_.size() && extents_before_[b] != extents;
+    const bool changed = extents_before_.contains(b) && extents_before_[b] != extents;
     const ElementType type = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)].type;
     const std::int64_t own = element_count(elements) * byte_size(type);
-    const std::string inside =
-        buffer.shares_with ? model_.buffers[static_cast<std::size_t>(*buffer.shares_with)].name : "";
+    const std::string inside = buffer.shares_with ? model_.buffers[*buffer.shares_with].name : "";
     step.buffers.push_back({buffer.name, extents, own, bytes[b], buffer.kind, inside, changed});
   }
-  extents_before_.clear();
+  extents_before_ = {};
   for (const ReplayBuffer& buffer : step.buffers) extents_before_.push_back(buffer.extents);
   step.ldm_bytes = ldm_bytes();
 }
 
-std::vector<std::int64_t> StepMaker::bytes_of_buffers() const {
+IdVector<BufferId, std::int64_t> StepMaker::bytes_of_buffers() const {
   return buffer_bytes(model_, state.sizes, target().ldm.alignment, slots_by_buffer(model_, plan().schedule.slots));
 }
 
@@ -101,7 +100,7 @@ void StepMaker::arrange_finally() {
 }
 
 void StepMaker::place(const std::string& tensor, const std::string& loop) {
-  for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+  for (const BufferId b : model_.buffers.ids()) {
     if (model_.buffers[b].name != tensor) continue;
     const std::vector<int> path = path_of(model_, state.loops, model_.buffers[b]);
     state.depth[b] = 0;

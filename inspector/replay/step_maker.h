@@ -41,7 +41,8 @@ class StepMaker {
   /// A tensor's transfer inside a loop; before the first for any other name.
   void place(const std::string& tensor, const std::string& loop);
   [[nodiscard]] std::int64_t ldm_bytes() const;
-  [[nodiscard]] std::vector<std::int64_t> bytes_of_buffers() const;  ///< with all slots that they have in the plan
+  [[nodiscard]] IdVector<BufferId, std::int64_t> bytes_of_buffers()
+      const;  ///< with all slots that they have in the plan
 
  private:
   void draw_buffers(ReplayStep& step);
@@ -50,7 +51,7 @@ class StepMaker {
   const StepFacts& facts_;
   Replay& replay_;
   GroupModel model_;
-  std::vector<std::string> extents_before_;
+  IdVector<BufferId, std::string> extents_before_;
   std::map<std::string, std::string> values_before_;
 };
 

@@ -104,7 +104,7 @@ Place complete(const LoadedPlan& plan, Place place) {
   const StepFacts* step = plan.step(place.step);
   if (step == nullptr) return {.step = -1, .op = place.op};
   if (step->plan == nullptr) return {.step = place.step, .op = place.op};
-  if (!has(step->plan->nest.buffers, place.buffer)) place.buffer = -1;
+  if (place.buffer && !step->plan->nest.buffers.contains(*place.buffer)) place.buffer.reset();
   if (place.line >= 0 && place.statement < 0 && place.file == step->file) {
     for (const StatementFacts& facts : step->statements) {
       if (std::binary_search(facts.code_lines.begin(), facts.code_lines.end(), place.line)) {
@@ -118,7 +118,7 @@ Place complete(const LoadedPlan& plan, Place place) {
     place.statement = -1;
     return place;
   }
-  if (place.buffer < 0) {
+  if (!place.buffer) {
     if (const auto* dma = std::get_if<Dma>(&statement->statement->node)) place.buffer = dma->buffer;
     if (const auto* fill = std::get_if<Fill>(&statement->statement->node)) place.buffer = fill->buffer;
   }
@@ -153,11 +153,11 @@ Place place_in(const LoadedPlan& plan, const LoadedPlan& other, const Place& pla
       if (same && (found.statement < 0 || facts.statement->id == place.statement))
         found.statement = facts.statement->id;
     }
-  } else if (to != nullptr && to->plan != nullptr && from->plan != nullptr &&
-             has(from->plan->nest.buffers, place.buffer)) {
-    const std::string& name = from->plan->nest.buffers[static_cast<std::size_t>(place.buffer)].name;
-    for (std::size_t b = 0; b < to->plan->nest.buffers.size(); ++b) {
-      if (to->plan->nest.buffers[b].name == name) found.buffer = static_cast<int>(b);
+  } else if (to != nullptr && to->plan != nullptr && from->plan != nullptr && place.buffer &&
+             from->plan->nest.buffers.contains(*place.buffer)) {
+    const std::string& name = from->plan->nest.buffers[*place.buffer].name;
+    for (const BufferId b : to->plan->nest.buffers.ids()) {
+      if (to->plan->nest.buffers[b].name == name) found.buffer = b;
     }
   }
   return complete(plan, found);
@@ -171,7 +171,7 @@ std::string describe(const LoadedPlan& plan, const Place& place) {
       const std::string words = statement_words(nest, *facts->statement);
       return words.empty() ? statement_text(*step, place.statement) : words;
     }
-    if (place.buffer >= 0) return "buffer " + nest.buffers[static_cast<std::size_t>(place.buffer)].name;
+    if (place.buffer) return "buffer " + nest.buffers[*place.buffer].name;
     if (place.line >= 0) return fmt::format("line {}", place.line);
   }
   if (place.op >= 0) return plan.graph().operators()[static_cast<std::size_t>(place.op)].name;
@@ -190,7 +190,7 @@ std::vector<Place> ancestors(const LoadedPlan& plan, const Place& place) {
     inner.insert(inner.begin(), {.step = place.step, .op = place.op, .statement = facts->statement->id});
   }
   path.insert(path.end(), inner.begin(), inner.end());
-  if (place.statement < 0 && place.buffer >= 0) {
+  if (place.statement < 0 && place.buffer) {
     path.push_back({.step = place.step, .op = place.op, .buffer = place.buffer});
   } else if (place.statement < 0 && place.line >= 0) {
     path.push_back(place);

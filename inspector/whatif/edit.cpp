@@ -75,8 +75,8 @@ GroupControls group_controls(const StageList& stages, const Schedule& complete) 
     }
   }
   // Algorithm 3 gives the outermost places; from there a transfer can only go inwards.
-  const std::vector<int> outermost = insert_dma(model, order, {});
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  const IdVector<BufferId, int> outermost = insert_dma(model, order, {});
+  for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     const auto place = complete.dma.find(buffer.name);
     if (buffer.kind == ModelBuffer::Kind::intermediate || place == complete.dma.end()) continue;

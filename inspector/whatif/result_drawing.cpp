@@ -22,7 +22,7 @@ namespace stowage::inspector {
 namespace {
 
 /// Whether another part of a buffer's tensor is meant in every iteration of a loop.
-bool moves_with_loop(const LoopNest& nest, int buffer, const std::string& loop) {
+bool moves_with_loop(const LoopNest& nest, BufferId buffer, const std::string& loop) {
   const GroupModel model = build_group_model(nest.stages);
   bool moves = false;
   visit_statements(nest.body, [&](const Stmt& statement) {
@@ -132,11 +132,11 @@ class Sheet {
     Mark& reserved = drawing.rect({x(room), y, x(target.ldm.bytes) - x(room), height}, theme.raised);
     reserved.pattern = Qt::DiagCrossPattern;
     reserved.tip = format("reserved: {}", size_text(target.ldm.bytes - room, look_.units()).toStdString());
-    for (std::size_t b = 0; b < plan.nest.buffers.size(); ++b) {
+    for (const BufferId b : plan.nest.buffers.ids()) {
       const Buffer& buffer = plan.nest.buffers[b];
-      const QString tensor = qt(tensor_of_buffer(plan.nest, static_cast<int>(b)));
+      const QString tensor = qt(tensor_of_buffer(plan.nest, b));
       const QRectF part(x(buffer.offset), y + 1, x(buffer.offset + buffer.bytes()) - x(buffer.offset), height - 2);
-      const QColor fill = theme.state(drawing::moved_by(plan.nest, static_cast<int>(b)));
+      const QColor fill = theme.state(drawing::moved_by(plan.nest, b));
       drawing.rect(part, fill, theme.line).tip =
           format("{}: {} of {}", tensor.toStdString(), extents_text(buffer.extents),
                  size_text(buffer.bytes(), look_.units()).toStdString());
@@ -224,7 +224,7 @@ QStringList asked_lines(const Evaluation& asked, const Evaluation& legal, const 
     for (const StatementFacts& facts : legal.result->steps[static_cast<std::size_t>(legal.shown)].statements) {
       const auto* dma = facts.statement != nullptr ? std::get_if<Dma>(&facts.statement->node) : nullptr;
       if (dma == nullptr || tensor_of_buffer(plan.nest, dma->buffer) != tensor) continue;
-      const Buffer& buffer = plan.nest.buffers[static_cast<std::size_t>(dma->buffer)];
+      const Buffer& buffer = plan.nest.buffers[dma->buffer];
       const bool is_get = dma->direction == DmaDirection::get;
       QString line =
           format("Asked for: {} {} (statement {}, buffer {} of {}) {}; it stands {}.", is_get ? "get" : "put", tensor,

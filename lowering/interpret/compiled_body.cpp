@@ -79,8 +79,8 @@ class BodyCompiler {
   }
 
   const LoopNest& nest_;
-  std::set<int> team_statements_;  ///< by Stmt::id
-  std::set<int> team_buffers_;     ///< that transfers of teams use
+  std::set<int> team_statements_;    ///< by Stmt::id
+  std::set<BufferId> team_buffers_;  ///< that transfers of teams use
 };
 
 }  // namespace

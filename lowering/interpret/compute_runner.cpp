@@ -78,8 +78,8 @@ const ScalarExpr& expression_of(const Compute& compute, const Stage& stage) {
 
 }  // namespace
 
-std::int64_t checked_slot(const LoopNest& nest, int buffer, std::int64_t slot, int statement) {
-  const Buffer& used = nest.buffers.at(at(buffer));
+std::int64_t checked_slot(const LoopNest& nest, BufferId buffer, std::int64_t slot, int statement) {
+  const Buffer& used = nest.buffers.at(buffer);
   if (slot >= 0 && slot < used.slots) return slot;
   fail_check(
       fmt::format("statement {} uses slot {} of buffer {}, which has {}", statement, slot, used.name, used.slots));
@@ -121,7 +121,7 @@ void ComputeRunner::add_read(int read) {
 }
 
 ComputeRunner::Access ComputeRunner::access(const BufferUse& use, const std::vector<IndexExpr>& index) const {
-  const Buffer& buffer = nest_.buffers.at(at(use.buffer));
+  const Buffer& buffer = nest_.buffers.at(use.buffer);
   check(index.size() == buffer.extents.size(), "access of another rank than its buffer");
   Access result;
   result.buffer = use.buffer;
@@ -146,7 +146,7 @@ void ComputeRunner::outside(const Buffer& buffer, std::size_t d, std::int64_t lo
 
 /// Fixes where an access finds the box's elements. Affine accesses are checked for the whole box at once.
 void ComputeRunner::place(Access& access, std::span<const std::int64_t> values) const {
-  const Buffer& buffer = nest_.buffers[at(access.buffer)];
+  const Buffer& buffer = nest_.buffers[access.buffer];
   access.origin_now.clear();
   for (const CompiledIndex& origin : access.origin) access.origin_now.push_back(origin(values));
   access.slot_begin =
@@ -176,7 +176,7 @@ std::int64_t ComputeRunner::offset_at_step(const Access& access) const {
 
 /// Of a data-dependent or quasi-affine access.
 std::int64_t ComputeRunner::offset_at_point(const Access& access) const {
-  const Buffer& buffer = nest_.buffers[at(access.buffer)];
+  const Buffer& buffer = nest_.buffers[access.buffer];
   std::int64_t offset = 0;
   for (std::size_t d = 0; d < access.index.size(); ++d) {
     const std::int64_t local = access.index[d](point_) - access.origin_now[d];
@@ -240,7 +240,7 @@ void ComputeRunner::run(std::span<const std::int64_t> values, std::byte* ldm, Wr
 void ComputeRunner::load_reads(std::size_t length, const std::byte* ldm) {
   std::array<std::int64_t, ScalarProgram::strip_length> offsets{};
   for (const auto& [read, access] : reads_) {
-    const Buffer& buffer = nest_.buffers[at(access.buffer)];
+    const Buffer& buffer = nest_.buffers[access.buffer];
     Strip& strip = registers_[at(read)];
     if (access.affine) {
       const std::int64_t first = offset_at_step(access);
@@ -263,7 +263,7 @@ void ComputeRunner::load_reads(std::size_t length, const std::byte* ldm) {
 
 void ComputeRunner::strip(std::size_t length, std::byte* ldm, WrittenTensor* record) {
   load_reads(length, ldm);
-  const Buffer& output = nest_.buffers[at(output_.buffer)];
+  const Buffer& output = nest_.buffers[output_.buffer];
   std::byte* const elements = ldm + output_.slot_begin;
   const std::int64_t first = offset_at_step(output_);
   const std::int64_t by = lane_step(output_);
@@ -289,7 +289,7 @@ void ComputeRunner::strip(std::size_t length, std::byte* ldm, WrittenTensor* rec
 
 /// Writes the strip's results, the first of which belongs to point_, to a whole tensor.
 void ComputeRunner::write(WrittenTensor& tensor, const Strip& values, std::size_t length) const {
-  check(is_float(tensor.type) == is_float(nest_.buffers[at(output_.buffer)].type),
+  check(is_float(tensor.type) == is_float(nest_.buffers[output_.buffer].type),
         "a buffer holds another kind of number than its tensor");
   const Values strides = row_major_strides(tensor.shape);
   std::int64_t first = 0;

@@ -23,7 +23,7 @@ struct WrittenTensor {
 };
 
 /// A slot's number, which must be one of the buffer's; a fault names the statement.
-std::int64_t checked_slot(const LoopNest& nest, int buffer, std::int64_t slot, int statement);
+std::int64_t checked_slot(const LoopNest& nest, BufferId buffer, std::int64_t slot, int statement);
 
 class ComputeRunner {
  public:
@@ -31,7 +31,7 @@ class ComputeRunner {
   /// of buffer b in slot variables + b.
   ComputeRunner(const LoopNest& nest, const Stmt& statement);
 
-  [[nodiscard]] int output_buffer() const { return output_.buffer; }
+  [[nodiscard]] BufferId output_buffer() const { return output_.buffer; }
 
   /// Computes the statement's box at these values of the variables. What is computed is also written to `record` if
   /// there is one. Touching elements beyond a buffer is a fault, reported with numbers.
@@ -42,7 +42,7 @@ class ComputeRunner {
 
   /// An access to a buffer, over the axes of the stage.
   struct Access {
-    int buffer = 0;
+    BufferId buffer;
     CompiledIndex slot;                 ///< of the buffer, over nest variables
     std::vector<CompiledIndex> index;   ///< tensor coordinates; values of reads from slot `axes` on
     std::vector<CompiledIndex> origin;  ///< of the box in the slot, over nest variables

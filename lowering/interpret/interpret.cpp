@@ -169,7 +169,7 @@ class Interpreter {
   }
 
   void filling(const CompiledStatement& node, const Fill& fill, Core& core) const {
-    const Buffer& buffer = nest_.buffers.at(at(fill.buffer));
+    const Buffer& buffer = nest_.buffers.at(fill.buffer);
     const int size = byte_size(buffer.type);
     std::byte* const base = core.ldm.data() + buffer.offset + slot_of(node, fill.buffer, core) * buffer.slot_bytes();
     const std::int64_t elements = element_count(buffer.extents);
@@ -186,7 +186,7 @@ class Interpreter {
     note_first_element(fill.buffer, core);
   }
 
-  [[nodiscard]] std::int64_t slot_of(const CompiledStatement& node, int buffer, const Core& core) const {
+  [[nodiscard]] std::int64_t slot_of(const CompiledStatement& node, BufferId buffer, const Core& core) const {
     return checked_slot(nest_, buffer, node.slot(core.values), node.statement->id);
   }
 
@@ -224,17 +224,17 @@ class Interpreter {
   }
 
   /// Expressions of the nest may refer to the first element of an integer buffer (a gathered index) of one slot.
-  void note_first_element(int index, Core& core) const {
-    const Buffer& buffer = nest_.buffers[at(index)];
+  void note_first_element(BufferId number, Core& core) const {
+    const Buffer& buffer = nest_.buffers[number];
     if (!is_integer(buffer.type) || element_count(buffer.extents) == 0) return;
     const auto first = core.ldm.begin() + buffer.offset;
     const Tensor element(buffer.type, {1}, std::vector<std::byte>(first, first + byte_size(buffer.type)));
-    core.values[nest_.variables.size() + at(index)] = element.as_int64(0);
+    core.values[nest_.variables.size() + number.index()] = element.as_int64(0);
   }
 
   /// Bytes from the start of the LDM.
   [[nodiscard]] std::int64_t place_of(const PlacedBox& box, const Stmt& statement) const {
-    const Buffer& buffer = nest_.buffers.at(at(box.buffer));
+    const Buffer& buffer = nest_.buffers.at(box.buffer);
     const Values strides = row_major_strides(buffer.extents);
     std::int64_t offset = 0;
     for (std::size_t d = 0; d < box.extent.size(); ++d) {
@@ -250,7 +250,7 @@ class Interpreter {
   /// The data of a transfer move.
   void complete(const Transfer& transfer, Core& core) {
     const PlacedBox& box = transfer.box;
-    const Buffer& buffer = nest_.buffers.at(at(box.buffer));
+    const Buffer& buffer = nest_.buffers.at(box.buffer);
     const auto* dma = std::get_if<Dma>(&transfer.statement->node);
     if (!is_empty(box.extent)) {
       std::byte* const ldm = core.ldm.data() + place_of(box, *transfer.statement);
@@ -390,7 +390,7 @@ class Interpreter {
         if (!transfer.team) continue;
         all_await(node, transfer, number, ended);
         if (transfer.sender < 0 || is_empty(transfer.source.extent)) continue;
-        const Buffer& buffer = nest_.buffers.at(at(transfer.source.buffer));
+        const Buffer& buffer = nest_.buffers.at(transfer.source.buffer);
         const std::byte* const from =
             cores_[at(transfer.sender)].ldm.data() + place_of(transfer.source, *node.statement);
         transfer.carried.resize(at(element_count(transfer.source.extent) * byte_size(buffer.type)));

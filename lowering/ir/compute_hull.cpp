@@ -51,9 +51,9 @@ Hull hull_of_atom(const LoopNest& nest, const IndexAtom& atom, const Compute& co
     }
     case IndexAtom::Kind::tensor_value: {
       const auto& buffer = compute.read_buffers.at(static_cast<std::size_t>(atom.number));
-      const Buffer* const held = buffer ? &nest.buffers[static_cast<std::size_t>(*buffer)] : nullptr;
+      const Buffer* const held = buffer ? &nest.buffers[*buffer] : nullptr;
       if (held != nullptr && held->slots == 1 && element_count(held->extents) == 1) {
-        return {tensor_value(*buffer, atom.bound), tensor_value(*buffer, atom.bound)};
+        return {value_in(*buffer, atom.bound), value_in(*buffer, atom.bound)};
       }
       return {0, atom.bound - 1};
     }

@@ -13,8 +13,18 @@ int LoopNest::cores_used() const {
   return cores;
 }
 
+IndexExpr value_in(BufferId buffer, std::int64_t bound) {
+  return tensor_value(static_cast<int>(buffer.index()), bound);
+}
+
+std::set<BufferId> buffers_in(const IndexExpr& e) {
+  std::set<BufferId> buffers;
+  for (const int number : tensor_values_of(e)) buffers.insert(BufferId(static_cast<std::size_t>(number)));
+  return buffers;
+}
+
 const std::vector<IndexExpr>& origin_of(const LoopNest& nest, const BufferUse& use) {
-  return use.origin.empty() ? nest.buffers[static_cast<std::size_t>(use.buffer)].origin : use.origin;
+  return use.origin.empty() ? nest.buffers[use.buffer].origin : use.origin;
 }
 
 void visit_uses(const Stmt& statement, const std::function<void(const BufferUse&)>& visit) {

@@ -36,11 +36,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "core/id_vector.h"
+#include "core/ids.h"
 #include "core/index_expr.h"
 #include "core/stage.h"
 
@@ -90,7 +93,7 @@ struct Buffer {
   std::int64_t offset = 0;                        ///< bytes from the start of the LDM arena
   int slots = 1;                                  ///< boxes one behind another
   std::int64_t pitch = 0;                         ///< bytes from slot to slot, where these are more than a box takes
-  std::optional<int> shares_with;                 ///< buffer at the same offset that it overwrites in place
+  std::optional<BufferId> shares_with;            ///< buffer at the same offset that it overwrites in place
   [[nodiscard]] std::int64_t box_bytes() const;   ///< of the elements of one box
   [[nodiscard]] std::int64_t slot_bytes() const;  ///< from slot to slot
   [[nodiscard]] std::int64_t bytes() const;       ///< of all slots
@@ -98,16 +101,16 @@ struct Buffer {
 
 /// A use of a buffer: one of its slots, and the box that is there.
 struct BufferUse {
-  int buffer = 0;                 ///< index into LoopNest::buffers
+  BufferId buffer;
   IndexExpr slot;                 ///< from 0
   std::vector<IndexExpr> origin;  ///< where the box in the slot begins; empty: at the buffer's origin
 
   BufferUse() = default;
   /// Of the first slot, the only one of most.
-  BufferUse(int index) : buffer(index) {}  // NOLINT(google-explicit-constructor)
-  BufferUse(int index, IndexExpr which, std::vector<IndexExpr> begin = {})
-      : buffer(index), slot(std::move(which)), origin(std::move(begin)) {}
-  operator int() const { return buffer; }  // NOLINT(google-explicit-constructor)
+  BufferUse(BufferId of) : buffer(of) {}  // NOLINT(google-explicit-constructor)
+  BufferUse(BufferId of, IndexExpr which, std::vector<IndexExpr> begin = {})
+      : buffer(of), slot(std::move(which)), origin(std::move(begin)) {}
+  operator BufferId() const { return buffer; }  // NOLINT(google-explicit-constructor)
   /// True if nothing but the buffer has to be said: its first slot, its own origin.
   [[nodiscard]] bool is_plain() const { return origin.empty() && slot == IndexExpr(0); }
 };
@@ -216,12 +219,16 @@ struct LoopNest {
   std::vector<CoreAxis> core_grid;
   std::optional<Mesh> mesh;         ///< where transfers go to rows, columns or all of it
   std::vector<NestTensor> tensors;  ///< tensors in main memory, in the order of the kernel's parameters
-  std::vector<Buffer> buffers;
+  IdVector<BufferId, Buffer> buffers;
   std::int64_t ldm_bytes = 0;  ///< of all buffers at their offsets
   Block body;
   [[nodiscard]] int cores_used() const;
 };
 
+/// In an expression of the nest, the value of a buffer's first element.
+IndexExpr value_in(BufferId buffer, std::int64_t bound);
+/// The buffers of which an expression of the nest has such values.
+std::set<BufferId> buffers_in(const IndexExpr& e);
 /// Where the box that a use is about begins.
 const std::vector<IndexExpr>& origin_of(const LoopNest& nest, const BufferUse& use);
 /// Calls `visit` for every use of a buffer in a statement itself: of a Compute the output first, of a Broadcast the

@@ -148,10 +148,10 @@ class NestParser {
       cursor_.fail(bytes_at, "other-size", fmt::format("the buffer has {} bytes", buffer.bytes()));
     }
     if (cursor_.accept("sharing")) {
-      sharing_.emplace_back(nest_.buffers.size(), cursor_.position());
+      sharing_.emplace_back(nest_.buffers.next_id(), cursor_.position());
       cursor_.expect_name("a buffer");
     }
-    buffers_.emplace(buffer.name, static_cast<int>(nest_.buffers.size()));
+    buffers_.emplace(buffer.name, nest_.buffers.next_id());
     nest_.buffers.push_back(std::move(buffer));
   }
 
@@ -170,8 +170,9 @@ class NestParser {
   StageListParser stage_list_;
   LoopNest nest_;
   ExpressionNames names_;  ///< variables and tables of the nest
-  std::map<std::string, int> tensors_, buffers_;
-  std::vector<std::pair<std::size_t, std::size_t>> sharing_;  ///< buffer, and where in the text it names the other
+  std::map<std::string, int> tensors_;
+  std::map<std::string, BufferId> buffers_;
+  std::vector<std::pair<BufferId, std::size_t>> sharing_;  ///< buffer, and where in the text it names the other
   StatementParser statements_{cursor_, reader_, stage_list_, {nest_, names_, tensors_, buffers_}};
   std::int64_t cores_ = 1;
 };

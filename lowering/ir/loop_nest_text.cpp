@@ -106,7 +106,7 @@ class Printer {
         stage_tensors_(names_in(nest.stages.tensors, [](const StageTensor& t) { return t.name; })),
         stages_(names_in(nest.stages.stages, [](const Stage& s) { return s.name; })),
         tensors_(names_in(nest.tensors, [](const NestTensor& t) { return t.name; })),
-        buffers_(names_in(nest.buffers, [](const Buffer& b) { return b.name; })) {
+        buffers_(IdVector<BufferId, std::string>(names_in(nest.buffers, [](const Buffer& b) { return b.name; }))) {
     for (const Stage& stage : nest.stages.stages) {
       axes_.push_back(names_in(stage.axes, [](const Axis& a) { return a.name; }));
     }
@@ -132,7 +132,7 @@ class Printer {
                           fmt::join(tensor.strides, ", "), tensor.written ? " written" : ""));
     }
     line(1, fmt::format("ldm {} bytes", nest_.ldm_bytes));
-    for (std::size_t b = 0; b < nest_.buffers.size(); ++b) buffer(b);
+    for (const BufferId b : nest_.buffers.ids()) buffer(b);
     line(1, "body {");
     block(nest_.body, 0);
     line(1, "}");
@@ -194,9 +194,7 @@ class Printer {
   [[nodiscard]] const std::string& stage_tensor_name(int tensor) const {
     return stage_tensors_.at(static_cast<std::size_t>(tensor));
   }
-  [[nodiscard]] const std::string& buffer_name(int buffer) const {
-    return buffers_.at(static_cast<std::size_t>(buffer));
-  }
+  [[nodiscard]] const std::string& buffer_name(BufferId buffer) const { return buffers_.at(buffer); }
 
   /// The slot is left out where it is the first, the origin where it is the buffer's.
   [[nodiscard]] std::string use(const BufferUse& used) const {
@@ -287,7 +285,7 @@ class Printer {
     line(1, "}");
   }
 
-  void buffer(std::size_t index) {
+  void buffer(BufferId index) {
     const Buffer& buffer = nest_.buffers[index];
     std::string written = fmt::format("buffer {} {}{} at {}, {} bytes = {}[{}]", buffers_[index], name_of(buffer.type),
                                       to_text(buffer.extents), buffer.offset, buffer.bytes(),
@@ -394,7 +392,8 @@ class Printer {
 
   const LoopNest& nest_;
   UnknownValues unknown_;
-  std::vector<std::string> variables_, stage_tensors_, stages_, tensors_, buffers_;
+  std::vector<std::string> variables_, stage_tensors_, stages_, tensors_;
+  IdVector<BufferId, std::string> buffers_;
   std::vector<std::vector<std::string>> axes_;  ///< by stage
   Tables tables_;
   SpannedText result_;

@@ -20,7 +20,7 @@ struct KnownParts {
   LoopNest& nest;
   const ExpressionNames& names;
   const std::map<std::string, int>& tensors;  ///< in main memory
-  const std::map<std::string, int>& buffers;
+  const std::map<std::string, BufferId>& buffers;
 };
 
 /// Every function throws SyntaxError behind the diagnostic that it has added.

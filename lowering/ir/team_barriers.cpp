@@ -11,7 +11,7 @@ namespace {
 bool contains(Space wide, Space narrow) { return wide == narrow || wide == Space::mesh; }
 
 /// Buffers used since the last barrier of a team that takes in the one that asks.
-using Used = std::map<Space, std::set<int>>;
+using Used = std::map<Space, std::set<BufferId>>;
 
 class Finder {
  public:
@@ -25,7 +25,7 @@ class Finder {
     // Before the first statement a core may not have come to this nest.
     Used used;
     for (const auto& [id, team] : of_get_) {
-      for (int b = 0; b < static_cast<int>(nest.buffers.size()); ++b) used[team].insert(b);
+      for (const BufferId b : nest.buffers.ids()) used[team].insert(b);
     }
     find(nest.body, used);
   }
@@ -34,9 +34,11 @@ class Finder {
 
  private:
   [[nodiscard]] std::optional<Space> team_waited_for(const Wait& wait) const {
-    const auto& teams = wait.slot ? of_buffer_ : of_get_;
-    const auto known = teams.find(wait.slot ? static_cast<int>(*wait.slot) : wait.dma);
-    return known == teams.end() ? std::nullopt : std::optional(known->second);
+    const auto team_of = [](const auto& teams, const auto& key) -> std::optional<Space> {
+      const auto known = teams.find(key);
+      return known == teams.end() ? std::nullopt : std::optional(known->second);
+    };
+    return wait.slot ? team_of(of_buffer_, wait.slot->buffer) : team_of(of_get_, wait.dma);
   }
 
   static void meet(Used& used, Space team) {
@@ -45,7 +47,7 @@ class Finder {
     }
   }
 
-  static void use(Used& used, int buffer) {
+  static void use(Used& used, BufferId buffer) {
     for (auto& [asking, buffers] : used) buffers.insert(buffer);
   }
 
@@ -94,8 +96,8 @@ class Finder {
     meet(used, *team);
   }
 
-  std::map<int, Space> of_get_;     ///< by Stmt::id
-  std::map<int, Space> of_buffer_;  ///< that they fill
+  std::map<int, Space> of_get_;          ///< by Stmt::id
+  std::map<BufferId, Space> of_buffer_;  ///< that they fill
 };
 
 }  // namespace

@@ -5,22 +5,19 @@
 
 namespace stowage {
 
-std::vector<int> slots_by_buffer(const GroupModel& model, const std::map<std::string, int>& of_tensors) {
-  std::vector<int> slots(model.buffers.size(), 1);
-  for (std::size_t b = 0; b < slots.size(); ++b) {
+IdVector<BufferId, int> slots_by_buffer(const GroupModel& model, const std::map<std::string, int>& of_tensors) {
+  IdVector<BufferId, int> slots(model.buffers.size(), 1);
+  for (const BufferId b : slots.ids()) {
     if (model.buffers[b].kind == ModelBuffer::Kind::intermediate) continue;
     const auto found = of_tensors.find(model.buffers[b].name);
     if (found == of_tensors.end()) continue;
-    for (std::optional<int> over = static_cast<int>(b); over;
-         over = model.buffers[static_cast<std::size_t>(*over)].shares_with) {
-      slots[static_cast<std::size_t>(*over)] = found->second;
-    }
+    for (std::optional<BufferId> over = b; over; over = model.buffers[*over].shares_with) slots[*over] = found->second;
   }
   return slots;
 }
 
-std::string why_one_slot(const GroupModel& model, int buffer) {
-  const ModelBuffer& wanted = model.buffers[static_cast<std::size_t>(buffer)];
+std::string why_one_slot(const GroupModel& model, BufferId buffer) {
+  const ModelBuffer& wanted = model.buffers[buffer];
   if (wanted.gathered) return "is loaded from where values say that are loaded with it";
   for (std::size_t s = 0; s < model.list->stages.size(); ++s) {
     for (const Access& access : model.list->stages[s].reads) {

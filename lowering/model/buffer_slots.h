@@ -14,10 +14,10 @@ namespace stowage {
 inline constexpr int max_slots = 2;
 
 /// Slots by buffer where a schedule gives those of tensors (else one): what lies over an output has as many.
-std::vector<int> slots_by_buffer(const GroupModel& model, const std::map<std::string, int>& of_tensors);
+IdVector<BufferId, int> slots_by_buffer(const GroupModel& model, const std::map<std::string, int>& of_tensors);
 
 /// Why a buffer has to have one slot, whatever the schedule, as the end of a sentence that begins with its name; empty
 /// if it has not.
-std::string why_one_slot(const GroupModel& model, int buffer);
+std::string why_one_slot(const GroupModel& model, BufferId buffer);
 
 }  // namespace stowage

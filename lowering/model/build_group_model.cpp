@@ -256,9 +256,9 @@ class ModelBuilder {
       const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(access.tensor)];
       const std::pair<int, int> key{s, static_cast<int>(r)};
       if (tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output) {
-        const int buffer = buffer_of_tensor_.at(access.tensor);
-        model_.buffers[static_cast<std::size_t>(buffer)].reads.push_back(key);
-        if (access.padding) model_.buffers[static_cast<std::size_t>(buffer)].padding = access.padding;
+        const BufferId buffer = buffer_of_tensor_.at(access.tensor);
+        model_.buffers[buffer].reads.push_back(key);
+        if (access.padding) model_.buffers[buffer].padding = access.padding;
         model_.buffer_of_read[key] = buffer;
         continue;
       }
@@ -269,7 +269,7 @@ class ModelBuilder {
       });
       if (same != model_.buffers.end()) {
         same->reads.push_back(key);
-        model_.buffer_of_read[key] = static_cast<int>(same - model_.buffers.begin());
+        model_.buffer_of_read[key] = model_.buffers.id_of(*same);
         continue;
       }
       ModelBuffer buffer;
@@ -282,8 +282,7 @@ class ModelBuilder {
       buffer.padding = access.padding;
       buffer.gathered = reads_tensor_values(access.index);
       for (const IndexExpr& e : access.index) buffer.iterators.push_back(iterators_in(s, e));
-      model_.buffer_of_read[key] = static_cast<int>(model_.buffers.size());
-      model_.buffers.push_back(std::move(buffer));
+      model_.buffer_of_read[key] = model_.buffers.push_back(std::move(buffer));
     }
   }
 
@@ -299,9 +298,9 @@ class ModelBuilder {
       buffer.index.emplace_back(VarId(static_cast<std::size_t>(axis)));
       buffer.iterators.push_back(axis_iterators_[static_cast<std::size_t>(s)][static_cast<std::size_t>(axis)]);
     }
-    buffer_of_tensor_[stage.output] = static_cast<int>(model_.buffers.size());
-    model_.buffer_of_output.push_back(static_cast<int>(model_.buffers.size()));
-    model_.buffers.push_back(std::move(buffer));
+    const BufferId added = model_.buffers.push_back(std::move(buffer));
+    buffer_of_tensor_[stage.output] = added;
+    model_.buffer_of_output.push_back(added);
   }
 
   /// A row whose number is the value of an integer tensor is fetched for one index at a time, so the iterators of that
@@ -354,7 +353,7 @@ class ModelBuilder {
       return std::any_of(dimensions.begin(), dimensions.end(),
                          [&](const std::set<int>& of_dimension) { return of_dimension.contains(iterator); });
     };
-    const auto output = static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(s)]);
+    const BufferId output = model_.buffer_of_output[static_cast<std::size_t>(s)];
     if (stage.reduction == Reduction::none || !depends(model_.buffers[output].iterators)) return false;
     return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
       return std::none_of(read.index.begin(), read.index.end(),
@@ -367,11 +366,11 @@ class ModelBuilder {
     for (std::size_t s = 1; s < stages().size(); ++s) {
       const Stage& stage = stages()[s];
       if (stage.reduction != Reduction::none) continue;
-      ModelBuffer& output = model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[s])];
+      ModelBuffer& output = model_.buffers[model_.buffer_of_output[s]];
       for (const Access& access : stage.reads) {
         const auto found = buffer_of_tensor_.find(access.tensor);
         if (found == buffer_of_tensor_.end() || access.padding || !is_identity(access.index)) continue;
-        ModelBuffer& input = model_.buffers[static_cast<std::size_t>(found->second)];
+        ModelBuffer& input = model_.buffers[found->second];
         const StageTensor& read_tensor = model_.list->tensors[static_cast<std::size_t>(input.tensor)];
         const StageTensor& written_tensor = model_.list->tensors[static_cast<std::size_t>(output.tensor)];
         const bool only_reader = std::all_of(input.reads.begin(), input.reads.end(), [&](const auto& read) {
@@ -391,7 +390,7 @@ class ModelBuilder {
 
   GroupModel model_;
   std::vector<std::vector<std::set<int>>> axis_iterators_;  ///< by stage and axis
-  std::map<int, int> buffer_of_tensor_;
+  std::map<int, BufferId> buffer_of_tensor_;
 };
 
 }  // namespace

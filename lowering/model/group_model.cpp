@@ -110,9 +110,9 @@ std::int64_t span_of(const IndexExpr& index, const std::function<std::int64_t(Va
   return span;
 }
 
-int frame_of(const GroupModel& model, int buffer) {
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
-    if (model.buffers[b].shares_with == buffer) return frame_of(model, static_cast<int>(b));
+BufferId frame_of(const GroupModel& model, BufferId buffer) {
+  for (const BufferId b : model.buffers.ids()) {
+    if (model.buffers[b].shares_with == buffer) return frame_of(model, b);
   }
   return buffer;
 }
@@ -164,8 +164,7 @@ std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std
 
 std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& of,
                                          const std::vector<std::int64_t>& sizes) {
-  const auto number = static_cast<int>(&of - model.buffers.data());
-  const ModelBuffer& buffer = model.buffers[static_cast<std::size_t>(frame_of(model, number))];
+  const ModelBuffer& buffer = model.buffers[frame_of(model, model.buffers.id_of(of))];
   const StageTensor& tensor = model.list->tensors[static_cast<std::size_t>(buffer.tensor)];
   std::vector<std::int64_t> extents;
   for (std::size_t d = 0; d < buffer.index.size(); ++d) {
@@ -182,17 +181,18 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
   return extents;
 }
 
-std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment,
-                                       const std::vector<int>& slots) {
-  std::vector<std::int64_t> bytes;
-  for (const ModelBuffer& buffer : model.buffers) {
+IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes,
+                                              int alignment, const IdVector<BufferId, int>& slots) {
+  IdVector<BufferId, std::int64_t> bytes;
+  for (const BufferId b : model.buffers.ids()) {
+    const ModelBuffer& buffer = model.buffers[b];
     if (buffer.shares_with) {
       bytes.push_back(0);
       continue;
     }
     std::int64_t count = byte_size(model.list->tensors[static_cast<std::size_t>(buffer.tensor)].type);
     for (const std::int64_t extent : buffer_extents(model, buffer, sizes)) count *= extent;
-    const std::int64_t boxes = slots.empty() ? 1 : slots[bytes.size()];
+    const std::int64_t boxes = slots.empty() ? 1 : slots[b];
     bytes.push_back(ceil_div(count, alignment) * alignment * boxes);
   }
   return bytes;

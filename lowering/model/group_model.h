@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "core/id_vector.h"
+#include "core/ids.h"
 #include "core/stage.h"
 
 namespace stowage {
@@ -41,7 +43,7 @@ struct ModelBuffer {
   std::vector<IndexExpr> index;            ///< per dimension, highest first, over the axes of `stage`
   std::optional<double> padding;
   std::vector<std::set<int>> iterators;  ///< per dimension, highest first: iterators that occur in it
-  std::optional<int> shares_with;        ///< overwritten in place: another ModelBuffer
+  std::optional<BufferId> shares_with;   ///< overwritten in place: another one
   bool gathered = false;                 ///< an index is the value of an integer tensor
 
   [[nodiscard]] std::set<int> all_iterators() const;
@@ -58,7 +60,7 @@ struct AxisDemand {
 struct GroupModel {
   const StageList* list = nullptr;
   std::vector<ModelIterator> iterators;
-  std::vector<ModelBuffer> buffers;
+  IdVector<BufferId, ModelBuffer> buffers;
   int root = 0;  ///< index of the last stage
   int main = 0;  ///< the stage whose reduction loops stand around its producers: the root, or one before a tail
   std::vector<bool>
@@ -68,8 +70,8 @@ struct GroupModel {
   /// rows of it want the same rows of the producer), and a sum's over results that are sums of the same operands.
   std::set<int> overlapping;
   /// Buffer that a read is served from, by (stage, read).
-  std::map<std::pair<int, int>, int> buffer_of_read;
-  std::vector<int> buffer_of_output;             ///< by stage
+  std::map<std::pair<int, int>, BufferId> buffer_of_read;
+  std::vector<BufferId> buffer_of_output;        ///< by stage
   std::vector<std::vector<AxisDemand>> demands;  ///< by stage and axis
 
   [[nodiscard]] bool is_stored(int stage) const;             ///< its result is an output of the group
@@ -90,7 +92,7 @@ std::vector<int> ranks_of_stores(const GroupModel& model);
 bool moves_all_stores(const GroupModel& model, int iterator);
 
 /// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
-int frame_of(const GroupModel& model, int buffer);
+BufferId frame_of(const GroupModel& model, BufferId buffer);
 /// Static bounds of what a stage's readers want of a dimension of its output, to see whether they look outside of it.
 Interval demanded_bounds(const GroupModel& model, int stage, int dimension);
 
@@ -101,8 +103,8 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
                                          const std::vector<std::int64_t>& sizes);
 /// Bytes of every buffer, each of its slots rounded up to `alignment`; 0 for one that shares another's place. `slots`
 /// by buffer, none given: one each.
-std::vector<std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes, int alignment,
-                                       const std::vector<int>& slots = {});
+IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes,
+                                              int alignment, const IdVector<BufferId, int>& slots = {});
 
 /// Operations of a stage for one tile: its points, whole reductions included, times what each of them computes.
 std::int64_t stage_operations(const GroupModel& model, int stage, const std::vector<std::int64_t>& sizes);

@@ -31,10 +31,10 @@ std::int64_t parameter_bytes(std::size_t tensors, std::size_t replies_of_transfe
   return aligned(addresses * address_bytes) + aligned(replies * reply_bytes);
 }
 
-std::int64_t ldm_for_buffers(const GroupModel& model, const Target& target, const std::vector<int>& slots) {
+std::int64_t ldm_for_buffers(const GroupModel& model, const Target& target, const IdVector<BufferId, int>& slots) {
   std::set<int> tensors;
   std::size_t replies = 0;
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     if (model.buffers[b].kind == ModelBuffer::Kind::intermediate) continue;
     tensors.insert(model.buffers[b].tensor);
     replies += slots.empty() ? 1 : static_cast<std::size_t>(slots[b]);
@@ -43,14 +43,14 @@ std::int64_t ldm_for_buffers(const GroupModel& model, const Target& target, cons
 }
 
 std::size_t reply_words(const LoopNest& nest) {
-  std::set<int> awaited_by_slot;
+  std::set<BufferId> awaited_by_slot;
   visit_statements(nest.body, [&](const Stmt& stmt) {
     const auto* wait = std::get_if<Wait>(&stmt.node);
     if (wait != nullptr && wait->slot) awaited_by_slot.insert(wait->slot->buffer);
   });
   std::size_t words = 0;
-  for (const int buffer : awaited_by_slot) {
-    words += static_cast<std::size_t>(nest.buffers[static_cast<std::size_t>(buffer)].slots);
+  for (const BufferId buffer : awaited_by_slot) {
+    words += static_cast<std::size_t>(nest.buffers[buffer].slots);
   }
   visit_statements(nest.body, [&](const Stmt& stmt) {
     const auto* dma = std::get_if<Dma>(&stmt.node);

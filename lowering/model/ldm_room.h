@@ -26,7 +26,7 @@ std::int64_t parameter_bytes(std::size_t tensors, std::size_t replies_of_transfe
 
 /// Bytes that buffers may take. That of a group is the same for all nests with these slots (by buffer, none given: one
 /// each): one transfer a buffer, or as many reply words as slots.
-std::int64_t ldm_for_buffers(const GroupModel& model, const Target& target, const std::vector<int>& slots = {});
+std::int64_t ldm_for_buffers(const GroupModel& model, const Target& target, const IdVector<BufferId, int>& slots = {});
 std::int64_t ldm_for_buffers(const LoopNest& nest, const Target& target);
 
 }  // namespace stowage

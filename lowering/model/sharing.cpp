@@ -11,8 +11,9 @@
 
 namespace stowage {
 
-std::vector<SharedBy> sharing_by_buffer(const GroupModel& model, const std::map<std::string, SharedBy>& of_tensors) {
-  std::vector<SharedBy> sharing;
+IdVector<BufferId, SharedBy> sharing_by_buffer(const GroupModel& model,
+                                               const std::map<std::string, SharedBy>& of_tensors) {
+  IdVector<BufferId, SharedBy> sharing;
   for (const ModelBuffer& buffer : model.buffers) {
     const auto found = of_tensors.find(buffer.name);
     const bool is_given = buffer.kind == ModelBuffer::Kind::input && found != of_tensors.end();
@@ -36,10 +37,10 @@ bool boxes_of_nothing_are_empty(const GroupModel& model) {
 
 }  // namespace
 
-std::string why_not_shared(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
+std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                            SharedBy wanted, const Target& target) {
   if (wanted == SharedBy::core) return {};
-  const ModelBuffer& loaded = model.buffers[static_cast<std::size_t>(buffer)];
+  const ModelBuffer& loaded = model.buffers[buffer];
   if (loaded.kind != ModelBuffer::Kind::input) return "is not loaded";
   if (!target.dma.row_broadcast) return "is loaded by each core for itself on this target (dma.row_broadcast)";
   if (std::string why = why_one_slot(model, buffer); !why.empty()) return why;
@@ -77,7 +78,7 @@ std::string why_not_shared(const GroupModel& model, int buffer, const std::vecto
   return {};
 }
 
-SharedBy widest_sharing(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
+SharedBy widest_sharing(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                         const Target& target) {
   for (const SharedBy wanted : {SharedBy::mesh, SharedBy::row}) {
     if (why_not_shared(model, buffer, parallel, wanted, target).empty()) return wanted;

@@ -16,7 +16,8 @@
 namespace stowage {
 
 /// Sharing by buffer where a schedule gives that of tensors (else by each core for itself).
-std::vector<SharedBy> sharing_by_buffer(const GroupModel& model, const std::map<std::string, SharedBy>& of_tensors);
+IdVector<BufferId, SharedBy> sharing_by_buffer(const GroupModel& model,
+                                               const std::map<std::string, SharedBy>& of_tensors);
 
 /// Why the cores of a row, or all of them, cannot load a buffer together where these splits make the core grid, as the
 /// end of a sentence that begins with its name; empty if they can.
@@ -25,11 +26,11 @@ std::vector<SharedBy> sharing_by_buffer(const GroupModel& model, const std::map<
 /// these is split only between rows: if of each such split the stride, the product of the parts behind it, is a
 /// multiple of the columns. And all cores of a row must be there. They run in step: where parts are of different sizes,
 /// some make trips without elements.
-std::string why_not_shared(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
+std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                            SharedBy wanted, const Target& target);
 
 /// By whom a buffer can be loaded together at most.
-SharedBy widest_sharing(const GroupModel& model, int buffer, const std::vector<ParallelSplit>& parallel,
+SharedBy widest_sharing(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                         const Target& target);
 
 /// The same target, on which every core loads for itself, as published.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "lowering/ir/loop_nest.h"
 
 namespace stowage {
 namespace {
@@ -75,8 +76,8 @@ Span TileBoxes::hull(const IndexExpr& e, int stage, const std::function<Span(Var
           break;
         }
         // A pinned gather: the only element of the buffer that holds the index.
-        const int buffer = model_->buffer_of_read.at({stage, static_cast<int>(-1 - atom.number)});
-        value = {tensor_value(buffer, atom.bound), tensor_value(buffer, atom.bound)};
+        const BufferId buffer = model_->buffer_of_read.at({stage, static_cast<int>(-1 - atom.number)});
+        value = {value_in(buffer, atom.bound), value_in(buffer, atom.bound)};
         break;
       }
     }

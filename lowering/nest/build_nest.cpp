@@ -135,7 +135,7 @@ class NestBuilder {
 
   void add_buffers() {
     std::int64_t offset = 0;
-    const std::vector<int> slots = slots_by_buffer(model_, schedule_.slots);
+    const IdVector<BufferId, int> slots = slots_by_buffer(model_, schedule_.slots);
     for (const ModelBuffer& model_buffer : model_.buffers) {
       Buffer buffer;
       buffer.name = names_.take(identifier_of(model_buffer.name) + "_ldm");
@@ -143,12 +143,12 @@ class NestBuilder {
       buffer.type = nest_.stages.tensors[static_cast<std::size_t>(model_buffer.tensor)].type;
       buffer.extents = buffer_extents(model_, model_buffer, read_.sizes);
       buffer.origin.assign(buffer.extents.size(), IndexExpr(0));
-      buffer.slots = slots[nest_.buffers.size()];
+      buffer.slots = slots[nest_.buffers.next_id()];
       const std::int64_t aligned = ceil_div(buffer.box_bytes(), target_.ldm.alignment) * target_.ldm.alignment;
       if (buffer.slots > 1 && aligned > buffer.box_bytes()) buffer.pitch = aligned;
       buffer.shares_with = model_buffer.shares_with;
       if (buffer.shares_with) {
-        buffer.offset = nest_.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset;
+        buffer.offset = nest_.buffers[*buffer.shares_with].offset;
       } else {
         buffer.offset = offset;
         offset += ceil_div(buffer.bytes(), target_.ldm.alignment) * target_.ldm.alignment;
@@ -249,23 +249,19 @@ class NestBuilder {
   }
 
   [[nodiscard]] const ModelBuffer& output_of(int stage) const {
-    return model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(stage)])];
+    return model_.buffers[model_.buffer_of_output[static_cast<std::size_t>(stage)]];
   }
 
   [[nodiscard]] bool in_tail(int stage) const { return model_.in_tail[static_cast<std::size_t>(stage)]; }
 
-  [[nodiscard]] int index_of(const ModelBuffer& buffer) const {
-    return static_cast<int>(&buffer - model_.buffers.data());
-  }
-  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const {
-    return read_.depth[static_cast<std::size_t>(index_of(buffer))];
-  }
+  [[nodiscard]] BufferId id_of(const ModelBuffer& buffer) const { return model_.buffers.id_of(buffer); }
+  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return read_.depth[id_of(buffer)]; }
 
   /// Fills what of a buffer lies outside of its tensor.
-  void fill_outside(Block& block, int number, const std::vector<Border>& borders) {
-    const ModelBuffer& buffer = model_.buffers[static_cast<std::size_t>(number)];
-    const auto outside = fill_of(number, nest_.buffers[static_cast<std::size_t>(number)].extents, borders,
-                                 *buffer.padding, [&](const IndexExpr& e) { return range_of(e); });
+  void fill_outside(Block& block, BufferId number, const std::vector<Border>& borders) {
+    const ModelBuffer& buffer = model_.buffers[number];
+    const auto outside = fill_of(number, nest_.buffers[number].extents, borders, *buffer.padding,
+                                 [&](const IndexExpr& e) { return range_of(e); });
     if (!outside) return;
     block.push_back(statement_of(*outside, buffer.name, [&](Stmt::Node node, std::string note) {
       return statement(std::move(node), std::move(note));
@@ -307,21 +303,20 @@ class NestBuilder {
     const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
     if (output.shares_with) {
       // What is overwritten in place has the same box, under the same names.
-      box_[stage] = box_.at(model_.buffers[static_cast<std::size_t>(*output.shares_with)].stage);
-      nest_.buffers[static_cast<std::size_t>(index_of(output))].origin =
-          nest_.buffers[static_cast<std::size_t>(*output.shares_with)].origin;
+      box_[stage] = box_.at(model_.buffers[*output.shares_with].stage);
+      nest_.buffers[id_of(output)].origin = nest_.buffers[*output.shares_with].origin;
     } else {
       box_[stage] = bind_box(block, stage, fixed);
     }
     if (s.reduction == Reduction::none) return;
     block.push_back(
-        statement(Fill{index_of(output), identity_of(s.reduction, s.body->type)}, "initialisation of " + output.name));
+        statement(Fill{id_of(output), identity_of(s.reduction, s.body->type)}, "initialisation of " + output.name));
   }
 
   std::vector<Range> bind_box(Block& block, int stage, const std::set<int>& fixed) {
-    const int output = index_of(output_of(stage));
-    Buffer& ldm = nest_.buffers[static_cast<std::size_t>(output)];
-    const ModelBuffer& frame = model_.buffers[static_cast<std::size_t>(frame_of(model_, output))];
+    const BufferId output = id_of(output_of(stage));
+    Buffer& ldm = nest_.buffers[output];
+    const ModelBuffer& frame = model_.buffers[frame_of(model_, output)];
     const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
     std::vector<Range> box;
     for (int axis = 0; axis < s.spatial; ++axis) {
@@ -362,7 +357,7 @@ class NestBuilder {
       borders.push_back(border_of(boxes_.demanded_span(stage, axis, fixed), demanded_bounds(model_, stage, axis),
                                   s.axes[static_cast<std::size_t>(axis)].extent - 1));
     }
-    fill_outside(block, index_of(output), borders);
+    fill_outside(block, id_of(output), borders);
   }
 
   StmtPtr compute(int stage, const std::set<int>& fixed) {
@@ -383,7 +378,7 @@ class NestBuilder {
     Compute made;
     made.part = part;
     made.stage = stage;
-    made.output_buffer = index_of(output_of(stage));
+    made.output_buffer = id_of(output_of(stage));
     made.read_buffers.assign(s.reads.size(), std::nullopt);
     visit_nodes(part == Compute::Part::finish ? s.finish : s.body, [&](const ScalarNode& node) {
       if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) use_read(stage, read->read, made);
@@ -411,7 +406,7 @@ class NestBuilder {
   int next_id_ = 0;
 
   ReadSchedule read_;
-  std::vector<SharedBy> sharing_;    ///< by buffer
+  IdVector<BufferId, SharedBy> sharing_;
   bool in_step_ = false;             ///< all cores make the same trips
   std::vector<IteratorTile> tiles_;  ///< by iterator
   TileBoxes boxes_{model_, tiles_};

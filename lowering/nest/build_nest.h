@@ -22,7 +22,7 @@ namespace stowage {
 struct BuiltNest {
   LoopNest nest;
   ReadSchedule schedule;
-  std::vector<SharedBy> sharing;            ///< by buffer
+  IdVector<BufferId, SharedBy> sharing;
   std::vector<IteratorTile> tiles;          ///< by iterator; the tile has a value inside the iterator's loop
   std::map<int, std::vector<Range>> boxes;  ///< by stage: of its spatial axes, where it is computed
 };

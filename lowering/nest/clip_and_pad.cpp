@@ -83,9 +83,7 @@ class ClipAndPad final : public NestRewriter {
     return true;
   }
 
-  [[nodiscard]] const Buffer& buffer_of(const Dma& dma) const {
-    return nest().buffers[static_cast<std::size_t>(dma.buffer)];
-  }
+  [[nodiscard]] const Buffer& buffer_of(const Dma& dma) const { return nest().buffers[dma.buffer]; }
   [[nodiscard]] std::int64_t last_of(const Dma& dma, std::size_t d) const {
     return nest().stages.tensors[static_cast<std::size_t>(buffer_of(dma).tensor)].shape[d] - 1;
   }
@@ -154,7 +152,7 @@ class ClipAndPad final : public NestRewriter {
   bool stands_already(const Fill& fill) {
     const auto same = [](const Range& a, const Range& b) { return a.start == b.start && a.extent == b.extent; };
     const bool stands = std::any_of(outermost_.begin(), outermost_.end(), [&](const Fill& other) {
-      return other.buffer == fill.buffer &&
+      return other.buffer.buffer == fill.buffer &&
              std::equal(fill.around->begin(), fill.around->end(), other.around->begin(), same);
     });
     if (!stands) outermost_.push_back(fill);
@@ -175,9 +173,9 @@ class ClipAndPad final : public NestRewriter {
     return names;
   }
 
-  std::map<int, Served> served_;  ///< by buffer
-  std::vector<Fill> outermost_;   ///< fills that stand outside of all loops now
-  std::set<int> filled_;          ///< buffers whose padding is filled in the nest as it was
+  std::map<BufferId, Served> served_;
+  std::vector<Fill> outermost_;  ///< fills that stand outside of all loops now
+  std::set<BufferId> filled_;    ///< those whose padding is filled in the nest as it was
 };
 
 }  // namespace

@@ -22,8 +22,6 @@
 namespace stowage {
 namespace {
 
-std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
 /// Without the fills that move behind waits, and the guards that nothing else stood in.
 Block without_moved_fills(const LoopNest& nest, const Overlap& overlap) {
   std::set<int> gone;
@@ -41,7 +39,7 @@ class DoubleBuffer final : public NestRewriter {
   DoubleBuffer(LoopNest before, const Overlap& overlap) : NestRewriter(std::move(before)), overlap_(overlap) {
     for (const auto& [buffer, load] : overlap.loads) slot_[buffer] = load.chain.slot(slots_of(buffer), 0);
     for (const auto& [buffer, store] : overlap.stores) {
-      for (const int over : store.buffers) slot_[over] = store.chain.slot(slots_of(buffer), 0);
+      for (const BufferId over : store.buffers) slot_[over] = store.chain.slot(slots_of(buffer), 0);
     }
     visit_statements(nest().body, [&](const Stmt& s) {
       if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->variable] = let->value;
@@ -51,7 +49,7 @@ class DoubleBuffer final : public NestRewriter {
  private:
   using Substitution = std::map<VarId, IndexExpr>;
 
-  [[nodiscard]] std::int64_t slots_of(int buffer) const { return nest().buffers[index(buffer)].slots; }
+  [[nodiscard]] std::int64_t slots_of(BufferId buffer) const { return nest().buffers[buffer].slots; }
 
   void visit(const StmtPtr& statement) override {
     if (is_dropped(*statement)) return;
@@ -112,7 +110,7 @@ class DoubleBuffer final : public NestRewriter {
 
   /// The get with other values of the loops' variables.
   [[nodiscard]] Dma moved(Dma dma, const IndexExpr& slot, const std::function<IndexExpr(const IndexExpr&)>& at) const {
-    const std::vector<IndexExpr>& own = nest().buffers[index(dma.buffer)].origin;
+    const std::vector<IndexExpr>& own = nest().buffers[dma.buffer].origin;
     std::vector<IndexExpr> origin;
     for (const IndexExpr& e : own) origin.push_back(at(e));
     for (Range& range : dma.region) range = {at(range.start), at(range.extent), range.max_extent};
@@ -208,7 +206,7 @@ class DoubleBuffer final : public NestRewriter {
   // --- stores --------------------------------------------------------------------------------------------------------
 
   /// What was put from the slot so many trips ago.
-  void await_slot(int buffer, const Store& store) {
+  void await_slot(BufferId buffer, const Store& store) {
     const IndexExpr begun = store.chain.trip() + 1 - IndexExpr(slots_of(buffer));
     put(made(Guard{{begun}, {made(Wait{-1, BufferUse(buffer, slot_.at(buffer))})}}));
   }
@@ -228,7 +226,7 @@ class DoubleBuffer final : public NestRewriter {
   }
 
   const Overlap& overlap_;
-  std::map<int, IndexExpr> slot_;                         ///< by buffer: of the present trip
+  std::map<BufferId, IndexExpr> slot_;                    ///< of the present trip
   std::map<VarId, IndexExpr> lets_;                       ///< as they are in the nest
   std::vector<std::pair<IndexExpr, Block>> loads_;        ///< not put yet, with what has to be positive for them
   std::vector<StmtPtr> padding_;                          ///< not put yet

@@ -16,8 +16,6 @@ constexpr std::int64_t max_trips_of_all_cores = 16384;
 
 using Around = std::vector<const Stmt*>;
 
-std::size_t index(int number) { return static_cast<std::size_t>(number); }
-
 void visit_around(const Block& block, Around& around, const std::function<void(const Stmt&, const Around&)>& visit) {
   for (const StmtPtr& statement : block) {
     visit(*statement, around);
@@ -57,7 +55,7 @@ class Finder {
     visit_around(nest.body, around, [&](const Stmt& s, const Around& here) {
       all_.push_back({&s, here});
       visit_uses(s, [&](const BufferUse& use) {
-        uses_[index(use.buffer)].push_back(all_.size() - 1);
+        uses_[use.buffer].push_back(all_.size() - 1);
         if (!use.origin.empty() || !use.slot.is_constant()) moved_already_.insert(use.buffer);
       });
       const auto* wait = std::get_if<Wait>(&s.node);
@@ -69,8 +67,8 @@ class Finder {
 
   Overlap find() {
     Overlap overlap;
-    for (int b = 0; b < static_cast<int>(nest_.buffers.size()); ++b) {
-      if (nest_.buffers[index(b)].slots < 2 || moved_already_.contains(b)) continue;
+    for (const BufferId b : nest_.buffers.ids()) {
+      if (nest_.buffers[b].slots < 2 || moved_already_.contains(b)) continue;
       const auto moved = only_transfer(b);
       if (!moved) continue;
       const Stmt& transfer = *all_[*moved].statement;
@@ -93,9 +91,9 @@ class Finder {
   };
 
   /// The one transfer of a buffer, where it is awaited once, in its own block.
-  [[nodiscard]] std::optional<std::size_t> only_transfer(int buffer) const {
+  [[nodiscard]] std::optional<std::size_t> only_transfer(BufferId buffer) const {
     std::optional<std::size_t> found;
-    for (const std::size_t u : uses_[index(buffer)]) {
+    for (const std::size_t u : uses_[buffer]) {
       if (!route_of(*all_[u].statement)) continue;
       if (found || std::holds_alternative<Broadcast>(all_[u].statement->node)) return std::nullopt;
       found = u;
@@ -128,7 +126,7 @@ class Finder {
     return std::any_of(placed.around.begin(), placed.around.end(), [&](const Stmt* s) { return s->id == outermost; });
   }
 
-  [[nodiscard]] std::optional<Load> load_of(int buffer, std::size_t transfer, const TripChain& chain) const {
+  [[nodiscard]] std::optional<Load> load_of(BufferId buffer, std::size_t transfer, const TripChain& chain) const {
     Load load;
     load.chain = chain;
     for (const Placed& placed : all_) {
@@ -143,14 +141,14 @@ class Finder {
       if (let != nullptr && load.only_here.contains(let->variable)) load.lets.push_back(let->variable);
     }
     const auto& dma = std::get<Dma>(all_[transfer].statement->node);
-    std::vector<IndexExpr> needed = nest_.buffers[index(buffer)].origin;
+    std::vector<IndexExpr> needed = nest_.buffers[buffer].origin;
     for (const Range& range : dma.region) needed.insert(needed.end(), {range.start, range.extent});
     for (const IndexExpr& e : needed) {
       const IndexExpr expanded = load.expanded(e);
       if (!tensor_values_of(expanded).empty()) return std::nullopt;  // it would come from what is loaded now
       load.moves_with.merge(variables_of(expanded));
     }
-    for (const std::size_t u : uses_[index(buffer)]) {
+    for (const std::size_t u : uses_[buffer]) {
       const auto* fill = std::get_if<Fill>(&all_[u].statement->node);
       if (fill == nullptr || !is_inside(all_[u], chain.outermost)) continue;
       if (!fill->around) return std::nullopt;
@@ -181,7 +179,7 @@ class Finder {
   /// A fill of the slot that was waited for, under the guards that it stood in inside the loops.
   [[nodiscard]] StmtPtr filled_behind_wait(const Placed& placed, const TripChain& chain) const {
     Fill fill = std::get<Fill>(placed.statement->node);
-    fill.buffer.slot = chain.slot(nest_.buffers[index(fill.buffer)].slots, 0);
+    fill.buffer.slot = chain.slot(nest_.buffers[fill.buffer].slots, 0);
     StmtPtr made = with_node(*placed.statement, std::move(fill));
     for (std::size_t depth = placed.around.size(); depth-- > 0;) {
       const Stmt& outer = *placed.around[depth];
@@ -192,21 +190,20 @@ class Finder {
     return made;
   }
 
-  [[nodiscard]] std::optional<Store> store_of(int buffer, const TripChain& chain) const {
-    std::set<int> over = {buffer};
+  [[nodiscard]] std::optional<Store> store_of(BufferId buffer, const TripChain& chain) const {
+    std::set<BufferId> over = {buffer};
     for (std::size_t before = 0; before != over.size();) {
       before = over.size();
-      for (int b = 0; b < static_cast<int>(nest_.buffers.size()); ++b) {
-        const auto& shared = nest_.buffers[index(b)].shares_with;
+      for (const BufferId b : nest_.buffers.ids()) {
+        const auto& shared = nest_.buffers[b].shares_with;
         if (shared && (over.contains(b) || over.contains(*shared))) over.insert({b, *shared});
       }
     }
     Store store{chain, {over.begin(), over.end()}, -1};
     std::size_t first = all_.size();
-    for (const int b : over) {
-      if (nest_.buffers[index(b)].slots != nest_.buffers[index(buffer)].slots || moved_already_.contains(b))
-        return std::nullopt;
-      for (const std::size_t u : uses_[index(b)]) {
+    for (const BufferId b : over) {
+      if (nest_.buffers[b].slots != nest_.buffers[buffer].slots || moved_already_.contains(b)) return std::nullopt;
+      for (const std::size_t u : uses_[b]) {
         const Stmt& s = *all_[u].statement;
         if (b != buffer && route_of(s)) return std::nullopt;
         if (!is_inside_innermost(all_[u], chain)) return std::nullopt;
@@ -229,10 +226,10 @@ class Finder {
   }
 
   const LoopNest& nest_;
-  std::vector<Placed> all_;                        ///< in program order
-  std::vector<std::vector<std::size_t>> uses_;     ///< by buffer: into all_
-  std::map<int, std::vector<std::size_t>> waits_;  ///< by the transfer that they name: into all_
-  std::set<int> moved_already_;                    ///< buffers whose slots are told apart in the nest as it is
+  std::vector<Placed> all_;                            ///< in program order
+  IdVector<BufferId, std::vector<std::size_t>> uses_;  ///< into all_
+  std::map<int, std::vector<std::size_t>> waits_;      ///< by the transfer that they name: into all_
+  std::set<BufferId> moved_already_;                   ///< buffers whose slots are told apart in the nest as it is
 };
 
 }  // namespace

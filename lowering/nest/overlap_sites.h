@@ -33,14 +33,14 @@ struct Load {
 /// An output that is stored while others are computed.
 struct Store {
   TripChain chain;
-  std::vector<int> buffers;  ///< that lie over each other in its slots
-  int first = 0;             ///< Stmt::id of the first statement of a trip that writes one of them
+  std::vector<BufferId> buffers;  ///< that lie over each other in its slots
+  int first = 0;                  ///< Stmt::id of the first statement of a trip that writes one of them
 };
 
 struct Overlap {
-  std::map<int, Load> loads;     ///< by buffer
-  std::map<int, Store> stores;   ///< by buffer
-  std::map<int, int> transfers;  ///< Stmt::id of their transfers → buffer
+  std::map<BufferId, Load> loads;
+  std::map<BufferId, Store> stores;
+  std::map<int, BufferId> transfers;  ///< Stmt::id of their transfers → buffer
 
   [[nodiscard]] bool any() const { return !transfers.empty(); }
 };

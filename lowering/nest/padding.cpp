@@ -25,7 +25,7 @@ Border border_of(const Span& box, const Interval& reach, std::int64_t last) {
   return border;
 }
 
-std::optional<BorderFill> fill_of(int buffer, const std::vector<std::int64_t>& extents,
+std::optional<BorderFill> fill_of(BufferId buffer, const std::vector<std::int64_t>& extents,
                                   const std::vector<Border>& borders, double padding,
                                   const std::function<Interval(const IndexExpr&)>& range_of) {
   std::vector<Range> kept;

@@ -29,7 +29,7 @@ struct BorderFill {
 
 /// Fills what of a buffer of these extents lies outside along the dimensions that have `outside`; nothing where none
 /// ever does. `range_of` bounds an expression.
-std::optional<BorderFill> fill_of(int buffer, const std::vector<std::int64_t>& extents,
+std::optional<BorderFill> fill_of(BufferId buffer, const std::vector<std::int64_t>& extents,
                                   const std::vector<Border>& borders, double padding,
                                   const std::function<Interval(const IndexExpr&)>& range_of);
 

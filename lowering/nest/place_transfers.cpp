@@ -72,12 +72,8 @@ class PlaceTransfers {
 
   // --- places --------------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] int index_of(const ModelBuffer& buffer) const {
-    return static_cast<int>(&buffer - model_.buffers.data());
-  }
-  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const {
-    return schedule().depth[static_cast<std::size_t>(index_of(buffer))];
-  }
+  [[nodiscard]] BufferId id_of(const ModelBuffer& buffer) const { return model_.buffers.id_of(buffer); }
+  [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return schedule().depth[id_of(buffer)]; }
 
   /// The loop right inside of which the schedule places a buffer's transfer; none: before the first.
   [[nodiscard]] std::optional<int> place_of(const ModelBuffer& buffer) const {
@@ -142,7 +138,7 @@ class PlaceTransfers {
   // --- transfers -----------------------------------------------------------------------------------------------------
 
   [[nodiscard]] const ModelBuffer& output_of(int stage) const {
-    return model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(stage)])];
+    return model_.buffers[model_.buffer_of_output[static_cast<std::size_t>(stage)]];
   }
 
   [[nodiscard]] int nest_tensor_of(const ModelBuffer& buffer) {
@@ -177,13 +173,13 @@ class PlaceTransfers {
   /// Starts the transfer of a buffer's whole box, which may reach outside of the tensor: from here on the buffer has
   /// it.
   StmtPtr get(const ModelBuffer& buffer, const std::set<int>& fixed) {
-    const int number = index_of(buffer);
-    Buffer& ldm = nest().buffers[static_cast<std::size_t>(number)];
+    const BufferId number = id_of(buffer);
+    Buffer& ldm = nest().buffers[number];
     Dma dma;
     dma.direction = DmaDirection::get;
     dma.nest_tensor = nest_tensor_of(buffer);
     dma.buffer = number;
-    dma.to = space_of(built_.sharing[static_cast<std::size_t>(number)]);
+    dma.to = space_of(built_.sharing[number]);
     for (std::size_t d = 0; d < buffer.index.size(); ++d) {
       const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
         return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
@@ -201,7 +197,7 @@ class PlaceTransfers {
     Dma dma;
     dma.direction = DmaDirection::put;
     dma.nest_tensor = nest_tensor_of(output);
-    dma.buffer = index_of(output);
+    dma.buffer = id_of(output);
     dma.region = built_.boxes.at(stage);
     const std::string place = place_of(output) ? place_text(output) : "after the last loop";
     block.push_back(made(std::move(dma), fmt::format("{} {}", output.name, place)));

@@ -24,7 +24,7 @@ LoopNest set_dma_units(LoopNest nest, const Target& target) {
   if (!has_narrow_elements(nest, target) && !has_units(nest)) return nest;  // by far the most are so
   const auto unaligned = unaligned_transfers(nest, target);
   nest.body = edited<Dma>(nest.body, [&](const Stmt& stmt, Dma& dma) {
-    const int bytes = byte_size(nest.buffers[static_cast<std::size_t>(dma.buffer)].type);
+    const int bytes = byte_size(nest.buffers[dma.buffer].type);
     const bool aligned = std::none_of(unaligned.begin(), unaligned.end(),
                                       [&](const UnalignedTransfer& t) { return t.statement == stmt.id; });
     const int before =

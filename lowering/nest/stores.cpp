@@ -38,7 +38,7 @@ std::optional<Decision> check_tiles(const GroupModel& model, const ModelBuffer& 
 }
 
 /// The main stage and its tail are complete inside all spatial loops, earlier ones at their place.
-std::vector<int> loops_around(const GroupModel& model, const ReadSchedule& schedule, std::size_t b) {
+std::vector<int> loops_around(const GroupModel& model, const ReadSchedule& schedule, BufferId b) {
   const ModelBuffer& stored = model.buffers[b];
   if (stored.stage == model.main || model.in_tail[static_cast<std::size_t>(stored.stage)]) {
     return {schedule.main.begin(), schedule.main.begin() + schedule.spatial_loops};
@@ -51,7 +51,7 @@ std::vector<int> loops_around(const GroupModel& model, const ReadSchedule& sched
 }  // namespace
 
 std::optional<Decision> check_stores(const GroupModel& model, const ReadSchedule& schedule) {
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& stored = model.buffers[b];
     if (stored.kind != ModelBuffer::Kind::output || stored.stage == model.root) continue;
     if (auto refused = check_tiles(model, stored)) return refused;

@@ -34,9 +34,9 @@ struct CutDimension {
 
 /// What sizes and order add to a grid.
 struct Tiling {
-  std::vector<std::int64_t> again;                 ///< by buffer: its place sees everything it needs so many times
-  std::vector<std::vector<std::int64_t>> extents;  ///< by buffer
-  std::vector<int> slots;                          ///< by buffer
+  IdVector<BufferId, std::int64_t> again;  ///< its place sees everything it needs so many times
+  IdVector<BufferId, std::vector<std::int64_t>> extents;
+  IdVector<BufferId, int> slots;
 };
 
 /// Cycles that pass at least, by what passes them.
@@ -76,7 +76,8 @@ class LeastCost {
 
   /// `choice` by spatial iterator, an index into its choices; `sharing` by buffer, none given: by each core for itself.
   /// Without a tiling: under the best that there could be, all transfers hideable.
-  [[nodiscard]] LeastParts least_parts(const std::vector<std::size_t>& choice, const std::vector<SharedBy>& sharing,
+  [[nodiscard]] LeastParts least_parts(const std::vector<std::size_t>& choice,
+                                       const IdVector<BufferId, SharedBy>& sharing,
                                        const Tiling* tiling = nullptr) const {
     std::int64_t cores = 1;
     for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
@@ -85,7 +86,7 @@ class LeastCost {
     std::int64_t bytes = 0;
     std::int64_t transfers = 0;  // of any core
     std::int64_t hideable = 0;   // of these
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
       const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
@@ -120,15 +121,15 @@ class LeastCost {
     least.blocking += static_cast<double>(blocking) * target_.dma.startup_cycles;
     least.hideable += static_cast<double>(hideable) * target_.dma.startup_cycles;
     for (std::size_t s = 0; s < of_stage_.size(); ++s) {
-      const auto output = static_cast<std::size_t>(model_.buffer_of_output[s]);
+      const BufferId output = model_.buffer_of_output[s];
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
       least.computed += static_cast<double>(again) * compute_cycles(s, choice);
     }
     return least;
   }
 
-  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule, const std::vector<int>& slots,
-                                    const std::vector<SharedBy>& sharing) const {
+  [[nodiscard]] std::int64_t cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
+                                    const IdVector<BufferId, SharedBy>& sharing) const {
     std::vector<std::int64_t> parts(choices_.size(), 1);
     for (const ParallelSplit& split : schedule.parallel) {
       parts[static_cast<std::size_t>(model_.iterator_named(split.iterator).value())] = split.parts;
@@ -140,8 +141,8 @@ class LeastCost {
       choice.push_back(static_cast<std::size_t>(found - choices_[i].begin()));
     }
     Tiling tiling;
-    tiling.slots = slots.empty() ? std::vector<int>(model_.buffers.size(), 1) : slots;
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    tiling.slots = slots.empty() ? IdVector<BufferId, int>(model_.buffers.size(), 1) : slots;
+    for (const BufferId b : model_.buffers.ids()) {
       tiling.again.push_back(times_again(schedule, b, parts));
       tiling.extents.push_back(buffer_extents(model_, model_.buffers[b], schedule.sizes));
     }
@@ -150,10 +151,9 @@ class LeastCost {
 
  private:
   /// Trips, on the core that makes fewest, of the loops around a buffer's place that do not move it.
-  [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, std::size_t b,
+  [[nodiscard]] std::int64_t times_again(const ReadSchedule& schedule, BufferId b,
                                          const std::vector<std::int64_t>& parts) const {
-    const ModelBuffer& buffer = model_.buffers[b];
-    const std::set<int> moving = buffer.all_iterators();
+    const std::set<int> moving = model_.buffers[b].all_iterators();
     std::int64_t again = 1;
     for (const int l : loops_around(schedule, b)) {
       const OuterLoop& loop = schedule.loop(l);
@@ -167,7 +167,7 @@ class LeastCost {
   }
 
   /// What stands inside a reduction of its own stage is where that stage is computed, and in the stage's loops.
-  [[nodiscard]] std::vector<int> loops_around(const ReadSchedule& schedule, std::size_t b) const {
+  [[nodiscard]] std::vector<int> loops_around(const ReadSchedule& schedule, BufferId b) const {
     const ModelBuffer& buffer = model_.buffers[b];
     std::vector<int> path = path_of(model_, schedule.order, buffer);
     path.resize(static_cast<std::size_t>(schedule.depth[b]));
@@ -177,7 +177,7 @@ class LeastCost {
     };
     if (path.empty() || buffer.stage == model_.main || !is_own(path.back())) return path;
     std::erase_if(path, [&](int l) { return !is_own(l); });
-    const auto output = static_cast<std::size_t>(model_.buffer_of_output[static_cast<std::size_t>(buffer.stage)]);
+    const BufferId output = model_.buffer_of_output[static_cast<std::size_t>(buffer.stage)];
     const std::vector<int> outside = loops_around(schedule, output);
     path.insert(path.begin(), outside.begin(), outside.end());
     return path;
@@ -208,13 +208,13 @@ class LeastCost {
   }
 
   void add_dimensions() {
-    for (const ModelBuffer& buffer : model_.buffers) of_buffer_.emplace_back(buffer.index.size());
+    for (const ModelBuffer& b : model_.buffers) of_buffer_.push_back(std::vector<CutDimension>(b.index.size()));
     for (const Stage& stage : model_.list->stages) of_stage_.emplace_back(static_cast<std::size_t>(stage.spatial));
   }
 
   template <class Visit>
   void for_each_dimension(const CoreNeeds& needs, const Visit& visit) {
-    for (std::size_t b = 0; b < of_buffer_.size(); ++b) {
+    for (const BufferId b : of_buffer_.ids()) {
       if (model_.buffers[b].kind == ModelBuffer::Kind::intermediate) continue;
       for (std::size_t d = 0; d < of_buffer_[b].size(); ++d) {
         visit(of_buffer_[b][d], [&] { return needs.dimension(model_.buffers[b], d); });
@@ -395,15 +395,15 @@ class LeastCost {
       const std::int64_t parts = i < choice.size() ? choices_[i][choice[i]] : 1;
       ranges.push_back(std::max<std::int64_t>(1, ceil_div(iterator.extent, parts)));
     }
-    const ModelBuffer& output = model_.buffers[static_cast<std::size_t>(model_.buffer_of_output[s])];
+    const ModelBuffer& output = model_.buffers[model_.buffer_of_output[s]];
     return std::min(whole, buffer_extents(model_, output, ranges).back());
   }
 
   const GroupModel& model_;
   const Target& target_;
-  std::vector<std::vector<std::int64_t>> choices_;    ///< by spatial iterator
-  std::vector<std::vector<CutDimension>> of_buffer_;  ///< by buffer and dimension
-  std::vector<std::vector<CutDimension>> of_stage_;   ///< by stage and spatial axis
+  std::vector<std::vector<std::int64_t>> choices_;           ///< by spatial iterator
+  IdVector<BufferId, std::vector<CutDimension>> of_buffer_;  ///< by dimension
+  std::vector<std::vector<CutDimension>> of_stage_;          ///< by stage and spatial axis
 };
 
 PlanBounds::PlanBounds(const GroupModel& model, const Target& target)
@@ -411,8 +411,8 @@ PlanBounds::PlanBounds(const GroupModel& model, const Target& target)
 
 PlanBounds::~PlanBounds() = default;
 
-std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const std::vector<int>& slots,
-                                      const std::vector<SharedBy>& sharing) const {
+std::int64_t PlanBounds::least_cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots,
+                                      const IdVector<BufferId, SharedBy>& sharing) const {
   return least_->cycles(schedule, slots, sharing);
 }
 

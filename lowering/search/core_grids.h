@@ -17,10 +17,10 @@
 namespace stowage {
 
 struct CoreGrid {
-  std::vector<ParallelSplit> parallel;  ///< those of one part left out
-  std::vector<SharedBy> sharing;        ///< by buffer: by whom it can be loaded together at most
-  std::int64_t least_cycles = 0;        ///< no plan over this grid whose transfers block takes fewer on the target
-  std::int64_t least_overlapped = 0;    ///< no plan at all over this grid takes fewer
+  std::vector<ParallelSplit> parallel;   ///< those of one part left out
+  IdVector<BufferId, SharedBy> sharing;  ///< by whom it can be loaded together at most
+  std::int64_t least_cycles = 0;         ///< no plan over this grid whose transfers block takes fewer on the target
+  std::int64_t least_overlapped = 0;     ///< no plan at all over this grid takes fewer
 };
 
 /// Splits that are tried, from those of least cycles on, where the planner's makes a transfer unaligned.
@@ -43,8 +43,8 @@ class PlanBounds {
   /// what is loaded or computed again in each iteration of a loop that has nothing to do with it, blocks that are no
   /// longer than a buffer, and transfers that fill no more than one. 0 where nothing is known. `slots` by buffer (none
   /// given: one each): transfers of several may be hidden. `sharing` by buffer, none given: every core for itself.
-  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule, const std::vector<int>& slots = {},
-                                          const std::vector<SharedBy>& sharing = {}) const;
+  [[nodiscard]] std::int64_t least_cycles(const ReadSchedule& schedule, const IdVector<BufferId, int>& slots = {},
+                                          const IdVector<BufferId, SharedBy>& sharing = {}) const;
 
  private:
   std::unique_ptr<const LeastCost> least_;

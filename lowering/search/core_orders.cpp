@@ -17,8 +17,8 @@ std::vector<CoreGrid> orders_of(const GroupModel& model, const std::vector<Paral
   do {
     CoreGrid grid;
     for (const std::size_t i : order) grid.parallel.push_back(parallel[i]);
-    for (std::size_t b = 0; b < model.buffers.size(); ++b) {
-      grid.sharing.push_back(widest_sharing(model, static_cast<int>(b), grid.parallel, target));
+    for (const BufferId b : model.buffers.ids()) {
+      grid.sharing.push_back(widest_sharing(model, b, grid.parallel, target));
     }
     const auto offers_no_more = [&](const CoreGrid& other) {
       return std::equal(grid.sharing.begin(), grid.sharing.end(), other.sharing.begin(), std::less_equal<>());

@@ -38,7 +38,7 @@ void Neighbours::fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& 
 }
 
 bool Neighbours::fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const {
-  const std::vector<int> slots = slots_by_buffer(model_, fixed.slots);
+  const IdVector<BufferId, int> slots = slots_by_buffer(model_, fixed.slots);
   const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, slots);
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) <= ldm_for_buffers(model_, target_, slots);
 }
@@ -111,10 +111,10 @@ std::vector<Schedule> Neighbours::loop_orders(const Reached& at) const {
 
 std::vector<std::string> Neighbours::tensors_with_slots() const {
   std::vector<std::string> tensors;
-  for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+  for (const BufferId b : model_.buffers.ids()) {
     const ModelBuffer& buffer = model_.buffers[b];
     if (buffer.kind == ModelBuffer::Kind::intermediate || person_.slots.contains(buffer.name)) continue;
-    if (why_one_slot(model_, static_cast<int>(b)).empty()) tensors.push_back(buffer.name);
+    if (why_one_slot(model_, b).empty()) tensors.push_back(buffer.name);
   }
   return tensors;
 }
@@ -146,10 +146,10 @@ std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
 
 std::vector<Schedule> Neighbours::sharings(const Reached& at) const {
   std::vector<Schedule> found;
-  for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+  for (const BufferId b : model_.buffers.ids()) {
     const std::string& name = model_.buffers[b].name;
     if (model_.buffers[b].kind != ModelBuffer::Kind::input || person_.sharing.contains(name)) continue;
-    const SharedBy widest = widest_sharing(model_, static_cast<int>(b), *at.complete.parallel, target_);
+    const SharedBy widest = widest_sharing(model_, b, *at.complete.parallel, target_);
     if (widest == SharedBy::core) continue;
     Schedule other = at.fixed;
     other.sharing[name] = at.complete.sharing.at(name) == SharedBy::core ? widest : SharedBy::core;

@@ -146,9 +146,9 @@ class PlanSearch {
     fixed.parallel = parallel;
     const std::vector<std::int64_t> ranges = core_ranges(model_, parallel);
     const double barriers = 2 * target_.cores.barrier_cycles / target_.clock_hz;
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
-      const SharedBy widest = widest_sharing(model_, static_cast<int>(b), parallel, target_);
+      const SharedBy widest = widest_sharing(model_, b, parallel, target_);
       if (widest == SharedBy::core) continue;
       const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
       const std::int64_t wanted = element_count(buffer_extents(model_, buffer, ranges)) * byte_size(tensor.type);
@@ -444,7 +444,7 @@ class PlanSearch {
   void tell_slots(const Tried& from, const Tried& to) const {
     if (!trace_.listening()) return;
     SlotsTried tried{split_of(to), {}, from.cycles(), to.cycles()};
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    for (const BufferId b : model_.buffers.ids()) {
       const auto slots = to.complete.slots.find(model_.buffers[b].name);
       const bool moved = model_.buffers[b].kind != ModelBuffer::Kind::intermediate;
       if (moved && slots != to.complete.slots.end() && slots->second > 1) tried.buffers.emplace_back(b);
@@ -470,9 +470,9 @@ class PlanSearch {
     chosen.is_published = published_ && published_->complete == best.complete;
     if (published_ && !chosen.is_published) chosen.published = published_beside(best);
     trace_.add(std::move(chosen));
-    const std::vector<SharedBy> sharing = sharing_by_buffer(model_, best.complete.sharing);
-    for (std::size_t b = 0; b < sharing.size(); ++b) {
-      if (sharing[b] != SharedBy::core) trace_.add(LoadShared{BufferId(b), cores_of(sharing[b], target_)});
+    const IdVector<BufferId, SharedBy> sharing = sharing_by_buffer(model_, best.complete.sharing);
+    for (const BufferId b : sharing.ids()) {
+      if (sharing[b] != SharedBy::core) trace_.add(LoadShared{b, cores_of(sharing[b], target_)});
     }
     if (cheapest_->cycles() < best.cycles()) trace_.add(CheaperPlanRefused{split_of(*cheapest_), cheapest_->cycles()});
   }

@@ -50,7 +50,7 @@ TransferExecution ExecutionCosts::transfer(const Stmt& statement, std::span<cons
   const DmaShape& shape = shapes_.at(statement.id);
   const DmaCount count = count_operations(shape, extents);
   if (count.operations == 0) return {};
-  const int element_bytes = byte_size(nest_.buffers[static_cast<std::size_t>(dma.buffer)].type);
+  const int element_bytes = byte_size(nest_.buffers[dma.buffer].type);
   // As predict_counts rounds: contiguous calls move whole units.
   const bool strided = shape.strided_from < shape.block_from && takes_full_structure(shape, extents);
   const std::int64_t of_call = count.elements / count.operations * element_bytes;
@@ -88,7 +88,7 @@ std::int64_t ExecutionCosts::compute_cycles(const Stmt& statement, std::span<con
 
 std::int64_t ExecutionCosts::fill_cycles(const Stmt& statement, std::span<const std::int64_t> kept) const {
   const auto& fill = std::get<Fill>(statement.node);
-  const std::int64_t all = element_count(nest_.buffers[static_cast<std::size_t>(fill.buffer)].extents);
+  const std::int64_t all = element_count(nest_.buffers[fill.buffer].extents);
   return cycles_of(FillCost{std::max<std::int64_t>(0, all - (fill.around ? points_in(kept) : 0))});
 }
 

@@ -407,7 +407,7 @@ class SequenceWriter {
   }
 
   [[nodiscard]] int place_of(const BufferUse& use, std::int64_t slot) const {
-    const auto buffer = static_cast<std::size_t>(use.buffer);
+    const BufferId buffer = use.buffer;
     check(slot >= 0 && slot < nest_.buffers[buffer].slots, "a nest that is simulated names slots that there are");
     return first_place_[buffer] + static_cast<int>(slot);
   }
@@ -420,7 +420,7 @@ class SequenceWriter {
   bool first_of_row_ = false;  ///< the core that is walked
   bool first_of_mesh_ = false;
   std::map<std::size_t, Deciding> deciding_;
-  std::vector<int> first_place_;  ///< by buffer
+  IdVector<BufferId, int> first_place_;
   int places_ = 0;
   std::map<int, int> number_of_;  ///< Stmt::id → index into statements
   std::vector<WalkedStatement> body_;

@@ -353,8 +353,8 @@ bool reaches(const LoopNest& nest, const Timeline::Transfer& transfer, const std
 
 TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Timeline timeline) {
   TimelineTracks made;
-  for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
-    for (int slot = 0; slot < nest.buffers[b].slots; ++slot) made.places.push_back({static_cast<int>(b), slot});
+  for (const BufferId b : nest.buffers.ids()) {
+    for (int slot = 0; slot < nest.buffers[b].slots; ++slot) made.places.push_back({b, slot});
   }
   const std::vector<RepeatNode> repeats = nested(timeline.repeats);
   std::vector<std::size_t> group_of(simulation.cores.size());

@@ -91,7 +91,7 @@ class TimelineTrack {
 
 /// A buffer's slot.
 struct SlotPlace {
-  int buffer = 0;
+  BufferId buffer;
   int slot = 0;
 };
 

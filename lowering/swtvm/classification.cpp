@@ -8,15 +8,15 @@ namespace stowage {
 Classification::Classification(const GroupModel& model) : model_(&model), current_(model.buffers.size(), 0) {
   for (std::size_t i = 0; i < model.iterators.size(); ++i) open_.insert(static_cast<int>(i));
   // A dimension without an iterator (a broadcast operand's) offers nothing to grow.
-  for (std::size_t b = 0; b < current_.size(); ++b) raise(b);
+  for (const BufferId b : current_.ids()) raise(b);
 }
 
-const std::set<int>& Classification::dimension(std::size_t buffer, std::size_t from_lowest) const {
+const std::set<int>& Classification::dimension(BufferId buffer, std::size_t from_lowest) const {
   const auto& dimensions = model_->buffers[buffer].iterators;
   return dimensions[dimensions.size() - 1 - from_lowest];
 }
 
-void Classification::raise(std::size_t buffer) {
+void Classification::raise(BufferId buffer) {
   const std::size_t dimensions = model_->buffers[buffer].iterators.size();
   while (current_[buffer] + 1 < dimensions) {
     const auto& here = dimension(buffer, current_[buffer]);
@@ -27,21 +27,21 @@ void Classification::raise(std::size_t buffer) {
 
 std::vector<BufferId> Classification::along(int iterator) const {
   std::vector<BufferId> found;
-  for (std::size_t b = 0; b < current_.size(); ++b) {
+  for (const BufferId b : current_.ids()) {
     if (model_->buffers[b].iterators.empty()) continue;
-    if (dimension(b, current_[b]).contains(iterator)) found.emplace_back(b);
+    if (dimension(b, current_[b]).contains(iterator)) found.push_back(b);
   }
   return found;
 }
 
 std::vector<BufferId> Classification::across(int iterator) const {
   std::vector<BufferId> found;
-  for (std::size_t b = 0; b < current_.size(); ++b) {
+  for (const BufferId b : current_.ids()) {
     bool higher = false;
     for (std::size_t d = current_[b] + 1; d < model_->buffers[b].iterators.size(); ++d) {
       higher = higher || dimension(b, d).contains(iterator);
     }
-    if (higher) found.emplace_back(b);
+    if (higher) found.push_back(b);
   }
   return found;
 }
@@ -61,14 +61,14 @@ int Classification::affected_tensors(int iterator) const {
 
 void Classification::mark_whole(int iterator) {
   open_.erase(iterator);
-  for (std::size_t b = 0; b < current_.size(); ++b) {
+  for (const BufferId b : current_.ids()) {
     if (!model_->buffers[b].iterators.empty()) raise(b);
   }
 }
 
 void Classification::unmark_whole(int iterator) {
   open_.insert(iterator);
-  for (std::size_t b = 0; b < current_.size(); ++b) {
+  for (const BufferId b : current_.ids()) {
     for (std::size_t d = 0; d < current_[b]; ++d) {
       if (dimension(b, d).contains(iterator)) {
         current_[b] = d;

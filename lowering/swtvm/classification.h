@@ -30,12 +30,12 @@ class Classification {
 
  private:
   /// Dimension 0 is the lowest (contiguous) one; stops at the last dimension.
-  void raise(std::size_t buffer);
-  [[nodiscard]] const std::set<int>& dimension(std::size_t buffer, std::size_t from_lowest) const;
+  void raise(BufferId buffer);
+  [[nodiscard]] const std::set<int>& dimension(BufferId buffer, std::size_t from_lowest) const;
 
   const GroupModel* model_;
   std::set<int> open_;
-  std::vector<std::size_t> current_;  ///< current buffered dimension by ModelBuffer, counted from the lowest
+  IdVector<BufferId, std::size_t> current_;  ///< current buffered dimension, counted from the lowest
 };
 
 }  // namespace stowage

@@ -115,7 +115,7 @@ std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& mod
 }
 
 std::optional<Decision> fix_places(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const std::map<std::string, std::string>& dma, std::vector<int>& depth) {
+                                   const std::map<std::string, std::string>& dma, IdVector<BufferId, int>& depth) {
   std::vector<std::string> names;
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.kind != ModelBuffer::Kind::intermediate) names.push_back(buffer.name);
@@ -127,7 +127,7 @@ std::optional<Decision> fix_places(const GroupModel& model, const std::vector<Ou
     if (found == model.buffers.end()) {
       return refuse(fmt::format("dma: there is no tensor '{}' to transfer; {}", tensor, suggest_name(tensor, names)));
     }
-    const auto b = static_cast<std::size_t>(found - model.buffers.begin());
+    const BufferId b = model.buffers.id_of(*found);
     const std::vector<int> path = path_of(model, order, *found);
     std::optional<int> wanted;
     if (place.empty()) wanted = 0;
@@ -170,7 +170,7 @@ std::optional<Decision> check_slots(const GroupModel& model, const std::map<std:
                       "computed",
                       tensor, wanted));
     }
-    const std::string why = why_one_slot(model, static_cast<int>(found - model.buffers.begin()));
+    const std::string why = why_one_slot(model, model.buffers.id_of(*found));
     if (wanted > 1 && !why.empty()) return refuse(fmt::format("slots: {} has one slot, as it {}", tensor, why));
   }
   return std::nullopt;
@@ -184,7 +184,7 @@ std::optional<Decision> check_sharing(const GroupModel& model, const std::map<st
       return b.name == t && b.kind == ModelBuffer::Kind::input;
     });
     if (found == model.buffers.end()) return refuse(fmt::format("sharing: there is no input '{}' to load", tensor));
-    const auto buffer = static_cast<int>(found - model.buffers.begin());
+    const BufferId buffer = model.buffers.id_of(*found);
     const std::string why = why_not_shared(model, buffer, parallel, wanted, target);
     if (why.empty()) continue;
     return refuse(fmt::format("sharing: {} cannot be loaded by {} together, as it {}; at most by the {}", tensor,
@@ -208,7 +208,7 @@ std::vector<std::string> idle_slots(const GroupModel& model, const Schedule& com
   const auto read = read_schedule(model, complete);
   if (std::holds_alternative<Decision>(read)) return idle;
   const ReadSchedule& schedule = std::get<ReadSchedule>(read);
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     const auto slots = complete.slots.find(buffer.name);
     if (buffer.kind == ModelBuffer::Kind::intermediate || slots == complete.slots.end() || slots->second == 1) continue;
@@ -233,7 +233,7 @@ namespace {
 
 void tell_correlation(const GroupModel& model, const GroupTrace& trace) {
   if (!trace.listening()) return;
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     BufferCorrelated correlated{BufferId(b), {}};
     for (const std::set<int>& of_dimension : model.buffers[b].iterators) {
       auto& dimension = correlated.dimensions.emplace_back();
@@ -267,7 +267,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   if (auto refused = check_buffers(model, fixed.buffer, ranges, fixed_sizes)) return *refused;
   if (auto refused = check_slots(model, fixed.slots)) return *refused;
   if (auto refused = check_sharing(model, fixed.sharing, *schedule.parallel, target)) return *refused;
-  const std::vector<int> slots = slots_by_buffer(model, fixed.slots);
+  const IdVector<BufferId, int> slots = slots_by_buffer(model, fixed.slots);
   const auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace, slots);
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
   const LdmSizes& sizes = std::get<LdmSizes>(sized);
@@ -285,10 +285,10 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   schedule.order.emplace();
   for (const OuterLoop& loop : order) schedule.order->push_back(loop.name);
 
-  const std::vector<SharedBy> sharing = sharing_by_buffer(model, fixed.sharing);
-  std::vector<int> depth = insert_dma(model, order, trace);
+  const IdVector<BufferId, SharedBy> sharing = sharing_by_buffer(model, fixed.sharing);
+  IdVector<BufferId, int> depth = insert_dma(model, order, trace);
   if (auto refused = fix_places(model, order, fixed.dma, depth)) return *refused;
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
     const std::vector<int> path = path_of(model, order, buffer);

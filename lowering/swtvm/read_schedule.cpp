@@ -43,7 +43,7 @@ std::optional<Decision> read_order(const GroupModel& model, const std::vector<st
 /// A transfer stands where algorithm 3 puts it, or further inside where the schedule says so.
 void read_places(const GroupModel& model, const Schedule& schedule, ReadSchedule& read) {
   read.depth = insert_dma(model, read.order, {});
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     const auto wanted = schedule.dma.find(model.buffers[b].name);
     if (wanted == schedule.dma.end()) continue;
     const auto path = path_of(model, read.order, model.buffers[b]);

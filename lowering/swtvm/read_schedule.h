@@ -22,8 +22,8 @@ struct ReadSchedule {
   std::vector<OuterLoop> order;
   std::vector<int>
       main;  ///< loops of the main chain (spatial ones, then the main stage's reductions), indices into order
-  int spatial_loops = 0;   ///< length of the chain's spatial part
-  std::vector<int> depth;  ///< by buffer: loops of its path around its place
+  int spatial_loops = 0;          ///< length of the chain's spatial part
+  IdVector<BufferId, int> depth;  ///< loops of its path around its place
 
   [[nodiscard]] const OuterLoop& loop(int l) const { return order[static_cast<std::size_t>(l)]; }
 };

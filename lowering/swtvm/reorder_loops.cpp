@@ -41,7 +41,7 @@ class LoopsLeft {
   /// intermediate, which is not transferred, how often it is computed.
   [[nodiscard]] std::vector<BufferCount> counts_inside(std::size_t candidate) const {
     std::vector<BufferCount> counts;
-    for (std::size_t b = 0; b < model_.buffers.size(); ++b) {
+    for (const BufferId b : model_.buffers.ids()) {
       if (placed_[b]) continue;
       const ModelBuffer& buffer = model_.buffers[b];
       // The main stage is computed once, and so is its tail, whatever the order.
@@ -70,7 +70,7 @@ class LoopsLeft {
     InnermostCost cost;
     for (const BufferCount& each : counts) {
       if (each.computed) {
-        cost.operations += each.count * stage_operations(model_, model_.buffers[each.buffer.index()].stage, sizes);
+        cost.operations += each.count * stage_operations(model_, model_.buffers[each.buffer].stage, sizes);
       } else {
         cost.transfers += each.count;
       }
@@ -80,7 +80,7 @@ class LoopsLeft {
 
   void assign(std::size_t loop) {
     assigned_[loop] = true;
-    for (std::size_t b = 0; b < placed_.size(); ++b) {
+    for (const BufferId b : placed_.ids()) {
       placed_[b] = placed_[b] || model_.buffers[b].all_iterators().contains(loops_[loop].iterator);
     }
   }
@@ -95,7 +95,7 @@ class LoopsLeft {
   const std::vector<OuterLoop>& loops_;
   std::vector<int> ranks_ = ranks_of_stores(model_);  ///< by iterator
   std::vector<bool> assigned_;
-  std::vector<bool> placed_;  ///< buffers whose transfers stand inside a loop that is assigned
+  IdVector<BufferId, bool> placed_;  ///< buffers whose transfers stand inside a loop that is assigned
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace stowage {
 namespace {
 
-std::int64_t total(const std::vector<std::int64_t>& values) {
+std::int64_t total(const IdVector<BufferId, std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
@@ -22,7 +22,7 @@ class LdmManagement {
  public:
   LdmManagement(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                 const std::vector<std::int64_t>& fixed, const Target& target, const GroupTrace& trace,
-                const std::vector<int>& slots)
+                const IdVector<BufferId, int>& slots)
       : model_(model),
         ranges_(ranges),
         fixed_(fixed),
@@ -96,9 +96,9 @@ class LdmManagement {
     exceeded.room = room_;
     exceeded.ldm_bytes = target_.ldm.bytes;
     exceeded.largest = BufferId(static_cast<std::size_t>(largest));
-    exceeded.largest_bytes = bytes[exceeded.largest.index()];
-    exceeded.largest_extents = buffer_extents(model_, model_.buffers[exceeded.largest.index()], buffer_);
-    const int slots = slots_.empty() ? 1 : slots_[exceeded.largest.index()];
+    exceeded.largest_bytes = bytes[exceeded.largest];
+    exceeded.largest_extents = buffer_extents(model_, model_.buffers[exceeded.largest], buffer_);
+    const int slots = slots_.empty() ? 1 : slots_[exceeded.largest];
     std::string reason = sentence(exceeded, names_of(model_));
     if (slots > 1) reason += fmt::format(", in {} slots", slots);
     trace_.add(std::move(exceeded));
@@ -242,8 +242,8 @@ class LdmManagement {
   const std::vector<std::int64_t>& ranges_;
   const std::vector<std::int64_t>& fixed_;
   const Target& target_;
-  const std::vector<int>& slots_;  ///< by buffer
-  std::int64_t room_;              ///< bytes of LDM for buffers
+  const IdVector<BufferId, int>& slots_;
+  std::int64_t room_;  ///< bytes of LDM for buffers
   const GroupTrace& trace_;
   Classification classes_;
   std::vector<std::optional<IteratorClass>> told_;  ///< by iterator: the class that the trace knows
@@ -255,7 +255,7 @@ class LdmManagement {
 
 std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                             const std::vector<std::int64_t>& fixed, const Target& target,
-                                            const GroupTrace& trace, const std::vector<int>& slots) {
+                                            const GroupTrace& trace, const IdVector<BufferId, int>& slots) {
   return LdmManagement(model, ranges, fixed, target, trace, slots).run();
 }
 
@@ -313,9 +313,10 @@ TransferPlaced::What what_is_placed(const GroupModel& model, const ModelBuffer& 
 
 }  // namespace
 
-std::vector<int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order, const GroupTrace& trace) {
-  std::vector<int> depth;
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                   const GroupTrace& trace) {
+  IdVector<BufferId, int> depth;
+  for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     // Iterators still undetermined: those of the tensor that have an outer loop on its path.
     const std::vector<int> path = path_of(model, order, buffer);

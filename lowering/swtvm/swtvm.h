@@ -34,7 +34,7 @@ struct LdmSizes {
 /// each).
 std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                             const std::vector<std::int64_t>& fixed, const Target& target,
-                                            const GroupTrace& trace, const std::vector<int>& slots = {});
+                                            const GroupTrace& trace, const IdVector<BufferId, int>& slots = {});
 
 /// An outer loop: an iterator that is not buffered whole.
 struct OuterLoop {
@@ -53,7 +53,8 @@ std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<
 /// Algorithm 3: for every buffer, the number of loops of its path around its transfer (0: before the first loop).
 /// The path of a buffer is the spatial loops, then those of the main stage's reduction, then of its own stage. An
 /// intermediate has no transfer: its place is where it is computed.
-std::vector<int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order, const GroupTrace& trace);
+IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                   const GroupTrace& trace);
 /// The loops that can stand around a buffer's transfer, outermost first, as indices into `order`.
 std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer);
 

@@ -95,7 +95,7 @@ class NestCounter {
   void count(int statement, const Dma& dma, const Enclosing& enclosing) {
     ExtentCounter counter(enclosing, dma.region, core_variables_);
     const DmaShape shape = shape_of(nest_, dma);
-    const int element_bytes = byte_size(nest_.buffers[static_cast<std::size_t>(dma.buffer)].type);
+    const int element_bytes = byte_size(nest_.buffers[dma.buffer].type);
     struct Result {
       std::shared_ptr<const DmaTotals> totals;
       std::int64_t cores = 0;
@@ -169,7 +169,7 @@ class NestCounter {
   }
 
   void count(int statement, const Fill& fill, const Enclosing& enclosing) {
-    const Extents& extents = nest_.buffers[static_cast<std::size_t>(fill.buffer)].extents;
+    const Extents& extents = nest_.buffers[fill.buffer].extents;
     const std::span<const Range> kept = fill.around ? std::span<const Range>(*fill.around) : std::span<const Range>();
     const auto filled = [&](std::span<const Histogram* const> factors) {
       FillTotals each;
@@ -235,7 +235,7 @@ class NestCounter {
 DmaShape shape_of(const LoopNest& nest, const Dma& dma) {
   Extents full;
   for (const Range& range : dma.region) full.push_back(range.max_extent);
-  return dma_shape(full, nest.buffers[static_cast<std::size_t>(dma.buffer)].extents,
+  return dma_shape(full, nest.buffers[dma.buffer].extents,
                    nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].strides);
 }
 

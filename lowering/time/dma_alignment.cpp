@@ -31,7 +31,7 @@ class AlignmentCheck {
       if (const auto* loop = std::get_if<Loop>(&stmt.node)) prover_.enter(*loop, around);
       const auto* dma = std::get_if<Dma>(&stmt.node);
       if (dma == nullptr) return;
-      const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma->buffer)];
+      const Buffer& buffer = nest_.buffers[dma->buffer];
       const int bytes = byte_size(buffer.type);
       if (bytes % target_.dma.alignment == 0) return;
       unit_ = target_.dma.alignment / bytes;
@@ -129,7 +129,7 @@ class AlignmentCheck {
   [[nodiscard]] bool ends_tensor(const Dma& dma, const IndexExpr& memory, const IndexExpr& length,
                                  const Enclosing& around) const {
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
+    const Buffer& buffer = nest_.buffers[dma.buffer];
     const std::int64_t size =
         box_reach(nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape, tensor.strides);
     // Padding stands behind what is moved, from before it is.
@@ -162,8 +162,8 @@ class AlignmentCheck {
   const LoopNest& nest_;
   const Target& target_;
   Prover prover_;
-  std::set<int> padded_;   ///< buffers that hold padding, by index
-  std::int64_t unit_ = 1;  ///< elements of the transfer that is looked at
+  std::set<BufferId> padded_;  ///< buffers that hold padding
+  std::int64_t unit_ = 1;      ///< elements of the transfer that is looked at
   std::vector<UnalignedTransfer> unaligned_;
 };
 

@@ -249,7 +249,7 @@ LoopOperand InnerLoop::operand_of(int read) const {
 
 /// As the emitter finds out whether it may load a whole vector, for all rows of a block: lane loops step by vectors.
 bool InnerLoop::is_aligned(const BufferUse& use, const std::vector<IndexExpr>& index) const {
-  const Buffer& held = nest_.buffers[static_cast<std::size_t>(use.buffer)];
+  const Buffer& held = nest_.buffers[use.buffer];
   const std::int64_t vector_bytes = lanes_ * vector_bytes_of_lane;
   if (held.offset % vector_bytes != 0 || (held.slots > 1 && held.slot_bytes() % vector_bytes != 0)) return false;
   const std::vector<std::int64_t> strides = row_major_strides(held.extents);

@@ -49,13 +49,13 @@ class Recogniser {
 
   /// Buffers that two gets fill: the first trip's, then the others'.
   void find_only_gets() {
-    std::map<int, std::vector<int>> gets;
+    std::map<BufferId, std::vector<int>> gets;
     visit_statements(nest_.body, [&](const Stmt& s) {
       const auto* dma = std::get_if<Dma>(&s.node);
       if (dma != nullptr && dma->direction == DmaDirection::get) gets[dma->buffer].push_back(s.id);
     });
     for (const auto& [buffer, ids] : gets) {
-      if (ids.size() == 2 && nest_.buffers[static_cast<std::size_t>(buffer)].slots > 1) pairs_[ids[1]] = ids[0];
+      if (ids.size() == 2 && nest_.buffers[buffer].slots > 1) pairs_[ids[1]] = ids[0];
     }
   }
 

@@ -71,7 +71,7 @@ class Finder {
   /// Whether a wait for it follows in the same trip of its loop: for its statement, or for its slot; in a loop inside
   /// whatever slot that says.
   [[nodiscard]] bool is_awaited_in_trip(const Placed& transfer, const Dma& dma) const {
-    if (nest_.buffers[static_cast<std::size_t>(dma.buffer)].slots == 1) return true;
+    if (nest_.buffers[dma.buffer].slots == 1) return true;
     const int loop = transfer.loops.back()->id;
     return std::any_of(all_.begin(), all_.end(), [&](const Placed& placed) {
       const auto* wait = std::get_if<Wait>(&placed.statement->node);
@@ -89,7 +89,7 @@ class Finder {
       if (is_around(transfer.loops.back()->id, placed)) continue;
       const auto* other = std::get_if<Dma>(&placed.statement->node);
       const auto* wait = std::get_if<Wait>(&placed.statement->node);
-      const bool first = dma.direction == DmaDirection::get && other != nullptr && other->buffer == dma.buffer;
+      const bool first = dma.direction == DmaDirection::get && other != nullptr && other->buffer.buffer == dma.buffer;
       const bool last =
           dma.direction == DmaDirection::put && wait != nullptr && wait->slot && wait->slot->buffer == dma.buffer;
       if (!first && !last) continue;

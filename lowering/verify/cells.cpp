@@ -11,11 +11,11 @@ constexpr std::size_t max_cells = 1024;
 }  // namespace
 
 Cells::Cells(const LoopNest& nest) : nest_(nest) {
-  for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+  for (const BufferId b : nest.buffers.ids()) {
     const Buffer& buffer = nest.buffers[b];
     first_.push_back(static_cast<int>(cells_.size()));
     for (int slot = 0; slot < buffer.slots && cells_.size() <= max_cells; ++slot) {
-      cells_.push_back({static_cast<int>(b), slot, buffer.offset + slot * buffer.slot_bytes(), buffer.slot_bytes()});
+      cells_.push_back({b, slot, buffer.offset + slot * buffer.slot_bytes(), buffer.slot_bytes()});
     }
   }
   too_many_ = cells_.size() > max_cells;
@@ -28,7 +28,7 @@ Cells::Cells(const LoopNest& nest) : nest_(nest) {
 
 std::string Cells::name(int index) const {
   const Cell& cell = (*this)[index];
-  const Buffer& named = nest_.buffers[static_cast<std::size_t>(cell.buffer)];
+  const Buffer& named = nest_.buffers[cell.buffer];
   return named.slots == 1 ? "buffer " + named.name : fmt::format("slot {} of buffer {}", cell.slot, named.name);
 }
 

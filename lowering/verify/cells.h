@@ -19,7 +19,7 @@ class Cells {
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
   [[nodiscard]] const Cell& operator[](int index) const { return cells_[static_cast<std::size_t>(index)]; }
   /// Of the first slot of a buffer; the others follow.
-  [[nodiscard]] int first_of(int buffer) const { return first_[static_cast<std::size_t>(buffer)]; }
+  [[nodiscard]] int first_of(BufferId buffer) const { return first_[buffer]; }
   /// Whether two slots share bytes.
   [[nodiscard]] bool overlap(int a, int b) const {
     return overlap_[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
@@ -30,7 +30,7 @@ class Cells {
  private:
   const LoopNest& nest_;
   std::vector<Cell> cells_;
-  std::vector<int> first_;
+  IdVector<BufferId, int> first_;
   std::vector<std::vector<bool>> overlap_;
   bool too_many_ = false;
 };

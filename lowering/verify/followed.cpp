@@ -8,9 +8,9 @@ namespace {
 
 /// Transfers, what waits for them, and whether that stands behind them in the same block.
 struct Awaiting {
-  std::map<int, std::set<int>> buffers_of;  ///< of a transfer, by Stmt::id
-  std::set<int> in_block;                   ///< transfers with a Wait behind them in their block
-  std::set<int> anywhere;                   ///< transfers that some Wait names
+  std::map<int, std::set<BufferId>> buffers_of;  ///< of a transfer, by Stmt::id
+  std::set<int> in_block;                        ///< transfers with a Wait behind them in their block
+  std::set<int> anywhere;                        ///< transfers that some Wait names
 };
 
 void collect(const Block& block, Awaiting& awaiting) {
@@ -34,10 +34,10 @@ class Follower {
 
   Followed run() {
     followed_.buffers.assign(nest_.buffers.size(), false);
-    for (std::size_t b = 0; b < nest_.buffers.size(); ++b) followed_.buffers[b] = nest_.buffers[b].slots > 1;
+    for (const BufferId b : nest_.buffers.ids()) followed_.buffers[b] = nest_.buffers[b].slots > 1;
     for (const auto& [transfer, buffers] : awaiting_.buffers_of) {
       if (!awaiting_.anywhere.contains(transfer) || awaiting_.in_block.contains(transfer)) continue;
-      for (const int buffer : buffers) follow(buffer);
+      for (const BufferId buffer : buffers) follow(buffer);
     }
     visit_statements(nest_.body, [&](const Stmt& s) {
       const auto* wait = std::get_if<Wait>(&s.node);
@@ -54,7 +54,7 @@ class Follower {
   }
 
  private:
-  void follow(int buffer) { followed_.buffers[static_cast<std::size_t>(buffer)] = true; }
+  void follow(BufferId buffer) { followed_.buffers[buffer] = true; }
 
   void decides(const IndexExpr& e) { followed_.variables.merge(roots_->of(e)); }
 
@@ -64,7 +64,7 @@ class Follower {
       visit_uses(s, [&](const BufferUse& use) { found = found || followed_.is_followed(use.buffer); });
       const auto* wait = std::get_if<Wait>(&s.node);
       if (wait == nullptr || wait->slot) return;
-      for (const int buffer : awaiting_.buffers_of.at(wait->dma)) found = found || followed_.is_followed(buffer);
+      for (const BufferId buffer : awaiting_.buffers_of.at(wait->dma)) found = found || followed_.is_followed(buffer);
     });
     return found;
   }
@@ -80,7 +80,7 @@ class Follower {
     }
     visit_uses(s, [&](const BufferUse& use) {
       decides(use.slot);
-      const std::vector<IndexExpr>& own = nest_.buffers[static_cast<std::size_t>(use.buffer)].origin;
+      const std::vector<IndexExpr>& own = nest_.buffers[use.buffer].origin;
       for (std::size_t d = 0; d < use.origin.size(); ++d) {
         if (use.origin[d] == own[d]) continue;
         for (const IndexExpr& e : {use.origin[d], own[d]}) {

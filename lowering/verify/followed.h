@@ -26,13 +26,13 @@ class Roots {
 };
 
 struct Followed {
-  std::vector<bool> buffers;  ///< by buffer; empty if none is followed
-  std::set<VarId> variables;  ///< core and loop variables that decide; a loop over one is walked trip by trip
-  std::set<int> guards;       ///< by Stmt::id: those that are evaluated
+  IdVector<BufferId, bool> buffers;  ///< empty if none is followed
+  std::set<VarId> variables;         ///< core and loop variables that decide; a loop over one is walked trip by trip
+  std::set<int> guards;              ///< by Stmt::id: those that are evaluated
   std::map<int, std::set<VarId>> used_in;  ///< by Stmt::id of a loop: those of `variables` in its trip count or inside
 
   [[nodiscard]] bool any() const { return !buffers.empty(); }
-  [[nodiscard]] bool is_followed(int buffer) const { return any() && buffers[static_cast<std::size_t>(buffer)]; }
+  [[nodiscard]] bool is_followed(BufferId buffer) const { return any() && buffers[buffer]; }
 };
 
 /// Whether the values of its variables suffice to evaluate an expression: it looks nothing up, in no table and no

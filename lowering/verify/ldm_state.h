@@ -69,7 +69,7 @@ struct LoopEntry {
 
 /// A slot of a buffer.
 struct Cell {
-  int buffer = 0;
+  BufferId buffer;
   int slot = 0;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;

@@ -9,7 +9,7 @@ namespace stowage {
 
 Paths::Paths(const LoopNest& nest) : writers_(nest.buffers.size()) {
   Prover prover(nest);
-  const auto writes = [&](const Stmt& s, int buffer) { writers_[static_cast<std::size_t>(buffer)].push_back(s.id); };
+  const auto writes = [&](const Stmt& s, BufferId buffer) { writers_[buffer].push_back(s.id); };
   visit_with_enclosing(nest, [&](const Stmt& s, const Enclosing& around) {
     if (const auto* loop = std::get_if<Loop>(&s.node)) {
       if (prover.find_negative(around, loop->extent - 1, {})) skipped_.insert(s.id);
@@ -24,8 +24,8 @@ Paths::Paths(const LoopNest& nest) : writers_(nest.buffers.size()) {
   });
 }
 
-int Paths::last_writer(int buffer, const Stmt& before) const {
-  const std::vector<int>& writers = writers_[static_cast<std::size_t>(buffer)];
+int Paths::last_writer(BufferId buffer, const Stmt& before) const {
+  const std::vector<int>& writers = writers_[buffer];
   const auto behind = std::lower_bound(writers.begin(), writers.end(), before.id);
   return behind == writers.begin() ? -1 : *(behind - 1);
 }

@@ -19,11 +19,11 @@ class Paths {
   [[nodiscard]] bool may_have_no_trip(const Stmt& loop) const { return skipped_.contains(loop.id); }
   /// The get, broadcast or computation in front of a statement that is the last in the text to write a buffer; -1: none
   /// does.
-  [[nodiscard]] int last_writer(int buffer, const Stmt& before) const;
+  [[nodiscard]] int last_writer(BufferId buffer, const Stmt& before) const;
 
  private:
-  std::set<int> skipped_;                  ///< by Stmt::id
-  std::vector<std::vector<int>> writers_;  ///< by buffer: ids, ascending
+  std::set<int> skipped_;                         ///< by Stmt::id
+  IdVector<BufferId, std::vector<int>> writers_;  ///< ids, ascending
 };
 
 /// Whether a part of a reduction may go on from what its buffer holds.

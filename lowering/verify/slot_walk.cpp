@@ -117,7 +117,7 @@ std::optional<std::int64_t> SlotWalk::slot(const Stmt& s, std::size_t use) const
   const Use& found = sites_.at(s.id).uses[use];
   if (!found.slot) return std::nullopt;
   const std::int64_t slot = (*found.slot)(values_);
-  if (slot < 0 || slot >= nest_.buffers[index(found.used.buffer)].slots) return std::nullopt;
+  if (slot < 0 || slot >= nest_.buffers[found.used.buffer].slots) return std::nullopt;
   return slot;
 }
 
@@ -134,11 +134,11 @@ int SlotWalk::box(const Stmt& s, std::size_t number) {
   const auto [known, is_new] = box_of_.try_emplace({{s.id, number}, values_of(use.decided_by)}, 0);
   if (!is_new) return known->second;
   Box box;
-  std::string name = fmt::format("{}", use.used.buffer);
+  std::string name = fmt::format("{}", use.used.buffer.index());
   const auto add = [&](const IndexExpr& e) {
     const IndexExpr expression = now(e);
     for (const VarId v : variables_of(expression)) box.roots.insert(v);
-    box.values.merge(tensor_values_of(expression));
+    box.values.merge(buffers_in(expression));
     name += "," + text(expression);
     return expression;
   };
@@ -163,7 +163,7 @@ Broken SlotWalk::touches_what_is_there(const Stmt& s, std::size_t number, int th
   const Site& site = sites_.at(s.id);
   const auto seen = std::pair(std::array{s.id, here, there}, values_of(site.effect_decided_by));
   if (inside_.contains(seen)) return std::nullopt;
-  const Buffer& buffer = nest_.buffers[index(site.uses[number].used.buffer)];
+  const Buffer& buffer = nest_.buffers[site.uses[number].used.buffer];
   const StageTensor& tensor = nest_.stages.tensors[index(buffer.tensor)];
   std::vector<IndexExpr> conditions;
   for (const IndexExpr& e : site.conditions) conditions.push_back(now(e));

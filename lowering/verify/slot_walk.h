@@ -34,7 +34,7 @@ class SlotWalk {
   [[nodiscard]] bool moves_with(int box, VarId variable) const { return boxes_[index(box)].roots.contains(variable); }
 
   /// Whether a box lies where the first element of a buffer says.
-  [[nodiscard]] bool depends_on(int box, int buffer) const { return boxes_[index(box)].values.contains(buffer); }
+  [[nodiscard]] bool depends_on(int box, BufferId buffer) const { return boxes_[index(box)].values.contains(buffer); }
 
   /// What the use touches of its tensor is in a part that was loaded or computed.
   Broken touches_what_is_there(const Stmt& s, std::size_t use, int there);
@@ -74,8 +74,8 @@ class SlotWalk {
     std::string origin;
     std::vector<IndexExpr> begin;
     std::vector<Hull> part;
-    std::set<VarId> roots;  ///< variables that stayed symbols
-    std::set<int> values;   ///< buffers whose first elements occur
+    std::set<VarId> roots;      ///< variables that stayed symbols
+    std::set<BufferId> values;  ///< buffers whose first elements occur
   };
 
   static std::size_t index(int number) { return static_cast<std::size_t>(number); }

@@ -82,7 +82,7 @@ class StructureCheck {
       if (b.slots < 1) return fmt::format("structure: buffer {} has {} slots", b.name, b.slots);
       if (std::any_of(b.extents.begin(), b.extents.end(), [](std::int64_t e) { return e < 0; }))
         return fmt::format("structure: buffer {} has a negative extent", b.name);
-      if (b.shares_with && !is_index(*b.shares_with, nest_.buffers.size()))
+      if (b.shares_with && !nest_.buffers.contains(*b.shares_with))
         return fmt::format("structure: buffer {} shares with none", b.name);
     }
     return std::nullopt;
@@ -110,10 +110,10 @@ class StructureCheck {
         return broken_rule(nest_, "scope", s, fmt::format("{} has no value here", nest_.variables[v.index()].name));
       }
     }
-    for (const int buffer : tensor_values_of(e)) {
-      if (!is_index(buffer, nest_.buffers.size()))
+    for (const BufferId buffer : buffers_in(e)) {
+      if (!nest_.buffers.contains(buffer))
         return broken_rule(nest_, "structure", s, "uses the first element of an unknown buffer");
-      const Buffer& used = nest_.buffers[static_cast<std::size_t>(buffer)];
+      const Buffer& used = nest_.buffers[buffer];
       if (used.slots != 1)
         return broken_rule(nest_, "structure", s,
                            fmt::format("uses the first element of buffer {}, which has several slots", used.name));
@@ -131,8 +131,7 @@ class StructureCheck {
 
   /// A slot counts: it comes from variables alone, so that every walk of the nest finds the same one.
   Broken use_slot(const Stmt& s, const BufferUse& used) const {
-    if (!is_index(used.buffer, nest_.buffers.size()))
-      return broken_rule(nest_, "structure", s, "uses an unknown buffer");
+    if (!nest_.buffers.contains(used.buffer)) return broken_rule(nest_, "structure", s, "uses an unknown buffer");
     if (has_table(used.slot) || !tensor_values_of(used.slot).empty())
       return broken_rule(nest_, "structure", s, "a slot comes from a table or a tensor");
     return use(s, used.slot);
@@ -140,7 +139,7 @@ class StructureCheck {
 
   Broken use_buffer(const Stmt& s, const BufferUse& used) const {
     if (auto broken = use_slot(s, used)) return broken;
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(used.buffer)];
+    const Buffer& buffer = nest_.buffers[used.buffer];
     if (!used.origin.empty() && used.origin.size() != buffer.extents.size())
       return broken_rule(nest_, "structure", s,
                          fmt::format("the box in buffer {} begins at a place of another rank", buffer.name));
@@ -195,11 +194,10 @@ class StructureCheck {
       return std::nullopt;
     }
     if (const auto* fill = std::get_if<Fill>(&s.node)) {
-      if (!is_index(fill->buffer, nest_.buffers.size()))
-        return broken_rule(nest_, "structure", s, "fills an unknown buffer");
+      if (!nest_.buffers.contains(fill->buffer)) return broken_rule(nest_, "structure", s, "fills an unknown buffer");
       if (auto broken = use_slot_only(s, fill->buffer)) return broken;
       if (!fill->around) return std::nullopt;
-      if (fill->around->size() != nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents.size())
+      if (fill->around->size() != nest_.buffers[fill->buffer].extents.size())
         return broken_rule(nest_, "structure", s, "the box has another rank than the buffer");
       return use_ranges(s, *fill->around);
     }
@@ -212,7 +210,7 @@ class StructureCheck {
       return broken_rule(nest_, "structure", s, "moves an unknown tensor");
     if (auto broken = use_buffer(s, dma.buffer)) return broken;
     const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(dma.buffer)];
+    const Buffer& buffer = nest_.buffers[dma.buffer];
     const StageTensor& type = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)];
     if (buffer.tensor != tensor.tensor)
       return broken_rule(nest_, "structure", s, fmt::format("buffer {} holds another tensor", buffer.name));
@@ -232,8 +230,8 @@ class StructureCheck {
     if (!nest_.mesh) return broken_rule(nest_, "structure", s, "the nest has no mesh");
     if (auto broken = use_buffer(s, broadcast.source)) return broken;
     if (auto broken = use_buffer(s, broadcast.buffer)) return broken;
-    const Buffer& from = nest_.buffers[static_cast<std::size_t>(broadcast.source)];
-    const Buffer& to = nest_.buffers[static_cast<std::size_t>(broadcast.buffer)];
+    const Buffer& from = nest_.buffers[broadcast.source];
+    const Buffer& to = nest_.buffers[broadcast.buffer];
     if (from.tensor != to.tensor || from.type != to.type)
       return broken_rule(nest_, "structure", s,
                          fmt::format("buffer {} holds another tensor than {}, or another type", to.name, from.name));
@@ -261,12 +259,12 @@ class StructureCheck {
     if (compute.lane_axis >= lanes || compute.block_axis >= lanes)
       return broken_rule(nest_, "structure", s, "the form names an axis that the box has not");
     if (auto broken = use_buffer(s, compute.output_buffer)) return broken;
-    if (nest_.buffers[static_cast<std::size_t>(compute.output_buffer)].tensor != stage.output)
+    if (nest_.buffers[compute.output_buffer].tensor != stage.output)
       return broken_rule(nest_, "structure", s, "the result goes to a buffer of another tensor");
     for (std::size_t r = 0; r < stage.reads.size(); ++r) {
       if (!compute.read_buffers[r]) continue;
       if (auto broken = use_buffer(s, *compute.read_buffers[r])) return broken;
-      if (nest_.buffers[static_cast<std::size_t>(*compute.read_buffers[r])].tensor != stage.reads[r].tensor)
+      if (nest_.buffers[*compute.read_buffers[r]].tensor != stage.reads[r].tensor)
         return broken_rule(nest_, "structure", s, fmt::format("read {} comes from a buffer of another tensor", r));
     }
     Broken missing;
@@ -352,9 +350,9 @@ Broken verify_memory(const LoopNest& nest, const Target& target) {
       return fmt::format("ldm-alignment: slots of {} bytes of buffer {} do not all begin at multiples of {}",
                          buffer.slot_bytes(), buffer.name, target.ldm.alignment);
     }
-    if (buffer.shares_with && nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].offset != buffer.offset) {
+    if (buffer.shares_with && nest.buffers[*buffer.shares_with].offset != buffer.offset) {
       return fmt::format("ldm-sharing: buffer {} shares with {} but begins elsewhere", buffer.name,
-                         nest.buffers[static_cast<std::size_t>(*buffer.shares_with)].name);
+                         nest.buffers[*buffer.shares_with].name);
     }
   }
   if (nest.cores_used() > target.cores.count) {
@@ -376,7 +374,7 @@ Broken verify_units(const LoopNest& nest, const Target& target) {
   visit_statements(nest.body, [&](const Stmt& stmt) {
     const auto* dma = std::get_if<Dma>(&stmt.node);
     if (broken || dma == nullptr || dma->unit_bytes == 1) return;
-    const int bytes = byte_size(nest.buffers[static_cast<std::size_t>(dma->buffer)].type);
+    const int bytes = byte_size(nest.buffers[dma->buffer].type);
     if (dma->unit_bytes != target.dma.alignment || bytes >= target.dma.alignment) {
       broken = broken_rule(nest, "dma-unit", stmt,
                            fmt::format("moves units of {} bytes, where {} moves {} of elements of {}", dma->unit_bytes,

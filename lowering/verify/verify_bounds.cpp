@@ -97,7 +97,7 @@ class BoundsCheck {
   }
 
   Broken slot_exists(const Stmt& s, const Enclosing& around, const BufferUse& use) const {
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(use.buffer)];
+    const Buffer& buffer = nest_.buffers[use.buffer];
     if (use.slot == IndexExpr(0)) return std::nullopt;
     return inside(s, around, "slot-in-buffer", use.slot, use.slot, buffer.slots,
                   fmt::format("the slots of buffer {}", buffer.name), {});
@@ -163,9 +163,7 @@ class BoundsCheck {
     }
     const std::vector<IndexExpr> conditions = extents_of(broadcast.region);
     const std::vector<IndexExpr> on_sender = with_sender(conditions, nest_, broadcast);
-    const StageTensor& tensor =
-        nest_.stages
-            .tensors[static_cast<std::size_t>(nest_.buffers[static_cast<std::size_t>(broadcast.buffer)].tensor)];
+    const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(nest_.buffers[broadcast.buffer].tensor)];
     std::vector<Hull> touched;
     for (std::size_t d = 0; d < broadcast.region.size(); ++d) {
       const Range& range = broadcast.region[d];
@@ -186,7 +184,7 @@ class BoundsCheck {
   /// What a transfer moves of one dimension lies in the box that a use of a buffer is about.
   Broken in_box(const Stmt& s, const Enclosing& around, const BufferUse& use, std::size_t d, const Hull& part,
                 std::span<const IndexExpr> conditions) const {
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(use)];
+    const Buffer& buffer = nest_.buffers[use];
     const IndexExpr& origin = origin_of(nest_, use)[d];
     return inside(s, around, "transfer-in-buffer", part.low - origin, part.high - origin, buffer.extents[d],
                   fmt::format("dimension {} of buffer {}", d, buffer.name), conditions);
@@ -195,7 +193,7 @@ class BoundsCheck {
   /// What a fill leaves out lies inside the buffer, and with it all that was computed or loaded.
   Broken filling(const Stmt& s, const Enclosing& around, const Fill& fill) const {
     if (!fill.around) return std::nullopt;
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(fill.buffer)];
+    const Buffer& buffer = nest_.buffers[fill.buffer];
     const auto provided = provided_here(around, fill.buffer);
     for (std::size_t d = 0; d < fill.around->size(); ++d) {
       const Range& kept = (*fill.around)[d];
@@ -218,7 +216,7 @@ class BoundsCheck {
   }
 
   /// What the slots of a followed buffer hold says verify_flow().
-  void provide(int buffer, const Enclosing& around, const std::vector<Range>& ranges, std::size_t rank) {
+  void provide(BufferId buffer, const Enclosing& around, const std::vector<Range>& ranges, std::size_t rank) {
     if (followed_.is_followed(buffer)) return;
     Provided& provided = provided_[buffer] = {{}, around.loops()};
     for (std::size_t d = 0; d < rank; ++d) {
@@ -230,7 +228,7 @@ class BoundsCheck {
 
   /// The part of a buffer that holds something; nothing where there is none, which verify_flow() finds. Of a loop that
   /// has ended it is what the last trip put there.
-  std::optional<std::vector<Hull>> provided_here(const Enclosing& around, int buffer) const {
+  std::optional<std::vector<Hull>> provided_here(const Enclosing& around, BufferId buffer) const {
     const auto found = provided_.find(buffer);
     if (found == provided_.end()) return std::nullopt;
     std::vector<Hull> part = found->second.part;
@@ -246,11 +244,11 @@ class BoundsCheck {
   }
 
   /// What is touched of a tensor is what was loaded or computed; beyond the tensor lies padding.
-  Broken inside_provided(const Stmt& s, const Enclosing& around, int index, const std::vector<Hull>& touched,
+  Broken inside_provided(const Stmt& s, const Enclosing& around, BufferId index, const std::vector<Hull>& touched,
                          std::vector<IndexExpr> conditions) const {
     const auto provided = provided_here(around, index);
     if (!provided) return std::nullopt;
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(index)];
+    const Buffer& buffer = nest_.buffers[index];
     const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
     std::vector<Hull> in_tensor;
     for (std::size_t d = 0; d < touched.size(); ++d) {
@@ -308,7 +306,7 @@ class BoundsCheck {
 
   Broken inside_buffer(const Stmt& s, const Enclosing& around, const BufferUse& use, std::size_t d, const Hull& touched,
                        std::span<const IndexExpr> conditions) const {
-    const Buffer& buffer = nest_.buffers[static_cast<std::size_t>(use.buffer)];
+    const Buffer& buffer = nest_.buffers[use.buffer];
     const IndexExpr& origin = origin_of(nest_, use)[d];
     return inside(s, around, "compute-in-buffer", touched.low - origin, touched.high - origin, buffer.extents[d],
                   fmt::format("dimension {} of buffer {}", d, buffer.name), conditions);
@@ -317,7 +315,7 @@ class BoundsCheck {
   const LoopNest& nest_;
   Prover prover_;
   Followed followed_;
-  std::map<int, Provided> provided_;  ///< by buffer, of the last statement that put something there
+  std::map<BufferId, Provided> provided_;  ///< of the last statement that put something there
 };
 
 }  // namespace

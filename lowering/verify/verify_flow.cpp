@@ -35,7 +35,7 @@ class FlowCheck {
     });
     const Roots roots(nest);
     for (const Buffer& buffer : nest.buffers) {
-      std::set<VarId>& moves_with = moves_with_.emplace_back();
+      std::set<VarId>& moves_with = moves_with_[moves_with_.push_back({})];
       for (const IndexExpr& origin : buffer.origin) moves_with.merge(roots.of(origin));
     }
     if (followed_.any()) slots_.emplace(nest, followed_);
@@ -47,7 +47,7 @@ class FlowCheck {
   }
 
  private:
-  [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const Buffer& buffer(BufferId index) const { return nest_.buffers[index]; }
   [[nodiscard]] Content& content(int index) { return state_.contents[static_cast<std::size_t>(index)]; }
 
   [[nodiscard]] std::string transfer_text(const Flight& flight) const {
@@ -205,9 +205,8 @@ class FlowCheck {
   /// What a buffer holds belongs to its origin; the next trip's is another one.
   void forget_moved(VarId variable) {
     for (std::size_t c = 0; c < cells_.size(); ++c) {
-      const auto b = static_cast<std::size_t>(cells_[static_cast<int>(c)].buffer);
-      if (!followed_.is_followed(cells_[static_cast<int>(c)].buffer) && moves_with_[b].contains(variable))
-        state_.contents[c] = {};
+      const BufferId b = cells_[static_cast<int>(c)].buffer;
+      if (!followed_.is_followed(b) && moves_with_[b].contains(variable)) state_.contents[c] = {};
     }
     forget_boxes([&](int box) { return slots_->moves_with(box, variable); });
   }
@@ -430,7 +429,7 @@ class FlowCheck {
   std::optional<SlotWalk> slots_;  ///< where a buffer is followed
   Cells cells_;
   std::map<int, const Stmt*> transfers_;
-  std::vector<std::set<VarId>> moves_with_;  ///< by buffer: core and loop variables that its origin depends on
+  IdVector<BufferId, std::set<VarId>> moves_with_;  ///< core and loop variables that its origin depends on
   std::map<LoopEntry, State> after_loop_;
   State state_;
   std::int64_t walked_ = 0;

@@ -56,7 +56,7 @@ class LookupsCheck {
 
   /// Where the buffer's box begins, and where the one in the slot does.
   Broken origin(const Stmt& s, const Enclosing& around, const BufferUse& use) const {
-    if (auto broken = all(s, around, nest_.buffers[static_cast<std::size_t>(use)].origin)) return broken;
+    if (auto broken = all(s, around, nest_.buffers[use].origin)) return broken;
     return all(s, around, use.origin);
   }
 

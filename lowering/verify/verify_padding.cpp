@@ -17,7 +17,7 @@ namespace {
 
 /// A fill around a box, over core and loop variables.
 struct Filled {
-  int buffer = 0;
+  BufferId buffer;
   IndexExpr slot;
   double value = 0;
   std::vector<Hull> kept;           ///< first element, and the one behind the last
@@ -39,9 +39,9 @@ class PaddingCheck {
   }
 
  private:
-  [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const Buffer& buffer(BufferId index) const { return nest_.buffers[index]; }
 
-  [[nodiscard]] bool overlap(int a, int b) const {
+  [[nodiscard]] bool overlap(BufferId a, BufferId b) const {
     return buffer(a).offset < buffer(b).offset + buffer(b).bytes() &&
            buffer(b).offset < buffer(a).offset + buffer(a).bytes();
   }
@@ -90,10 +90,10 @@ class PaddingCheck {
     return filled.buffer == use.buffer && filled.slot.is_constant() && slot.is_constant() && !(filled.slot == slot);
   }
 
-  void forget(int written) {
+  void forget(BufferId written) {
     std::erase_if(filled_, [&](const Filled& filled) { return overlap(filled.buffer, written); });
   }
-  void forget_others(int written) {
+  void forget_others(BufferId written) {
     std::erase_if(filled_, [&](const Filled& f) { return f.buffer != written && overlap(f.buffer, written); });
   }
 

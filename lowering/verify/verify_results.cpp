@@ -55,7 +55,8 @@ struct Content {
   Position slot_at;               ///< where that is
 };
 
-/// Bounds of the element values in an expression, by read or buffer.
+/// Bounds of the element values in an expression, by the number that it names: a read in those of a stage, in those of
+/// a nest a buffer.
 using ValueBounds = std::map<int, std::set<std::int64_t>>;
 
 void add_value_bounds(const IndexExpr& e, ValueBounds& all) {
@@ -106,8 +107,8 @@ class ResultsCheck {
     return broken_rule(nest_, "own-ldm", s, "what a core loads goes to its own LDM alone (dma.row_broadcast)");
   }
 
-  [[nodiscard]] const Buffer& buffer(int index) const { return nest_.buffers[static_cast<std::size_t>(index)]; }
-  [[nodiscard]] Content& content(int index) { return contents_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const Buffer& buffer(BufferId index) const { return nest_.buffers[index]; }
+  [[nodiscard]] Content& content(BufferId index) { return contents_[index]; }
 
   Broken statement(const Stmt& s, const Enclosing& around) {
     if (auto broken = element_values(s, around)) return broken;
@@ -174,9 +175,9 @@ class ResultsCheck {
                        fmt::format("buffer {} holds results and is used in several slots", buffer(use.buffer).name));
   }
 
-  [[nodiscard]] bool is_loaded(int index) const { return loaded_.contains(index) && !made_.contains(index); }
+  [[nodiscard]] bool is_loaded(BufferId index) const { return loaded_.contains(index) && !made_.contains(index); }
 
-  Broken write(const Stmt& s, int index, const Enclosing& around) {
+  Broken write(const Stmt& s, BufferId index, const Enclosing& around) {
     Content& c = content(index);
     if (c.writer != nullptr && buffer(index).slots > 1 && is_loaded(index)) {
       return std::nullopt;  // another get of a buffer whose slots verify() has followed
@@ -195,7 +196,7 @@ class ResultsCheck {
     return c.sums_in && std::find(here.loops.begin(), here.loops.end(), *c.sums_in) != here.loops.end();
   }
 
-  Broken read(const Stmt& s, int index, const Enclosing& around) {
+  Broken read(const Stmt& s, BufferId index, const Enclosing& around) {
     const Content& c = content(index);
     const Position here = position_of(around);
     const bool inside_sum = is_inside_sum(c, here);
@@ -231,7 +232,7 @@ class ResultsCheck {
         add(range.extent);
       }
     };
-    const auto add_buffer = [&](int index) {
+    const auto add_buffer = [&](BufferId index) {
       std::for_each(buffer(index).origin.begin(), buffer(index).origin.end(), add);
     };
     if (const auto* loop = std::get_if<Loop>(&s.node)) add(loop->extent);
@@ -251,7 +252,8 @@ class ResultsCheck {
         if (source) add_buffer(*source);
       }
     }
-    for (const auto& [index, bounds] : used) {
+    for (const auto& [number, bounds] : used) {
+      const BufferId index(static_cast<std::size_t>(number));
       const auto counted = counted_.find(index);
       if (counted == counted_.end() || bounds.size() != 1 || bounds != counted->second) {
         return broken_rule(nest_, "value-is-there", s,
@@ -262,7 +264,7 @@ class ResultsCheck {
     return std::nullopt;
   }
 
-  Broken element_value(const Stmt& s, int index, const Enclosing& around) {
+  Broken element_value(const Stmt& s, BufferId index, const Enclosing& around) {
     const Buffer& counted = buffer(index);
     const Content& c = content(index);
     const bool overlaps = std::any_of(nest_.buffers.begin(), nest_.buffers.end(), [&](const Buffer& other) {
@@ -402,18 +404,16 @@ class ResultsCheck {
     });
   }
 
-  [[nodiscard]] const Content& content_of(const Compute& compute) const {
-    return contents_[static_cast<std::size_t>(compute.output_buffer)];
-  }
+  [[nodiscard]] const Content& content_of(const Compute& compute) const { return contents_[compute.output_buffer]; }
 
   const LoopNest& nest_;
   const Target& target_;
   Prover prover_;
-  std::vector<Content> contents_;  ///< by buffer
+  IdVector<BufferId, Content> contents_;
   std::map<int, const Dma*> transfers_;
-  std::set<int> loaded_;  ///< buffers that gets fill
-  std::set<int> made_;    ///< buffers that computations write
-  ValueBounds counted_;   ///< of buffers whose values stages count with
+  std::set<BufferId> loaded_;                           ///< buffers that gets fill
+  std::set<BufferId> made_;                             ///< buffers that computations write
+  std::map<BufferId, std::set<std::int64_t>> counted_;  ///< of buffers whose values stages count with
 };
 
 }  // namespace

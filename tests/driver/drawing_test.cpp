@@ -171,8 +171,8 @@ TEST_CASE("what is far below others on the map of the LDM is still to be seen") 
   const std::size_t buffers = compilation.program.steps[0].plan()->nest.buffers.size();
   std::vector<bool> seen(buffers, false);
   for (const drawing::Shape& shape : scene.shapes) {
-    if (shape.kind != drawing::Shape::Kind::box || !shape.subject || shape.subject->buffer < 0) continue;
-    seen[static_cast<std::size_t>(shape.subject->buffer)] = true;
+    if (shape.kind != drawing::Shape::Kind::box || !shape.subject || !shape.subject->buffer) continue;
+    seen[shape.subject->buffer->index()] = true;
     CHECK(shape.box.height >= 8);
   }
   CHECK(std::count(seen.begin(), seen.end(), true) == static_cast<std::ptrdiff_t>(buffers));

@@ -220,7 +220,7 @@ TEST_CASE("faults injected into an emitted kernel are reported with their line")
   }
   SECTION("a read of one element behind a buffer, with the sanitizer") {
     const Program zoned = with_red_zones(network.program);
-    for (const std::size_t b : {0U, 1U, 2U}) {
+    for (const BufferId b : {BufferId(0), BufferId(1), BufferId(2)}) {
       const Buffer& buffer = zoned.steps.front().plan()->nest.buffers[b];
       EmittedProgram emitted = emit_athread(zoned);
       const Injection place = inject(zoned, emitted, is_compute, ";", [&](std::string& line) {

@@ -167,7 +167,7 @@ TEST_CASE("a code view is driven by mouse and keyboard", "[inspector]") {
   CHECK(chosen[2][0].value<Place>() == statement_place(0, 10));
   // A buffer lights up every line that touches it.
   int lit = 0;
-  for (const CodeLine& line : view.code().lines) lit += is_lit(line, buffer_place(0, 0)) ? 1 : 0;
+  for (const CodeLine& line : view.code().lines) lit += is_lit(line, buffer_place(0, BufferId(0))) ? 1 : 0;
   CHECK(lit == 3);  // get, wait, compute
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("a job of a batch file is compiled, and several are offered", "[inspec
 TEST_CASE("places are completed, described, and have ancestors", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
   const Place get = complete(*plan, statement_place(0, 6));
-  CHECK(get.buffer == 0);
+  CHECK(get.buffer == BufferId(0));
   CHECK(get.line > 0);
   CHECK(describe(*plan, get) == "get A");
   CHECK(describe(*plan, statement_place(0, 8)) == "wait for A");

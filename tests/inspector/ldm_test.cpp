@@ -58,8 +58,8 @@ TEST_CASE("buffers that live at once do not overlap on the map", "[inspector]") 
       const auto& buffers = step.plan->nest.buffers;
       for (const drawing::BufferSpan& a : timeline.spans) {
         for (const drawing::BufferSpan& b : timeline.spans) {
-          const Buffer& first = buffers[static_cast<std::size_t>(a.buffer)];
-          const Buffer& second = buffers[static_cast<std::size_t>(b.buffer)];
+          const Buffer& first = buffers[a.buffer];
+          const Buffer& second = buffers[b.buffer];
           if (a.buffer >= b.buffer || a.last < b.first || b.last < a.first) continue;
           if (first.shares_with || second.shares_with) continue;
           INFO(name << " step " << i << ": " << first.name << " and " << second.name);
@@ -158,7 +158,7 @@ TEST_CASE("every buffer of the map is a visible rectangle below the peak line", 
       }
       REQUIRE(peak > 0);
       for (const Mark& mark : map.marks) {
-        if (mark.kind != Mark::Kind::rect || !mark.place || mark.place->buffer < 0) continue;
+        if (mark.kind != Mark::Kind::rect || !mark.place || !mark.place->buffer) continue;
         INFO(name << " " << i << ": " << mark.tip.toStdString());
         CHECK(mark.rect.height() >= 8);
         CHECK(mark.rect.top() >= peak - 0.01);
@@ -176,18 +176,18 @@ TEST_CASE("a drawing is driven by mouse and arrow keys", "[inspector]") {
   view.show();
   const Mark* buffer = nullptr;
   for (const Mark& mark : view.drawing().marks) {
-    if (mark.kind == Mark::Kind::rect && mark.place == buffer_place(0, 1)) buffer = &mark;
+    if (mark.kind == Mark::Kind::rect && mark.place == buffer_place(0, BufferId(1))) buffer = &mark;
   }
   REQUIRE(buffer != nullptr);
   CHECK(buffer->tip.contains(QStringLiteral("B_ldm")));
   QSignalSpy chosen(&view, &DrawingView::chosen);
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, buffer->rect.center().toPoint());
   REQUIRE(chosen.count() == 1);
-  CHECK(chosen[0][0].value<Place>() == buffer_place(0, 1));
-  view.setLit(buffer_place(0, 1), {});
+  CHECK(chosen[0][0].value<Place>() == buffer_place(0, BufferId(1)));
+  view.setLit(buffer_place(0, BufferId(1)), {});
   QTest::keyClick(&view, Qt::Key_Up);
   REQUIRE(chosen.count() == 2);
-  CHECK_FALSE(chosen[1][0].value<Place>() == buffer_place(0, 1));
+  CHECK_FALSE(chosen[1][0].value<Place>() == buffer_place(0, BufferId(1)));
 }
 
 /// "A 0,64 1x64" of every buffer: where it starts, and how large it is.
@@ -228,7 +228,7 @@ TEST_CASE("the regions of all cores and trips cover an output once", "[inspector
       if (step.plan == nullptr) continue;
       INFO(name << ": " << step.step->group.name);
       const LoopNest& nest = step.plan->nest;
-      int buffer = -1;
+      std::optional<BufferId> buffer;
       int loop_count = 1;
       std::vector<LoopRange> around;  // loops around the transfer that writes
       for (const StatementFacts& facts : step.statements) {
@@ -243,7 +243,7 @@ TEST_CASE("the regions of all cores and trips cover an output once", "[inspector
           }
         }
       }
-      REQUIRE(buffer >= 0);
+      REQUIRE(buffer.has_value());
       for (const LoopRange& loop : around) loop_count *= static_cast<int>(loop.trips);
       std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> seen;  // start -> size
       for (int core = 0; core < nest.cores_used(); ++core) {
@@ -254,7 +254,7 @@ TEST_CASE("the regions of all cores and trips cover an output once", "[inspector
             position.trips[loop.statement] = rest % loop.trips;
             rest /= static_cast<int>(loop.trips);
           }
-          const BufferRegion region = regions_at(step, position)[static_cast<std::size_t>(buffer)];
+          const BufferRegion region = regions_at(step, position)[*buffer];
           if (region.elements() == 0) continue;
           std::vector<std::int64_t> start;
           std::vector<std::int64_t> size;
@@ -274,7 +274,7 @@ TEST_CASE("the regions of all cores and trips cover an output once", "[inspector
         covered += elements;
       }
       std::int64_t all = 1;
-      const BufferRegion first = regions_at(step, {})[static_cast<std::size_t>(buffer)];
+      const BufferRegion first = regions_at(step, {})[*buffer];
       for (const std::int64_t extent : first.shape) all *= extent;
       CHECK(covered == all);
     }

@@ -94,7 +94,7 @@ TEST_CASE("a transfer inside of more loops than there are is inside of those the
   for (std::size_t i = 0; i < model.iterators.size(); ++i) {
     state.loops.push_back({static_cast<int>(i), model.iterators[i].name + "o", 4});
   }
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     const std::size_t path = path_of(model, state.loops, model.buffers[b]).size();
     REQUIRE(path >= 2);
     state.depth.assign(model.buffers.size(), static_cast<int>(path) + 1);
@@ -169,8 +169,8 @@ TEST_CASE("the papers' matmul is replayed with its known numbers", "[inspector][
   CHECK(refused.outcome == TraceOutcome::refused);
   CHECK(value(refused, "k") == "buffer 128 of 1024, comp");
   REQUIRE(refused.buffers.size() == 3);
-  CHECK(refused.buffers[1].extents == "128 × 128");
-  CHECK(refused.buffers[1].bytes == 65536);
+  CHECK(refused.buffers[BufferId(1)].extents == "128 × 128");
+  CHECK(refused.buffers[BufferId(1)].bytes == 65536);
   CHECK(replay.max_bytes() == 66560);
 
   const auto order = steps_of(replay, "alg2");
@@ -301,7 +301,7 @@ TEST_CASE("a replay ends at the plan: bytes of every buffer, the nest's statemen
       const ReplayStep& end = replay.steps.back();
       REQUIRE(end.buffers.size() == nest.buffers.size());
       std::int64_t taken = 0;
-      for (std::size_t b = 0; b < nest.buffers.size(); ++b) {
+      for (const BufferId b : nest.buffers.ids()) {
         INFO(nest.buffers[b].name);
         CHECK(end.buffers[b].bytes == nest.buffers[b].bytes());
         CHECK(end.buffers[b].extents == extents_text(nest.buffers[b].extents));

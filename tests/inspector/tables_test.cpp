@@ -90,7 +90,7 @@ TEST_CASE("the window shows the columns and cells of the driver's tables, for pe
   const std::size_t box = columns_by_key(buffers.columns, {"extents"}).front();
   CHECK(std::get<std::string>(buffers.rows[0].cells[box]) == "1x64");
   CHECK(model.text(model.table()->rows[0], box) == QStringLiteral("1 × 64"));
-  CHECK(model.table()->rows[1].place == buffer_place(0, 1));
+  CHECK(model.table()->rows[1].place == buffer_place(0, BufferId(1)));
 
   Table transfers = dma_table(*plan);
   const std::size_t inside = columns_by_key(transfers.columns, {"inside loop"}).front();

@@ -52,7 +52,7 @@ TEST_CASE("what is chosen in one pane is followed by all", "[inspector]") {
   CHECK(ldm.scratchpad().drawing().marks.size() > 20);
   QTest::mouseClick(loops.nest().viewport(), Qt::LeftButton, {}, loops.nest().pointOf(6));
   CHECK(window.selection().place().statement == 6);
-  CHECK(window.selection().place().buffer == 0);
+  CHECK(window.selection().place().buffer == BufferId(0));
   CHECK(window.breadcrumb().text() == QStringLiteral("matmul › matmul › for x › for yo › for ko › get A"));
   tables.flush();
   TableView& dma = tables.table(3);

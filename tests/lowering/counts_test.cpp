@@ -54,7 +54,7 @@ class PlainWalk {
       for (const Range& range : dma->region) extents.push_back(walk.value(range.extent));
       const DmaCount count = count_operations(shape_of(nest_, *dma), extents);
       if (count.operations == 0) return;
-      const int size = byte_size(nest_.buffers[static_cast<std::size_t>(dma->buffer)].type);
+      const int size = byte_size(nest_.buffers[dma->buffer].type);
       for (DmaTotals* totals : {&counts_.dma[s.id], &dma_of_core_[s.id]}) {
         ++totals->transfers;
         totals->operations += count.operations;
@@ -72,7 +72,7 @@ class PlainWalk {
       if (fill->around) {
         for (const Range& range : *fill->around) kept *= std::max<std::int64_t>(0, walk.value(range.extent));
       }
-      const auto& extents = nest_.buffers[static_cast<std::size_t>(fill->buffer)].extents;
+      const auto& extents = nest_.buffers[fill->buffer].extents;
       const std::int64_t elements = element_count(extents) - kept;
       counts_.fill[s.id].executions += elements > 0 ? 1 : 0;
       counts_.fill[s.id].elements += elements;
@@ -163,7 +163,7 @@ TEST_CASE("a convolution with millions of executed statements counts at once", "
   const VarId r = build.begin_loop("r", 3, "k");
   build.begin_loop("s", 3, "k");
   const IndexExpr extent = minimum(3, IndexExpr(58) - y - r);
-  const int buffer = build.buffer("buffer", 1, {3, 3}, {co, x});
+  const BufferId buffer = build.buffer("buffer", 1, {3, 3}, {co, x});
   const int get = build.get(tensor, buffer, {{IndexExpr(c) + ko + co, extent}, {x, minimum(3, IndexExpr(57) - x)}});
   for (int level = 0; level < 6; ++level) build.end();
   const LoopNest nest = std::move(build).build();

@@ -238,7 +238,7 @@ TEST_CASE("random operators with random slots are sound, right, and take no less
     REQUIRE(again);
     REQUIRE(to_text(*again) == to_text(plan.nest));
     const auto read = read_schedule(model, plan.schedule);
-    const std::vector<int> slots = slots_by_buffer(model, plan.schedule.slots);
+    const IdVector<BufferId, int> slots = slots_by_buffer(model, plan.schedule.slots);
     REQUIRE(PlanBounds(model, target).least_cycles(std::get<ReadSchedule>(read), slots) <= plan.time.cycles);
     std::map<int, Tensor> inputs;
     std::size_t next = 0;

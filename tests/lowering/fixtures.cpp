@@ -36,8 +36,8 @@ int NestBuilder::tensor(int stage_tensor, bool written) {
   return static_cast<int>(nest_.tensors.size()) - 1;
 }
 
-int NestBuilder::buffer(const std::string& name, int stage_tensor, std::vector<std::int64_t> extents,
-                        std::vector<IndexExpr> origin) {
+BufferId NestBuilder::buffer(const std::string& name, int stage_tensor, std::vector<std::int64_t> extents,
+                             std::vector<IndexExpr> origin) {
   Buffer buffer;
   buffer.name = name;
   buffer.tensor = stage_tensor;
@@ -46,8 +46,7 @@ int NestBuilder::buffer(const std::string& name, int stage_tensor, std::vector<s
   buffer.origin = std::move(origin);
   buffer.offset = ceil_div(nest_.ldm_bytes, 32) * 32;
   nest_.ldm_bytes = buffer.offset + buffer.bytes();
-  nest_.buffers.push_back(std::move(buffer));
-  return static_cast<int>(nest_.buffers.size()) - 1;
+  return nest_.buffers.push_back(std::move(buffer));
 }
 
 int NestBuilder::append(Stmt::Node node, const std::string& note) {
@@ -90,19 +89,19 @@ std::vector<Range> NestBuilder::ranges(const std::vector<Span>& spans) const {
   return result;
 }
 
-int NestBuilder::get(int nest_tensor, int buffer, const std::vector<Span>& region, const std::string& note) {
+int NestBuilder::get(int nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note) {
   return append(Dma{DmaDirection::get, nest_tensor, buffer, ranges(region)}, note);
 }
 
-int NestBuilder::put(int nest_tensor, int buffer, const std::vector<Span>& region, const std::string& note) {
+int NestBuilder::put(int nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note) {
   return append(Dma{DmaDirection::put, nest_tensor, buffer, ranges(region)}, note);
 }
 
 void NestBuilder::wait(int dma) { append(Wait{dma}); }
 
-void NestBuilder::fill(int buffer, double value) { append(Fill{buffer, value}); }
+void NestBuilder::fill(BufferId buffer, double value) { append(Fill{buffer, value}); }
 
-void NestBuilder::fill_around(int buffer, double value, const std::vector<Span>& kept) {
+void NestBuilder::fill_around(BufferId buffer, double value, const std::vector<Span>& kept) {
   append(Fill{buffer, value, ranges(kept)});
 }
 
@@ -150,12 +149,12 @@ LoopNest paper_matmul() {
   const VarId x = nest.begin_loop("x", 1, "x");
   const VarId yo = nest.begin_loop("yo", 8, "y");
   const IndexExpr y = IndexExpr(yo) * 128;
-  const int cc = nest.buffer("CC", 2, {1, 128}, {x, y});
+  const BufferId cc = nest.buffer("CC", 2, {1, 128}, {x, y});
   nest.fill(cc, 0);
   const VarId ko = nest.begin_loop("ko", 16, "k");
   const IndexExpr k = IndexExpr(ko) * 64;
-  const int aa = nest.buffer("AA", 0, {1, 64}, {x, k});
-  const int bb = nest.buffer("BB", 1, {64, 128}, {k, y});
+  const BufferId aa = nest.buffer("AA", 0, {1, 64}, {x, k});
+  const BufferId bb = nest.buffer("BB", 1, {64, 128}, {k, y});
   nest.wait(nest.get(a, aa, {{x, 1}, {k, 64}}, "A inside ko"));
   nest.wait(nest.get(b, bb, {{k, 64}, {y, 128}}, "B inside ko"));
   Compute compute;
@@ -192,7 +191,7 @@ LoopNest padded_convolution() {
   NestBuilder nest("conv", list);
   const VarId cy = nest.core("cy", "y", 2, 1);
   const int x_tensor = nest.tensor(0), w_tensor = nest.tensor(1), y_tensor = nest.tensor(2, true);
-  const int ww = nest.buffer("WW", 1, {4, 3, 3, 3}, {0, 0, 0, 0});
+  const BufferId ww = nest.buffer("WW", 1, {4, 3, 3, 3}, {0, 0, 0, 0});
   nest.wait(nest.get(w_tensor, ww, {{0, 4}, {0, 3}, {0, 3}, {0, 3}}, "W before the loops"));
   const VarId yo = nest.begin_loop("yo", 2, "y");
   const VarId y0 = nest.let("y0", IndexExpr(cy) * 3 + IndexExpr(yo) * 2);
@@ -200,8 +199,8 @@ LoopNest padded_convolution() {
   const IndexExpr first = IndexExpr(y0) * 2 - 1;
   const VarId r0 = nest.let("r0", maximum(0, first));
   const VarId nr = nest.let("nr", minimum(11, first + IndexExpr(ny) * 2 + 1) - r0);
-  const int xx = nest.buffer("XX", 0, {3, 5, 13}, {0, first, -1});
-  const int yy = nest.buffer("YY", 2, {4, 2, 6}, {0, y0, 0});
+  const BufferId xx = nest.buffer("XX", 0, {3, 5, 13}, {0, first, -1});
+  const BufferId yy = nest.buffer("YY", 2, {4, 2, 6}, {0, y0, 0});
   nest.fill_around(xx, 0, {{0, 3}, {IndexExpr(r0) - first, nr}, {1, 11}});
   nest.wait(nest.get(x_tensor, xx, {{0, 3}, {r0, nr}, {0, 11}}, "X inside yo"));
   nest.fill(yy, 0);
@@ -243,10 +242,10 @@ LoopNest ragged_chain() {
   const VarId xo = nest.begin_loop("xo", floor_div(IndexExpr(n) + 5, 6), "x");
   const VarId x0 = nest.let("x0", IndexExpr(cx) * 16 + IndexExpr(xo) * 6);
   const VarId nx = nest.let("nx", minimum(6, IndexExpr(n) - IndexExpr(xo) * 6));
-  const int aa = nest.buffer("AA", 0, {6}, {x0});
-  const int bb = nest.buffer("BB", 1, {6}, {x0});
-  const int tt = nest.buffer("TT", 2, {6}, {x0});
-  const int yy = nest.buffer("YY", 3, {6}, {x0});
+  const BufferId aa = nest.buffer("AA", 0, {6}, {x0});
+  const BufferId bb = nest.buffer("BB", 1, {6}, {x0});
+  const BufferId tt = nest.buffer("TT", 2, {6}, {x0});
+  const BufferId yy = nest.buffer("YY", 3, {6}, {x0});
   const int get_a = nest.get(a, aa, {{x0, nx}}, "A inside xo");
   const int get_b = nest.get(b, bb, {{x0, nx}}, "B inside xo");
   nest.wait(get_a);
@@ -329,7 +328,7 @@ class RandomNest {
       switch (draw(0, depth < 4 ? 9 : 5)) {
         case 0: variables_.push_back(nest_.let(fmt::format("v{}", ++names_), expression())); break;
         case 1: {
-          const int buffer = static_cast<int>(draw(0, buffers_ - 1));
+          const BufferId buffer = any_buffer();
           const double value = draw(0, 1) == 0 ? 0.0 : 0.1;
           if (draw(0, 1) == 0) {
             nest_.fill(buffer, value);
@@ -341,8 +340,8 @@ class RandomNest {
         case 2: {
           Compute compute;
           compute.part = draw(0, 1) == 0 ? Compute::Part::update : Compute::Part::map;
-          compute.output_buffer = static_cast<int>(draw(0, buffers_ - 1));
-          compute.read_buffers = {std::nullopt, static_cast<int>(draw(0, buffers_ - 1))};
+          compute.output_buffer = any_buffer();
+          compute.read_buffers = {std::nullopt, any_buffer()};
           compute.form = static_cast<ComputeForm>(draw(0, 2));
           compute.lane_axis = compute.form == ComputeForm::scalar ? -1 : 1;
           compute.block_axis = compute.form == ComputeForm::register_block ? 0 : -1;
@@ -353,7 +352,7 @@ class RandomNest {
         case 4:
         case 5: {
           const int tensor = static_cast<int>(draw(0, 2));
-          const int buffer = static_cast<int>(draw(0, buffers_ - 1));
+          const BufferId buffer = any_buffer();
           const int dma = draw(0, 1) == 0
                               ? nest_.get(tensor, buffer, box(2), draw(0, 2) == 0 ? "a note, \"quoted\"" : "")
                               : nest_.put(tensor, buffer, box(2));
@@ -380,6 +379,8 @@ class RandomNest {
   NestBuilder nest_;
   std::vector<VarId> variables_;
   std::shared_ptr<const IndexTable> table_ = std::make_shared<const IndexTable>(IndexTable{"steps", {0, 1, 1, 2, 5}});
+  BufferId any_buffer() { return BufferId(static_cast<std::size_t>(draw(0, buffers_ - 1))); }
+
   int buffers_ = 0;
   int names_ = 0;
 };

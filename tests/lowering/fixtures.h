@@ -26,19 +26,19 @@ class NestBuilder {
   /// A tensor of the stage list in main memory, row-major.
   int tensor(int stage_tensor, bool written = false);
   /// Placed behind the last buffer, aligned to 32 bytes.
-  int buffer(const std::string& name, int stage_tensor, std::vector<std::int64_t> extents,
-             std::vector<IndexExpr> origin);
+  BufferId buffer(const std::string& name, int stage_tensor, std::vector<std::int64_t> extents,
+                  std::vector<IndexExpr> origin);
 
   VarId begin_loop(const std::string& name, const IndexExpr& extent, const std::string& iterator);
   void begin_guard(std::vector<IndexExpr> any_positive);
   void end();
   VarId let(const std::string& name, const IndexExpr& value);
-  int get(int nest_tensor, int buffer, const std::vector<Span>& region, const std::string& note = {});
-  int put(int nest_tensor, int buffer, const std::vector<Span>& region, const std::string& note = {});
+  int get(int nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note = {});
+  int put(int nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note = {});
   void wait(int dma);
-  void fill(int buffer, double value);
+  void fill(BufferId buffer, double value);
   /// Around a box, in elements of the buffer.
-  void fill_around(int buffer, double value, const std::vector<Span>& kept);
+  void fill_around(BufferId buffer, double value, const std::vector<Span>& kept);
   int compute(Compute compute, const std::vector<Span>& box);
   void barrier();
 

@@ -71,9 +71,9 @@ TEST_CASE("a ragged chain returns its intermediate too", "[interpret]") {
 TEST_CASE("what is never awaited never arrives", "[interpret]") {
   fixtures::NestBuilder build("chain", fixtures::ragged_chain().stages);
   const int a = build.tensor(0), y = build.tensor(3, true);
-  const int aa = build.buffer("AA", 0, {6}, {0});
-  const int tt = build.buffer("TT", 2, {6}, {0});
-  const int yy = build.buffer("YY", 3, {6}, {0});
+  const BufferId aa = build.buffer("AA", 0, {6}, {0});
+  const BufferId tt = build.buffer("TT", 2, {6}, {0});
+  const BufferId yy = build.buffer("YY", 3, {6}, {0});
   build.get(a, aa, {{0, 6}});
   Compute add;
   add.output_buffer = tt;
@@ -94,8 +94,8 @@ TEST_CASE("what is never awaited never arrives", "[interpret]") {
 TEST_CASE("touching beyond a buffer is reported with numbers", "[interpret]") {
   fixtures::NestBuilder build("chain", fixtures::ragged_chain().stages);
   const int a = build.tensor(0);
-  const int aa = build.buffer("AA", 0, {6}, {0});
-  const int tt = build.buffer("TT", 2, {6}, {0});
+  const BufferId aa = build.buffer("AA", 0, {6}, {0});
+  const BufferId tt = build.buffer("TT", 2, {6}, {0});
   SECTION("by a transfer") {
     build.wait(build.get(a, aa, {{3, 4}}));
     CHECK_THROWS_WITH(interpret(std::move(build).build(), {{0, Tensor::of_floats({1000}, std::vector<float>(1000))}}),
@@ -133,9 +133,9 @@ TEST_CASE("gathered rows and every kind of arithmetic", "[interpret]") {
 
   fixtures::NestBuilder build("gather", list);
   const int data = build.tensor(0), indices = build.tensor(1), y = build.tensor(2, true);
-  const int dd = build.buffer("DD", 0, {5, 3}, {0, 0});
-  const int ii = build.buffer("II", 1, {4}, {0});
-  const int yy = build.buffer("YY", 2, {4, 3}, {0, 0});
+  const BufferId dd = build.buffer("DD", 0, {5, 3}, {0, 0});
+  const BufferId ii = build.buffer("II", 1, {4}, {0});
+  const BufferId yy = build.buffer("YY", 2, {4, 3}, {0, 0});
   build.wait(build.get(data, dd, {{0, 5}, {0, 3}}));
   build.wait(build.get(indices, ii, {{0, 4}}));
   Compute compute;

@@ -58,7 +58,7 @@ std::map<std::string, Filled> filled_by(const LoopNest& nest) {
   walk.run(nest.body, [&](const Stmt& statement) {
     const auto* fill = std::get_if<Fill>(&statement.node);
     if (fill == nullptr) return;
-    const Buffer& buffer = nest.buffers[static_cast<std::size_t>(fill->buffer)];
+    const Buffer& buffer = nest.buffers[fill->buffer];
     std::int64_t kept = fill->around ? 1 : 0;
     for (std::size_t d = 0; fill->around && d < buffer.extents.size(); ++d) {
       kept *= std::max<std::int64_t>(0, walk.value((*fill->around)[d].extent));

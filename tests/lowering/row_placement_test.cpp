@@ -51,12 +51,12 @@ TEST_CASE("rows begin where their tile, their loops and their core put them") {
   nest.tensor(2, true);
   const VarId i = nest.begin_loop("i", 8, "k");
   const IndexExpr row = IndexExpr(c) * 8 + IndexExpr(i);
-  const int whole = nest.buffer("whole", 1, {1, 72}, {row, 0});
+  const BufferId whole = nest.buffer("whole", 1, {1, 72}, {row, 0});
   nest.wait(nest.get(b, whole, {{row, 1}, {0, 72}}));
-  const int part = nest.buffer("part", 1, {2, 8}, {IndexExpr(i) * 2, IndexExpr(c) * 8 + 4});
+  const BufferId part = nest.buffer("part", 1, {2, 8}, {IndexExpr(i) * 2, IndexExpr(c) * 8 + 4});
   nest.wait(nest.get(b, part, {{IndexExpr(i) * 2, 2}, {IndexExpr(c) * 8 + 4, 8}}));
   const VarId once = nest.begin_loop("once", 1, "k");
-  const int same = nest.buffer("same", 1, {1, 8}, {once, 0});
+  const BufferId same = nest.buffer("same", 1, {1, 8}, {once, 0});
   nest.wait(nest.get(b, same, {{once, 1}, {0, 8}}));
   nest.end();
   nest.end();

@@ -35,7 +35,7 @@ inline Schedule random_sharing(OperatorDraw& draw, const GroupModel& model, cons
     const auto size = fixed.buffer.find(model.iterators[i].name);
     if (size != fixed.buffer.end()) size->second = std::min(size->second, ranges[i]);
   }
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     if (grid.sharing[b] == SharedBy::core || draw.between(0, 4) == 0) continue;
     fixed.sharing[model.buffers[b].name] =
         grid.sharing[b] == SharedBy::mesh && draw.coin() ? SharedBy::row : grid.sharing[b];

@@ -54,8 +54,8 @@ std::string verdict_of(const std::vector<ParallelSplit>& parallel, const std::st
                        const Target& target = mesh()) {
   const StageList stages = fixtures::matmul_stages(16, 32, 8);
   const GroupModel model = build_group_model(stages);
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
-    if (model.buffers[b].name == tensor) return why_not_shared(model, static_cast<int>(b), parallel, by, target);
+  for (const BufferId b : model.buffers.ids()) {
+    if (model.buffers[b].name == tensor) return why_not_shared(model, b, parallel, by, target);
   }
   return "is not there";
 }

@@ -16,9 +16,9 @@ inline Schedule random_slots(OperatorDraw& draw, const GroupModel& model, const 
   for (const auto& [iterator, size] : planned.buffer) {
     if (size > 1 && draw.coin()) fixed.buffer[iterator] = draw.between(1, size);
   }
-  for (std::size_t b = 0; b < model.buffers.size(); ++b) {
+  for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
-    if (buffer.kind == ModelBuffer::Kind::intermediate || !why_one_slot(model, static_cast<int>(b)).empty()) continue;
+    if (buffer.kind == ModelBuffer::Kind::intermediate || !why_one_slot(model, b).empty()) continue;
     if (draw.between(0, 3) > 0) fixed.slots[buffer.name] = max_slots;
   }
   return fixed;

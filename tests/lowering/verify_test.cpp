@@ -67,12 +67,12 @@ TEST_CASE("variable-range: no more iterations are declared than a loop has", "[v
 TEST_CASE("structure: references exist", "[verify]") {
   CHECK(verdict(with<Wait>(fixtures::paper_matmul(), 5, [](Wait& wait) { wait.dma = 3; })) ==
         "structure: statement 5: statement 3 is no transfer");
-  CHECK(verdict(with<Fill>(fixtures::paper_matmul(), 2, [](Fill& fill) { fill.buffer = 7; })) ==
+  CHECK(verdict(with<Fill>(fixtures::paper_matmul(), 2, [](Fill& fill) { fill.buffer = BufferId(7); })) ==
         "structure: statement 2: fills an unknown buffer");
-  CHECK(verdict(with<Dma>(fixtures::paper_matmul(), 4, [](Dma& dma) { dma.buffer = 2; })) ==
+  CHECK(verdict(with<Dma>(fixtures::paper_matmul(), 4, [](Dma& dma) { dma.buffer = BufferId(2); })) ==
         "structure: statement 4: buffer BB holds another tensor");
   LoopNest nest = fixtures::paper_matmul();
-  nest.buffers[1].name = "not an identifier";
+  nest.buffers[BufferId(1)].name = "not an identifier";
   CHECK(verdict(nest) == "structure: buffer name 'not an identifier' is taken or no identifier");
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("ldm-capacity: buffers fit beside what is reserved", "[verify]") {
   nest.ldm_bytes = 33504;
   CHECK(verdict(nest) == "ldm-capacity: buffer BB takes bytes 768..33535 of an LDM arena of 33504");
   nest = fixtures::paper_matmul();
-  nest.buffers[1].offset = 516;
+  nest.buffers[BufferId(1)].offset = 516;
   CHECK(verdict(nest) == "ldm-alignment: buffer AA begins at byte 516, no multiple of 32");
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("transfer-in-tensor: what an empty box would touch does not matter", "
 
 TEST_CASE("transfer-in-buffer: a tile larger than its buffer", "[verify]") {
   LoopNest nest = without(fixtures::padded_convolution(), 7);
-  nest.buffers[1].extents[1] = 4;  // XX has five rows
+  nest.buffers[BufferId(1)].extents[1] = 4;  // XX has five rows
   CHECK(verdict(nest) ==
         "transfer-in-buffer: statement 8 'get X[0:3, r0:r0 + nr <= 11, 0:11] -> XX': touches 1..4 of dimension 1 of "
         "buffer XX, which has 4 (cy = 0, yo = 0)");
@@ -142,7 +142,7 @@ TEST_CASE("variable-range: the declared range holds", "[verify]") {
 
 TEST_CASE("compute-in-buffer: a kernel that reaches beyond the rows loaded", "[verify]") {
   LoopNest nest = fixtures::padded_convolution();
-  nest.buffers[1].origin[1] += 1;
+  nest.buffers[BufferId(1)].origin[1] += 1;
   nest = with<Dma>(nest, 8, [](Dma& dma) { dma.region[1] = {IndexExpr(VarId(4)) + 1, IndexExpr(VarId(5)) - 1, 10}; });
   CHECK(
       verdict(nest) ==
@@ -192,7 +192,7 @@ TEST_CASE("read-before-there: a reduction needs its start, every time", "[verify
   // Before the loop over yo it is there for the first tile only.
   LoopNest nest = fixtures::paper_matmul();
   nest = without(nest, 2);
-  nest.body.insert(nest.body.begin(), std::make_shared<const Stmt>(Stmt{-1, Fill{0, 0.0}, {}}));
+  nest.body.insert(nest.body.begin(), std::make_shared<const Stmt>(Stmt{-1, Fill{BufferId(0), 0.0}, {}}));
   nest.body = renumbered(nest.body);
   CHECK_THAT(verdict(nest), Catch::StartsWith("read-before-there: statement 8") &&
                                 Catch::EndsWith("buffer CC is accumulated into, but nothing was put there"));
@@ -206,14 +206,15 @@ TEST_CASE("read-before-there: an intermediate is computed before it is read", "[
 
 TEST_CASE("buffers over each other: whoever writes one destroys the other", "[verify]") {
   LoopNest nest = fixtures::ragged_chain();
-  nest.buffers[2].offset = nest.buffers[1].offset;  // TT in place of BB: add reads BB element by element
+  nest.buffers[BufferId(2)].offset =
+      nest.buffers[BufferId(1)].offset;  // TT in place of BB: add reads BB element by element
   CHECK(verdict(nest) == "sound");
-  nest.buffers[1].offset = nest.buffers[0].offset;  // BB over AA
-  nest.buffers[2].offset = 64;
+  nest.buffers[BufferId(1)].offset = nest.buffers[BufferId(0)].offset;  // BB over AA
+  nest.buffers[BufferId(2)].offset = 64;
   CHECK_THAT(verdict(nest), Catch::StartsWith("buffer-in-flight: statement 5") &&
                                 Catch::EndsWith("buffer BB is overwritten while transfer 4 of AA is under way"));
   nest = fixtures::paper_matmul();
-  nest.buffers[1].offset = 0;  // AA over CC
+  nest.buffers[BufferId(1)].offset = 0;  // AA over CC
   CHECK_THAT(verdict(nest), Catch::StartsWith("ldm-sharing: statement 8"));
 }
 
@@ -229,8 +230,8 @@ TEST_CASE("write-once: no two cores and no two trips write the same element", "[
   nest = with<Dma>(nest, 9, [](Dma& dma) { dma.region[0].start = 0; });
   nest = with<Dma>(nest, 4, [](Dma& dma) { dma.region[0].start = 0; });
   nest = with<Compute>(nest, 8, [](Compute& c) { c.box[0].start = 0; });
-  nest.buffers[0].origin[0] = 0;
-  nest.buffers[1].origin[0] = 0;
+  nest.buffers[BufferId(0)].origin[0] = 0;
+  nest.buffers[BufferId(1)].origin[0] = 0;
   CHECK(
       verdict(nest) ==
       "write-once: statement 9 'put CC -> C[0:1, 128*yo:128*yo + 128]': the same elements of C are written with x = 0 "
