@@ -5,9 +5,9 @@
 
 namespace stowage {
 
-InternalError::InternalError(std::string_view what, CodePlace where)
+InternalError::InternalError(std::string_view what, CodeLocation where)
     : std::logic_error(fmt::format("{}:{}: {}", where.file, where.line, what)) {}
 
-void fail_check(std::string_view what, CodePlace where) { throw InternalError(what, where); }
+void fail_check(std::string_view what, CodeLocation where) { throw InternalError(what, where); }
 
 }  // namespace stowage

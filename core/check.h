@@ -10,22 +10,22 @@
 namespace stowage {
 
 /// Where a check stands. In place of std::source_location, which clang 14 lacks.
-struct CodePlace {
+struct CodeLocation {
   const char* file;
   int line;
-  static constexpr CodePlace here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  static constexpr CodeLocation here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }
 };
 
 class InternalError : public std::logic_error {
  public:
-  InternalError(std::string_view what, CodePlace where);
+  InternalError(std::string_view what, CodeLocation where);
 };
 
-[[noreturn]] void fail_check(std::string_view what, CodePlace where = CodePlace::here());
+[[noreturn]] void fail_check(std::string_view what, CodeLocation where = CodeLocation::here());
 
-inline void check(bool condition, std::string_view what, CodePlace where = CodePlace::here()) {
+inline void check(bool condition, std::string_view what, CodeLocation where = CodeLocation::here()) {
   if (!condition) fail_check(what, where);
 }
 

@@ -12,11 +12,11 @@ namespace stowage {
 
 void Diagnostics::add(Diagnostic diagnostic) { entries_.push_back(std::move(diagnostic)); }
 
-void Diagnostics::error(std::string code, SourcePlace place, std::string message, std::string remedy) {
+void Diagnostics::error(std::string code, SourceLocation place, std::string message, std::string remedy) {
   add({Severity::error, std::move(code), std::move(place), std::move(message), std::move(remedy), {}, {}});
 }
 
-void Diagnostics::warning(std::string code, SourcePlace place, std::string message, std::string remedy) {
+void Diagnostics::warning(std::string code, SourceLocation place, std::string message, std::string remedy) {
   add({Severity::warning, std::move(code), std::move(place), std::move(message), std::move(remedy), {}, {}});
 }
 
@@ -30,7 +30,7 @@ bool Diagnostics::has_errors() const {
 }
 
 std::string format_diagnostic(const Diagnostic& diagnostic) {
-  const SourcePlace& place = diagnostic.place;
+  const SourceLocation& place = diagnostic.place;
   std::string text;
   if (!place.file.empty()) text += place.file + ":";
   if (place.line > 0) text += fmt::format("{}:", place.line);

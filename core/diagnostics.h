@@ -18,7 +18,7 @@ enum class Severity { error, warning };
 
 /// Where in the user's input. Only `file` is always meaningful; line and column count from 1, 0 means unknown.
 /// `object` names a thing inside a binary file, for instance "node conv1 (Conv)".
-struct SourcePlace {
+struct SourceLocation {
   std::string file;
   int line = 0;
   int column = 0;
@@ -30,7 +30,7 @@ struct SourcePlace {
 struct Diagnostic {
   Severity severity = Severity::error;
   std::string code;  ///< stable, kebab-case, for instance "unknown-key"
-  SourcePlace place;
+  SourceLocation place;
   std::string message;
   std::string remedy = {};              ///< what to do about it; may be empty
   std::vector<std::string> notes = {};  ///< further lines
@@ -40,8 +40,8 @@ struct Diagnostic {
 class Diagnostics {
  public:
   void add(Diagnostic diagnostic);
-  void error(std::string code, SourcePlace place, std::string message, std::string remedy = {});
-  void warning(std::string code, SourcePlace place, std::string message, std::string remedy = {});
+  void error(std::string code, SourceLocation place, std::string message, std::string remedy = {});
+  void warning(std::string code, SourceLocation place, std::string message, std::string remedy = {});
   void append(const Diagnostics& other);
 
   [[nodiscard]] bool has_errors() const;

@@ -147,7 +147,7 @@ std::uint32_t little_endian(std::string_view bytes) {
 
 Result<Tensor> read_npy(const std::string& path, Diagnostics& diagnostics) {
   const auto fail = [&](std::string code, std::string message, std::string remedy = {}) -> Failed {
-    SourcePlace place;
+    SourceLocation place;
     place.file = path;
     diagnostics.error(std::move(code), std::move(place), std::move(message), std::move(remedy));
     return {};
@@ -204,7 +204,7 @@ Result<Tensor> read_npy(const std::string& path, Diagnostics& diagnostics) {
 
 Result<std::string> write_npy(const std::string& path, const Tensor& tensor, Diagnostics& diagnostics) {
   const auto fail = [&](std::string code, std::string message) -> Failed {
-    SourcePlace place;
+    SourceLocation place;
     place.file = path;
     diagnostics.error(std::move(code), std::move(place), std::move(message));
     return {};

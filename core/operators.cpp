@@ -29,7 +29,7 @@ std::string_view type_of(const AttributeValue& value) {
 
 /// Operands and attributes against the row; everything wrong is reported.
 bool fits_row(const OperatorRow& row, const Operator& op, std::span<const std::optional<StageTensor>> inputs,
-              const SourcePlace& place, Diagnostics& diagnostics) {
+              const SourceLocation& place, Diagnostics& diagnostics) {
   bool fits = true;
   const auto report = [&](std::string code, std::string message, std::string remedy = {}) {
     if (remedy.empty()) remedy = usual_remedy(code, row.name);
@@ -104,7 +104,7 @@ const OperatorRow* find_operator_row(std::string_view kind) {
 }
 
 Result<OperatorDefinition> define_operator(const Operator& op, std::span<const std::optional<StageTensor>> inputs,
-                                           const SourcePlace& place, Diagnostics& diagnostics) {
+                                           const SourceLocation& place, Diagnostics& diagnostics) {
   const OperatorRow* row = find_operator_row(op.kind);
   if (row == nullptr) {
     std::vector<std::string> names;
@@ -144,7 +144,7 @@ const StageTensor& result_tensor(const OperatorDefinition& definition, std::size
 Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                              std::vector<std::optional<TensorId>> inputs,
                              std::vector<std::optional<std::string>> output_names, std::vector<std::string> origins,
-                             const SourcePlace& place, Diagnostics& diagnostics) {
+                             const SourceLocation& place, Diagnostics& diagnostics) {
   Operator op;
   op.kind = std::move(kind);
   op.attributes = std::move(attributes);
@@ -171,7 +171,8 @@ Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::strin
 
 Result<TensorId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                                  std::vector<std::optional<TensorId>> inputs, std::string output_name,
-                                 std::vector<std::string> origins, const SourcePlace& place, Diagnostics& diagnostics) {
+                                 std::vector<std::string> origins, const SourceLocation& place,
+                                 Diagnostics& diagnostics) {
   const auto id = append_operator(builder, std::move(kind), std::move(name), std::move(attributes), std::move(inputs),
                                   std::vector<std::optional<std::string>>{std::move(output_name)}, std::move(origins),
                                   place, diagnostics);

@@ -18,7 +18,7 @@ struct OperatorContext {
   const Operator& op;
   std::vector<std::optional<StageTensor>> inputs;  ///< by operand slot; nullopt where the operand is absent
   Diagnostics& diagnostics;
-  SourcePlace place;
+  SourceLocation place;
 };
 
 struct OperatorDefinition {
@@ -56,7 +56,7 @@ const OperatorRow* find_operator_row(std::string_view kind);
 
 /// Defines an operator of a graph. Shape and type errors are reported at `place`.
 Result<OperatorDefinition> define_operator(const Operator& op, std::span<const std::optional<StageTensor>> inputs,
-                                           const SourcePlace& place, Diagnostics& diagnostics);
+                                           const SourceLocation& place, Diagnostics& diagnostics);
 /// The definition of an operator that is part of a verified graph; StageTensor::source names the graph's tensors.
 OperatorDefinition define_operator(const Graph& graph, OpId op);
 
@@ -65,11 +65,12 @@ OperatorDefinition define_operator(const Graph& graph, OpId op);
 Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                              std::vector<std::optional<TensorId>> inputs,
                              std::vector<std::optional<std::string>> output_names, std::vector<std::string> origins,
-                             const SourcePlace& place, Diagnostics& diagnostics);
+                             const SourceLocation& place, Diagnostics& diagnostics);
 /// The same with one output.
 Result<TensorId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,
                                  std::vector<std::optional<TensorId>> inputs, std::string output_name,
-                                 std::vector<std::string> origins, const SourcePlace& place, Diagnostics& diagnostics);
+                                 std::vector<std::string> origins, const SourceLocation& place,
+                                 Diagnostics& diagnostics);
 
 /// Attribute access with defaults; a wrong type is an internal error (the import checked it).
 std::int64_t int_attribute(const Attributes& attributes, const std::string& name, std::int64_t fallback);

@@ -6,7 +6,7 @@
 
 namespace stowage {
 
-bool report_out_of_memory(const std::exception& fault, SourcePlace place, Diagnostics& diagnostics) {
+bool report_out_of_memory(const std::exception& fault, SourceLocation place, Diagnostics& diagnostics) {
   if (dynamic_cast<const std::bad_alloc*>(&fault) == nullptr &&
       dynamic_cast<const std::length_error*>(&fault) == nullptr) {
     return false;

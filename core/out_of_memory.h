@@ -10,6 +10,6 @@ namespace stowage {
 
 /// True if an exception means that memory ran out (std::bad_alloc; std::length_error, of a size that no container has);
 /// then it is reported.
-bool report_out_of_memory(const std::exception& fault, SourcePlace place, Diagnostics& diagnostics);
+bool report_out_of_memory(const std::exception& fault, SourceLocation place, Diagnostics& diagnostics);
 
 }  // namespace stowage

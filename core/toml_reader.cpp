@@ -55,7 +55,7 @@ struct TomlTable::Document {
     if (text == lines.end()) return false;
     for (std::size_t i = 0; i < text->second.size(); ++i) {
       if (std::count(text->second[i].begin(), text->second[i].end(), '.') <= max_dots) continue;
-      SourcePlace place;
+      SourceLocation place;
       place.file = path;
       place.line = static_cast<int>(i + 1);
       diagnostics->error("toml-syntax", place, fmt::format("a line has more than {} dots", max_dots));

@@ -32,7 +32,7 @@ struct TextRecord {
 /// driver/store/trace_row.cpp; where one of these is missing the compiler says so.
 using TraceEvent =
     std::variant<TextRecord,                                                                                   //
-                 OperatorFolded, FoldingRefused, ViewPlaced, ViewRefused, BranchesPlaced, BranchesApart,       //
+                 OperatorFolded, FoldingRefused, ViewStored, ViewRefused, BranchesStored, BranchesApart,       //
                  GroupAccepted, GroupFixed, CandidateRefused, StartsGivenUp, CandidatesCut, ChainsCut,         //
                  BeamKept, PartitionFound,                                                                     //
                  CoresSplit, SplitUnaligned, BufferCorrelated, IteratorsClassified, SizeTried, SizesChosen,    //

@@ -220,10 +220,10 @@ class CommandLine {
   const QCommandLineOption light_{QStringLiteral("light"), QStringLiteral("Use the light theme.")};
 };
 
-/// Place of a fused operator or operator by its name.
-std::optional<Place> find_named(const LoadedPlan& plan, const std::string& name) {
+/// Subject of a fused operator or operator by its name.
+std::optional<Subject> find_named(const LoadedPlan& plan, const std::string& name) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].step->group.name == name) return step_place(static_cast<int>(i));
+    if (plan.steps[i].step->group.name == name) return step_subject(static_cast<int>(i));
   }
   if (const auto op = plan.graph().find_operator(name)) return complete(plan, {.op = static_cast<int>(op->index())});
   return std::nullopt;
@@ -234,8 +234,8 @@ void say(const Diagnostics& diagnostics) { std::fputs(format_diagnostics(diagnos
 /// Selects what --op names. False after a message.
 bool select_named(const QString& name, const Document& document, Selection& selection) {
   if (name.isEmpty()) return true;
-  if (const auto place = find_named(*document.plan(), name.toStdString())) {
-    selection.select(*place);
+  if (const auto subject = find_named(*document.plan(), name.toStdString())) {
+    selection.select(*subject);
     return true;
   }
   std::vector<std::string> names;

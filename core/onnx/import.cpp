@@ -31,7 +31,7 @@ using namespace onnx_import;
 /// The one place where exceptions of ONNX and protobuf end. Ours (InternalError) pass: they are faults of ours.
 template <class T>
 Result<T> guarded(const std::string& path, Diagnostics& diagnostics, const std::function<Result<T>()>& body) {
-  SourcePlace place;
+  SourceLocation place;
   place.file = path;
   try {
     return body();
@@ -288,7 +288,7 @@ Result<std::vector<CoverageRow>> onnx_coverage(const std::string& path, Diagnost
 
 Result<Tensor> read_tensor_proto(const std::string& path, Diagnostics& diagnostics) {
   return guarded<Tensor>(path, diagnostics, [&]() -> Result<Tensor> {
-    SourcePlace place;
+    SourceLocation place;
     place.file = path;
     onnx::TensorProto proto;
     std::ifstream stream(path, std::ios::binary);

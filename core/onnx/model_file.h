@@ -40,8 +40,8 @@ struct Model {
   [[nodiscard]] int opset_of(const onnx::NodeProto& node) const;
   [[nodiscard]] const WrittenOut* written_out_for(const onnx::NodeProto& node) const;
 
-  [[nodiscard]] SourcePlace place(std::string object = {}) const {
-    SourcePlace place;
+  [[nodiscard]] SourceLocation place(std::string object = {}) const {
+    SourceLocation place;
     place.file = path;
     place.object = std::move(object);
     return place;

@@ -87,7 +87,7 @@ NodeImport::NodeImport(ImportState& state, Scope& scope, const onnx::NodeProto& 
                        int branch_depth)
     : state_(state), scope_(scope), node_(node), name_(std::move(name)), branch_depth_(branch_depth) {}
 
-SourcePlace NodeImport::place() const { return state_.model.place(node_label(name_, node_)); }
+SourceLocation NodeImport::place() const { return state_.model.place(node_label(name_, node_)); }
 
 void NodeImport::refuse(std::string code, std::string message, std::string remedy) {
   if (remedy.empty()) remedy = usual_remedy(code, node_.op_type());

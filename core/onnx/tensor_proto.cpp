@@ -34,7 +34,8 @@ std::optional<std::int64_t> parse_count(const std::string& text) {
 
 class TensorReader {
  public:
-  TensorReader(const TensorProto& proto, const std::string& folder, const SourcePlace& place, Diagnostics& diagnostics)
+  TensorReader(const TensorProto& proto, const std::string& folder, const SourceLocation& place,
+               Diagnostics& diagnostics)
       : proto_(proto), folder_(folder), place_(place), diagnostics_(diagnostics) {
     if (place_.object.empty()) place_.object = fmt::format("tensor {}", proto.name());
   }
@@ -202,7 +203,7 @@ class TensorReader {
 
   const TensorProto& proto_;
   const std::string& folder_;
-  SourcePlace place_;
+  SourceLocation place_;
   Diagnostics& diagnostics_;
 };
 
@@ -255,7 +256,7 @@ bool is_computable(int onnx_type) {
 
 bool is_computable(ElementType type) { return type != ElementType::f16 && type != ElementType::bf16; }
 
-Result<Tensor> read_tensor(const TensorProto& proto, const std::string& folder, const SourcePlace& place,
+Result<Tensor> read_tensor(const TensorProto& proto, const std::string& folder, const SourceLocation& place,
                            Diagnostics& diagnostics) {
   return TensorReader(proto, folder, place, diagnostics).read();
 }

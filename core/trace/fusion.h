@@ -34,7 +34,7 @@ struct TracedBox {
 };
 
 /// An operator that became a view.
-struct ViewPlaced {
+struct ViewStored {
   enum class Rule : std::uint8_t { concat, slice, reshape } rule = Rule::reshape;
   enum class How : std::uint8_t {
     written,  ///< a concatenation's operands are written straight into its result
@@ -54,7 +54,7 @@ struct ViewRefused {
 };
 
 /// Results of branches that lie side by side.
-struct BranchesPlaced {
+struct BranchesStored {
   std::vector<std::string> results;
   std::vector<std::string> in_row;  ///< what lies there, in order
   std::string storage;

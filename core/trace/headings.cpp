@@ -25,17 +25,17 @@ TraceHeading heading(const OperatorFolded& folded) {
 }
 TraceHeading heading(const FoldingRefused& folding) { return {"intrinsic", folding.why.rule, refused}; }
 
-TraceHeading heading(const ViewPlaced& view) {
+TraceHeading heading(const ViewStored& view) {
   switch (view.rule) {
-    case ViewPlaced::Rule::concat: return {"placement", "concat", accepted};
-    case ViewPlaced::Rule::slice: return {"placement", "slice", accepted};
-    case ViewPlaced::Rule::reshape: return {"placement", "reshape", accepted};
+    case ViewStored::Rule::concat: return {"placement", "concat", accepted};
+    case ViewStored::Rule::slice: return {"placement", "slice", accepted};
+    case ViewStored::Rule::reshape: return {"placement", "reshape", accepted};
   }
   fail_check("unknown kind of view");
 }
 TraceHeading heading(const ViewRefused& view) { return {"placement", view.why.rule, refused}; }
 
-TraceHeading heading(const BranchesPlaced&) { return {"branches", "side-by-side", accepted}; }
+TraceHeading heading(const BranchesStored&) { return {"branches", "side-by-side", accepted}; }
 TraceHeading heading(const BranchesApart& branches) { return {"branches", branches.why.rule, refused}; }
 
 TraceHeading heading(const GroupAccepted& group) { return {"fusion", group.template_name, accepted}; }

@@ -39,15 +39,15 @@ std::string say(const FoldingRefused& folding, const GroupNames&) {
                               : fmt::format("not folded into {}: {}", folding.into, folding.why.reason);
 }
 
-std::string say(const ViewPlaced& view, const GroupNames&) {
+std::string say(const ViewStored& view, const GroupNames&) {
   const std::string box = view.box ? text_of(*view.box) : std::string();
   switch (view.how) {
-    case ViewPlaced::How::written:
+    case ViewStored::How::written:
       return fmt::format("its operands are written straight into {}{}{}{}", view.tensor,
                          view.box ? fmt::format(" ({})", box) : "", view.copied.empty() ? "" : "; ", view.copied);
-    case ViewPlaced::How::beside: return fmt::format("its operands lie side by side {}", box);
-    case ViewPlaced::How::boxed: return fmt::format("{} lies {}", view.tensor, box);
-    case ViewPlaced::How::all: return fmt::format("{} is all of {}", view.tensor, view.box ? view.box->storage : "");
+    case ViewStored::How::beside: return fmt::format("its operands lie side by side {}", box);
+    case ViewStored::How::boxed: return fmt::format("{} lies {}", view.tensor, box);
+    case ViewStored::How::all: return fmt::format("{} is all of {}", view.tensor, view.box ? view.box->storage : "");
   }
   fail_check("unknown way of placing a view");
 }
@@ -56,7 +56,7 @@ std::string say(const ViewRefused& view, const GroupNames&) {
   return (view.once ? "copies, once for all: else " : "copies: ") + view.why.reason;
 }
 
-std::string say(const BranchesPlaced& branches, const GroupNames&) {
+std::string say(const BranchesStored& branches, const GroupNames&) {
   return fmt::format("of {}: {} lie side by side in {}", joined(branches.results), joined(branches.in_row),
                      branches.storage);
 }

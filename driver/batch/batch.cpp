@@ -147,7 +147,7 @@ JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& net
     const bool good = run_steps(job, options, networks, result, json, stop);
     result.state = good ? JobState::done : stop.stop_requested() ? JobState::interrupted : JobState::failed;
   } catch (const std::exception& fault) {
-    SourcePlace place;
+    SourceLocation place;
     place.file = source_of(job);
     const bool no_memory = report_out_of_memory(fault, place, result.diagnostics);
     result.state = no_memory ? JobState::failed : JobState::fault;

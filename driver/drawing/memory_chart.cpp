@@ -20,7 +20,7 @@ std::vector<TensorId> storages_of(const FusedOperator& group, const MemoryMap& m
   std::vector<TensorId> storages = results_of(group);
   storages.insert(storages.end(), group.inputs.begin(), group.inputs.end());
   for (TensorId& tensor : storages) {
-    const MemoryPlace* place = memory.find(tensor);
+    const MemoryAllocation* place = memory.find(tensor);
     if (place != nullptr && place->shares_with) tensor = *place->shares_with;
   }
   return storages;
@@ -35,8 +35,8 @@ class MemoryPicture {
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       for (const OpId op : program.steps[i].group.operators) step_of_[op.index()] = static_cast<int>(i);
     }
-    for (const MemoryPlace& place : program.memory.places) {
-      if (place.area != MemoryPlace::Area::activations || place.shares_with || place.bytes == 0) continue;
+    for (const MemoryAllocation& place : program.memory.allocations) {
+      if (place.area != MemoryAllocation::Area::activations || place.shares_with || place.bytes == 0) continue;
       if (!wanted || wanted(place.tensor)) places_.push_back(&place);
     }
     if (chosen_ >= 0) used_ = storages_of(program.steps[static_cast<std::size_t>(chosen_)].group, program.memory);
@@ -57,7 +57,7 @@ class MemoryPicture {
     scene_.box(area_, Ink::base, Ink::line);
     add_addresses(scene_, sheet_, area_, axis);
     if (chosen_ >= 0) scene_.box({x(chosen_), area_.y, column_width(), area_.height}, Ink::band);
-    for (const MemoryPlace* place : places_) add_tensor(axis, *place);
+    for (const MemoryAllocation* place : places_) add_tensor(axis, *place);
     add_steps();
     scene_.text({area_.x, area_.bottom() + row() + 3, area_.width, row()},
                 axis.to_scale()
@@ -89,13 +89,13 @@ class MemoryPicture {
   /// A few tensors are all to be seen, of many those that are large.
   [[nodiscard]] AddressAxis address_axis() const {
     std::vector<AddressAxis::Piece> pieces;
-    for (const MemoryPlace* place : places_) pieces.push_back({place->offset, place->offset + place->bytes});
+    for (const MemoryAllocation* place : places_) pieces.push_back({place->offset, place->offset + place->bytes});
     constexpr std::size_t few = 12;
     const double least = pieces.size() <= few ? row() : 0;
     return {std::max<std::int64_t>(1, program_.memory.activation_bytes), pieces, area_.y, area_.bottom(), least};
   }
 
-  void add_tensor(const AddressAxis& axis, const MemoryPlace& place) {
+  void add_tensor(const AddressAxis& axis, const MemoryAllocation& place) {
     const GraphTensor& tensor = program_.fused.graph.tensor(place.tensor);
     const bool of_chosen = std::find(used_.begin(), used_.end(), place.tensor) != used_.end();
     const double top = axis.y(static_cast<double>(place.offset + place.bytes));
@@ -166,7 +166,7 @@ class MemoryPicture {
   int chosen_;
   const Sheet& sheet_;
   std::vector<int> step_of_;  ///< by operator
-  std::vector<const MemoryPlace*> places_;
+  std::vector<const MemoryAllocation*> places_;
   std::vector<TensorId> used_;
   Box area_;
   Scene scene_;

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-SourcePlace place_of(const fs::path& path) {
-  SourcePlace place;
+SourceLocation place_of(const fs::path& path) {
+  SourceLocation place;
   place.file = path.string();
   return place;
 }

@@ -164,7 +164,7 @@ std::optional<fs::path> input_replaced_by(const fs::path& wanted, std::span<cons
 bool may_write_folder(const fs::path& wanted, FolderContent content, bool force, std::span<const fs::path> inputs,
                       Diagnostics& diagnostics) {
   const auto refuse = [&](const char* code, std::string message, std::string remedy) {
-    SourcePlace place;
+    SourceLocation place;
     place.file = wanted.string();
     diagnostics.error(code, std::move(place), std::move(message), std::move(remedy));
     return false;

@@ -151,11 +151,11 @@ std::string memory_part(const PageScope& scope) {
     if (step < 0) return std::string("before");
     return step < static_cast<int>(program.steps.size()) ? std::to_string(step) : std::string("after");
   };
-  for (const MemoryPlace& place : memory.places) {
+  for (const MemoryAllocation& place : memory.allocations) {
     if (!scope.has(place.tensor)) continue;
     html += fmt::format("<tr><td><code>{}</code></td><td>{}</td>{}{}{}{}<td>{}</td></tr>\n",
                         escaped(program.fused.graph.tensor(place.tensor).name),
-                        place.area == MemoryPlace::Area::parameters ? "parameters" : "activations",
+                        place.area == MemoryAllocation::Area::parameters ? "parameters" : "activations",
                         number_cell(place.offset, grouped_digits(place.offset)),
                         number_cell(place.bytes, grouped_digits(place.bytes)),
                         number_cell(place.first_step, step_text(place.first_step)),

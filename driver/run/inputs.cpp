@@ -55,7 +55,7 @@ Result<NetworkInputs> network_inputs(const Graph& graph, const std::map<std::str
   for (const TensorId id : graph.inputs()) names.push_back(graph.tensor(id).name);
   for (const auto& [name, file] : files) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    SourcePlace place;
+    SourceLocation place;
     place.file = "--input " + name + "=" + file;
     own.error("unknown-input", place, fmt::format("the network has no input '{}'", name), suggest_name(name, names));
   }
@@ -71,7 +71,7 @@ Result<NetworkInputs> network_inputs(const Graph& graph, const std::map<std::str
     const auto value = read_npy(file->second, own);
     if (!value) continue;
     if (value->type() != tensor.type || value->shape() != tensor.shape) {
-      SourcePlace place;
+      SourceLocation place;
       place.file = file->second;
       own.error("wrong-input", place,
                 fmt::format("holds {}{}, but input '{}' is {}{}", name_of(value->type()), to_text(value->shape()),

@@ -35,7 +35,7 @@ std::vector<std::string> target_settings(const std::vector<std::string>& setting
       result.push_back(setting.substr(target_prefix.size()));
       continue;
     }
-    SourcePlace place;
+    SourceLocation place;
     place.file = "--set " + setting;
     diagnostics.error("unknown-setting", place, "a setting is TABLE.KEY=VALUE, and the only table is 'target'",
                       "for instance --set target.cores.count=1");
@@ -229,7 +229,7 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
     }
     const auto of = std::find_if(way.templates.begin(), way.templates.end(),
                                  [&](const FusionTemplate& row) { return row.name == limit.template_name; });
-    const SourcePlace place = of != way.templates.end() ? of->place : SourcePlace{};
+    const SourceLocation place = of != way.templates.end() ? of->place : SourceLocation{};
     diagnostics.warning("search-limit", place, text_of(limit), "repeat less, or give its vertices conditions");
   }
   if (!cut_off.empty()) {

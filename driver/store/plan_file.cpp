@@ -75,7 +75,7 @@ std::vector<std::string> read_sources(EmittedProgram& emitted, const std::filesy
   for (const EmittedFile& file : emitted.files) {
     std::error_code failure;
     if (std::filesystem::exists(sources / file.path, failure) || failure) continue;
-    SourcePlace place;
+    SourceLocation place;
     place.file = (sources / file.path).string();
     diagnostics.warning("source-missing", place, "is not there: the sources are emitted anew from the plan",
                         "compile the model again for sources that can be changed");
@@ -86,7 +86,7 @@ std::vector<std::string> read_sources(EmittedProgram& emitted, const std::filesy
     const std::string path = (sources / file.path).string();
     const auto text = read_text_file(path, diagnostics);
     if (!text || *text == file.text) continue;
-    SourcePlace place;
+    SourceLocation place;
     place.file = path;
     diagnostics.warning("source-changed", place, "differs from what was emitted");
     file.origins = moved_origins(file.origins, file.text, *text);
@@ -253,10 +253,10 @@ Result<Compilation> read_compilation(const std::filesystem::path& folder, Diagno
   } catch (const ReadingStopped&) {
     return Failed{};
   } catch (const Json::exception& failure) {
-    diagnostics.error("damaged-plan", SourcePlace{*reading}, in_words(failure), "compile the model again");
+    diagnostics.error("damaged-plan", SourceLocation{*reading}, in_words(failure), "compile the model again");
   } catch (const std::exception& failure) {
     // Whatever else a file that was edited or cut short leads to: graphs and schedules that break a promise.
-    diagnostics.error("damaged-plan", SourcePlace{*reading}, failure.what(), "compile the model again");
+    diagnostics.error("damaged-plan", SourceLocation{*reading}, failure.what(), "compile the model again");
   }
   return Failed{};
 }

@@ -51,9 +51,9 @@ Json memory_json(const Program& program) {
   json["parameter_bytes"] = program.memory.parameter_bytes;
   json["activation_bytes"] = program.memory.activation_bytes;
   json["places"] = Json::array();
-  for (const MemoryPlace& place : program.memory.places) {
+  for (const MemoryAllocation& place : program.memory.allocations) {
     Json row = {{"tensor", graph.tensor(place.tensor).name},
-                {"area", place.area == MemoryPlace::Area::parameters ? "parameters" : "activations"},
+                {"area", place.area == MemoryAllocation::Area::parameters ? "parameters" : "activations"},
                 {"offset", place.offset},
                 {"bytes", place.bytes},
                 {"first_step", place.first_step},
@@ -62,7 +62,7 @@ Json memory_json(const Program& program) {
     json["places"].push_back(std::move(row));
   }
   json["stage_constants"] = Json::array();
-  for (const StageConstantPlace& place : program.memory.stage_constants) {
+  for (const StageConstantAllocation& place : program.memory.stage_constants) {
     const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
     json["stage_constants"].push_back({{"step", place.step},
                                        {"tensor", stages.tensors[static_cast<std::size_t>(place.tensor)].name},

@@ -59,16 +59,16 @@ constexpr auto fields_of(Of<TracedBox>) {
   using T = TracedBox;
   return kind("", field("storage", &T::storage), field("offset", &T::offset), field("strides", &T::strides));
 }
-constexpr auto fields_of(Of<ViewPlaced>) {
-  using T = ViewPlaced;
+constexpr auto fields_of(Of<ViewStored>) {
+  using T = ViewStored;
   return kind("view-placed", field("rule", &T::rule), field("how", &T::how), field("tensor", &T::tensor),
               field("box", &T::box), field("copied", &T::copied));
 }
 constexpr auto fields_of(Of<ViewRefused>) {
   return kind("view-refused", field("why", &ViewRefused::why), field("once", &ViewRefused::once));
 }
-constexpr auto fields_of(Of<BranchesPlaced>) {
-  using T = BranchesPlaced;
+constexpr auto fields_of(Of<BranchesStored>) {
+  using T = BranchesStored;
   return kind("branches-placed", field("results", &T::results), field("in_row", &T::in_row),
               field("storage", &T::storage));
 }
@@ -245,8 +245,8 @@ using namespace std::string_view_literals;
 
 constexpr auto values_of(Of<TraceOutcome>) { return list("step"sv, "accepted"sv, "refused"sv); }
 constexpr auto values_of(Of<OperatorFolded::What>) { return list("transposed"sv, "pad"sv, "scale"sv); }
-constexpr auto values_of(Of<ViewPlaced::Rule>) { return list("concat"sv, "slice"sv, "reshape"sv); }
-constexpr auto values_of(Of<ViewPlaced::How>) { return list("written"sv, "beside"sv, "boxed"sv, "all"sv); }
+constexpr auto values_of(Of<ViewStored::Rule>) { return list("concat"sv, "slice"sv, "reshape"sv); }
+constexpr auto values_of(Of<ViewStored::How>) { return list("written"sv, "beside"sv, "boxed"sv, "all"sv); }
 constexpr auto values_of(Of<SplitBy>) { return list("published"sv, "schedule"sv, "search"sv, "alignment"sv); }
 constexpr auto values_of(Of<IteratorClass>) { return list("num"sv, "size"sv, "comp"sv, "whole"sv); }
 constexpr auto values_of(Of<IteratorsClassified::When>) { return list("first"sv, "after-start"sv, "after-whole"sv); }

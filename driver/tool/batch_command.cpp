@@ -28,7 +28,7 @@ Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, const B
     if (job.name == options.only) return std::vector<Job>{job};
     names.push_back(job.name);
   }
-  SourcePlace place;
+  SourceLocation place;
   place.file = options.file;
   diagnostics.error("unknown-job", place, fmt::format("no job '{}'", options.only), suggest_name(options.only, names));
   return Failed{};
@@ -77,7 +77,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   std::error_code failure;
   fs::create_directories(batch.folder, failure);
   if (failure) {
-    SourcePlace place;
+    SourceLocation place;
     place.file = batch.folder.string();
     diagnostics.error("file-error", place, "the output folder cannot be made: " + failure.message());
     return failed(context, diagnostics);

@@ -81,8 +81,8 @@ std::string overview() {
 }
 
 /// What a command was given to work on.
-SourcePlace input_of(const CLI::App& app) {
-  SourcePlace place;
+SourceLocation input_of(const CLI::App& app) {
+  SourceLocation place;
   for (const CLI::Option* option : app.get_options()) {
     if (place.file.empty() && option->get_positional() && option->count() > 0) place.file = option->results().front();
   }

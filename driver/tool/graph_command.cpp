@@ -43,7 +43,7 @@ std::string format_of(const std::string& file, Diagnostics& diagnostics) {
   for (const char* const known : {"svg", "png", "pdf", "dot"}) {
     if (format == known) return format;
   }
-  SourcePlace place;
+  SourceLocation place;
   place.file = file;
   diagnostics.error("unknown-format", place, fmt::format("'.{}' is no picture that can be drawn", format),
                     "choose .svg, .png, .pdf, or .dot for the text that Graphviz reads");

@@ -115,7 +115,7 @@ std::map<std::string, std::string> named_values(const std::vector<std::string>& 
                                                 Diagnostics& diagnostics) {
   std::map<std::string, std::string> values;
   for (const std::string& argument : arguments) {
-    SourcePlace place;
+    SourceLocation place;
     place.file = option + " " + argument;
     // A size holds no '=', so all before the last one is the dimension's name. A path may hold one.
     const auto equals = option == "--dim" ? argument.rfind('=') : argument.find('=');

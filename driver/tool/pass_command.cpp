@@ -76,7 +76,7 @@ std::string remedy_for(std::string_view broken, const LoopNest& nest, bool goes_
 
 bool report_unsound(const std::string& file, const std::string& rule, const std::string& remedy,
                     Diagnostics& diagnostics) {
-  SourcePlace place;
+  SourceLocation place;
   place.file = file;
   diagnostics.error("unsound-nest", std::move(place), rule, remedy);
   return false;

@@ -29,7 +29,7 @@ bool is_csv(const std::string& file) {
 bool has_page(const Compilation& compilation, const std::string& folder, Diagnostics& diagnostics) {
   for (const ProgramStep& step : compilation.program.steps) {
     if (step.launched() == nullptr || step.plan() != nullptr) continue;
-    SourcePlace place;
+    SourceLocation place;
     place.file = folder;
     diagnostics.error("no-page", place,
                       fmt::format("the page shows loop nests, which plans of family '{}' have not",

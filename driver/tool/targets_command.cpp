@@ -72,7 +72,7 @@ int check_target(const Target& target, const TargetsOptions& options, ToolContex
   }
   Diagnostics diagnostics;
   for (const Contradiction& one : found) {
-    SourcePlace place;
+    SourceLocation place;
     place.file = options.name;
     diagnostics.error("contradiction", place, fmt::format("'{}': {}", one.key, one.message), one.remedy);
   }

@@ -135,9 +135,9 @@ class ProgramEmitter {
   // ---- places in main memory ----
 
   [[nodiscard]] std::string address(TensorId tensor) const {
-    const MemoryPlace* place = program_.memory.find(tensor);
+    const MemoryAllocation* place = program_.memory.find(tensor);
     check(place != nullptr, "a tensor without a place in main memory");
-    return fmt::format("{} + {}", place->area == MemoryPlace::Area::parameters ? "parameters" : "activations",
+    return fmt::format("{} + {}", place->area == MemoryAllocation::Area::parameters ? "parameters" : "activations",
                        place->offset);
   }
 
@@ -152,7 +152,7 @@ class ProgramEmitter {
     const int index = nest.tensors[tensor].tensor;
     const StageTensor& of_stages = nest.stages.tensors[static_cast<std::size_t>(index)];
     if (of_stages.source) return address(*of_stages.source);
-    const StageConstantPlace* place = program_.memory.find_stage_constant(layer.step, index);
+    const StageConstantAllocation* place = program_.memory.find_stage_constant(layer.step, index);
     check(place != nullptr, "a constant without a place in main memory");
     return fmt::format("parameters + {}", place->offset);
   }
@@ -190,8 +190,9 @@ class ProgramEmitter {
     const int line = program_.target.main_memory.line_bytes;
     out.line(fmt::format("char *parameters = sw_alloc_aligned({}, {});", line, program_.memory.parameter_bytes));
     const std::string activations = fmt::format("sw_alloc_aligned({}, {});", line, program_.memory.activation_bytes);
-    const bool used = std::any_of(program_.memory.places.begin(), program_.memory.places.end(),
-                                  [](const MemoryPlace& p) { return p.area == MemoryPlace::Area::activations; });
+    const bool used =
+        std::any_of(program_.memory.allocations.begin(), program_.memory.allocations.end(),
+                    [](const MemoryAllocation& p) { return p.area == MemoryAllocation::Area::activations; });
     out.line(used ? "char *activations = " + activations : activations);
     out.blank();
     out.comment("parameters and input");

@@ -45,12 +45,12 @@ EmulatedRange range_of(const Program& program, int step, const NestTensor& nest_
   const LoopNest& nest = program.steps[at(step)].plan()->nest;
   const StageTensor& tensor = nest.stages.tensors[at(nest_tensor.tensor)];
   if (tensor.source) {
-    const MemoryPlace* place = program.memory.find(*tensor.source);
+    const MemoryAllocation* place = program.memory.find(*tensor.source);
     check(place != nullptr, "a tensor of a kernel has no place in main memory");
-    return {tensor.name, place->area == MemoryPlace::Area::parameters ? 0 : 1, place->offset, up(place->bytes, unit),
-            nest_tensor.written};
+    return {tensor.name, place->area == MemoryAllocation::Area::parameters ? 0 : 1, place->offset,
+            up(place->bytes, unit), nest_tensor.written};
   }
-  const StageConstantPlace* place = program.memory.find_stage_constant(step, nest_tensor.tensor);
+  const StageConstantAllocation* place = program.memory.find_stage_constant(step, nest_tensor.tensor);
   check(place != nullptr, "a constant of a kernel has no place in main memory");
   return {tensor.name, 0, place->offset, up(place->bytes, unit), false};
 }
@@ -95,9 +95,9 @@ std::vector<EmulatedLine> unaligned_lines(const Program& program, const EmittedP
 }
 
 EmulatedDump dump_of(const Program& program, TensorId tensor, int after_launch) {
-  const MemoryPlace* place = program.memory.find(tensor);
+  const MemoryAllocation* place = program.memory.find(tensor);
   check(place != nullptr, "the output of a step has no place in main memory");
-  return {after_launch, place->area == MemoryPlace::Area::parameters ? 0 : 1, place->offset, place->bytes};
+  return {after_launch, place->area == MemoryAllocation::Area::parameters ? 0 : 1, place->offset, place->bytes};
 }
 
 EmulationJob job_of(const Program& program, const EmittedProgram& emitted, const Launches& launches,
@@ -136,7 +136,7 @@ Tensor tensor_of(const Graph& graph, TensorId id, std::vector<std::byte> bytes) 
 bool are_whole(const Program& program, const std::vector<std::vector<std::byte>>& results, Diagnostics& diagnostics) {
   const Graph& graph = program.fused.graph;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const MemoryPlace* place = program.memory.find(graph.outputs()[i]);
+    const MemoryAllocation* place = program.memory.find(graph.outputs()[i]);
     check(place != nullptr, "an output of the network has no place in main memory");
     if (static_cast<std::int64_t>(results[i].size()) == place->bytes) continue;
     diagnostics.error("emulation-failed", {},
@@ -150,7 +150,7 @@ bool are_whole(const Program& program, const std::vector<std::vector<std::byte>>
 /// DMA that nobody can count: its line belongs to a statement that transfers nothing.
 void report_misplaced(const std::set<std::pair<std::string, int>>& lines, Diagnostics& diagnostics) {
   for (const auto& [file, number] : lines) {
-    SourcePlace place;
+    SourceLocation place;
     place.file = file;
     place.line = number;
     diagnostics.error("emulation-misplaced-dma", place,

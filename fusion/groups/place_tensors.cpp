@@ -75,7 +75,7 @@ class Placer {
     return joins;
   }
   [[nodiscard]] bool is_placed(OpId op) const {
-    return records_[op.index()] && std::holds_alternative<ViewPlaced>(*records_[op.index()]);
+    return records_[op.index()] && std::holds_alternative<ViewStored>(*records_[op.index()]);
   }
   /// Why a row is not laid; nothing if it is.
   [[nodiscard]] const std::optional<Decision>& refusal(std::size_t row) const { return refused_rows_[row]; }
@@ -233,7 +233,7 @@ class Placer {
     }
     boxes_.merge(wanted);
     const auto inside = boxes_.find(result);
-    record(id, ViewPlaced{ViewPlaced::Rule::concat, ViewPlaced::How::written, tensor(result).name,
+    record(id, ViewStored{ViewStored::Rule::concat, ViewStored::How::written, tensor(result).name,
                           inside == boxes_.end() ? std::nullopt : std::optional(traced(inside->second)),
                           copies.empty() ? "" : copies[0]});
   }
@@ -255,7 +255,7 @@ class Placer {
     if (!side_by_side || fits(result, box).cost != Claim::Cost::none) return false;
     if (!addresses_once(tensor(result).shape, box.strides)) return false;
     boxes_.emplace(result, box);
-    record(id, ViewPlaced{ViewPlaced::Rule::concat, ViewPlaced::How::beside, tensor(result).name, traced(box), ""});
+    record(id, ViewStored{ViewStored::Rule::concat, ViewStored::How::beside, tensor(result).name, traced(box), ""});
     return true;
   }
 
@@ -316,7 +316,7 @@ class Placer {
     const Operator& op = graph_.op(id);
     const TensorId result = op.first_output();
     const bool is_slice = kinds_[id.index()] == Kind::slice;
-    const ViewPlaced::Rule rule = is_slice ? ViewPlaced::Rule::slice : ViewPlaced::Rule::reshape;
+    const ViewStored::Rule rule = is_slice ? ViewStored::Rule::slice : ViewStored::Rule::reshape;
     const std::string& name = tensor(result).name;
     const StorageBox operand = box_of(*op.inputs.front());
     const auto box = box_in_operand(graph_, id, operand);
@@ -328,7 +328,7 @@ class Placer {
     }
     if (const auto placed = boxes_.find(result); placed != boxes_.end()) {
       if (same_box(tensor(result).shape, placed->second, *box)) {
-        return record(id, ViewPlaced{rule, ViewPlaced::How::boxed, name, traced(placed->second), ""});
+        return record(id, ViewStored{rule, ViewStored::How::boxed, name, traced(placed->second), ""});
       }
       return refuse(
           id, "one-place",
@@ -340,7 +340,7 @@ class Placer {
     boxes_.emplace(result, *box);
     const bool whole = is_dense(tensor(result).shape, box->strides) &&
                        element_count(tensor(result).shape) == element_count(tensor(box->storage).shape);
-    record(id, ViewPlaced{rule, whole ? ViewPlaced::How::all : ViewPlaced::How::boxed, name, traced(*box), ""});
+    record(id, ViewStored{rule, whole ? ViewStored::How::all : ViewStored::How::boxed, name, traced(*box), ""});
   }
 
   const Graph& graph_;
@@ -439,7 +439,7 @@ class BranchPlaces {
       } else {
         std::vector<std::string> in_row;
         for (const TensorId id : placer.row(number - 1).tensors) in_row.push_back(graph_.tensor(id).name);
-        trace.add(subject, BranchesPlaced{std::move(results), std::move(in_row), placer.storage_name(number - 1)});
+        trace.add(subject, BranchesStored{std::move(results), std::move(in_row), placer.storage_name(number - 1)});
       }
     }
   }

@@ -43,7 +43,7 @@ struct FusionTemplate {
   int branches = 1;
   std::vector<TemplateVertex> vertices;
   std::vector<TemplateEdge> edges;
-  SourcePlace place;  ///< of its name
+  SourceLocation place;  ///< of its name
 };
 
 /// Vertices whose values never reach main memory: read by another vertex of the group, or by a further copy of their

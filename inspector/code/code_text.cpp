@@ -72,7 +72,7 @@ QString statement_tip(const LoadedPlan& plan, int index, int statement, const Lo
   const StatementFacts* facts = step != nullptr ? step->find(statement) : nullptr;
   if (facts == nullptr) return {};
   const double clock = plan.program().target.clock_hz;
-  QString tip = qt(describe(plan, statement_place(index, statement)));
+  QString tip = qt(describe(plan, statement_subject(index, statement)));
   if (std::holds_alternative<Dma>(facts->statement->node)) {
     const DmaTotals& totals = step->plan->counts.dma.at(statement);
     tip += format("\n{} {} = {} {}, {} {} in all (all cores)", count_text(totals.transfers).toStdString(),
@@ -134,7 +134,7 @@ CodeText nest_code(const LoadedPlan& plan, int index, bool declarations, const L
     line.runs = highlight_nest(numbered ? lines[i].mid(number_width) : lines[i], theme);
     const int id = statement_of[static_cast<std::size_t>(i)];
     if (const StatementFacts* facts = step->find(id)) {
-      line.place = statement_place(index, id);
+      line.subject = statement_subject(index, id);
       line.gutter[0] = QString::number(id);
       line.own = share_of(facts->own_cycles, step->cycles);
       line.inclusive = share_of(facts->inclusive_cycles, step->cycles);
@@ -167,7 +167,7 @@ CodeText emitted_code(const LoadedPlan& plan, int index, const Theme& theme) {
     for (const int number : facts.code_lines) {
       if (number < 1 || static_cast<std::size_t>(number) > code.lines.size()) continue;
       CodeLine& line = code.lines[static_cast<std::size_t>(number - 1)];
-      line.place = statement_place(index, facts.statement->id);
+      line.subject = statement_subject(index, facts.statement->id);
       line.buffers = buffers_of(*facts.statement, step->plan->nest);
     }
   }

@@ -24,7 +24,7 @@ struct CodeLine {
   QColor badge_color;
   double own = 0;        ///< share of the step's time, from 0 to 1
   double inclusive = 0;  ///< the same with everything inside
-  std::optional<Place> place;
+  std::optional<Subject> subject;
   std::vector<BufferId> buffers;  ///< LDM buffers that it touches
   QString tip;
   [[nodiscard]] QString text() const;

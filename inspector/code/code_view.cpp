@@ -51,10 +51,10 @@ CodeLayout layout_of(const CodeText& code, const Look& look) {
   return layout;
 }
 
-bool is_lit(const CodeLine& line, const Place& place) {
-  if (!line.place || line.place->step != place.step) return false;
-  if (place.statement >= 0) return line.place->statement == place.statement;
-  return place.buffer && std::find(line.buffers.begin(), line.buffers.end(), *place.buffer) != line.buffers.end();
+bool is_lit(const CodeLine& line, const Subject& subject) {
+  if (!line.subject || line.subject->step != subject.step) return false;
+  if (subject.statement >= 0) return line.subject->statement == subject.statement;
+  return subject.buffer && std::find(line.buffers.begin(), line.buffers.end(), *subject.buffer) != line.buffers.end();
 }
 
 void paint_code_header(QPainter& painter, const CodeText& code, const CodeLayout& layout, const Look& look,
@@ -76,7 +76,7 @@ void paint_code_header(QPainter& painter, const CodeText& code, const CodeLayout
 }
 
 void paint_code(QPainter& painter, const CodeText& code, const CodeLayout& layout, const Look& look, int first,
-                int last, const Place& chosen, const Place& hovered, double width) {
+                int last, const Subject& chosen, const Subject& hovered, double width) {
   const Theme& theme = look.theme();
   const QFont text_font = look.codeFont();
   const QFont small_font = look.smallFont();
@@ -139,8 +139,8 @@ void CodeView::setCode(CodeText code) {
   verticalScrollBar()->setValue(0);
   horizontalScrollBar()->setValue(0);
   refreshLayout();
-  const auto first =
-      std::find_if(code_.lines.begin(), code_.lines.end(), [](const CodeLine& line) { return line.place.has_value(); });
+  const auto first = std::find_if(code_.lines.begin(), code_.lines.end(),
+                                  [](const CodeLine& line) { return line.subject.has_value(); });
   if (first == code_.lines.end()) return;
   const double top = layout_.line_height * static_cast<double>(first - code_.lines.begin());
   if (top > viewport()->height() / 2.0) verticalScrollBar()->setValue(static_cast<int>(top - 3 * layout_.line_height));
@@ -160,7 +160,7 @@ void CodeView::refreshLayout() {
   viewport()->update();
 }
 
-void CodeView::setLit(const Place& chosen, const Place& hovered) {
+void CodeView::setLit(const Subject& chosen, const Subject& hovered) {
   const bool moved = !(chosen == chosen_);
   if (!moved && hovered == hovered_) return;
   chosen_ = chosen;
@@ -230,17 +230,17 @@ bool CodeView::viewportEvent(QEvent* event) {
 
 void CodeView::mousePressEvent(QMouseEvent* event) {
   const CodeLine* line = lineAt(event->position());
-  if (event->button() == Qt::LeftButton && line != nullptr && line->place) Q_EMIT chosen(*line->place);
+  if (event->button() == Qt::LeftButton && line != nullptr && line->subject) Q_EMIT chosen(*line->subject);
 }
 
 void CodeView::mouseReleaseEvent(QMouseEvent* event) { event->accept(); }
 
 void CodeView::mouseMoveEvent(QMouseEvent* event) {
   const CodeLine* line = lineAt(event->position());
-  Q_EMIT hovered(line != nullptr && line->place ? *line->place : Place{});
+  Q_EMIT hovered(line != nullptr && line->subject ? *line->subject : Subject{});
 }
 
-void CodeView::leaveEvent(QEvent*) { Q_EMIT hovered(Place{}); }
+void CodeView::leaveEvent(QEvent*) { Q_EMIT hovered(Subject{}); }
 
 void CodeView::keyPressEvent(QKeyEvent* event) {
   const int direction = event->key() == Qt::Key_Down ? 1 : event->key() == Qt::Key_Up ? -1 : 0;
@@ -254,8 +254,8 @@ void CodeView::keyPressEvent(QKeyEvent* event) {
   }
   for (int i = from + direction; i >= 0 && i < count; i += direction) {
     const CodeLine& line = code_.lines[static_cast<std::size_t>(i)];
-    if (!line.place) continue;
-    Q_EMIT chosen(*line.place);
+    if (!line.subject) continue;
+    Q_EMIT chosen(*line.subject);
     return;
   }
 }

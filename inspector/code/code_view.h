@@ -25,11 +25,11 @@ CodeLayout layout_of(const CodeText& code, const Look& look);
 
 /// Draws the lines from `first` to before `last` with line `first` at y = 0.
 void paint_code(QPainter& painter, const CodeText& code, const CodeLayout& layout, const Look& look, int first,
-                int last, const Place& chosen, const Place& hovered, double width);
+                int last, const Subject& chosen, const Subject& hovered, double width);
 void paint_code_header(QPainter& painter, const CodeText& code, const CodeLayout& layout, const Look& look,
                        double width);
 /// Whether a line is about a place: its statement, or the buffer that is chosen.
-bool is_lit(const CodeLine& line, const Place& place);
+bool is_lit(const CodeLine& line, const Subject& subject);
 
 class CodeView : public QAbstractScrollArea {
   Q_OBJECT
@@ -37,7 +37,7 @@ class CodeView : public QAbstractScrollArea {
   explicit CodeView(const Look& look, QWidget* parent = nullptr);
   /// Scrolled so that the first line that stands for something is seen.
   void setCode(CodeText code);
-  void setLit(const Place& chosen, const Place& hovered);
+  void setLit(const Subject& chosen, const Subject& hovered);
   [[nodiscard]] const CodeText& code() const { return code_; }
   [[nodiscard]] const CodeLayout& layout() const { return layout_; }
   /// Middle of a line in the viewport.
@@ -45,8 +45,8 @@ class CodeView : public QAbstractScrollArea {
   void refreshLayout();
 
  Q_SIGNALS:
-  void chosen(const Place& place);
-  void hovered(const Place& place);
+  void chosen(const Subject& subject);
+  void hovered(const Subject& subject);
 
  protected:
   bool viewportEvent(QEvent* event) override;
@@ -65,8 +65,8 @@ class CodeView : public QAbstractScrollArea {
   const Look& look_;
   CodeText code_;
   CodeLayout layout_;
-  Place chosen_;
-  Place hovered_;
+  Subject chosen_;
+  Subject hovered_;
 };
 
 }  // namespace stowage::inspector

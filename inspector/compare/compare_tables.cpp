@@ -110,7 +110,7 @@ Table changes_table(const PlanDiff& diff) {
                  b.operations - a.operations,
                  b.ldm_bytes - a.ldm_bytes,
                  fmt::format("{}", fmt::join(words, "; "))};
-    if (!change.after.empty()) row.place = step_place(static_cast<int>(change.after.front().step));
+    if (!change.after.empty()) row.subject = step_subject(static_cast<int>(change.after.front().step));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -174,12 +174,12 @@ Table compared_rows(Table now, const Table& then, const PlanComparison& comparis
   std::map<std::pair<int, std::string>, int> seen;
   std::map<Key, const Row*> before;
   for (const Row& row : then.rows) {
-    before[key_of(seen, change_at(comparison.change_of_baseline_step, row.place.step), row.key)] = &row;
+    before[key_of(seen, change_at(comparison.change_of_baseline_step, row.subject.step), row.key)] = &row;
   }
   seen.clear();
   const ComparedColumns columns = add_columns(now);
   for (Row& row : now.rows) {
-    const auto found = before.find(key_of(seen, change_at(comparison.change_of_step, row.place.step), row.key));
+    const auto found = before.find(key_of(seen, change_at(comparison.change_of_step, row.subject.step), row.key));
     std::vector<const Row*> same;
     if (found != before.end()) same.push_back(found->second);
     std::vector<Cell> cells;
@@ -204,8 +204,8 @@ Table compared_groups(const PlanComparison& comparison) {
                            "against the baseline; numbers of groups that are fused "
                            "otherwise stand with the first of them"});
   for (Row& row : table.rows) {
-    const GroupChange* change = comparison.change_of(row.place.step);
-    const bool leads = comparison.leads(row.place.step) && kernels(*change) > 0;
+    const GroupChange* change = comparison.change_of(row.subject.step);
+    const bool leads = comparison.leads(row.subject.step) && kernels(*change) > 0;
     std::vector<Cell> cells;
     for (std::size_t c = 0; c < columns.of_table.size(); ++c) {
       const std::string& title = table.columns[c].title;
@@ -321,7 +321,7 @@ std::pair<CodeText, CodeText> compared_nests(const LoadedPlan& baseline, int bas
   };
   mark(nests.first, common.first, QStringLiteral("−"), look.theme().category(1));
   mark(nests.second, common.second, QStringLiteral("+"), look.theme().category(2));
-  for (CodeLine& line : nests.first.lines) line.place.reset();  // places are the current plan's
+  for (CodeLine& line : nests.first.lines) line.subject.reset();  // places are the current plan's
   return nests;
 }
 

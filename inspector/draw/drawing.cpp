@@ -74,7 +74,7 @@ Mark& Drawing::text(const QRectF& rect, const QString& text, const QColor& color
 
 const Mark* Drawing::at(QPointF point) const {
   for (auto mark = marks.rbegin(); mark != marks.rend(); ++mark) {
-    if ((mark->place || !mark->tip.isEmpty()) && mark->bounds().adjusted(-1, -1, 1, 1).contains(point)) {
+    if ((mark->subject || !mark->tip.isEmpty()) && mark->bounds().adjusted(-1, -1, 1, 1).contains(point)) {
       return &*mark;
     }
   }

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "inspector/state/place.h"
+#include "inspector/state/subject.h"
 
 namespace stowage::inspector {
 
@@ -32,7 +32,7 @@ struct Mark {
   int alignment = Qt::AlignLeft | Qt::AlignVCenter;
   bool upward = false;  ///< text turned by a quarter to the left
   QFont font;
-  std::optional<Place> place;  ///< what it stands for: can be clicked and chosen
+  std::optional<Subject> subject;  ///< what it stands for: can be clicked and chosen
   QString tip;
   [[nodiscard]] QRectF bounds() const;
 };

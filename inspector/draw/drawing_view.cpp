@@ -23,7 +23,7 @@ void DrawingView::setBuilder(Builder builder) {
   rebuild();
 }
 
-void DrawingView::setLit(const Place& chosen, const Place& hovered) {
+void DrawingView::setLit(const Subject& chosen, const Subject& hovered) {
   if (chosen == chosen_ && hovered == hovered_) return;
   chosen_ = chosen;
   hovered_ = hovered;
@@ -53,7 +53,7 @@ QPointF DrawingView::origin() const {
 
 const Mark* DrawingView::markAt(QPointF position) const { return drawing_.at(position - origin()); }
 
-void paint_lit(QPainter& painter, const Drawing& drawing, const Place& chosen, const Place& hovered,
+void paint_lit(QPainter& painter, const Drawing& drawing, const Subject& chosen, const Subject& hovered,
                const Theme& theme) {
   const auto outline = [&](const Mark& mark, double width, const QColor& color) {
     if (mark.kind == Mark::Kind::text) return;
@@ -68,10 +68,10 @@ void paint_lit(QPainter& painter, const Drawing& drawing, const Place& chosen, c
     }
   };
   for (const Mark& mark : drawing.marks) {
-    if (mark.place && hovered != Place{} && holds(*mark.place, hovered)) outline(mark, 1.5, theme.muted);
+    if (mark.subject && hovered != Subject{} && holds(*mark.subject, hovered)) outline(mark, 1.5, theme.muted);
   }
   for (const Mark& mark : drawing.marks) {
-    if (mark.place && holds(*mark.place, chosen)) outline(mark, 2.5, theme.dark ? QColor(Qt::white) : theme.text);
+    if (mark.subject && holds(*mark.subject, chosen)) outline(mark, 2.5, theme.dark ? QColor(Qt::white) : theme.text);
   }
 }
 
@@ -101,29 +101,29 @@ bool DrawingView::viewportEvent(QEvent* event) {
 
 void DrawingView::mousePressEvent(QMouseEvent* event) {
   const Mark* mark = markAt(event->position());
-  if (event->button() == Qt::LeftButton && mark != nullptr && mark->place) Q_EMIT chosen(*mark->place);
+  if (event->button() == Qt::LeftButton && mark != nullptr && mark->subject) Q_EMIT chosen(*mark->subject);
 }
 
 void DrawingView::mouseReleaseEvent(QMouseEvent* event) { event->accept(); }
 
 void DrawingView::mouseMoveEvent(QMouseEvent* event) {
   const Mark* mark = markAt(event->position());
-  viewport()->setCursor(mark != nullptr && mark->place ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  Q_EMIT hovered(mark != nullptr && mark->place ? *mark->place : Place{});
+  viewport()->setCursor(mark != nullptr && mark->subject ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  Q_EMIT hovered(mark != nullptr && mark->subject ? *mark->subject : Subject{});
 }
 
-void DrawingView::leaveEvent(QEvent*) { Q_EMIT hovered(Place{}); }
+void DrawingView::leaveEvent(QEvent*) { Q_EMIT hovered(Subject{}); }
 
 void DrawingView::step(QPointF direction) {
   // The nearest mark in that direction from the chosen one; from nothing, the first.
   const Mark* from = nullptr;
   for (const Mark& mark : drawing_.marks) {
-    if (mark.place && holds(*mark.place, chosen_)) from = &mark;
+    if (mark.subject && holds(*mark.subject, chosen_)) from = &mark;
   }
   const Mark* best = nullptr;
   double nearest = std::numeric_limits<double>::max();
   for (const Mark& mark : drawing_.marks) {
-    if (!mark.place || (from != nullptr && *mark.place == *from->place)) continue;
+    if (!mark.subject || (from != nullptr && *mark.subject == *from->subject)) continue;
     if (from == nullptr) {
       best = &mark;
       break;
@@ -143,7 +143,7 @@ void DrawingView::step(QPointF direction) {
     verticalScrollBar()->setValue(verticalScrollBar()->value() + static_cast<int>(bounds.top()) - 8);
   const double below = bounds.bottom() - viewport()->height();
   if (below > 0) verticalScrollBar()->setValue(verticalScrollBar()->value() + static_cast<int>(below) + 8);
-  Q_EMIT chosen(*best->place);
+  Q_EMIT chosen(*best->subject);
 }
 
 void DrawingView::keyPressEvent(QKeyEvent* event) {

@@ -20,14 +20,14 @@ class DrawingView : public QAbstractScrollArea {
   explicit DrawingView(const Look& look, QWidget* parent = nullptr);
   void setBuilder(Builder builder);
   /// What is chosen and what the pointer is over: marks that hold it are outlined.
-  void setLit(const Place& chosen, const Place& hovered);
+  void setLit(const Subject& chosen, const Subject& hovered);
   void rebuild();
   [[nodiscard]] const Drawing& drawing() const { return drawing_; }
   [[nodiscard]] Drawing build(QSizeF room) const { return builder_ ? builder_(room) : Drawing(); }
 
  Q_SIGNALS:
-  void chosen(const Place& place);
-  void hovered(const Place& place);
+  void chosen(const Subject& subject);
+  void hovered(const Subject& subject);
 
  protected:
   bool viewportEvent(QEvent* event) override;
@@ -47,12 +47,12 @@ class DrawingView : public QAbstractScrollArea {
   const Look& look_;
   Builder builder_;
   Drawing drawing_;
-  Place chosen_;
-  Place hovered_;
+  Subject chosen_;
+  Subject hovered_;
 };
 
 /// Outlines the marks that hold what is chosen or hovered over.
-void paint_lit(QPainter& painter, const Drawing& drawing, const Place& chosen, const Place& hovered,
+void paint_lit(QPainter& painter, const Drawing& drawing, const Subject& chosen, const Subject& hovered,
                const Theme& theme);
 
 }  // namespace stowage::inspector

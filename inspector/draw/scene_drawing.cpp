@@ -85,10 +85,10 @@ Mark mark_of(const Shape& shape, const Look& look) {
   mark.upward = shape.upward;
   if (is_text) mark.font = font_of(shape.font, look);
   if (shape.subject) {
-    mark.place = Place{.step = shape.subject->step,
-                       .op = shape.subject->op,
-                       .buffer = shape.subject->buffer,
-                       .statement = shape.subject->statement};
+    mark.subject = Subject{.step = shape.subject->step,
+                           .op = shape.subject->op,
+                           .buffer = shape.subject->buffer,
+                           .statement = shape.subject->statement};
   }
   mark.tip = qt(shape.tip);
   return mark;

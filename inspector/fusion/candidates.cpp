@@ -35,17 +35,17 @@ bool meet(const std::vector<OpId>& a, const std::vector<OpId>& b) {
 
 }  // namespace
 
-std::vector<OpId> operators_at(const LoadedPlan& plan, const Place& place) {
-  if (place.op >= 0) return {OpId(static_cast<std::size_t>(place.op))};
-  const StepFacts* step = plan.step(place.step);
+std::vector<OpId> operators_at(const LoadedPlan& plan, const Subject& subject) {
+  if (subject.op >= 0) return {OpId(static_cast<std::size_t>(subject.op))};
+  const StepFacts* step = plan.step(subject.step);
   return step != nullptr ? step->step->group.operators : std::vector<OpId>{};
 }
 
-Place place_of_candidate(const LoadedPlan& plan, std::size_t candidate) {
+Subject subject_of_candidate(const LoadedPlan& plan, std::size_t candidate) {
   const CandidateRecord& record = plan.compilation.fusion.candidates[candidate];
   const OpId first = record.operators.front();
   const int step = plan.step_of_operator[first.index()];
-  return record.fate == CandidateFate::chosen ? step_place(step) : op_place(step, static_cast<int>(first.index()));
+  return record.fate == CandidateFate::chosen ? step_subject(step) : op_subject(step, static_cast<int>(first.index()));
 }
 
 Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
@@ -74,7 +74,7 @@ Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
     if (filter.fate && candidate.fate != *filter.fate) continue;
     if (!around.empty() && !meet(candidate.operators, around)) continue;
     Row row;
-    row.place = place_of_candidate(plan, c);
+    row.subject = subject_of_candidate(plan, c);
     const bool costs = candidate.fate != CandidateFate::refused;
     const auto cost_cell = [&](bool there, auto value) { return there ? Cell(value) : Cell(); };
     row.cells = {static_cast<std::int64_t>(c),
@@ -92,7 +92,7 @@ Table candidates_table(const LoadedPlan& plan, const CandidateFilter& filter) {
   return table;
 }
 
-std::vector<OpId> pair_to_ask(const LoadedPlan& plan, const Place& before, const Place& now) {
+std::vector<OpId> pair_to_ask(const LoadedPlan& plan, const Subject& before, const Subject& now) {
   if (before.op >= 0 && now.op >= 0 && before.op != now.op) {
     return {operators_at(plan, before).front(), operators_at(plan, now).front()};
   }

@@ -203,7 +203,7 @@ Table differences_table(const LoadedPlan& plan, const std::vector<StrategyResult
       table.rows.push_back(
           {{result.strategy, groups_text(plan, difference.here), groups_text(plan, difference.there),
             difference.cycles_here, difference.cycles_there, difference.cycles_there - difference.cycles_here},
-           op_place(plan.step_of_operator[first.index()], static_cast<int>(first.index()))});
+           op_subject(plan.step_of_operator[first.index()], static_cast<int>(first.index()))});
     }
   }
   return table;

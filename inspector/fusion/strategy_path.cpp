@@ -81,7 +81,7 @@ struct Pen {
                                             : 5));
     Mark& frame = drawing.rect(box, {}, is_chosen ? theme().text : theme().muted);
     frame.pen = is_chosen ? Qt::SolidLine : Qt::DashLine;
-    frame.place = place_of_candidate(plan, index);
+    frame.subject = subject_of_candidate(plan, index);
     const QString names = qt(names_of(plan.graph(), candidate.operators));
     frame.tip = names + QLatin1Char('\n') +
                 (candidate.templates.empty() ? QString() : qt(candidate.templates.front()) + QStringLiteral(", ")) +
@@ -158,7 +158,7 @@ StrategyPath strategy_path(const LoadedPlan& plan) {
   return path;
 }
 
-std::pair<int, int> shown_steps(const StrategyPath& path, const Place& chosen, int neighbours) {
+std::pair<int, int> shown_steps(const StrategyPath& path, const Subject& chosen, int neighbours) {
   const int count = static_cast<int>(path.steps.size());
   const int middle = std::clamp(chosen.step, 0, std::max(0, count - 1));
   const int first = std::max(0, std::min(middle - neighbours, count - 2 * neighbours - 1));
@@ -313,7 +313,7 @@ class PathPicture {
 
 }  // namespace
 
-Drawing strategy_drawing(const LoadedPlan& plan, const StrategyPath& path, const Place& chosen, int neighbours,
+Drawing strategy_drawing(const LoadedPlan& plan, const StrategyPath& path, const Subject& chosen, int neighbours,
                          const Look& look, QSizeF room) {
   return PathPicture(plan, path, shown_steps(path, chosen, neighbours), look, std::max(room.width(), 380.0)).run();
 }

@@ -29,9 +29,9 @@ struct StrategyPath {
 StrategyPath strategy_path(const LoadedPlan& plan);
 
 /// Steps [first, last) that are drawn: `neighbours` before and after the chosen one.
-std::pair<int, int> shown_steps(const StrategyPath& path, const Place& chosen, int neighbours);
+std::pair<int, int> shown_steps(const StrategyPath& path, const Subject& chosen, int neighbours);
 
-Drawing strategy_drawing(const LoadedPlan& plan, const StrategyPath& path, const Place& chosen, int neighbours,
+Drawing strategy_drawing(const LoadedPlan& plan, const StrategyPath& path, const Subject& chosen, int neighbours,
                          const Look& look, QSizeF room);
 
 }  // namespace stowage::inspector

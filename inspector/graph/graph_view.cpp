@@ -70,7 +70,7 @@ void GraphView::setColours(std::vector<NodeColour> colours) {
   update();
 }
 
-void GraphView::setLit(const Place& chosen, const Place& hovered) {
+void GraphView::setLit(const Subject& chosen, const Subject& hovered) {
   if (chosen == chosen_ && hovered == hovered_) return;
   const bool other = chosen != chosen_;
   chosen_ = chosen;
@@ -338,7 +338,7 @@ void GraphView::mouseMoveEvent(QMouseEvent* event) {
   }
   const int node = nodeAt(position);
   setCursor(node >= 0 ? Qt::PointingHandCursor : Qt::OpenHandCursor);
-  Q_EMIT hovered(node >= 0 ? picture_->nodes[at(node)].place : Place{});
+  Q_EMIT hovered(node >= 0 ? picture_->nodes[at(node)].subject : Subject{});
 }
 
 void GraphView::mouseReleaseEvent(QMouseEvent* event) {
@@ -346,7 +346,7 @@ void GraphView::mouseReleaseEvent(QMouseEvent* event) {
   dragging_ = dragging_minimap_ = false;
   if (!click) return;
   const int node = nodeAt(event->position());
-  if (node >= 0) Q_EMIT chosen(picture_->nodes[at(node)].place);
+  if (node >= 0) Q_EMIT chosen(picture_->nodes[at(node)].subject);
 }
 
 void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -356,21 +356,21 @@ void GraphView::mouseDoubleClickEvent(QMouseEvent* event) {
   }
 }
 
-void GraphView::leaveEvent(QEvent*) { Q_EMIT hovered(Place{}); }
+void GraphView::leaveEvent(QEvent*) { Q_EMIT hovered(Subject{}); }
 
 void GraphView::step(QPointF direction) {
   if (!picture_) return;
   int best = -1;
   if (chosen_node_ < 0) {
     for (std::size_t i = 0; i < picture_->nodes.size() && best < 0; ++i) {
-      if (picture_->nodes[i].place != Place{}) best = static_cast<int>(i);
+      if (picture_->nodes[i].subject != Subject{}) best = static_cast<int>(i);
     }
   } else {
     const GraphNode& from = picture_->nodes[at(chosen_node_)];
     double nearest = std::numeric_limits<double>::max();
     for (std::size_t i = 0; i < picture_->nodes.size(); ++i) {
       const GraphNode& node = picture_->nodes[i];
-      if (static_cast<int>(i) == chosen_node_ || node.place == Place{}) continue;
+      if (static_cast<int>(i) == chosen_node_ || node.subject == Subject{}) continue;
       // Among the group's own operators, or among the groups; up and down in a column.
       if (node.around != from.around || (direction.y() != 0 && node.column != from.column)) continue;
       const QPointF way = node.rect.center() - from.rect.center();
@@ -384,7 +384,7 @@ void GraphView::step(QPointF direction) {
     }
   }
   if (best < 0 && chosen_node_ >= 0 && direction.y() != 0) best = acrossFold(direction.y() > 0);
-  if (best >= 0) Q_EMIT chosen(picture_->nodes[at(best)].place);
+  if (best >= 0) Q_EMIT chosen(picture_->nodes[at(best)].subject);
 }
 
 /// From the end of a column the first node of the next, or from its beginning the last of the one before.
@@ -393,7 +393,7 @@ int GraphView::acrossFold(bool onwards) const {
   int best = -1;
   for (std::size_t i = 0; i < picture_->nodes.size(); ++i) {
     const GraphNode& node = picture_->nodes[i];
-    if (node.around >= 0 || node.place == Place{} || node.column != from.column + (onwards ? 1 : -1)) continue;
+    if (node.around >= 0 || node.subject == Subject{} || node.column != from.column + (onwards ? 1 : -1)) continue;
     const bool better = best < 0 || (onwards ? node.rect.top() < picture_->nodes[at(best)].rect.top()
                                              : node.rect.bottom() > picture_->nodes[at(best)].rect.bottom());
     if (from.around < 0 && better) best = static_cast<int>(i);

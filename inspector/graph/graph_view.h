@@ -19,7 +19,7 @@ class GraphView : public QWidget {
   /// A new picture of the same kind keeps the scale and what stands in the middle.
   void setPicture(PicturePtr picture, bool keep_sight);
   void setColours(std::vector<NodeColour> colours);
-  void setLit(const Place& chosen, const Place& hovered);
+  void setLit(const Subject& chosen, const Subject& hovered);
   /// Nodes to be lit because a search found them.
   void setMatches(std::vector<int> nodes, int current);
   [[nodiscard]] const PicturePtr& picture() const { return picture_; }
@@ -45,8 +45,8 @@ class GraphView : public QWidget {
   void paintAll(QPainter& painter);
 
  Q_SIGNALS:
-  void chosen(const Place& place);
-  void hovered(const Place& place);
+  void chosen(const Subject& subject);
+  void hovered(const Subject& subject);
   void flipped(int step);
 
  protected:
@@ -78,7 +78,7 @@ class GraphView : public QWidget {
   const Look& look_;
   PicturePtr picture_;
   std::vector<NodeColour> colours_;
-  Place chosen_, hovered_;
+  Subject chosen_, hovered_;
   int chosen_node_ = -1;
   std::vector<int> matches_;
   std::vector<bool> is_match_;

@@ -104,11 +104,11 @@ void GraphView::paintNode(QPainter& painter, int index, double scale) {
   const NodeColour colour = colourOf(node);
   const QRectF& box = node.rect;
   const bool found = !is_match_.empty() && is_match_[at(index)];
-  const bool lit = node.place != Place{} && holds(node.place, chosen_);
+  const bool lit = node.subject != Subject{} && holds(node.subject, chosen_);
   // In the computation graph an operator of the chosen group, in the fused graph the group of the chosen operator.
   const bool related = !lit && chosen_.step >= 0 && node.step == chosen_.step && node.around < 0;
-  const bool pointed =
-      hovered_ != Place{} && node.place != Place{} && (holds(node.place, hovered_) || holds(hovered_, node.place));
+  const bool pointed = hovered_ != Subject{} && node.subject != Subject{} &&
+                       (holds(node.subject, hovered_) || holds(hovered_, node.subject));
   if (scale < curve_scale && box.height() * scale < 14) {
     // However far away, there is something to see: a few pixels, in a colour that stands off the ground.
     constexpr double least_width = 6;
@@ -286,15 +286,15 @@ void GraphView::paintMinimap(QPainter& painter) {
   painter.setBrush(Qt::NoBrush);
   painter.setPen(theme.line);
   painter.drawRect(frame);
-  const auto place = [&](QPointF point) {
+  const auto subject = [&](QPointF point) {
     const QPointF local = point - picture_->bounds.topLeft();
     return frame.topLeft() + QPointF(local.x() * factor.width(), local.y() * factor.height());
   };
   for (const int node : matches_) {
-    painter.fillRect(QRectF(place(picture_->nodes[at(node)].rect.center()) - QPointF(2, 1), QSizeF(4, 3)),
+    painter.fillRect(QRectF(subject(picture_->nodes[at(node)].rect.center()) - QPointF(2, 1), QSizeF(4, 3)),
                      theme.warning);
   }
-  const QRectF sight(place(toPicture(seen.topLeft())), place(toPicture(seen.bottomRight())));
+  const QRectF sight(subject(toPicture(seen.topLeft())), subject(toPicture(seen.bottomRight())));
   painter.setPen(QPen(theme.accent, 2));
   painter.drawRect(sight.intersected(frame));
 }

@@ -89,7 +89,8 @@ class Sketcher {
   }
 
   void add_outer(int index, LayoutNode size) {
-    if (const Place& place = sketch_.picture.nodes[at(index)].place; place.op >= 0) node_of_op_[at(place.op)] = index;
+    if (const Subject& subject = sketch_.picture.nodes[at(index)].subject; subject.op >= 0)
+      node_of_op_[at(subject.op)] = index;
     outer_of_[index] = static_cast<int>(sketch_.input.nodes.size());
     sketch_.node_of.push_back(index);
     sketch_.input.nodes.push_back(size);
@@ -114,7 +115,7 @@ class Sketcher {
     const GraphTensor& output = graph_.tensor(op.first_output());
     GraphNode node;
     node.step = plan_.step_of_operator[id.index()];
-    node.place = op_place(node.step, static_cast<int>(id.index()));
+    node.subject = op_subject(node.step, static_cast<int>(id.index()));
     node.lines = {qt(op.kind), shortened(op.name), shape_of(output)};
     node.names = {qt(op.kind), qt(op.name), node.lines[2]};
     node.tip = qt(op.kind) + QLatin1Char(' ') + qt(op.name);
@@ -140,7 +141,7 @@ class Sketcher {
     GraphNode node;
     node.kind = GraphNode::Kind::group;
     node.step = index;
-    node.place = step_place(index);
+    node.subject = step_subject(index);
     node.lines = {shortened(group.name)};
     node.names = {qt(group.name)};
     node.tip = format("step {}: {} (template {})", index, group.name, group.template_name);
@@ -345,14 +346,14 @@ double TextMeasure::width(const QString& text) const {
   return sum;
 }
 
-int GraphPicture::find(const Place& place) const {
-  if (place == Place{}) return -1;
+int GraphPicture::find(const Subject& subject) const {
+  if (subject == Subject{}) return -1;
   int found = -1;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const GraphNode& node = nodes[i];
     if (node.kind == GraphNode::Kind::end) continue;
-    if (place.op >= 0 && node.place.op == place.op) return static_cast<int>(i);
-    if (found < 0 && place.step >= 0 && node.step == place.step) found = static_cast<int>(i);
+    if (subject.op >= 0 && node.subject.op == subject.op) return static_cast<int>(i);
+    if (found < 0 && subject.step >= 0 && node.step == subject.step) found = static_cast<int>(i);
   }
   return found;
 }

@@ -47,7 +47,7 @@ constexpr std::size_t max_operators_open = 300;
 
 struct GraphNode {
   enum class Kind : std::uint8_t { op, group, end } kind = Kind::op;
-  Place place;        ///< what it stands for; the network for inputs and outputs
+  Subject subject;    ///< what it stands for; the network for inputs and outputs
   int step = -1;      ///< fused operator that colours it
   int around = -1;    ///< box it lies in; boxes come before what is inside
   bool open = false;  ///< a group that shows its operators
@@ -75,7 +75,7 @@ struct GraphPicture {
   QRectF bounds;
   bool by_dot = false;
   /// The node that stands for a place: an operator's own, or the group's it is closed in. -1 without one.
-  [[nodiscard]] int find(const Place& place) const;
+  [[nodiscard]] int find(const Subject& subject) const;
 };
 using PicturePtr = std::shared_ptr<const GraphPicture>;
 

@@ -17,7 +17,7 @@ Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room) {
   return drawn(drawing::ldm_peaks(plan.program(), sheet_of(look, room)), look);
 }
 
-Drawing dram_map(const LoadedPlan& plan, const Place& chosen, const Look& look, QSizeF room) {
+Drawing dram_map(const LoadedPlan& plan, const Subject& chosen, const Look& look, QSizeF room) {
   const int step = plan.step(chosen.step) != nullptr ? chosen.step : -1;
   return drawn(drawing::memory_chart(plan.program(), step, sheet_of(look, room)), look);
 }

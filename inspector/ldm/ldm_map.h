@@ -14,6 +14,6 @@ Drawing ldm_map(const LoadedPlan& plan, int step, const Look& look, QSizeF room)
 /// The peak of every group under the capacity line, for when no group is chosen.
 Drawing ldm_peaks(const LoadedPlan& plan, const Look& look, QSizeF room);
 /// Activations in main memory: address upwards, steps to the right, each tensor from its first to its last use.
-Drawing dram_map(const LoadedPlan& plan, const Place& chosen, const Look& look, QSizeF room);
+Drawing dram_map(const LoadedPlan& plan, const Subject& chosen, const Look& look, QSizeF room);
 
 }  // namespace stowage::inspector

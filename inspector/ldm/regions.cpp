@@ -282,12 +282,12 @@ class RegionPicture {
 
   void line(BufferId b, const QString& text, const QColor& color, const QFont& font) {
     Mark& mark = drawing_.text({left_, at_, card_width_, row()}, text, color, font);
-    mark.place = place_of(b);
+    mark.subject = subject_of(b);
     mark.tip = text;
     at_ += row();
   }
 
-  [[nodiscard]] Place place_of(BufferId b) const { return buffer_place(index_, b); }
+  [[nodiscard]] Subject subject_of(BufferId b) const { return buffer_subject(index_, b); }
 
   /// A dimension above the last two: the held interval filled.
   void bar(BufferId b, std::size_t d) {
@@ -308,7 +308,7 @@ class RegionPicture {
       drawing_.rect(box((*core[b].extents)[d], 1), QColor(), theme().muted).width = 0.6;
     }
     Mark& held = drawing_.rect(box(part, 2), theme().state(BufferState::in_use), theme().text);
-    held.place = place_of(b);
+    held.subject = subject_of(b);
     held.tip = format("dimension {}: {} of {}", d, interval_text(part), extent);
     drawing_.text({whole.right() + 6, at_, label, row()}, dimension_text(d, part, extent), theme().muted,
                   look_.smallFont());
@@ -353,7 +353,7 @@ class RegionPicture {
     if (region.elements() > 0) {
       Mark& held = drawing_.rect(box(down, over), theme().state(BufferState::in_use), theme().text);
       held.pattern = theme().pattern(BufferState::in_use);
-      held.place = place_of(b);
+      held.subject = subject_of(b);
       held.tip = format("{}: rows {} of {}, columns {} of {}", tensor_of_buffer(nest(), b), interval_text(down), rows,
                         interval_text(over), across);
     }

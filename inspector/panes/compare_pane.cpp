@@ -84,8 +84,8 @@ void ComparePane::connectParts() {
   connect(&document(), &Document::baselineChanged, this, &ComparePane::fillChoices);
   connect(&document(), &Document::planChanged, this, &ComparePane::fillChoices);
   connect(&document(), &Document::keptChanged, this, &ComparePane::fillChoices);
-  connect(changes_, &TableView::chosen, this, [this](const Place& place) {
-    if (place != Place{}) selection().select(place);
+  connect(changes_, &TableView::chosen, this, [this](const Subject& subject) {
+    if (subject != Subject{}) selection().select(subject);
   });
   connect(nest_after_, &CodeView::chosen, &selection(), &Selection::select);
   connect(swap_, &QToolButton::clicked, this, &ComparePane::swap);
@@ -172,9 +172,9 @@ void ComparePane::refresh(unsigned changes) {
 }
 
 void ComparePane::showGroup() {
-  changes_->setChosen(place());
+  changes_->setChosen(subject());
   const PlanComparison* both = comparison();
-  const GroupChange* change = both != nullptr ? both->change_of(place().step) : nullptr;
+  const GroupChange* change = both != nullptr ? both->change_of(subject().step) : nullptr;
   if (change == nullptr || change->before.empty()) {
     details_->setTable(nullptr, 1);
     nest_before_->setCode({});
@@ -184,10 +184,10 @@ void ComparePane::showGroup() {
   details_->setTable(
       std::make_shared<const Table>(details_table(*change, *both->baseline, *both->current, look().units())), 1);
   auto [before, after] = compared_nests(*both->baseline, static_cast<int>(change->before.front().step), *both->current,
-                                        place().step, look());
+                                        subject().step, look());
   nest_before_->setCode(std::move(before));
   nest_after_->setCode(std::move(after));
-  nest_after_->setLit(place(), {});
+  nest_after_->setLit(subject(), {});
 }
 
 QSizeF ComparePane::exportSize(QSizeF room) {

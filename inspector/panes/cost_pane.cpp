@@ -22,7 +22,7 @@ CostPane::CostPane(const PaneContext& context)
   terms_->setAccessibleName(tr("Terms of the estimate"));
   roofs_->setAccessibleName(tr("Roofline"));
   terms_->setBuilder([this](QSizeF room) {
-    return plan() ? cost_terms(*plan(), place().step, look(), room, comparison()) : Drawing();
+    return plan() ? cost_terms(*plan(), subject().step, look(), room, comparison()) : Drawing();
   });
   roofs_->setBuilder([this](QSizeF room) { return plan() ? roofline(*plan(), look(), room) : Drawing(); });
   for (DrawingView* view : {terms_, roofs_}) {
@@ -33,11 +33,11 @@ CostPane::CostPane(const PaneContext& context)
 
 void CostPane::refresh(unsigned changes) {
   const bool all = (changes & (plan_changed | comparison_changed | look_changed)) != 0;
-  if (all || place().step != shown_step_) terms_->rebuild();
+  if (all || subject().step != shown_step_) terms_->rebuild();
   if (all) roofs_->rebuild();
-  shown_step_ = place().step;
-  terms_->setLit(place(), selection().hovered());
-  roofs_->setLit(place(), selection().hovered());
+  shown_step_ = subject().step;
+  terms_->setLit(subject(), selection().hovered());
+  roofs_->setLit(subject(), selection().hovered());
 }
 
 QSizeF CostPane::exportSize(QSizeF room) {
@@ -52,7 +52,7 @@ void CostPane::draw(QPainter& painter, QSizeF size) {
   paint(painter, upper);
   painter.translate(0, upper.size.height());
   paint(painter, lower);
-  paint_lit(painter, lower, place(), {}, theme());
+  paint_lit(painter, lower, subject(), {}, theme());
 }
 
 }  // namespace stowage::inspector

@@ -149,7 +149,7 @@ QWidget* FusionPane::makePath() {
   neighbours_->setAccessibleName(tr("Neighbours to show"));
   path_view_->setAccessibleName(tr("Strategy graph"));
   path_view_->setBuilder([this](QSizeF room) {
-    return plan() ? strategy_drawing(*plan(), path_, place(), neighbours_->value(), look(), room) : Drawing();
+    return plan() ? strategy_drawing(*plan(), path_, subject(), neighbours_->value(), look(), room) : Drawing();
   });
   QHBoxLayout* bar = bar_layout();
   bar->addWidget(new QLabel(tr("Groups before and after the chosen one:"), this));
@@ -226,14 +226,14 @@ void FusionPane::refresh(unsigned changes) {
   if ((changes & selection_changed) != 0) {
     listed_ = listed_ && (changes & plan_changed) == 0 && !around_->isChecked();
     followSelection();
-    differences_->setChosen(place());
+    differences_->setChosen(subject());
     const bool typing = first_->hasFocus() || second_->hasFocus();
-    if (plan() && !typing && !candidates_->view().hasFocus()) askAbout(pair_to_ask(*plan(), before_, place()));
-    before_ = place();
+    if (plan() && !typing && !candidates_->view().hasFocus()) askAbout(pair_to_ask(*plan(), before_, subject()));
+    before_ = subject();
   }
   if (!listed_ && inSight()) showCandidates();
   if ((changes & ~unsigned{hover_changed | sight_changed}) != 0) path_view_->rebuild();
-  path_view_->setLit(place(), selection().hovered());
+  path_view_->setLit(subject(), selection().hovered());
 }
 
 void FusionPane::showNetwork() {
@@ -266,7 +266,7 @@ void FusionPane::showCandidates() {
   CandidateFilter filter;
   static constexpr std::array fates = {CandidateFate::chosen, CandidateFate::refused, CandidateFate::outbid};
   if (fate_->currentIndex() > 0) filter.fate = fates[static_cast<std::size_t>(fate_->currentIndex() - 1)];
-  if (around_->isChecked()) filter.around = place();
+  if (around_->isChecked()) filter.around = subject();
   listing_.start([this, plan = plan(), filter](const std::stop_token&, const ProgressSink&) -> Background::Deliver {
     return [this, plan, table = std::make_shared<const Table>(candidates_table(*plan, filter))] {
       candidates_->setTable(table, plan->program().target.clock_hz);
@@ -278,9 +278,9 @@ void FusionPane::showCandidates() {
 void FusionPane::followSelection() {
   // A row that somebody chose stays; else it is that of the group, not of the first one that was tried.
   const QModelIndex row = candidates_->filter().mapToSource(candidates_->view().currentIndex());
-  const bool there =
-      row.isValid() && holds(candidates_->model().table()->rows[static_cast<std::size_t>(row.row())].place, place());
-  if (!there) candidates_->setChosen(step_place(place().step));
+  const bool there = row.isValid() &&
+                     holds(candidates_->model().table()->rows[static_cast<std::size_t>(row.row())].subject, subject());
+  if (!there) candidates_->setChosen(step_subject(subject().step));
 }
 
 void FusionPane::askAbout(const std::vector<OpId>& operators) {
@@ -355,16 +355,16 @@ std::vector<Drawing> FusionPane::pages(QSizeF room) {
   };
   // Tables may be wide; bars as wide as they are would be hard to compare.
   const QSizeF narrow(std::min(room.width(), 1280.0), room.height());
-  std::vector<Drawing> all = {strategy_drawing(*plan(), path_, place(), neighbours_->value(), look(), narrow)};
-  const bool network = operators_at(*plan(), place()).empty();
+  std::vector<Drawing> all = {strategy_drawing(*plan(), path_, subject(), neighbours_->value(), look(), narrow)};
+  const bool network = operators_at(*plan(), subject()).empty();
   all.push_back(titled(network ? tr("All candidate groups") : tr("Candidate groups with its operators")));
-  all.push_back(table(candidates_table(*plan(), {std::nullopt, place()})));
+  all.push_back(table(candidates_table(*plan(), {std::nullopt, subject()})));
   if (!results_.empty()) {
     all.push_back(titled(tr("Strategies")));
     all.push_back(table(strategies_table(results_)));
     all.push_back(table(differences_table(*plan(), results_)));
   }
-  const std::vector<OpId> asked = pair_to_ask(*plan(), {}, place());
+  const std::vector<OpId> asked = pair_to_ask(*plan(), {}, subject());
   if (answer_->toPlainText().isEmpty() && asked.size() == 2) {
     // Nobody waited for the worker: a picture that is made at once.
     const std::vector<std::string> names = names_of_all(plan()->graph(), asked);
@@ -390,7 +390,7 @@ void FusionPane::draw(QPainter& painter, QSizeF size) {
   const std::vector<Drawing> all = pages(size);
   for (const Drawing& page : all) {
     paint(painter, page);
-    if (&page == &all.front()) paint_lit(painter, page, place(), {}, theme());
+    if (&page == &all.front()) paint_lit(painter, page, subject(), {}, theme());
     painter.translate(0, page.size.height());
   }
 }

@@ -88,7 +88,7 @@ class FusionPane : public Pane {
   StrategyPath path_;
   std::vector<StrategyResult> results_;
   WhyNotQuestionPtr question_;  ///< null until the first one was asked
-  Place before_;
+  Subject before_;
   bool listed_ = false;  ///< candidates of this plan and selection are shown, or will be at once
   Background listing_;   ///< of candidates: a large network has very many
   Background asking_;

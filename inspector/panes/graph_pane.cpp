@@ -354,7 +354,7 @@ void GraphPane::goToMatch(int step) {
   }
   const auto& [view, node] = matches_[static_cast<std::size_t>(match_)];
   view->reveal(node);
-  if (const Place& found = view->picture()->nodes[static_cast<std::size_t>(node)].place; found != Place{}) {
+  if (const Subject& found = view->picture()->nodes[static_cast<std::size_t>(node)].subject; found != Subject{}) {
     selection().select(found);
   }
   count_->setText(tr("%1 of %2").arg(match_ + 1).arg(count));
@@ -389,7 +389,7 @@ void GraphPane::refresh(unsigned changes) {
   if ((changes & look_changed) != 0) search_->setMinimumWidth(look().characters(16));
   if ((changes & (plan_changed | comparison_changed)) != 0) followComparison();
   if ((changes & (plan_changed | comparison_changed | look_changed)) != 0) recolour();
-  for (GraphView* view : {computation_, fused_}) view->setLit(place(), selection().hovered());
+  for (GraphView* view : {computation_, fused_}) view->setLit(subject(), selection().hovered());
 }
 
 QSizeF GraphPane::exportSize(QSizeF room) {

@@ -39,15 +39,15 @@ LdmPane::LdmPane(const PaneContext& context)
   scratchpad_->setBuilder([this](QSizeF room) {
     if (!plan()) return Drawing();
     const bool has_nest = step() != nullptr && step()->plan != nullptr;
-    return has_nest ? ldm_map(*plan(), place().step, look(), room) : ldm_peaks(*plan(), look(), room);
+    return has_nest ? ldm_map(*plan(), subject().step, look(), room) : ldm_peaks(*plan(), look(), room);
   });
   regions_->setBuilder([this](QSizeF room) {
-    return plan() ? regions_drawing(*plan(), place().step, sliders_->position(), look(), room) : Drawing();
+    return plan() ? regions_drawing(*plan(), subject().step, sliders_->position(), look(), room) : Drawing();
   });
-  memory_->setBuilder([this](QSizeF room) { return plan() ? dram_map(*plan(), place(), look(), room) : Drawing(); });
+  memory_->setBuilder([this](QSizeF room) { return plan() ? dram_map(*plan(), subject(), look(), room) : Drawing(); });
   connect(sliders_, &LoopSliders::moved, this, [this] {
     regions_->rebuild();
-    regions_->setLit(place(), selection().hovered());
+    regions_->setLit(subject(), selection().hovered());
   });
   connect(split_, &QSplitter::splitterMoved, this, [this] { by_hand_ = true; });
   for (DrawingView* view : {scratchpad_, regions_, memory_}) {
@@ -72,15 +72,15 @@ void LdmPane::resizeEvent(QResizeEvent* event) {
 }
 
 void LdmPane::refresh(unsigned changes) {
-  if ((changes & (plan_changed | look_changed)) != 0 || place().step != shown_step_) {
-    if ((changes & plan_changed) != 0 || place().step != shown_step_) sliders_->setStep(step());
-    shown_step_ = place().step;
+  if ((changes & (plan_changed | look_changed)) != 0 || subject().step != shown_step_) {
+    if ((changes & plan_changed) != 0 || subject().step != shown_step_) sliders_->setStep(step());
+    shown_step_ = subject().step;
     divide();
     scratchpad_->rebuild();
     regions_->rebuild();
     memory_->rebuild();
   }
-  for (DrawingView* view : {scratchpad_, regions_, memory_}) view->setLit(place(), selection().hovered());
+  for (DrawingView* view : {scratchpad_, regions_, memory_}) view->setLit(subject(), selection().hovered());
 }
 
 std::vector<Drawing> LdmPane::pages(QSizeF room) {
@@ -106,7 +106,7 @@ void LdmPane::draw(QPainter& painter, QSizeF size) {
   all.front() = scratchpad_->build({size.width(), size.height() - others});
   for (const Drawing& page : all) {
     paint(painter, page);
-    paint_lit(painter, page, place(), {}, theme());
+    paint_lit(painter, page, subject(), {}, theme());
     painter.translate(0, page.size.height());
   }
 }

@@ -96,7 +96,7 @@ void LoopsPane::fitLegend() {
 }
 
 void LoopsPane::refresh(unsigned changes) {
-  const int index = place().step;
+  const int index = subject().step;
   if ((changes & (plan_changed | look_changed)) != 0 || index != shown_step_) {
     shown_step_ = index;
     const bool has_nest = step() != nullptr && step()->plan != nullptr;
@@ -117,8 +117,8 @@ void LoopsPane::refresh(unsigned changes) {
     title_->setToolTip(title_->text());
     fitLegend();
   }
-  nest_->setLit(place(), selection().hovered());
-  source_->setLit(place(), selection().hovered());
+  nest_->setLit(subject(), selection().hovered());
+  source_->setLit(subject(), selection().hovered());
 }
 
 QSizeF LoopsPane::exportSize(QSizeF) {
@@ -152,7 +152,8 @@ void LoopsPane::draw(QPainter& painter, QSizeF size) {
     paint_code_header(painter, view.code(), layout, look(), width);
     painter.save();
     painter.translate(0, layout.header_height);
-    paint_code(painter, view.code(), layout, look(), 0, static_cast<int>(view.code().lines.size()), place(), {}, width);
+    paint_code(painter, view.code(), layout, look(), 0, static_cast<int>(view.code().lines.size()), subject(), {},
+               width);
     painter.restore();
   };
   const double nest_width = layout_of(nest_->code(), look()).width;

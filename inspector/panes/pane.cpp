@@ -18,7 +18,7 @@ std::optional<ExportWork> Pane::exportSpecial(const QString&, QSizeF) { return s
 
 void Pane::save(std::function<void()> then) { then(); }
 
-const StepFacts* Pane::step() const { return plan_ ? plan_->step(place().step) : nullptr; }
+const StepFacts* Pane::step() const { return plan_ ? plan_->step(subject().step) : nullptr; }
 
 void Pane::note(unsigned change) {
   pending_ |= change;

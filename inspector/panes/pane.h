@@ -99,7 +99,7 @@ class Pane : public QWidget {
     return isUpToDate() ? context_.document.comparison().get() : nullptr;
   }
   /// In that plan: nothing is chosen while another is open.
-  [[nodiscard]] const Place& place() const { return isUpToDate() ? context_.selection.place() : nowhere_; }
+  [[nodiscard]] const Subject& subject() const { return isUpToDate() ? context_.selection.subject() : nowhere_; }
   /// The step that is chosen, or null; a view's step has no plan.
   [[nodiscard]] const StepFacts* step() const;
   [[nodiscard]] const Theme& theme() const { return context_.look.theme(); }
@@ -116,7 +116,7 @@ class Pane : public QWidget {
 
   PaneContext context_;
   PlanPtr plan_;
-  Place nowhere_;
+  Subject nowhere_;
   unsigned pending_ = plan_changed | selection_changed | hover_changed | look_changed | comparison_changed;
   bool arranging_ = false;
 };

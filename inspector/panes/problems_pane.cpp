@@ -16,34 +16,34 @@ namespace stowage::inspector {
 
 namespace {
 
-QString where(const SourcePlace& place) {
-  QString text = QFileInfo(qt(place.file)).fileName();
-  if (place.line > 0) text += format(":{}", place.line);
-  if (place.line > 0 && place.column > 0) text += format(":{}", place.column);
-  if (!place.object.empty()) text += QStringLiteral("  ") + qt(place.object);
+QString where(const SourceLocation& location) {
+  QString text = QFileInfo(qt(location.file)).fileName();
+  if (location.line > 0) text += format(":{}", location.line);
+  if (location.line > 0 && location.column > 0) text += format(":{}", location.column);
+  if (!location.object.empty()) text += QStringLiteral("  ") + qt(location.object);
   return text;
 }
 
 }  // namespace
 
-Place place_of(const LoadedPlan& plan, const Diagnostic& diagnostic) {
+Subject subject_of(const LoadedPlan& plan, const Diagnostic& diagnostic) {
   // Objects read "node conv1 (Conv)": the longest name in it counts.
-  Place found;
+  Subject found;
   std::size_t longest = 0;
-  const auto consider = [&](const std::string& name, const Place& place) {
+  const auto consider = [&](const std::string& name, const Subject& subject) {
     if (name.size() > longest && !name.empty() && diagnostic.place.object.find(name) != std::string::npos) {
       longest = name.size();
-      found = place;
+      found = subject;
     }
   };
   const auto operators = plan.graph().operators();
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    const Place place = op_place(plan.step_of_operator[i], static_cast<int>(i));
-    consider(operators[i].name, place);
-    for (const std::string& origin : operators[i].origins) consider(origin, place);
+    const Subject subject = op_subject(plan.step_of_operator[i], static_cast<int>(i));
+    consider(operators[i].name, subject);
+    for (const std::string& origin : operators[i].origins) consider(origin, subject);
   }
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    consider(plan.steps[i].step->group.name, step_place(static_cast<int>(i)));
+    consider(plan.steps[i].step->group.name, step_subject(static_cast<int>(i)));
   }
   return found;
 }
@@ -103,7 +103,7 @@ void ProblemsPane::jump(int row) {
   if (row < 0 || static_cast<std::size_t>(row) >= entries.size()) return;
   const Diagnostic& diagnostic = entries[static_cast<std::size_t>(row)];
   if (plan()) {
-    if (const Place found = place_of(*plan(), diagnostic); found != Place{}) return selection().select(found);
+    if (const Subject found = subject_of(*plan(), diagnostic); found != Subject{}) return selection().select(found);
   }
   const QString file = qt(diagnostic.place.file);
   if (diagnostic.place.line <= 0) return;

@@ -33,6 +33,6 @@ class ProblemsPane : public Pane {
 };
 
 /// The operator or fused operator that a diagnostic speaks of, if this plan has it.
-Place place_of(const LoadedPlan& plan, const Diagnostic& diagnostic);
+Subject subject_of(const LoadedPlan& plan, const Diagnostic& diagnostic);
 
 }  // namespace stowage::inspector

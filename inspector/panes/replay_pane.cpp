@@ -84,7 +84,7 @@ ReplayPane::ReplayPane(const PaneContext& context)
 }
 
 void ReplayPane::refresh(unsigned changes) {
-  if ((changes & plan_changed) != 0 || place().step != shown_step_) {
+  if ((changes & plan_changed) != 0 || subject().step != shown_step_) {
     load();
   } else if ((changes & look_changed) != 0) {
     view_->rebuild();
@@ -92,7 +92,7 @@ void ReplayPane::refresh(unsigned changes) {
 }
 
 void ReplayPane::load() {
-  shown_step_ = place().step;
+  shown_step_ = subject().step;
   work_.cancel();
   if (!plan() || shown_step_ < 0) return replace({});
   // What is kept is only put together; planning once more is work for another thread.

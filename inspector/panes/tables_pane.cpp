@@ -89,9 +89,9 @@ TableView& TablesPane::table(int index) {
 }
 
 void TablesPane::follow(TableView& view, bool groups) {
-  const bool one = only_chosen_->isChecked() && place().step >= 0 && !groups;
-  view.setStep(one ? std::optional(place().step) : std::nullopt);
-  view.setChosen(place());
+  const bool one = only_chosen_->isChecked() && subject().step >= 0 && !groups;
+  view.setStep(one ? std::optional(subject().step) : std::nullopt);
+  view.setChosen(subject());
 }
 
 void TablesPane::refresh(unsigned changes) {

@@ -63,22 +63,22 @@ TimelinePane::TimelinePane(const PaneContext& context)
 
 int TimelinePane::baselineStep() const {
   const PlanComparison* const both = comparison();
-  return both == nullptr ? -1 : both->baseline_step(place().step);
+  return both == nullptr ? -1 : both->baseline_step(subject().step);
 }
 
 void TimelinePane::refresh(unsigned changes) {
-  if ((changes & comparison_changed) != 0 || plan() != shown_plan_ || place().step != shown_step_) find();
+  if ((changes & comparison_changed) != 0 || plan() != shown_plan_ || subject().step != shown_step_) find();
   if ((changes & look_changed) != 0) {
     view_->rebuild();
     tellSpan();
   }
-  view_->setLit(place(), selection().hovered());
+  view_->setLit(subject(), selection().hovered());
 }
 
 /// Takes what is known; simulates what is not.
 void TimelinePane::find() {
   shown_plan_ = plan();
-  shown_step_ = place().step;
+  shown_step_ = subject().step;
   baseline_step_ = baselineStep();
   baseline_plan_ = baseline_step_ < 0 ? nullptr : document().baseline();
   struct Wanted {
@@ -148,7 +148,7 @@ void TimelinePane::show(const SimulatedGroup& current, const SimulatedGroup& bas
   if (is_shown) core_->setRange(0, cores - 1);
   view_->setWhole(cycles);
   view_->rebuild();
-  view_->setLit(place(), selection().hovered());
+  view_->setLit(subject(), selection().hovered());
   tellSpan();
 }
 
@@ -202,7 +202,7 @@ Drawing TimelinePane::build(QSizeF room) {
     mark.rect.translate(0, made.size.height());
     mark.points.translate(0, made.size.height());
     // Its statements are of another nest.
-    mark.place.reset();
+    mark.subject.reset();
     made.marks.push_back(std::move(mark));
   }
   made.size.rheight() += below.size.height();
@@ -228,7 +228,7 @@ QSizeF TimelinePane::exportSize(QSizeF room) { return build(room).size; }
 void TimelinePane::draw(QPainter& painter, QSizeF size) {
   const Drawing whole = build(size);
   paint(painter, whole);
-  paint_lit(painter, whole, place(), {}, theme());
+  paint_lit(painter, whole, subject(), {}, theme());
 }
 
 }  // namespace stowage::inspector

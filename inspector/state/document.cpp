@@ -12,9 +12,10 @@ Document::Document(QObject* parent) : QObject(parent) {
   connect(&work_, &Background::progress, this, &Document::progress);
   connect(&work_, &Background::fault, this, [this](const QString& message) {
     Diagnostics diagnostics;
-    SourcePlace place;
-    place.file = opening_.path.toStdString();
-    diagnostics.error("internal-error", place, message.toStdString(), "this is a fault of Stowage; please report it");
+    SourceLocation location;
+    location.file = opening_.path.toStdString();
+    diagnostics.error("internal-error", location, message.toStdString(),
+                      "this is a fault of Stowage; please report it");
     fail(opening_, std::move(diagnostics));
   });
 }

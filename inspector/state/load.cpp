@@ -29,9 +29,9 @@ void load_folder(const fs::path& folder, Loading& loading, const std::stop_token
   if (progress) progress("read", 0, 0);
   std::error_code failure;
   if (!fs::exists(folder / "plan.json", failure)) {
-    SourcePlace place;
-    place.file = folder.string();
-    loading.diagnostics.error("no-plan", place, "this is no compiled folder: there is no plan.json in it",
+    SourceLocation location;
+    location.file = folder.string();
+    loading.diagnostics.error("no-plan", location, "this is no compiled folder: there is no plan.json in it",
                               "choose a folder that `stowage compile MODEL -o FOLDER` wrote");
     return;
   }
@@ -53,9 +53,9 @@ void load_job(const std::string& path, const std::string& name, Loading& loading
     return;
   }
   if (chosen == nullptr) {
-    SourcePlace place;
-    place.file = path;
-    loading.diagnostics.error("unknown-job", place, fmt::format("it has no job '{}'", name));
+    SourceLocation location;
+    location.file = path;
+    loading.diagnostics.error("unknown-job", location, fmt::format("it has no job '{}'", name));
     return;
   }
   CompileRequest request = chosen->request;

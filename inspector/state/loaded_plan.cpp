@@ -95,67 +95,67 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
   return plan;
 }
 
-Place complete(const LoadedPlan& plan, Place place) {
-  if (has(plan.step_of_operator, place.op)) {
-    place.step = plan.step_of_operator[static_cast<std::size_t>(place.op)];
+Subject complete(const LoadedPlan& plan, Subject subject) {
+  if (has(plan.step_of_operator, subject.op)) {
+    subject.step = plan.step_of_operator[static_cast<std::size_t>(subject.op)];
   } else {
-    place.op = -1;
+    subject.op = -1;
   }
-  const StepFacts* step = plan.step(place.step);
-  if (step == nullptr) return {.step = -1, .op = place.op};
-  if (step->plan == nullptr) return {.step = place.step, .op = place.op};
-  if (place.buffer && !step->plan->nest.buffers.contains(*place.buffer)) place.buffer.reset();
-  if (place.line >= 0 && place.statement < 0 && place.file == step->file) {
+  const StepFacts* step = plan.step(subject.step);
+  if (step == nullptr) return {.step = -1, .op = subject.op};
+  if (step->plan == nullptr) return {.step = subject.step, .op = subject.op};
+  if (subject.buffer && !step->plan->nest.buffers.contains(*subject.buffer)) subject.buffer.reset();
+  if (subject.line >= 0 && subject.statement < 0 && subject.file == step->file) {
     for (const StatementFacts& facts : step->statements) {
-      if (std::binary_search(facts.code_lines.begin(), facts.code_lines.end(), place.line)) {
-        place.statement = facts.statement->id;
+      if (std::binary_search(facts.code_lines.begin(), facts.code_lines.end(), subject.line)) {
+        subject.statement = facts.statement->id;
         break;
       }
     }
   }
-  const StatementFacts* statement = step->find(place.statement);
+  const StatementFacts* statement = step->find(subject.statement);
   if (statement == nullptr) {
-    place.statement = -1;
-    return place;
+    subject.statement = -1;
+    return subject;
   }
-  if (!place.buffer) {
-    if (const auto* dma = std::get_if<Dma>(&statement->statement->node)) place.buffer = dma->buffer;
-    if (const auto* fill = std::get_if<Fill>(&statement->statement->node)) place.buffer = fill->buffer;
+  if (!subject.buffer) {
+    if (const auto* dma = std::get_if<Dma>(&statement->statement->node)) subject.buffer = dma->buffer;
+    if (const auto* fill = std::get_if<Fill>(&statement->statement->node)) subject.buffer = fill->buffer;
   }
-  if (place.line < 0 && !statement->code_lines.empty()) {
-    place.file = step->file;
-    place.line = statement->code_lines.front();
+  if (subject.line < 0 && !statement->code_lines.empty()) {
+    subject.file = step->file;
+    subject.line = statement->code_lines.front();
   }
-  return place;
+  return subject;
 }
 
 std::string statement_text(const StepFacts& step, int statement) { return statement_line(step.text, statement); }
 
-Place place_in(const LoadedPlan& plan, const LoadedPlan& other, const Place& place) {
+Subject place_in(const LoadedPlan& plan, const LoadedPlan& other, const Subject& subject) {
   const auto same_operator = [&](const std::string& name) {
     const auto op = plan.graph().find_operator(name);
     return op ? static_cast<int>(op->index()) : -1;
   };
-  Place found;
-  if (has(other.step_of_operator, place.op)) {
-    found.op = same_operator(other.graph().operators()[static_cast<std::size_t>(place.op)].name);
+  Subject found;
+  if (has(other.step_of_operator, subject.op)) {
+    found.op = same_operator(other.graph().operators()[static_cast<std::size_t>(subject.op)].name);
   }
-  const StepFacts* from = other.step(place.step);
+  const StepFacts* from = other.step(subject.step);
   if (from == nullptr) return complete(plan, found);
   if (const int anchor = same_operator(from->step->group.name); has(plan.step_of_operator, anchor)) {
     found.step = plan.step_of_operator[static_cast<std::size_t>(anchor)];
   }
   const StepFacts* to = plan.step(found.step);
-  if (to != nullptr && from->find(place.statement) != nullptr) {
-    const std::string text = statement_text(*from, place.statement);
+  if (to != nullptr && from->find(subject.statement) != nullptr) {
+    const std::string text = statement_text(*from, subject.statement);
     for (const StatementFacts& facts : to->statements) {
       const bool same = facts.statement != nullptr && statement_text(*to, facts.statement->id) == text;
-      if (same && (found.statement < 0 || facts.statement->id == place.statement))
+      if (same && (found.statement < 0 || facts.statement->id == subject.statement))
         found.statement = facts.statement->id;
     }
-  } else if (to != nullptr && to->plan != nullptr && from->plan != nullptr && place.buffer &&
-             from->plan->nest.buffers.contains(*place.buffer)) {
-    const std::string& name = from->plan->nest.buffers[*place.buffer].name;
+  } else if (to != nullptr && to->plan != nullptr && from->plan != nullptr && subject.buffer &&
+             from->plan->nest.buffers.contains(*subject.buffer)) {
+    const std::string& name = from->plan->nest.buffers[*subject.buffer].name;
     for (const BufferId b : to->plan->nest.buffers.ids()) {
       if (to->plan->nest.buffers[b].name == name) found.buffer = b;
     }
@@ -163,37 +163,38 @@ Place place_in(const LoadedPlan& plan, const LoadedPlan& other, const Place& pla
   return complete(plan, found);
 }
 
-std::string describe(const LoadedPlan& plan, const Place& place) {
-  const StepFacts* step = plan.step(place.step);
+std::string describe(const LoadedPlan& plan, const Subject& subject) {
+  const StepFacts* step = plan.step(subject.step);
   if (step != nullptr && step->plan != nullptr) {
     const LoopNest& nest = step->plan->nest;
-    if (const StatementFacts* facts = step->find(place.statement)) {
+    if (const StatementFacts* facts = step->find(subject.statement)) {
       const std::string words = statement_words(nest, *facts->statement);
-      return words.empty() ? statement_text(*step, place.statement) : words;
+      return words.empty() ? statement_text(*step, subject.statement) : words;
     }
-    if (place.buffer) return "buffer " + nest.buffers[*place.buffer].name;
-    if (place.line >= 0) return fmt::format("line {}", place.line);
+    if (subject.buffer) return "buffer " + nest.buffers[*subject.buffer].name;
+    if (subject.line >= 0) return fmt::format("line {}", subject.line);
   }
-  if (place.op >= 0) return plan.graph().operators()[static_cast<std::size_t>(place.op)].name;
+  if (subject.op >= 0) return plan.graph().operators()[static_cast<std::size_t>(subject.op)].name;
   if (step != nullptr) return step->step->group.name;
   return plan.compilation.network;
 }
 
-std::vector<Place> ancestors(const LoadedPlan& plan, const Place& place) {
-  std::vector<Place> path = {network_place()};
-  const StepFacts* step = plan.step(place.step);
+std::vector<Subject> ancestors(const LoadedPlan& plan, const Subject& subject) {
+  std::vector<Subject> path = {network_subject()};
+  const StepFacts* step = plan.step(subject.step);
   if (step == nullptr) return path;
-  path.push_back(step_place(place.step));
-  if (place.op >= 0) path.push_back(op_place(place.step, place.op));
-  std::vector<Place> inner;
-  for (const StatementFacts* facts = step->find(place.statement); facts != nullptr; facts = step->find(facts->parent)) {
-    inner.insert(inner.begin(), {.step = place.step, .op = place.op, .statement = facts->statement->id});
+  path.push_back(step_subject(subject.step));
+  if (subject.op >= 0) path.push_back(op_subject(subject.step, subject.op));
+  std::vector<Subject> inner;
+  for (const StatementFacts* facts = step->find(subject.statement); facts != nullptr;
+       facts = step->find(facts->parent)) {
+    inner.insert(inner.begin(), {.step = subject.step, .op = subject.op, .statement = facts->statement->id});
   }
   path.insert(path.end(), inner.begin(), inner.end());
-  if (place.statement < 0 && place.buffer) {
-    path.push_back({.step = place.step, .op = place.op, .buffer = place.buffer});
-  } else if (place.statement < 0 && place.line >= 0) {
-    path.push_back(place);
+  if (subject.statement < 0 && subject.buffer) {
+    path.push_back({.step = subject.step, .op = subject.op, .buffer = subject.buffer});
+  } else if (subject.statement < 0 && subject.line >= 0) {
+    path.push_back(subject);
   }
   return path;
 }

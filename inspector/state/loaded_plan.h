@@ -11,7 +11,7 @@
 
 #include "driver/report/nest_outline.h"
 #include "driver/session/session.h"
-#include "inspector/state/place.h"
+#include "inspector/state/subject.h"
 
 namespace stowage::inspector {
 
@@ -66,17 +66,17 @@ PlanPtr make_loaded_plan(Compilation compilation, std::string origin, std::strin
 
 /// The place with what follows from it filled in (step of an operator, statement of a line, line of a statement);
 /// parts that this plan does not have are dropped.
-Place complete(const LoadedPlan& plan, Place place);
+Subject complete(const LoadedPlan& plan, Subject subject);
 
 /// What stands in `plan` for a place of another plan of the same network: the same operator, the group that has the
 /// group's anchor, in it the statement of the same text. What it has not is dropped.
-Place place_in(const LoadedPlan& plan, const LoadedPlan& other, const Place& place);
+Subject place_in(const LoadedPlan& plan, const LoadedPlan& other, const Subject& subject);
 
 /// "res2a", "get A", "for ko < 16", "line 40": the most exact part of a place in a few words.
-std::string describe(const LoadedPlan& plan, const Place& place);
+std::string describe(const LoadedPlan& plan, const Subject& subject);
 
 /// The place's ancestors, the network first, itself last.
-std::vector<Place> ancestors(const LoadedPlan& plan, const Place& place);
+std::vector<Subject> ancestors(const LoadedPlan& plan, const Subject& subject);
 
 /// First line of a statement as the nest's text has it, without its number.
 std::string statement_text(const StepFacts& step, int statement);

@@ -11,10 +11,10 @@ Selection::Selection(const Document& document, QObject* parent) : QObject(parent
   connect(&document, &Document::planChanged, this, &Selection::reset);
 }
 
-void Selection::select(const Place& place) {
+void Selection::select(const Subject& subject) {
   const PlanPtr plan = document_.plan();
-  const Place wanted = plan ? complete(*plan, place) : Place{};
-  if (wanted == this->place()) return;
+  const Subject wanted = plan ? complete(*plan, subject) : Subject{};
+  if (wanted == this->subject()) return;
   history_.resize(current_ + 1);
   history_.push_back(wanted);
   constexpr std::size_t longest = 500;
@@ -23,9 +23,9 @@ void Selection::select(const Place& place) {
   Q_EMIT changed();
 }
 
-void Selection::hover(const Place& place) {
+void Selection::hover(const Subject& subject) {
   const PlanPtr plan = document_.plan();
-  const Place wanted = plan ? complete(*plan, place) : Place{};
+  const Subject wanted = plan ? complete(*plan, subject) : Subject{};
   if (wanted == hovered_) return;
   hovered_ = wanted;
   Q_EMIT hoverChanged();
@@ -46,7 +46,7 @@ void Selection::goForward() {
 void Selection::goUp() {
   const PlanPtr plan = document_.plan();
   if (!plan) return;
-  const std::vector<Place> path = ancestors(*plan, place());
+  const std::vector<Subject> path = ancestors(*plan, subject());
   if (path.size() > 1) select(path[path.size() - 2]);
 }
 
@@ -54,9 +54,9 @@ void Selection::reset() {
   const PlanPtr before = std::exchange(plan_, document_.plan());
   if (plan_ && before && plan_->compilation.model.hash == before->compilation.model.hash) {
     // The same network planned otherwise: one can go back to what was looked at.
-    for (Place& place : history_) place = place_in(*plan_, *before, place);
+    for (Subject& subject : history_) subject = place_in(*plan_, *before, subject);
   } else {
-    history_ = {Place{}};
+    history_ = {Subject{}};
     current_ = 0;
   }
   hovered_ = {};

@@ -17,15 +17,15 @@ class Selection : public QObject {
  public:
   explicit Selection(const Document& document, QObject* parent = nullptr);
 
-  [[nodiscard]] const Place& place() const { return history_[current_]; }
-  /// What the pointer is over, for a passing highlight; a default Place is nothing.
-  [[nodiscard]] const Place& hovered() const { return hovered_; }
+  [[nodiscard]] const Subject& subject() const { return history_[current_]; }
+  /// What the pointer is over, for a passing highlight; a default Subject is nothing.
+  [[nodiscard]] const Subject& hovered() const { return hovered_; }
   [[nodiscard]] bool canGoBack() const { return current_ > 0; }
   [[nodiscard]] bool canGoForward() const { return current_ + 1 < history_.size(); }
 
-  /// Completes the place, makes it the newest of the history and tells everybody. Choosing what is chosen is nothing.
-  void select(const Place& place);
-  void hover(const Place& place);
+  /// Completes the subject, makes it the newest of the history and tells everybody. Choosing what is chosen is nothing.
+  void select(const Subject& subject);
+  void hover(const Subject& subject);
   void goBack();
   void goForward();
   /// To the group, loop or network around what is chosen.
@@ -39,10 +39,10 @@ class Selection : public QObject {
   void reset();
 
   const Document& document_;
-  PlanPtr plan_;                            ///< that the places are of
-  std::vector<Place> history_ = {Place{}};  ///< never empty
+  PlanPtr plan_;                                ///< that the subjects are of
+  std::vector<Subject> history_ = {Subject{}};  ///< never empty
   std::size_t current_ = 0;
-  Place hovered_;
+  Subject hovered_;
 };
 
 }  // namespace stowage::inspector

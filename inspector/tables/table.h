@@ -15,7 +15,7 @@ namespace stowage::inspector {
 
 struct Row {
   std::vector<Cell> cells;  ///< one per column
-  Place place;
+  Subject subject;
   std::string key = {};                    ///< what it is among the rows of its group, the same in every plan: "get A"
   ColumnKind measure = ColumnKind::count;  ///< what the whole numbers of its count columns are, where rows differ
 };

@@ -98,8 +98,8 @@ TableView::TableView(const Look& look, QWidget* parent)
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (following_ || !current.isValid()) return;
     const QModelIndex source = filter_->mapToSource(current);
-    chosen_ = model_->table()->rows[static_cast<std::size_t>(source.row())].place;
-    Q_EMIT chosen(Place(chosen_));  // what follows may choose something else here
+    chosen_ = model_->table()->rows[static_cast<std::size_t>(source.row())].subject;
+    Q_EMIT chosen(Subject(chosen_));  // what follows may choose something else here
   });
 
   connect(view_, &QAbstractItemView::clicked, this, &TableView::chooseAgain);
@@ -178,11 +178,11 @@ void TableView::restoreOrder() {
 void TableView::chooseAgain(const QModelIndex& index) {
   const QModelIndex source = filter_->mapToSource(index);
   if (!source.isValid()) return;
-  const Place place = model_->table()->rows[static_cast<std::size_t>(source.row())].place;
-  if (place == chosen_ || holds(place, chosen_)) return;
+  const Subject subject = model_->table()->rows[static_cast<std::size_t>(source.row())].subject;
+  if (subject == chosen_ || holds(subject, chosen_)) return;
   if (!view_->selectionModel()->isRowSelected(index.row(), {})) view_->selectRow(index.row());
-  chosen_ = place;
-  Q_EMIT chosen(place);
+  chosen_ = subject;
+  Q_EMIT chosen(subject);
 }
 
 void TableView::fitColumns() {
@@ -208,23 +208,23 @@ void TableView::setPattern(const QRegularExpression& pattern) { filter_->setPatt
 
 void TableView::setStep(std::optional<int> step) { filter_->setStep(step); }
 
-void TableView::setChosen(const Place& place) {
-  chosen_ = place;
+void TableView::setChosen(const Subject& subject) {
+  chosen_ = subject;
   following_ = true;
   const auto row_of = [&](const auto& matches) {
     for (int row = 0; row < filter_->rowCount(); ++row) {
       const QModelIndex source = filter_->mapToSource(filter_->index(row, 0));
-      if (matches(model_->table()->rows[static_cast<std::size_t>(source.row())].place)) return row;
+      if (matches(model_->table()->rows[static_cast<std::size_t>(source.row())].subject)) return row;
     }
     return -1;
   };
-  int row = row_of([&](const Place& shown) { return holds(shown, place); });
+  int row = row_of([&](const Subject& shown) { return holds(shown, subject); });
   // Where the table has nothing so exact, its first row of the same step.
-  if (row < 0 && place.step >= 0) row = row_of([&](const Place& shown) { return shown.step == place.step; });
+  if (row < 0 && subject.step >= 0) row = row_of([&](const Subject& shown) { return shown.step == subject.step; });
   const QModelIndex current = view_->currentIndex();
   const bool there =
       current.isValid() && row >= 0 &&
-      holds(model_->table()->rows[static_cast<std::size_t>(filter_->mapToSource(current).row())].place, place);
+      holds(model_->table()->rows[static_cast<std::size_t>(filter_->mapToSource(current).row())].subject, subject);
   if (row < 0) {
     view_->clearSelection();
   } else if (!there) {

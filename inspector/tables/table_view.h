@@ -22,7 +22,7 @@ class TableView : public QWidget {
   void setPattern(const QRegularExpression& pattern);
   void setStep(std::optional<int> step);
   /// Selects and scrolls to the row of what is chosen.
-  void setChosen(const Place& place);
+  void setChosen(const Subject& subject);
 
   [[nodiscard]] TableModel& model() { return *model_; }
   [[nodiscard]] TableFilter& filter() { return *filter_; }
@@ -42,7 +42,7 @@ class TableView : public QWidget {
   [[nodiscard]] Drawing drawing() const;
 
  Q_SIGNALS:
-  void chosen(const Place& place);
+  void chosen(const Subject& subject);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -66,7 +66,7 @@ class TableView : public QWidget {
   TableModel* totals_model_;
   QTableView* view_;
   QTableView* totals_;
-  Place chosen_;
+  Subject chosen_;
   /// What somebody chose of columns, by titles of table and column: another table may stand here for a while.
   std::map<std::pair<std::string, std::string>, bool> wanted_;
   std::string ordered_table_;   ///< title of the table that was sorted last

@@ -120,12 +120,12 @@ void WhatIfSession::markSaved(const PlanPtr& plan, const PlanEdit& edit) {
 /// Finds what is chosen in the base: a network that was made here has the same operators, perhaps in other groups.
 bool WhatIfSession::pick() {
   const PlanPtr shown = document_.plan();
-  const Place& place = selection_.place();
+  const Subject& subject = selection_.subject();
   int step = -1;
   OpId focus;
-  if (const StepFacts* chosen = base_ && shown ? shown->step(place.step) : nullptr) {
+  if (const StepFacts* chosen = base_ && shown ? shown->step(subject.step) : nullptr) {
     const std::vector<OpId>& operators = chosen->step->group.operators;
-    focus = place.op >= 0 ? OpId(static_cast<std::size_t>(place.op)) : operators.front();
+    focus = subject.op >= 0 ? OpId(static_cast<std::size_t>(subject.op)) : operators.front();
     step = base_->step_of_operator[focus.index()];
     // A view is nothing to edit, unless a group takes it in.
     const Regrouped around = regrouped_at(*base_, edit_, focus);

@@ -30,7 +30,7 @@ void Breadcrumb::rebuild() {
   }
   const PlanPtr plan = document_.plan();
   if (!plan) return;
-  const std::vector<Place> path = ancestors(*plan, selection_.place());
+  const std::vector<Subject> path = ancestors(*plan, selection_.subject());
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (i > 0) layout_->addWidget(new QLabel(QStringLiteral("›"), this));
     auto* button = new QToolButton(this);
@@ -49,7 +49,7 @@ void Breadcrumb::rebuild() {
     }
     // Deferred, because choosing rebuilds this very row of buttons.
     connect(
-        button, &QToolButton::clicked, this, [this, place = path[i]] { selection_.select(place); },
+        button, &QToolButton::clicked, this, [this, subject = path[i]] { selection_.select(subject); },
         Qt::QueuedConnection);
     layout_->addWidget(button);
   }

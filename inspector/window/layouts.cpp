@@ -63,14 +63,14 @@ void MainWindow::setLayoutNamed(const QString& name) {
   // The front docks first, the others as their tabs afterwards: beside a dock that has tabs already Qt would not split,
   // but add one more tab.
   std::vector<std::pair<QDockWidget*, std::vector<QDockWidget*>>> cells;
-  const auto add_cell = [&](const auto& cell, const auto& place) {
+  const auto add_cell = [&](const auto& cell, const auto& subject) {
     QDockWidget* front = nullptr;
     for (const char* pane : cell) {
       const auto dock = docks_.find(std::string_view(pane));
       if (dock == docks_.end()) continue;
       if (front == nullptr) {
         front = dock->second;
-        place(front);
+        subject(front);
         cells.push_back({front, {}});
       } else {
         cells.back().second.push_back(dock->second);

@@ -219,7 +219,7 @@ void MainWindow::showPlan() {
     if (kept.plan == plan && kept.plan != document_.kept().front().plan) what += QStringLiteral(", ") + kept.name;
   }
   setWindowTitle(tr("%1 – Stowage inspector").arg(what));
-  if (selection_.place() == Place{}) selection_.select(step_place(costliest_step(*plan)));
+  if (selection_.subject() == Subject{}) selection_.select(step_subject(costliest_step(*plan)));
 }
 
 void MainWindow::showStart(bool start) {
@@ -340,7 +340,7 @@ void MainWindow::settle() {
   constexpr int max_rounds = 500;
   QTimer rounds;
   rounds.start(10);
-  std::vector<QRect> places;
+  std::vector<QRect> subjects;
   for (int round = 0, quiet = 0; round < max_rounds && quiet < rest; ++round) {
     for (const auto& [name, pane] : panes_) {
       if (pane->isVisible()) pane->settle();
@@ -351,8 +351,8 @@ void MainWindow::settle() {
     const bool busy = std::any_of(panes_.begin(), panes_.end(),
                                   [](const auto& entry) { return entry.second->isVisible() && entry.second->busy(); });
     if (busy) round = 0;  // a job ends; only coming to rest is given up on
-    quiet = now == places && !busy ? quiet + 1 : 0;
-    places = std::move(now);
+    quiet = now == subjects && !busy ? quiet + 1 : 0;
+    subjects = std::move(now);
   }
 }
 

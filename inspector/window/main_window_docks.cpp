@@ -45,11 +45,11 @@ void MainWindow::chooseDock(const QDockWidget& dock) {
 
 void MainWindow::giveKeyboard() {
   QDockWidget* first = nullptr;
-  const auto place = [](const QDockWidget& dock) { return std::pair(dock.x(), dock.y()); };
+  const auto subject = [](const QDockWidget& dock) { return std::pair(dock.x(), dock.y()); };
   for (const auto& [name, dock] : docks_) {
     if (dock->isFloating() || !paneIn(*dock).inSight()) continue;
     if (dock->isAncestorOf(focusWidget())) return;
-    if (first == nullptr || place(*dock) < place(*first)) first = dock;
+    if (first == nullptr || subject(*dock) < subject(*first)) first = dock;
   }
   if (first == nullptr) return;
   paneIn(*first).takeKeyboard();

@@ -32,7 +32,7 @@ using Values = std::vector<std::int64_t>;
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// A box in a slot of a buffer.
-struct PlacedBox {
+struct SlotBox {
   BufferUse buffer;
   std::int64_t slot = 0;
   Values start, extent, origin;  ///< start and origin in coordinates of the tensor
@@ -41,10 +41,10 @@ struct PlacedBox {
 /// A transfer under way.
 struct Transfer {
   const Stmt* statement = nullptr;
-  PlacedBox box;                   ///< in the LDM of the core that awaits it
+  SlotBox box;                     ///< in the LDM of the core that awaits it
   std::optional<Space> team;       ///< if it is one of a team
   int sender = -1;                 ///< Broadcast: core
-  PlacedBox source;                ///< Broadcast: in the sender's LDM
+  SlotBox source;                  ///< Broadcast: in the sender's LDM
   std::vector<std::byte> carried;  ///< Broadcast: the sender's box, from when it is awaited on
 };
 
@@ -191,7 +191,7 @@ class Interpreter {
   }
 
   /// What a transfer moves, where it is in this core's LDM.
-  [[nodiscard]] PlacedBox box_of(const CompiledStatement& node, const BufferUse& use, const Core& core) const {
+  [[nodiscard]] SlotBox box_of(const CompiledStatement& node, const BufferUse& use, const Core& core) const {
     return {use, slot_of(node, use, core), evaluated(node.first, core), evaluated(node.second, core),
             evaluated(node.origin, core)};
   }
@@ -200,7 +200,7 @@ class Interpreter {
   [[nodiscard]] std::vector<Transfer> taken(const CompiledStatement& node, Core& core) const {
     const auto& wait = std::get<Wait>(node.statement->node);
     const std::int64_t slot = wait.slot ? slot_of(node, *wait.slot, core) : 0;
-    const auto is_in_slot = [&](const PlacedBox& box) {
+    const auto is_in_slot = [&](const SlotBox& box) {
       return box.buffer.buffer == wait.slot->buffer && box.slot == slot;
     };
     std::vector<Transfer> ended, rest;
@@ -233,7 +233,7 @@ class Interpreter {
   }
 
   /// Bytes from the start of the LDM.
-  [[nodiscard]] std::int64_t place_of(const PlacedBox& box, const Stmt& statement) const {
+  [[nodiscard]] std::int64_t ldm_offset(const SlotBox& box, const Stmt& statement) const {
     const Buffer& buffer = nest_.buffers.at(box.buffer);
     const Values strides = row_major_strides(buffer.extents);
     std::int64_t offset = 0;
@@ -249,11 +249,11 @@ class Interpreter {
 
   /// The data of a transfer move.
   void complete(const Transfer& transfer, Core& core) {
-    const PlacedBox& box = transfer.box;
+    const SlotBox& box = transfer.box;
     const Buffer& buffer = nest_.buffers.at(box.buffer);
     const auto* dma = std::get_if<Dma>(&transfer.statement->node);
     if (!is_empty(box.extent)) {
-      std::byte* const ldm = core.ldm.data() + place_of(box, *transfer.statement);
+      std::byte* const ldm = core.ldm.data() + ldm_offset(box, *transfer.statement);
       const Values strides = row_major_strides(buffer.extents);
       const std::int64_t size = byte_size(buffer.type);
       if (dma != nullptr) {
@@ -266,7 +266,7 @@ class Interpreter {
   }
 
   /// Between main memory and the LDM.
-  void move(const Dma& dma, const PlacedBox& box, const Stmt& statement, std::byte* ldm, const Values& strides) {
+  void move(const Dma& dma, const SlotBox& box, const Stmt& statement, std::byte* ldm, const Values& strides) {
     const NestTensor& nest_tensor = nest_.tensors.at(at(dma.nest_tensor));
     const StageTensor& tensor = nest_.stages.tensors.at(at(nest_tensor.tensor));
     const auto size = static_cast<std::int64_t>(byte_size(tensor.type));
@@ -353,7 +353,7 @@ class Interpreter {
         core.pending.push_back(received(node, *broadcast, teams, core));
       } else {
         const BufferUse& use = std::get<Dma>(node.statement->node).buffer;
-        PlacedBox box = box_of(node, use, cores_[at(teams.core_at(team, 0))]);
+        SlotBox box = box_of(node, use, cores_[at(teams.core_at(team, 0))]);
         core.pending.push_back({node.statement, std::move(box), team_of(*node.statement), -1, {}, {}});
       }
     }
@@ -372,10 +372,10 @@ class Interpreter {
     check(node.sender(first.values) == place,
           fmt::format("statement {}: all wait for ever: {} is to send for {}, but not for {}", node.statement->id,
                       core_text(nest_, sender.number), core_text(nest_, core.number), core_text(nest_, first.number)));
-    PlacedBox source{
+    SlotBox source{
         broadcast.source, checked_slot(nest_, broadcast.source, node.source_slot(sender.values), node.statement->id),
         evaluated(node.first, sender), evaluated(node.second, sender), evaluated(node.source_origin, sender)};
-    PlacedBox box = box_of(node, broadcast.buffer, core);
+    SlotBox box = box_of(node, broadcast.buffer, core);
     check(box.extent == source.extent,
           fmt::format("statement {}: {} takes a box of another size than {} sends", node.statement->id,
                       core_text(nest_, core.number), core_text(nest_, sender.number)));
@@ -392,7 +392,7 @@ class Interpreter {
         if (transfer.sender < 0 || is_empty(transfer.source.extent)) continue;
         const Buffer& buffer = nest_.buffers.at(transfer.source.buffer);
         const std::byte* const from =
-            cores_[at(transfer.sender)].ldm.data() + place_of(transfer.source, *node.statement);
+            cores_[at(transfer.sender)].ldm.data() + ldm_offset(transfer.source, *node.statement);
         transfer.carried.resize(at(element_count(transfer.source.extent) * byte_size(buffer.type)));
         copy_box(transfer.source.extent, byte_size(buffer.type), from, row_major_strides(buffer.extents),
                  transfer.carried.data(), row_major_strides(transfer.source.extent));

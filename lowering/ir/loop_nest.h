@@ -159,7 +159,7 @@ struct Dma {
 /// Starts to copy a box from the LDM of one core of a team into those of all of them.
 struct Broadcast {
   Space to = Space::row;      ///< row, column or mesh
-  IndexExpr sender;           ///< its place in the team: of a row the column, of a column the row, of the mesh the core
+  IndexExpr sender;           ///< its index in the team: of a row the column, of a column the row, of the mesh the core
   BufferUse source;           ///< where the sender has the box; each core names the one that it would send from
   BufferUse buffer;           ///< where each core gets it
   std::vector<Range> region;  ///< coordinates of the tensor that both buffers hold a box of

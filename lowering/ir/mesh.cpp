@@ -51,17 +51,17 @@ int Teams::team_of(int core) const {
   return space_ == Space::row ? core / columns_ : core % columns_;
 }
 
-int Teams::place_of(int core) const {
+int Teams::index_in_team(int core) const {
   if (space_ == Space::mesh) return core;
   return space_ == Space::row ? core % columns_ : core / columns_;
 }
 
-int Teams::core_at(int team, int place) const {
-  if (space_ == Space::mesh) return place;
-  return space_ == Space::row ? team * columns_ + place : place * columns_ + team;
+int Teams::core_at(int team, int index) const {
+  if (space_ == Space::mesh) return index;
+  return space_ == Space::row ? team * columns_ + index : index * columns_ + team;
 }
 
-std::optional<IndexExpr> Teams::place() const {
+std::optional<IndexExpr> Teams::index_in_team() const {
   const auto number = core_number(nest_);
   if (!number || space_ == Space::mesh) return number;
   // A digit counts columns only, or rows only, in nearly all grids; then no division is left.
@@ -81,10 +81,10 @@ std::optional<IndexExpr> Teams::place() const {
 
 std::vector<IndexExpr> with_sender(std::vector<IndexExpr> conditions, const LoopNest& nest,
                                    const Broadcast& broadcast) {
-  const auto place = Teams(nest, broadcast.to).place();
-  check(place.has_value(), "a broadcast in a nest whose coordinates do not count its cores");
-  conditions.push_back(*place - broadcast.sender + 1);
-  conditions.push_back(broadcast.sender - *place + 1);
+  const auto index = Teams(nest, broadcast.to).index_in_team();
+  check(index.has_value(), "a broadcast in a nest whose coordinates do not count its cores");
+  conditions.push_back(*index - broadcast.sender + 1);
+  conditions.push_back(broadcast.sender - *index + 1);
   return conditions;
 }
 

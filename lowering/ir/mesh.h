@@ -25,12 +25,12 @@ class Teams {
   [[nodiscard]] int count() const { return cores_ / size_; }
   /// The team of a core, from 0 on.
   [[nodiscard]] int team_of(int core) const;
-  /// A core's place in its team, from 0 on.
-  [[nodiscard]] int place_of(int core) const;
-  /// The core at a place of a team.
-  [[nodiscard]] int core_at(int team, int place) const;
-  /// place_of(the core that runs), over the variables of the core grid.
-  [[nodiscard]] std::optional<IndexExpr> place() const;
+  /// The how-many-th of its team a core is, from 0 on.
+  [[nodiscard]] int index_in_team(int core) const;
+  /// The core of that index in a team.
+  [[nodiscard]] int core_at(int team, int index) const;
+  /// index_in_team(the core that runs), over the variables of the core grid.
+  [[nodiscard]] std::optional<IndexExpr> index_in_team() const;
 
  private:
   const LoopNest& nest_;

@@ -58,7 +58,7 @@ LoopNest NestRewriter::run() {
   nest_.body = walked(before);
   if (nest_.body == before) return std::move(nest_);
   if (!new_variables_.empty()) {
-    const std::vector<std::size_t> places = places_of_variables();  // before the nest is moved from
+    const std::vector<std::size_t> places = positions_of_variables();  // before the nest is moved from
     return renumbered(std::move(nest_), places);
   }
   nest_.body = renumbered(nest_.body);
@@ -130,7 +130,7 @@ UniqueNames& NestRewriter::names() {
   return *names_;
 }
 
-std::vector<std::size_t> NestRewriter::places_of_variables() const {
+std::vector<std::size_t> NestRewriter::positions_of_variables() const {
   const std::size_t old = nest_.variables.size() - new_variables_.size();
   std::vector<std::size_t> places(nest_.variables.size());
   std::size_t next = 0;

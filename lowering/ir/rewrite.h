@@ -90,7 +90,7 @@ class NestRewriter {
   Block walked(const Block& block);
   void bind(VarId variable, std::size_t block);
   UniqueNames& names();
-  [[nodiscard]] std::vector<std::size_t> places_of_variables() const;
+  [[nodiscard]] std::vector<std::size_t> positions_of_variables() const;
 
   LoopNest nest_;
   std::vector<Block> open_;            ///< outermost first

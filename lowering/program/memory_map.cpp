@@ -26,7 +26,7 @@ class MemoryPlanner {
     place_parameters();
     place_activations();
     place_boxes();
-    for (auto& [tensor, place] : places_) map_.places.push_back(place);
+    for (auto& [tensor, place] : places_) map_.allocations.push_back(place);
     return std::move(map_);
   }
 
@@ -47,10 +47,10 @@ class MemoryPlanner {
   }
 
   void note_use(TensorId tensor, int step) {
-    MemoryPlace& place = places_
-                             .try_emplace(tensor, MemoryPlace{tensor, MemoryPlace::Area::activations, 0,
-                                                              bytes_of(tensor), step, step, std::nullopt})
-                             .first->second;
+    MemoryAllocation& place = places_
+                                  .try_emplace(tensor, MemoryAllocation{tensor, MemoryAllocation::Area::activations, 0,
+                                                                        bytes_of(tensor), step, step, std::nullopt})
+                                  .first->second;
     place.first_step = std::min(place.first_step, step);
     place.last_step = std::max(place.last_step, step);
   }
@@ -87,7 +87,7 @@ class MemoryPlanner {
   void place_parameters() {
     for (auto& [tensor, place] : places_) {
       if (storage_of(tensor) != tensor || !is_parameter(tensor)) continue;
-      place.area = MemoryPlace::Area::parameters;
+      place.area = MemoryAllocation::Area::parameters;
       place.offset = map_.parameter_bytes;
       map_.parameter_bytes += aligned(place.bytes);
     }
@@ -116,26 +116,27 @@ class MemoryPlanner {
   }
 
   void place_activations() {
-    std::vector<MemoryPlace*> order;
+    std::vector<MemoryAllocation*> order;
     for (auto& [tensor, place] : places_) {
       if (storage_of(tensor) == tensor && !is_parameter(tensor)) order.push_back(&place);
     }
-    std::stable_sort(order.begin(), order.end(), [](const MemoryPlace* a, const MemoryPlace* b) {
+    std::stable_sort(order.begin(), order.end(), [](const MemoryAllocation* a, const MemoryAllocation* b) {
       return a->bytes != b->bytes ? a->bytes > b->bytes : a->first_step < b->first_step;
     });
-    std::vector<const MemoryPlace*> placed;  // by offset
-    for (MemoryPlace* place : order) {
+    std::vector<const MemoryAllocation*> placed;  // by offset
+    for (MemoryAllocation* place : order) {
       std::int64_t offset = 0;
-      for (const MemoryPlace* other : placed) {
+      for (const MemoryAllocation* other : placed) {
         if (other->last_step < place->first_step || place->last_step < other->first_step) continue;
         if (offset + aligned(place->bytes) <= other->offset) break;
         offset = std::max(offset, other->offset + aligned(other->bytes));
       }
       place->offset = offset;
       map_.activation_bytes = std::max(map_.activation_bytes, offset + aligned(place->bytes));
-      placed.insert(std::upper_bound(placed.begin(), placed.end(), place,
-                                     [](const MemoryPlace* a, const MemoryPlace* b) { return a->offset < b->offset; }),
-                    place);
+      placed.insert(
+          std::upper_bound(placed.begin(), placed.end(), place,
+                           [](const MemoryAllocation* a, const MemoryAllocation* b) { return a->offset < b->offset; }),
+          place);
     }
   }
 
@@ -143,7 +144,7 @@ class MemoryPlanner {
     for (auto& [tensor, place] : places_) {
       const auto& inside = graph_.tensor(tensor).inside;
       if (!inside) continue;
-      const MemoryPlace& storage = places_.at(inside->storage);
+      const MemoryAllocation& storage = places_.at(inside->storage);
       place.area = storage.area;
       place.offset = storage.offset + inside->offset * byte_size(graph_.tensor(tensor).type);
       place.shares_with = storage.tensor;
@@ -153,22 +154,22 @@ class MemoryPlanner {
   const Graph& graph_;
   std::span<const ProgramStep> steps_;
   std::int64_t line_bytes_;
-  std::map<TensorId, MemoryPlace> places_;
+  std::map<TensorId, MemoryAllocation> places_;
   MemoryMap map_;
 };
 
 }  // namespace
 
-const MemoryPlace* MemoryMap::find(TensorId tensor) const {
-  const auto at = std::lower_bound(places.begin(), places.end(), tensor,
-                                   [](const MemoryPlace& place, TensorId id) { return place.tensor < id; });
-  return at != places.end() && at->tensor == tensor ? &*at : nullptr;
+const MemoryAllocation* MemoryMap::find(TensorId tensor) const {
+  const auto at = std::lower_bound(allocations.begin(), allocations.end(), tensor,
+                                   [](const MemoryAllocation& place, TensorId id) { return place.tensor < id; });
+  return at != allocations.end() && at->tensor == tensor ? &*at : nullptr;
 }
 
-const StageConstantPlace* MemoryMap::find_stage_constant(int step, int tensor) const {
-  const auto at = std::find_if(stage_constants.begin(), stage_constants.end(), [&](const StageConstantPlace& place) {
-    return place.step == step && place.tensor == tensor;
-  });
+const StageConstantAllocation* MemoryMap::find_stage_constant(int step, int tensor) const {
+  const auto at =
+      std::find_if(stage_constants.begin(), stage_constants.end(),
+                   [&](const StageConstantAllocation& place) { return place.step == step && place.tensor == tensor; });
   return at != stage_constants.end() ? &*at : nullptr;
 }
 

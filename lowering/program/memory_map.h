@@ -14,8 +14,8 @@ namespace stowage {
 
 struct ProgramStep;  // lowering/program/program.h
 
-/// Place of a tensor in main memory.
-struct MemoryPlace {
+/// Where a tensor lies in main memory.
+struct MemoryAllocation {
   TensorId tensor;
   enum class Area : std::uint8_t { parameters, activations } area = Area::activations;
   std::int64_t offset = 0;  ///< bytes from the start of the area; a multiple of the DRAM line if it shares with nobody
@@ -25,9 +25,9 @@ struct MemoryPlace {
   std::optional<TensorId> shares_with;  ///< lies in that tensor's memory (GraphTensor::inside)
 };
 
-/// Place of a constant that the stages of a step introduce themselves (StageTensor::value without a source), in the
+/// Where a constant lies that the stages of a step introduce themselves (StageTensor::value without a source), in the
 /// parameter area. Equal constants share one.
-struct StageConstantPlace {
+struct StageConstantAllocation {
   int step = 0;
   int tensor = 0;  ///< index into StageList::tensors of the step's nest
   std::int64_t offset = 0;
@@ -35,12 +35,12 @@ struct StageConstantPlace {
 };
 
 struct MemoryMap {
-  std::vector<MemoryPlace> places;                  ///< every tensor that is in memory, by TensorId
-  std::vector<StageConstantPlace> stage_constants;  ///< by step and tensor
+  std::vector<MemoryAllocation> allocations;             ///< every tensor that is in memory, by TensorId
+  std::vector<StageConstantAllocation> stage_constants;  ///< by step and tensor
   std::int64_t parameter_bytes = 0;
   std::int64_t activation_bytes = 0;
-  [[nodiscard]] const MemoryPlace* find(TensorId tensor) const;
-  [[nodiscard]] const StageConstantPlace* find_stage_constant(int step, int tensor) const;
+  [[nodiscard]] const MemoryAllocation* find(TensorId tensor) const;
+  [[nodiscard]] const StageConstantAllocation* find_stage_constant(int step, int tensor) const;
 };
 
 /// Static map of main memory: parameters in one area, activations in another with lifetimes, views sharing. What the

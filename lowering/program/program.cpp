@@ -159,7 +159,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     if (plans[g]) {
       Planned planned = *std::move(plans[g]);
       if (const auto* refused = std::get_if<Decision>(&planned)) {
-        SourcePlace place;
+        SourceLocation place;
         place.object = fmt::format("fused operator {}", group.name);
         diagnostics.error(refused->rule, std::move(place), refused->reason, remedy_for(*refused));
         continue;
@@ -167,7 +167,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
       step.work = launch_of(std::get<Plan>(std::move(planned)));
       const auto broken = verify(step.plan()->nest, target);
       if (broken && broken->starts_with(unchecked_rule)) {
-        SourcePlace place;
+        SourceLocation place;
         place.object = fmt::format("fused operator {}", group.name);
         diagnostics.error("plan-too-large", std::move(place),
                           fmt::format("its plan is too large to be shown sound: {}", *broken),
@@ -233,13 +233,13 @@ std::vector<std::byte> parameter_bytes(const Program& program) {
           "a constant outside of the parameter area");
     std::copy(from.begin(), from.end(), bytes.begin() + offset);
   };
-  for (const MemoryPlace& place : program.memory.places) {
-    if (place.area != MemoryPlace::Area::parameters || place.shares_with) continue;
+  for (const MemoryAllocation& place : program.memory.allocations) {
+    if (place.area != MemoryAllocation::Area::parameters || place.shares_with) continue;
     const auto& constant = program.fused.graph.tensor(place.tensor).constant;
     check(constant.has_value(), "a tensor among the parameters that is not constant");
     store(*constant, place.offset);
   }
-  for (const StageConstantPlace& place : program.memory.stage_constants) {
+  for (const StageConstantAllocation& place : program.memory.stage_constants) {
     const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
     store(*stages.tensors[static_cast<std::size_t>(place.tensor)].value, place.offset);
   }

@@ -13,7 +13,7 @@
 #include "lowering/ir/enclosing.h"
 #include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
-#include "lowering/time/row_placement.h"
+#include "lowering/time/row_alignment.h"
 
 namespace stowage {
 namespace {
@@ -43,7 +43,7 @@ double own_cycles(const TransferCost& cost) {
          static_cast<double>(cost.calls_of_busiest) * cost.issue_cycles;
 }
 
-TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, const RowPlacement& placement,
+TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, const RowAlignment& alignment,
                            const Target& target) {
   TransferCost cost;
   cost.direction = dma.direction;
@@ -52,7 +52,7 @@ TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, con
   cost.by_lines = target.dma.lines.has_value();
   cost.clock_hz = target.clock_hz;
   for (const auto& [block, moved] : counts.dma.at(id).bytes_by_block) {
-    cost.moved.push_back({block, moved, dma_bandwidth(target, dma.direction, block, placement)});
+    cost.moved.push_back({block, moved, dma_bandwidth(target, dma.direction, block, alignment)});
   }
   const auto busiest = counts.dma_of_busiest_core.find(id);
   if (busiest != counts.dma_of_busiest_core.end()) {
@@ -67,14 +67,14 @@ TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, con
 }
 
 /// By statement; none on a target whose bandwidth does not depend on them.
-std::map<int, RowPlacement> row_placements(const LoopNest& nest, const Target& target) {
-  std::map<int, RowPlacement> placements;
-  if (!target.dma.lines) return placements;
+std::map<int, RowAlignment> row_alignments(const LoopNest& nest, const Target& target) {
+  std::map<int, RowAlignment> alignments;
+  if (!target.dma.lines) return alignments;
   visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
     const auto* dma = std::get_if<Dma>(&statement.node);
-    if (dma != nullptr) placements.emplace(statement.id, row_placement(nest, *dma, around, target));
+    if (dma != nullptr) alignments.emplace(statement.id, row_alignment(nest, *dma, around, target));
   });
-  return placements;
+  return alignments;
 }
 
 ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const ComputeTotals& totals,
@@ -119,11 +119,11 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   if (const auto unknown = without_rate(nest)) fail_check(*unknown);
   CostTable table;
   table.push_back({std::nullopt, LaunchCost{target.cores.launch_seconds, target.clock_hz}});
-  std::map<int, RowPlacement> placements = row_placements(nest, target);
+  std::map<int, RowAlignment> alignments = row_alignments(nest, target);
   const auto transfers = [&](DmaDirection direction) {
     for (const auto& [id, totals] : counts.dma) {
       const auto& dma = std::get<Dma>(find_statement(nest, id)->node);
-      if (dma.direction == direction) table.push_back({id, transfer_cost(dma, id, counts, placements[id], target)});
+      if (dma.direction == direction) table.push_back({id, transfer_cost(dma, id, counts, alignments[id], target)});
     }
   };
   transfers(DmaDirection::get);

@@ -144,7 +144,7 @@ class NestCounter {
 
   /// What a team gets leaves main memory once; its first core is the one that asks for it.
   [[nodiscard]] bool moves(const Dma& dma, int core) const {
-    return dma.to == Space::ldm || Teams(nest_, dma.to).place_of(core) == 0;
+    return dma.to == Space::ldm || Teams(nest_, dma.to).index_in_team(core) == 0;
   }
 
   void count(int statement, const Compute& compute, const Enclosing& enclosing) {

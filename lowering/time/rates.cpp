@@ -41,14 +41,14 @@ TouchedLines touched_lines(std::int64_t start, std::int64_t bytes, std::int64_t 
 
 /// Of main memory, for one row: the mean over the places in a line where rows begin.
 double seconds_of_row(const Target& target, DmaDirection direction, std::int64_t row_bytes,
-                      const RowPlacement& placement) {
+                      const RowAlignment& alignment) {
   const LineRates& rates = *target.dma.lines;
   const std::int64_t line = target.main_memory.line_bytes;
-  const double least = rates.row_seconds / static_cast<double>(placement.cores_in_page);
+  const double least = rates.row_seconds / static_cast<double>(alignment.cores_in_page);
   const double line_seconds = static_cast<double>(line) / rates.bytes_per_second;
   double seconds = 0;
   std::int64_t places = 0;
-  for (std::int64_t start = placement.first_start; start < line; start += placement.start_step) {
+  for (std::int64_t start = alignment.first_start; start < line; start += alignment.start_step) {
     const TouchedLines touched = touched_lines(start, row_bytes, line);
     double row = static_cast<double>(touched.all) * line_seconds;
     if (direction == DmaDirection::put) row += static_cast<double>(touched.partial) * rates.partial_line_seconds;
@@ -61,9 +61,9 @@ double seconds_of_row(const Target& target, DmaDirection direction, std::int64_t
 }  // namespace
 
 double dma_bandwidth(const Target& target, DmaDirection direction, std::int64_t block_bytes,
-                     const RowPlacement& placement) {
+                     const RowAlignment& alignment) {
   if (!target.dma.lines) return bandwidth_of_curve(target.dma.bandwidth, block_bytes);
-  return static_cast<double>(block_bytes) / seconds_of_row(target, direction, block_bytes, placement);
+  return static_cast<double>(block_bytes) / seconds_of_row(target, direction, block_bytes, alignment);
 }
 
 double best_dma_bandwidth(const Target& target, std::int64_t block_bytes) {

@@ -9,7 +9,7 @@
 #include "core/element_type.h"
 #include "core/target.h"
 #include "lowering/ir/loop_nest.h"
-#include "lowering/time/row_placement.h"
+#include "lowering/time/row_alignment.h"
 
 namespace stowage {
 
@@ -17,7 +17,7 @@ namespace stowage {
 /// target has their rates. Else by block size alone: linear between measured points, constant beyond the last,
 /// proportional below the first.
 double dma_bandwidth(const Target& target, DmaDirection direction, std::int64_t block_bytes,
-                     const RowPlacement& placement);
+                     const RowAlignment& alignment);
 
 /// The most that blocks of up to this size reach, wherever they lie: the bandwidth need not rise with the block.
 double best_dma_bandwidth(const Target& target, std::int64_t block_bytes);

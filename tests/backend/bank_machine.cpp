@@ -43,9 +43,9 @@ class BankCost final : public GroupCost {
   const Target& target_;
 };
 
-std::vector<std::byte>& area_of(MemoryPlace::Area area, std::vector<std::byte>& parameters,
+std::vector<std::byte>& area_of(MemoryAllocation::Area area, std::vector<std::byte>& parameters,
                                 std::vector<std::byte>& activations) {
-  return area == MemoryPlace::Area::parameters ? parameters : activations;
+  return area == MemoryAllocation::Area::parameters ? parameters : activations;
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ Result<Program> BankMachine::plan(const FusedGraph& fused, const FixedSchedules&
     if (!group.is_view) {
       auto plan = plan_banks(group_stages(fused.graph, group), target);
       if (const auto* refused = std::get_if<Decision>(&plan)) {
-        SourcePlace place;
+        SourceLocation place;
         place.object = "fused operator " + group.name;
         work.diagnostics.error(refused->rule, place, refused->reason);
         continue;
@@ -128,8 +128,8 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
     add(emitted.kernel_of_step.back());
     const auto address = [&](int tensor, std::int64_t word) {
       const auto& source = launched->stages().tensors[at(tensor)].source;
-      const MemoryPlace* const place = source ? program.memory.find(*source) : nullptr;
-      const bool parameter = place == nullptr || place->area == MemoryPlace::Area::parameters;
+      const MemoryAllocation* const place = source ? program.memory.find(*source) : nullptr;
+      const bool parameter = place == nullptr || place->area == MemoryAllocation::Area::parameters;
       const std::int64_t offset =
           place != nullptr ? place->offset : program.memory.find_stage_constant(s, tensor)->offset;
       return fmt::format("{}+{}", parameter ? 'P' : 'A', offset + word * word_bytes);
@@ -155,7 +155,7 @@ Result<BackendRun> BankMachine::run(const Program& program, const EmittedProgram
     std::copy(bytes.begin(), bytes.end(), activations.begin() + program.memory.find(graph.inputs()[i])->offset);
   }
   const auto value_of = [&](TensorId tensor) {
-    const MemoryPlace& place = *program.memory.find(tensor);
+    const MemoryAllocation& place = *program.memory.find(tensor);
     const auto first = area_of(place.area, parameters, activations).begin() + place.offset;
     return Tensor(graph.tensor(tensor).type, graph.tensor(tensor).shape, {first, first + place.bytes});
   };

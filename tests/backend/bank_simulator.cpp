@@ -242,7 +242,7 @@ Result<BankRun> simulate(const EmittedFile& file, const Target& target, std::vec
     }
     if (first_line != 0) run_kernel();
   } catch (const std::exception& failure) {
-    SourcePlace place;
+    SourceLocation place;
     place.file = file.path;
     place.line = running ? first_line + static_cast<int>(at) : number;
     diagnostics.error("emulation-failed", place, failure.what());

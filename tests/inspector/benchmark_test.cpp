@@ -209,7 +209,7 @@ TEST_CASE("what-if answers within 100 ms in every group of ResNet-50", "[.][benc
   for (std::size_t i = 0; i < document.plan()->steps.size(); ++i) {
     if (document.plan()->steps[i].plan == nullptr) continue;
     ++groups;
-    ask([&] { selection.select(step_place(static_cast<int>(i))); });
+    ask([&] { selection.select(step_subject(static_cast<int>(i))); });
     REQUIRE(session.legal() != nullptr);
     for (const IteratorControl& control : std::vector<IteratorControl>(session.legal()->controls.iterators)) {
       if (control.buffer < 2) continue;
@@ -360,7 +360,7 @@ TEST_CASE("a timeline of VGG-16 comes in a second and follows wheel and keys", "
     if (plan->steps[step].plan == nullptr) continue;
     QElapsedTimer timer;
     timer.start();
-    window.selection().select(step_place(static_cast<int>(step)));
+    window.selection().select(step_subject(static_cast<int>(step)));
     REQUIRE(wait_until([&] { return pane.tracks() != nullptr && !pane.working(); }, 60));
     slowest = std::max(slowest, static_cast<double>(timer.nsecsElapsed()) / 1e9);
     const auto frame = [&](const auto& change) {

@@ -60,7 +60,7 @@ TEST_CASE("lines of the emitted C belong to the statements of the nest", "[inspe
       for (const StatementFacts& facts : plan->steps[i].statements) {
         if (facts.statement == nullptr || !std::holds_alternative<Dma>(facts.statement->node)) continue;
         const bool found = std::any_of(code.lines.begin(), code.lines.end(), [&](const CodeLine& line) {
-          return line.place && line.place->statement == facts.statement->id;
+          return line.subject && line.subject->statement == facts.statement->id;
         });
         INFO(name << " step " << i << " statement " << facts.statement->id);
         CHECK(found);
@@ -74,7 +74,7 @@ TEST_CASE("every C line of a statement is the statement's", "[inspector]") {
   std::string text;
   int before = -1;
   for (const CodeLine& line : emitted_code(*plan, 0, make_theme(false)).lines) {
-    const int statement = line.place ? line.place->statement : -1;
+    const int statement = line.subject ? line.subject->statement : -1;
     if (statement != before && statement >= 0) text += std::to_string(statement) + "\n";
     before = statement;
     const bool computes =
@@ -156,18 +156,18 @@ TEST_CASE("a code view is driven by mouse and keyboard", "[inspector]") {
   QSignalSpy chosen(&view, &CodeView::chosen);
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.pointOf(6));
   REQUIRE(chosen.count() == 1);
-  CHECK(chosen[0][0].value<Place>() == statement_place(0, 6));
-  view.setLit(statement_place(0, 6), {});
+  CHECK(chosen[0][0].value<Subject>() == statement_subject(0, 6));
+  view.setLit(statement_subject(0, 6), {});
   QTest::keyClick(&view, Qt::Key_Down);
   REQUIRE(chosen.count() == 2);
-  CHECK(chosen[1][0].value<Place>() == statement_place(0, 7));
-  view.setLit(statement_place(0, 11), {});
+  CHECK(chosen[1][0].value<Subject>() == statement_subject(0, 7));
+  view.setLit(statement_subject(0, 11), {});
   QTest::keyClick(&view, Qt::Key_Up);  // over the closing brace
   REQUIRE(chosen.count() == 3);
-  CHECK(chosen[2][0].value<Place>() == statement_place(0, 10));
+  CHECK(chosen[2][0].value<Subject>() == statement_subject(0, 10));
   // A buffer lights up every line that touches it.
   int lit = 0;
-  for (const CodeLine& line : view.code().lines) lit += is_lit(line, buffer_place(0, BufferId(0))) ? 1 : 0;
+  for (const CodeLine& line : view.code().lines) lit += is_lit(line, buffer_subject(0, BufferId(0))) ? 1 : 0;
   CHECK(lit == 3);  // get, wait, compute
 }
 

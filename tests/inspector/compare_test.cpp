@@ -98,7 +98,7 @@ TEST_CASE("operators, buffers and transfers say what is other", "[inspector]") {
     const std::size_t c = column_of(table, column);
     for (const Row& row : table.rows) {
       const auto* cell = std::get_if<std::string>(&row.cells[c]);
-      if (cell != nullptr && *cell == text && (step < 0 || row.place.step == step)) return row;
+      if (cell != nullptr && *cell == text && (step < 0 || row.subject.step == step)) return row;
     }
     FAIL("no row " << text);
     return Row();
@@ -214,12 +214,12 @@ TEST_CASE("the compare pane tells verdict, groups and what of one is other", "[i
   // A row chosen by keyboard is the group everywhere, and its differences are listed.
   pane.changes().view().setFocus();
   pane.changes().view().selectRow(0);
-  const int first = compared.selection.place().step;
+  const int first = compared.selection.subject().step;
   QTest::keyClick(&pane.changes().view(), Qt::Key_Down);
-  const int second = compared.selection.place().step;
+  const int second = compared.selection.subject().step;
   CHECK(second >= 0);
   CHECK(second != first);
-  compared.selection.select(step_place(step_named(*changed_plan(), "conv2")));
+  compared.selection.select(step_subject(step_named(*changed_plan(), "conv2")));
   pane.flush();
   QString details;
   const TableModel& model = pane.details().model();

@@ -122,19 +122,19 @@ TEST_CASE("a job of a batch file is compiled, and several are offered", "[inspec
 
 TEST_CASE("places are completed, described, and have ancestors", "[inspector]") {
   const PlanPtr plan = sample_plan("matmul");
-  const Place get = complete(*plan, statement_place(0, 6));
+  const Subject get = complete(*plan, statement_subject(0, 6));
   CHECK(get.buffer == BufferId(0));
   CHECK(get.line > 0);
   CHECK(describe(*plan, get) == "get A");
-  CHECK(describe(*plan, statement_place(0, 8)) == "wait for A");
+  CHECK(describe(*plan, statement_subject(0, 8)) == "wait for A");
   std::vector<std::string> path;
-  for (const Place& place : ancestors(*plan, get)) path.push_back(describe(*plan, place));
+  for (const Subject& subject : ancestors(*plan, get)) path.push_back(describe(*plan, subject));
   CHECK(path == std::vector<std::string>{"matmul", "matmul", "for x", "for yo", "for ko", "get A"});
   // A line of code leads to its statement and back.
-  CHECK(complete(*plan, code_place(0, get.file, get.line)).statement == 6);
+  CHECK(complete(*plan, code_subject(0, get.file, get.line)).statement == 6);
   // What a plan does not have is dropped.
-  CHECK(complete(*plan, statement_place(7, 6)) == Place{});
-  CHECK(complete(*plan, statement_place(0, 99)) == step_place(0));
+  CHECK(complete(*plan, statement_subject(7, 6)) == Subject{});
+  CHECK(complete(*plan, statement_subject(0, 99)) == step_subject(0));
 }
 
 TEST_CASE("costs of statements come from the time model and add up", "[inspector]") {
@@ -161,19 +161,19 @@ TEST_CASE("the selection has a history", "[inspector]") {
   Selection selection(document);
   document.show(sample_plan("lenet"));
   QSignalSpy changed(&selection, &Selection::changed);
-  selection.select(step_place(0));
-  selection.select(step_place(1));
-  selection.select(step_place(1));  // nothing new
+  selection.select(step_subject(0));
+  selection.select(step_subject(1));
+  selection.select(step_subject(1));  // nothing new
   CHECK(changed.count() == 2);
   selection.goBack();
-  CHECK(selection.place() == step_place(0));
+  CHECK(selection.subject() == step_subject(0));
   CHECK(selection.canGoForward());
   selection.goForward();
-  CHECK(selection.place() == step_place(1));
+  CHECK(selection.subject() == step_subject(1));
   selection.goUp();
-  CHECK(selection.place() == network_place());
+  CHECK(selection.subject() == network_subject());
   selection.goBack();
-  selection.select(step_place(2));
+  selection.select(step_subject(2));
   CHECK_FALSE(selection.canGoForward());
 }
 
@@ -182,14 +182,14 @@ TEST_CASE("the way back stays open when the same network is shown planned otherw
   Selection selection(document);
   const PlanPtr base = sample_plan("lenet");
   document.show(base);
-  selection.select(step_place(1));
-  selection.select(step_place(2));
+  selection.select(step_subject(1));
+  selection.select(step_subject(2));
   document.showBaseline(base);
   document.show(std::make_shared<const LoadedPlan>(*base));
-  CHECK(selection.place() == step_place(2));
+  CHECK(selection.subject() == step_subject(2));
   REQUIRE(selection.canGoBack());
   selection.goBack();
-  CHECK(selection.place() == step_place(1));
+  CHECK(selection.subject() == step_subject(1));
   document.show(sample_plan("matmul"));
   CHECK_FALSE(selection.canGoBack());
 }
@@ -198,18 +198,18 @@ TEST_CASE("a selection does not survive into the next network", "[inspector]") {
   Document document;
   Selection selection(document);
   document.show(sample_plan("lenet"));
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   document.show(sample_plan("matmul"));  // it has a step 0 too
-  CHECK(selection.place() == network_place());
+  CHECK(selection.subject() == network_subject());
   CHECK_FALSE(selection.canGoBack());
-  selection.select(statement_place(0, 6));
+  selection.select(statement_subject(0, 6));
   document.show(sample_plan("lenet"));
-  CHECK(selection.place() == network_place());
+  CHECK(selection.subject() == network_subject());
   // Nor by way of a baseline of the same network as the next one.
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   document.showBaseline(sample_plan("matmul"));
   document.show(std::make_shared<const LoadedPlan>(*sample_plan("matmul")));
-  CHECK(selection.place() == network_place());
+  CHECK(selection.subject() == network_subject());
 }
 
 TEST_CASE("what is chosen is found by its operators where the same network is grouped otherwise", "[inspector]") {
@@ -226,7 +226,7 @@ TEST_CASE("what is chosen is found by its operators where the same network is gr
   document.show(base);
   const int ip2 = step_named(*base, "ip2");
   const StepFacts& ip2_facts = base->steps[static_cast<std::size_t>(ip2)];
-  const Place get = complete(*base, statement_place(ip2, [&] {
+  const Subject get = complete(*base, statement_subject(ip2, [&] {
     for (const StatementFacts& facts : ip2_facts.statements) {
       if (facts.statement != nullptr && std::holds_alternative<Dma>(facts.statement->node)) {
         return facts.statement->id;
@@ -236,16 +236,16 @@ TEST_CASE("what is chosen is found by its operators where the same network is gr
   }()));
   REQUIRE(get.statement >= 0);
   selection.select(get);
-  selection.select(step_place(step_named(*base, "ip1")));
+  selection.select(step_subject(step_named(*base, "ip1")));
   document.showBaseline(base);
   document.show(network);
   REQUIRE(step_named(*network, "ip1") != step_named(*base, "ip1"));
-  CHECK(selection.place() == step_place(step_named(*network, "ip1")));
+  CHECK(selection.subject() == step_subject(step_named(*network, "ip1")));
   selection.goBack();
-  CHECK(selection.place().step == step_named(*network, "ip2"));
-  CHECK(describe(*network, selection.place()) == describe(*base, get));
+  CHECK(selection.subject().step == step_named(*network, "ip2"));
+  CHECK(describe(*network, selection.subject()) == describe(*base, get));
   document.show(base);
-  CHECK(selection.place() == get);
+  CHECK(selection.subject() == get);
 }
 
 TEST_CASE("a folder without a plan is said to be none", "[inspector]") {

@@ -57,7 +57,7 @@ void check_chosen(const LoadedPlan& plan) {
   REQUIRE(table.rows.size() == plan.steps.size());
   std::int64_t sum = 0;
   for (const Row& row : table.rows) {
-    const StepFacts& step = plan.steps[static_cast<std::size_t>(row.place.step)];
+    const StepFacts& step = plan.steps[static_cast<std::size_t>(row.subject.step)];
     INFO(step.step->group.name);
     CHECK(std::get<std::int64_t>(row.cells[3]) == step.cycles);
     sum += step.cycles;

@@ -48,7 +48,7 @@ struct Edited {
     REQUIRE(wait_until([&] { return !session().pending(); }));
   }
   void choose(const char* group) {
-    window.selection().select(step_place(step_named(*session().base(), group)));
+    window.selection().select(step_subject(step_named(*session().base(), group)));
     settle();
   }
   void fix(const char* group, const char* iterator, std::int64_t size) {
@@ -151,7 +151,7 @@ TEST_CASE("edits of all groups are listed whatever is chosen, and each leads to 
   edited.window.look().setDark(false);
   Q_EMIT edited.list().linkActivated(link);
   edited.settle();
-  CHECK(edited.window.selection().place().step == step_named(*edited.plan(), "conv2"));
+  CHECK(edited.window.selection().subject().step == step_named(*edited.plan(), "conv2"));
   CHECK(edited.list().toolTip().contains(QStringLiteral("conv2: buffer xx 4")));
   edited.session().change({}, QStringLiteral("discard edits"));
   edited.settle();

@@ -165,7 +165,7 @@ TEST_CASE("the form of what-if stays where it is while its lists are filled", "[
   document.show(plan);
   const auto ip1 = plan->graph().find_operator("ip1");
   REQUIRE(ip1);
-  selection.select(step_place(plan->step_of_operator[ip1->index()]));
+  selection.select(step_subject(plan->step_of_operator[ip1->index()]));
   pane.resize(1000, 600);
   pane.show();
   WhatIfSession& session = pane.session();
@@ -179,13 +179,13 @@ TEST_CASE("the form of what-if stays where it is while its lists are filled", "[
   REQUIRE(form != nullptr);
   form->verticalScrollBar()->setValue(40);
   // From the top of the window to the last number of the form.
-  const auto place = [&] { return pane.controls().ldmBytes().mapTo(&pane, QPoint(0, 0)).y(); };
-  const int before = place();
+  const auto subject = [&] { return pane.controls().ldmBytes().mapTo(&pane, QPoint(0, 0)).y(); };
+  const int before = subject();
   std::set<int> rows;
   const auto at_rest = [&] {
     return wait_until([&] {
       rows.insert(groups.topLevelItemCount());
-      CHECK(place() == before);
+      CHECK(subject() == before);
       return session.choices() != nullptr && !session.pricing() && !session.pending();
     });
   };

@@ -167,10 +167,10 @@ TEST_CASE("after a sample was opened the arrow keys work", "[inspector]") {
     REQUIRE(wait_until([&] { return window.document().plan() != nullptr && !window.document().busy(); }));
     window.settle();
     REQUIRE(QApplication::focusWidget() != nullptr);
-    const Place before = window.selection().place();
+    const Subject before = window.selection().subject();
     auto& replay = pane_of<ReplayPane>(window, "replay");
     for (const Qt::Key key : {Qt::Key_Down, Qt::Key_Right}) QTest::keyClick(QApplication::focusWidget(), key);
-    CHECK((window.selection().place() != before || replay.current() > 0));
+    CHECK((window.selection().subject() != before || replay.current() > 0));
   }
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("every candidate stands in the table with its fate and its numbers", "
     } else {
       CHECK(std::get<std::int64_t>(cells[3]) == candidate.cycles);
     }
-    CHECK(table.rows[c].place.step >= 0);
+    CHECK(table.rows[c].subject.step >= 0);
     if (candidate.fate == CandidateFate::outbid) {
       CHECK(std::get<std::string>(cells[7]).starts_with("outbid by "));
       CHECK(candidate.loss.has_value() == std::holds_alternative<std::int64_t>(cells[4]));
@@ -61,10 +61,10 @@ TEST_CASE("candidates are filtered by fate and by what they hold", "[inspector]"
   const Table chosen = candidates_table(*plan, {CandidateFate::chosen, {}});
   CHECK(chosen.rows.size() == plan->steps.size());
   std::set<int> steps;
-  for (const Row& row : chosen.rows) steps.insert(row.place.step);
+  for (const Row& row : chosen.rows) steps.insert(row.subject.step);
   CHECK(steps.size() == plan->steps.size());  // each leads to its own group
   const int conv2 = static_cast<int>(op_named(*plan, "conv2").index());
-  const Table around = candidates_table(*plan, {std::nullopt, op_place(-1, conv2)});
+  const Table around = candidates_table(*plan, {std::nullopt, op_subject(-1, conv2)});
   CHECK(around.rows.size() >= 2);
   CHECK(around.rows.size() < plan->compilation.fusion.candidates.size());
   for (const Row& row : around.rows) CHECK(std::get<std::string>(row.cells[2]).find("conv2") != std::string::npos);
@@ -99,18 +99,18 @@ TEST_CASE("the strategy graph shows the neighbours that are asked for", "[inspec
   const PlanPtr plan = sample_plan("lenet");
   const StrategyPath path = strategy_path(*plan);
   const int count = static_cast<int>(path.steps.size());
-  CHECK(shown_steps(path, step_place(0), 1) == std::pair(0, 3));
-  CHECK(shown_steps(path, step_place(3), 1) == std::pair(2, 5));
-  CHECK(shown_steps(path, step_place(count - 1), 1) == std::pair(count - 3, count));
+  CHECK(shown_steps(path, step_subject(0), 1) == std::pair(0, 3));
+  CHECK(shown_steps(path, step_subject(3), 1) == std::pair(2, 5));
+  CHECK(shown_steps(path, step_subject(count - 1), 1) == std::pair(count - 3, count));
   CHECK(shown_steps(path, {}, 500) == std::pair(0, count));
   CHECK(shown_steps({}, {}, 4) == std::pair(0, 0));
   Look look;
-  const Drawing near = strategy_drawing(*plan, path, step_place(3), 1, look, {600, 400});
-  const Drawing all = strategy_drawing(*plan, path, step_place(3), 500, look, {600, 400});
+  const Drawing near = strategy_drawing(*plan, path, step_subject(3), 1, look, {600, 400});
+  const Drawing all = strategy_drawing(*plan, path, step_subject(3), 500, look, {600, 400});
   const auto groups_of = [](const Drawing& drawing) {
     std::set<int> steps;
     for (const Mark& mark : drawing.marks) {
-      if (mark.place && mark.place->op < 0) steps.insert(mark.place->step);
+      if (mark.subject && mark.subject->op < 0) steps.insert(mark.subject->step);
     }
     return steps;
   };
@@ -172,13 +172,13 @@ TEST_CASE("going from operator to operator asks about both, going to a group abo
   const PlanPtr plan = sample_plan("lenet");
   const OpId conv1 = op_named(*plan, "conv1");
   const OpId conv2 = op_named(*plan, "conv2");
-  const auto place = [&](OpId op) { return complete(*plan, {.op = static_cast<int>(op.index())}); };
-  CHECK(pair_to_ask(*plan, place(conv1), place(conv2)) == std::vector{conv1, conv2});
-  CHECK(pair_to_ask(*plan, {}, network_place()).empty());
+  const auto subject = [&](OpId op) { return complete(*plan, {.op = static_cast<int>(op.index())}); };
+  CHECK(pair_to_ask(*plan, subject(conv1), subject(conv2)) == std::vector{conv1, conv2});
+  CHECK(pair_to_ask(*plan, {}, network_subject()).empty());
   // Its group goes on behind it: the question is where the group ends.
-  CHECK(pair_to_ask(*plan, {}, place(conv1)) == pair_to_ask(*plan, {}, step_place(place(conv1).step)));
+  CHECK(pair_to_ask(*plan, {}, subject(conv1)) == pair_to_ask(*plan, {}, step_subject(subject(conv1).step)));
   for (int i = 0; i < static_cast<int>(plan->steps.size()); ++i) {
-    const std::vector<OpId> pair = pair_to_ask(*plan, {}, step_place(i));
+    const std::vector<OpId> pair = pair_to_ask(*plan, {}, step_subject(i));
     REQUIRE(pair.size() == 2);
     const auto step_of = [&](OpId op) { return plan->step_of_operator[op.index()]; };
     CHECK((step_of(pair[0]) == i) != (step_of(pair[1]) == i));
@@ -194,7 +194,7 @@ TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
   pane.show();
   document.show(sample_plan("lenet"));
   const LoadedPlan& plan = *document.plan();
-  selection.select(step_place(2));
+  selection.select(step_subject(2));
   pane.flush();
   CHECK(wait_until([&] { return !pane.busy() && !pane.answer().isEmpty(); }));
   CHECK(plan.graph().find_operator(pane.first().text().toStdString()));
@@ -213,14 +213,14 @@ TEST_CASE("the fusion pane is used with mouse and keyboard", "[inspector]") {
   CHECK(pane.answer().startsWith(QStringLiteral("conv1 + conv2: ")));
   // A click on a group of the strategy graph chooses it.
   pane.setTab(FusionPane::path_tab);
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   pane.flush();
   const auto& marks = pane.path().drawing().marks;
   const auto group = std::find_if(marks.begin(), marks.end(),
-                                  [](const Mark& mark) { return mark.place && *mark.place == step_place(1); });
+                                  [](const Mark& mark) { return mark.subject && *mark.subject == step_subject(1); });
   REQUIRE(group != marks.end());
   QTest::mouseClick(pane.path().viewport(), Qt::LeftButton, {}, group->rect.center().toPoint());
-  CHECK(selection.place().step == 1);
+  CHECK(selection.subject().step == 1);
   // Strategies, and cancelling them.
   pane.setTab(FusionPane::strategies_tab);
   pane.compare();

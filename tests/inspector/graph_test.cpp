@@ -192,7 +192,7 @@ TEST_CASE("arrow keys walk through a folded picture in its order", "[inspector]"
     if (i > 0) sketch.input.edges.push_back({i - 1, i, i});
     GraphNode node;
     node.step = i;
-    node.place = step_place(i);
+    node.subject = step_subject(i);
     sketch.picture.nodes.push_back(node);
     sketch.node_of.push_back(i);
   }
@@ -207,16 +207,16 @@ TEST_CASE("arrow keys walk through a folded picture in its order", "[inspector]"
   nodes_only.labels.clear();
   view.setPicture(finish_picture(sketch, nodes_only, false), false);
   REQUIRE(view.picture()->nodes.back().column > 0);
-  Place place = step_place(0);
-  QObject::connect(&view, &GraphView::chosen, [&](const Place& chosen) { view.setLit(place = chosen, {}); });
-  view.setLit(place, {});
+  Subject subject = step_subject(0);
+  QObject::connect(&view, &GraphView::chosen, [&](const Subject& chosen) { view.setLit(subject = chosen, {}); });
+  view.setLit(subject, {});
   for (int i = 1; i < nodes; ++i) {
     QTest::keyClick(&view, Qt::Key_Down);
-    CHECK(place.step == i);
+    CHECK(subject.step == i);
   }
   for (int i = nodes - 1; i-- > 0;) {
     QTest::keyClick(&view, Qt::Key_Up);
-    CHECK(place.step == i);
+    CHECK(subject.step == i);
   }
 }
 
@@ -268,7 +268,7 @@ TEST_CASE("the graphs of a plan show every operator, group and tensor between th
   CHECK(operators == graph.operators().size());
   CHECK(computation->nodes.size() == operators + graph.inputs().size() + graph.outputs().size());
   for (std::size_t i = 0; i < operators; ++i) {
-    const int node = computation->find(op_place(-1, static_cast<int>(i)));
+    const int node = computation->find(op_subject(-1, static_cast<int>(i)));
     REQUIRE(node >= 0);
     CHECK(computation->nodes[at(node)].tip.contains(qt(graph.operators()[i].name)));
   }
@@ -337,22 +337,22 @@ TEST_CASE("nodes are chosen by mouse and keys, and follow what is chosen elsewhe
   ShownGraph shown("lenet");
   GraphView& view = shown.pane.view(GraphKind::fused);
   const auto& nodes = view.picture()->nodes;
-  const int first = view.picture()->find(step_place(0));
+  const int first = view.picture()->find(step_subject(0));
   REQUIRE(first >= 0);
   const QPointF heading = nodes[at(first)].rect.topLeft() + QPointF(nodes[at(first)].rect.width() / 2, 8);
   QTest::mouseClick(&view, Qt::LeftButton, {}, view.fromPicture(heading).toPoint());
-  CHECK(shown.selection.place() == step_place(0));
+  CHECK(shown.selection.subject() == step_subject(0));
   shown.pane.flush();
   QTest::keyClick(&view, Qt::Key_Down);
-  CHECK(shown.selection.place().step > 0);
-  CHECK(shown.selection.place().op < 0);
+  CHECK(shown.selection.subject().step > 0);
+  CHECK(shown.selection.subject().op < 0);
 
   // At 100 % the far end is out of sight until it is chosen.
   view.setActualSize();
   const int last = static_cast<int>(shown.document.plan()->steps.size()) - 1;
-  shown.selection.select(step_place(last));
+  shown.selection.select(step_subject(last));
   shown.pane.flush();
-  const GraphNode& end = view.picture()->nodes[at(view.picture()->find(step_place(last)))];
+  const GraphNode& end = view.picture()->nodes[at(view.picture()->find(step_subject(last)))];
   CHECK(QRectF(view.rect()).contains(view.fromPicture(end.rect.center())));
   CHECK(view.scale() == 1);
 
@@ -373,8 +373,8 @@ TEST_CASE("a group opens and closes, and both graphs light what corresponds", "[
     if (shown.document.plan()->steps[s].step->group.operators.size() > 1) group = static_cast<int>(s);
   }
   REQUIRE(group >= 0);
-  shown.selection.select(step_place(group));
-  const auto is_open = [&] { return fused.picture()->nodes[at(fused.picture()->find(step_place(group)))].open; };
+  shown.selection.select(step_subject(group));
+  const auto is_open = [&] { return fused.picture()->nodes[at(fused.picture()->find(step_subject(group)))].open; };
   shown.pane.flush();
   CHECK(is_open());
   QTest::keyClick(&fused, Qt::Key_Return);
@@ -385,11 +385,11 @@ TEST_CASE("a group opens and closes, and both graphs light what corresponds", "[
   REQUIRE(wait_until([&] { return computation.picture() != nullptr && !shown.pane.busy(); }));
   CHECK_FALSE(is_open());
   const int op = static_cast<int>(shown.document.plan()->steps[at(group)].step->group.operators.back().index());
-  const int node = computation.picture()->find(op_place(-1, op));
+  const int node = computation.picture()->find(op_subject(-1, op));
   QTest::mouseClick(&computation, Qt::LeftButton, {},
                     computation.fromPicture(computation.picture()->nodes[at(node)].rect.center()).toPoint());
-  CHECK(shown.selection.place() == op_place(group, op));
-  CHECK(fused.picture()->nodes[at(fused.picture()->find(shown.selection.place()))].step == group);
+  CHECK(shown.selection.subject() == op_subject(group, op));
+  CHECK(fused.picture()->nodes[at(fused.picture()->find(shown.selection.subject()))].step == group);
 }
 
 TEST_CASE("a search finds by regular expression, forwards and backwards, and says what is wrong", "[inspector]") {
@@ -404,12 +404,12 @@ TEST_CASE("a search finds by regular expression, forwards and backwards, and say
   REQUIRE(wait_until([&] { return !shown.pane.busy(); }));
   shown.pane.search(QStringLiteral("^(gemm|conv)$"));
   CHECK(shown.pane.matchCount() == wanted.size());
-  CHECK(shown.selection.place().op == wanted[0]);
+  CHECK(shown.selection.subject().op == wanted[0]);
   QTest::keyClick(shown.pane.searchLine(), Qt::Key_Return);
-  CHECK(shown.selection.place().op == wanted[1]);
+  CHECK(shown.selection.subject().op == wanted[1]);
   QTest::keyClick(shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
   QTest::keyClick(shown.pane.searchLine(), Qt::Key_Return, Qt::ShiftModifier);
-  CHECK(shown.selection.place().op == wanted.back());
+  CHECK(shown.selection.subject().op == wanted.back());
   // Names, kinds and shapes each by itself.
   shown.pane.search(QStringLiteral("^conv1$"));
   CHECK(shown.pane.matchCount() == 1);
@@ -430,7 +430,7 @@ PicturePtr large_picture(int nodes, double& seconds) {
   sketch.input = input;
   for (int i = 0; i < nodes; ++i) {
     GraphNode node;
-    node.place = op_place(i, i);
+    node.subject = op_subject(i, i);
     node.step = i;
     node.lines = {QStringLiteral("Conv"), QStringLiteral("layer%1_conv").arg(i), QStringLiteral("1 × 64 × 56 × 56")};
     sketch.picture.nodes.push_back(node);
@@ -559,7 +559,7 @@ TEST_CASE("without anything chosen a network is looked at from its beginning", "
   ShownGraph shown("lenet");
   shown.pane.resize(420, 260);
   shown.pane.setMode(GraphPane::Mode::both);
-  shown.selection.select(network_place());
+  shown.selection.select(network_subject());
   REQUIRE(wait_until([&] { return !shown.pane.busy(); }));
   shown.pane.flush();
   for (const GraphKind kind : {GraphKind::computation, GraphKind::fused}) {

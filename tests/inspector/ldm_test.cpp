@@ -75,7 +75,7 @@ TEST_CASE("no label of the maps covers another or leaves the picture", "[inspect
     const PlanPtr plan = sample_plan(name);
     Look look;
     std::vector<Drawing> drawings = {ldm_peaks(*plan, look, {600, 400}),
-                                     dram_map(*plan, step_place(0), look, {600, 300})};
+                                     dram_map(*plan, step_subject(0), look, {600, 300})};
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       if (plan->steps[i].plan != nullptr) drawings.push_back(ldm_map(*plan, static_cast<int>(i), look, {600, 400}));
     }
@@ -119,7 +119,7 @@ TEST_CASE("the map of main memory lights the storage into which chosen branches 
   const Look look;
   const QColor lit = look.theme().category(3);
   int written = 0;
-  for (const Mark& mark : dram_map(*plan, step_place(step), look, {900, 400}).marks) {
+  for (const Mark& mark : dram_map(*plan, step_subject(step), look, {900, 400}).marks) {
     if (mark.kind != Mark::Kind::rect || mark.tip.isEmpty() || mark.fill != lit) continue;
     if (mark.tip.contains(format("from step {} to", step))) ++written;
   }
@@ -158,7 +158,7 @@ TEST_CASE("every buffer of the map is a visible rectangle below the peak line", 
       }
       REQUIRE(peak > 0);
       for (const Mark& mark : map.marks) {
-        if (mark.kind != Mark::Kind::rect || !mark.place || !mark.place->buffer) continue;
+        if (mark.kind != Mark::Kind::rect || !mark.subject || !mark.subject->buffer) continue;
         INFO(name << " " << i << ": " << mark.tip.toStdString());
         CHECK(mark.rect.height() >= 8);
         CHECK(mark.rect.top() >= peak - 0.01);
@@ -176,18 +176,18 @@ TEST_CASE("a drawing is driven by mouse and arrow keys", "[inspector]") {
   view.show();
   const Mark* buffer = nullptr;
   for (const Mark& mark : view.drawing().marks) {
-    if (mark.kind == Mark::Kind::rect && mark.place == buffer_place(0, BufferId(1))) buffer = &mark;
+    if (mark.kind == Mark::Kind::rect && mark.subject == buffer_subject(0, BufferId(1))) buffer = &mark;
   }
   REQUIRE(buffer != nullptr);
   CHECK(buffer->tip.contains(QStringLiteral("B_ldm")));
   QSignalSpy chosen(&view, &DrawingView::chosen);
   QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, buffer->rect.center().toPoint());
   REQUIRE(chosen.count() == 1);
-  CHECK(chosen[0][0].value<Place>() == buffer_place(0, BufferId(1)));
-  view.setLit(buffer_place(0, BufferId(1)), {});
+  CHECK(chosen[0][0].value<Subject>() == buffer_subject(0, BufferId(1)));
+  view.setLit(buffer_subject(0, BufferId(1)), {});
   QTest::keyClick(&view, Qt::Key_Up);
   REQUIRE(chosen.count() == 2);
-  CHECK_FALSE(chosen[1][0].value<Place>() == buffer_place(0, BufferId(1)));
+  CHECK_FALSE(chosen[1][0].value<Subject>() == buffer_subject(0, BufferId(1)));
 }
 
 /// "A 0,64 1x64" of every buffer: where it starts, and how large it is.
@@ -286,7 +286,7 @@ TEST_CASE("a slider for every loop moves the regions that are drawn", "[inspecto
   Document document;
   Selection selection(document);
   document.show(sample_plan("matmul"));
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   LdmPane pane({document, selection, look});
   pane.resize(900, 900);
   pane.show();
@@ -309,7 +309,7 @@ TEST_CASE("a slider for every loop moves the regions that are drawn", "[inspecto
   CHECK(texts().contains(QStringLiteral("↓ 128 to 191 of 1024, → 0 to 127 of 1024")));
   // Another group has sliders of its own.
   document.show(sample_plan("lenet"));
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   pane.flush();
   CHECK(pane.sliders().loop("ko") == nullptr);
   REQUIRE(pane.sliders().core() != nullptr);
@@ -337,7 +337,7 @@ TEST_CASE("an exported LDM picture is as high as what is drawn", "[inspector]") 
     Document document;
     Selection selection(document);
     document.show(sample_plan(name));
-    selection.select(step_place(0));
+    selection.select(step_subject(0));
     LdmPane pane({document, selection, look});
     pane.flush();
     const QSizeF size = pane.exportSize({1280, 800});

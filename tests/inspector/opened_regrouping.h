@@ -17,7 +17,7 @@ struct OpenedRegrouping {
   inspector::WhatIfPane pane{inspector::PaneContext{document, selection, look}};
   OpenedRegrouping() {
     document.show(sample_plan("lenet"));
-    selection.select(inspector::step_place(step_named(*document.plan(), "ip1")));
+    selection.select(inspector::step_subject(step_named(*document.plan(), "ip1")));
     pane.resize(1000, 800);
     pane.show();
     settle();

@@ -190,7 +190,7 @@ TEST_CASE("a group is taken apart by keyboard, and undo joins it again", "[inspe
   // The knobs are those of the part that is chosen.
   CHECK(opened.session().legal()->name == "ip1");
   const OpId relu = op_named(*opened.document.plan(), "relu1");
-  opened.selection.select(op_place(opened.session().step(), static_cast<int>(relu.index())));
+  opened.selection.select(op_subject(opened.session().step(), static_cast<int>(relu.index())));
   opened.settle();
   CHECK(opened.session().legal()->name == "relu1");
   opened.session().history().undo();
@@ -214,11 +214,11 @@ TEST_CASE("the network is planned in other groups and every pane follows", "[ins
   CHECK(opened.session().base() == base);
   CHECK_FALSE(opened.session().stale());
   // Steps are numbered otherwise now; what is chosen is found by its operators.
-  opened.selection.select(step_place(step_named(*planned, "relu1")));
+  opened.selection.select(step_subject(step_named(*planned, "relu1")));
   opened.settle();
   CHECK(opened.session().step() == step_named(*base, "ip1"));
   CHECK(opened.session().legal()->name == "relu1");
-  opened.selection.select(step_place(step_named(*planned, "prob")));
+  opened.selection.select(step_subject(step_named(*planned, "prob")));
   REQUIRE(wait_until([&] { return opened.session().legal() != nullptr && !opened.session().pending(); }));
   CHECK(opened.session().legal()->name == "prob");
 }

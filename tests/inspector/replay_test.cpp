@@ -416,7 +416,7 @@ TEST_CASE("steps that were not kept are made by planning again", "[inspector][re
   pane.resize(1000, 700);
   pane.show();
   document.show(bare);
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   pane.flush();
   CHECK(pane.busy());
   REQUIRE(wait_until([&] { return !pane.busy(); }));
@@ -431,7 +431,7 @@ TEST_CASE("the replay is driven by keyboard", "[inspector][replay]") {
   pane.resize(1000, 700);
   pane.show();
   document.show(sample_plan("matmul"));
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   pane.flush();
   const std::size_t count = pane.replay().steps.size();
   REQUIRE(count > 20);
@@ -461,7 +461,7 @@ TEST_CASE("the replay is driven by keyboard", "[inspector][replay]") {
   CHECK(pane.decisions().count() > 5);
   pane.slider().setValue(3);
   CHECK(pane.current() == 3);
-  selection.select(network_place());
+  selection.select(network_subject());
   pane.flush();
   CHECK(pane.replay().steps.empty());
 }
@@ -475,7 +475,7 @@ TEST_CASE("a replay is a page for a lecture and a sequence of pictures", "[inspe
   const QString page = folder.filePath(QStringLiteral("replay.html"));
   CHECK(export_pane(pane, page).contains(QStringLiteral("--op")));
   document.show(sample_plan("matmul"));
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   REQUIRE(export_pane(pane, page).isEmpty());
   QFile file(page);
   REQUIRE(file.open(QIODevice::ReadOnly));
@@ -500,7 +500,7 @@ TEST_CASE("pictures of steps replace no file of anybody's", "[inspector][replay]
   Selection selection(document);
   ReplayPane pane({document, selection, look});
   document.show(sample_plan("matmul"));
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   const QDir inside(folder.path());
   for (const bool link : {false, true}) {
     const QString taken = folder.filePath(QStringLiteral("step-03.png"));

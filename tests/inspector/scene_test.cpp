@@ -37,12 +37,12 @@ void check_same(const Scene& scene, const Drawing& shown, const Look& look) {
     CHECK(mark.tip.toStdString() == shape.tip);
     CHECK(mark.upward == shape.upward);
     CHECK((mark.pattern != Qt::SolidPattern) == (shape.pattern != drawing::Pattern::none));
-    CHECK(mark.place.has_value() == shape.subject.has_value());
-    if (mark.place && shape.subject) {
-      CHECK(mark.place->step == shape.subject->step);
-      CHECK(mark.place->op == shape.subject->op);
-      CHECK(mark.place->buffer == shape.subject->buffer);
-      CHECK(mark.place->statement == shape.subject->statement);
+    CHECK(mark.subject.has_value() == shape.subject.has_value());
+    if (mark.subject && shape.subject) {
+      CHECK(mark.subject->step == shape.subject->step);
+      CHECK(mark.subject->op == shape.subject->op);
+      CHECK(mark.subject->buffer == shape.subject->buffer);
+      CHECK(mark.subject->statement == shape.subject->statement);
     }
     if (shape.kind == Shape::Kind::text) {
       CHECK(mark.stroke.isValid());
@@ -68,7 +68,7 @@ TEST_CASE("the window has the shapes of the report's pictures", "[inspector]") {
                cost_terms(*plan, -1, look, room), look);
     check_same(drawing::ldm_map(program, 0, sheet), ldm_map(*plan, 0, look, room), look);
     check_same(drawing::ldm_peaks(program, sheet), ldm_peaks(*plan, look, room), look);
-    check_same(drawing::memory_chart(program, 1, sheet), dram_map(*plan, step_place(1), look, room), look);
+    check_same(drawing::memory_chart(program, 1, sheet), dram_map(*plan, step_subject(1), look, room), look);
   }
 }
 

@@ -32,7 +32,7 @@ TimelinePane& open_timeline(MainWindow& window, const char* sample, const char* 
   open_sample(window, sample);
   auto& pane = pane_of<TimelinePane>(window, "timeline");
   window.raisePane("timeline");
-  window.selection().select(step_place(step_named(*window.document().plan(), group)));
+  window.selection().select(step_subject(step_named(*window.document().plan(), group)));
   REQUIRE(wait_until([&] { return pane.tracks() != nullptr; }));
   QCoreApplication::processEvents();
   return pane;
@@ -170,7 +170,7 @@ TEST_CASE("the timeline is zoomed and panned by keys, wheel and drags", "[inspec
   QTest::mouseMove(port, at.toPoint() - QPoint(100, 0));
   QTest::mouseRelease(port, Qt::LeftButton, {}, at.toPoint() - QPoint(100, 0));
   CHECK(view.from() > before);
-  CHECK(window.selection().place().statement == -1);  // a drag chooses nothing
+  CHECK(window.selection().subject().statement == -1);  // a drag chooses nothing
 
   CHECK_FALSE(pane.statistics().isVisible());
   QTest::mousePress(port, Qt::LeftButton, Qt::ShiftModifier, at.toPoint());
@@ -191,12 +191,12 @@ TEST_CASE("timeline and loops follow each other", "[inspector]") {
   const std::int64_t middle = pane.tracks()->simulation.cycles / 2;
   pane.view().showCycles(middle, middle + 12000);
   const auto mark = std::find_if(pane.view().drawing().marks.begin(), pane.view().drawing().marks.end(),
-                                 [](const Mark& one) { return one.place && one.place->statement == 10; });
+                                 [](const Mark& one) { return one.subject && one.subject->statement == 10; });
   REQUIRE(mark != pane.view().drawing().marks.end());
   QTest::mouseClick(pane.view().viewport(), Qt::LeftButton, {}, mark->rect.center().toPoint());
-  CHECK(window.selection().place().statement == 10);
+  CHECK(window.selection().subject().statement == 10);
   const QImage chosen = pane.view().grab().toImage();
-  window.selection().select(statement_place(0, 7));
+  window.selection().select(statement_subject(0, 7));
   QCoreApplication::processEvents();
   pane.flush();
   CHECK(pane.view().grab().toImage() != chosen);  // what is chosen elsewhere is outlined here
@@ -210,13 +210,13 @@ TEST_CASE("the newest group is the one whose timeline comes", "[inspector]") {
   const PlanPtr plan = window.document().plan();
   const std::int64_t of_ip1 = pane.tracks()->simulation.cycles;
   for (const char* name : {"pool1", "pool2", "ip2"}) {
-    window.selection().select(step_place(step_named(*plan, name)));
+    window.selection().select(step_subject(step_named(*plan, name)));
     pane.flush();
   }
   REQUIRE(wait_until([&] { return !pane.working(); }));
   CHECK(pane.tracks()->simulation.cycles == simulated_group(plan, step_named(*plan, "ip2")).tracks->simulation.cycles);
   // What was simulated once is there at once.
-  window.selection().select(step_place(step_named(*plan, "ip1")));
+  window.selection().select(step_subject(step_named(*plan, "ip1")));
   pane.flush();
   CHECK_FALSE(pane.working());
   REQUIRE(pane.tracks() != nullptr);

@@ -354,7 +354,7 @@ struct Opened {
   WhatIfPane pane{PaneContext{document, selection, look}};
   explicit Opened(const char* sample, int step = 0) {
     document.show(sample_plan(sample));
-    selection.select(step_place(step));
+    selection.select(step_subject(step));
     pane.resize(1000, 700);
     pane.show();
     settle();

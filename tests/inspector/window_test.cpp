@@ -34,7 +34,7 @@ TEST_CASE("the window starts with its start page and shows the costliest group o
   open_sample(window, "lenet");
   CHECK_FALSE(window.showsStartPage());
   const LoadedPlan& plan = *window.document().plan();
-  const int step = window.selection().place().step;
+  const int step = window.selection().subject().step;
   REQUIRE(step >= 0);
   for (const StepFacts& other : plan.steps) CHECK(other.cycles <= plan.steps[static_cast<std::size_t>(step)].cycles);
   CHECK(window.breadcrumb().text() ==
@@ -51,21 +51,21 @@ TEST_CASE("what is chosen in one pane is followed by all", "[inspector]") {
   auto& tables = pane_of<TablesPane>(window, "tables");
   CHECK(ldm.scratchpad().drawing().marks.size() > 20);
   QTest::mouseClick(loops.nest().viewport(), Qt::LeftButton, {}, loops.nest().pointOf(6));
-  CHECK(window.selection().place().statement == 6);
-  CHECK(window.selection().place().buffer == BufferId(0));
+  CHECK(window.selection().subject().statement == 6);
+  CHECK(window.selection().subject().buffer == BufferId(0));
   CHECK(window.breadcrumb().text() == QStringLiteral("matmul › matmul › for x › for yo › for ko › get A"));
   tables.flush();
   TableView& dma = tables.table(3);
   CHECK(dma.view().currentIndex().row() == 0);
   // And back from the table.
   dma.view().selectRow(2);
-  CHECK(window.selection().place().statement == 11);
+  CHECK(window.selection().subject().statement == 11);
   loops.flush();
   int lit = 0;
-  for (const CodeLine& line : loops.source().code().lines) lit += is_lit(line, window.selection().place()) ? 1 : 0;
+  for (const CodeLine& line : loops.source().code().lines) lit += is_lit(line, window.selection().subject()) ? 1 : 0;
   CHECK(lit > 0);
   QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
-  CHECK(window.selection().place().statement == 6);
+  CHECK(window.selection().subject().statement == 6);
 }
 
 TEST_CASE("the way through a network is walked back and forth, and the breadcrumb leads up", "[inspector]") {
@@ -85,39 +85,39 @@ TEST_CASE("the way through a network is walked back and forth, and the breadcrum
   // A group in the table of groups: the candidates show its row.
   tables.table(0).view().selectRow(1);
   flush_all();
-  const Place group = selection.place();
-  CHECK(group == step_place(1));
+  const Subject group = selection.subject();
+  CHECK(group == step_subject(1));
   const auto shown_candidate = [&] {
     const QModelIndex row = fusion.candidates().filter().mapToSource(fusion.candidates().view().currentIndex());
     REQUIRE(row.isValid());
-    return fusion.candidates().model().table()->rows[static_cast<std::size_t>(row.row())].place;
+    return fusion.candidates().model().table()->rows[static_cast<std::size_t>(row.row())].subject;
   };
   CHECK(shown_candidate() == group);
   // An operator that was outbid, in the table of candidates: everybody goes to it.
   const auto& rows = fusion.candidates().model().table()->rows;
-  const auto outbid =
-      std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.place.op >= 0 && row.place.step != 1; });
+  const auto outbid = std::find_if(rows.begin(), rows.end(),
+                                   [](const Row& row) { return row.subject.op >= 0 && row.subject.step != 1; });
   REQUIRE(outbid != rows.end());
-  const Place op = outbid->place;
+  const Subject op = outbid->subject;
   const QModelIndex source = fusion.candidates().model().index(static_cast<int>(outbid - rows.begin()), 0);
   fusion.candidates().view().selectRow(fusion.candidates().filter().mapFromSource(source).row());
   flush_all();
-  CHECK(selection.place() == op);
+  CHECK(selection.subject() == op);
   CHECK(shown_candidate() == op);  // the row that was chosen stays
   CHECK(tables.table(0).view().currentIndex().row() == op.step);
   QTest::keyClick(&window, Qt::Key_Left, Qt::AltModifier);
   flush_all();
-  CHECK(selection.place() == group);
+  CHECK(selection.subject() == group);
   CHECK(shown_candidate() == group);
   QTest::keyClick(&window, Qt::Key_Right, Qt::AltModifier);
   flush_all();
-  CHECK(selection.place() == op);
+  CHECK(selection.subject() == op);
   CHECK_FALSE(selection.canGoForward());
   CHECK(window.breadcrumb().text().startsWith(QStringLiteral("lenet › ")));
   QTest::keyClick(&window, Qt::Key_Up, Qt::AltModifier);
-  CHECK(selection.place() == step_place(op.step));
+  CHECK(selection.subject() == step_subject(op.step));
   QTest::keyClick(&window, Qt::Key_Up, Qt::AltModifier);
-  CHECK(selection.place() == network_place());
+  CHECK(selection.subject() == network_subject());
   CHECK(window.breadcrumb().text() == QStringLiteral("lenet"));
   flush_all();
 }
@@ -200,11 +200,11 @@ TEST_CASE("problems name the operator that they are about", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
   Diagnostic diagnostic;
   diagnostic.place.object = "node conv2 (Conv)";
-  const Place place = place_of(*plan, diagnostic);
-  REQUIRE(place.op >= 0);
-  CHECK(plan->graph().operators()[static_cast<std::size_t>(place.op)].name == "conv2");
+  const Subject subject = subject_of(*plan, diagnostic);
+  REQUIRE(subject.op >= 0);
+  CHECK(plan->graph().operators()[static_cast<std::size_t>(subject.op)].name == "conv2");
   diagnostic.place.object = "something else";
-  CHECK(place_of(*plan, diagnostic) == Place{});
+  CHECK(subject_of(*plan, diagnostic) == Subject{});
 }
 
 TEST_CASE("F1 opens the help page at the pane that has the keyboard", "[inspector]") {
@@ -250,7 +250,7 @@ TEST_CASE("in the arrangement for memory the whole LDM map is seen at 1280 x 800
     window.setLayoutNamed(QStringLiteral("memory"));
     auto& ldm = pane_of<LdmPane>(window, "ldm");
     for (int step = 0; step < static_cast<int>(window.document().plan()->steps.size()); ++step) {
-      window.selection().select(step_place(step));
+      window.selection().select(step_subject(step));
       for (int round = 0; round < 8; ++round) QCoreApplication::processEvents();
       ldm.flush();
       INFO(name << " step " << step);
@@ -357,7 +357,7 @@ TEST_CASE("an operator in a group of its own name is told from it", "[inspector]
     if (step != nullptr && step->step->group.name == plan.graph().operators()[i].name) found = static_cast<int>(i);
   }
   REQUIRE(found >= 0);
-  window.selection().select(op_place(plan.step_of_operator[static_cast<std::size_t>(found)], found));
+  window.selection().select(op_subject(plan.step_of_operator[static_cast<std::size_t>(found)], found));
   const QStringList crumbs = window.breadcrumb().text().split(QStringLiteral(" › "));
   REQUIRE(crumbs.size() == 3);
   CHECK(crumbs[2] != crumbs[1]);

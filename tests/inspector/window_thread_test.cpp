@@ -58,7 +58,7 @@ TEST_CASE("every entry to session, layout and file work refuses the window's thr
 TEST_CASE("files are touched and sessions called where the thread is asked first", "[inspector]") {
   // A new place belongs into state/files, or asks off_window_thread() and joins this list.
   const QString root = QString::fromStdString((test::source_folder() / "inspector").string());
-  const std::map<QString, std::set<QString>> places = {
+  const std::map<QString, std::set<QString>> subjects = {
       {QStringLiteral("\\b(QFile|QSaveFile|QTemporaryFile)\\b|\\bQDir\\(|::exists\\(|\\.isFile\\(|\\.isDir\\(|\\bfs::|"
                       "fstream|write_file_whole|read_text_file"),
        {QStringLiteral("state/files.cpp"), QStringLiteral("state/load.cpp"), QStringLiteral("graph/dot_layout.cpp"),
@@ -80,7 +80,7 @@ TEST_CASE("files are touched and sessions called where the thread is asked first
     const QString name = QDir(root).relativeFilePath(file.fileName());
     QString text = QString::fromUtf8(file.readAll());
     text.remove(QRegularExpression(QStringLiteral("//[^\n]*")));
-    for (const auto& [words, allowed] : places) {
+    for (const auto& [words, allowed] : subjects) {
       const auto found = QRegularExpression(words).match(text);
       if (!found.hasMatch() || allowed.contains(name)) continue;
       FAIL_CHECK(name.toStdString() << " has " << found.captured().toStdString());
@@ -100,7 +100,7 @@ TEST_CASE("a window in use does its work beside its thread", "[inspector]") {
   REQUIRE(wait_until([&] { return window->document().plan() != nullptr && !window->document().busy(); }));
   for (const PaneRow& row : pane_table()) {
     window->raisePane(row.name);
-    window->selection().select(step_place(2));
+    window->selection().select(step_subject(2));
     for (int i = 0; i < 3; ++i) QCoreApplication::processEvents();
     const QString path = folder.filePath(QString::fromUtf8(row.name.data(), static_cast<qsizetype>(row.name.size())));
     window->exportPane(*window->pane(row.name), path + QStringLiteral(".png"));
@@ -119,7 +119,7 @@ TEST_CASE("a window in use does its work beside its thread", "[inspector]") {
 
   auto& what_if = dynamic_cast<WhatIfPane&>(*window->pane("whatif"));
   window->raisePane("whatif");
-  window->selection().select(step_place(5));
+  window->selection().select(step_subject(5));
   REQUIRE(wait_until([&] { return what_if.session().legal() != nullptr && !what_if.session().pricing(); }));
   what_if.session().setTarget("dma.startup_cycles", "900.0", QStringLiteral("start-up"));
   REQUIRE(wait_until([&] { return !what_if.session().pending(); }));

@@ -69,7 +69,7 @@ TEST_CASE("the button that drops all edits says so, and so does undo", "[inspect
   Selection selection(document);
   WhatIfPane pane(PaneContext{document, selection, look});
   document.show(sample_plan("matmul"));
-  selection.select(step_place(0));
+  selection.select(step_subject(0));
   pane.flush();
   REQUIRE(wait_until([&] { return pane.session().latest() != nullptr && !pane.session().pending(); }));
   pane.session().setTarget("cores.count", "2", QStringLiteral("cores"));

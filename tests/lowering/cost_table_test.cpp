@@ -137,8 +137,8 @@ Target target_of_lines() {
   return target;
 }
 
-double nanoseconds_of_row(DmaDirection direction, std::int64_t bytes, const RowPlacement& placement) {
-  return static_cast<double>(bytes) / dma_bandwidth(target_of_lines(), direction, bytes, placement) * 1e9;
+double nanoseconds_of_row(DmaDirection direction, std::int64_t bytes, const RowAlignment& alignment) {
+  return static_cast<double>(bytes) / dma_bandwidth(target_of_lines(), direction, bytes, alignment) * 1e9;
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Target sw26010() {
 
 /// Of one transfer on each core, from the call to the reply.
 double seconds_of_transfer(const Target& target, DmaDirection direction, std::int64_t row_bytes,
-                           std::int64_t bytes_a_core, const RowPlacement& placement) {
+                           std::int64_t bytes_a_core, const RowAlignment& placement) {
   TransferCost cost;
   cost.direction = direction;
   cost.moved = {{row_bytes, target.cores.count * bytes_a_core, dma_bandwidth(target, direction, row_bytes, placement)}};
@@ -92,7 +92,7 @@ double modelled(const Target& target, const std::string& series, std::int64_t ro
     return broadcasts * received / (target.cores.launch_seconds + broadcasts * (own / target.clock_hz + moving));
   }
   REQUIRE(series == "swcaffe-relu");  // a get and a put, one behind the other; the bytes of both count
-  const RowPlacement placement{line, 0, 1};
+  const RowAlignment placement{line, 0, 1};
   return 2 * bytes /
          (seconds_of_transfer(target, DmaDirection::get, row, bytes_a_core, placement) +
           seconds_of_transfer(target, DmaDirection::put, row, bytes_a_core, placement));
@@ -102,7 +102,7 @@ double modelled(const Target& target, const std::string& series, std::int64_t ro
 /// before.
 double modelled_stream(const Target& target, std::int64_t gap, std::int64_t row, std::int64_t bytes_a_core, int gets) {
   const std::int64_t step = std::gcd(row + gap, target.main_memory.line_bytes);
-  const RowPlacement placement{step, start_of_stream % step, 1};
+  const RowAlignment placement{step, start_of_stream % step, 1};
   const double get = seconds_of_transfer(target, DmaDirection::get, row, bytes_a_core, placement);
   const double put = seconds_of_transfer(target, DmaDirection::put, row, bytes_a_core, placement);
   const double loop = static_cast<double>(bytes_a_core) / 8 * stream_cycles_of_eight_bytes / target.clock_hz;

@@ -98,13 +98,13 @@ class Network {
 };
 
 void check_map(const MemoryMap& map) {
-  for (std::size_t i = 0; i < map.places.size(); ++i) {
-    const MemoryPlace& a = map.places[i];
+  for (std::size_t i = 0; i < map.allocations.size(); ++i) {
+    const MemoryAllocation& a = map.allocations[i];
     CHECK(a.offset % line == 0);
-    const bool parameter = a.area == MemoryPlace::Area::parameters;
+    const bool parameter = a.area == MemoryAllocation::Area::parameters;
     CHECK(a.offset + a.bytes <= (parameter ? map.parameter_bytes : map.activation_bytes));
-    for (std::size_t j = i + 1; j < map.places.size(); ++j) {
-      const MemoryPlace& b = map.places[j];
+    for (std::size_t j = i + 1; j < map.allocations.size(); ++j) {
+      const MemoryAllocation& b = map.allocations[j];
       if (a.area != b.area || a.shares_with.value_or(a.tensor) == b.shares_with.value_or(b.tensor)) continue;
       const bool live_together = parameter || (a.first_step <= b.last_step && b.first_step <= a.last_step);
       const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
@@ -174,7 +174,7 @@ TEST_CASE("an output that is a view of a constant lies among the parameters") {
   network.output(out);
   const MemoryMap map = std::move(network).plan();
   check_map(map);
-  CHECK(map.find(out)->area == MemoryPlace::Area::parameters);
+  CHECK(map.find(out)->area == MemoryAllocation::Area::parameters);
   CHECK(map.find(out)->offset == map.find(weights)->offset);
   CHECK(map.activation_bytes == 0);
 }
@@ -225,6 +225,7 @@ TEST_CASE("no two live tensors overlap in random networks, and equal networks ge
   const MemoryMap map = plan();
   check_map(map);
   const MemoryMap again = plan();
-  REQUIRE(map.places.size() == again.places.size());
-  for (std::size_t i = 0; i < map.places.size(); ++i) CHECK(map.places[i].offset == again.places[i].offset);
+  REQUIRE(map.allocations.size() == again.allocations.size());
+  for (std::size_t i = 0; i < map.allocations.size(); ++i)
+    CHECK(map.allocations[i].offset == again.allocations[i].offset);
 }

@@ -109,9 +109,9 @@ TEST_CASE("teams are rows, columns and the mesh", "[teams]") {
   CHECK(mesh.size() == 6);
   for (int core = 0; core < 6; ++core) {
     for (const Teams& teams : {rows, columns, mesh}) {
-      CHECK(teams.core_at(teams.team_of(core), teams.place_of(core)) == core);
+      CHECK(teams.core_at(teams.team_of(core), teams.index_in_team(core)) == core);
       const auto values = values_of_core(nest, core);
-      CHECK(evaluate(*teams.place(), [&](VarId v) { return values[v.index()]; }) == teams.place_of(core));
+      CHECK(evaluate(*teams.index_in_team(), [&](VarId v) { return values[v.index()]; }) == teams.index_in_team(core));
     }
     CHECK(rows.team_of(core) == core / 3);
     CHECK(columns.team_of(core) == core % 3);
@@ -123,7 +123,7 @@ TEST_CASE("teams are rows, columns and the mesh", "[teams]") {
   for (int core = 0; core < 6; ++core) {
     const auto values = values_of_core(one, core);
     const auto place = [&](Space space) {
-      return evaluate(*Teams(one, space).place(), [&](VarId v) { return values[v.index()]; });
+      return evaluate(*Teams(one, space).index_in_team(), [&](VarId v) { return values[v.index()]; });
     };
     CHECK(place(Space::row) == core % 3);
     CHECK(place(Space::column) == core / 3);

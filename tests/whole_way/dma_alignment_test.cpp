@@ -177,7 +177,7 @@ TEST_CASE("no unit of main memory holds elements of two bool tensors") {
   CHECK((compiled.said == "") == (rows == 4));
   if (rows == 3)
     CHECK_THAT(compiled.said, Catch::Contains("fused operator both: ") && Catch::Contains("[dma-alignment]"));
-  for (const MemoryPlace& place : compiled.compilation->program.memory.places) CHECK(place.offset % 4 == 0);
+  for (const MemoryAllocation& place : compiled.compilation->program.memory.allocations) CHECK(place.offset % 4 == 0);
   checked(*compiled.compilation, seeded_inputs(graph, 5));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowering/time/row_placement.h"
+#include "lowering/time/row_alignment.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -31,7 +31,7 @@ std::int64_t cores_in_page(const LoopNest& nest, Space to, const IndexExpr& addr
 
 }  // namespace
 
-RowPlacement row_placement(const LoopNest& nest, const Dma& dma, const Enclosing& around, const Target& target) {
+RowAlignment row_alignment(const LoopNest& nest, const Dma& dma, const Enclosing& around, const Target& target) {
   check(target.dma.lines.has_value(), "the placement of rows on a target that says nothing of lines");
   const NestTensor& tensor = nest.tensors[static_cast<std::size_t>(dma.nest_tensor)];
   const std::int64_t element_bytes = byte_size(nest.buffers[dma.buffer].type);

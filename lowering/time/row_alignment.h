@@ -11,7 +11,7 @@
 
 namespace stowage {
 
-struct RowPlacement {
+struct RowAlignment {
   /// Bytes by which the addresses of rows differ: a power of two, at most a line. Within a line rows are taken to begin
   /// at `first_start` and each of its multiples behind that equally often.
   std::int64_t start_step = 1;
@@ -19,11 +19,11 @@ struct RowPlacement {
   /// Cores whose rows of the same trip lie in one page, or are the same.
   std::int64_t cores_in_page = 1;
 
-  friend bool operator==(const RowPlacement&, const RowPlacement&) = default;
+  friend bool operator==(const RowAlignment&, const RowAlignment&) = default;
 };
 
 /// Of a transfer on a target that has LineRates. Tensors are taken to begin at a line, which a view in the middle of
 /// another tensor may not do.
-RowPlacement row_placement(const LoopNest& nest, const Dma& dma, const Enclosing& around, const Target& target);
+RowAlignment row_alignment(const LoopNest& nest, const Dma& dma, const Enclosing& around, const Target& target);
 
 }  // namespace stowage

@@ -6,7 +6,7 @@
 #include "fixtures.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/multiple_of.h"
-#include "lowering/time/row_placement.h"
+#include "lowering/time/row_alignment.h"
 
 namespace stowage {
 namespace {
@@ -18,13 +18,13 @@ Target target_of_lines() {
 }
 
 /// By tensor name, in program order.
-std::vector<std::pair<std::string, RowPlacement>> placements(const LoopNest& nest) {
-  std::vector<std::pair<std::string, RowPlacement>> found;
+std::vector<std::pair<std::string, RowAlignment>> alignments(const LoopNest& nest) {
+  std::vector<std::pair<std::string, RowAlignment>> found;
   visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
     const auto* dma = std::get_if<Dma>(&statement.node);
     if (dma == nullptr) return;
     found.emplace_back(nest.tensors[static_cast<std::size_t>(dma->nest_tensor)].name,
-                       row_placement(nest, *dma, around, target_of_lines()));
+                       row_alignment(nest, *dma, around, target_of_lines()));
   });
   return found;
 }
@@ -33,12 +33,12 @@ std::vector<std::pair<std::string, RowPlacement>> placements(const LoopNest& nes
 
 TEST_CASE("rows of the paper's product begin at lines, and cores that split its columns do not read side by side") {
   // A[1][1024] by 64, B[1024][1024] in rows of 128 columns, C[1][1024] by 128; a core has 1024 columns of its own.
-  const auto found = placements(fixtures::paper_matmul());
+  const auto found = alignments(fixtures::paper_matmul());
   REQUIRE(found.size() == 3);
-  for (const auto& [name, placement] : found) {
+  for (const auto& [name, alignment] : found) {
     INFO(name);
-    CHECK(placement.start_step == 128);
-    CHECK(placement.first_start == 0);
+    CHECK(alignment.start_step == 128);
+    CHECK(alignment.first_start == 0);
   }
 }
 
@@ -60,14 +60,14 @@ TEST_CASE("rows begin where their tile, their loops and their core put them") {
   nest.wait(nest.get(b, same, {{once, 1}, {0, 8}}));
   nest.end();
   nest.end();
-  const auto found = placements(std::move(nest).build());
+  const auto found = alignments(std::move(nest).build());
   REQUIRE(found.size() == 3);
   // Rows 288 bytes apart: at 0, 32, 64 or 96 of a line. Cores 2304 bytes apart, more than a page.
-  CHECK(found[0].second == RowPlacement{32, 0, 1});
+  CHECK(found[0].second == RowAlignment{32, 0, 1});
   // From column 4, cores 8 columns apart: at 16, 48, 80, 112; all 8 in a page.
-  CHECK(found[1].second == RowPlacement{32, 16, 8});
+  CHECK(found[1].second == RowAlignment{32, 16, 8});
   // A loop of one trip moves nothing; all cores read the same line.
-  CHECK(found[2].second == RowPlacement{128, 0, 8});
+  CHECK(found[2].second == RowAlignment{128, 0, 8});
 }
 
 TEST_CASE("the largest power of two that divides an index") {
