@@ -245,10 +245,9 @@ void declare_pass(CLI::App& app, Options& all) {
   PassOptions& options = all.pass;
   std::vector<std::string> names;
   for (const Pass& pass : nest_passes) names.emplace_back(pass.name);
-  app.add_option("NAME", options.name, fmt::format("{}", fmt::join(names, ", ")))
-      ->required()
-      ->check(one_of(names))
-      ->type_name("");
+  const std::string alone = fmt::format("{}", fmt::join(names, ", "));
+  for (const SchedulePass& pass : schedule_passes) names.emplace_back(pass.name);  // refused with the reason
+  app.add_option("NAME", options.name, alone)->required()->check(one_of(names))->type_name("");
   app.add_option("FILE.nest", options.file, "the text of a nest, as compile --dump-passes writes it")
       ->required()
       ->type_name("");

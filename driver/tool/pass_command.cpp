@@ -51,13 +51,21 @@ std::string choices_of(std::string_view step) {
 
 constexpr std::string_view what_to_read = "docs/ir.md tells what a nest keeps to";
 
+bool moves_data(const LoopNest& nest) {
+  bool found = false;
+  visit_statements(nest.body, [&](const Stmt& s) { found = found || route_of(s).has_value(); });
+  return found;
+}
+
 /// For a nest that breaks a rule. Where it goes in, the passes that take nests as they are built may mend it.
-std::string remedy_for(std::string_view broken, bool goes_in) {
+std::string remedy_for(std::string_view broken, const LoopNest& nest, bool goes_in) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> rules) {
     return std::find(rules.begin(), rules.end(), broken.substr(0, broken.find(':'))) != rules.end();
   };
   if (is_one_of({"core-grid", "mesh", "ldm-capacity", "ldm-alignment", "dma-unit"}))
     return fmt::format("give the --target and --set that the nest was made for; {}", what_to_read);
+  if (!moves_data(nest))
+    return fmt::format("the nest moves no data yet; begin with that of {}", place_transfers_pass.name);
   if (!goes_in || !is_one_of({"transfer-in-tensor", "padding-is-there"})) return std::string(what_to_read);
   std::vector<std::string_view> mending;
   for (const Pass& other : nest_passes) {
@@ -79,7 +87,7 @@ bool may_run(const Pass& pass, const LoopNest& nest, const Target& target, const
              Diagnostics& diagnostics) {
   const auto broken = pass.mends ? verify_structure(nest) : verify(nest, target);
   if (!broken) return true;
-  const std::string remedy = pass.mends ? std::string(what_to_read) : remedy_for(*broken, /*goes_in=*/true);
+  const std::string remedy = pass.mends ? std::string(what_to_read) : remedy_for(*broken, nest, /*goes_in=*/true);
   return report_unsound(file, *broken, remedy, diagnostics);
 }
 
@@ -92,7 +100,7 @@ Result<std::string> run_pass(const Pass& pass, const std::string& file, const Ta
   if (!nest || !may_run(pass, *nest, target, file, diagnostics)) return Failed{};
   const LoopNest after = pass.run(*std::move(nest), target);
   if (const auto broken = verify(after, target)) {
-    report_unsound(file, fmt::format("after {}: {}", pass.name, *broken), remedy_for(*broken, /*goes_in=*/false),
+    report_unsound(file, fmt::format("after {}: {}", pass.name, *broken), remedy_for(*broken, after, /*goes_in=*/false),
                    diagnostics);
     return Failed{};
   }
@@ -111,7 +119,7 @@ int passes_command(ToolContext& context) {
     const auto add = [&](std::string_view name, std::string_view summary) {
       passes.push_back({{"number", pass_number(name)}, {"name", name}, {"summary", summary}});
     };
-    add(build_name, build_summary);
+    for (const SchedulePass& pass : schedule_passes) add(pass.name, pass.summary);
     for (const Pass& pass : nest_passes) add(pass.name, pass.summary);
     context.out << dumped(Json{{"stowage", stowage_version()}, {"steps", steps}, {"passes", passes}}, 1);
     return exit_done;
@@ -122,7 +130,7 @@ int passes_command(ToolContext& context) {
   const auto add = [&](std::string_view name, std::string_view summary) {
     passes.add({std::to_string(pass_number(name)), std::string(name), std::string(summary)});
   };
-  add(build_name, build_summary);
+  for (const SchedulePass& pass : schedule_passes) add(pass.name, pass.summary);
   for (const Pass& pass : nest_passes) add(pass.name, pass.summary);
   context.out << fmt::format("stowage {} | stowage passes\n\n{}\n{}", stowage_version(), steps.text(), passes.text());
   return exit_done;
@@ -131,7 +139,11 @@ int passes_command(ToolContext& context) {
 int pass_command(const PassOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
   const Pass* const pass = find_pass(options.name);
-  check(pass != nullptr, "the name of a pass was not checked");
+  if (pass == nullptr) {
+    check(pass_number(options.name) > 0, "the name of a pass was not checked");
+    return usage_error(context, "pass", fmt::format("{} needs the schedule besides the nest", options.name),
+                       "what it makes is among the nests of 'stowage compile MODEL.onnx --dump-passes DIR'");
+  }
   CompileRequest request;
   request.target = options.target;
   request.settings = options.settings;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a complete schedule to a loop nest.
+// From a complete schedule to the loops and computations of a nest.
 //
 // The nest's main chain is the outer loops of the main stage: spatial ones, then its reductions. At each depth of the
-// chain stand the transfers and the earlier stages that algorithm 3 placed there; an earlier stage is computed for the
-// region that its readers demand of the tile (in = (out - 1) * stride + kernel), inside its own reduction loops. Behind
-// the main stage's reductions its tail is computed on the same tile, and the root's result is stored.
+// chain stand the earlier stages that algorithm 3 placed there; an earlier stage is computed for the region that its
+// readers demand of the tile (in = (out - 1) * stride + kernel), inside its own reduction loops. Behind the main
+// stage's reductions its tail is computed on the same tile.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -12,15 +12,15 @@
 #include <fmt/format.h>
 
 #include "core/identifiers.h"
-#include "core/same_padding.h"
 #include "lowering/ir/renumber.h"
 #include "lowering/ir/rewrite.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/sharing.h"
 #include "lowering/model/tile_boxes.h"
+#include "lowering/nest/build_nest.h"
+#include "lowering/nest/intermediates.h"
 #include "lowering/nest/padding.h"
-#include "lowering/nest/passes.h"
 #include "lowering/nest/stores.h"
 #include "lowering/swtvm/read_schedule.h"
 
@@ -35,7 +35,7 @@ class NestBuilder {
     nest_.stages = *model.list;
   }
 
-  Lowered build() {
+  std::variant<BuiltNest, Decision> build() {
     auto read = read_schedule(model_, schedule_);
     if (auto* refused = std::get_if<Decision>(&read)) return std::move(*refused);
     read_ = std::get<ReadSchedule>(std::move(read));
@@ -49,10 +49,10 @@ class NestBuilder {
                               fmt::format("the buffers need {} bytes of LDM, the target has {}", nest_.ldm_bytes, room),
                               fmt::format("{} bytes of LDM more", nest_.ldm_bytes - room));
     }
-    if (auto refused = check_intermediates()) return *refused;
+    if (auto refused = check_intermediates(model_)) return *refused;
     if (auto refused = check_stores(model_, read_)) return *refused;
     nest_.body = renumbered(chain(0, {}));
-    return std::move(nest_);
+    return BuiltNest{std::move(nest_), std::move(read_), std::move(sharing_), std::move(tiles_), std::move(box_)};
   }
 
  private:
@@ -127,7 +127,6 @@ class NestBuilder {
         return b.kind == ModelBuffer::Kind::input && b.tensor == static_cast<int>(t);
       });
       if (tensor.role != TensorRole::output && !is_read) continue;
-      nest_tensor_[static_cast<int>(t)] = static_cast<int>(nest_.tensors.size());
       nest_.tensors.push_back({names_.take(identifier_of(tensor.name)), static_cast<int>(t),
                                tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides,
                                tensor.role == TensorRole::output});
@@ -157,39 +156,6 @@ class NestBuilder {
       nest_.buffers.push_back(std::move(buffer));
     }
     nest_.ldm_bytes = offset;
-  }
-
-  /// What lies outside of an intermediate is in its buffer too, so all that look there must see the same.
-  [[nodiscard]] std::optional<Decision> check_intermediates() const {
-    for (const ModelBuffer& buffer : model_.buffers) {
-      if (buffer.kind != ModelBuffer::Kind::intermediate || !buffer.padding) continue;
-      for (const auto& [reader, read] : buffer.reads) {
-        const auto& padding = access_of(reader, read).padding;
-        if (!padding || same_padding(padding, buffer.padding)) continue;
-        return Decision::refuse("padded-intermediate", fmt::format("outside of {} one reader sees {}, another one {}",
-                                                                   buffer.name, *buffer.padding, *padding));
-      }
-      if (const Stage* by_table = table_reader(buffer.stage)) {
-        return Decision::refuse("table-in-window",
-                                fmt::format("{} reads at places from a table, and of {} a tile may demand nothing but "
-                                            "what lies outside of it, where the table ends",
-                                            by_table->name, buffer.name));
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// A stage that reads at places from a table, among those that compute `stage` inside the group; null for none.
-  [[nodiscard]] const Stage* table_reader(int stage) const {
-    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
-    for (const Access& read : s.reads) {
-      if (std::any_of(read.index.begin(), read.index.end(), has_table)) return &s;
-      for (int earlier = 0; earlier < stage; ++earlier) {
-        if (nest_.stages.stages[static_cast<std::size_t>(earlier)].output != read.tensor) continue;
-        if (const Stage* found = table_reader(earlier)) return found;
-      }
-    }
-    return nullptr;
   }
 
   [[nodiscard]] const Access& access_of(int stage, int read) const {
@@ -241,12 +207,10 @@ class NestBuilder {
       }
     }
     const bool inside_spatial = depth == read_.spatial_loops;
-    load(block, fixed, [&](const ModelBuffer& b, int place) { return is_main_place(b, place) && place == depth; });
     for (int stage = 0; stage < model_.root; ++stage) {
       if (stage == model_.main || in_tail(stage)) continue;
       if (depth_of(output_of(stage)) != depth) continue;
       compute_stage(block, stage, fixed);
-      if (model_.is_stored(stage)) store(block, stage);
     }
     if (inside_spatial) begin_stage(block, model_.main, fixed);
     if (depth < static_cast<int>(read_.main.size())) {
@@ -257,13 +221,9 @@ class NestBuilder {
     }
     if (inside_spatial) {
       end_stage(block, model_.main, fixed);
-      if (model_.main != model_.root && model_.is_stored(model_.main)) store(block, model_.main);
       for (int stage = model_.main + 1; stage <= model_.root; ++stage) {
-        if (!in_tail(stage)) continue;
-        compute_stage(block, stage, fixed);
-        if (stage != model_.root && model_.is_stored(stage)) store(block, stage);
+        if (in_tail(stage)) compute_stage(block, stage, fixed);
       }
-      store(block, model_.root);
     }
     return block;
   }
@@ -301,57 +261,6 @@ class NestBuilder {
     return read_.depth[static_cast<std::size_t>(index_of(buffer))];
   }
 
-  /// Whether a place on a buffer's path lies in the main chain (and not among its stage's own reduction loops).
-  [[nodiscard]] bool is_main_place(const ModelBuffer& buffer, int place) const {
-    if (place == 0) return true;
-    const auto path = path_of(model_, read_.order, buffer);
-    const OuterLoop& loop = read_.loop(path[static_cast<std::size_t>(place - 1)]);
-    const ModelIterator& iterator = iterator_of(loop);
-    return iterator.spatial || iterator.stage == model_.main;
-  }
-
-  [[nodiscard]] std::string place_text(const ModelBuffer& buffer) const {
-    const int place = depth_of(buffer);
-    if (place == 0) return "before the first loop";
-    const auto path = path_of(model_, read_.order, buffer);
-    return "inside " + read_.loop(path[static_cast<std::size_t>(place - 1)]).name;
-  }
-
-  /// Gets of the input buffers selected by `here`, and their waits. Index tensors come before what they index.
-  void load(Block& block, const std::set<int>& fixed, const std::function<bool(const ModelBuffer&, int)>& here) {
-    for (const bool gathered : {false, true}) {
-      std::vector<int> started;
-      for (const ModelBuffer& buffer : model_.buffers) {
-        if (buffer.kind != ModelBuffer::Kind::input || buffer.gathered != gathered) continue;
-        if (!here(buffer, depth_of(buffer))) continue;
-        started.push_back(get(block, buffer, fixed));
-      }
-      for (const int dma : started) block.push_back(statement(Wait{dma}));
-    }
-  }
-
-  /// Starts the transfer of a buffer's whole box, which may reach outside of the tensor; returns the statement's id.
-  int get(Block& block, const ModelBuffer& buffer, const std::set<int>& fixed) {
-    const int number = index_of(buffer);
-    Buffer& ldm = nest_.buffers[static_cast<std::size_t>(number)];
-    Dma dma;
-    dma.direction = DmaDirection::get;
-    dma.nest_tensor = nest_tensor_.at(buffer.tensor);
-    dma.buffer = number;
-    dma.to = space_of(sharing_[static_cast<std::size_t>(number)]);
-    for (std::size_t d = 0; d < buffer.index.size(); ++d) {
-      const Span box = boxes_.hull(buffer.index[d], buffer.stage, [&](VarId a) {
-        return boxes_.axis_span(buffer.stage, static_cast<int>(a.index()), fixed);
-      });
-      ldm.origin[d] = box.low;
-      const IndexExpr extent = box.high - box.low + 1;
-      const std::int64_t most = std::min(ldm.extents[d], std::max<std::int64_t>(1, range_of(extent).high));
-      dma.region.push_back({box.low, extent, most});
-    }
-    block.push_back(statement(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer))));
-    return block.back()->id;
-  }
-
   /// Fills what of a buffer lies outside of its tensor.
   void fill_outside(Block& block, int number, const std::vector<Border>& borders) {
     const ModelBuffer& buffer = model_.buffers[static_cast<std::size_t>(number)];
@@ -368,7 +277,7 @@ class NestBuilder {
     return {std::min(known.low, most), std::min(known.high, most)};
   }
 
-  /// An earlier stage at its place: initialisation, reduction loops with their transfers, finish.
+  /// An earlier stage at its place: initialisation, reduction loops, finish.
   void compute_stage(Block& block, int stage, const std::set<int>& fixed) {
     begin_stage(block, stage, fixed);
     std::vector<int> own;
@@ -379,13 +288,6 @@ class NestBuilder {
     const std::function<Block(std::size_t, const std::set<int>&)> inner = [&](std::size_t depth,
                                                                               const std::set<int>& inside) {
       Block body;
-      if (depth > 0) {
-        const int loop = own[depth - 1];
-        load(body, inside, [&](const ModelBuffer& b, int place) {
-          if (b.stage != stage || place == 0) return false;
-          return path_of(model_, read_.order, b)[static_cast<std::size_t>(place - 1)] == loop;
-        });
-      }
       if (depth < own.size()) {
         append(body, enter(read_.loop(own[depth]), inside,
                            [&](const std::set<int>& deeper) { return inner(depth + 1, deeper); }));
@@ -501,20 +403,6 @@ class NestBuilder {
     }
   }
 
-  void store(Block& block, int stage) {
-    const ModelBuffer& output = output_of(stage);
-    Dma dma;
-    dma.direction = DmaDirection::put;
-    dma.nest_tensor = nest_tensor_.at(output.tensor);
-    dma.buffer = index_of(output);
-    dma.region = box_.at(stage);
-    const std::string place = depth_of(output) == 0 ? "after the last loop" : place_text(output);
-    StmtPtr made = statement(std::move(dma), fmt::format("{} {}", output.name, place));
-    StmtPtr wait = statement(Wait{made->id});
-    block.push_back(std::move(made));
-    block.push_back(std::move(wait));
-  }
-
   const Schedule& schedule_;
   const Target& target_;
   const GroupModel& model_;
@@ -527,13 +415,13 @@ class NestBuilder {
   bool in_step_ = false;             ///< all cores make the same trips
   std::vector<IteratorTile> tiles_;  ///< by iterator
   TileBoxes boxes_{model_, tiles_};
-  std::map<int, int> nest_tensor_;
   std::map<int, std::vector<Range>> box_;  ///< spatial box of a stage at its place
 };
 
 }  // namespace
 
-Lowered build_nest(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target) {
+std::variant<BuiltNest, Decision> build_nest(const std::string& name, const GroupModel& model, const Schedule& schedule,
+                                             const Target& target) {
   return NestBuilder(name, model, schedule, target).build();
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "lowering/model/group_model.h"
+#include "lowering/nest/build_nest.h"
 
 namespace stowage {
 
@@ -16,9 +17,16 @@ const Pass* find_pass(std::string_view name) {
 }
 
 int pass_number(std::string_view name) {
-  if (name == build_name) return 1;
-  const Pass* const found = find_pass(name);
-  return found == nullptr ? 0 : static_cast<int>(found - std::begin(nest_passes)) + 2;
+  int number = 0;
+  for (const SchedulePass& pass : schedule_passes) {
+    ++number;
+    if (pass.name == name) return number;
+  }
+  for (const Pass& pass : nest_passes) {
+    ++number;
+    if (pass.name == name) return number;
+  }
+  return 0;
 }
 
 Lowered lower(const std::string& name, const StageList& stages, const Schedule& schedule, const Target& target) {
@@ -26,22 +34,24 @@ Lowered lower(const std::string& name, const StageList& stages, const Schedule& 
 }
 
 Lowered lower(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target) {
-  Lowered lowered = build_nest(name, model, schedule, target);
-  auto* nest = std::get_if<LoopNest>(&lowered);
-  if (nest == nullptr) return lowered;
-  for (const Pass& pass : nest_passes) *nest = pass.run(std::move(*nest), target);
-  return lowered;
+  auto built = build_nest(name, model, schedule, target);
+  if (auto* refused = std::get_if<Decision>(&built)) return std::move(*refused);
+  LoopNest nest = place_transfers(std::get<BuiltNest>(std::move(built)), model);
+  for (const Pass& pass : nest_passes) nest = pass.run(std::move(nest), target);
+  return nest;
 }
 
 std::vector<NestAfter> lower_pass_by_pass(const std::string& name, const StageList& stages, const Schedule& schedule,
                                           const Target& target) {
-  Lowered lowered = build_nest(name, build_group_model(stages), schedule, target);
-  auto* nest = std::get_if<LoopNest>(&lowered);
-  check(nest != nullptr, "a planned group can no longer be lowered");
-  std::vector<NestAfter> steps = {{build_name, to_text(*nest)}};
+  const GroupModel model = build_group_model(stages);
+  auto built = build_nest(name, model, schedule, target);
+  check(std::holds_alternative<BuiltNest>(built), "a planned group can no longer be lowered");
+  std::vector<NestAfter> steps = {{build_pass.name, to_text(std::get<BuiltNest>(built).nest)}};
+  LoopNest nest = place_transfers(std::get<BuiltNest>(std::move(built)), model);
+  steps.push_back({place_transfers_pass.name, to_text(nest)});
   for (const Pass& pass : nest_passes) {
-    *nest = pass.run(std::move(*nest), target);
-    std::string text = to_text(*nest);
+    nest = pass.run(std::move(nest), target);
+    std::string text = to_text(nest);
     if (text != steps.back().text) steps.push_back({pass.name, std::move(text)});
   }
   return steps;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering as a list of passes. build_nest() makes a nest from a schedule, and each pass makes another nest from that.
-// The table below is what lower() runs, in order, and what `stowage passes` prints.
+// Lowering as a list of passes. The first two make a nest from a schedule (build_nest.h), and each of the others makes
+// another nest from that. The tables below are what lower() runs, in order, and what `stowage passes` prints.
 #pragma once
 
 #include <span>
@@ -15,10 +15,6 @@
 
 namespace stowage {
 
-/// What comes before the passes: the loops of the schedule, with the transfers and computations at their places.
-/// Every decision whether there is a nest at all is made here.
-Lowered build_nest(const std::string& name, const GroupModel& model, const Schedule& schedule, const Target& target);
-
 LoopNest clip_and_pad(LoopNest nest, const Target& target);
 LoopNest double_buffer(LoopNest nest, const Target& target);
 LoopNest choose_forms(LoopNest nest, const Target& target);
@@ -32,9 +28,16 @@ struct Pass {
   bool mends = false;  ///< it takes nests that are not sound yet and leaves sound ones (docs/ir.md)
 };
 
-inline constexpr std::string_view build_name = "build";
-inline constexpr std::string_view build_summary =
-    "Loops, LDM buffers, transfers of whole boxes and computations, from the schedule.";
+/// A pass that needs the schedule: it runs inside of lower() only.
+struct SchedulePass {
+  std::string_view name;
+  std::string_view summary;  ///< one sentence
+};
+
+inline constexpr SchedulePass build_pass = {"build", "Loops, LDM buffers and computations, from the schedule."};
+inline constexpr SchedulePass place_transfers_pass = {
+    "place-transfers", "Whole boxes are loaded and results stored where the schedule has their places."};
+inline constexpr SchedulePass schedule_passes[] = {build_pass, place_transfers_pass};
 
 inline constexpr Pass nest_passes[] = {
     {"clip-and-pad", "Gets end where their tensors do; what lies outside is filled once, as far out as it is known.",
@@ -45,12 +48,12 @@ inline constexpr Pass nest_passes[] = {
     {"dma-units", "Aligned transfers of elements narrower than the DMA's unit move whole units.", set_dma_units},
 };
 
-/// Nullptr for an unknown name.
+/// Nullptr for a pass that needs the schedule, and for an unknown name.
 const Pass* find_pass(std::string_view name);
-/// Its place in the order: 1 is build, 0 an unknown name.
+/// By its position in the order: 1 is build, 0 an unknown name.
 int pass_number(std::string_view name);
 
-/// The nest after build and after each pass that changed its text.
+/// The nest after build, after place-transfers and after each later pass that changed its text.
 struct NestAfter {
   std::string_view pass;
   std::string text;

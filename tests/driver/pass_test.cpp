@@ -50,7 +50,7 @@ TEST_CASE("passes lists what is run, build first") {
   CHECK(json.at("steps")[0].at("name") == "import");
 }
 
-TEST_CASE("dumped nests lead from build to the plan, each by the pass in its name") {
+TEST_CASE("dumped nests lead from build to the plan, those with transfers each by the pass in its name") {
   const Workplace here;
   dump(GENERATE("lenet", "cifarnet"), "nests");  // without padding, and with
   std::map<std::string, int> numbers;
@@ -59,7 +59,7 @@ TEST_CASE("dumped nests lead from build to the plan, each by the pass in its nam
     numbers[row.at("name")] = row.at("number");
   }
   std::size_t kernels = 0;
-  std::size_t changed = 0;  // of these, by a pass after build
+  std::size_t changed = 0;  // of these, by a pass on nests
   std::size_t step = 0;
   const auto plan = nlohmann::json::parse(read_text("plan/plan.json"));
   for (const auto& planned : plan.at("steps")) {
@@ -69,10 +69,12 @@ TEST_CASE("dumped nests lead from build to the plan, each by the pass in its nam
     INFO(folder);
     REQUIRE(fs::is_directory(folder));
     const std::vector<std::string> files = entries_of(folder);
-    REQUIRE_FALSE(files.empty());
-    CHECK(files.front() == "1_build.nest");
-    changed += files.size() > 1 ? 1 : 0;
-    for (std::size_t f = 1; f < files.size(); ++f) {
+    REQUIRE(files.size() >= 2);
+    CHECK(files[0] == "1_build.nest");
+    CHECK(read_text(folder / files[0]).find(" get ") == std::string::npos);
+    CHECK(files[1] == "2_place-transfers.nest");
+    changed += files.size() > 2 ? 1 : 0;
+    for (std::size_t f = 2; f < files.size(); ++f) {
       INFO(files[f]);
       const std::string pass = files[f].substr(2, files[f].size() - 2 - std::string(".nest").size());
       CHECK(files[f].front() - '0' == numbers.at(pass));
@@ -94,7 +96,7 @@ TEST_CASE("dumped nests lead from build to the plan, each by the pass in its nam
 TEST_CASE("a pass writes its nest to a file, and not over another one") {
   const Workplace here;
   dump("matmul", "nests");
-  const std::string built = "nests/00_matmul/1_build.nest";
+  const std::string built = "nests/00_matmul/2_place-transfers.nest";
   const ToolRun printed = run_stowage({"pass", "clip-and-pad", built});
   REQUIRE(printed.code == 0);
   const ToolRun written = run_stowage({"pass", "clip-and-pad", built, "-o", "after.nest"});
@@ -123,14 +125,23 @@ TEST_CASE("a pass writes its nest to a file, and not over another one") {
 TEST_CASE("mistakes in a pass's name, text or nest say where and what to do") {
   const Workplace here;
   dump("matmul", "nests");
-  const std::string built = "nests/00_matmul/1_build.nest";
+  const std::string built = "nests/00_matmul/2_place-transfers.nest";
   const ToolRun name = run_stowage({"pass", "clip-and-pat", built});
   CHECK(name.code == 2);
   CHECK(name.err ==
         "error: NAME: there is no 'clip-and-pat', did you mean 'clip-and-pad'? [usage]\nsee 'stowage pass --help'\n");
-  const ToolRun builder = run_stowage({"pass", "build", built});
-  CHECK(builder.code == 2);
-  CHECK(builder.err.find("known are: clip-and-pad, double-buffer, choose-forms, dma-units") != std::string::npos);
+  for (const std::string with_schedule : {"build", "place-transfers"}) {
+    const ToolRun refused = run_stowage({"pass", with_schedule, built});
+    CHECK(refused.code == 2);
+    CHECK(refused.err ==
+          "error: " + with_schedule +
+              " needs the schedule besides the nest [usage]\n  help: what it makes is among the nests of "
+              "'stowage compile MODEL.onnx --dump-passes DIR'\nsee 'stowage pass --help'\n");
+  }
+  const ToolRun early = run_stowage({"pass", "clip-and-pad", "nests/00_matmul/1_build.nest"});
+  CHECK(early.code == 1);
+  CHECK(early.err.find("[unsound-nest]\n  help: the nest moves no data yet; begin with that of place-transfers\n") !=
+        std::string::npos);
   const ToolRun missing = run_stowage({"pass", "choose-forms", "no.nest"});
   CHECK(missing.code == 1);
   CHECK(missing.err.find("no.nest: error: ") == 0);
@@ -168,7 +179,7 @@ TEST_CASE("a pass that counts on a sound nest refuses one that is as it was buil
   dump("cifarnet", "nests");
   std::string file;
   for (const auto& [path, text] : files_below("nests")) {
-    if (path.ends_with("1_build.nest") && text.find(", -2:34] -> data_ldm") != std::string::npos) {
+    if (path.ends_with("2_place-transfers.nest") && text.find(", -2:34] -> data_ldm") != std::string::npos) {
       file = "nests/" + path;
     }
   }
@@ -185,7 +196,7 @@ TEST_CASE("a pass that counts on a sound nest refuses one that is as it was buil
 TEST_CASE("a nest that does not fit the target is told to be run for its own") {
   const Workplace here;
   dump("matmul", "nests");
-  const std::string file = "nests/" + entries_of("nests").at(1) + "/1_build.nest";
+  const std::string file = "nests/" + entries_of("nests").at(1) + "/2_place-transfers.nest";
   for (const auto& [setting, rule] :
        {std::pair("target.cores.count=4", "core-grid: "), std::pair("target.ldm.bytes=16384", "ldm-capacity: ")}) {
     for (const std::string pass : {"choose-forms", "clip-and-pad"}) {
