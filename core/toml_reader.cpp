@@ -292,23 +292,49 @@ bool TomlTable::read(std::string_view key, double& to, double low, double high, 
   return true;
 }
 
-bool TomlTable::read(std::string_view key, std::vector<std::string>& to, Need need) {
-  const toml::node* found = Found::of_type(*node_, key, need, "an array of strings", {toml::node_type::array});
-  if (found == nullptr) return false;
-  std::vector<std::string> values;
+namespace {
+
+/// Reads arrays of strings, and arrays of such. `wrong` reports an element that is neither.
+template <class Wrong>
+bool read_element(const toml::node& element, std::string& to, const Wrong& wrong) {
+  const auto* text = element.as_string();
+  if (text == nullptr) return wrong(element, "strings");
+  to = text->get();
+  return true;
+}
+
+template <class Value, class Wrong>
+bool read_element(const toml::node& element, std::vector<Value>& to, const Wrong& wrong) {
+  if (element.as_array() == nullptr) return wrong(element, "arrays of strings");
+  std::vector<Value> values;
   bool right = true;
-  for (const toml::node& element : *found->as_array()) {
-    if (const auto* text = element.as_string()) {
-      values.push_back(text->get());
-    } else {
-      node_->document->error(
-          element.source(), "wrong-type",
-          fmt::format("'{}' holds {}, strings were wanted", node_->full_name(key), type_text(element.type())), {});
-      right = false;
-    }
+  for (const toml::node& inner : *element.as_array()) {
+    right = read_element(inner, values.emplace_back(), wrong) && right;
   }
   if (right) to = std::move(values);
   return right;
+}
+
+}  // namespace
+
+template <class Value>
+bool TomlTable::read_array(std::string_view key, std::vector<Value>& to, std::string_view what, Need need) {
+  const toml::node* found = Found::of_type(*node_, key, need, what, {toml::node_type::array});
+  if (found == nullptr) return false;
+  return read_element(*found, to, [&](const toml::node& element, std::string_view wanted) {
+    node_->document->error(
+        element.source(), "wrong-type",
+        fmt::format("'{}' holds {}, {} were wanted", node_->full_name(key), type_text(element.type()), wanted), {});
+    return false;
+  });
+}
+
+bool TomlTable::read(std::string_view key, std::vector<std::string>& to, Need need) {
+  return read_array(key, to, "an array of strings", need);
+}
+
+bool TomlTable::read(std::string_view key, std::vector<std::vector<std::string>>& to, Need need) {
+  return read_array(key, to, "an array of arrays of strings", need);
 }
 
 bool TomlTable::read(std::string_view key, TomlValue& to, Need need) {

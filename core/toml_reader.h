@@ -59,6 +59,7 @@ class TomlTable {
   bool read(std::string_view key, int& to, Interval range, Need need = Need::optional);
   bool read(std::string_view key, double& to, double low, double high, Need need = Need::optional);
   bool read(std::string_view key, std::vector<std::string>& to, Need need = Need::optional);
+  bool read(std::string_view key, std::vector<std::vector<std::string>>& to, Need need = Need::optional);
   bool read(std::string_view key, TomlValue& to, Need need = Need::optional);
   /// Any value, as the TOML text that denotes it.
   bool read_any(std::string_view key, std::string& to, Need need = Need::optional);
@@ -81,6 +82,9 @@ class TomlTable {
   void finish();
 
  private:
+  template <class Value>
+  bool read_array(std::string_view key, std::vector<Value>& to, std::string_view what, Need need);
+
   struct Document;
   struct Node;
   explicit TomlTable(std::shared_ptr<Node> node);

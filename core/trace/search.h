@@ -41,6 +41,12 @@ struct SlotsTried {
   std::int64_t cycles = 0;
 };
 
+/// An iterator that stands for several neighbouring axes, which every tensor holds one behind the other.
+struct AxesMerged {
+  IteratorId iterator;
+  std::int64_t extent = 1;
+};
+
 /// In the chosen plan one core loads an input for so many, itself included.
 struct LoadShared {
   BufferId buffer;

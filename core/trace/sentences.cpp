@@ -319,6 +319,11 @@ std::string say(const LoadShared& shared, const GroupNames& names) {
   return fmt::format("{} is loaded by one core for {}", name(shared.buffer, names), counted(shared.cores, "core"));
 }
 
+std::string say(const AxesMerged& merged, const GroupNames& names) {
+  return fmt::format("{} is one axis of {}: every tensor holds what it stands for one behind the other",
+                     name(merged.iterator, names), grouped_digits(merged.extent));
+}
+
 std::string say(const SlotsTried& tried, const GroupNames& names) {
   std::vector<std::string> buffers;
   for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));

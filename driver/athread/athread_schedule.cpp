@@ -9,6 +9,7 @@
 
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
+#include "lowering/model/merged_axes.h"
 #include "lowering/model/sharing.h"
 
 namespace stowage {
@@ -30,8 +31,17 @@ void read_names(TomlTable& table, const std::string& name, const std::string& ke
   }
 }
 
+/// A list of lists of iterators.
+void read_merged(TomlTable& table, const std::string& name, FixedSchedules& fixed, Schedule& schedule) {
+  MergedAxes merged;
+  if (!table.has("merged")) return;
+  fixed.places[name + "/merged"] = table.placed("merged");
+  if (table.read("merged", merged)) schedule.merged = std::move(merged);
+}
+
 Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& fixed) {
   Schedule schedule;
+  read_merged(table, name, fixed, schedule);
   if (table.has("parallel")) {
     fixed.places[name + "/parallel"] = table.placed("parallel");
     schedule.parallel.emplace();
@@ -97,11 +107,27 @@ class NameCheck {
   Diagnostics* diagnostics_;
 };
 
-void check_names(const Schedule& schedule, const StageList& stages, const NameCheck& check) {
+/// What a schedule may speak of: the iterators of the merged stages, and where it is left to the planner which are
+/// merged also those that would stay apart for being named.
+std::vector<GroupIterator> iterators_to_name(const Schedule& schedule, const StageList& stages,
+                                             const Planner& planner) {
+  std::vector<GroupIterator> iterators;
+  const auto merged = merge_axes(stages, axes_to_merge(planner, stages, schedule));
+  if (const auto* list = std::get_if<StageList>(&merged)) iterators = group_iterators(*list);
+  if (schedule.merged) return iterators;
+  for (GroupIterator& iterator : group_iterators(stages)) {
+    const bool known = std::any_of(iterators.begin(), iterators.end(),
+                                   [&](const GroupIterator& other) { return other.name == iterator.name; });
+    if (!known) iterators.push_back(std::move(iterator));
+  }
+  return iterators;
+}
+
+void check_names(const Schedule& schedule, const StageList& stages, const Planner& planner, const NameCheck& check) {
   std::vector<std::string> iterators;
   std::vector<std::string> spatial;
   std::vector<std::string> loops;  // as schedules name outer loops
-  for (const GroupIterator& iterator : group_iterators(stages)) {
+  for (const GroupIterator& iterator : iterators_to_name(schedule, stages, planner)) {
     iterators.push_back(iterator.name);
     if (iterator.spatial) spatial.push_back(iterator.name);
     loops.push_back(iterator.name);
@@ -132,7 +158,8 @@ void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fi
   fixed.schedules[name] = schedule_of(table, name, fixed);
 }
 
-bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, Diagnostics& diagnostics) {
+bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const Planner& planner,
+                     Diagnostics& diagnostics) {
   Diagnostics own;
   std::vector<std::string> names;
   for (const FusedOperator& group : fused.groups) names.push_back(group.name);
@@ -143,7 +170,7 @@ bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, Diagn
       check.expect("", "fused-operator", name, names);
     } else {
       check_names(schedule, group_stages(fused.graph, fused.groups[static_cast<std::size_t>(group - names.begin())]),
-                  check);
+                  planner, check);
     }
   }
   diagnostics.append(own);
@@ -160,6 +187,14 @@ std::string to_toml(const std::string& name, const Schedule& schedule) {
     text += fmt::format("{} = {}{}{}\n", key, open, fmt::join(entries, ", "), close);
     entries.clear();
   };
+  if (schedule.merged) {
+    for (const std::vector<std::string>& run : *schedule.merged) {
+      std::vector<std::string> names;
+      for (const std::string& iterator : run) names.push_back(quoted_toml(iterator));
+      entries.push_back(fmt::format("[{}]", fmt::join(names, ", ")));
+    }
+    line("merged", "[", "]");
+  }
   if (schedule.parallel) {
     for (const ParallelSplit& split : *schedule.parallel) {
       entries.push_back(fmt::format("{{ iterator = {}, parts = {} }}", quoted_toml(split.iterator), split.parts));

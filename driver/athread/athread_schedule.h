@@ -2,6 +2,7 @@
 // Athread's schedules in TOML, as batch files and --schedule files hold them (docs/command-line.md):
 //
 //     [schedule."matmul"]
+//     merged   = [["m", "h"]]
 //     parallel = [{ iterator = "y", parts = 64 }]
 //     buffer   = { y = 128, k = 64 }
 //     order    = ["x", "yo", "ko"]
@@ -15,15 +16,17 @@
 #include "core/toml_reader.h"
 #include "driver/backend/fixed_schedules.h"
 #include "fusion/groups/fused_graph.h"
+#include "lowering/model/planner.h"
 
 namespace stowage {
 
 /// Reads the table of one fused operator. Mistakes of form are reported.
 void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed);
 
-/// Names in schedules that the fused graph has not (fused operators, iterators, loops, tensors) are reported where
-/// they were written.
-bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, Diagnostics& diagnostics);
+/// Names in schedules for this planner that the fused graph has not (fused operators, iterators, loops, tensors) are
+/// reported where they were written.
+bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const Planner& planner,
+                     Diagnostics& diagnostics);
 
 /// The same form, one key a line.
 std::string to_toml(const std::string& name, const Schedule& schedule);

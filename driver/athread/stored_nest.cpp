@@ -15,6 +15,7 @@
 #include "driver/json/damage.h"
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/model/group_model.h"
+#include "lowering/model/merged_axes.h"
 #include "lowering/program/canonical_stages.h"
 #include "lowering/verify/verify.h"
 #include "lowering/verify/verify_results.h"
@@ -84,11 +85,14 @@ Broken take_definitions(StageList& stored, const StageList& defined, const Unkno
 
 }  // namespace
 
-LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const Target& target) {
+LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const MergedAxes& merged,
+                   const Target& target) {
   const auto refuse = [&](const std::string& reason) {
     throw Damage(fmt::format("the loop nest of '{}': {}", group.name, reason));
   };
-  const StageList defined = group_stages(graph, group);
+  const auto merging = merge_axes(group_stages(graph, group), merged);
+  if (const auto* refused = std::get_if<Decision>(&merging)) refuse(refused->reason);
+  const StageList& defined = std::get<StageList>(merging);
   UnknownValues unknown;
   LoopNest nest;
   try {

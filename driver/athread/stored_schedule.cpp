@@ -168,6 +168,8 @@ class ScheduleCheck {
 
 Schedule schedule_of(const Json& json) {
   Schedule schedule;
+  // Before axes could be merged none were.
+  schedule.merged = json.contains("merged") ? json.at("merged").get<MergedAxes>() : MergedAxes{};
   if (json.contains("parallel")) {
     schedule.parallel.emplace();
     for (const Json& split : json.at("parallel")) {

@@ -199,6 +199,14 @@ std::string place_words(const Plan& before, const Plan& after, const std::string
   return fmt::format("moves the DMA of {} from {} {} {}", subject, from, outwards ? "out to" : "into", to);
 }
 
+std::string merged_text(const std::optional<MergedAxes>& merged) {
+  std::vector<std::string> runs;
+  for (const std::vector<std::string>& run : merged.value_or(MergedAxes{})) {
+    runs.push_back(fmt::format("{}", fmt::join(run, ", ")));
+  }
+  return fmt::format("{}", fmt::join(runs, "; "));
+}
+
 }  // namespace
 
 std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& after) {
@@ -208,6 +216,11 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
   const Schedule& b = after.schedule;
   const auto names = renamed_tensors(before.nest, after.nest);
   check(a.order && b.order && a.parallel && b.parallel, "the schedule of a kernel is not complete");
+  if (a.merged != b.merged) {
+    changes.push_back({What::merged, "", merged_text(a.merged), merged_text(b.merged),
+                       merged_text(b.merged).empty() ? "takes each axis by itself"
+                                                     : fmt::format("takes {} as one axis", merged_text(b.merged))});
+  }
   if (*a.parallel != *b.parallel) {
     const int cores = after.nest.cores_used();
     changes.push_back({What::split, "", split_text(*a.parallel), split_text(*b.parallel),

@@ -238,6 +238,7 @@ std::string what_text(const ScheduleChange& change) {
   using What = ScheduleChange::What;
   switch (change.what) {
     case What::fused_by: return "template";
+    case What::merged: return "axes taken as one";
     case What::split: return "split";
     case What::buffer: return "buffer of " + change.subject;
     case What::order: return "loop order";

@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "core/number_text.h"
+#include "lowering/search/limit_distance.h"
 #include "lowering/time/time_model.h"
 
 namespace stowage::drawing {
@@ -182,6 +184,51 @@ std::vector<Bar> tensor_bars(int step, const Plan& plan, const std::optional<Cos
   return bars;
 }
 
+Ink ink_of(LostTo cause) {
+  switch (cause) {
+    case LostTo::inner_loop: return Ink::compute;
+    case LostTo::capacity:
+    case LostTo::overlap: return Ink::get;
+    case LostTo::layout: return Ink::issue;
+    case LostTo::barriers:
+    case LostTo::launch: return Ink::launch;
+  }
+  return Ink::compute;
+}
+
+/// The physical limit and what is lost beside it, which together are the time, on one scale.
+double add_distance(Scene& scene, const Sheet& sheet, double y, const LimitDistance& distance, std::int64_t cycles,
+                    double clock) {
+  const double heading = sheet.fonts.height(Font::title) + 4;
+  scene.text({margin, y, scene.width - 2 * margin, heading},
+             fmt::format("{:.2f} times the physical limit: what is lost",
+                         static_cast<double>(cycles) / static_cast<double>(std::max<std::int64_t>(1, distance.limit))),
+             Ink::text, Font::title);
+  std::vector<Bar> bars;
+  const auto add = [&](std::string name, std::int64_t part, Ink ink, std::string remark) {
+    const double share = static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, cycles));
+    bars.push_back({std::move(name),
+                    {shown_time(part, clock, sheet.units), shown_share(share), ""},
+                    std::move(remark),
+                    share,
+                    ink});
+  };
+  add("physical limit", distance.limit, Ink::idle,
+      "computed at the best rate, or moved once at the best bandwidth, whichever takes longer; and a launch");
+  for (std::size_t i = 0; i < losses; ++i) {
+    const auto cause = static_cast<LostTo>(i);
+    if (distance.of(cause) > 0) add(std::string(name_of(cause)), distance.of(cause), ink_of(cause), "");
+  }
+  return heading + 2 + add_bars(scene, sheet, y + heading + 2, bars);
+}
+
+/// Of one kernel, its launch in the limit.
+LimitDistance distance_of(const Plan& plan, const Target& target) {
+  LimitDistance distance = distance_to_limit(plan, target);
+  distance.limit += std::exchange(distance.lost[static_cast<std::size_t>(LostTo::launch)], 0);
+  return distance;
+}
+
 std::map<CostKind, std::int64_t> cycles_by_kind(const Program& program) {
   std::map<CostKind, std::int64_t> sums;
   for (const ProgramStep& step : program.steps) {
@@ -232,7 +279,8 @@ Scene cost_bars(const Program& program, int step, const std::optional<CostBaseli
   scene.text({margin, y, scene.width - 2 * margin, heading}, "Bytes moved per tensor, all cores", Ink::text,
              Font::title);
   y += heading + 2;
-  y += add_bars(scene, sheet, y, tensor_bars(step, plan, baseline, sheet));
+  y += add_bars(scene, sheet, y, tensor_bars(step, plan, baseline, sheet)) + 8;
+  y += add_distance(scene, sheet, y, distance_of(plan, program.target), plan.time.cycles, clock);
   if (baseline) {
     y += 4;
     y += add_note(scene, sheet, margin, y,
@@ -262,6 +310,9 @@ Scene cost_bars(const Program& program, const std::string& network, const Progra
   y += add_title(scene, sheet, y, "");
   const std::optional<std::int64_t> then = baseline != nullptr ? std::optional(sum_of(before)) : std::nullopt;
   y += add_bars(scene, sheet, y, term_bars(terms, sum_of(now), then, clock, sheet)) + 8;
+  if (const ProgramTotals totals = totals_of(program); totals.least_seconds > 0) {
+    y += add_distance(scene, sheet, y, totals.distance, totals.cycles, clock) + 8;
+  }
   if (baseline != nullptr) {
     y += 4 + add_note(scene, sheet, margin, y + 4, "The line across a bar is the baseline; Δ is now minus before.");
   }

@@ -8,9 +8,26 @@
 
 #include <fmt/format.h>
 
+#include "core/check.h"
 #include "core/shown_diagnostics.h"
 
 namespace stowage {
+
+namespace {
+
+std::string key_of(LostTo cause) {
+  switch (cause) {
+    case LostTo::inner_loop: return "inner_loops";
+    case LostTo::capacity: return "capacity";
+    case LostTo::layout: return "layout";
+    case LostTo::overlap: return "overlap";
+    case LostTo::barriers: return "barriers";
+    case LostTo::launch: return "launches";
+  }
+  fail_check("unknown cause of a distance to the limit");
+}
+
+}  // namespace
 
 Json totals_json(const Program& program) {
   const ProgramTotals totals = totals_of(program);
@@ -31,6 +48,10 @@ Json totals_json(const Program& program) {
   if (totals.least_seconds > 0) {
     json["dma_bytes_bound"] = totals.least_bytes;
     json["time_bound_s"] = totals.least_seconds;
+    for (std::size_t i = 0; i < losses; ++i) {
+      const auto cause = static_cast<LostTo>(i);
+      json["time_lost_s"][key_of(cause)] = static_cast<double>(totals.distance.of(cause)) / program.target.clock_hz;
+    }
   }
   return json;
 }

@@ -11,6 +11,7 @@
 #include "driver/report/nest_rows.h"
 #include "driver/report/table_text.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/search/limit_distance.h"
 
 namespace stowage {
 
@@ -78,6 +79,9 @@ PlanTable plan_groups_table(const Program& program) {
       keyed("flop_per_byte", hidden({"flop/byte", Kind::number, "operational intensity: flop divided by DMA bytes"})),
       keyed("cores", hidden({"cores", Kind::count, "cores that take part"})),
       keyed("time_s", hidden({"seconds", Kind::seconds, "predicted time"})),
+      keyed("limit_cycles", hidden({"limit", Kind::cycles, "no plan takes less: its physical limit, and the launch"})),
+      keyed("times_limit",
+            {"x limit", Kind::number, "predicted time divided by the physical limit, the launch in both"}),
   };
   const std::int64_t cycles = totals_of(program).cycles;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -95,7 +99,10 @@ PlanTable plan_groups_table(const Program& program) {
                                          dma.transfers, dma.operations, ldm.peak_bytes,
                                          share_of(ldm.peak_bytes, ldm.room_bytes), work, share_of(work, dma.bytes)});
       if (const Plan* plan = program.steps[i].plan()) {
-        row.cells.insert(row.cells.end(), {static_cast<std::int64_t>(plan->nest.cores_used()), plan->time.seconds});
+        const LimitDistance distance = distance_to_limit(*plan, program.target);
+        const std::int64_t limit = distance.limit + distance.of(LostTo::launch);
+        row.cells.insert(row.cells.end(), {static_cast<std::int64_t>(plan->nest.cores_used()), plan->time.seconds,
+                                           limit, share_of(plan->time.cycles, limit)});
       }
     }
     row.cells.resize(table.columns.size());
@@ -309,7 +316,7 @@ std::vector<TableFile> table_files() {
   return {{"groups",
            plan_groups_table,
            {"step", "fused operator", "template", "operators", "cycles", "time_s", "dma_transfers", "dma_operations",
-            "dma_bytes", "ldm_bytes", "flops"}},
+            "dma_bytes", "ldm_bytes", "flops", "limit_cycles"}},
           {"operators",
            plan_operators_table,
            {"step", "fused operator", "operator", "kind", "role", "output type", "output shape", "output bytes"}},

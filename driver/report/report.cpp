@@ -11,6 +11,7 @@
 #include "driver/text/text_table.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/program/program.h"
+#include "lowering/search/limit_distance.h"
 #include "lowering/search/physical_limit.h"
 
 namespace stowage {
@@ -52,6 +53,10 @@ std::string buffer_sizes_text(const Schedule& schedule) {
   return fmt::format("{}", fmt::join(sizes, ", "));
 }
 
+std::string percent_of(std::int64_t part, std::int64_t whole) {
+  return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
 std::string time_table(const Plan& plan, const Target& target) {
   TextTable table({"time", ">cycles", "formula", "source"});
   for (const TimeTerm& term : plan.time.terms) {
@@ -67,6 +72,13 @@ std::string time_table(const Plan& plan, const Target& target) {
                    grouped_digits(limit.bytes), seconds_text(limit.moving_seconds),
                    seconds_text(limit.computing_seconds), plan.time.seconds / least),
        ""});
+  const LimitDistance distance = distance_to_limit(plan, target);
+  for (std::size_t i = 0; i < losses; ++i) {
+    const auto cause = static_cast<LostTo>(i);
+    if (cause == LostTo::launch || distance.of(cause) == 0) continue;
+    table.add({fmt::format("lost to {}", name_of(cause)), grouped_digits(distance.of(cause)),
+               percent_of(distance.of(cause), plan.time.cycles), ""});
+  }
   return table.text();
 }
 
@@ -116,9 +128,17 @@ std::string summary_text(const Compilation& compilation) {
     sums.add({"physical limit",
               fmt::format("{} bytes, {}: the plan takes {:.2f} times that", grouped_digits(totals.least_bytes),
                           seconds_text(totals.least_seconds), totals.seconds / totals.least_seconds)});
+    for (std::size_t i = 0; i < losses; ++i) {
+      const auto cause = static_cast<LostTo>(i);
+      const std::int64_t lost = totals.distance.of(cause);
+      if (lost == 0) continue;
+      sums.add({fmt::format("lost to {}", name_of(cause)),
+                fmt::format("{}, {}", seconds_text(static_cast<double>(lost) / program.target.clock_hz),
+                            percent_of(lost, totals.cycles))});
+    }
     meanings +=
         "Physical limit: each fused operator's tensors moved once at the best bandwidth, or computed at the best "
-        "rate, whichever takes longer, and one launch.\n";
+        "rate, whichever takes longer, and one launch. With what is lost that is the time.\n";
   }
   for (const OtherPlan& other : compilation.others) {
     const OtherPlanText text = text_of(other, program.target, program.fusion);
@@ -126,9 +146,9 @@ std::string summary_text(const Compilation& compilation) {
     meanings += text.meaning + "\n";
   }
 
-  const TextTable steps =
-      report_table(plan_groups_table(program), {"step", "fused operator", "template", "operators", "dma_transfers",
-                                                "dma_operations", "dma_bytes", "ldm_bytes", "cycles", "share"});
+  const TextTable steps = report_table(
+      plan_groups_table(program), {"step", "fused operator", "template", "operators", "dma_transfers", "dma_operations",
+                                   "dma_bytes", "ldm_bytes", "cycles", "share", "times_limit"});
   std::string limits;
   for (const SearchLimit& limit : compilation.fusion.limits) limits += markdown_text(text_of(limit)) + "\n\n";
   if (!meanings.empty()) meanings = "\n" + meanings;

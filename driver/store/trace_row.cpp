@@ -215,6 +215,10 @@ constexpr auto fields_of(Of<LoadShared>) {
   using T = LoadShared;
   return kind("load-shared", field("buffer", &T::buffer), field("cores", &T::cores));
 }
+constexpr auto fields_of(Of<AxesMerged>) {
+  using T = AxesMerged;
+  return kind("axes-merged", field("iterator", &T::iterator), field("extent", &T::extent));
+}
 constexpr auto fields_of(Of<SlotsTried>) {
   using T = SlotsTried;
   return kind("slots-tried", field("split", &T::split), field("buffers", &T::buffers),

@@ -9,6 +9,7 @@
 #include "inspector/state/background.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
+#include "lowering/program/plan_group.h"
 #include "lowering/program/planners.h"
 #include "lowering/program/program.h"
 
@@ -32,11 +33,11 @@ std::vector<TraceRecord> planner_records(const LoadedPlan& plan, const StepFacts
   // What a person fixed is not kept: where planning freely gives another schedule, all of it counts as fixed.
   for (const Schedule& fixed : {Schedule{}, step.plan->schedule}) {
     Trace trace;
-    const Scheduled scheduled =
-        planner->complete(subject, step.plan->nest.stages, fixed, plan.program().target, TraceSink(&trace));
-    const auto* schedule = std::get_if<Schedule>(&scheduled);
+    const Planned planned = plan_group(subject, group_stages(plan.graph(), step.step->group), fixed, *planner,
+                                       plan.program().target, TraceSink(&trace));
+    const auto* again = std::get_if<Plan>(&planned);
     records = std::move(trace.records);
-    if (schedule != nullptr && *schedule == step.plan->schedule) break;
+    if (again != nullptr && again->schedule == step.plan->schedule) break;
   }
   return records;
 }

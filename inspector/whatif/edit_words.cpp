@@ -17,6 +17,9 @@ namespace {
 
 std::string schedule_text(const Schedule& schedule) {
   std::vector<std::string> words;
+  for (const std::vector<std::string>& run : schedule.merged.value_or(MergedAxes{})) {
+    words.push_back(listed(run) + " as one axis");
+  }
   if (schedule.parallel) {
     std::vector<std::string> parts;
     for (const ParallelSplit& split : *schedule.parallel) {

@@ -97,7 +97,8 @@ Schedule start_schedule(const LoadedPlan& plan, const FusedOperator& group) {
   const Planner& planner = planner_of(plan.program());
   for (const StepFacts& step : plan.steps) {
     if (step.plan == nullptr || step.step->group.operators != group.operators) continue;
-    const Planned by_itself = plan_group(group.name, step.plan->nest.stages, {}, planner, plan.program().target, {});
+    const Planned by_itself =
+        plan_group(group.name, group_stages(plan.graph(), group), {}, planner, plan.program().target, {});
     const Plan* same = std::get_if<Plan>(&by_itself);
     return same != nullptr && same->schedule == step.plan->schedule ? Schedule{} : step.plan->schedule;
   }
@@ -199,8 +200,7 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
         return evaluation;
       }
     }
-    const StageList stages =
-        around.otherwise ? group_stages(graph, group) : plan.steps[static_cast<std::size_t>(index)].plan->nest.stages;
+    const StageList stages = group_stages(graph, group);
     const auto fixed = edit.schedules.find(group.name);
     const Schedule wanted = fixed != edit.schedules.end() ? fixed->second
                             : g == shown                  ? evaluation.start
@@ -210,7 +210,10 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
       evaluation.refusal = std::move(*refused);
       return evaluation;
     }
-    if (g == shown) evaluation.controls = group_controls(stages, std::get<Plan>(planned).schedule);
+    if (g == shown) {
+      const Plan& made = std::get<Plan>(planned);
+      evaluation.controls = group_controls(made.nest.stages, made.schedule);
+    }
     steps.push_back(step_alone(group, std::get<Plan>(std::move(planned))));
   }
   evaluation.result = alone(program, std::move(steps), evaluation.name, *target);

@@ -21,6 +21,9 @@ class Planner {
  public:
   virtual ~Planner() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Whether it wants axes taken as one wherever that is possible (lowering/model/merged_axes.h); the stages that it
+  /// gets are such then.
+  [[nodiscard]] virtual bool merges_axes() const { return false; }
   /// Fills what `fixed` leaves out, or says which constraint cannot hold.
   /// `subject` names the fused operator in the trace.
   [[nodiscard]] virtual Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,

@@ -22,6 +22,9 @@ struct ParallelSplit {
 /// Who loads an input together with one transfer: each core for itself, the cores of a row of the mesh, all cores.
 enum class SharedBy : std::uint8_t { core, row, mesh };
 
+/// Iterators of each run of axes taken as one, outermost first (lowering/model/merged_axes.h).
+using MergedAxes = std::vector<std::vector<std::string>>;
+
 struct Schedule {
   /// The grid of cores; an empty list is one core.
   std::optional<std::vector<ParallelSplit>> parallel;
@@ -35,6 +38,8 @@ struct Schedule {
   std::map<std::string, int> slots;
   /// Input tensor → who loads it together.
   std::map<std::string, SharedBy> sharing;
+  /// The axes taken as one; the other keys call those of "yy" and "xx" by the name "yy_xx".
+  std::optional<MergedAxes> merged = std::nullopt;
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

@@ -1,19 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/program/plan_choices.h"
 
+#include <variant>
+
+#include "lowering/model/merged_axes.h"
+#include "lowering/program/plan_group.h"
+
 namespace stowage {
 
-PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target) {
+namespace {
+
+PlanChoice choose_merged(const CanonicalStages& canonical, const MergedAxes& merged, const Planner& planner,
+                         const Target& target) {
   Trace trace;
   PlanChoice choice;
-  choice.schedule = planner.choose("group", canonical.stages, target, TraceSink(&trace));
+  const StageList stages = std::get<StageList>(merge_axes(canonical.stages, merged));
+  tell_merged_axes(TraceSink(&trace), "group", stages, merged);
+  choice.schedule = planner.choose("group", stages, target, TraceSink(&trace));
+  choice.schedule.merged = merged;
   choice.records = std::move(trace.records);
   return choice;
+}
+
+}  // namespace
+
+PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target) {
+  const MergedAxes merged = axes_to_merge(planner, canonical.stages, {});
+  PlanChoice choice = choose_merged(canonical, merged, planner, target);
+  if (merged.empty()) return choice;
+  const Planned planned = plan_chosen("group", canonical.stages, choice.schedule, planner, target, {});
+  const bool costs_more = published_is_cheaper(planned, "group", canonical.stages, {}, target);
+  return costs_more ? choose_merged(canonical, {}, planner, target) : choice;
 }
 
 PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& canonical, const std::string& subject) {
   const auto original = [&](const std::string& text) { return with_original_names(text, canonical); };
   PlanChoice named = choice;
+  for (std::vector<std::string>& run : *named.schedule.merged) {
+    for (std::string& iterator : run) iterator = original(iterator);
+  }
   if (named.schedule.parallel) {
     for (ParallelSplit& split : *named.schedule.parallel) split.iterator = original(split.iterator);
   }

@@ -219,8 +219,14 @@ ProgramTotals totals_of(const Program& program) {
     const PhysicalLimit limit = physical_limit(launched->stages(), program.target);
     sum.least_bytes += limit.bytes;
     sum.least_seconds += limit.seconds();
+    sum.distance += distance_to_limit(*step.plan(), program.target);
   }
-  if (sum.least_seconds > 0) sum.least_seconds += program.target.cores.launch_seconds;
+  if (sum.least_seconds > 0) {
+    sum.least_seconds += program.target.cores.launch_seconds;
+    const std::int64_t launch = sum.distance.of(LostTo::launch) / sum.kernels;
+    sum.distance.limit += launch;
+    sum.distance.lost[static_cast<std::size_t>(LostTo::launch)] -= launch;
+  }
   sum.seconds = static_cast<double>(sum.cycles) / program.target.clock_hz;
   return sum;
 }

@@ -19,6 +19,7 @@
 #include "lowering/model/planner.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/memory_map.h"
+#include "lowering/search/limit_distance.h"
 
 namespace stowage {
 
@@ -104,6 +105,8 @@ struct ProgramTotals {
   /// (lowering/search/physical_limit.h). 0 of a program of another family than Athread.
   std::int64_t least_bytes = 0;
   double least_seconds = 0;
+  /// Of all kernels, one launch of them in the limit.
+  LimitDistance distance = {};
 };
 ProgramTotals totals_of(const Program& program);
 

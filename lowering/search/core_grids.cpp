@@ -84,8 +84,8 @@ class LeastCost {
     LeastParts least;
     least.blocking = target_.cores.launch_seconds * target_.clock_hz;
     std::int64_t bytes = 0;
-    std::int64_t transfers = 0;  // of any core
-    std::int64_t hideable = 0;   // of these
+    std::int64_t transfers = 0, hideable = 0;  // of any core, and of these
+    double moving = 0, of_one_core = 0;        // cycles of the engine; that one core takes for what it loads for others
     for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
@@ -103,15 +103,15 @@ class LeastCost {
         hideable += hides ? fills : 0;
       }
       if (moved <= 0) continue;
-      double seconds = static_cast<double>(moved) / best_dma_bandwidth(target_, block);
-      if (moved < wanted && target_.dma.core_bytes_per_second > 0) {
-        // The core that loads for others takes what each of them wants.
-        const auto mean = static_cast<double>(wanted) / static_cast<double>(cores);
-        seconds = std::max(seconds, mean / target_.dma.core_bytes_per_second);
-      }
-      const double cycles = seconds * target_.clock_hz;
+      const double cycles = static_cast<double>(moved) / best_dma_bandwidth(target_, block) * target_.clock_hz;
+      moving += cycles;
       (hides ? least.hideable : least.blocking) += cycles;
+      if (moved == wanted || target_.dma.core_bytes_per_second <= 0) continue;
+      // It takes what each of the others wants; beside that theirs may move.
+      const auto mean = static_cast<double>(wanted) / static_cast<double>(cores);
+      of_one_core = std::max(of_one_core, mean / target_.dma.core_bytes_per_second * target_.clock_hz);
     }
+    least.hideable += std::max(0.0, of_one_core - moving);
     // The core that moves most bytes moves at least the mean. Which of its transfers block that does not tell.
     const std::int64_t mean = bytes / cores / std::max<std::int64_t>(1, target_.ldm.available());
     const bool all_block = tiling != nullptr && std::all_of(tiling->slots.begin(), tiling->slots.end(),

@@ -9,10 +9,12 @@ namespace stowage {
 /// ranges under every grid that could be best, and the plan of least estimated cycles wins. Around the best plans it
 /// then tries buffer sizes and loop orders next to those of the algorithms. docs/searched.md tells how.
 ///
-/// Never worse than planner swtvm under the time model, whose plan it begins with. What a person has fixed stays.
+/// Never worse than planner swtvm under the time model, whose plan it begins with (of merged axes: plan_group.h). What
+/// a person has fixed stays.
 class SearchedPlanner : public Planner {
  public:
   [[nodiscard]] std::string_view name() const override { return "searched"; }
+  [[nodiscard]] bool merges_axes() const override { return true; }
   [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                    const Target& target, TraceSink trace) const override;
   [[nodiscard]] Schedule choose(const std::string& subject, const StageList& stages, const Target& target,

@@ -32,12 +32,6 @@ std::string_view form_name(ComputeForm form) {
   fail_check("unknown compute form");
 }
 
-double moving_seconds(const TransferCost& cost) {
-  double seconds = cost.one_core_seconds;
-  for (const MovedBlocks& blocks : cost.moved) seconds += static_cast<double>(blocks.bytes) / blocks.bytes_per_second;
-  return seconds;
-}
-
 double own_cycles(const TransferCost& cost) {
   return static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles +
          static_cast<double>(cost.calls_of_busiest) * cost.issue_cycles;
@@ -61,6 +55,7 @@ TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, con
     if (target.dma.core_bytes_per_second > 0) {
       const double alone = static_cast<double>(busiest->second.bytes) / target.dma.core_bytes_per_second;
       cost.one_core_seconds = std::max(0.0, alone - moving_seconds(cost));
+      cost.busiest_seconds = alone;
     }
   }
   return cost;
@@ -153,7 +148,7 @@ std::int64_t cycles_of(const CostFormula& formula) {
                                [](const TransferCost& cost) {
                                  const std::int64_t all = whole_cycles(moving_seconds(cost) * cost.clock_hz) +
                                                           whole_cycles(std::round(own_cycles(cost)));
-                                 return std::max<std::int64_t>(0, all - cost.hidden_cycles);
+                                 return std::max<std::int64_t>(0, all - cost.filled_cycles - cost.hidden_cycles);
                                },
                                [](const BarrierCost& cost) {
                                  return whole_cycles(static_cast<double>(cost.barriers_of_busiest) * cost.cycles);
@@ -164,6 +159,12 @@ std::int64_t cycles_of(const CostFormula& formula) {
                                },
                                [](const FillCost& cost) { return cost.elements_of_busiest / fill_elements_per_cycle; }},
                     formula);
+}
+
+double moving_seconds(const TransferCost& cost) {
+  double seconds = cost.one_core_seconds;
+  for (const MovedBlocks& blocks : cost.moved) seconds += static_cast<double>(blocks.bytes) / blocks.bytes_per_second;
+  return seconds;
 }
 
 std::int64_t bytes_of(const CostFormula& formula) {
@@ -207,6 +208,7 @@ std::string formula_text(const CostFormula& formula) {
                                            cost.transfers_of_busiest, cost.startup_cycles);
             if (cost.issue_cycles > 0)
               text += fmt::format(" + {} calls * {} cycles", cost.calls_of_busiest, cost.issue_cycles);
+            if (cost.filled_cycles > 0) text += fmt::format(" - {} cycles beside other transfers", cost.filled_cycles);
             if (cost.hidden_cycles > 0) text += fmt::format(" - {} cycles beside computation", cost.hidden_cycles);
             return text;
           },

@@ -42,13 +42,15 @@ struct TransferCost {
   DmaDirection direction = DmaDirection::get;
   std::vector<MovedBlocks> moved;
   double one_core_seconds = 0;  ///< that it takes longer because the transfers of one core reach no more
+  double busiest_seconds = 0;   ///< of the bytes of the busiest core at what one core reaches; 0 without such a limit
   std::int64_t transfers_of_busiest = 0;
   std::int64_t calls_of_busiest = 0;
   double startup_cycles = 0;  ///< of a transfer
   double issue_cycles = 0;    ///< of a call
   bool by_lines = false;      ///< whether the bandwidth follows from lines, or from a curve by block size
   double clock_hz = 0;
-  std::int64_t hidden_cycles = 0;  ///< of these, that pass while something is computed
+  std::int64_t filled_cycles = 0;  ///< of one_core_seconds, in which other transfers move
+  std::int64_t hidden_cycles = 0;  ///< of the rest, that pass while something is computed
 };
 
 /// Cores that load together wait for each other.
@@ -100,6 +102,9 @@ std::string_view name_of(CostKind kind);
 /// Whole cycles, rounded up; at most 2^50 for each part, so that they may be added up without overflow. Of a transfer
 /// those that are not hidden.
 std::int64_t cycles_of(const CostFormula& formula);
+
+/// What a transfer's data take for themselves, without start-up.
+double moving_seconds(const TransferCost& cost);
 
 /// Of all cores; 0 for what moves none.
 std::int64_t bytes_of(const CostFormula& formula);

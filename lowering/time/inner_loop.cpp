@@ -239,7 +239,7 @@ LoopOperand InnerLoop::operand_of(int read) const {
   const Access& access = stage_.reads[static_cast<std::size_t>(read)];
   LoopOperand operand;
   operand.by_block = compute_.block_axis >= 0 && moves_along(access, compute_.block_axis);
-  operand.inner = compute_.box.empty() || moves_along(access, static_cast<int>(compute_.box.size()) - 1);
+  operand.inner = compute_.box.empty() || moves_along(access, static_cast<int>(innermost_axis(0)));
   if (compute_.lane_axis < 0) return operand;
   operand.lane = lane_use(access, VarId(static_cast<std::size_t>(compute_.lane_axis)));
   const auto& use = compute_.read_buffers[static_cast<std::size_t>(read)];
@@ -272,6 +272,13 @@ bool InnerLoop::is_aligned(const BufferUse& use, const std::vector<IndexExpr>& i
   });
 }
 
+std::size_t InnerLoop::innermost_axis(std::size_t first) const {
+  for (std::size_t axis = compute_.box.size(); axis-- > first;) {
+    if (compute_.box[axis].max_extent > 1) return axis;
+  }
+  return compute_.box.size() - 1;
+}
+
 double InnerLoop::entry_cycles() const {
   return pipelines_.load_latency + pipelines_.arithmetic_latency + entry_instructions / 2;
 }
@@ -280,7 +287,7 @@ double InnerLoop::entry_cycles() const {
 double InnerLoop::scalar_cycles(std::span<const std::int64_t> extents) const {
   const double trip = scalar_trip(stage_, compute_.part, pipelines_, operands_).cycles();
   const double points = static_cast<double>(product_of(extents));
-  const double inner = extents.empty() ? 1 : static_cast<double>(extents.back());
+  const double inner = extents.empty() ? 1 : static_cast<double>(extents[innermost_axis(0)]);
   const double cycles = points * trip + points / inner * entry_cycles();
   if (compute_.part != Compute::Part::update) return cycles;
   constexpr double load_and_store = 2;
@@ -310,7 +317,9 @@ double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64
   const std::span<const std::int64_t> reduced = extents.subspan(static_cast<std::size_t>(stage_.spatial));
   const auto trips = static_cast<double>(product_of(reduced));
   // The innermost loop is entered once for each trip of those around it.
-  const double entries = reduced.empty() ? 1 : trips / static_cast<double>(reduced.back());
+  const double entries =
+      reduced.empty() ? 1
+                      : trips / static_cast<double>(extents[innermost_axis(static_cast<std::size_t>(stage_.spatial))]);
   const double accumulator_access = vectors == 0 || output_aligned_ ? 1 : unaligned_loads;
   return trips * trip.cycles() + entries * entry_instructions / 2 + 2 * height * columns * accumulator_access +
          pipelines_.load_latency + pipelines_.arithmetic_latency;
@@ -361,6 +370,7 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
   const std::int64_t lanes = target.cores.vector_lanes;
   const std::size_t axes = part == Compute::Part::finish ? static_cast<std::size_t>(stage.spatial) : stage.axes.size();
   std::vector<LoopOperand> operands;
+  std::vector<const Access*> accesses;
   bool contiguous = true;
   for (const int read : reads_in(part == Compute::Part::finish ? stage.finish : stage.body)) {
     const Access& access = stage.reads[static_cast<std::size_t>(read)];
@@ -372,8 +382,16 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     operand.by_block = operand.lane == LaneUse::none;
     contiguous = contiguous && (operand.lane == LaneUse::none || operand.lane == LaneUse::contiguous);
     operands.push_back(operand);
+    accesses.push_back(&access);
   }
+  // A tile of one point along the last axes has its innermost loop along any of those before them.
   double least = scalar_trip(stage, part, pipelines, operands).cycles();
+  for (std::size_t axis = 0; axis + 1 < axes; ++axis) {
+    for (std::size_t read = 0; read < operands.size(); ++read) {
+      operands[read].inner = moves_along(*accesses[read], static_cast<int>(axis));
+    }
+    least = std::min(least, scalar_trip(stage, part, pipelines, operands).cycles());
+  }
   if (stage.spatial == 0 || most_lanes < shortest_vector_loop(target)) return least;
   if (!may_block_registers(stage, part)) {
     const std::int64_t width = contiguous ? lanes : 1;

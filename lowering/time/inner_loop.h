@@ -53,6 +53,9 @@ class InnerLoop {
   [[nodiscard]] double block_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double group_cycles(std::span<const std::int64_t> extents, std::int64_t rows,
                                     std::int64_t vectors) const;
+  /// The axis of the innermost loop over those from `first` on: an axis of one point has none. Without a loop, the
+  /// last.
+  [[nodiscard]] std::size_t innermost_axis(std::size_t first) const;
   /// Until the first result of a loop is there, and what sets the loop up.
   [[nodiscard]] double entry_cycles() const;
 

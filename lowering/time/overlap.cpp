@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "lowering/time/concurrent_transfers.h"
+
 namespace stowage {
 namespace {
 
@@ -123,7 +125,7 @@ Steady steady_of(const Ahead& ahead, double transfers) {
 }  // namespace
 
 CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target) {
-  CostTable table = cost_table(nest, counts, target);
+  CostTable table = with_concurrent_transfers(cost_table(nest, counts, target), nest);
   const bool any = std::any_of(nest.buffers.begin(), nest.buffers.end(), [](const Buffer& b) { return b.slots > 1; });
   if (!any) return table;
   const Finder finder(nest);

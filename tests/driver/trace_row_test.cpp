@@ -100,6 +100,7 @@ std::vector<TraceEvent> examples() {
       SlotsTried{split, {a, c}, 1000, 800},
       SlotsTried{split, {}, 1000, 1200},
       LoadShared{a, 64},
+      AxesMerged{y, 3136},
       PlanChosen{split, 900, true, std::nullopt},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "dma get", true, 100}},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "", false, 0}},

@@ -121,7 +121,8 @@ TEST_CASE("a view sorts, filters, totals and copies what it shows", "[inspector]
   }
   view.view().setColumnHidden(2, true);
   const std::string csv = view.csv();
-  CHECK(csv.substr(0, csv.find('\n')) == "#,group,operators,cycles,share,DMA bytes,transfers,operations,LDM,LDM use");
+  CHECK(csv.substr(0, csv.find('\n')) ==
+        "#,group,operators,cycles,share,DMA bytes,transfers,operations,LDM,LDM use,x limit");
   CHECK(std::count(csv.begin(), csv.end(), '\n') == static_cast<std::ptrdiff_t>(some + 1));
   view.show();
   view.activateWindow();

@@ -68,7 +68,7 @@ TEST_CASE("files are touched and sessions called where the thread is asked first
                       "why_not|plan_program)\\("),
        {QStringLiteral("whatif/evaluate.cpp"), QStringLiteral("whatif/regroup.cpp"), QStringLiteral("state/load.cpp"),
         QStringLiteral("fusion/strategy_comparison.cpp"), QStringLiteral("fusion/why_not_question.cpp"),
-        QStringLiteral("state/comparison.cpp")}},
+        QStringLiteral("state/comparison.cpp"), QStringLiteral("replay/replay.cpp")}},
   };
   int read = 0;
   QDirIterator sources(root, {QStringLiteral("*.cpp"), QStringLiteral("*.h")}, QDir::Files,

@@ -12,6 +12,7 @@
 #include "lowering/interpret/interpret.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
+#include "lowering/model/merged_axes.h"
 #include "lowering/model/planner.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/plan_group.h"
@@ -99,7 +100,8 @@ void check_values(const Graph& graph, const FusedOperator& group, const LoopNest
     const StageTensor& tensor = nest.stages.tensors[t];
     const auto at = static_cast<int>(t);
     if (tensor.role == TensorRole::constant) operands[at] = *tensor.value;
-    if (tensor.role == TensorRole::input) operands[at] = values.at(graph.tensor(*tensor.source).name);
+    if (tensor.role == TensorRole::input)
+      operands[at] = values.at(graph.tensor(*tensor.source).name).reshaped(tensor.shape);
     if (operands.contains(at)) scale = std::max(scale, largest_magnitude(operands.at(at)));
   }
   for (const auto& [t, computed] : interpret(nest, operands)) {
@@ -108,8 +110,9 @@ void check_values(const Graph& graph, const FusedOperator& group, const LoopNest
     INFO(tensor.name);
     const Tensor expected = tensor.role == TensorRole::output ? stored_value(graph, group, tensor, values)
                                                               : values.at(graph.tensor(*tensor.source).name);
+    const Tensor as_expected = computed.reshaped(expected.shape());
     const bool inside = tensor.role == TensorRole::intermediate;
-    REQUIRE(largest_difference(computed, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
+    REQUIRE(largest_difference(as_expected, expected, inside) <= 1e-5 * std::max(scale, largest_magnitude(expected)));
   }
 }
 
@@ -151,11 +154,13 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
       if (refused != nullptr) continue;
       const Plan& before = std::get<Plan>(published);
       CHECK(plan.time.cycles <= before.time.cycles);
-      const GroupModel model = build_group_model(stages);
+      const StageList merged = std::get<StageList>(merge_axes(stages, *plan.schedule.merged));
+      const GroupModel model = build_group_model(merged);
       const PlanBounds bounds(model, target);
       // What sizes and order cannot beat, they do not: of the plan, and of plans with sizes drawn at random.
       for (int draw = 0; draw < 6; ++draw) {
         Schedule fixed;
+        fixed.merged = plan.schedule.merged;
         if (draw > 1) fixed.parallel = plan.schedule.parallel;
         for (const auto& [iterator, size] : plan.schedule.buffer) {
           if (draw > 1 && size > 1 && random_grid() % 2 == 0)
@@ -182,6 +187,7 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
       for (const CoreGrid& grid : bounds.grids()) {
         if (random_grid() % 8 != 0) continue;
         Schedule fixed;
+        fixed.merged = plan.schedule.merged;
         fixed.parallel = grid.parallel;
         const Planned over = plan_group(group.name, stages, fixed, swtvm(), target, {});
         const auto* held = std::get_if<Plan>(&over);

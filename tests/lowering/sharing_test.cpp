@@ -17,6 +17,8 @@
 #include "lowering/simulate/simulate.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
+#include "lowering/time/overlap.h"
+#include "lowering/time/time_model.h"
 #include "lowering/verify/verify.h"
 #include "lowering/verify/verify_results.h"
 #include "operator_draw.h"
@@ -140,7 +142,7 @@ TEST_CASE("a product whose first operand goes to all cores at once", "[sharing]"
   // Each trip: a barrier before the get and one behind the wait. The gets of A take as long as one core can take them.
   std::map<CostKind, std::int64_t> cycles = cycles_by_kind(plan.time);
   CHECK(cycles.at(CostKind::barrier) == 2 * 2 * 5);
-  CHECK(cycles.at(CostKind::get) == (2 * 256 / 2 + 2 * 10) + (16 * 64 / 4 + 2 * 10));
+  CHECK(cycles.at(CostKind::get) == (2 * 256 / 4 + 2 * 10) + (16 * 64 / 4 + 2 * 10));
   CHECK(cycles_by_kind(each.time).at(CostKind::get) == (8 * 2 * 256 / 4 + 2 * 10) + (16 * 64 / 4 + 2 * 10));
 }
 
@@ -294,6 +296,37 @@ TEST_CASE("planner searched loads together where that is cheaper", "[sharing]") 
   slow.cores.barrier_cycles = 1e7;
   const Plan apart = std::get<Plan>(plan_group("product", stages, {}, SearchedPlanner(), slow, {}));
   CHECK(first_of_team(apart.nest) == nullptr);
+}
+
+/// Four cores of a row: A, 64 elements, is loaded by one of them for all, B by each for itself, 16 elements.
+std::string loads(const std::string& between) {
+  return "nest sum {\n  input A f32[64]\n  input B f32[64]\n  output C f32[64]\n"
+         "  stage sum {\n    C[x < 64] = (#0 + #1)\n    #0 = A[x]\n    #1 = B[x]\n  }\n"
+         "  variables cx\n  core cx < 4 of x stride 1\n  mesh 1 rows 4 columns\n"
+         "  memory A = A strides [1]\n  memory B = B strides [1]\n  memory C = C strides [1] written\n"
+         "  ldm 512 bytes\n"
+         "  buffer AA f32[64] at 0, 256 bytes = A[0]\n  buffer BB f32[16] at 256, 64 bytes = B[16*cx]\n"
+         "  buffer CC f32[16] at 320, 64 bytes = C[16*cx]\n  body {\n"
+         "    0  get A[0:64] -> AA of row\n" +
+         between +
+         "    2  get B[16*cx:16*cx + 16] -> BB\n    3  wait 0\n    4  wait 2\n"
+         "    5  compute map CC = sum(AA, BB) over x=16*cx:16*cx + 16 as scalar\n"
+         "    6  put CC -> C[16*cx:16*cx + 16]\n    7  wait 6\n  }\n}\n";
+}
+
+TEST_CASE("while one core loads for others, the DMA moves what was started beside that", "[sharing]") {
+  const auto gets_of = [](const LoopNest& nest) {
+    std::int64_t cycles = 0;
+    for (const Cost& cost : overlapped_costs(nest, predict_counts(nest), mesh())) {
+      if (kind_of(cost.formula) == CostKind::get) cycles += cycles_of(cost.formula);
+    }
+    return cycles;
+  };
+  // The DMA needs 64 cycles for the 256 bytes of A and as many for those of B; the core that loads A 128 and 32.
+  const LoopNest together = parsed(loads(""));
+  CHECK(gets_of(together) == 128 + 32 + 2 * 10);
+  const LoopNest apart = parsed(loads("    1  fill CC with 0\n"));
+  CHECK(gets_of(apart) == 128 + 64 + 2 * 10);
 }
 
 }  // namespace

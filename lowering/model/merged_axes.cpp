@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/model/merged_axes.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lowering/model/group_model.h"
+#include "lowering/model/group_trace.h"
+
+namespace stowage {
+namespace {
+
+VarId variable_of(int axis) { return VarId(static_cast<std::size_t>(axis)); }
+
+/// Of a stage the axes, of a tensor the dimensions: `first` and the one behind it.
+struct Pair {
+  int owner = 0;  ///< index into StageList::stages or ::tensors
+  int first = 0;
+  friend auto operator<=>(const Pair&, const Pair&) = default;
+};
+
+/// Everything that has to be merged with one pair of axes: the dimensions of the tensors that these index, the axes of
+/// the other stages that write or read those, and so on; of each stage and tensor one pair.
+class MergedTogether {
+ public:
+  MergedTogether(const StageList& list, Pair axes) : list_(list) {
+    need_axes(axes);
+    while (why_.empty() && !axes_to_look_at_.empty()) {
+      const Pair next = axes_to_look_at_.front();
+      axes_to_look_at_.pop_front();
+      look_at_axes(next);
+    }
+  }
+
+  [[nodiscard]] const std::set<Pair>& axes() const { return axes_; }
+  [[nodiscard]] const std::set<Pair>& dimensions() const { return dimensions_; }
+  /// Why it cannot be; empty where it can.
+  [[nodiscard]] const std::string& why_not() const { return why_; }
+
+ private:
+  [[nodiscard]] const Stage& stage(int s) const { return list_.stages[static_cast<std::size_t>(s)]; }
+  [[nodiscard]] const StageTensor& tensor(int t) const { return list_.tensors[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] static std::int64_t extent(const Stage& stage, int axis) {
+    return stage.axes[static_cast<std::size_t>(axis)].extent;
+  }
+
+  void refuse(std::string why) {
+    if (why_.empty()) why_ = std::move(why);
+  }
+
+  static bool has_another(const std::set<Pair>& pairs, Pair pair) {
+    return std::any_of(pairs.begin(), pairs.end(),
+                       [&](const Pair& other) { return other.owner == pair.owner && other.first != pair.first; });
+  }
+
+  void need_axes(Pair pair) {
+    const Stage& of = stage(pair.owner);
+    const int second = pair.first + 1;
+    if (second >= static_cast<int>(of.axes.size()) || (pair.first < of.spatial) != (second < of.spatial)) {
+      return refuse(fmt::format("they are no neighbours in stage {}", of.name));
+    }
+    if (has_another(axes_, pair)) return refuse(fmt::format("stage {} has them in two places", of.name));
+    if (axes_.insert(pair).second) axes_to_look_at_.push_back(pair);
+  }
+
+  void look_at_axes(Pair pair) {
+    const Stage& of = stage(pair.owner);
+    const VarId outer = variable_of(pair.first), inner = variable_of(pair.first + 1);
+    const auto depends = [&](const IndexExpr& e) {
+      const auto variables = variables_of(e);
+      return variables.contains(outer) || variables.contains(inner);
+    };
+    const auto look_at_node = [&](const ScalarNode& node) {
+      const auto* index = std::get_if<ScalarNode::Index>(&node.value);
+      if (index != nullptr && depends(index->value)) {
+        refuse(fmt::format("what stage {} computes depends on where", of.name));
+      }
+    };
+    visit_nodes(of.body, look_at_node);
+    if (of.finish) visit_nodes(of.finish, look_at_node);
+    if (pair.first < of.spatial) need_dimensions({of.output, pair.first});
+    for (const Access& read : of.reads) {
+      const auto found = std::find_if(read.index.begin(), read.index.end(), depends);
+      if (found == read.index.end()) continue;
+      const auto d = static_cast<std::size_t>(found - read.index.begin());
+      const bool neighbours = d + 1 < read.index.size() && read.index[d].is_variable(outer) &&
+                              read.index[d + 1].is_variable(inner) &&
+                              tensor(read.tensor).shape[d + 1] == extent(of, pair.first + 1) &&
+                              std::none_of(found + 2, read.index.end(), depends);
+      if (!neighbours) return refuse(fmt::format("stage {} reads {} otherwise", of.name, tensor(read.tensor).name));
+      need_dimensions({read.tensor, static_cast<int>(d)});
+    }
+  }
+
+  void need_dimensions(Pair pair) {
+    const StageTensor& of = tensor(pair.owner);
+    const auto d = static_cast<std::size_t>(pair.first);
+    if (has_another(dimensions_, pair)) return refuse(fmt::format("{} has them in two places", of.name));
+    if (!dimensions_.insert(pair).second) return;
+    if (!of.strides.empty() && of.strides[d] != of.strides[d + 1] * of.shape[d + 1]) {
+      return refuse(fmt::format("{} has gaps between them in main memory", of.name));
+    }
+    for (int s = 0; s < static_cast<int>(list_.stages.size()); ++s) {
+      if (stage(s).output == pair.owner) need_axes({s, pair.first});
+      for (const Access& read : stage(s).reads) {
+        if (read.tensor == pair.owner) look_at_read(s, read, d);
+      }
+    }
+  }
+
+  void look_at_read(int s, const Access& read, std::size_t d) {
+    const IndexExpr& outer = read.index[d];
+    const IndexExpr& inner = read.index[d + 1];
+    if (outer.is_constant() && inner.is_constant() && !read.padding) return;
+    for (int axis = 0; axis + 1 < static_cast<int>(stage(s).axes.size()); ++axis) {
+      if (outer.is_variable(variable_of(axis)) && inner.is_variable(variable_of(axis + 1)) &&
+          extent(stage(s), axis + 1) == tensor(read.tensor).shape[d + 1]) {
+        return need_axes({s, axis});
+      }
+    }
+    refuse(fmt::format("stage {} reads {} otherwise", stage(s).name, tensor(read.tensor).name));
+  }
+
+  const StageList& list_;
+  std::set<Pair> axes_, dimensions_;
+  std::deque<Pair> axes_to_look_at_;
+  std::string why_;
+};
+
+/// Indices in which an axis of one point only is added to others, as a 1x1 window is, without it.
+void leave_out_axes_of_one(StageList& list) {
+  for (Stage& stage : list.stages) {
+    const auto at_zero = [&](const IndexExpr& e) {
+      if (e.terms().size() < 2) return e;
+      return substitute(
+          e, [&](VarId axis) { return stage.axes[axis.index()].extent == 1 ? IndexExpr(0) : IndexExpr(axis); });
+    };
+    for (Access& read : stage.reads) {
+      for (IndexExpr& e : read.index) e = at_zero(e);
+    }
+  }
+}
+
+template <class Value>
+void erase_at(std::vector<Value>& values, std::size_t at) {
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void merge_dimensions(StageTensor& tensor, std::size_t d) {
+  tensor.shape[d] *= tensor.shape[d + 1];
+  erase_at(tensor.shape, d + 1);
+  if (!tensor.strides.empty()) erase_at(tensor.strides, d);
+  if (tensor.value) tensor.value = tensor.value->reshaped(tensor.shape);
+}
+
+/// `dimensions`: of the tensors that it reads, as they were before.
+void merge_in_stage(Stage& stage, std::optional<std::size_t> first, const std::string& name,
+                    const std::set<Pair>& dimensions, const std::vector<StageTensor>& tensors) {
+  for (Access& read : stage.reads) {
+    for (std::size_t d = 0; d + 1 < read.index.size(); ++d) {
+      if (!dimensions.contains({read.tensor, static_cast<int>(d)})) continue;
+      // Row-major: of a merged pair of axes the outer one falls out below.
+      const std::int64_t row = tensors[static_cast<std::size_t>(read.tensor)].shape[d + 1];
+      read.index[d] = read.index[d].is_constant() ? read.index[d] * row + read.index[d + 1] : read.index[d + 1];
+      erase_at(read.index, d + 1);
+    }
+  }
+  if (!first) return;
+  const auto renumbered = [&](VarId axis) { return axis.index() > *first ? VarId(axis.index() - 1) : axis; };
+  const auto moved = [&](const IndexExpr& e) {
+    return substitute(e, [&](VarId axis) { return IndexExpr(renumbered(axis)); });
+  };
+  for (Access& read : stage.reads) {
+    for (IndexExpr& e : read.index) e = moved(e);
+  }
+  const auto moved_indices = [&](const ScalarExpr& e) {
+    return map_leaves(e, [&](const ScalarExpr& leaf) -> ScalarExpr {
+      const auto* index = std::get_if<ScalarNode::Index>(&leaf->value);
+      return index == nullptr ? nullptr : scalar_index(leaf->type, moved(index->value));
+    });
+  };
+  stage.body = moved_indices(stage.body);
+  if (stage.finish) stage.finish = moved_indices(stage.finish);
+  Axis& axis = stage.axes[*first];
+  axis.name = name.empty() ? fmt::format("{}_{}", axis.name, stage.axes[*first + 1].name) : name;
+  axis.extent *= stage.axes[*first + 1].extent;
+  if (static_cast<int>(*first) < stage.spatial) --stage.spatial;
+  erase_at(stage.axes, *first + 1);
+}
+
+StageList merge_pair(StageList list, const MergedTogether& together, Pair axes, const std::string& name) {
+  for (int s = 0; s < static_cast<int>(list.stages.size()); ++s) {
+    std::optional<std::size_t> first;
+    for (const Pair& pair : together.axes()) {
+      if (pair.owner == s) first = static_cast<std::size_t>(pair.first);
+    }
+    merge_in_stage(list.stages[static_cast<std::size_t>(s)], first, s == axes.owner ? name : "", together.dimensions(),
+                   list.tensors);
+  }
+  for (const Pair& pair : together.dimensions()) {
+    merge_dimensions(list.tensors[static_cast<std::size_t>(pair.owner)], static_cast<std::size_t>(pair.first));
+  }
+  return list;
+}
+
+const ModelIterator* find_iterator(const GroupModel& model, const std::string& name) {
+  const auto found = model.iterator_named(name);
+  return found ? &model.iterators[static_cast<std::size_t>(*found)] : nullptr;
+}
+
+/// Merges iterator `outer` with iterator `inner`; their name is that of both.
+std::variant<StageList, std::string> merge_two(const StageList& list, const std::string& outer,
+                                               const std::string& inner) {
+  const GroupModel model = build_group_model(list);
+  const ModelIterator* const first = find_iterator(model, outer);
+  const ModelIterator* const second = find_iterator(model, inner);
+  if (first == nullptr || second == nullptr) {
+    return fmt::format("there is no iterator '{}'", first == nullptr ? outer : inner);
+  }
+  if (first->stage != second->stage || first->axis + 1 != second->axis || first->spatial != second->spatial) {
+    return fmt::format("'{}' does not follow '{}'", inner, outer);
+  }
+  const Pair axes{first->stage, first->axis};
+  const MergedTogether together(list, axes);
+  if (!together.why_not().empty()) return together.why_not();
+  return merge_pair(list, together, axes, outer + "_" + inner);
+}
+
+/// The iterators and loops that a schedule speaks of.
+std::set<std::string> named_in(const Schedule& schedule) {
+  std::set<std::string> names;
+  if (schedule.parallel) {
+    for (const ParallelSplit& split : *schedule.parallel) names.insert(split.iterator);
+  }
+  for (const auto& [iterator, size] : schedule.buffer) names.insert(iterator);
+  if (schedule.order) names.insert(schedule.order->begin(), schedule.order->end());
+  for (const auto& [tensor, loop] : schedule.dma) names.insert(loop);
+  return names;
+}
+
+}  // namespace
+
+MergedAxes mergeable_axes(const StageList& stages, const std::set<std::string>& apart) {
+  StageList list = stages;
+  leave_out_axes_of_one(list);
+  MergedAxes runs;
+  std::string run;  // name of the iterator that ends with the one before
+  for (const GroupIterator& iterator : group_iterators(stages)) {
+    const bool may_be = iterator.extent > 1 && !apart.contains(iterator.name) && !apart.contains(iterator.name + "o");
+    if (!may_be) {
+      run.clear();
+      continue;
+    }
+    if (!run.empty()) {
+      auto merged = merge_two(list, run, iterator.name);
+      if (auto* with = std::get_if<StageList>(&merged)) {
+        list = std::move(*with);
+        run += "_" + iterator.name;
+        runs.back().push_back(iterator.name);
+        continue;
+      }
+    }
+    run = iterator.name;
+    runs.push_back({iterator.name});
+  }
+  std::erase_if(runs, [](const std::vector<std::string>& of) { return of.size() < 2; });
+  return runs;
+}
+
+std::variant<StageList, Decision> merge_axes(StageList stages, const MergedAxes& merged) {
+  if (merged.empty()) return stages;
+  leave_out_axes_of_one(stages);
+  for (const std::vector<std::string>& run : merged) {
+    const auto refused = [&](const std::string& why) {
+      return Decision::refuse("schedule", fmt::format("merged: {} cannot be one axis: {}", fmt::join(run, ", "), why));
+    };
+    if (run.size() < 2) return refused("two at least are merged");
+    const GroupModel model = build_group_model(stages);
+    const auto is_there = [&](const std::string& name) { return find_iterator(model, name) != nullptr; };
+    if (is_there(fmt::format("{}", fmt::join(run, "_"))) && std::none_of(run.begin(), run.end(), is_there)) continue;
+    std::string name = run.front();
+    for (std::size_t i = 1; i < run.size(); ++i) {
+      auto next = merge_two(stages, name, run[i]);
+      if (const auto* why = std::get_if<std::string>(&next)) return refused(*why);
+      stages = std::get<StageList>(std::move(next));
+      name += "_" + run[i];
+    }
+  }
+  return stages;
+}
+
+MergedAxes axes_to_merge(const Planner& planner, const StageList& stages, const Schedule& fixed) {
+  if (fixed.merged) return *fixed.merged;
+  return planner.merges_axes() ? mergeable_axes(stages, named_in(fixed)) : MergedAxes{};
+}
+
+void tell_merged_axes(TraceSink sink, const std::string& subject, const StageList& stages, const MergedAxes& merged) {
+  if (!sink.listening() || merged.empty()) return;
+  const GroupModel model = build_group_model(stages);
+  const GroupTrace trace = group_trace(sink, subject, model);
+  for (const std::vector<std::string>& run : merged) {
+    const auto iterator = model.iterator_named(fmt::format("{}", fmt::join(run, "_")));
+    if (!iterator) continue;
+    trace.add(AxesMerged{iterator_id(*iterator), model.iterators[static_cast<std::size_t>(*iterator)].extent});
+  }
+}
+
+}  // namespace stowage

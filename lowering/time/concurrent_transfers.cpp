@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/time/concurrent_transfers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+namespace stowage {
+namespace {
+
+using Run = std::vector<TransferCost*>;
+
+void fill(const Run& run) {
+  double moved = 0;    // by the engine
+  double of_core = 0;  // that takes most
+  double apart = 0;
+  for (const TransferCost* cost : run) {
+    const double alone = moving_seconds(*cost);
+    moved += alone - cost->one_core_seconds;
+    of_core += cost->busiest_seconds;
+    apart += alone;
+  }
+  double saved = apart - std::max(moved, of_core);
+  for (TransferCost* cost : run) {
+    const double of_this = std::min(saved, cost->one_core_seconds);
+    cost->filled_cycles = std::llround(std::max(0.0, of_this * cost->clock_hz));
+    saved -= of_this;
+  }
+}
+
+}  // namespace
+
+CostTable with_concurrent_transfers(CostTable table, const LoopNest& nest) {
+  const auto cost_of = [&](const Stmt& s) -> TransferCost* {
+    const auto row = std::find_if(table.begin(), table.end(), [&](const Cost& cost) { return cost.statement == s.id; });
+    return row == table.end() ? nullptr : std::get_if<TransferCost>(&row->formula);
+  };
+  Run run;
+  const auto end_run = [&] {
+    if (run.size() > 1) fill(run);
+    run.clear();
+  };
+  const std::function<void(const Block&)> look_at = [&](const Block& block) {
+    for (const StmtPtr& s : block) {
+      if (std::holds_alternative<Let>(s->node)) continue;
+      if (std::holds_alternative<Dma>(s->node)) {
+        if (TransferCost* cost = cost_of(*s)) run.push_back(cost);
+        continue;
+      }
+      end_run();
+      if (const Block* body = body_of(*s)) look_at(*body);
+      end_run();
+    }
+    end_run();
+  };
+  look_at(nest.body);
+  return table;
+}
+
+}  // namespace stowage
