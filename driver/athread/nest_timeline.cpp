@@ -21,13 +21,12 @@ using Kind = Timeline::Slice::Kind;
 constexpr int most_lanes = 1000;
 
 std::string label_of(const LoopNest& nest, Kind kind, int statement) {
-  const std::string name = statement_name(nest, statement);
   switch (kind) {
-    case Kind::compute: return name;
-    case Kind::issue: return "issue " + name;
+    case Kind::compute: return statement_name(nest, statement);
+    case Kind::issue: return "issue " + statement_name(nest, statement);
     case Kind::wait_for_get:
-    case Kind::wait_for_put: return "wait for " + name;
-    case Kind::wait_at_barrier: return "wait at barrier";
+    case Kind::wait_for_put: return "wait for " + statement_name(nest, statement);
+    case Kind::wait_at_barrier: return "wait at barrier";  // which may belong to a get of a team, or to a wait for one
   }
   fail_check("unknown kind of slice");
 }

@@ -76,7 +76,16 @@ class ScheduleCheck {
     }
     std::sort(wanted.begin(), wanted.end());
     std::sort(found.begin(), found.end());
-    return wanted == found ? std::nullopt : Broken("its transfers do not stand where the schedule says");
+    if (wanted == found) return std::nullopt;
+    for (std::size_t i = 0; i < std::min(wanted.size(), found.size()); ++i) {
+      const auto& [tensor, place, slots, to] = wanted[i];
+      const auto& [moved, at, held, by] = found[i];
+      if (tensor != moved || place != at || slots != held) break;
+      if (to == by) continue;
+      const std::string& name = model_.list->tensors[static_cast<std::size_t>(tensor)].name;
+      return fmt::format("{} goes to the {}, by the schedule to the {}", name, name_of(by), name_of(to));
+    }
+    return "its transfers do not stand where the schedule says";
   }
 
   Broken grid() const {

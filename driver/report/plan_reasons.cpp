@@ -11,6 +11,7 @@
 #include "driver/report/iterations.h"
 #include "driver/report/model_buffers.h"
 #include "driver/text/listed.h"
+#include "lowering/ir/mesh.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/swtvm/swtvm.h"
 
@@ -188,12 +189,15 @@ class Reasons {
     for (const CoreAxis& axis : nest_.core_grid) {
       if (!moves_with(dma.buffer, axis.iterator)) cores *= axis.parts;
     }
-    double known = static_cast<double>(cores);
+    const std::int64_t team = dma.to == Space::ldm ? 1 : Teams(nest_, dma.to).size();
+    const std::int64_t loads = std::max<std::int64_t>(1, cores / team);
+    double known = static_cast<double>(loads);
     for (const Loop* loop : loops) {
       if (!moves_with(dma.buffer, loop->iterator)) known *= static_cast<double>(trip_count(nest_, *loop));
     }
-    if (cores > 1) {
-      sentences.push_back(fmt::format("{} cores need the same part, and each loads it for itself.", cores));
+    if (loads > 1) {
+      sentences.push_back(
+          fmt::format("{} {} need the same part, and each loads it for itself.", loads, team == 1 ? "cores" : "teams"));
     }
     const double times = static_cast<double>(plan_.counts.dma.at(id).bytes) / static_cast<double>(size);
     constexpr double equal = 0.005;

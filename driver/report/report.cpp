@@ -53,6 +53,16 @@ std::string buffer_sizes_text(const Schedule& schedule) {
   return fmt::format("{}", fmt::join(sizes, ", "));
 }
 
+std::string loaded_together(const Schedule& schedule) {
+  std::vector<std::string> loads;
+  for (const auto& [tensor, by] : schedule.sharing) {
+    if (by == SharedBy::core) continue;
+    loads.push_back(
+        fmt::format("{} by {}", markdown_text(tensor), by == SharedBy::row ? "the cores of a row" : "all cores"));
+  }
+  return fmt::format("{}", fmt::join(loads, ", "));
+}
+
 std::string percent_of(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
@@ -181,6 +191,9 @@ std::string step_text(const Program& program, std::size_t step) {
   if (plan == nullptr) return text + own_plan_text(*launched, program.target);
   text += fmt::format("- Split: {}.\n- Loop order, outermost first: {}.\n- Buffered elements: {}.\n\n",
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
+  if (const std::string together = loaded_together(plan->schedule); !together.empty()) {
+    text.insert(text.size() - 1, fmt::format("- Loaded together: {}.\n", together));
+  }
   text += report_table(step_buffers_table(program, step),
                        {"buffer", "tensor", "shares_with", "extents", "slots", "address", "bytes"})
               .text();

@@ -186,6 +186,19 @@ TEST_CASE("a trace holds every event, as the trace event format has it") {
   CHECK(run_stowage({"simulate", "lenet", "--force"}).code == 2);
 }
 
+TEST_CASE("a trace of cores that load together has their barriers") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "--fusion", "none", "-o", "apart"}).code == 0);
+  REQUIRE(read_text("apart/plan.json").find(" of row") != std::string::npos);
+  const ToolRun run = run_stowage({"simulate", "apart", "--trace", "apart.json"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const std::string text = read_text("apart.json");
+  check_trace(nlohmann::json::parse(text));
+  CHECK(text.find("\"wait at barrier\"") != std::string::npos);
+}
+
 TEST_CASE("whether transfers queue up is for who asks to say") {
   const Workplace here;
   compile_lenet();

@@ -4,8 +4,10 @@
 
 #include "fixtures.h"
 #include "lowering/program/plan_group.h"
+#include "lowering/search/limit_distance.h"
 #include "lowering/search/physical_limit.h"
 #include "lowering/search/planner_searched.h"
+#include "lowering/swtvm/planner_swtvm.h"
 #include "operator_draw.h"
 #include "sharing_draw.h"
 #include "tests/random_runs.h"
@@ -50,8 +52,35 @@ TEST_CASE("no plan of a random operator takes less than its limit") {
     const PhysicalLimit limit = physical_limit(drawn->stages, target);
     REQUIRE(limit.bytes <= dma_totals(std::get<Plan>(plan).counts).bytes);
     REQUIRE(limit.seconds() <= std::get<Plan>(plan).time.seconds);
+    // The limit and what is lost beside it are the time.
+    const LimitDistance distance = distance_to_limit(std::get<Plan>(plan), target);
+    CHECK(std::abs(static_cast<double>(distance.limit) - limit.seconds() * target.clock_hz) <= 1);
+    std::int64_t sum = distance.limit;
+    for (const std::int64_t lost : distance.lost) {
+      REQUIRE(lost >= 0);
+      sum += lost;
+    }
+    REQUIRE(sum == std::get<Plan>(plan).time.cycles);
   }
   CHECK(planned * 2 > static_cast<int>(rounds));
+}
+
+TEST_CASE("what a plan loses beside its limit has its cause") {
+  // One core, whose LDM holds everything: moved once, in the blocks that there are, and nothing is computed meanwhile.
+  Target target = four();
+  target.cores.count = 1;
+  const StageList stages = fixtures::matmul_stages(16, 32, 8);
+  const Plan plan = std::get<Plan>(plan_group("op", stages, {}, SwtvmPlanner(), target, {}));
+  const auto cycles = cycles_by_kind(plan.time);
+  const auto of = [&](CostKind kind) { return cycles.contains(kind) ? cycles.at(kind) : 0; };
+  const std::int64_t computed = of(CostKind::compute) + of(CostKind::fill);
+  const std::int64_t moved = of(CostKind::get) + of(CostKind::put);
+  const LimitDistance distance = distance_to_limit(plan, target);
+  CHECK(distance.of(LostTo::launch) == of(CostKind::launch));
+  CHECK(distance.of(LostTo::overlap) == std::min(computed, moved));
+  CHECK(distance.of(LostTo::capacity) == 0);  // each once
+  const std::int64_t rest = std::max(computed, moved) - distance.limit;
+  CHECK(distance.of(computed >= moved ? LostTo::inner_loop : LostTo::layout) == rest);
 }
 
 }  // namespace
