@@ -69,7 +69,9 @@ class IdVector {
   /// What push_back would number the next entry.
   [[nodiscard]] IdType next_id() const { return IdType(entries_.size()); }
   /// Of one of the entries.
-  [[nodiscard]] IdType id_of(const T& entry) const { return IdType(static_cast<std::size_t>(&entry - entries_.data())); }
+  [[nodiscard]] IdType id_of(const T& entry) const {
+    return IdType(static_cast<std::size_t>(&entry - entries_.data()));
+  }
 
   IdType push_back(T entry) {
     entries_.push_back(std::move(entry));

@@ -125,12 +125,11 @@ IndexExpr& IndexExpr::operator+=(const IndexExpr& other) {
   return *this;
 }
 
-IndexExpr operator*(const IndexExpr& a, std::int64_t factor) {
+IndexExpr operator*(IndexExpr a, std::int64_t factor) {
   if (factor == 0) return {};
-  IndexExpr product = a;
-  product.constant_ *= factor;
-  for (IndexTerm& term : product.terms_) term.coefficient *= factor;
-  return product;
+  a.constant_ *= factor;
+  for (IndexTerm& term : a.terms_) term.coefficient *= factor;
+  return a;
 }
 
 bool operator==(const IndexExpr& a, const IndexExpr& b) { return compare(a, b) == 0; }
@@ -213,6 +212,14 @@ std::set<VarId> variables_of(const IndexExpr& e) {
     if (atom.kind == IndexAtom::Kind::variable) found.insert(atom.variable);
   });
   return found;
+}
+
+bool mentions(const IndexExpr& e, VarId variable) {
+  return std::any_of(e.terms().begin(), e.terms().end(), [&](const IndexTerm& term) {
+    if (term.atom.kind == IndexAtom::Kind::variable) return term.atom.variable == variable;
+    return term.atom.args && std::any_of(term.atom.args->begin(), term.atom.args->end(),
+                                         [&](const IndexExpr& arg) { return mentions(arg, variable); });
+  });
 }
 
 std::set<int> tensor_values_of(const IndexExpr& e) {

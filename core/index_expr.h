@@ -74,7 +74,7 @@ class IndexExpr {
   IndexExpr& operator+=(const IndexExpr& other);
   friend IndexExpr operator+(IndexExpr a, const IndexExpr& b) { return a += b; }
   friend IndexExpr operator-(IndexExpr a, const IndexExpr& b) { return a += b * -1; }
-  friend IndexExpr operator*(const IndexExpr& a, std::int64_t factor);
+  friend IndexExpr operator*(IndexExpr a, std::int64_t factor);
   friend bool operator==(const IndexExpr& a, const IndexExpr& b);
 
  private:
@@ -94,6 +94,8 @@ IndexExpr tensor_value(int read, std::int64_t bound);
 
 /// Every variable that occurs anywhere in the expression, in ascending order.
 std::set<VarId> variables_of(const IndexExpr& e);
+/// Whether one occurs.
+bool mentions(const IndexExpr& e, VarId variable);
 /// Reads (of the Stage) whose value occurs in the expression.
 std::set<int> tensor_values_of(const IndexExpr& e);
 

@@ -302,6 +302,7 @@ std::string to_text(const StageList& list) {
     text += fmt::format("{} {} {}{}", roles[static_cast<std::size_t>(tensor.role)], tensor.name, name_of(tensor.type),
                         to_text(tensor.shape));
     if (!tensor.strides.empty()) text += fmt::format(" strides {}", to_text(tensor.strides));
+    if (tensor.packing) text += " " + to_text(*tensor.packing);
     text += "\n";
   }
   for (const Stage& stage : list.stages) {

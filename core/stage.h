@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/index_expr.h"
+#include "core/packing.h"
 #include "core/scalar_expr.h"
 #include "core/tensor.h"
 
@@ -58,6 +59,11 @@ struct StageTensor {
   std::optional<TensorId> source;  ///< the graph's tensor, once a group of operators was put together
   /// In main memory, in elements, one per dimension; empty: row-major without gaps.
   std::vector<std::int64_t> strides = {};
+  /// How the elements of a constant are packed, of those that its source has; `value` is packed so.
+  std::optional<Packing> packing = std::nullopt;
+
+  /// The graph's tensor whose memory it is: a packed one has its own.
+  [[nodiscard]] std::optional<TensorId> in_memory() const { return packing ? std::nullopt : source; }
 };
 
 /// Stages in an order in which each reads only inputs, constants and outputs of earlier ones. Every tensor of role

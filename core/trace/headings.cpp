@@ -101,6 +101,7 @@ TraceHeading heading(const SplitsLeftOut&) { return {"search", "split", step}; }
 TraceHeading heading(const SlotsTried&) { return {"search", "slots", step}; }
 TraceHeading heading(const LoadShared&) { return {"search", "sharing", step}; }
 TraceHeading heading(const AxesMerged&) { return {"search", "merged", step}; }
+TraceHeading heading(const LanesBlocked&) { return {"search", "lanes", step}; }
 TraceHeading heading(const NeighboursPlanned&) { return {"search", "sizes", step}; }
 TraceHeading heading(const PlanImproved&) { return {"search", "sizes", step}; }
 TraceHeading heading(const PlanChosen&) { return {"search", "chosen", accepted}; }

@@ -47,6 +47,12 @@ struct AxesMerged {
   std::int64_t extent = 1;
 };
 
+/// An iterator whose elements are those of one block of the axis that it was cut from, along which vectors run.
+struct LanesBlocked {
+  IteratorId iterator;
+  std::int64_t block = 1;
+};
+
 /// In the chosen plan one core loads an input for so many, itself included.
 struct LoadShared {
   BufferId buffer;

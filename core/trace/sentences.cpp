@@ -324,6 +324,11 @@ std::string say(const AxesMerged& merged, const GroupNames& names) {
                      name(merged.iterator, names), grouped_digits(merged.extent));
 }
 
+std::string say(const LanesBlocked& blocked, const GroupNames& names) {
+  return fmt::format("vectors run along {}, blocks of {} that lie innermost in the sums and in the packed weights",
+                     name(blocked.iterator, names), blocked.block);
+}
+
 std::string say(const SlotsTried& tried, const GroupNames& names) {
   std::vector<std::string> buffers;
   for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));

@@ -17,7 +17,7 @@
 #include "driver/json/damage.h"
 #include "driver/json/json.h"
 #include "emitter/athread/emit.h"
-#include "lowering/model/merged_axes.h"
+#include "lowering/model/axis_form.h"
 #include "lowering/model/sharing.h"
 #include "lowering/nest/move_tensors.h"
 #include "lowering/program/planners.h"
@@ -29,6 +29,7 @@ namespace {
 Json to_json(const Schedule& schedule) {
   Json json = Json::object();
   json["merged"] = schedule.merged.value_or(MergedAxes{});
+  json["lanes"] = schedule.lanes.value_or(LaneBlocks{});
   if (schedule.parallel) {
     json["parallel"] = Json::array();
     for (const ParallelSplit& split : *schedule.parallel) {
@@ -106,7 +107,7 @@ Result<Program> AthreadBackend::plan(const FusedGraph& fused, const FixedSchedul
                                      const WorkContext& work) const {
   const Planner* const found = find_planner(planner);
   check(found != nullptr, "a program is planned by a planner that there is not");
-  if (!check_schedules(fused, fixed, *found, work.diagnostics)) return Failed{};
+  if (!check_schedules(fused, fixed, *found, target, work.diagnostics)) return Failed{};
   return plan_program(fused, fixed.schedules, *found, target, trace, work.diagnostics, work.stop, work.progress,
                       options.threads, options.choices);
 }
@@ -117,8 +118,8 @@ StepWork AthreadBackend::moved(const StepWork& work, const Graph& graph, const F
     const Plan* const plan = plan_of(launch.plan.get());
     check(plan != nullptr, "a kernel of another family");
     // Its own nest, which another version may have made.
-    auto stages = merge_axes(group_stages(graph, group), *plan->schedule.merged);
-    check(std::holds_alternative<StageList>(stages), "axes that were merged have come apart");
+    auto stages = in_form(group_stages(graph, group), form_of(plan->schedule));
+    check(std::holds_alternative<StageList>(stages), "axes have lost their form");
     return launch_of(with_nest(*plan, move_tensors(plan->nest, std::get<StageList>(stages), target)));
   };
   return std::visit(Overloaded{[](const ViewStep& view) -> StepWork { return view; }, launch_moved}, work);
@@ -134,7 +135,7 @@ StepWork AthreadBackend::restored(const Json& schedule, const std::string& text,
                                   const FusedOperator& group, const Target& target) const {
   Plan plan;
   plan.schedule = schedule_of(schedule);
-  plan.nest = read_nest(text, graph, group, *plan.schedule.merged, target);
+  plan.nest = read_nest(text, graph, group, form_of(plan.schedule), target);
   const GroupModel model = build_group_model(plan.nest.stages);
   if (const auto broken = other_memory(plan.nest, model)) {
     throw Damage(fmt::format("the loop nest of '{}': {}", group.name, *broken));

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lowering/model/axis_form.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
-#include "lowering/model/merged_axes.h"
 #include "lowering/model/sharing.h"
 
 namespace stowage {
@@ -42,6 +42,14 @@ void read_merged(TomlTable& table, const std::string& name, FixedSchedules& fixe
 Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& fixed) {
   Schedule schedule;
   read_merged(table, name, fixed, schedule);
+  if (table.has("lanes")) {
+    fixed.places[name + "/lanes"] = table.placed("lanes");
+    schedule.lanes.emplace();
+    read_names(table, name, "lanes", *schedule.lanes, fixed,
+               [](TomlTable& names, const std::string& key, std::int64_t& to) {
+                 return names.read(key, to, {1, largest});
+               });
+  }
   if (table.has("parallel")) {
     fixed.places[name + "/parallel"] = table.placed("parallel");
     schedule.parallel.emplace();
@@ -107,27 +115,31 @@ class NameCheck {
   Diagnostics* diagnostics_;
 };
 
-/// What a schedule may speak of: the iterators of the merged stages, and where it is left to the planner which are
-/// merged also those that would stay apart for being named.
-std::vector<GroupIterator> iterators_to_name(const Schedule& schedule, const StageList& stages,
-                                             const Planner& planner) {
+/// What a schedule may speak of: the iterators of the stages in all forms that they may get. Where it leaves the form
+/// to the planner, axes that it speaks of stay as they are.
+std::vector<GroupIterator> iterators_to_name(const Schedule& schedule, const StageList& stages, const Planner& planner,
+                                             const Target& target) {
+  std::vector<AxisForm> forms = forms_to_plan(planner, stages, schedule, target);
+  if (!schedule.merged || !schedule.lanes) forms.push_back(form_of(schedule));
   std::vector<GroupIterator> iterators;
-  const auto merged = merge_axes(stages, axes_to_merge(planner, stages, schedule));
-  if (const auto* list = std::get_if<StageList>(&merged)) iterators = group_iterators(*list);
-  if (schedule.merged) return iterators;
-  for (GroupIterator& iterator : group_iterators(stages)) {
-    const bool known = std::any_of(iterators.begin(), iterators.end(),
-                                   [&](const GroupIterator& other) { return other.name == iterator.name; });
-    if (!known) iterators.push_back(std::move(iterator));
+  for (const AxisForm& form : forms) {
+    const auto shaped = in_form(stages, form);
+    if (!std::holds_alternative<StageList>(shaped)) continue;
+    for (GroupIterator& iterator : group_iterators(std::get<StageList>(shaped))) {
+      const bool known = std::any_of(iterators.begin(), iterators.end(),
+                                     [&](const GroupIterator& other) { return other.name == iterator.name; });
+      if (!known) iterators.push_back(std::move(iterator));
+    }
   }
   return iterators;
 }
 
-void check_names(const Schedule& schedule, const StageList& stages, const Planner& planner, const NameCheck& check) {
+void check_names(const Schedule& schedule, const StageList& stages, const Planner& planner, const Target& target,
+                 const NameCheck& check) {
   std::vector<std::string> iterators;
   std::vector<std::string> spatial;
   std::vector<std::string> loops;  // as schedules name outer loops
-  for (const GroupIterator& iterator : iterators_to_name(schedule, stages, planner)) {
+  for (const GroupIterator& iterator : iterators_to_name(schedule, stages, planner, target)) {
     iterators.push_back(iterator.name);
     if (iterator.spatial) spatial.push_back(iterator.name);
     loops.push_back(iterator.name);
@@ -158,7 +170,7 @@ void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fi
   fixed.schedules[name] = schedule_of(table, name, fixed);
 }
 
-bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const Planner& planner,
+bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const Planner& planner, const Target& target,
                      Diagnostics& diagnostics) {
   Diagnostics own;
   std::vector<std::string> names;
@@ -170,7 +182,7 @@ bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const
       check.expect("", "fused-operator", name, names);
     } else {
       check_names(schedule, group_stages(fused.graph, fused.groups[static_cast<std::size_t>(group - names.begin())]),
-                  planner, check);
+                  planner, target, check);
     }
   }
   diagnostics.append(own);
@@ -194,6 +206,10 @@ std::string to_toml(const std::string& name, const Schedule& schedule) {
       entries.push_back(fmt::format("[{}]", fmt::join(names, ", ")));
     }
     line("merged", "[", "]");
+  }
+  if (schedule.lanes) {
+    for (const auto& [iterator, block] : *schedule.lanes) entries.push_back(pair(iterator, std::to_string(block)));
+    line("lanes", "{ ", " }");
   }
   if (schedule.parallel) {
     for (const ParallelSplit& split : *schedule.parallel) {

@@ -25,7 +25,7 @@ void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fi
 
 /// Names in schedules for this planner that the fused graph has not (fused operators, iterators, loops, tensors) are
 /// reported where they were written.
-bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const Planner& planner,
+bool check_schedules(const FusedGraph& fused, const FixedSchedules& fixed, const Planner& planner, const Target& target,
                      Diagnostics& diagnostics);
 
 /// The same form, one key a line.

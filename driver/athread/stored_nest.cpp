@@ -15,7 +15,6 @@
 #include "driver/json/damage.h"
 #include "lowering/ir/loop_nest_parser.h"
 #include "lowering/model/group_model.h"
-#include "lowering/model/merged_axes.h"
 #include "lowering/program/canonical_stages.h"
 #include "lowering/verify/verify.h"
 #include "lowering/verify/verify_results.h"
@@ -73,6 +72,7 @@ Broken take_definitions(StageList& stored, const StageList& defined, const Unkno
     const auto hash = unknown.find(t);
     if (tensor.source != defined.tensors[t].source)
       return fmt::format("{} is another tensor of the graph", tensor.name);
+    if (tensor.packing != defined.tensors[t].packing) return fmt::format("{} is packed otherwise", tensor.name);
     if (!same_value(tensor, defined.tensors[t], hash == unknown.end() ? nullptr : &hash->second)) {
       return fmt::format("{} has another value", tensor.name);
     }
@@ -85,14 +85,14 @@ Broken take_definitions(StageList& stored, const StageList& defined, const Unkno
 
 }  // namespace
 
-LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const MergedAxes& merged,
+LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const AxisForm& form,
                    const Target& target) {
   const auto refuse = [&](const std::string& reason) {
     throw Damage(fmt::format("the loop nest of '{}': {}", group.name, reason));
   };
-  const auto merging = merge_axes(group_stages(graph, group), merged);
-  if (const auto* refused = std::get_if<Decision>(&merging)) refuse(refused->reason);
-  const StageList& defined = std::get<StageList>(merging);
+  const auto shaped = in_form(group_stages(graph, group), form);
+  if (const auto* refused = std::get_if<Decision>(&shaped)) refuse(refused->reason);
+  const StageList& defined = std::get<StageList>(shaped);
   UnknownValues unknown;
   LoopNest nest;
   try {

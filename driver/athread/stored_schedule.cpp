@@ -179,6 +179,13 @@ Schedule schedule_of(const Json& json) {
   Schedule schedule;
   // Before axes could be merged none were.
   schedule.merged = json.contains("merged") ? json.at("merged").get<MergedAxes>() : MergedAxes{};
+  // Nor cut into blocks for their lanes.
+  schedule.lanes.emplace();
+  if (json.contains("lanes")) {
+    for (const auto& [iterator, block] : json.at("lanes").items()) {
+      (*schedule.lanes)[iterator] = whole_number(block, 1, std::int64_t{1} << 40);
+    }
+  }
   if (json.contains("parallel")) {
     schedule.parallel.emplace();
     for (const Json& split : json.at("parallel")) {

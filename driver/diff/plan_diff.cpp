@@ -207,6 +207,14 @@ std::string merged_text(const std::optional<MergedAxes>& merged) {
   return fmt::format("{}", fmt::join(runs, "; "));
 }
 
+std::string lanes_text(const std::optional<LaneBlocks>& lanes) {
+  std::vector<std::string> blocks;
+  for (const auto& [iterator, block] : lanes.value_or(LaneBlocks{})) {
+    blocks.push_back(fmt::format("{} in blocks of {}", iterator, block));
+  }
+  return fmt::format("{}", fmt::join(blocks, ", "));
+}
+
 }  // namespace
 
 std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& after) {
@@ -220,6 +228,11 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
     changes.push_back({What::merged, "", merged_text(a.merged), merged_text(b.merged),
                        merged_text(b.merged).empty() ? "takes each axis by itself"
                                                      : fmt::format("takes {} as one axis", merged_text(b.merged))});
+  }
+  if (a.lanes != b.lanes) {
+    changes.push_back({What::lanes, "", lanes_text(a.lanes), lanes_text(b.lanes),
+                       lanes_text(b.lanes).empty() ? "has no lanes in blocks"
+                                                   : fmt::format("runs vectors along {}", lanes_text(b.lanes))});
   }
   if (*a.parallel != *b.parallel) {
     const int cores = after.nest.cores_used();

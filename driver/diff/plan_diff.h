@@ -38,8 +38,18 @@ struct GroupSide {
 
 /// One setting of a schedule that differs. Texts are as a person reads them; "" where one side has none.
 struct ScheduleChange {
-  enum class What : std::uint8_t { fused_by, merged, split, buffer, order, place, slots, sharing } what = What::buffer;
-  std::string subject;  ///< iterator or tensor, "" for merged, split, order and fused_by
+  enum class What : std::uint8_t {
+    fused_by,
+    merged,
+    lanes,
+    split,
+    buffer,
+    order,
+    place,
+    slots,
+    sharing
+  } what = What::buffer;
+  std::string subject;  ///< iterator or tensor, "" for merged, lanes, split, order and fused_by
   std::string before;
   std::string after;
   std::string words;  ///< what the second plan does, for a sentence: "buffers 128 of k instead of 64"

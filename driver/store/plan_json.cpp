@@ -62,12 +62,18 @@ Json memory_json(const Program& program) {
     json["places"].push_back(std::move(row));
   }
   json["stage_constants"] = Json::array();
+  std::set<TensorId> packed;
   for (const StageConstantAllocation& place : program.memory.stage_constants) {
     const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
-    json["stage_constants"].push_back({{"step", place.step},
-                                       {"tensor", stages.tensors[static_cast<std::size_t>(place.tensor)].name},
-                                       {"offset", place.offset},
-                                       {"bytes", place.bytes}});
+    const StageTensor& tensor = stages.tensors[static_cast<std::size_t>(place.tensor)];
+    Json row = {{"step", place.step}, {"tensor", tensor.name}, {"offset", place.offset}, {"bytes", place.bytes}};
+    if (tensor.source && tensor.packing) {
+      const Packing& p = *tensor.packing;
+      row["packs"] = graph.tensor(*tensor.source).name;
+      row["packing"] = {p.outer, p.extent, p.inner, p.block};
+      packed.insert(*tensor.source);
+    }
+    json["stage_constants"].push_back(std::move(row));
   }
   // Constants that no kernel reads from memory but a definition may look at (they are small). Those of branches are
   // parts of a whole that is there.
@@ -79,7 +85,7 @@ Json memory_json(const Program& program) {
   for (std::size_t i = 0; i < graph.tensors().size(); ++i) {
     const GraphTensor& tensor = graph.tensors()[i];
     if (!tensor.constant || tensor.consumers.empty() || parts.contains(TensorId(i))) continue;
-    if (program.memory.find(TensorId(i)) != nullptr) continue;
+    if (program.memory.find(TensorId(i)) != nullptr || packed.contains(TensorId(i))) continue;
     json["values"][tensor.name] = hexadecimal(tensor.constant->bytes());
   }
   return json;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/packing.h"
 #include "driver/json/damage.h"
 
 namespace stowage {
@@ -65,6 +66,19 @@ void add_stacked_values(const StoredStep& step, const Declarations& constants, s
   }
 }
 
+/// Of a constant of this shape, as its place in the plan says.
+Packing packing_of(const Json& place, const Tensor& value) {
+  const Json& numbers = place.at("packing");
+  if (numbers.size() != 4) throw Damage("a packing has four numbers");
+  const auto number = [&](std::size_t i) { return whole_number(numbers.at(i), 1, max_bytes); };
+  const Packing packing{number(0), number(1), number(2), number(3)};
+  const std::vector<std::int64_t> factors = {packing.outer, packing.extent, packing.inner};
+  if (packing.extent % packing.block != 0 || checked_element_count(factors) != value.size()) {
+    throw Damage(fmt::format("a value of shape {} cannot be packed by {}", to_text(value.shape()), packing.block));
+  }
+  return packing;
+}
+
 }  // namespace
 
 Graph read_graph(const Json& plan, const std::vector<StoredStep>& steps, const OpenFile& parameters,
@@ -82,17 +96,26 @@ Graph read_graph(const Json& plan, const std::vector<StoredStep>& steps, const O
     }
     values[name] = Tensor(type, shape, bytes());
   };
-  for (const Json& place : plan.at("memory").at("places")) {
-    if (place.at("area") != "parameters") continue;
+  const auto add_stored = [&](const std::string& name, const Json& place) {
     const auto offset = static_cast<std::size_t>(whole_number(place.at("offset"), 0, max_bytes));
     const auto size = static_cast<std::size_t>(whole_number(place.at("bytes"), 0, max_bytes));
     if (offset > parameters.size() || size > parameters.size() - offset) {
       throw Damage(
           fmt::format("{} has {} bytes, too few for the plan's parameters", parameters_file, parameters.size()));
     }
+    add(name, size, [&] { return parameters.read(offset, size); });
+  };
+  for (const Json& place : plan.at("memory").at("places")) {
     const auto name = place.at("tensor").get<std::string>();
     // Views of a constant share its place and are computed, not read.
-    if (constants.contains(name)) add(name, size, [&] { return parameters.read(offset, size); });
+    if (place.at("area") == "parameters" && constants.contains(name)) add_stored(name, place);
+  }
+  for (const Json& place : plan.at("memory").at("stage_constants")) {
+    if (!place.contains("packs")) continue;
+    const auto name = place.at("packs").get<std::string>();
+    add_stored(name, place);
+    Tensor& value = values.at(name);
+    value = unpacked(value, packing_of(place, value), value.shape());
   }
   for (const auto& [name, value] : plan.at("memory").at("values").items()) {
     std::vector<std::byte> bytes = bytes_of_hexadecimal(value.get<std::string>());

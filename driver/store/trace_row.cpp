@@ -219,6 +219,10 @@ constexpr auto fields_of(Of<AxesMerged>) {
   using T = AxesMerged;
   return kind("axes-merged", field("iterator", &T::iterator), field("extent", &T::extent));
 }
+constexpr auto fields_of(Of<LanesBlocked>) {
+  using T = LanesBlocked;
+  return kind("lanes-blocked", field("iterator", &T::iterator), field("block", &T::block));
+}
 constexpr auto fields_of(Of<SlotsTried>) {
   using T = SlotsTried;
   return kind("slots-tried", field("split", &T::split), field("buffers", &T::buffers),

@@ -42,7 +42,7 @@ std::string_view name_of(GroupChange::Kind kind) {
 }
 
 std::string_view name_of(ScheduleChange::What what) {
-  static constexpr std::string_view names[] = {"template", "merged", "split", "buffer",
+  static constexpr std::string_view names[] = {"template", "merged", "lanes", "split",  "buffer",
                                                "order",    "dma",    "slots", "sharing"};
   return names[static_cast<std::size_t>(what)];
 }

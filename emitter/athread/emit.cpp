@@ -151,7 +151,7 @@ class ProgramEmitter {
     const LoopNest& nest = nest_of(layer.step);
     const int index = nest.tensors[tensor].tensor;
     const StageTensor& of_stages = nest.stages.tensors[static_cast<std::size_t>(index)];
-    if (of_stages.source) return address(*of_stages.source);
+    if (const auto source = of_stages.in_memory()) return address(*source);
     const StageConstantAllocation* place = program_.memory.find_stage_constant(layer.step, index);
     check(place != nullptr, "a constant without a place in main memory");
     return fmt::format("parameters + {}", place->offset);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products in named vector accumulators: 4 rows of the block axis x 4 vectors (16 floats) of the lane axis,
-// over all reduction axes of the box. Named variables stay in registers with every compiler and at -O2; local arrays
-// of accumulators do not.
+// Sums of products in named vector accumulators, rows of the block axis x vectors of the lane axis, over all reduction
+// axes of the box: 4 rows x 4 vectors (16 floats), or more rows where the lanes fill fewer vectors. Named variables
+// stay in registers with every compiler and at -O2; local arrays of accumulators do not.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,7 +14,6 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t block_rows = register_block_rows;
 constexpr std::int64_t lanes = 4;  // of a floatv4
 constexpr std::int64_t group_lanes = register_block_vectors * lanes;
 
@@ -41,7 +40,7 @@ struct Operand {
 /// Coefficient of a variable in a linear expression; nothing if it occurs inside another atom.
 std::optional<std::int64_t> linear_in(const IndexExpr& e, VarId variable) {
   const std::int64_t coefficient = e.coefficient_of(variable);
-  if (variables_of(e - IndexExpr(variable) * coefficient).contains(variable)) return std::nullopt;
+  if (mentions(e - IndexExpr(variable) * coefficient, variable)) return std::nullopt;
   return coefficient;
 }
 
@@ -56,6 +55,7 @@ class RegisterBlock {
   explicit RegisterBlock(ComputeWriter& w) : w_(w), lane_(static_cast<std::size_t>(w.compute_.lane_axis)) {
     if (w.compute_.block_axis >= 0 && w.axes_[static_cast<std::size_t>(w.compute_.block_axis)].constant != 1) {
       block_ = static_cast<std::size_t>(w.compute_.block_axis);
+      block_rows_ = register_block_rows(w.axes_[lane_].max_extent, lanes);
     }
     const auto& product = std::get<ScalarNode::Binary>(w.stage_.body->value);
     operands_ = {operand(product.a, 'a'), operand(product.b, 'b')};
@@ -79,7 +79,7 @@ class RegisterBlock {
     const IndexExpr flat =
         flat_index(*w_.compute_.read_buffers[static_cast<std::size_t>(o.read)], w_.read_index(o.read));
     o.lane_step = linear_in(flat, w_.axes_[lane_].variable).value_or(0);
-    o.by_block = block_ && variables_of(flat).contains(w_.axes_[*block_].variable);
+    o.by_block = block_ && mentions(flat, w_.axes_[*block_].variable);
     return o;
   }
 
@@ -100,10 +100,10 @@ class RegisterBlock {
     const IndexExpr variable(block.variable);
     if (!block.constant) {
       w_.k_.out.line(fmt::format("int {} = 0;", block.name));
-      if (block.max_extent >= block_rows) {
-        w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", block.name, block_rows, block.end),
+      if (block.max_extent >= block_rows_) {
+        w_.k_.out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", block.name, block_rows_, block.end),
                        w_.stmt_.id);
-        write_lanes(block_rows, variable);
+        write_lanes(block_rows_, variable);
         w_.k_.out.close();
       }
       w_.k_.out.open(fmt::format("for (; {0} < {1}; {0}++) {{", block.name, block.end), w_.stmt_.id);
@@ -111,13 +111,13 @@ class RegisterBlock {
       w_.k_.out.close();
       return;
     }
-    const std::int64_t whole = *block.constant / block_rows * block_rows;
-    if (whole == block_rows) {
-      write_lanes(block_rows, 0);
+    const std::int64_t whole = *block.constant / block_rows_ * block_rows_;
+    if (whole == block_rows_) {
+      write_lanes(block_rows_, 0);
     } else if (whole > 0) {
-      w_.k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", block.name, whole, block_rows),
+      w_.k_.out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", block.name, whole, block_rows_),
                      w_.stmt_.id);
-      write_lanes(block_rows, variable);
+      write_lanes(block_rows_, variable);
       w_.k_.out.close();
     }
     if (whole < *block.constant) write_lanes(*block.constant - whole, whole);
@@ -296,23 +296,25 @@ class RegisterBlock {
   }
 
   /// True if the element is at a multiple of 16 bytes whatever the loops do. Lane loops step by whole vectors, block
-  /// loops of four rows by four.
+  /// loops by whole blocks.
   [[nodiscard]] bool aligned(BufferId buffer, const std::vector<IndexExpr>& index) const {
     const Buffer& held = w_.k_.nest.buffers[buffer];
     const IndexExpr flat = flat_index(buffer, index);
     if (held.offset % 16 != 0 || (held.slots > 1 && held.slot_bytes() % 16 != 0) || flat.constant() % lanes != 0)
       return false;
     return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
-      const bool steps_by_four = term.atom.kind == IndexAtom::Kind::variable &&
-                                 (term.atom.variable == w_.axes_[lane_].variable ||
-                                  (block_ && rows_ == block_rows && term.atom.variable == w_.axes_[*block_].variable));
-      return steps_by_four || term.coefficient % lanes == 0;
+      const bool steps_by_vectors =
+          term.atom.kind == IndexAtom::Kind::variable &&
+          (term.atom.variable == w_.axes_[lane_].variable ||
+           (block_ && rows_ == block_rows_ && rows_ % lanes == 0 && term.atom.variable == w_.axes_[*block_].variable));
+      return steps_by_vectors || term.coefficient % lanes == 0;
     });
   }
 
   ComputeWriter& w_;
   std::size_t lane_;
   std::optional<std::size_t> block_;
+  std::int64_t block_rows_ = 1;
   std::vector<Operand> operands_;
   // Of the group being written.
   std::int64_t rows_ = 1;

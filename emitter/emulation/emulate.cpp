@@ -44,8 +44,8 @@ EmulatedRange range_of(const Program& program, int step, const NestTensor& nest_
   const std::int64_t unit = program.target.dma.alignment;
   const LoopNest& nest = program.steps[at(step)].plan()->nest;
   const StageTensor& tensor = nest.stages.tensors[at(nest_tensor.tensor)];
-  if (tensor.source) {
-    const MemoryAllocation* place = program.memory.find(*tensor.source);
+  if (const auto source = tensor.in_memory()) {
+    const MemoryAllocation* place = program.memory.find(*source);
     check(place != nullptr, "a tensor of a kernel has no place in main memory");
     return {tensor.name, place->area == MemoryAllocation::Area::parameters ? 0 : 1, place->offset,
             up(place->bytes, unit), nest_tensor.written};

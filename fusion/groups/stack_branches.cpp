@@ -40,7 +40,7 @@ bool uses_index(const ScalarExpr& e, VarId axis) {
   if (!e) return false;
   visit_nodes(e, [&](const ScalarNode& node) {
     const auto* index = std::get_if<ScalarNode::Index>(&node.value);
-    uses = uses || (index != nullptr && variables_of(index->value).contains(axis));
+    uses = uses || (index != nullptr && mentions(index->value, axis));
   });
   return uses;
 }
@@ -173,7 +173,7 @@ class Stacker {
       const auto t = static_cast<std::size_t>(access.tensor);
       std::optional<std::size_t> found;
       for (std::size_t d = 0; d < access.index.size(); ++d) {
-        if (!variables_of(access.index[d]).contains(axis)) continue;
+        if (!mentions(access.index[d], axis)) continue;
         if (tensor(0, t).role == TensorRole::input) return judge_input(t);
         if (found || !access.index[d].is_variable(axis)) {
           return unlike(fmt::format("{} does not read {} channel by channel", stage.name, tensor(0, t).name));

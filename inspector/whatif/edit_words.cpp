@@ -20,6 +20,9 @@ std::string schedule_text(const Schedule& schedule) {
   for (const std::vector<std::string>& run : schedule.merged.value_or(MergedAxes{})) {
     words.push_back(listed(run) + " as one axis");
   }
+  for (const auto& [iterator, block] : schedule.lanes.value_or(LaneBlocks{})) {
+    words.push_back(fmt::format("lanes along {} in blocks of {}", iterator, block));
+  }
   if (schedule.parallel) {
     std::vector<std::string> parts;
     for (const ParallelSplit& split : *schedule.parallel) {

@@ -8,8 +8,7 @@ namespace stowage {
 namespace {
 
 bool depends_on(const Access& access, VarId axis) {
-  return std::any_of(access.index.begin(), access.index.end(),
-                     [&](const IndexExpr& e) { return variables_of(e).contains(axis); });
+  return std::any_of(access.index.begin(), access.index.end(), [&](const IndexExpr& e) { return mentions(e, axis); });
 }
 
 bool runs_along(LaneUse use) { return use == LaneUse::none || use == LaneUse::contiguous; }
@@ -39,7 +38,7 @@ LaneUse lane_use(const Access& access, VarId lane) {
     if (!variables.contains(lane)) continue;
     // The lane may only stand as a plain term of the sum.
     for (const IndexTerm& term : access.index[d].terms()) {
-      if (term.atom.kind != IndexAtom::Kind::variable && variables_of(IndexExpr::of_atom(term.atom)).contains(lane)) {
+      if (term.atom.kind != IndexAtom::Kind::variable && mentions(IndexExpr::of_atom(term.atom), lane)) {
         return LaneUse::other;
       }
     }
@@ -48,6 +47,11 @@ LaneUse lane_use(const Access& access, VarId lane) {
     use = steps_by_one && use == LaneUse::none ? LaneUse::contiguous : LaneUse::strided;
   }
   return use;
+}
+
+std::int64_t register_block_rows(std::int64_t most_lanes, std::int64_t lanes_of_vector) {
+  return register_block_sums /
+         std::clamp<std::int64_t>(ceil_div(most_lanes, lanes_of_vector), 1, register_block_vectors);
 }
 
 std::int64_t shortest_vector_loop(const Target& target) {

@@ -7,9 +7,13 @@ Enclosing::Enclosing(const LoopNest& nest) : nest_(&nest), definitions_(nest.var
   for (std::size_t v = 0; v < definitions_.size(); ++v) definitions_[v] = VarId(v);
 }
 
+IndexExpr Enclosing::expanded(const IndexExpr& e) const {
+  return substitute(e, [&](VarId v) { return definitions_[v.index()]; });
+}
+
 Expression Enclosing::expression(const IndexExpr& e) const {
   Expression result;
-  result.expr = substitute(e, [&](VarId v) { return definitions_[v.index()]; });
+  result.expr = expanded(e);
   result.compiled = CompiledIndex(result.expr, nest_->variables.size());
   for (const VarId v : variables_of(result.expr)) result.variables.insert(v.index());
   return result;
@@ -29,7 +33,7 @@ bool Enclosing::walk(const Block& block, const std::function<bool(const Stmt&, c
       if (!walk(guard->body, visit)) return false;
       guards_.pop_back();
     } else if (const auto* let = std::get_if<Let>(&statement->node)) {
-      definitions_[let->variable.index()] = expression(let->value).expr;
+      definitions_[let->variable.index()] = expanded(let->value);
     }
   }
   return true;

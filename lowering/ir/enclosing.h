@@ -35,6 +35,8 @@ class Enclosing {
   [[nodiscard]] const std::vector<EnclosingLoop>& loops() const { return loops_; }
   [[nodiscard]] const std::vector<EnclosingGuard>& guards() const { return guards_; }
   [[nodiscard]] Expression expression(const IndexExpr& e) const;
+  /// With its let variables expanded, no more.
+  [[nodiscard]] IndexExpr expanded(const IndexExpr& e) const;
   /// Slots that an array of values needs.
   [[nodiscard]] std::size_t slots() const { return nest_->variables.size() + nest_->buffers.size(); }
 

@@ -183,7 +183,7 @@ struct Fill {
 enum class ComputeForm : std::uint8_t {
   scalar,         ///< plain loops, not contiguous
   vector,         ///< innermost loop over `lane_axis`, contiguous in the output
-  register_block  ///< sum of products in named vector accumulators: 4 of block_axis x 4 vectors of lane_axis
+  register_block  ///< sum of products in named vector accumulators: rows of block_axis x vectors of lane_axis
 };
 
 struct Compute {

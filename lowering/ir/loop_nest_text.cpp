@@ -241,6 +241,7 @@ class Printer {
     std::string written = fmt::format("{} {} {}{}", roles[static_cast<std::size_t>(tensor.role)], stage_tensors_[index],
                                       name_of(tensor.type), to_text(tensor.shape));
     if (tensor.source) written += fmt::format(" source {}", tensor.source->value);
+    if (tensor.packing) written += " " + to_text(*tensor.packing);
     if (const auto hash = unknown_.find(index); hash != unknown_.end()) {
       written += fmt::format(" hash {}", quoted(hash->second));
     } else if (tensor.value) {

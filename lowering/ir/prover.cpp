@@ -36,7 +36,7 @@ Prover::Prover(const LoopNest& nest) : nest_(&nest), ranges_(nest.variables.size
 }
 
 void Prover::enter(const Loop& loop, const Enclosing& enclosing) {
-  const std::int64_t most = -lower_bound(enclosing.expression(loop.extent).expr * -1);
+  const std::int64_t most = -lower_bound(enclosing.expanded(loop.extent) * -1);
   ranges_[loop.variable.index()] = {0, std::max<std::int64_t>(0, most - 1)};
 }
 

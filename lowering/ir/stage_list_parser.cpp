@@ -72,6 +72,7 @@ void StageListParser::tensor(TensorRole role) {
     tensor.source =
         TensorId(static_cast<std::size_t>(reader_.number("a tensor's number", 0, (std::int64_t{1} << 32) - 1)));
   }
+  if (cursor_.accept("packed")) tensor.packing = packing(where, tensor);
   if (cursor_.accept("=")) {
     tensor.value = cursor_.expect_elements(tensor.type, tensor.shape);
   } else if (cursor_.accept("hash")) {
@@ -79,6 +80,25 @@ void StageListParser::tensor(TensorRole role) {
   }
   tensors_.emplace(tensor.name, static_cast<int>(list_.tensors.size()));
   list_.tensors.push_back(std::move(tensor));
+}
+
+Packing StageListParser::packing(const Token& where, const StageTensor& tensor) {
+  const auto factor = [&] { return reader_.number("a number of elements", 1, std::int64_t{1} << 40); };
+  Packing packing;
+  cursor_.expect("[");
+  packing.outer = factor();
+  cursor_.expect(",");
+  packing.extent = factor();
+  cursor_.expect(",");
+  packing.inner = factor();
+  cursor_.expect("]");
+  cursor_.expect("by");
+  packing.block = factor();
+  const std::vector<std::int64_t> all = {packing.outer, packing.extent, packing.inner};
+  if (packing.extent % packing.block != 0 || checked_element_count(all) != checked_element_count(tensor.shape)) {
+    cursor_.fail(where, "wrong-packing", fmt::format("'{}' cannot be packed so", tensor.name));
+  }
+  return packing;
 }
 
 Tensor StageListParser::constant(const Token& where, const StageTensor& tensor) {

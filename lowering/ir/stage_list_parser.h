@@ -84,6 +84,7 @@ class StageListParser {
 
  private:
   void tensor(TensorRole role);
+  Packing packing(const Token& where, const StageTensor& tensor);
   Tensor constant(const Token& where, const StageTensor& tensor);
   void table();
   void stage();

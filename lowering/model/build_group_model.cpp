@@ -107,11 +107,17 @@ class ModelBuilder {
     const Stage& root = stages()[static_cast<std::size_t>(model_.root)];
     const Stage& stage = stages()[static_cast<std::size_t>(s)];
     if (s == model_.root || stage.spatial != root.spatial) return;
+    std::set<std::size_t> seen;  // axes of the root: the stage may have them in another order
     for (int axis = 0; axis < stage.spatial; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
       const AxisDemand& demand = model_.demands[static_cast<std::size_t>(s)][a];
-      const bool at_tile = demand.exact && demand.window == Interval{0, 0} && demand.tile.is_variable(VarId(a));
-      if (!at_tile || stage.axes[a].extent != root.axes[a].extent) return;
+      const auto variables = variables_of(demand.tile);
+      const bool at_tile = demand.exact && demand.window == Interval{0, 0} && variables.size() == 1 &&
+                           demand.tile.is_variable(*variables.begin());
+      if (!at_tile) return;
+      const std::size_t of_root = variables.begin()->index();
+      const bool is_axis = of_root < static_cast<std::size_t>(root.spatial) && seen.insert(of_root).second;
+      if (!is_axis || stage.axes[a].extent != root.axes[of_root].extent) return;
     }
     model_.main = s;
     for (int later = s + 1; later <= model_.root; ++later) {

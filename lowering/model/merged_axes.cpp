@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "lowering/model/group_model.h"
-#include "lowering/model/group_trace.h"
 
 namespace stowage {
 namespace {
@@ -231,18 +230,6 @@ std::variant<StageList, std::string> merge_two(const StageList& list, const std:
   return merge_pair(list, together, axes, outer + "_" + inner);
 }
 
-/// The iterators and loops that a schedule speaks of.
-std::set<std::string> named_in(const Schedule& schedule) {
-  std::set<std::string> names;
-  if (schedule.parallel) {
-    for (const ParallelSplit& split : *schedule.parallel) names.insert(split.iterator);
-  }
-  for (const auto& [iterator, size] : schedule.buffer) names.insert(iterator);
-  if (schedule.order) names.insert(schedule.order->begin(), schedule.order->end());
-  for (const auto& [tensor, loop] : schedule.dma) names.insert(loop);
-  return names;
-}
-
 }  // namespace
 
 MergedAxes mergeable_axes(const StageList& stages, const std::set<std::string>& apart) {
@@ -292,22 +279,6 @@ std::variant<StageList, Decision> merge_axes(StageList stages, const MergedAxes&
     }
   }
   return stages;
-}
-
-MergedAxes axes_to_merge(const Planner& planner, const StageList& stages, const Schedule& fixed) {
-  if (fixed.merged) return *fixed.merged;
-  return planner.merges_axes() ? mergeable_axes(stages, named_in(fixed)) : MergedAxes{};
-}
-
-void tell_merged_axes(TraceSink sink, const std::string& subject, const StageList& stages, const MergedAxes& merged) {
-  if (!sink.listening() || merged.empty()) return;
-  const GroupModel model = build_group_model(stages);
-  const GroupTrace trace = group_trace(sink, subject, model);
-  for (const std::vector<std::string>& run : merged) {
-    const auto iterator = model.iterator_named(fmt::format("{}", fmt::join(run, "_")));
-    if (!iterator) continue;
-    trace.add(AxesMerged{iterator_id(*iterator), model.iterators[static_cast<std::size_t>(*iterator)].extent});
-  }
 }
 
 }  // namespace stowage

@@ -12,8 +12,6 @@
 
 #include "core/decision.h"
 #include "core/stage.h"
-#include "core/trace.h"
-#include "lowering/model/planner.h"
 #include "lowering/model/schedule.h"
 
 namespace stowage {
@@ -26,12 +24,5 @@ MergedAxes mergeable_axes(const StageList& stages, const std::set<std::string>& 
 /// product; tensors and stages keep their numbers. A run whose axis is there already is done. Refuses (rule
 /// "schedule") what are no neighbours and what a read, a place in memory or an expression keeps apart.
 std::variant<StageList, Decision> merge_axes(StageList stages, const MergedAxes& merged);
-
-/// What a planner merges of a group of which `fixed` is fixed: what that says; else, of a planner that merges, all that
-/// can be but the iterators that it speaks of.
-MergedAxes axes_to_merge(const Planner& planner, const StageList& stages, const Schedule& fixed);
-
-/// Records the axes of merged stages that stand for several.
-void tell_merged_axes(TraceSink trace, const std::string& subject, const StageList& stages, const MergedAxes& merged);
 
 }  // namespace stowage

@@ -2,6 +2,8 @@
 // A planner completes schedules.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,19 +23,21 @@ class Planner {
  public:
   virtual ~Planner() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Whether it wants axes taken as one wherever that is possible (lowering/model/merged_axes.h); the stages that it
-  /// gets are such then.
-  [[nodiscard]] virtual bool merges_axes() const { return false; }
+  /// Whether the form in which axes are planned is chosen for it (lowering/model/axis_form.h), that of the cheapest
+  /// plan; the stages that it gets have that form.
+  [[nodiscard]] virtual bool chooses_axis_forms() const { return false; }
   /// Fills what `fixed` leaves out, or says which constraint cannot hold.
   /// `subject` names the fused operator in the trace.
   [[nodiscard]] virtual Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                            const Target& target, TraceSink trace) const = 0;
 
   /// complete() of a group of which nothing is fixed, in two halves, of which the first may take long: what the planner
-  /// fixes by itself before it fills the rest. Equal groups have equal choices, names apart.
-  [[nodiscard]] virtual Schedule choose(const std::string& /*subject*/, const StageList& /*stages*/,
-                                        const Target& /*target*/, TraceSink /*trace*/) const {
-    return {};
+  /// fixes by itself before it fills the rest. Equal groups have equal choices, names apart. Nothing where it finds
+  /// no plan. It need not look for plans that take `to_beat` cycles or more, but may choose one.
+  [[nodiscard]] virtual std::optional<Schedule> choose(const std::string& /*subject*/, const StageList& /*stages*/,
+                                                       const Target& /*target*/, TraceSink /*trace*/,
+                                                       std::int64_t /*to_beat*/) const {
+    return Schedule{};
   }
   [[nodiscard]] virtual Scheduled complete_chosen(const std::string& subject, const StageList& stages,
                                                   const Schedule& chosen, const Target& target, TraceSink trace) const {

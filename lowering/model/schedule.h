@@ -25,6 +25,10 @@ enum class SharedBy : std::uint8_t { core, row, mesh };
 /// Iterators of each run of axes taken as one, outermost first (lowering/model/merged_axes.h).
 using MergedAxes = std::vector<std::vector<std::string>>;
 
+/// Elements of a block of each iterator whose elements lie innermost, where vectors run along them
+/// (lowering/model/lane_blocks.h).
+using LaneBlocks = std::map<std::string, std::int64_t>;
+
 struct Schedule {
   /// The grid of cores; an empty list is one core.
   std::optional<std::vector<ParallelSplit>> parallel;
@@ -40,6 +44,8 @@ struct Schedule {
   std::map<std::string, SharedBy> sharing;
   /// The axes taken as one; the other keys call those of "yy" and "xx" by the name "yy_xx".
   std::optional<MergedAxes> merged = std::nullopt;
+  /// The iterators cut into blocks; the other keys call the two of "ff" by the names "ff_block" and "ff_lane".
+  std::optional<LaneBlocks> lanes = std::nullopt;
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

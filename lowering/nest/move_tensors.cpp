@@ -16,6 +16,7 @@ LoopNest move_tensors(LoopNest nest, const StageList& stages, const Target& targ
     tensor.source = there.source;
     tensor.value = there.value;
     tensor.strides = there.strides;
+    tensor.packing = there.packing;
   }
   for (NestTensor& tensor : nest.tensors) {
     const StageTensor& there = stages.tensors[static_cast<std::size_t>(tensor.tensor)];

@@ -68,7 +68,7 @@ class MemoryPlanner {
       const ProgramStep& step = steps_[static_cast<std::size_t>(s)];
       if (const KernelPlan* launched = step.launched()) {
         for (const int tensor : launched->memory_tensors()) {
-          const auto& source = launched->stages().tensors[static_cast<std::size_t>(tensor)].source;
+          const auto source = launched->stages().tensors[static_cast<std::size_t>(tensor)].in_memory();
           if (source) use(*source, s);
         }
       } else {
@@ -97,7 +97,7 @@ class MemoryPlanner {
       if (launched == nullptr) continue;
       for (const int used : launched->memory_tensors()) {
         const StageTensor& tensor = launched->stages().tensors[static_cast<std::size_t>(used)];
-        if (tensor.source) continue;
+        if (tensor.in_memory()) continue;
         check(tensor.value.has_value(), "a tensor in main memory that is neither the graph's nor a constant");
         const Tensor& value = *tensor.value;
         const auto bytes = static_cast<std::int64_t>(value.bytes().size());

@@ -25,8 +25,8 @@ struct MemoryAllocation {
   std::optional<TensorId> shares_with;  ///< lies in that tensor's memory (GraphTensor::inside)
 };
 
-/// Where a constant lies that the stages of a step introduce themselves (StageTensor::value without a source), in the
-/// parameter area. Equal constants share one.
+/// Where a constant lies that the stages of a step introduce themselves (StageTensor::value without a source) or that
+/// they have packed, in the parameter area. Equal constants share one.
 struct StageConstantAllocation {
   int step = 0;
   int tensor = 0;  ///< index into StageList::tensors of the step's nest

@@ -1,36 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/program/plan_choices.h"
 
+#include <algorithm>
+#include <limits>
 #include <variant>
 
-#include "lowering/model/merged_axes.h"
+#include "lowering/model/axis_form.h"
 #include "lowering/program/plan_group.h"
 
 namespace stowage {
 
 namespace {
 
-PlanChoice choose_merged(const CanonicalStages& canonical, const MergedAxes& merged, const Planner& planner,
-                         const Target& target) {
+PlanChoice choose_in(const AxisForm& form, const CanonicalStages& canonical, const Planner& planner,
+                     const Target& target, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
   Trace trace;
   PlanChoice choice;
-  const StageList stages = std::get<StageList>(merge_axes(canonical.stages, merged));
-  tell_merged_axes(TraceSink(&trace), "group", stages, merged);
-  choice.schedule = planner.choose("group", stages, target, TraceSink(&trace));
-  choice.schedule.merged = merged;
+  const StageList stages = std::get<StageList>(in_form(canonical.stages, form));
+  tell_form(TraceSink(&trace), "group", stages, form);
+  const auto chosen = planner.choose("group", stages, target, TraceSink(&trace), to_beat);
+  choice.schedule = with_form(chosen.value_or(Schedule{}), form);
   choice.records = std::move(trace.records);
+  leave_out_published(choice.records, form);
   return choice;
 }
 
 }  // namespace
 
 PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target) {
-  const MergedAxes merged = axes_to_merge(planner, canonical.stages, {});
-  PlanChoice choice = choose_merged(canonical, merged, planner, target);
-  if (merged.empty()) return choice;
-  const Planned planned = plan_chosen("group", canonical.stages, choice.schedule, planner, target, {});
-  const bool costs_more = published_is_cheaper(planned, "group", canonical.stages, {}, target);
-  return costs_more ? choose_merged(canonical, {}, planner, target) : choice;
+  const std::vector<AxisForm> forms = forms_to_plan(planner, canonical.stages, {}, target);
+  PlanChoice best = choose_in(forms.front(), canonical, planner, target);
+  if (forms.size() == 1 && forms.front() == AxisForm{}) return best;
+  const auto planned = [&](const PlanChoice& choice) {
+    return plan_chosen("group", canonical.stages, choice.schedule, planner, target, {});
+  };
+  Planned plan = planned(best);
+  for (std::size_t f = 1; f < forms.size(); ++f) {
+    const auto* const found = std::get_if<Plan>(&plan);
+    PlanChoice other = found == nullptr ? choose_in(forms[f], canonical, planner, target)
+                                        : choose_in(forms[f], canonical, planner, target, found->time.cycles);
+    Planned of_other = planned(other);
+    if (!takes_less(of_other, plan)) continue;
+    best = std::move(other);
+    plan = std::move(of_other);
+  }
+  const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const AxisForm& f) { return f == AxisForm{}; });
+  const bool costs_more = is_changed && takes_less(published_plan("group", canonical.stages, {}, target), plan);
+  return costs_more ? choose_in({}, canonical, planner, target) : best;
 }
 
 PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& canonical, const std::string& subject) {
@@ -39,6 +55,8 @@ PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& 
   for (std::vector<std::string>& run : *named.schedule.merged) {
     for (std::string& iterator : run) iterator = original(iterator);
   }
+  named.schedule.lanes->clear();
+  for (const auto& [iterator, block] : *choice.schedule.lanes) (*named.schedule.lanes)[original(iterator)] = block;
   if (named.schedule.parallel) {
     for (ParallelSplit& split : *named.schedule.parallel) split.iterator = original(split.iterator);
   }

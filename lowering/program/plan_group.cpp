@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <functional>
-#include <tuple>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/number_text.h"
+#include "lowering/model/axis_form.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/group_trace.h"
-#include "lowering/model/merged_axes.h"
 #include "lowering/model/sharing.h"
 #include "lowering/nest/lower.h"
 #include "lowering/search/core_grids.h"
@@ -22,12 +22,11 @@
 namespace stowage {
 namespace {
 
-Planned plan_scheduled(const std::string& name, const GroupModel& model, Scheduled scheduled, const MergedAxes& merged,
+Planned plan_scheduled(const std::string& name, const GroupModel& model, Scheduled scheduled, const AxisForm& form,
                        const Target& target) {
   if (auto* refused = std::get_if<Decision>(&scheduled)) return std::move(*refused);
   Plan plan;
-  plan.schedule = std::get<Schedule>(std::move(scheduled));
-  plan.schedule.merged = merged;
+  plan.schedule = with_form(std::get<Schedule>(std::move(scheduled)), form);
   Lowered lowered = lower(name, model, plan.schedule, target);
   if (auto* refused = std::get_if<Decision>(&lowered)) return std::move(*refused);
   plan.nest = std::get<LoopNest>(std::move(lowered));
@@ -57,7 +56,7 @@ std::optional<Planned> plan_aligned(const std::string& name, const GroupModel& m
     Trace records;
     Planned planned = plan_scheduled(
         name, model, run_algorithms(name, model, wanted, target, TraceSink(&records), SplitBy::alignment),
-        *fixed.merged, target);
+        form_of(fixed), target);
     if (std::holds_alternative<Decision>(planned) || !unaligned_transfers_of(planned, target).empty()) continue;
     group_trace(trace, name, model).add(SplitUnaligned{why});
     for (TraceRecord& record : records.records) trace.add(std::move(record));
@@ -66,19 +65,19 @@ std::optional<Planned> plan_aligned(const std::string& name, const GroupModel& m
   return std::nullopt;
 }
 
-/// `complete(stages, trace)` makes the schedule of the stages with the axes merged that `fixed` names. Where one of its
+/// `complete(stages, trace)` makes the schedule of the stages in the form that `fixed` gives them. Where one of its
 /// transfers is unaligned, another split over the cores is taken; where none helps, the plan is refused, unless nothing
 /// but elements narrower than a word are concerned: such an operator is planned all the same, and plan_program warns.
 Planned plan_with_alignment(const std::string& name, const StageList& stages, const Schedule& fixed,
                             const Target& target, TraceSink trace,
                             const std::function<Scheduled(const StageList&, TraceSink)>& complete) {
-  const auto merging = merge_axes(stages, *fixed.merged);
-  if (const auto* refused = std::get_if<Decision>(&merging)) return *refused;
-  const StageList& merged = std::get<StageList>(merging);
-  const GroupModel model = build_group_model(merged);
+  const auto shaped = in_form(stages, form_of(fixed));
+  if (const auto* refused = std::get_if<Decision>(&shaped)) return *refused;
+  const StageList& list = std::get<StageList>(shaped);
+  const GroupModel model = build_group_model(list);
   Trace records;
   const TraceSink kept = trace.listening() ? TraceSink(&records) : TraceSink();
-  Planned planned = plan_scheduled(name, model, complete(merged, kept), *fixed.merged, target);
+  Planned planned = plan_scheduled(name, model, complete(list, kept), form_of(fixed), target);
   const auto unaligned = unaligned_transfers_of(planned, target);
   if (!unaligned.empty() && !fixed.parallel) {
     if (auto aligned = plan_aligned(name, model, fixed, target, unaligned.front().reason, trace)) {
@@ -94,44 +93,52 @@ Planned plan_with_alignment(const std::string& name, const StageList& stages, co
 
 }  // namespace
 
-bool published_is_cheaper(const Planned& merged, const std::string& name, const StageList& stages,
-                          const Schedule& fixed, const Target& target) {
-  Schedule apart = fixed;
-  apart.merged.emplace();
-  const Planned published = plan_group(name, stages, apart, SwtvmPlanner(), target, {});
-  const auto* const cheaper = std::get_if<Plan>(&published);
-  const auto* const plan = std::get_if<Plan>(&merged);
-  return cheaper != nullptr && (plan == nullptr || cheaper->time.cycles < plan->time.cycles);
+bool takes_less(const Planned& a, const Planned& b) {
+  const auto* const less = std::get_if<Plan>(&a);
+  const auto* const more = std::get_if<Plan>(&b);
+  return less != nullptr && (more == nullptr || less->time.cycles < more->time.cycles);
+}
+
+Planned published_plan(const std::string& name, const StageList& stages, const Schedule& fixed, const Target& target) {
+  return plan_group(name, stages, with_form(fixed, {}), SwtvmPlanner(), target, {});
 }
 
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
                    const Target& target, TraceSink trace) {
-  const auto plan_merged = [&](const MergedAxes& axes) {
-    Schedule wanted = fixed;
-    wanted.merged = axes;
+  // Of a group of which nothing is fixed as choose_plan() does it, so that both come to the same plan.
+  const bool nothing_fixed = fixed == Schedule{};
+  const auto plan_in = [&](const AxisForm& form, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
+    const Schedule wanted = with_form(fixed, form);
     Trace records;
     Planned planned =
         plan_with_alignment(name, stages, wanted, target, trace.listening() ? TraceSink(&records) : TraceSink(),
-                            [&](const StageList& merged, TraceSink sink) {
-                              tell_merged_axes(sink, name, merged, axes);
-                              return planner.complete(name, merged, wanted, target, sink);
+                            [&](const StageList& list, TraceSink sink) {
+                              tell_form(sink, name, list, form);
+                              if (!nothing_fixed) return planner.complete(name, list, wanted, target, sink);
+                              const auto chosen = planner.choose(name, list, target, sink, to_beat);
+                              return planner.complete_chosen(name, list, chosen.value_or(Schedule{}), target, sink);
                             });
+    leave_out_published(records.records, form);
     return std::pair{std::move(planned), std::move(records)};
   };
-  const MergedAxes axes = axes_to_merge(planner, stages, fixed);
-  auto [planned, records] = plan_merged(axes);
-  const bool by_itself = !fixed.merged && !axes.empty();
-  if (by_itself && published_is_cheaper(planned, name, stages, fixed, target)) {
-    std::tie(planned, records) = plan_merged({});
+  const std::vector<AxisForm> forms = forms_to_plan(planner, stages, fixed, target);
+  auto best = plan_in(forms.front());
+  for (std::size_t f = 1; f < forms.size(); ++f) {
+    const auto* const found = std::get_if<Plan>(&best.first);
+    auto other = found == nullptr ? plan_in(forms[f]) : plan_in(forms[f], found->time.cycles);
+    if (takes_less(other.first, best.first)) best = std::move(other);
   }
-  for (TraceRecord& record : records.records) trace.add(std::move(record));
-  return std::move(planned);
+  const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const AxisForm& f) { return f == AxisForm{}; });
+  const bool by_itself = !fixed.merged && !fixed.lanes && is_changed;
+  if (by_itself && takes_less(published_plan(name, stages, fixed, target), best.first)) best = plan_in({});
+  for (TraceRecord& record : best.second.records) trace.add(std::move(record));
+  return std::move(best.first);
 }
 
 Planned plan_chosen(const std::string& name, const StageList& stages, const Schedule& chosen, const Planner& planner,
                     const Target& target, TraceSink trace) {
-  return plan_with_alignment(name, stages, chosen, target, trace, [&](const StageList& merged, TraceSink sink) {
-    return planner.complete_chosen(name, merged, chosen, target, sink);
+  return plan_with_alignment(name, stages, chosen, target, trace, [&](const StageList& list, TraceSink sink) {
+    return planner.complete_chosen(name, list, chosen, target, sink);
   });
 }
 

@@ -15,8 +15,9 @@ namespace stowage {
 
 using Planned = std::variant<Plan, Decision>;
 
-/// `fixed` may leave out whatever the planner shall fill in. A planner that merges axes takes them as they are where
-/// the published plan of these takes less than what it finds for merged ones.
+/// `fixed` may leave out whatever the planner shall fill in. Of the forms that the axes may have
+/// (lowering/model/axis_form.h) it is that of the plan that takes least; they stay as they are where the published plan
+/// of these takes less than all that is found in others.
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
                    const Target& target, TraceSink trace);
 
@@ -24,8 +25,10 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
 Planned plan_chosen(const std::string& name, const StageList& stages, const Schedule& chosen, const Planner& planner,
                     const Target& target, TraceSink trace);
 
-/// Whether planner swtvm takes less with the axes as they are.
-bool published_is_cheaper(const Planned& merged, const std::string& name, const StageList& stages,
-                          const Schedule& fixed, const Target& target);
+/// What planner swtvm makes of the axes as they are.
+Planned published_plan(const std::string& name, const StageList& stages, const Schedule& fixed, const Target& target);
+
+/// Whether a is a plan, and b is none or takes more cycles.
+bool takes_less(const Planned& a, const Planned& b);
 
 }  // namespace stowage

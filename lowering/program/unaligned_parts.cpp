@@ -18,9 +18,10 @@ namespace {
 
 /// The tensor of the graph whose memory one of the stages' lies in.
 std::optional<TensorId> storage_of(const Graph& graph, const StageTensor& tensor) {
-  if (!tensor.source) return std::nullopt;
-  const auto& inside = graph.tensor(*tensor.source).inside;
-  return inside ? inside->storage : *tensor.source;
+  const auto source = tensor.in_memory();
+  if (!source) return std::nullopt;
+  const auto& inside = graph.tensor(*source).inside;
+  return inside ? inside->storage : *source;
 }
 
 /// The stages of each operator as it would be planned alone; views are not planned.

@@ -23,6 +23,7 @@
 #include "lowering/search/planner_searched.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
@@ -84,11 +85,13 @@ struct Split {
 
 class PlanSearch {
  public:
+  /// Splits none of whose plans can have a lower price than `to_beat` are left out.
   PlanSearch(const std::string& subject, const StageList& stages, const Schedule& person, const Target& target,
-             TraceSink trace)
+             TraceSink trace, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max())
       : subject_(subject),
         person_(person),
         target_(target),
+        to_beat_(to_beat),
         model_(build_group_model(stages)),
         trace_(group_trace(trace, subject, model_)),
         bounds_(model_, target),
@@ -203,6 +206,11 @@ class PlanSearch {
     return !target_.dma.lines && cores_share_lines(model_, parallel, target_.main_memory.line_bytes);
   }
 
+  /// No plan of this price or a higher one is looked for.
+  [[nodiscard]] bool is_hopeless(std::int64_t least_price) const {
+    return least_price >= to_beat_ || (best_ && least_price >= best_->price());
+  }
+
   bool is_hopeless(const Schedule& schedule, std::int64_t enough) {
     const auto read = read_schedule(model_, schedule);
     if (std::holds_alternative<Decision>(read)) return false;
@@ -235,7 +243,7 @@ class PlanSearch {
     std::size_t next = 0;
     for (; next < splits.size(); ++next) {
       const CoreGrid& grid = splits[next].grid;
-      if (best_ && splits[next].least_price() >= best_->price()) break;
+      if (is_hopeless(splits[next].least_price())) break;
       const Schedule fixed = on_split(grid.parallel);
       const bool is_published =
           published_ && *published_->complete.parallel == grid.parallel && fixed.sharing == person_.sharing;
@@ -269,7 +277,7 @@ class PlanSearch {
       const auto best_split =
           std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
       if (best_split == splits_.end()) return;
-      if (best_split != climbed && price_of(best_split->least_cycles, best_split->shares_lines) < best_->price())
+      if (best_split != climbed && !is_hopeless(price_of(best_split->least_cycles, best_split->shares_lines)))
         climb(*best_split);
       climbed = best_split;
     }
@@ -310,21 +318,18 @@ class PlanSearch {
   /// The best split without slots, and those of the least bounds; planned without slots.
   std::vector<Tried> splits_to_overlap(std::int64_t cores) {
     std::vector<Tried> found;
-    const auto hopeless = [&](std::int64_t least, bool shares) {
-      return best_ && price_of(least, shares) >= best_->price();
-    };
     const auto add = [&](const Tried& split) {
       const auto same = [&](const Tried& other) { return other.complete.parallel == split.complete.parallel; };
       if (std::none_of(found.begin(), found.end(), same)) found.push_back(split);
     };
     const auto best =
         std::find_if(splits_.begin(), splits_.end(), [&](const Tried& split) { return split.parts() <= cores; });
-    if (best != splits_.end() && !hopeless(best->least_overlapped, best->shares_lines)) add(*best);
+    if (best != splits_.end() && !is_hopeless(price_of(best->least_overlapped, best->shares_lines))) add(*best);
     std::size_t looked_at = 0;
     for (const Split& split : grids_) {
       if (parts_of(split.grid.parallel) > cores) continue;
       if (looked_at++ == bounded_splits) break;
-      if (hopeless(split.grid.least_overlapped, split.shares_lines)) continue;
+      if (is_hopeless(price_of(split.grid.least_overlapped, split.shares_lines))) continue;
       const auto planned = std::find_if(splits_.begin(), splits_.end(), [&](const Tried& tried) {
         return *tried.complete.parallel == split.grid.parallel;
       });
@@ -480,6 +485,7 @@ class PlanSearch {
   const std::string& subject_;
   const Schedule person_;
   const Target& target_;
+  const std::int64_t to_beat_;
   GroupModel model_;
   GroupTrace trace_;
   PlanBounds bounds_;
@@ -508,9 +514,9 @@ Scheduled SearchedPlanner::complete(const std::string& subject, const StageList&
   return refusing_idle_slots(model, run_algorithms(subject, model, fixed, target, trace));
 }
 
-Schedule SearchedPlanner::choose(const std::string& subject, const StageList& stages, const Target& target,
-                                 TraceSink trace) const {
-  return PlanSearch(subject, stages, {}, target, trace).run().value_or(Schedule{});
+std::optional<Schedule> SearchedPlanner::choose(const std::string& subject, const StageList& stages,
+                                                const Target& target, TraceSink trace, std::int64_t to_beat) const {
+  return PlanSearch(subject, stages, {}, target, trace, to_beat).run();
 }
 
 Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,

@@ -14,11 +14,12 @@ namespace stowage {
 class SearchedPlanner : public Planner {
  public:
   [[nodiscard]] std::string_view name() const override { return "searched"; }
-  [[nodiscard]] bool merges_axes() const override { return true; }
+  [[nodiscard]] bool chooses_axis_forms() const override { return true; }
   [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                    const Target& target, TraceSink trace) const override;
-  [[nodiscard]] Schedule choose(const std::string& subject, const StageList& stages, const Target& target,
-                                TraceSink trace) const override;
+  [[nodiscard]] std::optional<Schedule> choose(const std::string& subject, const StageList& stages,
+                                               const Target& target, TraceSink trace,
+                                               std::int64_t to_beat) const override;
   [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
                                           const Target& target, TraceSink trace) const override;
 };

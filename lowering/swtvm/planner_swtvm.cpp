@@ -16,12 +16,22 @@
 namespace stowage {
 namespace {
 
-Decision refuse(std::string reason) { return Decision::refuse("schedule", std::move(reason)); }
+Decision refuse(std::string reason, std::string flip = {}) {
+  return Decision::refuse("schedule", std::move(reason), std::move(flip));
+}
 
 std::vector<std::string> iterator_names(const GroupModel& model) {
   std::vector<std::string> names;
   for (const ModelIterator& iterator : model.iterators) names.push_back(iterator.name);
   return names;
+}
+
+/// Whether any stage reads at places from a table.
+bool looks_up(const GroupModel& model) {
+  return std::any_of(model.list->stages.begin(), model.list->stages.end(), [](const Stage& stage) {
+    return std::any_of(stage.reads.begin(), stage.reads.end(),
+                       [](const Access& read) { return std::any_of(read.index.begin(), read.index.end(), has_table); });
+  });
 }
 
 std::optional<Decision> check_parallel(const GroupModel& model, const std::vector<ParallelSplit>& parallel, int cores) {
@@ -44,6 +54,14 @@ std::optional<Decision> check_parallel(const GroupModel& model, const std::vecto
     if (split.parts < 1 || split.parts > std::max<std::int64_t>(1, found.extent)) {
       return refuse(fmt::format("parallel: {} has {} elements and cannot be cut into {} parts", split.iterator,
                                 found.extent, split.parts));
+    }
+    const std::int64_t filled = ceil_div(found.extent, ceil_div(std::max<std::int64_t>(1, found.extent), split.parts));
+    if (filled < split.parts && looks_up(model)) {
+      return refuse(
+          fmt::format("parallel: of {} parts of {} only {} have elements, and places are looked up in a table, "
+                      "which has none for the others",
+                      split.parts, split.iterator, filled),
+          fmt::format("{} parts", filled));
     }
     total *= split.parts;
   }

@@ -201,9 +201,8 @@ TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> ope
 }
 
 bool moves_along(const Access& access, int axis) {
-  return std::any_of(access.index.begin(), access.index.end(), [&](const IndexExpr& e) {
-    return variables_of(e).contains(VarId(static_cast<std::size_t>(axis)));
-  });
+  return std::any_of(access.index.begin(), access.index.end(),
+                     [&](const IndexExpr& e) { return mentions(e, VarId(static_cast<std::size_t>(axis))); });
 }
 
 std::set<int> reads_in(const ScalarExpr& expression) {
@@ -342,8 +341,9 @@ double InnerLoop::block_cycles(std::span<const std::int64_t> extents) const {
   if (compute_.block_axis >= 0) {
     const auto axis = static_cast<std::size_t>(compute_.block_axis);
     blocked = extents[axis];
-    blocks.assign(static_cast<std::size_t>(blocked / register_block_rows), register_block_rows);
-    const std::int64_t left = blocked % register_block_rows;
+    const std::int64_t rows = register_block_rows(compute_.box[lane].max_extent, lanes_);
+    blocks.assign(static_cast<std::size_t>(blocked / rows), rows);
+    const std::int64_t left = blocked % rows;
     if (compute_.box[axis].extent.is_constant() && left > 0) blocks.push_back(left);
     if (!compute_.box[axis].extent.is_constant()) blocks.insert(blocks.end(), static_cast<std::size_t>(left), 1);
   }
@@ -398,8 +398,8 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
     const double trip = vector_trip(stage, part, pipelines, operands, width).cycles();
     return std::min(least, trip / static_cast<double>(width));
   }
-  for (std::int64_t rows = 1; rows <= register_block_rows; ++rows) {
-    for (std::int64_t vectors = 1; vectors <= register_block_vectors; ++vectors) {
+  for (std::int64_t vectors = 1; vectors <= register_block_vectors; ++vectors) {
+    for (std::int64_t rows = 1; rows <= register_block_rows(vectors * lanes, lanes); ++rows) {
       const double trip = block_trip(pipelines, operands, rows, vectors, lanes).cycles();
       least = std::min(least, trip / static_cast<double>(rows * vectors * lanes));
     }

@@ -28,7 +28,7 @@ class Recogniser {
       if (around.loops().size() < 2) return;
       const VarId innermost(around.loops().back().variable);
       if (const auto* let = std::get_if<Let>(&s.node)) {
-        named_.push_back({let->variable, innermost, around.expression(let->value).expr});
+        named_.push_back({let->variable, innermost, around.expanded(let->value)});
       } else if (const auto* guard = std::get_if<Guard>(&s.node)) {
         recognise(s, *guard, around);
       }
@@ -65,7 +65,7 @@ class Recogniser {
     for (const StmtPtr& inside : guard.body) {
       if (!std::holds_alternative<Let>(inside->node) && !pairs_.contains(inside->id)) return;
     }
-    const IndexExpr asked = around.expression(guard.any_positive.front()).expr;
+    const IndexExpr asked = around.expanded(guard.any_positive.front());
     TripChain chain;
     for (std::size_t l = around.loops().size(); l-- > 0;) {
       const EnclosingLoop& loop = around.loops()[l];

@@ -21,7 +21,7 @@ std::int64_t cores_in_page(const LoopNest& nest, Space to, const IndexExpr& addr
   for (const CoreAxis& axis : nest.core_grid) {
     const std::int64_t step = address.coefficient_of(axis.variable);
     // Where the axis stands in a quotient or a remainder besides, its cores are taken to lie apart.
-    if (variables_of(address - IndexExpr(axis.variable) * step).contains(axis.variable)) continue;
+    if (mentions(address - IndexExpr(axis.variable) * step, axis.variable)) continue;
     const std::int64_t apart = std::abs(step) * element_bytes;
     const std::int64_t asking = std::clamp<std::int64_t>(std::int64_t{axis.parts} * axis.stride / team, 1, axis.parts);
     cores *= apart == 0 ? asking : std::clamp<std::int64_t>(page_bytes / apart, 1, asking);
@@ -39,7 +39,7 @@ RowAlignment row_alignment(const LoopNest& nest, const Dma& dma, const Enclosing
   IndexExpr start;
   for (std::size_t d = 0; d < dma.region.size(); ++d) start += dma.region[d].start * tensor.strides[d];
   // A loop of one trip moves nothing.
-  const IndexExpr address = substitute(around.expression(start).expr, [&](VarId v) {
+  const IndexExpr address = substitute(around.expanded(start), [&](VarId v) {
     const Interval range = nest.variables[v.index()].range;
     return range.low == range.high ? IndexExpr(range.low) : IndexExpr(v);
   });

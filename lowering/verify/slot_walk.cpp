@@ -38,11 +38,11 @@ SlotWalk::Use SlotWalk::use_of(const BufferUse& used, std::vector<Hull> part, co
     }
   };
   for (const IndexExpr& origin : origin_of(nest_, used)) {
-    use.origin.push_back(around.expression(origin).expr);
+    use.origin.push_back(around.expanded(origin));
     decided_by(use.origin.back());
   }
   for (Hull& hull : use.part) {
-    hull = {around.expression(hull.low).expr, around.expression(hull.high).expr};
+    hull = {around.expanded(hull.low), around.expanded(hull.high)};
     decided_by(hull.low);
     decided_by(hull.high);
   }
@@ -53,7 +53,7 @@ void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover)
   Site site{around, prover, {}, {}, {}, {}, {}};
   const auto evaluated = [&](const std::vector<IndexExpr>& expressions) {
     for (const IndexExpr& e : expressions) {
-      if (!needs_variables_only(around.expression(e).expr)) return;
+      if (!needs_variables_only(around.expanded(e))) return;
     }
     for (const IndexExpr& e : expressions) {
       site.compiled.push_back(around.expression(e).compiled);
@@ -62,7 +62,7 @@ void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover)
   };
   const auto take_effect = [&](const std::vector<Range>& ranges) {
     for (const Range& range : ranges) {
-      site.conditions.push_back(around.expression(range.extent).expr);
+      site.conditions.push_back(around.expanded(range.extent));
       for (const VarId v : variables_of(site.conditions.back())) {
         if (followed_.variables.contains(v)) site.effect_decided_by.insert(v);
       }
@@ -81,7 +81,7 @@ void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover)
     site.uses.push_back(use_of(dma->buffer, hulls_of(dma->region), around));
   } else if (const auto* broadcast = std::get_if<Broadcast>(&s.node)) {
     take_effect(broadcast->region);
-    for (const IndexExpr& e : with_sender({}, nest_, *broadcast)) site.conditions.push_back(around.expression(e).expr);
+    for (const IndexExpr& e : with_sender({}, nest_, *broadcast)) site.conditions.push_back(around.expanded(e));
     site.uses.push_back(use_of(broadcast->buffer, hulls_of(broadcast->region), around));
     site.uses.push_back(use_of(broadcast->source, hulls_of(broadcast->region), around));
   } else if (const auto* fill = std::get_if<Fill>(&s.node)) {

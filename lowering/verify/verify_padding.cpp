@@ -111,10 +111,10 @@ class PaddingCheck {
     if (!fill.around) return;
     Filled filled;
     filled.buffer = fill.buffer;
-    filled.slot = around.expression(fill.buffer.slot).expr;
+    filled.slot = around.expanded(fill.buffer.slot);
     filled.value = fill.value;
     for (const Range& range : *fill.around) {
-      filled.kept.push_back({around.expression(range.start).expr, around.expression(range.start + range.extent).expr});
+      filled.kept.push_back({around.expanded(range.start), around.expanded(range.start + range.extent)});
     }
     for (const EnclosingLoop& loop : around.loops()) filled.loops.push_back(loop.variable);
     for (const EnclosingGuard& guard : around.guards()) {
@@ -185,7 +185,7 @@ class PaddingCheck {
       return std::any_of(filled_.begin(), filled_.end(),
                          [&](const Filled& filled) { return filled.slot == slot && does(filled); });
     };
-    const IndexExpr slot = around.expression(source.slot).expr;
+    const IndexExpr slot = around.expanded(source.slot);
     if (in(slot)) return true;
     if (slot.is_constant()) return false;
     for (int s = 0; s < buffer(source).slots; ++s) {

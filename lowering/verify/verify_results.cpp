@@ -159,7 +159,7 @@ class ResultsCheck {
   /// All uses name the same slot, and that stays while a result is made.
   Broken same_slot(const Stmt& s, const BufferUse& use, const Enclosing& around) {
     Content& c = content(use.buffer);
-    const IndexExpr slot = around.expression(use.slot).expr;
+    const IndexExpr slot = around.expanded(use.slot);
     if (!c.slot) {
       c.slot = slot;
       c.slot_at = position_of(around);
@@ -326,7 +326,7 @@ class ResultsCheck {
   [[nodiscard]] std::vector<Range> spatial_box(const Stmt& s, const Compute& compute, const Enclosing& around) const {
     std::vector<Range> box;
     for (std::size_t a = 0; a < static_cast<std::size_t>(stage_of(s).spatial); ++a) {
-      box.push_back({around.expression(compute.box[a].start).expr, around.expression(compute.box[a].extent).expr, 0});
+      box.push_back({around.expanded(compute.box[a].start), around.expanded(compute.box[a].extent), 0});
     }
     return box;
   }

@@ -168,6 +168,38 @@ TEST_CASE("an edited step of a plan is refused with its reason", "[damaged]") {
   });
 }
 
+TEST_CASE("weights that a kernel has packed come back as the graph has them, or the plan is damaged", "[damaged]") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "plan"}).code == 0);
+  const Json whole = Json::parse(read_text("plan/plan.json"));
+  const Json& rows = whole.at("memory").at("stage_constants");
+  const auto is_packed = [](const Json& row) { return row.contains("packs"); };
+  const auto found = std::find_if(rows.begin(), rows.end(), is_packed);
+  REQUIRE(found != rows.end());
+  const auto at = static_cast<std::size_t>(found - rows.begin());
+  // Stored once, packed; reading compares its hash with that of the graph.
+  CHECK_FALSE(whole.at("memory").at("values").contains(found->at("packs").get<std::string>()));
+  CHECK(run_stowage({"explain", "plan"}).code == 0);
+  const auto says = [&](const std::string& reason, const std::function<void(Json&)>& edit) {
+    Json damaged = whole;
+    edit(damaged.at("memory").at("stage_constants")[at]);
+    write_text("plan/plan.json", damaged.dump(1));
+    const ToolRun run = run_stowage({"explain", "plan"});
+    CHECK(run.code == 1);
+    INFO(run.err);
+    CHECK(run.err.find(reason) != std::string::npos);
+    CHECK(run.err.find("[damaged-plan]") != std::string::npos);
+  };
+  says("'nothing' is no constant of its graph", [](Json& row) { row["packs"] = "nothing"; });
+  says("a packing has four numbers", [](Json& row) { row["packing"].erase(3); });
+  says("cannot be packed by 3", [](Json& row) { row["packing"][3] = 3; });
+  says("whole number", [](Json& row) { row["packing"][3] = 0; });
+  says("are not those of the plan", [](Json& row) { row["packing"][3] = 2; });
+  says("does not fit its shape", [](Json& row) { row["bytes"] = 8; });
+  says("too few for the plan's parameters", [](Json& row) { row["offset"] = std::int64_t{1} << 40; });
+}
+
 TEST_CASE("two hundred kilobytes of brackets are refused at once", "[damaged]") {
   const Workplace here;
   write_varied_plan("plan");

@@ -64,10 +64,11 @@ class CountingSearch : public Planner {
     ++searches;
     return find_planner("searched")->complete(subject, stages, fixed, target, trace);
   }
-  [[nodiscard]] Schedule choose(const std::string& subject, const StageList& stages, const Target& target,
-                                TraceSink trace) const override {
+  [[nodiscard]] std::optional<Schedule> choose(const std::string& subject, const StageList& stages,
+                                               const Target& target, TraceSink trace,
+                                               std::int64_t to_beat) const override {
     ++searches;
-    return find_planner("searched")->choose(subject, stages, target, trace);
+    return find_planner("searched")->choose(subject, stages, target, trace, to_beat);
   }
   [[nodiscard]] Scheduled complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,
                                           const Target& target, TraceSink trace) const override {

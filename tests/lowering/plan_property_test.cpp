@@ -11,6 +11,8 @@
 #include "core/operators.h"
 #include "lowering/interpret/interpret.h"
 #include "lowering/ir/loop_nest_parser.h"
+#include "lowering/model/axis_form.h"
+#include "lowering/model/lane_blocks.h"
 #include "lowering/model/merged_axes.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/plan_group.h"
@@ -34,6 +36,31 @@ std::map<std::string, Tensor> constants_of(const StageList& stages) {
   return constants;
 }
 
+/// All inputs but the first as constants, which can be packed.
+StageList with_weights(const fixtures::OperatorDraw::Drawn& drawn) {
+  StageList stages = drawn.stages;
+  std::size_t input = 0;
+  for (StageTensor& tensor : stages.tensors) {
+    if (tensor.role != TensorRole::input) continue;
+    const Tensor& value = drawn.inputs[input];
+    if (input++ == 0) continue;
+    tensor.role = TensorRole::constant;
+    tensor.value = value;
+  }
+  return stages;
+}
+
+/// What a schedule says of the axes in the n-th round: nothing; runs taken as one; lanes in blocks, and then runs.
+Schedule with_axes(const StageList& stages, std::uint64_t round, Target target) {
+  AxisForm form;
+  if (round % 3 == 2) {
+    target.cores.vector_lanes = 2;
+    form.lanes = possible_lane_blocks(stages, {}, target);
+  }
+  if (round % 3 > 0) form.merged = mergeable_axes(std::get<StageList>(block_lanes(stages, form.lanes)), {});
+  return with_form({}, form);
+}
+
 }  // namespace
 
 TEST_CASE("random operators on random machines: planned, lowered and interpreted, they give the definition's values") {
@@ -42,6 +69,7 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
   int planned = 0;
   int refused = 0;
   int merged = 0;
+  int blocked = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     OperatorDraw draw(seed + round);
     const auto drawn = draw.draw();
@@ -51,10 +79,12 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
                          << " cores with " << target.ldm.bytes << " bytes\n"
                          << to_text(drawn->stages));
     REQUIRE(verify(drawn->stages) == std::nullopt);
-    Schedule fixed;
-    if (round % 2 == 1) fixed.merged = mergeable_axes(drawn->stages, {});
-    merged += fixed.merged && !fixed.merged->empty() ? 1 : 0;
-    const Planned plan = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), target, {});
+    const StageList stages = with_weights(*drawn);
+    const Schedule fixed = with_axes(stages, round, target);
+    merged += fixed.merged->empty() ? 0 : 1;
+    blocked += fixed.lanes->empty() ? 0 : 1;
+    REQUIRE(verify(std::get<StageList>(in_form(stages, form_of(fixed)))) == std::nullopt);
+    const Planned plan = plan_group("op", stages, fixed, SwtvmPlanner(), target, {});
     if (const auto* decision = std::get_if<Decision>(&plan)) {
       REQUIRE(decision->rule == "ldm-capacity");
       ++refused;
@@ -70,12 +100,10 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
     REQUIRE(parsed);
     REQUIRE(to_text(*parsed) == to_text(nest));
     std::map<int, Tensor> inputs;
-    std::size_t next = 0;
-    for (std::size_t t = 0; t < drawn->stages.tensors.size(); ++t) {
-      const StageTensor& tensor = drawn->stages.tensors[t];
-      const Shape& shape = nest.stages.tensors[t].shape;
-      if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn->inputs[next++].reshaped(shape);
-      if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = tensor.value->reshaped(shape);
+    for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+      const StageTensor& tensor = nest.stages.tensors[t];
+      if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn->inputs[0].reshaped(tensor.shape);
+      if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = *tensor.value;
     }
     const auto expected = evaluate(drawn->stages, drawn->inputs);
     const auto actual = interpret(nest, inputs);
@@ -87,4 +115,5 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
   // Tiny machines refuse some; most must be planned, or the test shows nothing.
   CHECK(planned > refused);
   CHECK((rounds < 100 || merged > static_cast<int>(rounds) / 10));
+  CHECK((rounds < 100 || blocked > static_cast<int>(rounds) / 50));
 }

@@ -10,9 +10,9 @@
 
 #include "core/temporary_folder.h"
 #include "lowering/interpret/interpret.h"
+#include "lowering/model/axis_form.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
-#include "lowering/model/merged_axes.h"
 #include "lowering/model/planner.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/plan_group.h"
@@ -154,13 +154,12 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
       if (refused != nullptr) continue;
       const Plan& before = std::get<Plan>(published);
       CHECK(plan.time.cycles <= before.time.cycles);
-      const StageList merged = std::get<StageList>(merge_axes(stages, *plan.schedule.merged));
-      const GroupModel model = build_group_model(merged);
+      const StageList shaped = std::get<StageList>(in_form(stages, form_of(plan.schedule)));
+      const GroupModel model = build_group_model(shaped);
       const PlanBounds bounds(model, target);
       // What sizes and order cannot beat, they do not: of the plan, and of plans with sizes drawn at random.
       for (int draw = 0; draw < 6; ++draw) {
-        Schedule fixed;
-        fixed.merged = plan.schedule.merged;
+        Schedule fixed = with_form({}, form_of(plan.schedule));
         if (draw > 1) fixed.parallel = plan.schedule.parallel;
         for (const auto& [iterator, size] : plan.schedule.buffer) {
           if (draw > 1 && size > 1 && random_grid() % 2 == 0)
@@ -186,8 +185,7 @@ TEST_CASE("random groups on random machines: searched plans are sound, right, an
       }
       for (const CoreGrid& grid : bounds.grids()) {
         if (random_grid() % 8 != 0) continue;
-        Schedule fixed;
-        fixed.merged = plan.schedule.merged;
+        Schedule fixed = with_form({}, form_of(plan.schedule));
         fixed.parallel = grid.parallel;
         const Planned over = plan_group(group.name, stages, fixed, swtvm(), target, {});
         const auto* held = std::get_if<Plan>(&over);
@@ -272,11 +270,13 @@ TEST_CASE("what a person has fixed stays, and the search fills in the rest") {
 
 TEST_CASE("the search is the same every time and tells what it tried") {
   const StageList stages = convolution(64, 28, 64);
+  Schedule as_they_are;
+  as_they_are.lanes.emplace();
   Trace trace;
-  const Plan plan = plan_of(stages, searched(), sunway(), {}, &trace);
+  const Plan plan = plan_of(stages, searched(), sunway(), as_they_are, &trace);
   Trace again;
-  CHECK(plan_of(stages, searched(), sunway(), {}, &again).schedule == plan.schedule);
-  CHECK(plan_of(stages, searched(), sunway()).schedule == plan.schedule);
+  CHECK(plan_of(stages, searched(), sunway(), as_they_are, &again).schedule == plan.schedule);
+  CHECK(plan_of(stages, searched(), sunway(), as_they_are).schedule == plan.schedule);
   std::string text;
   std::string text_again;
   std::int64_t splits = 0;
@@ -298,6 +298,19 @@ TEST_CASE("the search is the same every time and tells what it tried") {
   CHECK(text.find("search chosen ") != std::string::npos);
   // The steps of the algorithms are those of the plan that was chosen.
   CHECK(text.find("parallel search split over the cores: ") != std::string::npos);
+}
+
+TEST_CASE("a plan with lanes in blocks is told as one, beside no published plan") {
+  const StageList stages = convolution(64, 28, 64);
+  Trace trace;
+  const Plan plan = plan_of(stages, searched(), sunway(), {}, &trace);
+  CHECK(plan.schedule.lanes == LaneBlocks{{"ff", 8}});
+  CHECK(plan_of(stages, searched(), sunway()).schedule == plan.schedule);
+  std::string text;
+  for (const TraceRecord& record : trace.records) text += sentence(record) + "\n";
+  INFO(text);
+  CHECK(text.find("vectors run along ff_lane, blocks of 8") != std::string::npos);
+  CHECK(text.find("published") == std::string::npos);
 }
 
 TEST_CASE("costs of one planner are not taken for another's") {

@@ -141,6 +141,20 @@ TEST_CASE("a person fixes a part of the schedule and the planner fills the rest"
   CHECK(planning.schedule.order == Lines{"x", "yo", "ko"});
 }
 
+TEST_CASE("parts without elements are refused where places are looked up in a table") {
+  StageList list = vector_stages(18);
+  Schedule fixed;
+  fixed.parallel = {{{"i0", 7}}};
+  CHECK(refusal(list, all_cores(), fixed).empty());  // parts of 3, of which the seventh has none
+  const auto table = std::make_shared<const IndexTable>(IndexTable{"t", std::vector<std::int64_t>(18, 1)});
+  list.stages.front().reads.front().index = {lookup(table, VarId(0))};
+  CHECK(refusal(list, all_cores(), fixed) ==
+        "parallel: of 7 parts of i0 only 6 have elements, and places are looked up in a table, which has none for the "
+        "others");
+  fixed.parallel = {{{"i0", 6}}};
+  CHECK(refusal(list, all_cores(), fixed).empty());
+}
+
 TEST_CASE("a schedule that cannot hold is refused with the constraint") {
   const StageList stages = matmul_stages(1, 1024, 1024);
   const auto with = [](auto set) {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/model/axis_form.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lowering/model/group_model.h"
+#include "lowering/model/group_trace.h"
+#include "lowering/model/lane_blocks.h"
+#include "lowering/model/merged_axes.h"
+
+namespace stowage {
+namespace {
+
+/// The iterators and loops that a schedule speaks of.
+std::set<std::string> named_in(const Schedule& schedule) {
+  std::set<std::string> names;
+  if (schedule.parallel) {
+    for (const ParallelSplit& split : *schedule.parallel) names.insert(split.iterator);
+  }
+  for (const auto& [iterator, size] : schedule.buffer) names.insert(iterator);
+  if (schedule.order) names.insert(schedule.order->begin(), schedule.order->end());
+  for (const auto& [tensor, loop] : schedule.dma) names.insert(loop);
+  return names;
+}
+
+/// Whether a schedule speaks of the blocks or lanes of an iterator.
+bool names_block(const std::set<std::string>& named, const std::string& iterator) {
+  const auto is_named = [&](const std::string& name) { return named.contains(name) || named.contains(name + "o"); };
+  return is_named(iterator + "_block") || is_named(iterator + "_lane");
+}
+
+}  // namespace
+
+AxisForm form_of(const Schedule& schedule) {
+  return {schedule.lanes.value_or(LaneBlocks{}), schedule.merged.value_or(MergedAxes{})};
+}
+
+Schedule with_form(Schedule schedule, const AxisForm& form) {
+  schedule.lanes = form.lanes;
+  schedule.merged = form.merged;
+  return schedule;
+}
+
+std::variant<StageList, Decision> in_form(StageList stages, const AxisForm& form) {
+  auto blocked = block_lanes(std::move(stages), form.lanes);
+  if (std::holds_alternative<Decision>(blocked)) return blocked;
+  return merge_axes(std::get<StageList>(std::move(blocked)), form.merged);
+}
+
+std::vector<AxisForm> forms_to_plan(const Planner& planner, StageList stages, const Schedule& fixed,
+                                    const Target& target) {
+  for (StageTensor& tensor : stages.tensors) tensor.value.reset();  // which would be packed, and more than once
+  const bool chooses = planner.chooses_axis_forms();
+  const std::set<std::string> named = named_in(fixed);
+  std::vector<LaneBlocks> lanes = {fixed.lanes.value_or(LaneBlocks{})};
+  if (!fixed.lanes && chooses) {
+    const LaneBlocks possible = possible_lane_blocks(stages, named, target);
+    if (!possible.empty()) lanes.push_back(possible);
+    if (!possible.empty() && names_block(named, possible.begin()->first)) lanes.erase(lanes.begin());
+  }
+  std::vector<AxisForm> forms;
+  for (LaneBlocks& blocks : lanes) {
+    AxisForm form{std::move(blocks), fixed.merged.value_or(MergedAxes{})};
+    const auto blocked = block_lanes(stages, form.lanes);
+    if (!fixed.merged && chooses && std::holds_alternative<StageList>(blocked)) {
+      form.merged = mergeable_axes(std::get<StageList>(blocked), named);
+    }
+    forms.push_back(std::move(form));
+  }
+  return forms;
+}
+
+void leave_out_published(std::vector<TraceRecord>& records, const AxisForm& form) {
+  if (form.lanes.empty()) return;
+  std::erase_if(records, [](const TraceRecord& record) {
+    const auto* const split = std::get_if<SplitPlanned>(&record.what);
+    return split != nullptr && split->published;
+  });
+  for (TraceRecord& record : records) {
+    if (auto* const chosen = std::get_if<PlanChosen>(&record.what)) {
+      chosen->is_published = false;
+      chosen->published.reset();
+    }
+  }
+}
+
+void tell_form(TraceSink sink, const std::string& subject, const StageList& stages, const AxisForm& form) {
+  if (!sink.listening() || form == AxisForm{}) return;
+  const GroupModel model = build_group_model(stages);
+  const GroupTrace trace = group_trace(sink, subject, model);
+  for (const auto& [iterator, block] : form.lanes) {
+    const auto lanes = model.iterator_named(iterator + "_lane");
+    if (lanes) trace.add(LanesBlocked{iterator_id(*lanes), block});
+  }
+  for (const std::vector<std::string>& run : form.merged) {
+    const auto iterator = model.iterator_named(fmt::format("{}", fmt::join(run, "_")));
+    if (!iterator) continue;
+    trace.add(AxesMerged{iterator_id(*iterator), model.iterators[static_cast<std::size_t>(*iterator)].extent});
+  }
+}
+
+}  // namespace stowage

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/model/lane_blocks.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lowering/ir/compute_form.h"
+#include "lowering/model/group_model.h"
+
+namespace stowage {
+namespace {
+
+/// Vectors of a block. Two with 8 rows are summed as fast as four with 4, and leave twice as many blocks to split over
+/// cores; three leave registers unused, and one has less to do for each element of the other operand.
+constexpr std::int64_t preferred_vectors[] = {2, 3, 1};
+
+VarId variable_of(int axis) { return VarId(static_cast<std::size_t>(axis)); }
+
+/// Everything that is cut into blocks with an axis of one stage: the dimensions that it indexes, the axes of other
+/// stages that write or read these, and so on; of each stage and tensor one.
+class BlockedTogether {
+ public:
+  BlockedTogether(const StageList& list, int stage, int axis) : list_(list) {
+    need_axis(stage, axis);
+    while (why_.empty() && !to_look_at_.empty()) {
+      const int next = to_look_at_.front();
+      to_look_at_.pop_front();
+      look_at(next, axes_.at(next));
+    }
+  }
+
+  [[nodiscard]] const std::map<int, int>& axes() const { return axes_; }              ///< by stage
+  [[nodiscard]] const std::map<int, int>& dimensions() const { return dimensions_; }  ///< by tensor
+  /// Why it cannot be; empty where it can.
+  [[nodiscard]] const std::string& why_not() const { return why_; }
+
+ private:
+  [[nodiscard]] const Stage& stage(int s) const { return list_.stages[static_cast<std::size_t>(s)]; }
+  [[nodiscard]] const StageTensor& tensor(int t) const { return list_.tensors[static_cast<std::size_t>(t)]; }
+
+  void refuse(std::string why) {
+    if (why_.empty()) why_ = std::move(why);
+  }
+
+  void need_axis(int s, int axis) {
+    if (axis >= stage(s).spatial) return refuse(fmt::format("stage {} reduces it", stage(s).name));
+    const auto [known, added] = axes_.emplace(s, axis);
+    if (added) to_look_at_.push_back(s);
+    if (known->second != axis) refuse(fmt::format("stage {} has it in two places", stage(s).name));
+  }
+
+  void look_at(int s, int axis) {
+    const Stage& of = stage(s);
+    const auto depends = [&](const IndexExpr& e) { return mentions(e, variable_of(axis)); };
+    const auto look_at_node = [&](const ScalarNode& node) {
+      const auto* index = std::get_if<ScalarNode::Index>(&node.value);
+      if (index != nullptr && depends(index->value)) {
+        refuse(fmt::format("what stage {} computes depends on where", of.name));
+      }
+    };
+    visit_nodes(of.body, look_at_node);
+    if (of.finish) visit_nodes(of.finish, look_at_node);
+    need_dimension(of.output, axis);
+    for (const Access& read : of.reads) {
+      for (std::size_t d = 0; d < read.index.size(); ++d) {
+        if (depends(read.index[d])) need_dimension(read.tensor, static_cast<int>(d));
+      }
+    }
+  }
+
+  void need_dimension(int t, int dimension) {
+    const auto [known, added] = dimensions_.emplace(t, dimension);
+    if (known->second != dimension) refuse(fmt::format("{} has it in two dimensions", tensor(t).name));
+    if (!added) return;
+    const auto d = static_cast<std::size_t>(dimension);
+    for (int s = 0; s < static_cast<int>(list_.stages.size()); ++s) {
+      if (stage(s).output == t) need_axis(s, dimension);
+      for (const Access& read : stage(s).reads) {
+        if (read.tensor == t) need_axis_along(s, read.index[d], tensor(t).shape[d]);
+      }
+    }
+  }
+
+  void need_axis_along(int s, const IndexExpr& index, std::int64_t extent) {
+    for (int axis = 0; axis < static_cast<int>(stage(s).axes.size()); ++axis) {
+      if (index.is_variable(variable_of(axis)) && stage(s).axes[static_cast<std::size_t>(axis)].extent == extent) {
+        return need_axis(s, axis);
+      }
+    }
+    refuse(fmt::format("stage {} reads otherwise along it", stage(s).name));
+  }
+
+  const StageList& list_;
+  std::map<int, int> axes_, dimensions_;
+  std::deque<int> to_look_at_;
+  std::string why_;
+};
+
+/// The stage whose sum the lanes run along, and its read of the weights.
+struct Product {
+  int stage = 0;
+  int weights = 0;
+};
+
+/// The read of a stage's product that moves along an axis, where the other one does not.
+std::optional<int> read_along(const Stage& stage, int axis) {
+  if (stage.reduction != Reduction::sum) return std::nullopt;
+  const auto* product = std::get_if<ScalarNode::Binary>(&stage.body->value);
+  if (product == nullptr || product->op != BinaryOp::multiply || stage.body->type != ElementType::f32)
+    return std::nullopt;
+  const auto* a = std::get_if<ScalarNode::Read>(&product->a->value);
+  const auto* b = std::get_if<ScalarNode::Read>(&product->b->value);
+  if (a == nullptr || b == nullptr) return std::nullopt;
+  const auto moves = [&](int read) {
+    return lane_use(stage.reads[static_cast<std::size_t>(read)], variable_of(axis)) != LaneUse::none;
+  };
+  if (moves(a->read) == moves(b->read)) return std::nullopt;
+  return moves(a->read) ? a->read : b->read;
+}
+
+bool reads(const Stage& stage, int tensor) {
+  return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) { return read.tensor == tensor; });
+}
+
+/// Why the sum of a stage cannot have its lanes innermost; empty where it can.
+std::string why_not_innermost(const StageList& list, const Product& product) {
+  const Stage& stage = list.stages[static_cast<std::size_t>(product.stage)];
+  const StageTensor& sum = list.tensors[static_cast<std::size_t>(stage.output)];
+  const bool is_last = product.stage + 1 == static_cast<int>(list.stages.size());
+  if (sum.role == TensorRole::output) return is_last ? "" : fmt::format("{} is stored and read again", sum.name);
+  for (const Stage& reader : list.stages) {
+    if (reads(reader, stage.output) && reader.reduction != Reduction::none) {
+      return fmt::format("stage {} reduces {}", reader.name, sum.name);
+    }
+  }
+  return "";
+}
+
+/// The one stage among those blocked together that sums products of packable weights; or why there is none.
+std::variant<Product, std::string> find_product(const StageList& list, const BlockedTogether& together) {
+  std::optional<Product> found;
+  for (const auto& [s, axis] : together.axes()) {
+    const Stage& stage = list.stages[static_cast<std::size_t>(s)];
+    const auto read = read_along(stage, axis);
+    if (!read) continue;
+    if (found) return "two stages sum products along it";
+    found = Product{s, *read};
+    const int t = stage.reads[static_cast<std::size_t>(*read)].tensor;
+    const StageTensor& weights = list.tensors[static_cast<std::size_t>(t)];
+    if (weights.role != TensorRole::constant || !weights.strides.empty() || weights.packing) {
+      return fmt::format("{} is no constant that could be packed", weights.name);
+    }
+    for (const Stage& other : list.stages) {
+      const auto uses = std::count_if(other.reads.begin(), other.reads.end(),
+                                      [&](const Access& access) { return access.tensor == t; });
+      if (uses > (&other == &stage ? 1 : 0)) return fmt::format("{} is read in two places", weights.name);
+    }
+    if (axis + 1 == stage.spatial) continue;
+    if (std::string why = why_not_innermost(list, *found); !why.empty()) return why;
+  }
+  if (!found) return "no stage sums products of weights along it";
+  return *found;
+}
+
+/// Cuts the axes and dimensions that belong together into blocks.
+class LaneBlocker {
+ public:
+  LaneBlocker(StageList list, const BlockedTogether& together, const Product& product, std::int64_t block,
+              std::string name)
+      : list_(std::move(list)), together_(together), product_(product), block_(block), name_(std::move(name)) {}
+
+  StageList run() {
+    const Stage& sum = list_.stages[static_cast<std::size_t>(product_.stage)];
+    const int axis = together_.axes().at(product_.stage);
+    const bool stored = list_.tensors[static_cast<std::size_t>(sum.output)].role == TensorRole::output;
+    const bool moves = axis + 1 < sum.spatial;
+    weights_ = sum.reads[static_cast<std::size_t>(product_.weights)].tensor;
+    if (moves && !stored) innermost_ = sum.output;
+    const Stage original = sum;
+    for (const auto& [s, of_stage] : together_.axes()) block_axis(s, of_stage);
+    for (const auto& [t, dimension] : together_.dimensions()) block_dimension(t, static_cast<std::size_t>(dimension));
+    if (moves && stored) store_sum(original, axis);
+    return std::move(list_);
+  }
+
+ private:
+  /// Puts blocks and lanes where a tensor has them, instead of its dimension.
+  template <class Value>
+  void block(std::vector<Value>& dimensions, int t, const Value& blocks, const Value& lanes) const {
+    const auto at = dimensions.begin() + together_.dimensions().at(t);
+    if (t == weights_) {
+      dimensions.erase(at);
+      dimensions.insert(dimensions.begin(), blocks);
+      dimensions.push_back(lanes);
+    } else {
+      *at = blocks;
+      dimensions.insert(t == innermost_ ? dimensions.end() : at + 1, lanes);
+    }
+  }
+
+  void block_axis(int s, int axis) {
+    Stage& stage = list_.stages[static_cast<std::size_t>(s)];
+    const int lanes = s == product_.stage ? stage.spatial : axis + 1;
+    for (Access& read : stage.reads) {
+      for (IndexExpr& e : read.index) e = renumbered(e, lanes);
+      if (!together_.dimensions().contains(read.tensor)) continue;
+      block(read.index, read.tensor, IndexExpr(variable_of(axis)), IndexExpr(variable_of(lanes)));
+    }
+    const auto renumbered_leaves = [&](const ScalarExpr& e) {
+      return map_leaves(e, [&](const ScalarExpr& leaf) -> ScalarExpr {
+        const auto* index = std::get_if<ScalarNode::Index>(&leaf->value);
+        return index == nullptr ? nullptr : scalar_index(leaf->type, renumbered(index->value, lanes));
+      });
+    };
+    stage.body = renumbered_leaves(stage.body);
+    if (stage.finish) stage.finish = renumbered_leaves(stage.finish);
+    Axis& blocks = stage.axes[static_cast<std::size_t>(axis)];
+    blocks.extent /= block_;
+    blocks.name = name_ + "_block";
+    stage.axes.insert(stage.axes.begin() + lanes, {name_ + "_lane", block_});
+    ++stage.spatial;
+  }
+
+  static IndexExpr renumbered(const IndexExpr& e, int lanes) {
+    return substitute(e, [&](VarId axis) {
+      return IndexExpr(axis.index() >= static_cast<std::size_t>(lanes) ? VarId(axis.index() + 1) : axis);
+    });
+  }
+
+  void block_dimension(int t, std::size_t d) {
+    StageTensor& tensor = list_.tensors[static_cast<std::size_t>(t)];
+    if (!tensor.strides.empty()) {
+      tensor.strides.insert(tensor.strides.begin() + static_cast<std::ptrdiff_t>(d + 1), tensor.strides[d]);
+      tensor.strides[d] *= block_;
+    }
+    const Packing packing = packing_along(tensor.shape, d, block_);
+    block(tensor.shape, t, tensor.shape[d] / block_, block_);
+    if (!tensor.value) return;
+    if (t != weights_) {
+      tensor.value = tensor.value->reshaped(tensor.shape);
+      return;
+    }
+    tensor.packing = packing;
+    tensor.value = packed(*tensor.value, packing, tensor.shape);
+  }
+
+  /// The sum becomes an intermediate with its lanes innermost; a stage stores it as the graph has it.
+  void store_sum(const Stage& original, int axis) {
+    Stage& sum = list_.stages[static_cast<std::size_t>(product_.stage)];
+    const StageTensor& stored = list_.tensors[static_cast<std::size_t>(original.output)];
+    StageTensor inner;
+    inner.name = stored.name + "_sum";
+    inner.type = stored.type;
+    inner.role = TensorRole::intermediate;
+    for (int a = 0; a < sum.spatial; ++a) inner.shape.push_back(sum.axes[static_cast<std::size_t>(a)].extent);
+    Stage store;
+    store.name = original.name + "_store";
+    store.output = original.output;
+    store.axes.assign(original.axes.begin(), original.axes.begin() + original.spatial);
+    store.axes[static_cast<std::size_t>(axis)] = sum.axes[static_cast<std::size_t>(axis)];
+    store.axes.insert(store.axes.begin() + axis + 1, sum.axes[static_cast<std::size_t>(sum.spatial - 1)]);
+    store.spatial = sum.spatial;
+    sum.output = static_cast<int>(list_.tensors.size());
+    Access read{sum.output, {}, std::nullopt};
+    for (int a = 0; a < store.spatial; ++a) {
+      if (a != axis + 1) read.index.emplace_back(variable_of(a));
+    }
+    read.index.emplace_back(variable_of(axis + 1));
+    store.reads.push_back(std::move(read));
+    store.body = scalar_read(inner.type, 0);
+    list_.tensors.push_back(std::move(inner));
+    list_.stages.push_back(std::move(store));
+  }
+
+  StageList list_;
+  const BlockedTogether& together_;
+  Product product_;
+  std::int64_t block_;
+  std::string name_;    ///< of the iterator
+  int weights_ = -1;    ///< tensor whose blocks are its first dimension and whose lanes are its last
+  int innermost_ = -1;  ///< tensor whose lanes are its last dimension; -1: none
+};
+
+std::variant<StageList, std::string> block_one(StageList list, const std::string& name, std::int64_t block) {
+  const GroupModel model = build_group_model(list);
+  const auto found = model.iterator_named(name);
+  if (!found) return fmt::format("there is no iterator '{}'", name);
+  const ModelIterator& iterator = model.iterators[static_cast<std::size_t>(*found)];
+  if (!iterator.spatial) return fmt::format("'{}' is reduced", name);
+  if (iterator.extent % block != 0) {
+    return fmt::format("{} elements of '{}' are no whole number of blocks of {}", iterator.extent, name, block);
+  }
+  const BlockedTogether together(list, iterator.stage, iterator.axis);
+  if (!together.why_not().empty()) return together.why_not();
+  const auto product = find_product(list, together);
+  if (const auto* why = std::get_if<std::string>(&product)) return *why;
+  return LaneBlocker(std::move(list), together, std::get<Product>(product), block, name).run();
+}
+
+}  // namespace
+
+LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::string>& apart, const Target& target) {
+  const std::int64_t lanes = target.cores.vector_lanes;
+  if (lanes < 2) return {};
+  for (const GroupIterator& iterator : group_iterators(stages)) {
+    if (!iterator.spatial || apart.contains(iterator.name) || apart.contains(iterator.name + "o")) continue;
+    for (const std::int64_t vectors : preferred_vectors) {
+      const std::int64_t block = vectors * lanes;
+      if (iterator.extent % block != 0) continue;
+      if (std::holds_alternative<StageList>(block_one(stages, iterator.name, block))) return {{iterator.name, block}};
+      break;
+    }
+  }
+  return {};
+}
+
+std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks) {
+  for (const auto& [name, block] : blocks) {
+    const GroupModel model = build_group_model(stages);
+    if (model.iterator_named(name + "_block") && model.iterator_named(name + "_lane")) continue;
+    auto blocked = block_one(std::move(stages), name, block);
+    if (const auto* why = std::get_if<std::string>(&blocked)) {
+      return Decision::refuse("schedule", fmt::format("lanes: {} cannot be blocked by {}: {}", name, block, *why));
+    }
+    stages = std::get<StageList>(std::move(blocked));
+  }
+  return stages;
+}
+
+}  // namespace stowage

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes along the output channels of a convolution, or the columns of a matrix product: the axis is cut into blocks of
+// a few vectors, which lie innermost in what is summed and in the weights. So every vector of weights is aligned and
+// contiguous whatever the window, the stride or the length of a row, one element of the other operand serves a whole
+// block, and the weights are moved in long pieces. It is the blocked layout of oneDNN and TVM (OIHW16o) for parameters
+// and accumulators; activations stay as they are in main memory.
+//
+// Weights are packed when the network is compiled. What is computed stays the same, element by element and in the same
+// order.
+#pragma once
+
+#include <set>
+#include <string>
+#include <variant>
+
+#include "core/decision.h"
+#include "core/stage.h"
+#include "core/target.h"
+#include "lowering/model/schedule.h"
+
+namespace stowage {
+
+/// The iterator, by the name that schedules give it, that may be blocked, with the best block that its extent is a
+/// multiple of: of two vectors, of three or of one. None of `apart`. Empty on a target of one lane.
+LaneBlocks possible_lane_blocks(const StageList& stages, const std::set<std::string>& apart, const Target& target);
+
+/// The stages with iterator "ff" as "ff_block" and "ff_lane". In the stage that sums products the lanes are the last
+/// spatial axis, in its weights the last dimension, and the blocks the first one; in all others the lanes stand behind
+/// the blocks, as in main memory. A sum that nothing follows is stored by a stage of its own ("…_store"). A block that
+/// is there already is done. Refuses (rule "schedule") what is no such axis, and blocks that do not divide it.
+std::variant<StageList, Decision> block_lanes(StageList stages, const LaneBlocks& blocks);
+
+}  // namespace stowage
