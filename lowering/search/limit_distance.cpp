@@ -29,7 +29,7 @@ LimitDistance& LimitDistance::operator+=(const LimitDistance& other) {
 }
 
 LimitDistance distance_to_limit(const Plan& plan, const Target& target) {
-  std::int64_t computed = 0, moved = 0, exposed = 0, bytes = 0;
+  std::int64_t computed = 0, issued = 0, moved = 0, exposed = 0, bytes = 0;
   LimitDistance distance;
   const auto lost = [&](LostTo cause) -> std::int64_t& { return distance.lost[static_cast<std::size_t>(cause)]; };
   for (const TimeTerm& term : plan.time.terms) {
@@ -39,21 +39,27 @@ LimitDistance distance_to_limit(const Plan& plan, const Target& target) {
       case CostKind::compute:
       case CostKind::fill: computed += term.cycles; break;
       case CostKind::get:
-      case CostKind::put:
-        moved += term.cycles + std::get<TransferCost>(term.cost).hidden_cycles;
-        exposed += term.cycles;
+      case CostKind::put: {
+        const auto& transfer = std::get<TransferCost>(term.cost);
+        const std::int64_t of_core = std::min<std::int64_t>(std::llround(issuing_cycles(transfer)), term.cycles);
+        issued += of_core;
+        moved += term.cycles - of_core + transfer.hidden_cycles;
+        exposed += term.cycles - of_core;
         bytes += bytes_of(term.cost);
         break;
+      }
     }
   }
-  const std::int64_t longer = std::max(computed, moved);
-  lost(LostTo::overlap) = computed + exposed - longer;
+  const std::int64_t busy = computed + issued;  // of a core
+  const std::int64_t longer = std::max(busy, moved);
+  lost(LostTo::overlap) = busy + exposed - longer;
 
   const PhysicalLimit limit = physical_limit(plan.nest.stages, target);
   distance.limit = std::min<std::int64_t>(longer, std::llround(limit.seconds() * target.clock_hz));
   const std::int64_t excess = longer - distance.limit;
-  if (computed >= moved) {
-    lost(LostTo::inner_loop) = excess;
+  if (busy >= moved) {
+    lost(LostTo::layout) = std::min(excess, issued);
+    lost(LostTo::inner_loop) = excess - lost(LostTo::layout);
     return distance;
   }
   const double at_best = target.clock_hz / peak_dma_bandwidth(target);  // cycles of a byte

@@ -35,7 +35,8 @@ struct LimitDistance {
   LimitDistance& operator+=(const LimitDistance& other);
 };
 
-/// Computation and DMA take as long as the longer of the two would for itself, and more as far as they do not overlap.
+/// What a core does, computing and issuing calls, and what the DMA moves take as long as the longer of the two would for
+/// itself, and more as far as they do not overlap.
 /// The longer one is longer than the limit for its own causes; those of the shorter one cost nothing.
 LimitDistance distance_to_limit(const Plan& plan, const Target& target);
 

@@ -289,10 +289,13 @@ class PlanSearch {
   /// what it takes with slots where these need not make buffers much smaller.
   static std::int64_t if_overlapped(const Tried& tried) {
     std::int64_t launch = 0, moved = 0, computed = 0;
-    for (const auto& [kind, cycles] : cycles_by_kind(tried.time)) {
-      const bool moves = kind == CostKind::get || kind == CostKind::put;
+    for (const TimeTerm& term : tried.time.terms) {
+      const CostKind kind = kind_of(term.cost);
+      const auto* transfer = std::get_if<TransferCost>(&term.cost);
+      const auto issued = transfer != nullptr ? static_cast<std::int64_t>(issuing_cycles(*transfer)) : 0;
+      if (transfer != nullptr) moved += term.cycles - issued;
       const bool stands = kind == CostKind::launch || kind == CostKind::barrier;
-      (stands ? launch : moves ? moved : computed) += cycles;
+      (stands ? launch : computed) += transfer != nullptr ? issued : term.cycles;
     }
     return launch + std::max(moved, computed);
   }

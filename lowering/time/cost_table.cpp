@@ -33,8 +33,7 @@ std::string_view form_name(ComputeForm form) {
 }
 
 double own_cycles(const TransferCost& cost) {
-  return static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles +
-         static_cast<double>(cost.calls_of_busiest) * cost.issue_cycles;
+  return static_cast<double>(cost.transfers_of_busiest) * cost.startup_cycles + issuing_cycles(cost);
 }
 
 TransferCost transfer_cost(const Dma& dma, int id, const NestCounts& counts, const RowAlignment& alignment,
@@ -167,6 +166,10 @@ double moving_seconds(const TransferCost& cost) {
   return seconds;
 }
 
+double issuing_cycles(const TransferCost& cost) {
+  return static_cast<double>(cost.calls_of_busiest) * cost.issue_cycles;
+}
+
 std::int64_t bytes_of(const CostFormula& formula) {
   std::int64_t bytes = 0;
   if (const auto* transfer = std::get_if<TransferCost>(&formula)) {
@@ -209,7 +212,7 @@ std::string formula_text(const CostFormula& formula) {
             if (cost.issue_cycles > 0)
               text += fmt::format(" + {} calls * {} cycles", cost.calls_of_busiest, cost.issue_cycles);
             if (cost.filled_cycles > 0) text += fmt::format(" - {} cycles beside other transfers", cost.filled_cycles);
-            if (cost.hidden_cycles > 0) text += fmt::format(" - {} cycles beside computation", cost.hidden_cycles);
+            if (cost.hidden_cycles > 0) text += fmt::format(" - {} cycles beside computation and calls", cost.hidden_cycles);
             return text;
           },
           [](const BarrierCost& cost) {

@@ -50,7 +50,7 @@ struct TransferCost {
   bool by_lines = false;      ///< whether the bandwidth follows from lines, or from a curve by block size
   double clock_hz = 0;
   std::int64_t filled_cycles = 0;  ///< of one_core_seconds, in which other transfers move
-  std::int64_t hidden_cycles = 0;  ///< of the rest, that pass while something is computed
+  std::int64_t hidden_cycles = 0;  ///< of the rest, that pass while something is computed or other calls are issued
 };
 
 /// Cores that load together wait for each other.
@@ -105,6 +105,9 @@ std::int64_t cycles_of(const CostFormula& formula);
 
 /// What a transfer's data take for themselves, without start-up.
 double moving_seconds(const TransferCost& cost);
+
+/// Of a transfer's cycles those in which the busiest core issues its calls. Other transfers move meanwhile.
+double issuing_cycles(const TransferCost& cost);
 
 /// Of all cores; 0 for what moves none.
 std::int64_t bytes_of(const CostFormula& formula);

@@ -17,7 +17,8 @@ struct Ahead {
   int loop = 0;  ///< Stmt::id of the innermost one around it
   std::size_t depth = 0;
   DmaDirection direction = DmaDirection::get;
-  double entries = 0;  ///< of the loops that its slots are counted along
+  Space to = Space::ldm;  ///< of a get
+  double entries = 0;     ///< of the loops that its slots are counted along
 };
 
 struct Placed {
@@ -38,7 +39,7 @@ class Finder {
       const auto* dma = std::get_if<Dma>(&placed.statement->node);
       if (dma == nullptr || placed.loops.empty() || is_awaited_in_trip(placed, *dma)) continue;
       found.push_back({placed.statement->id, placed.loops.back()->id, placed.loops.size(), dma->direction,
-                       entries_of(placed, *dma)});
+                       dma->to, entries_of(placed, *dma)});
     }
     std::stable_sort(found.begin(), found.end(), [](const Ahead& a, const Ahead& b) { return a.depth > b.depth; });
     return found;
@@ -122,6 +123,42 @@ Steady steady_of(const Ahead& ahead, double transfers) {
   return {share, share};
 }
 
+/// Whether the calls of `other` are issued while `ahead` moves. One core issues those of what cores load together: what
+/// others load for themselves moves meanwhile.
+bool issues_beside(const Ahead& other, const Ahead& ahead) {
+  if (other.statement == ahead.statement) return false;
+  const bool by_another = other.to != Space::ldm && ahead.to == Space::ldm;
+  return ahead.direction == DmaDirection::put || other.statement > ahead.statement || by_another;
+}
+
+/// Cycles in the loop of a transfer that goes on meanwhile.
+struct Beside {
+  double busy = 0;      ///< of the core: it computes, or issues calls
+  double used = 0;      ///< of these, that hide transfers already
+  double blocking = 0;  ///< of gets that the loop waits for, while its stores go on
+};
+
+Beside beside(const Ahead& ahead, const std::vector<Ahead>& all_ahead, const std::set<int>& inside,
+              const CostTable& table, const std::map<int, std::int64_t>& hidden) {
+  Beside found;
+  for (const Cost& cost : table) {
+    if (!cost.statement || !inside.contains(*cost.statement)) continue;
+    const CostKind kind = kind_of(cost.formula);
+    const auto cycles = static_cast<double>(cycles_of(cost.formula));
+    if (kind == CostKind::compute || kind == CostKind::fill) found.busy += cycles;
+    if (const auto before = hidden.find(*cost.statement); before != hidden.end())
+      found.used += static_cast<double>(before->second);
+    const auto other = std::find_if(all_ahead.begin(), all_ahead.end(),
+                                    [&](const Ahead& each) { return each.statement == *cost.statement; });
+    if (other == all_ahead.end()) {
+      found.blocking += kind == CostKind::get ? cycles : 0;
+    } else if (issues_beside(*other, ahead)) {
+      found.busy += issuing_cycles(std::get<TransferCost>(cost.formula));
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target) {
@@ -130,10 +167,6 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
   if (!any) return table;
   const Finder finder(nest);
   const std::vector<Ahead> all_ahead = finder.find();
-  const auto is_ahead = [&](int statement) {
-    return std::any_of(all_ahead.begin(), all_ahead.end(),
-                       [&](const Ahead& ahead) { return ahead.statement == statement; });
-  };
   std::map<int, std::int64_t> hidden;  // by statement
   for (const Ahead& ahead : all_ahead) {
     const auto row =
@@ -141,24 +174,12 @@ CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const
     const auto busiest = counts.dma_of_busiest_core.find(ahead.statement);
     if (row == table.end() || busiest == counts.dma_of_busiest_core.end()) continue;
     const Steady steady = steady_of(ahead, static_cast<double>(busiest->second.transfers));
-    const std::set<int> inside = finder.inside(ahead.loop);
-    double computed = 0;
-    double used = 0;
-    double blocking = 0;  // gets that the loop waits for, while its stores go on
-    for (const Cost& cost : table) {
-      if (!cost.statement || !inside.contains(*cost.statement)) continue;
-      const CostKind kind = kind_of(cost.formula);
-      if (kind == CostKind::get && !is_ahead(*cost.statement)) blocking += static_cast<double>(cycles_of(cost.formula));
-      if (kind == CostKind::compute || kind == CostKind::fill) computed += static_cast<double>(cycles_of(cost.formula));
-      if (const auto before = hidden.find(*cost.statement); before != hidden.end())
-        used += static_cast<double>(before->second);
-    }
-    // While a core issues its calls it computes nothing. A cycle less, so that no rounding hides more than there is.
-    const auto& transfer = std::get<TransferCost>(row->formula);
-    const double issued = static_cast<double>(transfer.calls_of_busiest) * transfer.issue_cycles;
+    const Beside trips = beside(ahead, all_ahead, finder.inside(ahead.loop), table, hidden);
+    // Its own calls hide nothing of it. A cycle less, so that no rounding hides more than there is.
+    const double issued = issuing_cycles(std::get<TransferCost>(row->formula));
     double moved = (static_cast<double>(cycles_of(row->formula) - 1) - issued) * steady.moved;
-    if (ahead.direction == DmaDirection::put) moved -= blocking * steady.moved;
-    const double most = std::min(moved, computed * steady.computed - used);
+    if (ahead.direction == DmaDirection::put) moved -= trips.blocking * steady.moved;
+    const double most = std::min(moved, trips.busy * steady.computed - trips.used);
     hidden[ahead.statement] = static_cast<std::int64_t>(std::max(0.0, most));
   }
   for (Cost& cost : table) {

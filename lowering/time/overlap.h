@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of a nest's transfers run beside computation, and how much of them that hides.
 //
-// A transfer into or out of one of several slots that is awaited in a later trip of its loop runs beside what is
-// computed until then. A steady trip takes the longer of the two, max(DMA, computation), so that of a loop
+// A transfer into or out of one of several slots that is awaited in a later trip of its loop runs beside what its core
+// does until then: it computes, and issues the calls of other such transfers. A steady trip takes the longer of the two,
+// max(DMA, computation + issue), so that of a loop
 //
-//   hidden = min(cycles of its transfers, cycles that are computed in it and hide no transfer of a loop inside)
+//   hidden = min(cycles of its transfers, cycles that are computed or issued in it and hide no transfer of a loop inside)
+//
+// A load is awaited at the start of the next trip, so that of other calls only those after its own hide it, and those by
+// which one core loads for all; a store goes on until its slot is wanted again, beside the calls of all others.
 //
 // Both count steady trips only: the first load has nothing computed before it, and the last computation nothing left to
 // load; the first result is computed while nothing is stored, and the last one is stored while nothing is computed.
@@ -27,7 +31,8 @@
 namespace stowage {
 
 /// The costs of a nest's statements, with what of each transfer is hidden. What is hidden in all is at most the cycles
-/// of all transfers, and at most those of all computations and fills.
+/// in which all transfers start and move, and at most those of all computations, fills and calls of transfers that are
+/// not awaited in their trip.
 CostTable overlapped_costs(const LoopNest& nest, const NestCounts& counts, const Target& target);
 
 }  // namespace stowage
