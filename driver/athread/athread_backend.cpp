@@ -42,6 +42,7 @@ Json to_json(const Schedule& schedule) {
   json["slots"] = schedule.slots;
   json["sharing"] = Json::object();
   for (const auto& [tensor, shared] : schedule.sharing) json["sharing"][tensor] = name_of(shared);
+  json["launch"] = name_of(schedule.launch.value_or(LaunchedBy::spawn));
   return json;
 }
 

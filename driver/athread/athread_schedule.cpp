@@ -87,6 +87,14 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
             suggest_name(text, std::vector<std::string>{"core", "row", "mesh"}));
         return false;
       });
+  if (std::string text; table.read("launch", text)) {
+    schedule.launch = launch_named(text);
+    if (!schedule.launch) {
+      table.error("wrong-value", "launch",
+                  fmt::format("{} is not how a kernel begins: \"spawn\" or \"barrier\"", quoted_toml(text)),
+                  suggest_name(text, std::vector<std::string>{"spawn", "barrier"}));
+    }
+  }
   table.finish();
   return schedule;
 }
@@ -229,6 +237,7 @@ std::string to_toml(const std::string& name, const Schedule& schedule) {
   if (!entries.empty()) line("slots", "{ ", " }");
   for (const auto& [tensor, shared] : schedule.sharing) entries.push_back(pair(tensor, quoted_toml(name_of(shared))));
   if (!entries.empty()) line("sharing", "{ ", " }");
+  if (schedule.launch) text += fmt::format("launch = {}\n", quoted_toml(name_of(*schedule.launch)));
   return text;
 }
 

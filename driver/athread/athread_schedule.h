@@ -9,6 +9,7 @@
 //     dma      = { A = "ko", B = "ko", C = "yo" }
 //     slots    = { B = 1 }
 //     sharing  = { A = "mesh" }
+//     launch   = "barrier"
 #pragma once
 
 #include <string>

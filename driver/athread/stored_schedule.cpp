@@ -40,6 +40,8 @@ class ScheduleCheck {
       : nest_(nest), model_(model), schedule_(schedule), read_(read) {}
 
   Broken run() {
+    if (schedule_.launch.value_or(LaunchedBy::spawn) != nest_.launch)
+      return fmt::format("it begins by a {}", name_of(nest_.launch));
     if (auto broken = grid()) return broken;
     if (auto broken = block(nest_.body, {})) return broken;
     for (std::size_t l = 0; l < read_.order.size(); ++l) {
@@ -200,6 +202,12 @@ Schedule schedule_of(const Json& json) {
   schedule.dma = json.at("dma").get<std::map<std::string, std::string>>();
   for (const auto& [tensor, slots] : json.at("slots").items()) {
     schedule.slots[tensor] = static_cast<int>(whole_number(slots, 1, most_slots_read));
+  }
+  schedule.launch = LaunchedBy::spawn;  // before kernels could begin behind barriers
+  if (json.contains("launch")) {
+    const auto launch = launch_named(json.at("launch").get<std::string>());
+    if (!launch) throw std::invalid_argument("launch: neither spawn nor barrier");
+    schedule.launch = *launch;
   }
   if (!json.contains("sharing")) return schedule;  // as before cores could load together
   for (const auto& [tensor, text] : json.at("sharing").items()) {

@@ -280,6 +280,12 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
                            : fmt::format("loads {} once for {}", key, y == "row" ? "a row of cores" : "all cores")});
         }
       });
+  const LaunchedBy from = before.nest.launch, to = after.nest.launch;
+  if (from != to) {
+    changes.push_back(
+        {What::launch, "", std::string(name_of(from)), std::string(name_of(to)),
+         to == LaunchedBy::spawn ? "is spawned by itself" : "begins behind a barrier, in the spawn before it"});
+  }
   return changes;
 }
 

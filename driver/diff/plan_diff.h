@@ -47,9 +47,10 @@ struct ScheduleChange {
     order,
     place,
     slots,
-    sharing
+    sharing,
+    launch
   } what = What::buffer;
-  std::string subject;  ///< iterator or tensor, "" for merged, lanes, split, order and fused_by
+  std::string subject;  ///< iterator or tensor, "" for merged, lanes, split, order, launch and fused_by
   std::string before;
   std::string after;
   std::string words;  ///< what the second plan does, for a sentence: "buffers 128 of k instead of 64"

@@ -13,6 +13,7 @@
 #include "lowering/program/program.h"
 #include "lowering/search/limit_distance.h"
 #include "lowering/search/physical_limit.h"
+#include "lowering/time/cost_table.h"
 
 namespace stowage {
 
@@ -74,7 +75,8 @@ std::string time_table(const Plan& plan, const Target& target) {
   }
   table.add({"all", grouped_digits(plan.time.cycles), seconds_text(plan.time.seconds), ""});
   const PhysicalLimit limit = physical_limit(plan.nest.stages, target);
-  const double least = limit.seconds() + target.cores.launch_seconds;
+  const auto launch = static_cast<double>(cycles_of(launch_cost(plan.nest.launch, target)));
+  const double least = limit.seconds() + launch / target.clock_hz;
   table.add(
       {"physical limit", grouped_digits(static_cast<std::int64_t>(least * target.clock_hz)),
        fmt::format("max({} bytes at the best bandwidth {}, all computed at the best rate {}) + launch: {:.2f} times "
@@ -122,7 +124,8 @@ std::string summary_text(const Compilation& compilation) {
                           : fmt::format("Choice of groups: made for a plan of {} cycles.\n", grouped_digits(chosen));
   }
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
-  sums.add({"kernels launched", grouped_digits(totals.kernels)});
+  sums.add(
+      {"kernels launched", fmt::format("{} in {}", grouped_digits(totals.kernels), counted(totals.spawns, "spawn"))});
   sums.add({"operations (flop)", grouped_digits(totals.flops)});
   sums.add({"multiply-adds", grouped_digits(totals.multiply_adds)});
   sums.add({"parameters", bytes_text(program.memory.parameter_bytes)});
@@ -194,6 +197,8 @@ std::string step_text(const Program& program, std::size_t step) {
   if (const std::string together = loaded_together(plan->schedule); !together.empty()) {
     text.insert(text.size() - 1, fmt::format("- Loaded together: {}.\n", together));
   }
+  if (plan->nest.launch == LaunchedBy::barrier)
+    text.insert(text.size() - 1, "- Launch: behind a barrier, in the spawn of the kernel before it.\n");
   text += report_table(step_buffers_table(program, step),
                        {"buffer", "tensor", "shares_with", "extents", "slots", "address", "bytes"})
               .text();

@@ -143,7 +143,11 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   compilation.program.planner = way.planner;
   GroupCycles cycles;
   for (const ProgramStep& step : compilation.program.steps) {
-    if (const KernelPlan* launched = step.launched()) cycles[step.group.operators] = launched->cycles();
+    const KernelPlan* const launched = step.launched();
+    if (launched == nullptr) continue;
+    if (cycles.empty())
+      count_first_launch(compilation.fusion, step.group.operators.front(), compilation.program.first_launch_cycles);
+    cycles[step.group.operators] = launched->cycles();
   }
   count_as_planned(compilation.fusion, cycles);
 

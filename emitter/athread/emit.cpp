@@ -3,20 +3,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "core/check.h"
-#include "core/parallel.h"
 #include "core/quoting.h"
 #include "core/storage_box.h"
+#include "emitter/athread/emitted_parts.h"
 #include "emitter/athread/kernel.h"
 #include "emitter_templates.h"
 #include "lowering/model/ldm_room.h"
@@ -27,21 +24,6 @@ namespace {
 /// Of a launch where nobody calls athread_set_num_threads; of Athread, not of a target.
 constexpr int threads_by_default = 64;
 
-/// A step that launches a kernel, as the management core sees it.
-struct Layer {
-  int step = 0;
-  int kernel = 0;  ///< index into the kernels
-  std::string function;
-  std::vector<std::string> tensors;  ///< parameter names, unique within the layer
-};
-
-struct Kernel {
-  std::string name;
-  int first_step = 0;
-  std::vector<KernelUser> users;
-  KernelText text;
-};
-
 std::string replaced(std::string text, std::string_view mark, std::string_view with) {
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + with.size())) {
     text.replace(at, mark.size(), with);
@@ -49,88 +31,36 @@ std::string replaced(std::string text, std::string_view mark, std::string_view w
   return text;
 }
 
-/// Kernels are equal where these are; texts of all of a large network would be much memory.
-struct KernelHash {
-  std::uint64_t name = 0;  ///< goes into the kernel's name
-  XXH128_hash_t text{};
-};
-
-KernelHash hash_of_kernel(const LoopNest& nest, const Target& target) {
-  const std::string canonical = canonical_kernel(nest, target);
-  return {XXH64(canonical.data(), canonical.size(), 0), XXH3_128bits(canonical.data(), canonical.size())};
-}
-
-/// What a kernel's name begins with; its hash follows. File scope leaves no name that begins with '_'.
-std::string kernel_prefix(const std::string& nest) {
-  const std::string name = c_name(nest, 32);
-  const std::size_t begin = name.find_first_not_of('_');
-  return begin == std::string::npos ? "kernel" : identifier_of(name.substr(begin));
-}
-
 class ProgramEmitter {
  public:
-  explicit ProgramEmitter(const Program& program) : program_(program) {}
+  explicit ProgramEmitter(const Program& program)
+      : program_(program), parts_(emitted_parts(program)), texts_(parts_.kernels.size()) {}
 
   EmittedProgram emit() {
-    find_kernels();
-    for (Kernel& kernel : kernels_) {
-      kernel.text = emit_kernel(nest_of(kernel.first_step), program_.target, kernel.name, kernel.users);
-      arena_bytes_ = std::max(arena_bytes_, kernel.text.ldm_bytes);
+    for (std::size_t k = 0; k < texts_.size(); ++k) {
+      const Kernel& kernel = parts_.kernels[k];
+      texts_[k] = emit_kernel(nest_of(kernel.first_step), program_.target, kernel.name, kernel.users);
+      arena_bytes_ = std::max(arena_bytes_, texts_[k].ldm_bytes);
     }
     EmittedProgram emitted;
     emitted.arena_bytes = arena_bytes_;
     emitted.kernel_of_step.assign(program_.steps.size(), "");
-    for (const Layer& layer : layers_) {
-      emitted.kernel_of_step[static_cast<std::size_t>(layer.step)] =
-          kernels_[static_cast<std::size_t>(layer.kernel)].name;
-    }
+    for (const Layer& layer : parts_.layers) emitted.kernel_of_step[layer.step] = parts_.kernel_of(layer).name;
     emitted.files.push_back({"main.c", main_text(), {}});
     emitted.files.push_back({"layers.h", layers_header(), {}});
     emitted.files.push_back({"layers.c", layers_source(), {}});
     emitted.files.push_back({"layers_mix.h", structs_header(), {}});
     emitted.files.push_back({"sw_rt.h", runtime_header(), {}});
     emitted.files.push_back({"sw_ldm.s.c", std::string(emitter_templates("sw_ldm.s.c")), {}});
-    for (const Kernel& kernel : kernels_) emitted.files.push_back(kernel_file(kernel));
+    for (std::size_t k = 0; k < texts_.size(); ++k) emitted.files.push_back(kernel_file(k));
+    for (const Spawn& spawn : parts_.spawns) emitted.files.push_back({spawn.kernels + ".s.c", spawn_source(spawn), {}});
     emitted.files.push_back({"Makefile", makefile(), {}});
     return emitted;
   }
 
  private:
-  [[nodiscard]] const LoopNest& nest_of(int step) const {
-    return program_.steps[static_cast<std::size_t>(step)].plan()->nest;
-  }
+  [[nodiscard]] const LoopNest& nest_of(std::size_t step) const { return program_.steps[step].plan()->nest; }
   [[nodiscard]] const Graph& graph() const { return program_.fused.graph; }
-
-  void find_kernels() {
-    std::vector<KernelHash> hashes(program_.steps.size());
-    parallel_for(program_.steps.size(), 0, {}, [&](std::size_t s) {
-      if (program_.steps[s].plan() != nullptr)
-        hashes[s] = hash_of_kernel(program_.steps[s].plan()->nest, program_.target);
-    });
-    std::map<std::pair<std::uint64_t, std::uint64_t>, int> known;  // hash → kernel
-    IdentifierPool kernel_names;
-    IdentifierPool functions;
-    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-      if (program_.steps[s].plan() == nullptr) continue;
-      const LoopNest& nest = program_.steps[s].plan()->nest;
-      Layer layer;
-      layer.step = static_cast<int>(s);
-      layer.function = functions.take("layer_" + c_name(nest.name));
-      IdentifierPool names;
-      for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take_of_model(tensor.name));
-
-      const KernelHash& hash = hashes[s];
-      const auto [found, is_new] =
-          known.emplace(std::pair(hash.text.high64, hash.text.low64), static_cast<int>(kernels_.size()));
-      layer.kernel = found->second;
-      if (is_new) {
-        const std::string prefix = kernel_prefix(nest.name);
-        kernels_.push_back({kernel_names.take(fmt::format("{}_{:08x}", prefix, hash.name >> 32)), layer.step, {}, {}});
-      }
-      kernels_[static_cast<std::size_t>(layer.kernel)].users.push_back({layer.function, layer.tensors});
-      layers_.push_back(std::move(layer));
-    }
-  }
 
   // ---- places in main memory ----
 
@@ -152,7 +82,7 @@ class ProgramEmitter {
     const int index = nest.tensors[tensor].tensor;
     const StageTensor& of_stages = nest.stages.tensors[static_cast<std::size_t>(index)];
     if (const auto source = of_stages.in_memory()) return address(*source);
-    const StageConstantAllocation* place = program_.memory.find_stage_constant(layer.step, index);
+    const StageConstantAllocation* place = program_.memory.find_stage_constant(static_cast<int>(layer.step), index);
     check(place != nullptr, "a constant without a place in main memory");
     return fmt::format("parameters + {}", place->offset);
   }
@@ -203,7 +133,11 @@ class ProgramEmitter {
     out.line("athread_init();");
     const int threads = threads_of_launch(program_.target);
     if (threads != threads_by_default) out.line(fmt::format("athread_set_num_threads({});", threads));
-    for (const Layer& layer : layers_) write_call(out, layer);
+    for (const Layer& layer : parts_.layers) {
+      write_call(out, layer);
+      const Spawn* const spawn = parts_.spawn_of(layer);
+      if (spawn != nullptr && &parts_.layers[spawn->layers.back()] == &layer) out.line(spawn->function + "();");
+    }
     out.line("athread_halt();");
     out.blank();
     out.comment("output");
@@ -248,7 +182,12 @@ class ProgramEmitter {
     out.blank();
     out.line("#include <stdint.h>");
     out.blank();
-    for (const Layer& layer : layers_) out.line(prototype(layer) + ";");
+    for (const Layer& layer : parts_.layers) out.line(prototype(layer) + ";");
+    if (!parts_.spawns.empty()) {
+      out.blank();
+      out.comment("Layers that are not launched by themselves only say where their tensors are; these launch them.");
+      for (const Spawn& spawn : parts_.spawns) out.line(fmt::format("void {}(void);", spawn.function));
+    }
     out.blank();
     out.line("#endif");
     return to_text(out.lines());
@@ -261,23 +200,86 @@ class ProgramEmitter {
       out.line(fmt::format("#include \"{}\"", header));
     }
     out.blank();
-    for (const Kernel& kernel : kernels_) out.line(fmt::format("extern void SLAVE_FUN({})(void *);", kernel.name));
-    for (const Layer& layer : layers_) {
-      const Kernel& kernel = kernels_[static_cast<std::size_t>(layer.kernel)];
-      const FusedOperator& group = program_.steps[static_cast<std::size_t>(layer.step)].group;
+    const auto declare = [&](const std::string& kernel) {
+      out.line(fmt::format("extern void SLAVE_FUN({})(void *);", kernel));
+    };
+    std::set<std::string> alone;
+    for (const Layer& layer : parts_.layers) {
+      if (parts_.spawn_of(layer) == nullptr) alone.insert(parts_.kernel_of(layer).name);
+    }
+    for (const Kernel& kernel : parts_.kernels) {
+      if (alone.contains(kernel.name)) declare(kernel.name);
+    }
+    for (const Spawn& spawn : parts_.spawns) declare(spawn.kernels);
+    if (!parts_.spawns.empty()) out.blank();
+    for (const Spawn& spawn : parts_.spawns)
+      out.line(fmt::format("static struct {}_para {}_para;", spawn.kernels, spawn.function));
+    for (const Layer& layer : parts_.layers) write_layer(out, layer);
+    for (const Spawn& spawn : parts_.spawns) {
       out.blank();
-      std::vector<std::string> operators;
-      for (const OpId op : group.operators) operators.push_back(graph().op(op).name);
-      out.comment(fmt::format("{}: {} ({})", group.name, fmt::join(operators, ", "), group.template_name));
-      out.open(prototype(layer) + " {");
-      out.line(fmt::format("static struct {}_para para;", kernel.name));
-      for (std::size_t t = 0; t < layer.tensors.size(); ++t) {
-        out.line(fmt::format("para.{} = {};", kernel.text.parameters[t].name, layer.tensors[t]));
-      }
-      out.line(fmt::format("athread_spawn({}, &para);", kernel.name));
-      out.line("athread_join();");
+      out.comment(fmt::format("{} layers, from {} to {}", spawn.layers.size(),
+                              parts_.layers[spawn.layers.front()].function,
+                              parts_.layers[spawn.layers.back()].function));
+      out.open(fmt::format("void {}(void) {{", spawn.function));
+      write_launch(out, spawn.kernels, spawn.function + "_para");
       out.close();
     }
+    return to_text(out.lines());
+  }
+
+  void write_layer(CWriter& out, const Layer& layer) const {
+    const Spawn* const spawn = parts_.spawn_of(layer);
+    const Kernel& kernel = parts_.kernel_of(layer);
+    const FusedOperator& group = program_.steps[layer.step].group;
+    out.blank();
+    std::vector<std::string> operators;
+    for (const OpId op : group.operators) operators.push_back(graph().op(op).name);
+    out.comment(fmt::format("{}: {} ({})", group.name, fmt::join(operators, ", "), group.template_name));
+    out.open(prototype(layer) + " {");
+    if (spawn == nullptr) out.line(fmt::format("static struct {}_para para;", kernel.name));
+    const std::string para = spawn != nullptr ? fmt::format("{}_para.{}", spawn->function, layer.function) : "para";
+    const std::vector<KernelParameter>& parameters = texts_[layer.kernel].parameters;
+    for (std::size_t t = 0; t < layer.tensors.size(); ++t) {
+      out.line(fmt::format("{}.{} = {};", para, parameters[t].name, layer.tensors[t]));
+    }
+    if (spawn == nullptr) write_launch(out, kernel.name, "para");
+    out.close();
+  }
+
+  static void write_launch(CWriter& out, const std::string& kernel, const std::string& para) {
+    out.line(fmt::format("athread_spawn({}, &{});", kernel, para));
+    out.line("athread_join();");
+  }
+
+  /// The compute-core function that runs the kernels of a spawn.
+  [[nodiscard]] std::string spawn_source(const Spawn& spawn) const {
+    CWriter out;
+    out.comment(title(fmt::format("{} kernels in one launch,", spawn.layers.size()) + " one behind the other,"));
+    for (const char* header : {"slave.h", "layers_mix.h", "sw_rt.h"}) out.line(fmt::format("#include \"{}\"", header));
+    out.blank();
+    out.comment("A barrier of all cores: a kernel gets from main memory what those before it have put there.");
+    out.line("#ifdef SW_EMULATION /* counts and checks each kernel by itself */");
+    out.line("#define NEXT_KERNEL(kernel, para) swemu_next_kernel(SWEMU_SITE, #kernel, (para), sizeof *(para))");
+    out.line("#else");
+    out.line("#define NEXT_KERNEL(kernel, para) athread_syn(ARRAY_SCOPE, 0xffff)");
+    out.line("#endif");
+    out.blank();
+    std::set<std::string> declared;
+    for (const std::size_t layer : spawn.layers) {
+      const std::string& name = parts_.kernel_of(parts_.layers[layer]).name;
+      if (declared.insert(name).second) out.line(fmt::format("void {}(void *);", name));
+    }
+    out.blank();
+    out.open(fmt::format("void {}(void *arg) {{", spawn.kernels));
+    out.comment("in main memory, from where each kernel gets its own parameters");
+    out.line(fmt::format("struct {0}_para *para = (struct {0}_para *)arg;", spawn.kernels));
+    for (const std::size_t l : spawn.layers) {
+      const Layer& layer = parts_.layers[l];
+      const std::string& kernel = parts_.kernel_of(layer).name;
+      if (l != spawn.layers.front()) out.line(fmt::format("NEXT_KERNEL({}, &para->{});", kernel, layer.function));
+      out.line(fmt::format("{}(&para->{});", kernel, layer.function));
+    }
+    out.close();
     return to_text(out.lines());
   }
 
@@ -288,14 +290,23 @@ class ProgramEmitter {
     out.line("#define LAYERS_MIX_H");
     out.blank();
     out.line("#include <stdint.h>");
-    for (const Kernel& kernel : kernels_) {
+    for (std::size_t k = 0; k < texts_.size(); ++k) {
       out.blank();
-      out.open(fmt::format("struct {}_para {{", kernel.name));
-      for (const KernelParameter& parameter : kernel.text.parameters) {
+      out.open(fmt::format("struct {}_para {{", parts_.kernels[k].name));
+      for (const KernelParameter& parameter : texts_[k].parameters) {
         out.line(fmt::format("{} *{};", parameter.type, parameter.name));
       }
       const int alignment = alignment_of_parameters(program_.target);
       out.close(alignment == 8 ? "};" : fmt::format("}} __attribute__((aligned({})));", alignment));
+    }
+    for (const Spawn& spawn : parts_.spawns) {
+      out.blank();
+      out.open(fmt::format("struct {}_para {{", spawn.kernels));
+      for (const std::size_t l : spawn.layers) {
+        const Layer& layer = parts_.layers[l];
+        out.line(fmt::format("struct {}_para {};", parts_.kernel_of(layer).name, layer.function));
+      }
+      out.close("};");
     }
     out.blank();
     out.line("#endif");
@@ -310,20 +321,22 @@ class ProgramEmitter {
     return replaced(std::move(text), "@SW_ARENA_BYTES@", std::to_string(arena_bytes_));
   }
 
-  [[nodiscard]] EmittedFile kernel_file(const Kernel& kernel) const {
+  [[nodiscard]] EmittedFile kernel_file(std::size_t k) const {
+    const std::vector<CLine>& lines = texts_[k].lines;
     EmittedFile file;
-    file.path = kernel.name + ".s.c";
-    file.text = to_text(kernel.text.lines);
-    for (std::size_t i = 0; i < kernel.text.lines.size(); ++i) {
-      const int statement = kernel.text.lines[i].written_for;
-      if (statement >= 0) file.origins.push_back({static_cast<int>(i) + 1, kernel.first_step, statement});
+    file.path = parts_.kernels[k].name + ".s.c";
+    file.text = to_text(lines);
+    const auto step = static_cast<int>(parts_.kernels[k].first_step);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].written_for >= 0) file.origins.push_back({static_cast<int>(i) + 1, step, lines[i].written_for});
     }
     return file;
   }
 
   [[nodiscard]] std::string makefile() const {
     std::vector<std::string> objects{"  sw_ldm.s.o"};
-    for (const Kernel& kernel : kernels_) objects.push_back(fmt::format("  {}.s.o", kernel.name));
+    for (const Kernel& kernel : parts_.kernels) objects.push_back(fmt::format("  {}.s.o", kernel.name));
+    for (const Spawn& spawn : parts_.spawns) objects.push_back(fmt::format("  {}.s.o", spawn.kernels));
     constexpr std::int64_t mebibyte = 1024 * 1024;
     const std::int64_t memory = program_.memory.parameter_bytes + program_.memory.activation_bytes;
     // What the program itself and its stacks need comes on top.
@@ -337,8 +350,8 @@ class ProgramEmitter {
   }
 
   const Program& program_;
-  std::vector<Kernel> kernels_;
-  std::vector<Layer> layers_;
+  const EmittedParts parts_;
+  std::vector<KernelText> texts_;  ///< by kernel
   std::int64_t arena_bytes_ = 8;
 };
 

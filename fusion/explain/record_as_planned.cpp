@@ -2,6 +2,7 @@
 #include "fusion/explain/record_as_planned.h"
 
 #include <algorithm>
+#include <set>
 
 namespace stowage {
 namespace {
@@ -59,6 +60,29 @@ void count_as_planned(FusionRecord& record, const GroupCycles& planned) {
     record.search->lower_bound += saved;  // a partition holds each of them once at most
     if (sum > saved) record.search->complete = false;
   }
+}
+
+void count_first_launch(FusionRecord& record, OpId first, std::int64_t cycles) {
+  if (!record.costed || cycles == 0) return;
+  const auto holds_first = [&](const CandidateRecord& candidate) {
+    return std::find(candidate.operators.begin(), candidate.operators.end(), first) != candidate.operators.end();
+  };
+  for (CandidateRecord& candidate : record.candidates) {
+    if (candidate.fate != CandidateFate::refused && holds_first(candidate)) candidate.cycles += cycles;
+  }
+  for (StrategyTotal& total : record.totals) total.cycles += cycles;
+  for (SearchGraph& graph : record.graphs) {
+    std::set<std::size_t> behind;  // nodes all ways to which hold that operator
+    for (SearchGraph::Edge& edge : graph.edges) {
+      const bool holds = holds_first(record.candidates[edge.candidate]);
+      if (holds) edge.cycles += cycles;
+      if (holds || behind.contains(edge.from)) behind.insert(edge.to);
+    }
+    for (const std::size_t node : behind) {
+      if (graph.nodes[node].best_cycles) *graph.nodes[node].best_cycles += cycles;
+    }
+  }
+  if (record.search) record.search->lower_bound += cycles;
 }
 
 }  // namespace stowage

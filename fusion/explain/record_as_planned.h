@@ -19,4 +19,8 @@ using GroupCycles = std::map<std::vector<OpId>, std::int64_t>;
 /// what it could be cheaper by is then at most what a person's schedules cost more.
 void count_as_planned(FusionRecord& record, const GroupCycles& planned);
 
+/// The kernel of the group that holds `first` takes so many cycles more than groups were counted with, whichever group
+/// that is. As every partition has one such group, no choice changes.
+void count_first_launch(FusionRecord& record, OpId first, std::int64_t cycles);
+
 }  // namespace stowage

@@ -23,6 +23,7 @@ const char* what_text(ScheduleChange::What what) {
     case ScheduleChange::What::place: return "transfer of";
     case ScheduleChange::What::slots: return "slots of";
     case ScheduleChange::What::sharing: return "sharing of";
+    case ScheduleChange::What::launch: return "launch";
   }
   return "";
 }

@@ -12,6 +12,7 @@
 #include "fusion/groups/group_cost.h"
 #include "inspector/state/background.h"
 #include "lowering/model/planner.h"
+#include "lowering/program/launches.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
@@ -187,6 +188,9 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
     return evaluation;
   }
   const PlannedGroupCost cost(planner, *target);
+  const auto first = first_kernel(program.steps);
+  const bool begins_program =
+      first && std::find(around.steps.begin(), around.steps.end(), static_cast<int>(*first)) != around.steps.end();
   std::vector<ProgramStep> steps;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const FusedOperator& group = groups[g];
@@ -210,6 +214,8 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
       evaluation.refusal = std::move(*refused);
       return evaluation;
     }
+    if (begins_program && !first_kernel(steps))
+      planned = launched_by(std::get<Plan>(std::move(planned)), LaunchedBy::spawn, *target);
     if (g == shown) {
       const Plan& made = std::get<Plan>(planned);
       evaluation.controls = group_controls(made.nest.stages, made.schedule);

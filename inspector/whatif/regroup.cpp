@@ -14,6 +14,7 @@
 #include "fusion/strategies/strategy.h"
 #include "inspector/state/background.h"
 #include "inspector/whatif/evaluate.h"
+#include "lowering/program/launches.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
@@ -82,6 +83,8 @@ class EditedCycles {
     auto target = edited_target(choices.plan->program().target, edit, ignored);
     check(static_cast<bool>(target), "groups were priced on a target that cannot be");
     target_ = *std::move(target);
+    const std::vector<ProgramStep>& steps = choices.plan->program().steps;
+    if (const auto first = first_kernel(steps)) first_ = steps[*first].group.operators.front();
   }
 
   void count_before(Regrouping& way) {
@@ -115,18 +118,22 @@ class EditedCycles {
     if (candidate == nullptr || candidate->group.is_view) return price(group);
     const auto edited = schedules.find(candidate->group.name);
     const Schedule fixed = edited != schedules.end() ? edited->second : choices_.start_of(group);
-    if (fixed == Schedule{} && candidate->allowed()) return candidate->cycles;
-    const Graph& graph = choices_.plan->graph();
+    const bool is_first = std::find(group.begin(), group.end(), first_) != group.end();
     const Planner* planner = find_planner(choices_.plan->program().planner);
+    if (fixed == Schedule{} && candidate->allowed())
+      return candidate->cycles + (is_first ? first_launch_cycles(*planner, target_) : 0);
+    const Graph& graph = choices_.plan->graph();
     const Planned planned =
         plan_group(candidate->group.name, group_stages(graph, candidate->group), fixed, *planner, target_, {});
     const Plan* plan = std::get_if<Plan>(&planned);
-    return plan != nullptr ? std::optional(plan->time.cycles) : std::nullopt;
+    if (plan == nullptr) return std::nullopt;
+    return is_first ? launched_by(*plan, LaunchedBy::spawn, target_).time.cycles : plan->time.cycles;
   }
 
   const GroupChoices& choices_;
   const PlanEdit& edit_;
   Target target_;
+  std::optional<OpId> first_;  ///< an operator of the first kernel
   std::map<std::vector<OpId>, std::optional<std::int64_t>> known_;
 };
 

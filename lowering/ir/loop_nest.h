@@ -46,6 +46,7 @@
 #include "core/ids.h"
 #include "core/index_expr.h"
 #include "core/stage.h"
+#include "lowering/ir/launched_by.h"
 
 namespace stowage {
 
@@ -222,6 +223,7 @@ struct LoopNest {
   IdVector<BufferId, Buffer> buffers;
   std::int64_t ldm_bytes = 0;  ///< of all buffers at their offsets
   Block body;
+  LaunchedBy launch = LaunchedBy::spawn;
   [[nodiscard]] int cores_used() const;
 };
 

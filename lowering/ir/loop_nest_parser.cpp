@@ -60,6 +60,9 @@ class NestParser {
         core_axis();
       } else if (cursor_.accept("mesh")) {
         mesh();
+      } else if (cursor_.accept("launch")) {
+        cursor_.expect("barrier");
+        nest_.launch = LaunchedBy::barrier;
       } else if (cursor_.accept("memory")) {
         memory();
       } else if (cursor_.accept("ldm")) {
@@ -70,7 +73,7 @@ class NestParser {
       } else {
         cursor_.fail(cursor_.peek(), "unexpected-token",
                      "a line here begins with input, constant, intermediate, output, table, stage, variables, core, "
-                     "mesh, memory, ldm, buffer or body");
+                     "mesh, launch, memory, ldm, buffer or body");
       }
     } catch (const SyntaxError&) {
       reader_.add_missing(cursor_.skip_line());

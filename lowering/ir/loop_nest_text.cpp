@@ -126,6 +126,7 @@ class Printer {
                           quoted_name(axis.iterator), axis.stride));
     }
     if (nest_.mesh) line(1, fmt::format("mesh {} rows {} columns", nest_.mesh->rows, nest_.mesh->columns));
+    if (nest_.launch != LaunchedBy::spawn) line(1, fmt::format("launch {}", name_of(nest_.launch)));
     for (std::size_t t = 0; t < nest_.tensors.size(); ++t) {
       const NestTensor& tensor = nest_.tensors[t];
       line(1, fmt::format("memory {} = {} strides [{}]{}", tensors_[t], stage_tensor_name(tensor.tensor),

@@ -26,6 +26,8 @@ class Planner {
   /// Whether the form in which axes are planned is chosen for it (lowering/model/axis_form.h), that of the cheapest
   /// plan; the stages that it gets have that form.
   [[nodiscard]] virtual bool chooses_axis_forms() const { return false; }
+  /// How kernels begin where their schedules do not say it; the first one of a program is spawned in any case.
+  [[nodiscard]] virtual LaunchedBy launch(const Target& /*target*/) const { return LaunchedBy::spawn; }
   /// Fills what `fixed` leaves out, or says which constraint cannot hold.
   /// `subject` names the fused operator in the trace.
   [[nodiscard]] virtual Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
@@ -44,6 +46,9 @@ class Planner {
     return complete(subject, stages, chosen, target, trace);
   }
 };
+
+/// With what its planner wants of the launch where the schedule does not say it.
+Schedule with_launch(Schedule schedule, const Planner& planner, const Target& target);
 
 /// Whether a planner has left a record: of the algorithms, the split over the cores, or a search for it.
 bool is_of_planner(const TraceRecord& record);

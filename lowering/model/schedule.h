@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "lowering/ir/launched_by.h"
+
 namespace stowage {
 
 /// A spatial iterator cut into so many parts, one part a core. Parts of several iterators form a grid (highest first).
@@ -46,6 +48,7 @@ struct Schedule {
   std::optional<MergedAxes> merged = std::nullopt;
   /// The iterators cut into blocks; the other keys call the two of "ff" by the names "ff_block" and "ff_lane".
   std::optional<LaneBlocks> lanes = std::nullopt;
+  std::optional<LaunchedBy> launch = std::nullopt;
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

@@ -39,6 +39,7 @@ class NestBuilder {
     auto read = read_schedule(model_, schedule_);
     if (auto* refused = std::get_if<Decision>(&read)) return std::move(*refused);
     read_ = std::get<ReadSchedule>(std::move(read));
+    nest_.launch = schedule_.launch.value_or(LaunchedBy::spawn);
     add_core_grid();
     share_loads();
     add_tensors();

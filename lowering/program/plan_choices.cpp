@@ -19,7 +19,7 @@ PlanChoice choose_in(const AxisForm& form, const CanonicalStages& canonical, con
   const StageList stages = std::get<StageList>(in_form(canonical.stages, form));
   tell_form(TraceSink(&trace), "group", stages, form);
   const auto chosen = planner.choose("group", stages, target, TraceSink(&trace), to_beat);
-  choice.schedule = with_form(chosen.value_or(Schedule{}), form);
+  choice.schedule = with_form(with_launch(chosen.value_or(Schedule{}), planner, target), form);
   choice.records = std::move(trace.records);
   leave_out_published(choice.records, form);
   return choice;
@@ -45,7 +45,9 @@ PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner,
     plan = std::move(of_other);
   }
   const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const AxisForm& f) { return f == AxisForm{}; });
-  const bool costs_more = is_changed && takes_less(published_plan("group", canonical.stages, {}, target), plan);
+  const bool costs_more =
+      is_changed &&
+      takes_less(published_plan("group", canonical.stages, with_launch({}, planner, target), target), plan);
   return costs_more ? choose_in({}, canonical, planner, target) : best;
 }
 

@@ -107,8 +107,9 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
                    const Target& target, TraceSink trace) {
   // Of a group of which nothing is fixed as choose_plan() does it, so that both come to the same plan.
   const bool nothing_fixed = fixed == Schedule{};
+  const Schedule given = with_launch(fixed, planner, target);
   const auto plan_in = [&](const AxisForm& form, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
-    const Schedule wanted = with_form(fixed, form);
+    const Schedule wanted = with_form(given, form);
     Trace records;
     Planned planned =
         plan_with_alignment(name, stages, wanted, target, trace.listening() ? TraceSink(&records) : TraceSink(),
@@ -116,7 +117,7 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
                               tell_form(sink, name, list, form);
                               if (!nothing_fixed) return planner.complete(name, list, wanted, target, sink);
                               const auto chosen = planner.choose(name, list, target, sink, to_beat);
-                              return planner.complete_chosen(name, list, chosen.value_or(Schedule{}), target, sink);
+                              return planner.complete_chosen(name, list, chosen.value_or(wanted), target, sink);
                             });
     leave_out_published(records.records, form);
     return std::pair{std::move(planned), std::move(records)};
@@ -130,7 +131,7 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
   }
   const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const AxisForm& f) { return f == AxisForm{}; });
   const bool by_itself = !fixed.merged && !fixed.lanes && is_changed;
-  if (by_itself && takes_less(published_plan(name, stages, fixed, target), best.first)) best = plan_in({});
+  if (by_itself && takes_less(published_plan(name, stages, given, target), best.first)) best = plan_in({});
   for (TraceRecord& record : best.second.records) trace.add(std::move(record));
   return std::move(best.first);
 }

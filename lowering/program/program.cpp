@@ -11,9 +11,11 @@
 #include "core/parallel.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/model/planner.h"
+#include "lowering/program/launches.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/search/physical_limit.h"
+#include "lowering/time/cost_table.h"
 #include "lowering/time/cycle_limit.h"
 #include "lowering/time/dma_alignment.h"
 #include "lowering/verify/verify.h"
@@ -105,6 +107,29 @@ const Plan* plan_of(const KernelPlan* launched) {
   return nest == nullptr ? nullptr : &nest->plan();
 }
 
+namespace {
+
+/// Planners plan each kernel as if another one came before it.
+void spawn_first_kernel(Program& program, const std::map<std::string, Schedule>& schedules, const Planner& planner,
+                        Diagnostics& diagnostics) {
+  const auto first = first_kernel(program.steps);
+  if (!first) return;
+  program.first_launch_cycles = first_launch_cycles(planner, program.target);
+  ProgramStep& step = program.steps[*first];
+  const auto fixed = schedules.find(step.group.name);
+  if (fixed != schedules.end() && fixed->second.launch == LaunchedBy::barrier) {
+    SourceLocation place;
+    place.object = fmt::format("fused operator {}", step.group.name);
+    diagnostics.error("nothing-before", std::move(place),
+                      "its kernel shall begin behind a barrier, and is the first one of the program",
+                      "leave out 'launch', or give \"spawn\"");
+  }
+  if (step.plan()->nest.launch == LaunchedBy::barrier)
+    step.work = launch_of(launched_by(*step.plan(), LaunchedBy::spawn, program.target));
+}
+
+}  // namespace
+
 StepWork launch_of(Plan plan) { return KernelLaunch{std::make_shared<const NestKernel>(std::move(plan))}; }
 
 Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string, Schedule>& schedules,
@@ -179,6 +204,7 @@ Result<Program> plan_program(const FusedGraph& fused, const std::map<std::string
     if (step.plan() != nullptr) warn_of_unaligned(step, target, diagnostics);
     program.steps.push_back(std::move(step));
   }
+  spawn_first_kernel(program, schedules, planner, diagnostics);
   if (diagnostics.has_errors()) return Failed{};
   program.memory = plan_memory(fused, program.steps, target.main_memory.line_bytes);
   return program;
@@ -207,6 +233,7 @@ ProgramTotals totals_of(const Program& program) {
     const KernelPlan* const launched = step.launched();
     if (launched == nullptr) continue;
     ++sum.kernels;
+    if (step.plan() == nullptr || step.plan()->nest.launch == LaunchedBy::spawn) ++sum.spawns;
     sum.flops += flops(launched->stages());
     sum.multiply_adds += multiply_adds(launched->stages());
     const DmaTotals dma = launched->traffic();
@@ -223,7 +250,7 @@ ProgramTotals totals_of(const Program& program) {
   }
   if (sum.least_seconds > 0) {
     sum.least_seconds += program.target.cores.launch_seconds;
-    const std::int64_t launch = sum.distance.of(LostTo::launch) / sum.kernels;
+    const std::int64_t launch = cycles_of(launch_cost(LaunchedBy::spawn, program.target));
     sum.distance.limit += launch;
     sum.distance.lost[static_cast<std::size_t>(LostTo::launch)] -= launch;
   }

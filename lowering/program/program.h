@@ -80,6 +80,7 @@ struct Program {
   std::string planner;
   std::vector<ProgramStep> steps;  ///< in execution order
   MemoryMap memory;
+  std::int64_t first_launch_cycles = 0;  ///< lowering/program/launches.h; 0 of a program that was read
 };
 
 /// The bytes of constants at their offsets in the parameter area: params.bin.
@@ -94,6 +95,7 @@ std::int64_t ldm_for_buffers(const Program& program);  ///< that room
 struct ProgramTotals {
   std::int64_t groups = 0;   ///< fused operators, views included
   std::int64_t kernels = 0;  ///< fused operators that are launched
+  std::int64_t spawns = 0;   ///< in which they run
   std::int64_t operators = 0;
   std::int64_t flops = 0;
   std::int64_t multiply_adds = 0;

@@ -8,6 +8,7 @@
 #include "lowering/model/sharing.h"
 #include "lowering/search/core_needs.h"
 #include "lowering/search/core_orders.h"
+#include "lowering/time/cost_table.h"
 #include "lowering/time/cycle_limit.h"
 #include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
@@ -49,16 +50,15 @@ struct LeastParts {
   [[nodiscard]] std::int64_t overlapped() const { return whole(blocking + std::max(hideable, computed)); }
 
  private:
-  static std::int64_t whole(double cycles) {
-    return static_cast<std::int64_t>(std::min(cycles, static_cast<double>(cycle_limit)));
-  }
+  static std::int64_t whole(double cycles) { return static_cast<std::int64_t>(std::min(cycles, double{cycle_limit})); }
 };
 
 }  // namespace
 
 class LeastCost {
  public:
-  LeastCost(const GroupModel& model, const Target& target) : model_(model), target_(target) {
+  LeastCost(const GroupModel& model, const Target& target, LaunchedBy launch)
+      : model_(model), target_(target), launch_(static_cast<double>(cycles_of(launch_cost(launch, target)))) {
     for (const ModelIterator& iterator : model.iterators) {
       if (!iterator.spatial) continue;
       const bool may_cut = moves_all_stores(model, static_cast<int>(choices_.size()));
@@ -82,10 +82,9 @@ class LeastCost {
     std::int64_t cores = 1;
     for (std::size_t i = 0; i < choice.size(); ++i) cores *= choices_[i][choice[i]];
     LeastParts least;
-    least.blocking = target_.cores.launch_seconds * target_.clock_hz;
-    std::int64_t bytes = 0;
-    std::int64_t transfers = 0, hideable = 0;  // of any core, and of these
-    double moving = 0, of_one_core = 0;        // cycles of the engine; that one core takes for what it loads for others
+    least.blocking = launch_;
+    std::int64_t bytes = 0, blocking = 0, hideable = 0;  // of any core; the last ones are transfers
+    double moving = 0, of_one_core = 0;  // cycles of the engine; that one core takes for what it loads for others
     for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
@@ -99,8 +98,8 @@ class LeastCost {
       const bool hides = tiling == nullptr || tiling->slots[b] > 1;
       if (tiling != nullptr) {
         const std::int64_t fills = again * fillings(of_buffer_[b], tiling->extents[b], choice);
-        transfers += fills;
-        hideable += hides ? fills : 0;
+        std::int64_t& starts = hides ? hideable : blocking;
+        starts = target_.dma.issue_cycles > 0 ? std::max(starts, fills) : starts + fills;
       }
       if (moved <= 0) continue;
       const double cycles = static_cast<double>(moved) / best_dma_bandwidth(target_, block) * target_.clock_hz;
@@ -114,10 +113,9 @@ class LeastCost {
     least.hideable += std::max(0.0, of_one_core - moving);
     // The core that moves most bytes moves at least the mean. Which of its transfers block that does not tell.
     const std::int64_t mean = bytes / cores / std::max<std::int64_t>(1, target_.ldm.available());
-    const bool all_block = tiling != nullptr && std::all_of(tiling->slots.begin(), tiling->slots.end(),
-                                                            [](int slots) { return slots == 1; });
-    std::int64_t blocking = transfers - hideable;
-    (all_block ? blocking : hideable) += std::max<std::int64_t>(0, mean - transfers);
+    const auto is_single = [](int slots) { return slots == 1; };
+    const bool all_block = tiling != nullptr && std::all_of(tiling->slots.begin(), tiling->slots.end(), is_single);
+    (all_block ? blocking : hideable) += std::max<std::int64_t>(0, mean - blocking - hideable);
     least.blocking += static_cast<double>(blocking) * target_.dma.startup_cycles;
     least.hideable += static_cast<double>(hideable) * target_.dma.startup_cycles;
     for (std::size_t s = 0; s < of_stage_.size(); ++s) {
@@ -401,13 +399,14 @@ class LeastCost {
 
   const GroupModel& model_;
   const Target& target_;
+  const double launch_;                                      ///< cycles
   std::vector<std::vector<std::int64_t>> choices_;           ///< by spatial iterator
   IdVector<BufferId, std::vector<CutDimension>> of_buffer_;  ///< by dimension
   std::vector<std::vector<CutDimension>> of_stage_;          ///< by stage and spatial axis
 };
 
-PlanBounds::PlanBounds(const GroupModel& model, const Target& target)
-    : least_(std::make_unique<const LeastCost>(model, target)) {}
+PlanBounds::PlanBounds(const GroupModel& model, const Target& target, LaunchedBy launch)
+    : least_(std::make_unique<const LeastCost>(model, target, launch)) {}
 
 PlanBounds::~PlanBounds() = default;
 
@@ -442,8 +441,7 @@ std::vector<CoreGrid> PlanBounds::grids() const {
     }
   };
   cut(0, least_->target().cores.count);
-  std::stable_sort(grids.begin(), grids.end(),
-                   [](const CoreGrid& a, const CoreGrid& b) { return a.least_cycles < b.least_cycles; });
+  std::ranges::stable_sort(grids, {}, &CoreGrid::least_cycles);
   return grids;
 }
 

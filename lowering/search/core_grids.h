@@ -31,7 +31,8 @@ class LeastCost;
 /// The bounds of one group on one target, which must both outlive this.
 class PlanBounds {
  public:
-  PlanBounds(const GroupModel& model, const Target& target);
+  /// Of plans that begin so.
+  PlanBounds(const GroupModel& model, const Target& target, LaunchedBy launch = LaunchedBy::spawn);
   ~PlanBounds();
   PlanBounds(const PlanBounds&) = delete;
   PlanBounds& operator=(const PlanBounds&) = delete;
@@ -57,8 +58,9 @@ class PlanBounds {
 ///
 /// The bound counts what no buffer sizes and no loop order can avoid: every core loads what its part of the output
 /// needs once, in blocks no longer than that is contiguous in main memory, by at least as many transfers as fill its
-/// scratchpad; stores its part; and computes it, at the rate of the time model. What cores load together counts once
-/// for them, and no less than what one core can take.
+/// scratchpad, but counting of buffers whose transfers may start together (lowering/time/concurrent_transfers.h) only
+/// the one that has most; stores its part; and computes it, at the rate of the time model. What cores load together
+/// counts once for them, and no less than what one core can take.
 ///
 /// Where transfers block, these add up. Where those of buffers with several slots run beside the computation, what is
 /// hidden of them is at most what they start and move, H <= D, and at most what is computed and filled and the calls I

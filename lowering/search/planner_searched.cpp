@@ -85,7 +85,7 @@ struct Split {
 
 class PlanSearch {
  public:
-  /// Splits none of whose plans can have a lower price than `to_beat` are left out.
+  /// `person` says how kernels begin. Splits none of whose plans can have a lower price than `to_beat` are left out.
   PlanSearch(const std::string& subject, const StageList& stages, const Schedule& person, const Target& target,
              TraceSink trace, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max())
       : subject_(subject),
@@ -94,7 +94,7 @@ class PlanSearch {
         to_beat_(to_beat),
         model_(build_group_model(stages)),
         trace_(group_trace(trace, subject, model_)),
-        bounds_(model_, target),
+        bounds_(model_, target, person_.launch.value()),
         neighbours_(model_, person_, target) {}
 
   /// What the search fixes beside the person; nothing where no plan was found.
@@ -508,9 +508,16 @@ class PlanSearch {
 
 }  // namespace
 
+LaunchedBy SearchedPlanner::launch(const Target& target) const {
+  const Cores& cores = target.cores;
+  const bool is_known = cores.barrier_cycles > 0;
+  return is_known && cores.barrier_cycles < cores.launch_seconds * target.clock_hz ? LaunchedBy::barrier
+                                                                                   : LaunchedBy::spawn;
+}
+
 Scheduled SearchedPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                     const Target& target, TraceSink trace) const {
-  const auto chosen = PlanSearch(subject, stages, fixed, target, trace).run();
+  const auto chosen = PlanSearch(subject, stages, with_launch(fixed, *this, target), target, trace).run();
   if (chosen) return complete_chosen(subject, stages, *chosen, target, trace);
   // What no split can hold, the published one cannot: its refusal says what is missing.
   const GroupModel model = build_group_model(stages);
@@ -519,7 +526,7 @@ Scheduled SearchedPlanner::complete(const std::string& subject, const StageList&
 
 std::optional<Schedule> SearchedPlanner::choose(const std::string& subject, const StageList& stages,
                                                 const Target& target, TraceSink trace, std::int64_t to_beat) const {
-  return PlanSearch(subject, stages, {}, target, trace, to_beat).run();
+  return PlanSearch(subject, stages, with_launch({}, *this, target), target, trace, to_beat).run();
 }
 
 Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,

@@ -15,6 +15,8 @@ class SearchedPlanner : public Planner {
  public:
   [[nodiscard]] std::string_view name() const override { return "searched"; }
   [[nodiscard]] bool chooses_axis_forms() const override { return true; }
+  /// Behind a barrier, where a target says what that takes, and it is less than a spawn.
+  [[nodiscard]] LaunchedBy launch(const Target& target) const override;
   [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
                                    const Target& target, TraceSink trace) const override;
   [[nodiscard]] std::optional<Schedule> choose(const std::string& subject, const StageList& stages,

@@ -117,18 +117,10 @@ std::variant<std::vector<OuterLoop>, Decision> fixed_order(const GroupModel& mod
     }
     order.push_back(*loop);
   }
-  std::vector<OuterLoop> single;
   for (const OuterLoop& loop : loops) {
-    if (std::find(names.begin(), names.end(), loop.name) != names.end()) continue;
-    if (loop.trips > 1) return refuse(fmt::format("order: the outer loop {} is missing", loop.name));
-    // A loop of one trip may be left out of what a person writes; reductions still come last.
-    if (model.iterators[static_cast<std::size_t>(loop.iterator)].spatial) {
-      single.push_back(loop);
-    } else {
-      order.push_back(loop);
-    }
+    if (std::find(names.begin(), names.end(), loop.name) == names.end())
+      return refuse(fmt::format("order: the outer loop {} is missing", loop.name));
   }
-  order.insert(order.begin(), single.begin(), single.end());
   return order;
 }
 
@@ -269,6 +261,16 @@ void tell_split(const GroupModel& model, SplitBy by, const std::vector<ParallelS
   trace.add(std::move(split));
 }
 
+/// Where a person gives the loops, those of one trip are only the ones that are named, so that a complete schedule gives
+/// the plan that it is of. Else an iterator of which one element is buffered has its loop, as published.
+void leave_out_single_trips(const GroupModel& model, const std::vector<std::int64_t>& ranges,
+                            const std::vector<std::string>& order, LdmSizes& sizes) {
+  for (const OuterLoop& loop : outer_loops(model, ranges, sizes)) {
+    const bool is_named = std::find(order.begin(), order.end(), loop.name) != order.end();
+    if (loop.trips == 1 && !is_named) sizes.whole[static_cast<std::size_t>(loop.iterator)] = true;
+  }
+}
+
 }  // namespace
 
 Scheduled run_algorithms(const std::string& subject, const GroupModel& model, const Schedule& fixed,
@@ -276,6 +278,7 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   const GroupTrace trace = group_trace(sink, subject, model);
   tell_correlation(model, trace);
   Schedule schedule;
+  schedule.launch = fixed.launch.value_or(LaunchedBy::spawn);
   schedule.parallel = fixed.parallel ? *fixed.parallel : split_over_cores(model, target.cores.count);
   if (auto refused = check_parallel(model, *schedule.parallel, target.cores.count)) return *refused;
   const std::vector<std::int64_t> ranges = core_ranges(model, *schedule.parallel);
@@ -286,9 +289,10 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   if (auto refused = check_slots(model, fixed.slots)) return *refused;
   if (auto refused = check_sharing(model, fixed.sharing, *schedule.parallel, target)) return *refused;
   const IdVector<BufferId, int> slots = slots_by_buffer(model, fixed.slots);
-  const auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace, slots);
+  auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace, slots);
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
-  const LdmSizes& sizes = std::get<LdmSizes>(sized);
+  LdmSizes& sizes = std::get<LdmSizes>(sized);
+  if (fixed.order) leave_out_single_trips(model, ranges, *fixed.order, sizes);
   for (std::size_t i = 0; i < model.iterators.size(); ++i) schedule.buffer[model.iterators[i].name] = sizes.size[i];
 
   const std::vector<OuterLoop> loops = outer_loops(model, ranges, sizes);

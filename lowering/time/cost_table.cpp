@@ -112,7 +112,7 @@ std::optional<std::string> without_rate(const LoopNest& nest) {
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target) {
   if (const auto unknown = without_rate(nest)) fail_check(*unknown);
   CostTable table;
-  table.push_back({std::nullopt, LaunchCost{target.cores.launch_seconds, target.clock_hz}});
+  table.push_back({std::nullopt, launch_cost(nest.launch, target)});
   std::map<int, RowAlignment> alignments = row_alignments(nest, target);
   const auto transfers = [&](DmaDirection direction) {
     for (const auto& [id, totals] : counts.dma) {
@@ -132,6 +132,10 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   return table;
 }
 
+LaunchCost launch_cost(LaunchedBy launch, const Target& target) {
+  return {launch, target.cores.launch_seconds, target.clock_hz, target.cores.barrier_cycles};
+}
+
 CostKind kind_of(const CostFormula& formula) {
   return std::visit(
       Overloaded{
@@ -143,7 +147,10 @@ CostKind kind_of(const CostFormula& formula) {
 }
 
 std::int64_t cycles_of(const CostFormula& formula) {
-  return std::visit(Overloaded{[](const LaunchCost& cost) { return whole_cycles(cost.seconds * cost.clock_hz); },
+  return std::visit(Overloaded{[](const LaunchCost& cost) {
+                                 return whole_cycles(cost.by == LaunchedBy::barrier ? cost.barrier_cycles
+                                                                                    : cost.seconds * cost.clock_hz);
+                               },
                                [](const TransferCost& cost) {
                                  const std::int64_t all = whole_cycles(moving_seconds(cost) * cost.clock_hz) +
                                                           whole_cycles(std::round(own_cycles(cost)));
@@ -202,7 +209,11 @@ std::string name_of(const CostFormula& formula) {
 std::string formula_text(const CostFormula& formula) {
   return std::visit(
       Overloaded{
-          [](const LaunchCost& cost) { return fmt::format("{} us * {} MHz", cost.seconds * 1e6, cost.clock_hz / 1e6); },
+          [](const LaunchCost& cost) {
+            return cost.by == LaunchedBy::barrier
+                       ? fmt::format("a barrier of all cores: {} cycles", cost.barrier_cycles)
+                       : fmt::format("{} us * {} MHz", cost.seconds * 1e6, cost.clock_hz / 1e6);
+          },
           [](const TransferCost& cost) {
             const double seconds = moving_seconds(cost);
             const std::int64_t bytes = bytes_of(cost);
@@ -212,7 +223,8 @@ std::string formula_text(const CostFormula& formula) {
             if (cost.issue_cycles > 0)
               text += fmt::format(" + {} calls * {} cycles", cost.calls_of_busiest, cost.issue_cycles);
             if (cost.filled_cycles > 0) text += fmt::format(" - {} cycles beside other transfers", cost.filled_cycles);
-            if (cost.hidden_cycles > 0) text += fmt::format(" - {} cycles beside computation and calls", cost.hidden_cycles);
+            if (cost.hidden_cycles > 0)
+              text += fmt::format(" - {} cycles beside computation and calls", cost.hidden_cycles);
             return text;
           },
           [](const BarrierCost& cost) {
@@ -236,7 +248,10 @@ std::string formula_text(const CostFormula& formula) {
 }
 
 std::string source_of(const CostFormula& formula) {
-  return std::visit(Overloaded{[](const LaunchCost&) -> std::string { return "target: cores.launch_seconds"; },
+  return std::visit(Overloaded{[](const LaunchCost& cost) -> std::string {
+                                 return cost.by == LaunchedBy::barrier ? "target: cores.barrier_cycles"
+                                                                       : "target: cores.launch_seconds";
+                               },
                                [](const TransferCost& cost) -> std::string {
                                  return fmt::format("target: dma.bandwidth by {}, dma.startup_cycles{}{}",
                                                     cost.by_lines ? "lines" : "block size",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every statement of a nest costs, as numbers with their formula: a row for the launch, one for every transfer,
-// computation and fill, and for the barriers at a transfer of several cores or a wait for one. Nothing is said here
-// about what overlaps; that is for evaluators of the table, which say how much of a transfer is hidden
+// What every statement of a nest costs, as numbers with their formula: a row for how its kernel begins, one for every
+// transfer, computation and fill, and for the barriers at a transfer of several cores or a wait for one. Nothing is said
+// here about what overlaps; that is for evaluators of the table, which say how much of a transfer is hidden
 // (lowering/time/overlap.h) and add up what is left (lowering/time/time_model.h).
 //
 // A transfer's cost is that of all cores, which share the bandwidth; what a core does by itself counts on the core that
@@ -23,10 +23,12 @@ namespace stowage {
 
 enum class CostKind : std::uint8_t { launch, get, barrier, compute, fill, put };
 
-/// Spawn and join of all cores.
+/// Spawn and join of all cores, or a barrier of all of them behind the kernel before.
 struct LaunchCost {
-  double seconds = 0;
+  LaunchedBy by = LaunchedBy::spawn;
+  double seconds = 0;  ///< of spawn and join
   double clock_hz = 0;
+  double barrier_cycles = 0;
 };
 
 /// Bytes that move in blocks of one size, and how fast all cores together move such blocks.
@@ -49,7 +51,7 @@ struct TransferCost {
   double issue_cycles = 0;    ///< of a call
   bool by_lines = false;      ///< whether the bandwidth follows from lines, or from a curve by block size
   double clock_hz = 0;
-  std::int64_t filled_cycles = 0;  ///< of one_core_seconds, in which other transfers move
+  std::int64_t filled_cycles = 0;  ///< in which other transfers start, or move beside one_core_seconds
   std::int64_t hidden_cycles = 0;  ///< of the rest, that pass while something is computed or other calls are issued
 };
 
@@ -81,7 +83,7 @@ struct FillCost {
 using CostFormula = std::variant<LaunchCost, TransferCost, BarrierCost, ComputeCost, FillCost>;
 
 struct Cost {
-  std::optional<int> statement;  ///< Stmt::id; none for the launch
+  std::optional<int> statement;  ///< Stmt::id; none for how the kernel begins
   CostFormula formula;
 };
 
@@ -91,6 +93,8 @@ std::optional<std::string> without_rate(const LoopNest& nest);
 
 /// Rows: launch, gets, barriers, computations, fills, puts; each in program order.
 using CostTable = std::vector<Cost>;
+
+LaunchCost launch_cost(LaunchedBy launch, const Target& target);
 
 /// Of a nest without such a statement.
 CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Target& target);

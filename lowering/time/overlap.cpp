@@ -38,8 +38,8 @@ class Finder {
     for (const Placed& placed : all_) {
       const auto* dma = std::get_if<Dma>(&placed.statement->node);
       if (dma == nullptr || placed.loops.empty() || is_awaited_in_trip(placed, *dma)) continue;
-      found.push_back({placed.statement->id, placed.loops.back()->id, placed.loops.size(), dma->direction,
-                       dma->to, entries_of(placed, *dma)});
+      found.push_back({placed.statement->id, placed.loops.back()->id, placed.loops.size(), dma->direction, dma->to,
+                       entries_of(placed, *dma)});
     }
     std::stable_sort(found.begin(), found.end(), [](const Ahead& a, const Ahead& b) { return a.depth > b.depth; });
     return found;

@@ -78,7 +78,7 @@ TEST_CASE("compile says which planner and strategy were used, and what the publi
 
   // A fixed schedule is a plan of one's own: what another planner would make of the rest is no comparison, and the
   // choice of groups was made without it.
-  write_text("fixed.toml", "[schedule.\"ip2\"]\nbuffer = { k = 100 }\n");
+  write_text("fixed.toml", "[schedule.\"ip2\"]\nbuffer = { k = 10 }\n");
   const ToolRun fixed = compiled({"--planner", "searched", "--schedule", "fixed.toml"});
   INFO(fixed.err << fixed.out);
   CHECK(fixed.code == 0);

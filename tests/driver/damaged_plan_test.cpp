@@ -159,6 +159,11 @@ TEST_CASE("an edited step of a plan is refused with its reason", "[damaged]") {
   says("cannot be cut into", [&](Json& file) {
     for (Json& split : step(file, last)["schedule"]["parallel"]) split["parts"] = 4096;
   });
+  says("it begins by a", [&](Json& file) {
+    Json& launch = step(file, last)["schedule"]["launch"];
+    launch = launch == "spawn" ? "barrier" : "spawn";
+  });
+  says("launch: neither spawn nor barrier", [&](Json& file) { step(file, last)["schedule"]["launch"] = "never"; });
   says("the loop nest of", [&](Json& file) { step(file, last)["nest"].push_back("barrier"); });
   says("its memory map differs", [&](Json& file) { file.at("memory").at("places")[0]["first_step"] = 3; });
   says("brackets stand in more than 64 others", [&](Json& file) {

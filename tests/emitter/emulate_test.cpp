@@ -3,14 +3,17 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <regex>
 
 #include "core/evaluate.h"
 #include "core/operators.h"
 #include "emitter/emulation/emulate.h"
 #include "fusion/facts/views.h"
 #include "fusion/strategies/strategy.h"
+#include "lowering/program/launches.h"
 #include "lowering/program/planners.h"
 #include "lowering/program/program.h"
+#include "tests/emitter/vendor_compile.h"
 
 namespace stowage {
 namespace {
@@ -21,7 +24,8 @@ struct Network {
   std::vector<Tensor> inputs;
   std::vector<Tensor> values;  ///< by step, as the definitions say
 
-  Network() {
+  /// `launches` of the kernels: product, sum, maximum; spawned where none is given.
+  explicit Network(const std::vector<LaunchedBy>& launches = {}) {
     GraphBuilder builder("network");
     Diagnostics diagnostics;
     const auto append = [&](const std::string& kind, std::vector<std::optional<TensorId>> operands,
@@ -47,6 +51,11 @@ struct Network {
     INFO(format_diagnostics(diagnostics));
     REQUIRE(planned);
     program = *planned;
+    std::size_t kernel = 0;
+    for (ProgramStep& step : program.steps) {
+      if (step.plan() == nullptr || kernel == launches.size()) continue;
+      step.work = launch_of(launched_by(*step.plan(), launches[kernel++], *target));
+    }
     evaluate_steps();
   }
 
@@ -90,8 +99,90 @@ EmulationOptions options(EmulationLevel level, bool sanitize) {
   return result;
 }
 
+std::size_t times_in(const std::string& text, const std::string& wanted) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(wanted); at != std::string::npos; at = text.find(wanted, at + 1)) ++found;
+  return found;
+}
+
+const std::string& file_of(const EmittedProgram& emitted, const std::string& path) {
+  for (const EmittedFile& file : emitted.files) {
+    if (file.path == path) return file.text;
+  }
+  FAIL("no file " << path);
+  return emitted.files.front().text;
+}
+
+TEST_CASE("kernels that begin behind a barrier run in the spawn before them") {
+  using enum LaunchedBy;
+  const EmittedProgram apart = emit_athread(Network().program);
+  const EmittedProgram together = emit_athread(Network({spawn, barrier, barrier}).program);
+  const EmittedProgram two = emit_athread(Network({spawn, barrier, spawn}).program);
+  CHECK(test::complaints_of_vendor_headers({&apart, &together, &two}) == "");
+  CHECK(together.files.size() == apart.files.size() + 1);
+  CHECK(times_in(file_of(apart, "layers.c"), "athread_spawn(") == 3);
+  CHECK(times_in(file_of(together, "layers.c"), "athread_spawn(") == 1);
+  CHECK(times_in(file_of(two, "layers.c"), "athread_spawn(") == 2);
+  // Kernels are the same, however they begin.
+  for (const EmittedFile& file : apart.files) {
+    if (file.path.ends_with(".s.c")) CHECK(file.text == file_of(together, file.path));
+  }
+  const std::regex hash("(MatMul|Add|Relu)_[0-9a-f]{8}");
+  CHECK(std::regex_replace(file_of(together, "kernels_from_MatMul.s.c"), hash, "$1_KERNEL") ==
+        R"(/* 3 kernels in one launch, one behind the other, of network network, for sw26010 (fusion , planner swtvm) */
+#include "slave.h"
+#include "layers_mix.h"
+#include "sw_rt.h"
+
+/* A barrier of all cores: a kernel gets from main memory what those before it have put there. */
+#ifdef SW_EMULATION /* counts and checks each kernel by itself */
+#define NEXT_KERNEL(kernel, para) swemu_next_kernel(SWEMU_SITE, #kernel, (para), sizeof *(para))
+#else
+#define NEXT_KERNEL(kernel, para) athread_syn(ARRAY_SCOPE, 0xffff)
+#endif
+
+void MatMul_KERNEL(void *);
+void Add_KERNEL(void *);
+void Relu_KERNEL(void *);
+
+void kernels_from_MatMul(void *arg) {
+  /* in main memory, from where each kernel gets its own parameters */
+  struct kernels_from_MatMul_para *para = (struct kernels_from_MatMul_para *)arg;
+  MatMul_KERNEL(&para->layer_MatMul);
+  NEXT_KERNEL(Add_KERNEL, &para->layer_Add);
+  Add_KERNEL(&para->layer_Add);
+  NEXT_KERNEL(Relu_KERNEL, &para->layer_Relu);
+  Relu_KERNEL(&para->layer_Relu);
+}
+)");
+}
+
+/// Two barriers between kernels, of which one core comes to the first only: the second kernel of `text` is left out.
+TEST_CASE("a core that leaves kernels out is named with those that wait for it") {
+  using enum LaunchedBy;
+  const Network network({spawn, barrier, barrier});
+  EmittedProgram emitted = emit_athread(network.program);
+  for (EmittedFile& file : emitted.files) {
+    if (file.path != "kernels_from_MatMul.s.c") continue;
+    const std::size_t second = file.text.find("  NEXT_KERNEL(Relu");
+    REQUIRE(second != std::string::npos);
+    file.text.insert(second, "  if (athread_get_id(-1) == 5) return;\n");
+  }
+  Diagnostics diagnostics;
+  CHECK_FALSE(
+      emulate(network.program, emitted, network.inputs, options(EmulationLevel::check, false), {}, diagnostics));
+  const std::string said = format_diagnostics(diagnostics);
+  INFO(said);
+  CHECK(said.find("63 of 64 cores wait at a barrier of all cores that the other 1 never reach (core 5 has returned)") !=
+        std::string::npos);
+  CHECK(said.find("in launch 1: Add") != std::string::npos);
+}
+
 TEST_CASE("emulation gives the values of every step and counts exactly what the plan predicts, at every level") {
-  const Network network;
+  using enum LaunchedBy;
+  const std::vector<LaunchedBy> launches = GENERATE(
+      std::vector{spawn, spawn, spawn}, std::vector{spawn, barrier, barrier}, std::vector{spawn, barrier, spawn});
+  const Network network(launches);
   for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
     for (const bool sanitize : {false, true}) {
       INFO("level " << static_cast<int>(level) << ", sanitize " << sanitize);

@@ -20,6 +20,7 @@
 #include "fusion/strategies/strategy.h"
 #include "lowering/program/canonical_stages.h"
 #include "lowering/program/cost_cache.h"
+#include "lowering/program/launches.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
@@ -194,7 +195,10 @@ TEST_CASE("equal groups are searched once in a compilation, and each is planned 
     for (const ProgramStep& step : program->steps) {
       const Planned planned = plan_group(step.group.name, group_stages(fused.graph, step.group), {},
                                          *find_planner("searched"), target, TraceSink(&alone));
-      const Plan& plan = std::get<Plan>(planned);
+      const bool is_first = &step == &program->steps[*first_kernel(program->steps)];
+      const LaunchedBy launch = is_first ? LaunchedBy::spawn : LaunchedBy::barrier;
+      const Plan plan = launched_by(std::get<Plan>(planned), launch, target);
+      CHECK(std::get<Plan>(planned).nest.launch == LaunchedBy::barrier);
       CHECK(step.plan()->schedule == plan.schedule);
       CHECK(to_text(step.plan()->nest) == to_text(plan.nest));
       CHECK(step.plan()->time.cycles == plan.time.cycles);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches: one worker per host core claims compute cores from a counter and runs each on a fiber. A core that never
-// blocks runs to its end and hands its stack and LDM to the next; only a barrier makes a worker hold several.
+// blocks runs to its end and hands its stack and LDM to the next; only a barrier makes a worker hold several, and then
+// no more than its share, as it keeps them to their ends.
+//
+// One spawn may run several kernels with barriers between. For counts, checks and messages each of them is a launch.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -128,10 +131,8 @@ static struct barrier* barrier_of(struct swemu_site* site, const struct swemu_co
               scope, (unsigned)mask, (unsigned)of_row);
 }
 
-int swemu_barrier(struct swemu_site* site, int scope, int mask) {
-  struct swemu_core* core = swemu_core;
-  if (!core) swemu_fatal("emulation-misuse", site, -1, "athread_syn was called on the management core");
-  struct barrier* barrier = barrier_of(site, core, scope, mask);
+/* `at_opening`, if any, is called when the last core has come, while all stand still. */
+static void wait_at(struct barrier* barrier, struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void)) {
   struct swemu_fiber* fiber = core->fiber;
   pthread_mutex_lock(&lock);
   core->blocked = 1;
@@ -140,6 +141,7 @@ int swemu_barrier(struct swemu_site* site, int scope, int mask) {
   ++waiting;
   if (++barrier->arrived == end_of(barrier) - first_of(barrier)) {
     if (barrier == &of_all) swemu_check_races();
+    if (at_opening) at_opening();
     waiting -= barrier->arrived;
     barrier->arrived = 0;
     for (int i = first_of(barrier); i < end_of(barrier); ++i) swemu_cores[i].blocked = 0;
@@ -147,7 +149,7 @@ int swemu_barrier(struct swemu_site* site, int scope, int mask) {
     __atomic_add_fetch(&opened, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    return 0;
+    return;
   }
   if (waiting + finished == swemu_run.threads) report_deadlock();
   fiber->epoch = barrier->epoch;
@@ -159,7 +161,14 @@ int swemu_barrier(struct swemu_site* site, int scope, int mask) {
   else
     worker->blocked = fiber;
   worker->blocked_tail = fiber;
+  ++worker->blocked_count;
   swemu_leave_fiber(worker, fiber, 0);
+}
+
+int swemu_barrier(struct swemu_site* site, int scope, int mask) {
+  struct swemu_core* core = swemu_core;
+  if (!core) swemu_fatal("emulation-misuse", site, -1, "athread_syn was called on the management core");
+  wait_at(barrier_of(site, core, scope, mask), core, site, NULL);
   return 0;
 }
 
@@ -180,18 +189,34 @@ static void fiber_body(void) {
   swemu_leave_fiber(swemu_worker, fiber, 1);
 }
 
+static int is_ready(const struct swemu_fiber* fiber) {
+  return fiber->epoch != __atomic_load_n(fiber->barrier, __ATOMIC_ACQUIRE);
+}
+
+/* How many of those that are ready go on later: at level strict in no particular order. */
+static int ready_to_pass(struct swemu_worker* worker) {
+  if (swemu_config.level != SWEMU_STRICT) return 0;
+  int ready = 0;
+  for (struct swemu_fiber* fiber = worker->blocked; fiber; fiber = fiber->next) ready += is_ready(fiber);
+  return ready ? (int)(swemu_random(&worker->random) % (uint64_t)ready) : 0;
+}
+
 static struct swemu_fiber* take_ready(struct swemu_worker* worker) {
   struct swemu_fiber* before = NULL;
+  int pass = ready_to_pass(worker);
   for (struct swemu_fiber* fiber = worker->blocked; fiber; before = fiber, fiber = fiber->next) {
-    if (fiber->epoch == __atomic_load_n(fiber->barrier, __ATOMIC_ACQUIRE)) continue;
+    if (!is_ready(fiber) || pass-- > 0) continue;
     *(before ? &before->next : &worker->blocked) = fiber->next;
     if (worker->blocked_tail == fiber) worker->blocked_tail = before;
+    --worker->blocked_count;
     return fiber;
   }
   return NULL;
 }
 
 static struct swemu_fiber* claim_core(struct swemu_worker* worker) {
+  const int share = (swemu_run.threads + worker_count - 1) / worker_count;
+  if (worker->blocked_count >= share) return NULL; /* the shares of all workers hold all cores */
   const int claim = __atomic_fetch_add(&next_claim, 1, __ATOMIC_RELAXED);
   if (claim >= swemu_run.threads) {
     __atomic_store_n(&next_claim, swemu_run.threads, __ATOMIC_RELAXED);
@@ -281,6 +306,7 @@ int swemu_init(void) {
   swemu_install_crash_handler();
   swemu_worker = &workers[0];
   swemu_use_signal_stack();
+  for (int i = 0; i < worker_count; ++i) workers[i].random = swemu_config.seed + (uint64_t)i;
   for (int i = 1; i < worker_count; ++i) {
     workers[i].index = i;
     if (pthread_create(&workers[i].thread, NULL, helper, &workers[i]) != 0) {
@@ -312,13 +338,9 @@ static void shuffle_order(void) {
   }
 }
 
-int swemu_spawn(struct swemu_site* site, const char* kernel, void (*body)(void*), void* pointer, size_t bytes) {
-  if (!initialised) swemu_fatal("emulation-misuse", site, -1, "athread_spawn before athread_init");
-  if (swemu_core) swemu_fatal("emulation-misuse", site, swemu_core->id, "athread_spawn on a compute core");
-  if (swemu_run.running)
-    swemu_fatal("emulation-misuse", site, -1, "athread_spawn of %s while %s has not been joined", kernel,
-                swemu_run.kernel);
-  if (swemu_run.launch < 0) swemu_write_dumps(-1);
+/* ---- kernels of one spawn ---- */
+
+static void begin_launch(struct swemu_site* site, int core, const char* kernel, const void* pointer, size_t bytes) {
   ++swemu_run.launch;
   swemu_run.kernel = kernel;
   swemu_run.argument = pointer;
@@ -326,8 +348,58 @@ int swemu_spawn(struct swemu_site* site, const char* kernel, void (*body)(void*)
   swemu_run.argument_bytes = bytes > 1 ? (int64_t)bytes : swemu_config.ldm_bytes;
   swemu_run.expected = swemu_launch_at(swemu_run.launch);
   if (!swemu_run.expected)
-    swemu_fatal("emulation-misuse", site, -1, "launch %lld (%s) is one more than the program has",
+    swemu_fatal("emulation-misuse", site, core, "launch %lld (%s) is one more than the program has",
                 (long long)swemu_run.launch, kernel);
+}
+
+static void end_launch(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  swemu_add_seconds((double)(now.tv_sec - spawn_time.tv_sec) + 1e-9 * (double)(now.tv_nsec - spawn_time.tv_nsec));
+  swemu_end_launch(workers, worker_count);
+  if (swemu_has_errors()) swemu_fail();
+  swemu_write_dumps(swemu_run.launch);
+}
+
+/* Of the core that comes last, the same for all: checked when they leave. */
+static struct {
+  struct swemu_site* site;
+  const char* kernel;
+  const void* argument;
+  size_t bytes;
+} next;
+
+static void go_to_next(void) {
+  end_launch();
+  begin_launch(next.site, swemu_core->id, next.kernel, next.argument, next.bytes);
+  clock_gettime(CLOCK_MONOTONIC, &spawn_time);
+}
+
+void swemu_next_kernel(struct swemu_site* site, const char* kernel, const void* pointer, size_t bytes) {
+  struct swemu_core* core = swemu_core;
+  if (!core) swemu_fatal("emulation-misuse", site, -1, "a kernel follows another one on the management core");
+  swemu_end_core(core);
+  pthread_mutex_lock(&lock);
+  next.site = site;
+  next.kernel = kernel;
+  next.argument = pointer;
+  next.bytes = bytes;
+  pthread_mutex_unlock(&lock);
+  wait_at(&of_all, core, site, go_to_next);
+  if (swemu_run.argument != pointer)
+    swemu_fatal("emulation-misuse", site, core->id, "the cores do not go on to the same kernel: to %s and %s", kernel,
+                swemu_run.kernel);
+  swemu_begin_core(core);
+}
+
+int swemu_spawn(struct swemu_site* site, const char* kernel, void (*body)(void*), void* pointer, size_t bytes) {
+  if (!initialised) swemu_fatal("emulation-misuse", site, -1, "athread_spawn before athread_init");
+  if (swemu_core) swemu_fatal("emulation-misuse", site, swemu_core->id, "athread_spawn on a compute core");
+  if (swemu_run.running)
+    swemu_fatal("emulation-misuse", site, -1, "athread_spawn of %s while %s has not been joined", kernel,
+                swemu_run.kernel);
+  if (swemu_run.launch < 0) swemu_write_dumps(-1);
+  begin_launch(site, -1, kernel, pointer, bytes);
   swemu_run.running = 1;
   swemu_run.spawn_site = site;
   function = body;
@@ -352,13 +424,8 @@ int swemu_join(struct swemu_site* site) {
   work(&workers[0]);
   await_word(&active_helpers, 0, 1);
   swemu_check_races();
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  swemu_add_seconds((double)(now.tv_sec - spawn_time.tv_sec) + 1e-9 * (double)(now.tv_nsec - spawn_time.tv_nsec));
   swemu_run.running = 0;
-  swemu_end_launch(workers, worker_count);
-  if (swemu_has_errors()) swemu_fail();
-  swemu_write_dumps(swemu_run.launch);
+  end_launch();
   return 0;
 }
 

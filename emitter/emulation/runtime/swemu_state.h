@@ -75,6 +75,8 @@ struct swemu_worker {
   void* scheduler_sp;
   struct swemu_fiber* idle;                   /* finished fibers, to be used again */
   struct swemu_fiber *blocked, *blocked_tail; /* at barriers, first come first */
+  int blocked_count;
+  uint64_t random;
   struct swemu_count* counts;                 /* by site id */
   int count_capacity;
   int64_t ldm_peak;

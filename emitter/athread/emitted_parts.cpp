@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emitter/athread/emitted_parts.h"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "core/parallel.h"
+#include "lowering/program/launches.h"
+
+namespace stowage {
+namespace {
+
+/// Kernels are equal where these are; texts of all of a large network would be much memory.
+struct KernelHash {
+  std::uint64_t name = 0;  ///< goes into the kernel's name
+  XXH128_hash_t text{};
+};
+
+KernelHash hash_of_kernel(const LoopNest& nest, const Target& target) {
+  const std::string canonical = canonical_kernel(nest, target);
+  return {XXH64(canonical.data(), canonical.size(), 0), XXH3_128bits(canonical.data(), canonical.size())};
+}
+
+/// What a kernel's name begins with; its hash follows. File scope leaves no name that begins with '_'.
+std::string kernel_prefix(const std::string& nest) {
+  const std::string name = c_name(nest, 32);
+  const std::size_t begin = name.find_first_not_of('_');
+  return begin == std::string::npos ? "kernel" : identifier_of(name.substr(begin));
+}
+
+class PartsFinder {
+ public:
+  explicit PartsFinder(const Program& program) : program_(program) {}
+
+  EmittedParts find() {
+    find_kernels();
+    find_spawns();
+    return std::move(parts_);
+  }
+
+ private:
+  void find_kernels() {
+    std::vector<KernelHash> hashes(program_.steps.size());
+    parallel_for(program_.steps.size(), 0, {}, [&](std::size_t s) {
+      if (program_.steps[s].plan() != nullptr)
+        hashes[s] = hash_of_kernel(program_.steps[s].plan()->nest, program_.target);
+    });
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> known;  // hash → kernel
+    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+      if (program_.steps[s].plan() == nullptr) continue;
+      const LoopNest& nest = program_.steps[s].plan()->nest;
+      Layer layer;
+      layer.step = s;
+      layer.function = functions_.take("layer_" + c_name(nest.name));
+      IdentifierPool names;
+      for (const NestTensor& tensor : nest.tensors) layer.tensors.push_back(names.take_of_model(tensor.name));
+
+      const KernelHash& hash = hashes[s];
+      const auto [found, is_new] = known.emplace(std::pair(hash.text.high64, hash.text.low64), parts_.kernels.size());
+      layer.kernel = found->second;
+      if (is_new) {
+        const std::string prefix = kernel_prefix(nest.name);
+        parts_.kernels.push_back({kernels_.take(fmt::format("{}_{:08x}", prefix, hash.name >> 32)), s, {}});
+      }
+      parts_.kernels[layer.kernel].users.push_back({layer.function, layer.tensors});
+      parts_.layers.push_back(std::move(layer));
+    }
+  }
+
+  /// Layers stand in the order of spawns and of the kernels in each.
+  void find_spawns() {
+    std::size_t next = 0;
+    for (const std::vector<std::size_t>& steps : spawns_of(program_.steps)) {
+      const std::size_t first = next;
+      next += steps.size();
+      if (steps.size() < 2) continue;
+      const std::string name = c_name(program_.steps[steps.front()].plan()->nest.name);
+      Spawn spawn{functions_.take("launch_" + name), kernels_.take("kernels_from_" + name), {}};
+      for (std::size_t l = first; l < next; ++l) {
+        parts_.layers[l].spawn = parts_.spawns.size();
+        spawn.layers.push_back(l);
+      }
+      parts_.spawns.push_back(std::move(spawn));
+    }
+  }
+
+  const Program& program_;
+  EmittedParts parts_;
+  IdentifierPool kernels_;
+  IdentifierPool functions_;
+};
+
+}  // namespace
+
+EmittedParts emitted_parts(const Program& program) { return PartsFinder(program).find(); }
+
+}  // namespace stowage

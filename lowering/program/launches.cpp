@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/program/launches.h"
+
+#include <utility>
+
+#include "lowering/time/cost_table.h"
+#include "lowering/time/time_model.h"
+
+namespace stowage {
+
+Plan launched_by(Plan plan, LaunchedBy launch, const Target& target) {
+  plan.schedule.launch = launch;
+  plan.nest.launch = launch;
+  plan.time = estimate_time(plan.nest, plan.counts, target);
+  return plan;
+}
+
+std::int64_t first_launch_cycles(const Planner& planner, const Target& target) {
+  return cycles_of(launch_cost(LaunchedBy::spawn, target)) - cycles_of(launch_cost(planner.launch(target), target));
+}
+
+std::optional<std::size_t> first_kernel(const std::vector<ProgramStep>& steps) {
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    if (steps[s].plan() != nullptr) return s;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::vector<std::size_t>> spawns_of(const std::vector<ProgramStep>& steps) {
+  std::vector<std::vector<std::size_t>> spawns;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const Plan* const plan = steps[s].plan();
+    if (plan == nullptr) continue;
+    if (spawns.empty() || plan->nest.launch == LaunchedBy::spawn) spawns.emplace_back();
+    spawns.back().push_back(s);
+  }
+  return spawns;
+}
+
+}  // namespace stowage
