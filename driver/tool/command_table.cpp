@@ -161,6 +161,17 @@ void declare_simulate(CLI::App& app, Options& all) {
   app.add_flag("--force", all.simulate.force, "replace the file if it exists")->needs(trace);
 }
 
+void declare_check(CLI::App& app, Options& all) {
+  CheckOptions& options = all.check;
+  app.add_option("PATH", options.path, "what compile -o wrote, or the text of a nest")->required()->type_name("");
+  CLI::Option* op = app.add_option("--op", options.op, "one fused operator of a folder")->type_name("NAME");
+  app.add_option("--target", options.target, "of a text: built-in name or TOML file (sw26010)")
+      ->excludes(op)
+      ->type_name("T");
+  add_list(app, "--set", options.settings, "TABLE.KEY=VALUE",
+           "of a text: change one value of the target, in TOML syntax");
+}
+
 void declare_diff(CLI::App& app, Options& all) {
   app.add_option("DIR_A", all.diff.before, "what compile -o wrote")->required()->type_name("");
   app.add_option("DIR_B", all.diff.after, "the same, of another compilation")->required()->type_name("");
@@ -302,6 +313,11 @@ constexpr CommandRow commands[] = {
      "  stowage simulate lenet --op conv1\n"
      "  stowage simulate lenet --trace lenet.json.gz",
      declare_simulate, [](const Options& o, ToolContext& c) { return simulate_command(o.simulate, c); }},
+    {"check", "play the loop nests through, core by core, and tell every access that goes wrong",
+     "  stowage check lenet\n"
+     "  stowage check lenet --op conv2 --json\n"
+     "  stowage check edited.nest --target sw26010 --set target.cores.count=4",
+     declare_check, [](const Options& o, ToolContext& c) { return check_command(o.check, c); }},
     {"diff", "what two compilations do otherwise, and what that costs",
      "  stowage diff unfused lenet\n"
      "  stowage diff unfused lenet --json",

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "driver/tool/check_command.h"
 #include "driver/tool/commands.h"
 #include "driver/tool/pass_command.h"
 #include "driver/tool/simulate_command.h"
@@ -28,6 +29,7 @@ struct Options {
   TargetsOptions targets;
   TemplatesOptions templates;
   CoverageOptions coverage;
+  CheckOptions check;
   PassOptions pass;
   bool json = false;
 };

@@ -77,6 +77,7 @@ const std::map<std::string, std::vector<Inside>> insides = {
       {"model", {"ir"}},
       {"verify", {"ir", "model", "time"}},
       {"interpret", {"ir", "verify"}},
+      {"check", {"ir"}},
       {"swtvm", {"model"}},
       {"nest", {"ir", "model", "swtvm", "time"}},
       {"search", {"ir", "model", "nest", "swtvm", "time"}},

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `stowage check`, as commands.h has the others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "driver/tool/tool_context.h"
+
+namespace stowage {
+
+struct CheckOptions {
+  std::string path;                   ///< a folder of compile, or the text of one nest
+  std::string op;                     ///< of a folder: one fused operator
+  std::string target = "sw26010";     ///< of a text
+  std::vector<std::string> settings;  ///< of a text
+};
+int check_command(const CheckOptions& options, ToolContext& context);
+
+}  // namespace stowage

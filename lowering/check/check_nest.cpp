@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/check/check_nest.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lowering/check/index_span.h"
+#include "lowering/check/ldm_contents.h"
+#include "lowering/check/team_events.h"
+#include "lowering/ir/compiled_index.h"
+#include "lowering/ir/enclosing.h"
+
+namespace stowage {
+namespace {
+
+using Values = std::vector<std::int64_t>;
+
+/// Who has written an element of a tensor.
+struct Writer {
+  int core = -1;
+  int statement = -1;
+};
+
+/// Raised when so many executions as wanted were looked at.
+struct Enough {};
+
+class NestChecker {
+ public:
+  NestChecker(const LoopNest& nest, const Target& target, std::int64_t most)
+      : nest_(nest), target_(target), most_(most), loops_(nest.variables.size(), false), events_(nest) {
+    visit_statements(nest.body, [&](const Stmt& s) {
+      if (const auto* loop = std::get_if<Loop>(&s.node)) loops_[loop->variable.index()] = true;
+    });
+    for (std::size_t t = 0; t < nest.tensors.size(); ++t) {
+      if (!nest.tensors[t].written) continue;
+      writers_[t].resize(static_cast<std::size_t>(element_count(shape_of(t))));
+    }
+  }
+
+  NestCheck run() {
+    check_capacity();
+    try {
+      for (core_ = 0; core_ < nest_.cores_used(); ++core_) {
+        values_ = values_of_core(nest_, core_);
+        LdmContents ldm(nest_);
+        ldm_ = &ldm;
+        walk(nest_.body);
+        for (const Flight& flight : ldm.flights()) {
+          if (!flight.box.is_empty() || flight.of_team)
+            add(FaultFamily::wait, flight.started, "nothing waits for this transfer before the kernel ends");
+        }
+      }
+      check_teams();
+      check_outputs();
+    } catch (const Enough&) {
+      result_.complete = false;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // --- what is found -------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] Execution execution(const Moment& moment, int core) const {
+    Execution made{moment.statement, core, {}};
+    for (std::size_t v = 0; v < nest_.variables.size(); ++v) {
+      if (loops_[v] && stands_around(moment.statement, VarId(v)))
+        made.iteration.emplace_back(nest_.variables[v].name, moment.values[v]);
+    }
+    return made;
+  }
+
+  [[nodiscard]] bool stands_around(int statement, VarId variable) const {
+    bool found = false;
+    visit_statements(nest_.body, [&](const Stmt& s) {
+      const auto* loop = std::get_if<Loop>(&s.node);
+      if (loop == nullptr || loop->variable != variable) return;
+      visit_statements(loop->body, [&](const Stmt& inside) { found = found || inside.id == statement; });
+    });
+    return found;
+  }
+
+  [[nodiscard]] Moment now(const Stmt& s) const { return {s.id, values_}; }
+
+  void add(FaultFamily family, const Moment& at, std::string what, const Moment* other = nullptr, int other_core = -1) {
+    const int other_statement = other != nullptr ? other->statement : -1;
+    if (!told_.emplace(family, at.statement, other_statement).second) return;
+    Fault fault{family, execution(at, core_), std::nullopt, std::move(what)};
+    if (other != nullptr) fault.other = execution(*other, other_core < 0 ? core_ : other_core);
+    result_.faults.push_back(std::move(fault));
+  }
+
+  void check_capacity() {
+    core_ = 0;
+    const std::int64_t room = target_.ldm.available();
+    const auto fault = [&](std::string what) {
+      result_.faults.push_back({FaultFamily::capacity, {-1, 0, {}}, std::nullopt, std::move(what)});
+    };
+    for (const Buffer& buffer : nest_.buffers) {
+      if (buffer.offset < 0 || buffer.offset + buffer.bytes() > room)
+        fault(fmt::format("buffer {} takes bytes {} to {} of the LDM, which has {} for buffers", buffer.name,
+                          buffer.offset, buffer.offset + buffer.bytes(), room));
+      if (buffer.offset % target_.ldm.alignment != 0)
+        fault(fmt::format("buffer {} begins at byte {}, no multiple of {}", buffer.name, buffer.offset,
+                          target_.ldm.alignment));
+    }
+  }
+
+  // --- values --------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::int64_t value(const IndexExpr& e) {
+    if (e.is_constant()) return e.constant();
+    const auto [found, is_new] = compiled_.try_emplace(&e);
+    if (is_new) found->second = CompiledIndex(e, nest_.variables.size());
+    return found->second(values_);
+  }
+
+  Values values(const std::vector<IndexExpr>& expressions) {
+    Values made;
+    for (const IndexExpr& e : expressions) made.push_back(value(e));
+    return made;
+  }
+
+  ElementBox box_of(const std::vector<Range>& ranges) {
+    ElementBox box;
+    for (const Range& range : ranges) {
+      box.low.push_back(value(range.start));
+      box.end.push_back(box.low.back() + std::max<std::int64_t>(0, value(range.extent)));
+    }
+    return box;
+  }
+
+  [[nodiscard]] const Shape& shape_of(std::size_t nest_tensor) const {
+    return nest_.stages.tensors[static_cast<std::size_t>(nest_.tensors[nest_tensor].tensor)].shape;
+  }
+
+  // --- the way of a core ---------------------------------------------------------------------------------------------
+
+  void walk(const Block& block) {
+    for (const StmtPtr& s : block) walk(*s);
+  }
+
+  void walk(const Stmt& s) {
+    if (const auto* loop = std::get_if<Loop>(&s.node)) {
+      const std::int64_t trips = value(loop->extent);
+      for (std::int64_t trip = 0; trip < trips; ++trip) {
+        values_[loop->variable.index()] = trip;
+        count();
+        walk(loop->body);
+      }
+      return;
+    }
+    if (const auto* let = std::get_if<Let>(&s.node)) {
+      values_[let->variable.index()] = value(let->value);
+      return;
+    }
+    if (const auto* guard = std::get_if<Guard>(&s.node)) {
+      const bool passes = std::any_of(guard->any_positive.begin(), guard->any_positive.end(),
+                                      [&](const IndexExpr& e) { return value(e) > 0; });
+      if (passes) walk(guard->body);
+      return;
+    }
+    count();
+    if (const auto* dma = std::get_if<Dma>(&s.node)) transfer(s, *dma);
+    if (const auto* wait = std::get_if<Wait>(&s.node)) await(s, *wait);
+    if (const auto* fill = std::get_if<Fill>(&s.node)) filling(s, *fill);
+    if (const auto* compute = std::get_if<Compute>(&s.node)) computing(s, *compute);
+    if (std::holds_alternative<Barrier>(s.node)) event(s, {});
+    if (std::holds_alternative<Broadcast>(s.node)) ++result_.not_looked_at;
+  }
+
+  void count() {
+    if (++result_.executions > most_) throw Enough();
+  }
+
+  void event(const Stmt& s, Values what) { events_.add(core_, now(s), std::move(what)); }
+
+  /// The slot that a use names, if there is one.
+  std::optional<SlotPlace> place_of(const Stmt& s, const BufferUse& use) {
+    const Buffer& buffer = nest_.buffers[use.buffer];
+    const std::int64_t slot = value(use.slot);
+    if (slot >= 0 && slot < buffer.slots) return SlotPlace{use.buffer, slot};
+    add(FaultFamily::bounds, now(s), fmt::format("buffer {} has no slot {}, but {}", buffer.name, slot, buffer.slots));
+    return std::nullopt;
+  }
+
+  bool is_in_buffer(const Stmt& s, const SlotPlace& place, const ElementBox& box) {
+    const Buffer& buffer = nest_.buffers[place.buffer];
+    if (box.is_empty() || whole(buffer.extents).holds(box)) return true;
+    add(FaultFamily::bounds, now(s),
+        fmt::format("elements {} of buffer {} are touched, which has {}", text_of(box), buffer.name,
+                    text_of(whole(buffer.extents))));
+    return false;
+  }
+
+  /// Nothing under way may be touched.
+  void check_free(const Stmt& s, const SlotPlace& place, const ElementBox& box, bool reads) {
+    const Flight* const flight = box.is_empty() ? nullptr : ldm_->in_the_way(place, box, reads);
+    if (flight == nullptr) return;
+    const std::string& name = nest_.buffers[place.buffer].name;
+    add(FaultFamily::race, now(s),
+        fmt::format("elements {} of {} are {} while a transfer under way {} {}", text_of(box), name,
+                    reads ? "read" : "written", flight->fills ? "fills" : "sends", text_of(flight->box)),
+        &flight->started);
+  }
+
+  void check_there(const Stmt& s, const SlotPlace& place, const ElementBox& box, const Values& origin) {
+    if (box.is_empty()) return;
+    const auto unfit = ldm_->unfit(place, box, origin);
+    if (!unfit) return;
+    // What a transfer under way fills is a race; that was told.
+    if (ldm_->in_the_way(place, box, true) != nullptr) return;
+    const Buffer& buffer = nest_.buffers[place.buffer];
+    const std::string& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)].name;
+    const std::string wanted = text_of(moved(unfit->box, origin, 1));
+    if (unfit->stale == nullptr) {
+      add(FaultFamily::uninitialised, now(s),
+          fmt::format("{}{} is read from {}, where nothing has put it", tensor, wanted, buffer.name));
+    } else {
+      const ElementBox held = moved(common(unfit->box, unfit->stale->box), *unfit->stale->origin, 1);
+      add(FaultFamily::uninitialised, now(s),
+          fmt::format("{}{} is read from {}, which holds {}{} there", tensor, wanted, buffer.name, tensor,
+                      text_of(held)),
+          &unfit->stale->written);
+    }
+  }
+
+  void transfer(const Stmt& s, const Dma& dma) {
+    const auto place = place_of(s, dma.buffer);
+    if (!place) return;
+    const auto tensor = static_cast<std::size_t>(dma.nest_tensor);
+    const ElementBox region = box_of(dma.region);
+    const Values origin = values(origin_of(nest_, dma.buffer));
+    Flight flight{*place, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, team_of(s).has_value(),
+                  now(s)};
+    if (flight.of_team) {
+      Values what = region.low;
+      what.insert(what.end(), region.end.begin(), region.end.end());
+      what.insert(what.end(), flight.box.low.begin(), flight.box.low.end());
+      what.push_back(place->slot);
+      event(s, std::move(what));
+    }
+    if (!region.is_empty()) {
+      if (!flight.of_team || is_first_of_team(*team_of(s))) ++result_.transfers;
+      if (!whole(shape_of(tensor)).holds(region)) {
+        add(FaultFamily::bounds, now(s),
+            fmt::format("{}{} is moved, and the tensor has {}", nest_.tensors[tensor].name, text_of(region),
+                        text_of(whole(shape_of(tensor)))));
+        flight.box = whole(Values(flight.box.low.size(), 0));
+      } else if (!is_in_buffer(s, *place, flight.box)) {
+        flight.box = whole(Values(flight.box.low.size(), 0));
+      } else {
+        check_free(s, *place, flight.box, !flight.fills);
+        if (!flight.fills) {
+          check_there(s, *place, flight.box, origin);
+          put(s, tensor, region);
+        } else if (writers_.contains(tensor)) {
+          got(s, tensor, region);
+        }
+      }
+    }
+    ldm_->start(std::move(flight));
+  }
+
+  /// A transfer of several cores counts once.
+  [[nodiscard]] bool is_first_of_team(Space team) const {
+    return team == Space::mesh || !nest_.mesh ? core_ == 0 : core_ % std::max(1, nest_.mesh->columns) == 0;
+  }
+
+  /// Calls `visit` with the number of every element of a box of a tensor.
+  template <class Visit>
+  static void each_element(const Shape& shape, const ElementBox& box, const Visit& visit) {
+    Values at = box.low;
+    for (;;) {
+      std::int64_t number = 0;
+      for (std::size_t d = 0; d < at.size(); ++d) number = number * shape[d] + at[d];
+      visit(static_cast<std::size_t>(number), at);
+      std::size_t d = at.size();
+      while (d > 0 && ++at[d - 1] == box.end[d - 1]) {
+        at[d - 1] = box.low[d - 1];
+        --d;
+      }
+      if (d == 0) return;
+    }
+  }
+
+  void put(const Stmt& s, std::size_t tensor, const ElementBox& region) {
+    const auto found = writers_.find(tensor);
+    if (found == writers_.end()) {
+      add(FaultFamily::bounds, now(s), fmt::format("{} is written, which is read only", nest_.tensors[tensor].name));
+      return;
+    }
+    each_element(shape_of(tensor), region, [&](std::size_t element, const Values& at) {
+      Writer& writer = found->second[element];
+      if (writer.core >= 0 && writer.core != core_) {
+        const Moment other{writer.statement, Values(values_.size(), 0)};
+        add(FaultFamily::overlap, now(s),
+            fmt::format("{}[{}] is written by core {} too", nest_.tensors[tensor].name, fmt::join(at, ", "),
+                        writer.core),
+            &other, writer.core);
+      }
+      writer = {core_, s.id};
+    });
+  }
+
+  /// Of a tensor that the nest writes.
+  void got(const Stmt& s, std::size_t tensor, const ElementBox& region) {
+    each_element(shape_of(tensor), region, [&](std::size_t element, const Values& at) {
+      const Writer& writer = writers_[tensor][element];
+      if (writer.core < 0 || writer.core == core_) return;
+      const Moment other{writer.statement, Values(values_.size(), 0)};
+      add(FaultFamily::overlap, now(s),
+          fmt::format("{}[{}] is read, which core {} writes", nest_.tensors[tensor].name, fmt::join(at, ", "),
+                      writer.core),
+          &other, writer.core);
+    });
+  }
+
+  void await(const Stmt& s, const Wait& wait) {
+    std::optional<SlotPlace> place;
+    if (wait.slot && !(place = place_of(s, *wait.slot))) return;
+    const auto ended = ldm_->end(
+        [&](const Flight& flight) { return place ? flight.place == *place : flight.started.statement == wait.dma; });
+    if (std::any_of(ended.begin(), ended.end(), [](const Flight& flight) { return flight.of_team; })) event(s, {});
+    if (!ended.empty()) return;
+    add(FaultFamily::wait, now(s),
+        place ? fmt::format("no transfer is under way in slot {} of {}", place->slot, nest_.buffers[place->buffer].name)
+              : fmt::format("no transfer of statement {} is under way", wait.dma));
+  }
+
+  void filling(const Stmt& s, const Fill& fill) {
+    const auto place = place_of(s, fill.buffer);
+    if (!place) return;
+    const ElementBox all = whole(nest_.buffers[place->buffer].extents);
+    std::vector<ElementBox> filled = {all};
+    if (fill.around) filled = without(all, box_of(*fill.around));
+    for (ElementBox& box : filled) {
+      if (box.is_empty()) continue;
+      check_free(s, *place, box, false);
+      ldm_->write(*place, {std::move(box), std::nullopt, now(s)});
+    }
+  }
+
+  void computing(const Stmt& s, const Compute& compute) {
+    const ElementBox points = box_of(compute.box);
+    if (points.is_empty()) return;
+    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    std::vector<Interval> axes;
+    for (std::size_t a = 0; a < points.low.size(); ++a) axes.push_back({points.low[a], points.end[a] - 1});
+    for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
+      if (compute.read_buffers[r]) read(s, stage.reads[r], *compute.read_buffers[r], axes);
+    }
+    const auto place = place_of(s, compute.output_buffer);
+    if (!place) return;
+    const auto rank = static_cast<std::ptrdiff_t>(stage.spatial);
+    const Values origin = values(origin_of(nest_, compute.output_buffer));
+    const ElementBox output{{points.low.begin(), points.low.begin() + rank},
+                            {points.end.begin(), points.end.begin() + rank}};
+    const ElementBox box = moved(output, origin, -1);
+    if (!is_in_buffer(s, *place, box)) return;
+    if (compute.part != Compute::Part::map) check_there(s, *place, box, origin);
+    check_free(s, *place, box, false);
+    ldm_->write(*place, {box, origin, now(s)});
+  }
+
+  void read(const Stmt& s, const Access& access, const BufferUse& use, const std::vector<Interval>& axes) {
+    const auto place = place_of(s, use);
+    if (!place) return;
+    const Values origin = values(origin_of(nest_, use));
+    ElementBox box;
+    for (const IndexExpr& e : access.index) {
+      const auto span = span_of(e, axes);
+      if (!span) {
+        ++result_.not_looked_at;
+        return;
+      }
+      box.low.push_back(span->low);
+      box.end.push_back(span->high + 1);
+    }
+    box = moved(std::move(box), origin, -1);
+    if (!is_in_buffer(s, *place, box)) return;
+    check_free(s, *place, box, true);
+    check_there(s, *place, box, origin);
+  }
+
+  // --- of all cores --------------------------------------------------------------------------------------------------
+
+  void check_teams() {
+    for (const TeamMismatch& mismatch : events_.mismatches()) {
+      core_ = mismatch.core;
+      add(FaultFamily::message, mismatch.at, mismatch.what, mismatch.other ? &*mismatch.other : nullptr,
+          mismatch.other_core);
+    }
+  }
+
+  void check_outputs() {
+    core_ = 0;
+    for (const auto& [tensor, writers] : writers_) {
+      if (writers.empty()) continue;
+      const auto none = std::find_if(writers.begin(), writers.end(), [](const Writer& w) { return w.core < 0; });
+      if (none == writers.end()) continue;
+      const auto count = std::count_if(none, writers.end(), [](const Writer& w) { return w.core < 0; });
+      Values at;
+      std::int64_t number = none - writers.begin();
+      const Shape& shape = shape_of(tensor);
+      for (std::size_t d = shape.size(); d-- > 0; number /= shape[d]) at.insert(at.begin(), number % shape[d]);
+      result_.faults.push_back({FaultFamily::incomplete,
+                                {-1, 0, {}},
+                                std::nullopt,
+                                fmt::format("no core writes {} of {} elements of {}, the first of them [{}]", count,
+                                            writers.size(), nest_.tensors[tensor].name, fmt::join(at, ", "))});
+    }
+  }
+
+  const LoopNest& nest_;
+  const Target& target_;
+  const std::int64_t most_;
+  NestCheck result_;
+  std::vector<bool> loops_;  ///< by variable
+  TeamEvents events_;
+  int core_ = 0;
+  Values values_;  ///< by variable, then of first elements of buffers, which are not known
+  LdmContents* ldm_ = nullptr;
+  std::unordered_map<const IndexExpr*, CompiledIndex> compiled_;
+  std::map<std::size_t, std::vector<Writer>> writers_;  ///< by tensor in memory that is written, by element
+  std::set<std::tuple<FaultFamily, int, int>> told_;
+};
+
+}  // namespace
+
+NestCheck check_nest(const LoopNest& nest, const Target& target, std::int64_t most) {
+  return NestChecker(nest, target, most).run();
+}
+
+}  // namespace stowage

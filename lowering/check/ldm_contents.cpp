@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/check/ldm_contents.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stowage {
+namespace {
+
+bool share_bytes(const Buffer& a, const Buffer& b) {
+  return a.offset < b.offset + b.bytes() && b.offset < a.offset + a.bytes();
+}
+
+/// Whether element i of the one lies where element i of the other does.
+bool match(const Buffer& a, const Buffer& b) {
+  return a.offset == b.offset && a.extents == b.extents && a.slots == b.slots && byte_size(a.type) == byte_size(b.type);
+}
+
+}  // namespace
+
+LdmContents::LdmContents(const LoopNest& nest)
+    : nest_(nest), pieces_(nest.buffers.size()), beside_(nest.buffers.size()) {
+  for (const BufferId b : nest.buffers.ids()) {
+    pieces_[b].resize(static_cast<std::size_t>(std::max(1, nest.buffers[b].slots)));
+    for (const BufferId other : nest.buffers.ids()) {
+      if (other != b && share_bytes(nest.buffers[b], nest.buffers[other])) beside_[b].push_back(other);
+    }
+  }
+}
+
+const Flight* LdmContents::in_the_way(const SlotPlace& place, const ElementBox& box, bool reads) const {
+  for (const Flight& flight : flights_) {
+    if ((reads && !flight.fills) || flight.box.is_empty()) continue;
+    if (flight.place == place && overlap(flight.box, box)) return &flight;
+    const std::vector<BufferId>& beside = beside_[place.buffer];
+    if (std::find(beside.begin(), beside.end(), flight.place.buffer) == beside.end()) continue;
+    const bool matches = match(nest_.buffers[place.buffer], nest_.buffers[flight.place.buffer]);
+    if (!matches || (flight.place.slot == place.slot && overlap(flight.box, box))) return &flight;
+  }
+  return nullptr;
+}
+
+std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotPlace& place, const ElementBox& box,
+                                                     const std::vector<std::int64_t>& origin) const {
+  const std::vector<Piece>& held = pieces_[place.buffer][static_cast<std::size_t>(place.slot)];
+  std::vector<const ElementBox*> there;
+  for (const Piece& piece : held) {
+    if (!piece.origin || *piece.origin == origin) there.push_back(&piece.box);
+  }
+  const std::vector<ElementBox> left = missing(box, there);
+  if (left.empty()) return std::nullopt;
+  for (const Piece& piece : held) {
+    if (overlap(piece.box, left.front())) return Unfit{left.front(), &piece};
+  }
+  return Unfit{left.front(), nullptr};
+}
+
+void LdmContents::write(const SlotPlace& place, Piece piece) {
+  const auto take = [&](std::vector<Piece>& from) {
+    std::vector<Piece> left;
+    for (Piece& old : from) {
+      if (piece.box.holds(old.box)) continue;
+      for (ElementBox& rest : without(old.box, piece.box)) left.push_back({std::move(rest), old.origin, old.written});
+    }
+    from = std::move(left);
+  };
+  for (const BufferId other : beside_[place.buffer]) {
+    if (match(nest_.buffers[place.buffer], nest_.buffers[other])) {
+      take(pieces({other, place.slot}));
+    } else {
+      for (std::vector<Piece>& slot : pieces_[other]) slot.clear();
+    }
+  }
+  std::vector<Piece>& own = pieces(place);
+  take(own);
+  own.push_back(std::move(piece));
+}
+
+}  // namespace stowage

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one core's LDM holds at a moment of its way through a nest, slot by slot: elements that are there, and transfers
+// under way.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lowering/check/boxes.h"
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+/// When a statement was executed: its id, and the values of all variables then.
+struct Moment {
+  int statement = -1;
+  std::vector<std::int64_t> values;
+};
+
+struct SlotPlace {
+  BufferId buffer;
+  std::int64_t slot = 0;
+  friend auto operator<=>(const SlotPlace&, const SlotPlace&) = default;
+};
+
+/// Elements of a slot, in its own coordinates.
+struct Piece {
+  ElementBox box;
+  std::optional<std::vector<std::int64_t>> origin;  ///< of the slot in the tensor; none: padding, anywhere
+  Moment written;
+};
+
+struct Flight {
+  SlotPlace place;
+  ElementBox box;  ///< of the slot; empty: nothing is moved
+  std::vector<std::int64_t> origin;
+  bool fills = true;  ///< false: sends
+  bool of_team = false;
+  Moment started;
+};
+
+class LdmContents {
+ public:
+  explicit LdmContents(const LoopNest& nest);
+
+  /// A transfer under way that touches elements of the box, in this slot or in what lies at the same bytes: of those
+  /// that fill only, if something is read.
+  [[nodiscard]] const Flight* in_the_way(const SlotPlace& place, const ElementBox& box, bool reads) const;
+
+  struct Unfit {
+    ElementBox box;                ///< elements that are not there
+    const Piece* stale = nullptr;  ///< of another box of the tensor
+  };
+  /// What keeps a box from being read as elements of the tensor, where the slot begins at `origin`.
+  [[nodiscard]] std::optional<Unfit> unfit(const SlotPlace& place, const ElementBox& box,
+                                           const std::vector<std::int64_t>& origin) const;
+
+  /// Elements get there; what lay at the same bytes is lost.
+  void write(const SlotPlace& place, Piece piece);
+  void start(Flight flight) { flights_.push_back(std::move(flight)); }
+  /// Ends those under way for which `is_awaited` holds: what they fill is there. How many that were.
+  template <class IsAwaited>
+  std::vector<Flight> end(const IsAwaited& is_awaited) {
+    std::vector<Flight> ended, rest;
+    for (Flight& flight : flights_) (is_awaited(flight) ? ended : rest).push_back(std::move(flight));
+    flights_ = std::move(rest);
+    for (const Flight& flight : ended) {
+      if (flight.fills && !flight.box.is_empty()) write(flight.place, {flight.box, flight.origin, flight.started});
+    }
+    return ended;
+  }
+  [[nodiscard]] const std::vector<Flight>& flights() const { return flights_; }
+
+ private:
+  [[nodiscard]] std::vector<Piece>& pieces(const SlotPlace& place) {
+    return pieces_[place.buffer][static_cast<std::size_t>(place.slot)];
+  }
+
+  const LoopNest& nest_;
+  IdVector<BufferId, std::vector<std::vector<Piece>>> pieces_;  ///< by slot
+  IdVector<BufferId, std::vector<BufferId>> beside_;            ///< buffers at some of the same bytes
+  std::vector<Flight> flights_;                                 ///< in the order in which they were started
+};
+
+}  // namespace stowage

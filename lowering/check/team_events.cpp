@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/check/team_events.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stowage {
+
+TeamEvents::TeamEvents(const LoopNest& nest)
+    : nest_(nest), events_(static_cast<std::size_t>(std::max(1, nest.cores_used()))) {
+  std::set<BufferId> buffers;
+  visit_statements(nest.body, [&](const Stmt& s) {
+    const auto* dma = std::get_if<Dma>(&s.node);
+    if (dma != nullptr && dma->to == Space::mesh) {
+      of_all_.insert(s.id);
+      buffers.insert(dma->buffer.buffer);
+    }
+    if (std::holds_alternative<Barrier>(s.node)) of_all_.insert(s.id);
+  });
+  visit_statements(nest.body, [&](const Stmt& s) {
+    const auto* wait = std::get_if<Wait>(&s.node);
+    if (wait == nullptr) return;
+    if (wait->slot ? buffers.contains(wait->slot->buffer) : of_all_.contains(wait->dma)) of_all_.insert(s.id);
+  });
+}
+
+void TeamEvents::add(int core, Moment at, std::vector<std::int64_t> what) {
+  events_[static_cast<std::size_t>(core)].push_back({std::move(at), std::move(what)});
+}
+
+std::vector<const TeamEvents::Event*> TeamEvents::events_of(int core, bool of_all) const {
+  std::vector<const Event*> found;
+  for (const Event& event : events_[static_cast<std::size_t>(core)]) {
+    if (!of_all || of_all_.contains(event.at.statement)) found.push_back(&event);
+  }
+  return found;
+}
+
+std::optional<TeamMismatch> TeamEvents::mismatch(int core, int with, bool of_all) const {
+  const auto own = events_of(core, of_all);
+  const auto others = events_of(with, of_all);
+  for (std::size_t i = 0; i < std::max(own.size(), others.size()); ++i) {
+    if (i >= own.size())
+      return TeamMismatch{with, others[i]->at, {}, core, fmt::format("core {} does not come to this", core)};
+    if (i >= others.size())
+      return TeamMismatch{core, own[i]->at, {}, with, fmt::format("core {} does not come to this", with)};
+    const int statement = others[i]->at.statement;
+    if (own[i]->at.statement == statement && own[i]->what == others[i]->what) continue;
+    return TeamMismatch{core, own[i]->at, others[i]->at, with,
+                        own[i]->at.statement == statement
+                            ? fmt::format("core {} takes part with another box", with)
+                            : fmt::format("core {} is at statement {} then", with, statement)};
+  }
+  return std::nullopt;
+}
+
+std::vector<TeamMismatch> TeamEvents::mismatches() const {
+  std::vector<TeamMismatch> found;
+  const int cores = nest_.cores_used();
+  const int columns = nest_.mesh ? std::max(1, nest_.mesh->columns) : std::max(1, cores);
+  for (int core = 0; core < cores; ++core) {
+    if (auto row = mismatch(core, core / columns * columns, false)) found.push_back(*std::move(row));
+    if (auto all = mismatch(core, 0, true)) found.push_back(*std::move(all));
+  }
+  return found;
+}
+
+}  // namespace stowage

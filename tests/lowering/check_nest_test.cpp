@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checker that plays nests through: one nest for each family of faults, good plans, and plans that were changed by
+// chance. STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it.
+#include <cctype>
+#include <map>
+#include <random>
+#include <regex>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "lowering/check/check_nest.h"
+#include "lowering/interpret/interpret.h"
+#include "lowering/program/plan_group.h"
+#include "lowering/swtvm/planner_swtvm.h"
+#include "lowering/verify/verify.h"
+#include "lowering/verify/verify_results.h"
+#include "tests/lowering/parsed_nest.h"
+#include "tests/lowering/slots_draw.h"
+#include "tests/random_runs.h"
+
+namespace stowage {
+namespace {
+
+/// Two cores, each with half of the columns; the next tile of B is loaded while this one is computed with.
+const std::string product = R"(nest product {
+  input A f32[1,64]
+  input B f32[64,32]
+  output C f32[1,32]
+  stage product {
+    C[x < 1, y < 32] = sum over k < 64 of (#0 * #1)
+    #0 = A[x, k]
+    #1 = B[k, y]
+  }
+  variables y_core, y_at, ko, k_at
+  core y_core < 2 of y stride 1
+  mesh 1 rows 2 columns
+  memory A = A strides [64, 1]
+  memory B = B strides [32, 1]
+  memory C = C strides [32, 1] written
+  ldm 2432 bytes
+  buffer AA f32[1,64] at 0, 256 bytes = A[0, 0]
+  buffer BB f32[16,16] at 256, 2048 bytes = B[k_at, y_at] slots 2
+  buffer CC f32[1,16] at 2304, 64 bytes = C[0, y_at]
+  body {
+    0  let y_at = 16*y_core
+    1  get A[0:1, 0:64] -> AA
+    2  get B[0:16, y_at:y_at + 16] -> BB from [0, y_at]
+    3  wait 1
+    4  fill CC with 0
+    5  for ko < 4 of k {
+    6    let k_at = 16*ko
+    7    wait BB[ko % 2]
+    8    if any(3 - ko) > 0 {
+    9      get B[16*ko + 16:16*ko + 32, y_at:y_at + 16] -> BB[(ko + 1) % 2] from [16*ko + 16, y_at]
+         }
+   10    compute update CC = product(AA, BB[ko % 2]) over x=0:1, y=y_at:y_at + 16, k=k_at:k_at + 16
+       }
+   11  put CC -> C[0:1, y_at:y_at + 16]
+   12  wait 11
+  }
+}
+)";
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = product;
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+std::string place_of(const Execution& execution) {
+  std::string text = fmt::format("{} on core {}", execution.statement, execution.core);
+  for (const auto& [variable, value] : execution.iteration) text += fmt::format(" {}={}", variable, value);
+  return text;
+}
+
+/// The faults, a line each.
+std::string told(const std::string& text, const Target& target = {}) {
+  std::string lines;
+  for (const Fault& fault : check_nest(parsed(text), target).faults) {
+    lines += fmt::format("{}: {}", name_of(fault.family), fault.what);
+    if (fault.at.statement >= 0) lines += fmt::format(" @ {}", place_of(fault.at));
+    if (fault.other) lines += fmt::format(" & {}", place_of(*fault.other));
+    lines += "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("a sound nest has no fault, and is walked by every core") {
+  const NestCheck check = check_nest(parsed(product), {});
+  CHECK(check.faults.empty());
+  CHECK(check.complete);
+  CHECK(check.not_looked_at == 0);
+  CHECK(check.transfers == 2 * (1 + 4 + 1));
+  CHECK(check.executions == 2 * (6 + 4 + 4 + 3 + 4));
+  CHECK_FALSE(check_nest(parsed(product), {}, 41).complete);
+}
+
+TEST_CASE("faults of every family are found where they happen") {
+  // A buffer where none may begin; one that is too large for the LDM.
+  CHECK(told(with("at 2304, 64", "at 2308, 64")) == "capacity: buffer CC begins at byte 2308, no multiple of 32\n");
+  Target small;
+  small.ldm.bytes = 2340;
+  small.ldm.reserved = 0;
+  CHECK(told(product, small) ==
+        "capacity: buffer CC takes bytes 2304 to 2368 of the LDM, which has 2340 for buffers\n");
+  // A wait that is missing, or of another slot.
+  CHECK(
+      told(with("    3  wait 1\n", "")) ==
+      "race: elements [0:1, 0:16] of AA are read while a transfer under way fills [0:1, 0:64] @ 10 on core 0 ko=0 & 1 "
+      "on core 0\n"
+      "wait: nothing waits for this transfer before the kernel ends @ 1 on core 0\n");
+  CHECK(told(with("   12  wait 11\n", "")) ==
+        "wait: nothing waits for this transfer before the kernel ends @ 11 on core 0\n");
+  CHECK(
+      told(with("wait BB[ko % 2]", "wait BB")) ==
+      "wait: no transfer is under way in slot 0 of BB @ 7 on core 0 ko=1\n"
+      "race: elements [0:16, 0:16] of BB are read while a transfer under way fills [0:16, 0:16] @ 10 on core 0 ko=1 & "
+      "9 on core 0 ko=0\n"
+      "race: elements [0:16, 0:16] of BB are written while a transfer under way fills [0:16, 0:16] @ 9 on core 0 ko=2 "
+      "& 9 on core 0 ko=0\n"
+      "wait: nothing waits for this transfer before the kernel ends @ 9 on core 0 ko=0\n");
+  // Slots exchanged; one slot too far.
+  CHECK(
+      told(with("product(AA, BB[ko % 2])", "product(AA, BB[(ko + 1) % 2])")) ==
+      "race: elements [0:16, 0:16] of BB are read while a transfer under way fills [0:16, 0:16] @ 10 on core 0 ko=0 & "
+      "9 on core 0 ko=0\n"
+      "uninitialised: B[48:64, 0:16] is read from BB, which holds B[32:48, 0:16] there @ 10 on core 0 ko=3 & 9 on core "
+      "0 ko=1\n");
+  CHECK(told(with("-> BB[(ko + 1) % 2]", "-> BB[ko + 1]"))
+            .find("bounds: buffer BB has no slot 2, but 2 @ 9 on core 0 ko=1\n") != std::string::npos);
+  // A row that is not loaded: first what nothing has put there, then that of an earlier tile.
+  CHECK(
+      told(with("16*ko + 32, y_at", "16*ko + 31, y_at")) ==
+      "uninitialised: B[31:32, 0:16] is read from BB, where nothing has put it @ 10 on core 0 ko=1\n"
+      "uninitialised: B[47:48, 0:16] is read from BB, which holds B[15:16, 0:16] there @ 10 on core 0 ko=2 & 2 on core "
+      "0\n");
+  // A box that goes to another place of the buffer than it should.
+  CHECK(told(with("-> BB[(ko + 1) % 2] from [16*ko + 16", "-> BB[(ko + 1) % 2] from [16*ko + 15"))
+            .starts_with("bounds: elements [1:17, 0:16] of buffer BB are touched, which has [0:16, 0:16] @ 9 on core 0 "
+                         "ko=0\n"));
+  CHECK(told(with("let y_at = 16*y_core", "let y_at = 17*y_core"))
+            .starts_with("bounds: B[0:16, 17:33] is moved, and the tensor has [0:64, 0:32] @ 2 on core 1\n"));
+  CHECK(told(with("if any(3 - ko)", "if any(4 - ko)"))
+            .starts_with("bounds: B[64:80, 0:16] is moved, and the tensor has [0:64, 0:32] @ 9 on core 0 ko=3\n"));
+  // Parts that overlap leave something out elsewhere.
+  CHECK(told(with("let y_at = 16*y_core", "let y_at = 8*y_core")) ==
+        "overlap: C[0, 8] is written by core 0 too @ 11 on core 1 & 11 on core 0\n"
+        "incomplete: no core writes 8 of 32 elements of C, the first of them [0, 24]\n");
+  CHECK(told(with("   11  put CC -> C[0:1, y_at:y_at + 16]\n   12  wait 11\n", "")) ==
+        "incomplete: no core writes 32 of 32 elements of C, the first of them [0, 0]\n");
+  CHECK(told(with("    4  fill CC with 0\n", "")) ==
+        "uninitialised: C[0:1, 0:16] is read from CC, where nothing has put it @ 10 on core 0 ko=0\n");
+  // Cores of a team that load different boxes together, or do not all come.
+  CHECK(told(with("get A[0:1, 0:64] -> AA\n", "get A[0:1, 32*y_core:32*y_core + 32] -> AA of mesh\n")) ==
+        "uninitialised: A[0:1, 32:48] is read from AA, where nothing has put it @ 10 on core 0 ko=2\n"
+        "message: core 0 takes part with another box @ 1 on core 1 & 1 on core 0\n");
+  CHECK(told(with("    3  wait 1\n", "    3  wait 1\n   20  if any(y_core) > 0 {\n   21    barrier\n       }\n")) ==
+        "message: core 0 does not come to this @ 21 on core 1\n");
+}
+
+TEST_CASE("what many cores load together counts once") {
+  const NestCheck check = check_nest(parsed(with("get A[0:1, 0:64] -> AA\n", "get A[0:1, 0:64] -> AA of mesh\n")), {});
+  CHECK(check.faults.empty());
+  CHECK(check.transfers == 1 + 2 * (4 + 1));
+}
+
+namespace {
+
+/// A planned operator with the values that its nest gets.
+struct Sample {
+  LoopNest nest;
+  std::map<int, Tensor> inputs;
+  std::map<std::string, Tensor> constants;
+  Target target;
+};
+
+/// By planner swtvm, with two slots for most of what moves in loops.
+std::optional<Sample> drawn_sample(std::uint64_t seed) {
+  fixtures::OperatorDraw draw(seed);
+  const auto drawn = draw.draw();
+  if (!drawn) return std::nullopt;
+  Sample sample;
+  sample.target = draw.machine();
+  Planned plan = plan_group("op", drawn->stages, {}, SwtvmPlanner(), sample.target, {});
+  if (!std::holds_alternative<Plan>(plan)) return std::nullopt;
+  const GroupModel model = build_group_model(drawn->stages);
+  const Schedule fixed = fixtures::random_slots(draw, model, std::get<Plan>(plan).schedule);
+  Planned slotted = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), sample.target, {});
+  sample.nest = std::get<Plan>(std::holds_alternative<Plan>(slotted) ? std::move(slotted) : std::move(plan)).nest;
+  std::size_t input = 0;
+  for (std::size_t t = 0; t < sample.nest.stages.tensors.size(); ++t) {
+    const StageTensor& tensor = sample.nest.stages.tensors[t];
+    if (tensor.role == TensorRole::input) sample.inputs[static_cast<int>(t)] = drawn->inputs[input++];
+    if (tensor.value) {
+      sample.inputs[static_cast<int>(t)] = *tensor.value;
+      sample.constants.emplace(tensor.name, *tensor.value);
+    }
+  }
+  return sample;
+}
+
+/// The text with one of its transfers or waits changed: left out, exchanged with the statement behind it, or with one
+/// number that is larger or smaller by one. Empty where that is none.
+std::string changed(const std::string& text, std::mt19937& random) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  const std::regex moves("^ *[0-9]+  (get|put|wait) .*");
+  std::vector<std::size_t> candidates;
+  for (std::size_t l = 0; l < lines.size(); ++l) {
+    if (std::regex_match(lines[l], moves)) candidates.push_back(l);
+  }
+  if (candidates.empty()) return "";
+  const std::size_t at = candidates[random() % candidates.size()];
+  switch (random() % 3) {
+    case 0: lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at)); break;
+    case 1:
+      if (lines[at + 1].find('{') != std::string::npos || lines[at + 1].find('}') != std::string::npos) return "";
+      std::swap(lines[at], lines[at + 1]);
+      break;
+    default: {
+      const std::string line = lines[at].substr(0, lines[at].find("//"));
+      const std::regex number("[0-9]+");
+      const std::size_t behind_id = line.find_first_of("gpw");
+      std::vector<std::pair<std::size_t, std::size_t>> numbers;
+      for (std::sregex_iterator n(line.begin() + static_cast<std::ptrdiff_t>(behind_id), line.end(), number), end;
+           n != end; ++n) {
+        const auto begin = behind_id + static_cast<std::size_t>(n->position());
+        const bool of_name = std::isalnum(static_cast<unsigned char>(line[begin - 1])) != 0 || line[begin - 1] == '_';
+        if (!of_name) numbers.emplace_back(begin, static_cast<std::size_t>(n->length()));
+      }
+      if (numbers.empty()) return "";
+      const auto [begin, length] = numbers[random() % numbers.size()];
+      const std::int64_t value = std::stoll(line.substr(begin, length)) + (random() % 2 == 0 ? 1 : -1);
+      if (value < 0) return "";
+      lines[at] = line.substr(0, begin) + std::to_string(value) + line.substr(begin + length);
+    }
+  }
+  std::string made;
+  for (const std::string& line : lines) made += line + "\n";
+  return made;
+}
+
+bool equal(const Tensor& a, const Tensor& b) {
+  return std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
+}
+
+}  // namespace
+
+TEST_CASE("good plans have no fault, and a change that makes one is found") {
+  const std::uint64_t seed = test::number_from("STOWAGE_SEED", 20261123);
+  const std::uint64_t rounds = test::number_from("STOWAGE_ROUNDS", 400);
+  int good = 0, mutants = 0, refused = 0, accepted = 0, only_verify = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const auto sample = drawn_sample(seed + round);
+    if (!sample) continue;
+    const std::string text = to_text(sample->nest);
+    INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1\n" << text);
+    const NestCheck plain = check_nest(sample->nest, sample->target);
+    REQUIRE(plain.complete);
+    for (const Fault& fault : plain.faults) FAIL_CHECK(name_of(fault.family) << ": " << fault.what);
+    ++good;
+    const auto expected = interpret(sample->nest, sample->inputs);
+    std::mt19937 random(static_cast<unsigned>(seed + round));
+    for (int change = 0; change < 4; ++change) {
+      const std::string edited = changed(text, random);
+      Diagnostics diagnostics;
+      const auto nest =
+          edited.empty() ? Result<LoopNest>(Failed{}) : parse_loop_nest(edited, diagnostics, sample->constants);
+      if (!nest) continue;
+      ++mutants;
+      INFO(edited);
+      const NestCheck check = check_nest(*nest, sample->target);
+      auto broken = verify(*nest, sample->target);
+      if (!broken) broken = verify_results(*nest, sample->target);
+      if (!check.faults.empty()) {
+        ++refused;
+        INFO(name_of(check.faults.front().family) << ": " << check.faults.front().what);
+        REQUIRE(broken.has_value());  // what verify shows to be sound has no fault
+        continue;
+      }
+      ++accepted;
+      only_verify += broken ? 1 : 0;
+      if (check.not_looked_at > 0) continue;
+      INFO("verify says: " << broken.value_or("sound"));
+      const auto actual = interpret(*nest, sample->inputs);
+      for (const auto& [tensor, value] : expected) {
+        if (sample->nest.stages.tensors[static_cast<std::size_t>(tensor)].role == TensorRole::output)
+          REQUIRE(equal(actual.at(tensor), value));
+      }
+    }
+  }
+  WARN(good << " good plans; " << mutants << " mutants, of them " << refused << " with faults, " << accepted
+            << " without, of these refused by verify " << only_verify);
+  if (rounds >= 400) {
+    CHECK(good > 200);
+    CHECK(mutants >= 500);
+    CHECK(refused > mutants / 2);
+  }
+}
+
+}  // namespace stowage
