@@ -2,7 +2,6 @@
 #include "lowering/check/check_nest.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -13,6 +12,7 @@
 #include "lowering/check/index_span.h"
 #include "lowering/check/ldm_contents.h"
 #include "lowering/check/team_events.h"
+#include "lowering/check/tensor_writers.h"
 #include "lowering/ir/compiled_index.h"
 #include "lowering/ir/enclosing.h"
 
@@ -21,11 +21,11 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Who has written an element of a tensor.
-struct Writer {
-  int core = -1;
-  int statement = -1;
-};
+/// Elements that are put, for each execution.
+constexpr std::int64_t most_elements_an_execution = 64;
+/// Transfers and barriers of teams, and transfers under way on one core.
+constexpr std::int64_t most_events = 2'000'000;
+constexpr std::size_t most_flights = 256;
 
 /// Raised when so many executions as wanted were looked at.
 struct Enough {};
@@ -33,14 +33,11 @@ struct Enough {};
 class NestChecker {
  public:
   NestChecker(const LoopNest& nest, const Target& target, std::int64_t most)
-      : nest_(nest), target_(target), most_(most), loops_(nest.variables.size(), false), events_(nest) {
+      : nest_(nest), target_(target), most_(most), loops_(nest.variables.size(), false), events_(nest), writers_(nest) {
     visit_statements(nest.body, [&](const Stmt& s) {
       if (const auto* loop = std::get_if<Loop>(&s.node)) loops_[loop->variable.index()] = true;
     });
-    for (std::size_t t = 0; t < nest.tensors.size(); ++t) {
-      if (!nest.tensors[t].written) continue;
-      writers_[t].resize(static_cast<std::size_t>(element_count(shape_of(t))));
-    }
+    result_.complete = writers_.complete();
   }
 
   NestCheck run() {
@@ -179,7 +176,10 @@ class NestChecker {
     if (++result_.executions > most_) throw Enough();
   }
 
-  void event(const Stmt& s, Values what) { events_.add(core_, now(s), std::move(what)); }
+  void event(const Stmt& s, Values what) {
+    if (++event_count_ > most_events) throw Enough();
+    events_.add(core_, now(s), std::move(what));
+  }
 
   /// The slot that a use names, if there is one.
   std::optional<SlotPlace> place_of(const Stmt& s, const BufferUse& use) {
@@ -260,10 +260,16 @@ class NestChecker {
         if (!flight.fills) {
           check_there(s, *place, flight.box, origin);
           put(s, tensor, region);
-        } else if (writers_.contains(tensor)) {
+        } else if (writers_.is_written(tensor)) {
           got(s, tensor, region);
         }
       }
+    }
+    if (ldm_->flights().size() >= most_flights) {
+      add(FaultFamily::wait, now(s),
+          fmt::format("{} transfers are under way, for which nothing has waited", ldm_->flights().size()),
+          &ldm_->flights().front().started);
+      ldm_->end([](const Flight&) { return true; });
     }
     ldm_->start(std::move(flight));
   }
@@ -273,53 +279,31 @@ class NestChecker {
     return team == Space::mesh || !nest_.mesh ? core_ == 0 : core_ % std::max(1, nest_.mesh->columns) == 0;
   }
 
-  /// Calls `visit` with the number of every element of a box of a tensor.
-  template <class Visit>
-  static void each_element(const Shape& shape, const ElementBox& box, const Visit& visit) {
-    Values at = box.low;
-    for (;;) {
-      std::int64_t number = 0;
-      for (std::size_t d = 0; d < at.size(); ++d) number = number * shape[d] + at[d];
-      visit(static_cast<std::size_t>(number), at);
-      std::size_t d = at.size();
-      while (d > 0 && ++at[d - 1] == box.end[d - 1]) {
-        at[d - 1] = box.low[d - 1];
-        --d;
-      }
-      if (d == 0) return;
-    }
-  }
-
   void put(const Stmt& s, std::size_t tensor, const ElementBox& region) {
-    const auto found = writers_.find(tensor);
-    if (found == writers_.end()) {
-      add(FaultFamily::bounds, now(s), fmt::format("{} is written, which is read only", nest_.tensors[tensor].name));
-      return;
-    }
-    each_element(shape_of(tensor), region, [&](std::size_t element, const Values& at) {
-      Writer& writer = found->second[element];
-      if (writer.core >= 0 && writer.core != core_) {
-        const Moment other{writer.statement, Values(values_.size(), 0)};
-        add(FaultFamily::overlap, now(s),
-            fmt::format("{}[{}] is written by core {} too", nest_.tensors[tensor].name, fmt::join(at, ", "),
-                        writer.core),
-            &other, writer.core);
-      }
-      writer = {core_, s.id};
-    });
+    const std::string& name = nest_.tensors[tensor].name;
+    if (!writers_.is_written(tensor))
+      return add(FaultFamily::bounds, now(s), fmt::format("{} is written, which is read only", name));
+    tell_other(s, writers_.put(tensor, region, core_, s.id),
+               [&](const TensorWriters::Element& other, const std::string& at) {
+                 return fmt::format("{}{} is written by core {} too", name, at, other.core);
+               });
   }
 
   /// Of a tensor that the nest writes.
   void got(const Stmt& s, std::size_t tensor, const ElementBox& region) {
-    each_element(shape_of(tensor), region, [&](std::size_t element, const Values& at) {
-      const Writer& writer = writers_[tensor][element];
-      if (writer.core < 0 || writer.core == core_) return;
-      const Moment other{writer.statement, Values(values_.size(), 0)};
-      add(FaultFamily::overlap, now(s),
-          fmt::format("{}[{}] is read, which core {} writes", nest_.tensors[tensor].name, fmt::join(at, ", "),
-                      writer.core),
-          &other, writer.core);
-    });
+    tell_other(s, writers_.of_another(tensor, region, core_),
+               [&](const TensorWriters::Element& other, const std::string& at) {
+                 return fmt::format("{}{} is read, which core {} writes", nest_.tensors[tensor].name, at, other.core);
+               });
+  }
+
+  template <class Tell>
+  void tell_other(const Stmt& s, const std::optional<TensorWriters::Element>& other, const Tell& tell) {
+    if (writers_.visited() > most_elements_an_execution * most_) throw Enough();
+    if (!other) return;
+    const Moment moment{other->statement, Values(values_.size(), 0)};
+    add(FaultFamily::overlap, now(s), tell(*other, fmt::format("[{}]", fmt::join(other->at, ", "))), &moment,
+        other->core);
   }
 
   void await(const Stmt& s, const Wait& wait) {
@@ -400,21 +384,13 @@ class NestChecker {
   }
 
   void check_outputs() {
-    core_ = 0;
-    for (const auto& [tensor, writers] : writers_) {
-      if (writers.empty()) continue;
-      const auto none = std::find_if(writers.begin(), writers.end(), [](const Writer& w) { return w.core < 0; });
-      if (none == writers.end()) continue;
-      const auto count = std::count_if(none, writers.end(), [](const Writer& w) { return w.core < 0; });
-      Values at;
-      std::int64_t number = none - writers.begin();
-      const Shape& shape = shape_of(tensor);
-      for (std::size_t d = shape.size(); d-- > 0; number /= shape[d]) at.insert(at.begin(), number % shape[d]);
-      result_.faults.push_back({FaultFamily::incomplete,
-                                {-1, 0, {}},
-                                std::nullopt,
-                                fmt::format("no core writes {} of {} elements of {}, the first of them [{}]", count,
-                                            writers.size(), nest_.tensors[tensor].name, fmt::join(at, ", "))});
+    for (const TensorWriters::Missing& missing : writers_.missing()) {
+      result_.faults.push_back(
+          {FaultFamily::incomplete,
+           {-1, 0, {}},
+           std::nullopt,
+           fmt::format("no core writes {} of {} elements of {}, the first of them [{}]", missing.elements, missing.of,
+                       nest_.tensors[missing.nest_tensor].name, fmt::join(missing.first, ", "))});
     }
   }
 
@@ -424,11 +400,12 @@ class NestChecker {
   NestCheck result_;
   std::vector<bool> loops_;  ///< by variable
   TeamEvents events_;
+  TensorWriters writers_;
   int core_ = 0;
+  std::int64_t event_count_ = 0;
   Values values_;  ///< by variable, then of first elements of buffers, which are not known
   LdmContents* ldm_ = nullptr;
   std::unordered_map<const IndexExpr*, CompiledIndex> compiled_;
-  std::map<std::size_t, std::vector<Writer>> writers_;  ///< by tensor in memory that is written, by element
   std::set<std::tuple<FaultFamily, int, int>> told_;
 };
 

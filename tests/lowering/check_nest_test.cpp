@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker that plays nests through: one nest for each family of faults, good plans, and plans that were changed by
 // chance. STOWAGE_SEED repeats a run, STOWAGE_ROUNDS lengthens it.
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <random>
@@ -34,7 +35,7 @@ const std::string product = R"(nest product {
     #0 = A[x, k]
     #1 = B[k, y]
   }
-  variables y_core, y_at, ko, k_at
+  variables y_core, y_at, ko, k_at, rc
   core y_core < 2 of y stride 1
   mesh 1 rows 2 columns
   memory A = A strides [64, 1]
@@ -162,6 +163,26 @@ TEST_CASE("faults of every family are found where they happen") {
         "message: core 0 takes part with another box @ 1 on core 1 & 1 on core 0\n");
   CHECK(told(with("    3  wait 1\n", "    3  wait 1\n   20  if any(y_core) > 0 {\n   21    barrier\n       }\n")) ==
         "message: core 0 does not come to this @ 21 on core 1\n");
+}
+
+TEST_CASE("a nest that goes on for ever, or writes more than there is room to follow, is given up in time") {
+  const NestCheck endless = check_nest(parsed(with("for ko < 4 of k", "for ko < 1000000000000 of k")), {}, 100'000);
+  CHECK_FALSE(endless.complete);
+  CHECK_FALSE(endless.faults.empty());  // loads of tiles that there are not
+  // Puts that nothing waits for do not pile up.
+  const NestCheck piled =
+      check_nest(parsed(with("   11  put CC -> C[0:1, y_at:y_at + 16]\n   12  wait 11\n",
+                             "   11  for rc < 1000000 of k {\n   12    put CC -> C[0:1, y_at:y_at + 16]\n       }\n")),
+                 {}, 1'000'000);
+  CHECK_FALSE(piled.complete);
+  CHECK(std::any_of(piled.faults.begin(), piled.faults.end(), [](const Fault& fault) {
+    return fault.what == "256 transfers are under way, for which nothing has waited";
+  }));
+  std::string large = product;
+  for (std::size_t at = large.find("C f32[1,32]"); at != std::string::npos; at = large.find("C f32[1,32]"))
+    large.replace(at, 11, "C f32[99999,99999]");
+  large.replace(large.find("strides [32, 1] written"), 15, "strides [99999, 1]");
+  CHECK_FALSE(check_nest(parsed(large), {}).complete);
 }
 
 TEST_CASE("what many cores load together counts once") {
@@ -296,7 +317,7 @@ TEST_CASE("good plans have no fault, and a change that makes one is found") {
       }
     }
   }
-  WARN(good << " good plans; " << mutants << " mutants, of them " << refused << " with faults, " << accepted
+  INFO(good << " good plans; " << mutants << " mutants, of them " << refused << " with faults, " << accepted
             << " without, of these refused by verify " << only_verify);
   if (rounds >= 400) {
     CHECK(good > 200);

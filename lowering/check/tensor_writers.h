@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of every tensor in main memory that a nest writes, which core has written each of its elements.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "lowering/check/boxes.h"
+#include "lowering/ir/loop_nest.h"
+
+namespace stowage {
+
+class TensorWriters {
+ public:
+  explicit TensorWriters(const LoopNest& nest);
+
+  /// False: a tensor is too large for that to be known.
+  [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] bool is_written(std::size_t nest_tensor) const { return written_.contains(nest_tensor); }
+  /// Elements that the calls below have gone through.
+  [[nodiscard]] std::int64_t visited() const { return visited_; }
+
+  struct Element {
+    std::vector<std::int64_t> at;  ///< coordinates
+    int core = -1;                 ///< that has written it
+    int statement = -1;
+  };
+  /// A core writes a box. The first element of it that another core has written.
+  std::optional<Element> put(std::size_t nest_tensor, const ElementBox& box, int core, int statement);
+  /// The first element of a box that another core has written.
+  [[nodiscard]] std::optional<Element> of_another(std::size_t nest_tensor, const ElementBox& box, int core);
+
+  struct Missing {
+    std::size_t nest_tensor = 0;
+    std::int64_t elements = 0;  ///< that nobody has written
+    std::int64_t of = 0;        ///< elements of the tensor
+    std::vector<std::int64_t> first;
+  };
+  [[nodiscard]] std::vector<Missing> missing() const;
+
+ private:
+  struct Writer {
+    int core = -1;
+    int statement = -1;
+  };
+  template <class Visit>
+  void each(std::size_t nest_tensor, const ElementBox& box, const Visit& visit);
+  [[nodiscard]] const Shape& shape_of(std::size_t nest_tensor) const;
+
+  const LoopNest& nest_;
+  std::map<std::size_t, std::vector<Writer>> written_;  ///< by tensor, by element; none where it is too large
+  bool complete_ = true;
+  std::int64_t visited_ = 0;
+};
+
+}  // namespace stowage
