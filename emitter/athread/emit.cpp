@@ -254,7 +254,7 @@ class ProgramEmitter {
   /// The compute-core function that runs the kernels of a spawn.
   [[nodiscard]] std::string spawn_source(const Spawn& spawn) const {
     CWriter out;
-    out.comment(title(fmt::format("{} kernels in one launch,", spawn.layers.size()) + " one behind the other,"));
+    out.comment(title(fmt::format("{} kernels in one spawn, one after the other,", spawn.layers.size())));
     for (const char* header : {"slave.h", "layers_mix.h", "sw_rt.h"}) out.line(fmt::format("#include \"{}\"", header));
     out.blank();
     out.comment("A barrier of all cores: a kernel gets from main memory what those before it have put there.");

@@ -129,7 +129,7 @@ TEST_CASE("kernels that begin behind a barrier run in the spawn before them") {
   }
   const std::regex hash("(MatMul|Add|Relu)_[0-9a-f]{8}");
   CHECK(std::regex_replace(file_of(together, "kernels_from_MatMul.s.c"), hash, "$1_KERNEL") ==
-        R"(/* 3 kernels in one launch, one behind the other, of network network, for sw26010 (fusion , planner swtvm) */
+        R"(/* 3 kernels in one spawn, one after the other, of network network, for sw26010 (fusion , planner swtvm) */
 #include "slave.h"
 #include "layers_mix.h"
 #include "sw_rt.h"

@@ -98,3 +98,37 @@ TEST_CASE("a record counts a group as it is planned in the end") {
     }
   }
 }
+TEST_CASE("what the first kernel takes longer is in every partition, so that no choice changes") {
+  const FusionRecord before = record_of_join();
+  check_sums(before);
+  const OpId first = before.candidates[chosen_in(before)].operators.front();
+  FusionRecord record = before;
+  count_first_launch(record, first, 28871);
+  check_sums(record);
+  CHECK(record.search->complete == before.search->complete);
+  CHECK(record.search->lower_bound == before.search->lower_bound + 28871);
+  for (std::size_t t = 0; t < record.totals.size(); ++t)
+    CHECK(record.totals[t].cycles == before.totals[t].cycles + 28871);
+  for (std::size_t c = 0; c < record.candidates.size(); ++c) {
+    const CandidateRecord& now = record.candidates[c];
+    const bool holds = std::find(now.operators.begin(), now.operators.end(), first) != now.operators.end();
+    CHECK(now.cycles == before.candidates[c].cycles + (holds && now.fate != CandidateFate::refused ? 28871 : 0));
+    CHECK(now.loss == before.candidates[c].loss);
+  }
+  for (std::size_t g = 0; g < record.graphs.size(); ++g) {
+    // The cheapest ways, counted anew edge by edge.
+    const SearchGraph& graph = record.graphs[g];
+    std::vector<std::optional<std::int64_t>> best(graph.nodes.size());
+    if (!best.empty()) best[0] = 0;
+    for (const SearchGraph::Edge& edge : graph.edges) {
+      if (best[edge.from])
+        best[edge.to] =
+            std::min(best[edge.to].value_or(*best[edge.from] + edge.cycles), *best[edge.from] + edge.cycles);
+    }
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+      if (best[n] && graph.nodes[n].best_cycles) CHECK(*graph.nodes[n].best_cycles == *best[n]);
+    }
+  }
+  count_first_launch(record, first, -28871);
+  CHECK(record == before);
+}

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "lowering/check/check_nest.h"
 #include "lowering/program/program.h"
 #include "lowering/verify/verify.h"
 
@@ -59,11 +60,27 @@ std::string differences(const CheckResult& result) {
   return text;
 }
 
+namespace {
+
+/// Every nest played through, as `stowage check` does it.
+void play_nests(const Compilation& compilation) {
+  for (const ProgramStep& step : compilation.program.steps) {
+    if (step.plan() == nullptr) continue;
+    INFO(step.group.name);
+    const NestCheck check = check_nest(step.plan()->nest, compilation.program.target);
+    for (const Fault& fault : check.faults) FAIL_CHECK(name_of(fault.family) << ": " << fault.what);
+    CHECK(check.complete);
+  }
+}
+
+}  // namespace
+
 std::vector<Tensor> checked(const Compilation& compilation, std::span<const Tensor> inputs) {
   Diagnostics diagnostics;
   auto result = run_and_check(compilation, inputs, EmulationOptions{}, diagnostics);
   if (!result) FAIL(format_diagnostics(diagnostics));
   CHECK(differences(*result) == "");
+  play_nests(compilation);
   return std::move(result->emulation.outputs);
 }
 
@@ -75,6 +92,7 @@ CheckResult checked_strictly(const Compilation& compilation, const Graph& graph,
   auto result = run_and_check(compilation, seeded_inputs(graph, seed), options, diagnostics);
   if (!result) FAIL(format_diagnostics(diagnostics));
   CHECK(differences(*result) == "");
+  play_nests(compilation);
   return *std::move(result);
 }
 
