@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "driver/exercises/exercises.h"
 #include "driver/networks/networks.h"
 #include "driver/report/details.h"
 #include "driver/report/plan_tables.h"
@@ -172,6 +173,22 @@ void declare_check(CLI::App& app, Options& all) {
            "of a text: change one value of the target, in TOML syntax");
 }
 
+void declare_exercise(CLI::App& app, Options& all) {
+  ExerciseOptions& options = all.exercise;
+  const auto kinds = static_cast<std::int64_t>(exercise_kinds().size());
+  CLI::Option* number = app.add_option("N", options.number, "its number; none: all as a list")
+                            ->check(whole_number(1, kinds))
+                            ->type_name("");
+  CLI::Option* solve = app.add_option("--solve", options.solve, "an answer, to be compared with the checker's")
+                           ->needs(number)
+                           ->type_name("FAMILY:STATEMENT");
+  app.add_option("-o", options.output, "folder for the nest and its sheet (the current one)")
+      ->excludes(solve)
+      ->type_name("DIR");
+  app.add_option("--seed", options.seed, "for other sizes (1)")->check(seed_number())->type_name("INT");
+  app.add_flag("--force", options.force, "replace files that exist")->excludes(solve);
+}
+
 void declare_diff(CLI::App& app, Options& all) {
   app.add_option("DIR_A", all.diff.before, "what compile -o wrote")->required()->type_name("");
   app.add_option("DIR_B", all.diff.after, "the same, of another compilation")->required()->type_name("");
@@ -318,6 +335,11 @@ constexpr CommandRow commands[] = {
      "  stowage check lenet --op conv2 --json\n"
      "  stowage check edited.nest --target sw26010 --set target.cores.count=4",
      declare_check, [](const Options& o, ToolContext& c) { return check_command(o.check, c); }},
+    {"exercise", "a nest with one fault to be found, and its sheet",
+     "  stowage exercise\n"
+     "  stowage exercise 3 -o lesson\n"
+     "  stowage exercise 3 --solve race:10",
+     declare_exercise, [](const Options& o, ToolContext& c) { return exercise_command(o.exercise, c); }},
     {"diff", "what two compilations do otherwise, and what that costs",
      "  stowage diff unfused lenet\n"
      "  stowage diff unfused lenet --json",

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "driver/tool/check_command.h"
+#include "driver/tool/exercise_command.h"
 #include "driver/tool/commands.h"
 #include "driver/tool/pass_command.h"
 #include "driver/tool/simulate_command.h"
@@ -30,6 +31,7 @@ struct Options {
   TemplatesOptions templates;
   CoverageOptions coverage;
   CheckOptions check;
+  ExerciseOptions exercise;
   PassOptions pass;
   bool json = false;
 };
