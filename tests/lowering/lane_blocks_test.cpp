@@ -109,7 +109,8 @@ TEST_CASE("elements of a tensor in blocks, of which the elements lie innermost",
   CHECK(std::vector<float>(elements.begin(), elements.end()) ==
         std::vector<float>{0, 3, 1, 4, 2, 5, 12, 15, 13, 16, 14, 17, 6, 9, 7, 10, 8, 11, 18, 21, 19, 22, 20, 23});
   const auto before = value.as<float>();
-  const auto after = unpacked(blocked, packing, value.shape()).as<float>();
+  const Tensor back = unpacked(blocked, packing, value.shape());
+  const auto after = back.as<float>();
   CHECK(std::vector<float>(after.begin(), after.end()) == std::vector<float>(before.begin(), before.end()));
 }
 
