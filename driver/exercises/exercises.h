@@ -30,8 +30,8 @@ struct Exercise {
   std::string sheet;  ///< Markdown
 };
 
-/// A product C = A B on all cores of a mesh; `seed` draws its sizes, equal ones the same exercise. For a target with as much LDM
-/// as the SW26010.
+/// A product C = A B on all cores of a mesh; `seed` draws its sizes, equal ones the same exercise. For a target with as
+/// much LDM as the SW26010.
 Exercise make_exercise(int number, std::uint64_t seed, const Target& target);
 
 /// What is wrong with an exercise, by the checker.

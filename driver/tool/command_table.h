@@ -5,8 +5,8 @@
 #include <span>
 
 #include "driver/tool/check_command.h"
-#include "driver/tool/exercise_command.h"
 #include "driver/tool/commands.h"
+#include "driver/tool/exercise_command.h"
 #include "driver/tool/pass_command.h"
 #include "driver/tool/simulate_command.h"
 

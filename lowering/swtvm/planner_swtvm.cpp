@@ -261,8 +261,8 @@ void tell_split(const GroupModel& model, SplitBy by, const std::vector<ParallelS
   trace.add(std::move(split));
 }
 
-/// Where a person gives the loops, those of one trip are only the ones that are named, so that a complete schedule gives
-/// the plan that it is of. Else an iterator of which one element is buffered has its loop, as published.
+/// Where a person gives the loops, those of one trip are only the ones that are named, so that a complete schedule
+/// gives the plan that it is of. Else an iterator of which one element is buffered has its loop, as published.
 void leave_out_single_trips(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                             const std::vector<std::string>& order, LdmSizes& sizes) {
   for (const OuterLoop& loop : outer_loops(model, ranges, sizes)) {

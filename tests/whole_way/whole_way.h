@@ -20,8 +20,8 @@ std::vector<Tensor> seeded_inputs(const Graph& graph, std::uint32_t seed);
 /// emulated one. Empty if all agrees.
 std::string differences(const CheckResult& result);
 
-/// Emulates, compares and returns the network's outputs; fails the test where anything differs, or a nest that is played
-/// through (lowering/check) has a fault.
+/// Emulates, compares and returns the network's outputs; fails the test where anything differs, or a nest that is
+/// played through (lowering/check) has a fault.
 std::vector<Tensor> checked(const Compilation& compilation, std::span<const Tensor> inputs);
 
 /// The same at level strict, where a core that reads what another one writes is an error, on seeded inputs; everything

@@ -77,7 +77,7 @@ struct swemu_worker {
   struct swemu_fiber *blocked, *blocked_tail; /* at barriers, first come first */
   int blocked_count;
   uint64_t random;
-  struct swemu_count* counts;                 /* by site id */
+  struct swemu_count* counts; /* by site id */
   int count_capacity;
   int64_t ldm_peak;
   int64_t argument_fetches;
