@@ -87,7 +87,7 @@ Result<CheckedTexts> read_texts(const CheckOptions& options, const ToolContext& 
   std::error_code failure;
   if (std::filesystem::is_directory(options.path, failure)) return folder_texts(options, context, diagnostics);
   CompileRequest request;
-  request.target = options.target;
+  request.target = options.target.empty() ? "sw26010" : options.target;
   request.settings = options.settings;
   const auto target = target_of(request, diagnostics);
   const auto text = read_text_file(options.path, diagnostics);
@@ -129,12 +129,6 @@ std::string line_of(const CheckedNest& made, int statement) {
     if (is_here) return line.substr(line.find_first_not_of(' ', begin + number.size()));
   }
   return {};
-}
-
-std::string text_of(const Execution& execution) {
-  std::string text = fmt::format("statement {} on core {}", execution.statement, execution.core);
-  for (const auto& [variable, value] : execution.iteration) text += fmt::format(", {} = {}", variable, value);
-  return text;
 }
 
 std::string fault_text(const CheckedNest& made, const Fault& fault) {
@@ -192,6 +186,13 @@ Json to_json(const CheckedNest& made) {
 }  // namespace
 
 int check_command(const CheckOptions& options, ToolContext& context) {
+  std::error_code failure;
+  const bool is_folder = std::filesystem::is_directory(options.path, failure);
+  if (is_folder && !(options.target.empty() && options.settings.empty()))
+    return usage_error(context, "check", "a folder has its own target", "leave out --target and --set");
+  if (!is_folder && !options.op.empty())
+    return usage_error(context, "check",
+                       fmt::format("'{}' is no folder, of which --op could name a fused operator", options.path));
   Diagnostics diagnostics;
   const auto texts = read_texts(options, context, diagnostics);
   if (!texts) return failed(context, diagnostics);

@@ -12,7 +12,7 @@ namespace stowage {
 struct CheckOptions {
   std::string path;                   ///< a folder of compile, or the text of one nest
   std::string op;                     ///< of a folder: one fused operator
-  std::string target = "sw26010";     ///< of a text
+  std::string target;                 ///< of a text; empty: sw26010
   std::vector<std::string> settings;  ///< of a text
 };
 int check_command(const CheckOptions& options, ToolContext& context);

@@ -53,13 +53,8 @@ std::optional<Answer> read_answer(const std::string& text) {
 
 std::string text_of(const Fault& fault) {
   std::string text = fmt::format("[{}] {}", name_of(fault.family), fault.what);
-  const auto add = [&](const Execution& execution) {
-    if (execution.statement < 0) return;
-    text += fmt::format("\n  statement {} on core {}", execution.statement, execution.core);
-    for (const auto& [variable, value] : execution.iteration) text += fmt::format(", {} = {}", variable, value);
-  };
-  add(fault.at);
-  if (fault.other) add(*fault.other);
+  if (fault.at.statement >= 0) text += "\n  " + text_of(fault.at);
+  if (fault.other) text += "\n  " + text_of(*fault.other);
   return text + "\n";
 }
 

@@ -237,8 +237,9 @@ class NestChecker {
     const auto tensor = static_cast<std::size_t>(dma.nest_tensor);
     const ElementBox region = box_of(dma.region);
     const Values origin = values(origin_of(nest_, dma.buffer));
-    Flight flight{*place, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, team_of(s).has_value(),
-                  now(s)};
+    const bool meets = dma.to == Space::row || dma.to == Space::mesh;
+    if (dma.to == Space::column) ++result_.not_looked_at;  // whether its cores meet
+    Flight flight{*place, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, meets, now(s)};
     if (flight.of_team) {
       Values what = region.low;
       what.insert(what.end(), region.end.begin(), region.end.end());
@@ -247,7 +248,7 @@ class NestChecker {
       event(s, std::move(what));
     }
     if (!region.is_empty()) {
-      if (!flight.of_team || is_first_of_team(*team_of(s))) ++result_.transfers;
+      if (!flight.of_team || is_first_of_team(dma.to)) ++result_.transfers;
       if (!whole(shape_of(tensor)).holds(region)) {
         add(FaultFamily::bounds, now(s),
             fmt::format("{}{} is moved, and the tensor has {}", nest_.tensors[tensor].name, text_of(region),

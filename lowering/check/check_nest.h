@@ -45,6 +45,9 @@ struct Execution {
   friend bool operator==(const Execution&, const Execution&) = default;
 };
 
+/// "statement 10 on core 3, ko = 2".
+std::string text_of(const Execution& execution);
+
 struct Fault {
   FaultFamily family = FaultFamily::bounds;
   Execution at;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "lowering/check/check_nest.h"
 
 namespace stowage {
@@ -30,6 +32,12 @@ std::string_view remedy_of(FaultFamily family) {
     case FaultFamily::incomplete: return "let loops, parts and puts cover the whole tensor";
   }
   return "";
+}
+
+std::string text_of(const Execution& execution) {
+  std::string text = fmt::format("statement {} on core {}", execution.statement, execution.core);
+  for (const auto& [variable, value] : execution.iteration) text += fmt::format(", {} = {}", variable, value);
+  return text;
 }
 
 }  // namespace stowage

@@ -94,6 +94,10 @@ TEST_CASE("what check cannot read is said") {
   CHECK(op.err.find("no fused operator 'conv3' is launched") != std::string::npos);
   CHECK(run_stowage({"check", "nowhere"}).code == 1);
   CHECK(run_stowage({"check", "lenet", "--op", "conv2", "--target", "sw26010"}).code == 2);
+  // Nothing that was asked for is passed over.
+  CHECK(run_stowage({"check", "lenet", "--set", "target.cores.count=4"}).err.find("a folder has its own target") !=
+        std::string::npos);
+  CHECK(run_stowage({"check", "lenet.onnx", "--op", "conv2"}).code == 2);
   write_text("lenet/plan.json", "{}");
   const ToolRun empty = run_stowage({"check", "lenet"});
   CHECK(empty.code == 1);
