@@ -138,6 +138,7 @@ JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& net
   Json json;
   json["job"] = job.name;
   json["status"] = "";
+  json["stowage"] = stowage_version();
   json["network"] = source_of(job);
   json["target"] = job.request.target;
   json["fusion"] = job.request.fusion;

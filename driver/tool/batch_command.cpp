@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/tool/batch_command.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -10,6 +12,7 @@
 #include "driver/batch/batch.h"
 #include "driver/batch/results.h"
 #include "driver/files/files.h"
+#include "driver/json/json.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {
@@ -18,15 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The jobs that --only asks for; all without it.
+/// The jobs that --only asks for; all without it. `names` become those of all that the file has.
 Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, const Backends& backends,
-                                     Diagnostics& diagnostics) {
+                                     std::vector<std::string>& names, Diagnostics& diagnostics) {
   auto jobs = load_jobs(options.file, diagnostics, backends);
-  if (!jobs || options.only.empty()) return jobs;
-  std::vector<std::string> names;
+  if (!jobs) return jobs;
+  for (const Job& job : *jobs) names.push_back(job.name);
+  if (options.only.empty()) return jobs;
   for (const Job& job : *jobs) {
     if (job.name == options.only) return std::vector<Job>{job};
-    names.push_back(job.name);
   }
   SourceLocation place;
   place.file = options.file;
@@ -35,9 +38,10 @@ Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, const B
 }
 
 /// What may not be replaced is said before any work.
-bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const BatchCommandOptions& options,
-                Diagnostics& diagnostics) {
+bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const std::optional<Baseline>& baseline,
+                const BatchCommandOptions& options, Diagnostics& diagnostics) {
   std::vector<fs::path> inputs = {options.file};
+  if (baseline) inputs.emplace_back(baseline->file);
   for (const Job& job : jobs) {
     for (fs::path& file : files_read(job.request)) inputs.push_back(std::move(file));
   }
@@ -55,16 +59,60 @@ bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const Batc
   return !diagnostics.has_errors();
 }
 
+/// What the batch is compared with, if that is asked for. `names` are those of all jobs of its file.
+Result<std::optional<Baseline>> wanted_baseline(const BatchCommandOptions& options,
+                                                const std::vector<std::string>& names, ToolContext& context,
+                                                Diagnostics& diagnostics) {
+  if (options.baseline.empty()) return std::optional<Baseline>();
+  Diagnostics of_baseline;
+  auto baseline = load_baseline(options.baseline, names, of_baseline);
+  if (baseline) {
+    print_warnings(context, of_baseline);
+    return std::optional<Baseline>(std::move(*baseline));
+  }
+  diagnostics.append(of_baseline);
+  return Failed{};
+}
+
+/// The lines of results.jsonl beside the baseline; nothing without one, and where a line cannot be read back, which is
+/// reported.
+std::optional<Comparison> comparison_with(const std::optional<Baseline>& baseline, const std::string& lines,
+                                          const std::vector<std::string>& names, const BatchOptions& batch,
+                                          const BatchCommandOptions& options, const ToolContext& context,
+                                          Diagnostics& diagnostics) {
+  if (!baseline) return std::nullopt;
+  const auto rows = parse_results(lines, (batch.folder / results_name).string(), diagnostics);
+  if (!rows) return std::nullopt;
+  Comparison comparison = compared(*baseline, *rows, names, options.tolerance);
+  add_plan_verdicts(comparison, batch.folder, batch.jobs, context.backends, context.interrupt.token());
+  return comparison;
+}
+
+/// Beside a baseline a job that failed there too is no failure: whoever compares knows of it, and waits for others.
+int exit_code(const std::vector<JobResult>& results, const std::optional<Comparison>& comparison, bool is_stopped) {
+  const auto any = [&](JobState state) {
+    return std::any_of(results.begin(), results.end(), [&](const JobResult& r) { return r.state == state; });
+  };
+  if (any(JobState::fault)) return exit_fault;
+  if (is_stopped) return exit_interrupted;
+  if (comparison && has_regressed(*comparison)) return exit_regressed;
+  const bool has_failed = comparison ? has_new_failure(*comparison) : any(JobState::failed);
+  return has_failed ? exit_failed : exit_done;
+}
+
 }  // namespace
 
 int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   Diagnostics diagnostics;
-  const auto jobs = wanted_jobs(options, context.backends, diagnostics);
+  std::vector<std::string> names;
+  const auto jobs = wanted_jobs(options, context.backends, names, diagnostics);
   if (!jobs) return failed(context, diagnostics);
   if (options.dry_run) {
     context.out << (context.json ? jobs_json(*jobs) : jobs_table(*jobs) + "\n" + counted(jobs->size(), "job") + "\n");
     return exit_done;
   }
+  const auto baseline = wanted_baseline(options, names, context, diagnostics);
+  if (!baseline) return failed(context, diagnostics);
   BatchOptions batch;
   batch.folder = options.output.empty() ? fs::path(options.file).stem().string() + "-out" : options.output;
   batch.force = options.force;
@@ -73,7 +121,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   batch.cost_cache = cost_cache_of(options.cost_cache, of_cache);
   print_warnings(context, of_cache);
   batch.command_line = "stowage batch " + shell_quoted(options.file);
-  if (!check_free(batch.folder, *jobs, options, diagnostics)) return failed(context, diagnostics);
+  if (!check_free(batch.folder, *jobs, *baseline, options, diagnostics)) return failed(context, diagnostics);
   std::error_code failure;
   fs::create_directories(batch.folder, failure);
   if (failure) {
@@ -98,6 +146,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   for (const JobResult& result : results) {
     if (!result.json.empty()) lines += result.json + "\n";
   }
+  const auto comparison = comparison_with(*baseline, lines, names, batch, options, context, diagnostics);
   {
     const Interrupt::Hold hold = context.interrupt.hold();
     const Existing existing = options.force ? Existing::replace : Existing::keep;
@@ -106,25 +155,22 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
         write_file_whole(batch.folder / summary_csv_name, results_csv(*jobs, results), existing, diagnostics) &&
         write_file_whole(batch.folder / summary_page_name, results_page(*jobs, results, batch.command_line), existing,
                          diagnostics);
-    if (!written) return failed(context, diagnostics);
+    if (!written || diagnostics.has_errors()) return failed(context, diagnostics);
   }
   if (context.json) {
     std::string joined;
     for (const JobResult& result : results) {
       if (!result.json.empty()) joined += (joined.empty() ? "\n " : ",\n ") + result.json;
     }
-    context.out << fmt::format("{{\"jobs\": [{}\n]}}\n", joined);
+    const std::string of_baseline = comparison ? ",\n\"baseline\": " + dumped(to_json(*comparison), 1) : "";
+    context.out << fmt::format("{{\"jobs\": [{}\n]{}}}\n", joined, of_baseline);
   } else {
     context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), batch.command_line)
                 << results_text(*jobs, results)
                 << fmt::format("\nresults in {}\n", (batch.folder / results_name).string());
+    if (comparison) context.out << "\n" << comparison_text(*comparison);
   }
-  const auto any = [&](JobState state) {
-    return std::any_of(results.begin(), results.end(), [&](const JobResult& r) { return r.state == state; });
-  };
-  if (any(JobState::fault)) return exit_fault;
-  if (stop.stop_requested()) return exit_interrupted;
-  return any(JobState::failed) ? exit_failed : exit_done;
+  return exit_code(results, comparison, stop.stop_requested());
 }
 
 }  // namespace stowage

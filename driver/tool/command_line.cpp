@@ -72,7 +72,8 @@ std::string overview() {
   for (const CommandRow& row : command_table()) text += fmt::format("  {:<10} {}\n", row.name, row.summary);
   return text +
          "\nEvery command has --help with examples, and --json.\n"
-         "Exit codes: 0 done, 1 failed with diagnostics, 2 usage, 3 a fault of Stowage, 130 interrupted.\n\n"
+         "Exit codes: 0 done, 1 failed with diagnostics, 2 usage, 3 a fault of Stowage, 4 worse than a baseline,\n"
+         "130 interrupted.\n\n"
          "Examples:\n"
          "  stowage network lenet -o lenet.onnx\n"
          "  stowage compile lenet.onnx -o lenet\n"

@@ -55,6 +55,17 @@ CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
           fmt::format("INT in [{} - {}]", low, high)};
 }
 
+CLI::Validator percent_between(double low, double high) {
+  return {[low, high](std::string& value) {
+            double percent = 0;
+            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), percent);
+            const bool is_number = error == std::errc() && end == value.data() + value.size();
+            if (is_number && percent >= low && percent <= high) return std::string();
+            return fmt::format("'{}' is no number of per cent from {} to {}", value, low, high);
+          },
+          fmt::format("FLOAT in [{:g} - {:g}]", low, high)};
+}
+
 CLI::Validator seconds_between(double low, double high) {
   return {[low, high](std::string& value) {
             double seconds = 0;
@@ -240,7 +251,17 @@ void declare_batch(CLI::App& app, Options& all) {
   app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
   app.add_option("-j", options.jobs, "jobs side by side (1)")->check(whole_number(1, 1024))->type_name("N");
   app.add_option("--only", options.only, "run one job")->type_name("NAME");
-  app.add_flag("--dry-run", options.dry_run, "list the jobs with what they are given, and stop");
+  CLI::Option* dry = app.add_flag("--dry-run", options.dry_run, "list the jobs with what they are given, and stop");
+  CLI::Option* baseline =
+      app.add_option("--baseline", options.baseline,
+                     "results.jsonl of an earlier run: tell what got slower, larger, fails or works")
+          ->excludes(dry)
+          ->type_name("FILE");
+  app.add_option("--tolerance", options.tolerance,
+                 fmt::format("by how much a number may differ without being marked ({:g})", usual_tolerance))
+      ->check(percent_between(0, 1000))
+      ->needs(baseline)
+      ->type_name("PERCENT");
   add_cost_cache(app, options.cost_cache);
   app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
   app.add_flag("--force", options.force, "replace results that exist");
@@ -313,7 +334,8 @@ constexpr CommandRow commands[] = {
      declare_compile, [](const Options& o, ToolContext& c) { return compile_command(o.compile, c); }},
     {"batch", "compile and check many networks from one TOML file",
      "  stowage batch samples/batch/papers.toml -j 2\n"
-     "  stowage batch jobs.toml --only resnet50 -o results --force",
+     "  stowage batch jobs.toml --only resnet50 -o results --force\n"
+     "  stowage batch jobs.toml -o tuesday --baseline monday/results.jsonl --tolerance 1",
      declare_batch, [](const Options& o, ToolContext& c) { return batch_command(o.batch, c); }},
     {"run", "run what was compiled, in emulation on this machine",
      "  stowage run lenet --check\n"

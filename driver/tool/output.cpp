@@ -40,7 +40,8 @@ bool is_usage(const Diagnostic& diagnostic) {
 constexpr std::int64_t refresh_milliseconds = 100;
 
 /// Nothing is wrong, and nobody has to do anything.
-constexpr std::string_view note_codes[] = {"groups-left-out", "emulation-unconfined"};
+constexpr std::string_view note_codes[] = {"groups-left-out", "emulation-unconfined", "baseline-version",
+                                           "baseline-jobs-new"};
 
 bool is_note(const Diagnostic& diagnostic) {
   return std::find(std::begin(note_codes), std::end(note_codes), diagnostic.code) != std::end(note_codes);

@@ -20,6 +20,7 @@ inline constexpr int exit_done = 0;
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_fault = 3;
+inline constexpr int exit_regressed = 4;  ///< of a batch beside a baseline
 inline constexpr int exit_interrupted = 130;
 
 /// Where a command prints and how it is stopped.

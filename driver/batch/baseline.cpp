@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/batch/baseline.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+#include "driver/diff/plan_diff.h"
+#include "driver/files/files.h"
+#include "driver/json/damage.h"
+#include "driver/json/json.h"
+#include "driver/store/plan_file.h"
+#include "driver/text/listed.h"
+
+namespace stowage {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names beyond these are counted instead of listed.
+constexpr std::size_t max_names = 5;
+
+SourceLocation place_in(const std::string& file, int line = 0, int column = 0) {
+  SourceLocation place;
+  place.file = file;
+  place.line = line;
+  place.column = column;
+  return place;
+}
+
+std::int64_t amount(const Json& json, const char* key) { return whole_number(json.at(key), 0, INT64_MAX / 2); }
+
+ResultNumbers numbers_of(const Json& json) {
+  ResultNumbers numbers;
+  numbers.groups = amount(json, "groups");
+  numbers.cycles = amount(json, "cycles");
+  numbers.dma_bytes = amount(json, "dma_bytes");
+  numbers.ldm_bytes = amount(json, "ldm_peak_bytes");
+  numbers.memory_bytes = amount(json, "parameter_bytes") + amount(json, "activation_bytes");
+  numbers.seconds = json.at("time_s").get<double>();
+  if (!(numbers.seconds >= 0)) throw Damage("'time_s' is negative");
+  return numbers;
+}
+
+JobState state_of(const Json& json) {
+  const auto name = json.at("status").get<std::string>();
+  std::vector<std::string> names;
+  for (const JobState state : {JobState::done, JobState::failed, JobState::fault, JobState::interrupted}) {
+    if (name == name_of(state)) return state;
+    names.emplace_back(name_of(state));
+  }
+  throw Damage(fmt::format("there is no status '{}', {}", name, suggest_name(name, names)));
+}
+
+/// Throws what Json and whole_number throw, and Damage.
+ResultRow row_of(const Json& json) {
+  if (!json.is_object()) throw Damage("an object was wanted");
+  ResultRow row;
+  row.job = json.at("job").get<std::string>();
+  row.state = state_of(json);
+  if (json.contains("summary")) row.summary = json.at("summary").get<std::string>();
+  if (json.contains("stowage")) row.version = json.at("stowage").get<std::string>();
+  for (const char* key : {"network", "target", "fusion", "planner"}) {
+    row.given.emplace_back(key, json.at(key).get<std::string>());
+  }
+  row.given.emplace_back("sweep", json.contains("sweep") ? json.at("sweep").dump() : "");
+  row.given.emplace_back("model_hash", json.contains("model_hash") ? json.at("model_hash").get<std::string>() : "");
+  // A job that failed has numbers where it is the check that went wrong.
+  if (row.state == JobState::done || json.contains("cycles")) row.numbers = numbers_of(json);
+  return row;
+}
+
+/// The row of a line, or nothing and what is wrong with it.
+std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLocation place,
+                                  Diagnostics& diagnostics) {
+  std::string reason;
+  try {
+    return row_of(Json::parse(line));
+  } catch (const Json::parse_error& failure) {
+    if (!is_whole) {
+      diagnostics.error("cut-off", place,
+                        "the file ends in the middle of this line: it was not copied or written whole",
+                        "copy it again; without this line its job counts as new");
+      return std::nullopt;
+    }
+    place.column = static_cast<int>(std::min<std::size_t>(failure.byte, INT32_MAX));
+    reason = "it is not JSON";
+  } catch (const Json::exception& failure) {
+    reason = in_words(failure);
+  } catch (const std::invalid_argument& failure) {
+    reason = failure.what();
+  } catch (const Damage& failure) {
+    reason = failure.what();
+  }
+  diagnostics.error("wrong-line", std::move(place), "no line of a batch's results: " + reason);
+  return std::nullopt;
+}
+
+/// "a, b and 3 more".
+std::string shortly_listed(std::vector<std::string> names) {
+  const std::size_t all = names.size();
+  for (std::string& name : names) name = "'" + name + "'";
+  if (all > max_names) {
+    names.resize(max_names);
+    names.push_back(fmt::format("{} more", all - max_names));
+  }
+  return listed(names);
+}
+
+/// What another version computed may differ by its time model alone.
+void tell_version(const Baseline& baseline, Diagnostics& diagnostics) {
+  std::set<std::string> others;
+  for (const ResultRow& row : baseline.rows) {
+    if (row.version != stowage_version()) others.insert(row.version);
+  }
+  if (others.empty()) return;
+  std::vector<std::string> names;
+  for (const std::string& version : others) {
+    names.push_back(version.empty() ? "an older version, which did not give its number" : "stowage " + version);
+  }
+  diagnostics.warning("baseline-version", place_in(baseline.file),
+                      fmt::format("'{}' was written by {}, this is stowage {}: where the time model is another one, "
+                                  "numbers differ of plans that are the same",
+                                  baseline.file, listed(names), stowage_version()));
+}
+
+/// Which jobs only one of both has. False if they have none in common.
+bool tell_jobs(const Baseline& baseline, const std::vector<std::string>& jobs, Diagnostics& diagnostics) {
+  std::set<std::string> before;
+  for (const ResultRow& row : baseline.rows) before.insert(row.job);
+  const std::set<std::string> now(jobs.begin(), jobs.end());
+  std::vector<std::string> gone;
+  std::vector<std::string> added;
+  std::set_difference(before.begin(), before.end(), now.begin(), now.end(), std::back_inserter(gone));
+  std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(added));
+  if (gone.size() == before.size()) {
+    diagnostics.error("nothing-compared", place_in(baseline.file),
+                      before.empty()
+                          ? "the baseline has no job"
+                          : fmt::format("the baseline has no job of this batch, but {}", shortly_listed(gone)),
+                      "give the results of an earlier run of the same batch file");
+    return false;
+  }
+  if (!gone.empty()) {
+    diagnostics.warning("baseline-jobs-gone", place_in(baseline.file),
+                        fmt::format("{} of the baseline {} not in the batch: {}", counted(gone.size(), "job"),
+                                    for_number(gone.size(), "is", "are"), shortly_listed(gone)));
+  }
+  if (!added.empty()) {
+    diagnostics.warning("baseline-jobs-new", place_in(baseline.file),
+                        fmt::format("{} of the batch {} not in the baseline '{}': {}", counted(added.size(), "job"),
+                                    for_number(added.size(), "is", "are"), baseline.file, shortly_listed(added)));
+  }
+  return true;
+}
+
+bool is_bad(JobState state) { return state == JobState::failed || state == JobState::fault; }
+
+/// Per cent of what it was.
+template <class Number>
+double growth(Number before, Number after) {
+  if (before == after) return 0;
+  return (static_cast<double>(after) - static_cast<double>(before)) * 100 / static_cast<double>(before);
+}
+
+std::vector<Mark> marks_of(const ResultNumbers& before, const ResultNumbers& after, double tolerance) {
+  const double time = growth(before.seconds, after.seconds);
+  const double ldm = growth(before.ldm_bytes, after.ldm_bytes);
+  const auto [least, most] =
+      std::minmax({growth(before.dma_bytes, after.dma_bytes), growth(before.memory_bytes, after.memory_bytes)});
+  const bool is_faster = time < -tolerance;
+  std::vector<Mark> marks;
+  if (time > tolerance) marks.push_back(Mark::slower);
+  // LDM is there to be used: less of it is no gain, and more of it for less time no loss.
+  if (most > tolerance || (ldm > tolerance && !is_faster)) marks.push_back(Mark::larger);
+  if (is_faster) marks.push_back(Mark::faster);
+  if (least < -tolerance) marks.push_back(Mark::smaller);
+  return marks;
+}
+
+/// "planner searched instead of swtvm", "another model file": what is no doing of the compiler.
+std::vector<std::string> other_input(const ResultRow& before, const ResultRow& after) {
+  std::vector<std::string> words;
+  for (const auto& [key, was] : before.given) {
+    const auto same_key = [&, &name = key](const auto& entry) { return entry.first == name; };
+    const std::string& is = std::find_if(after.given.begin(), after.given.end(), same_key)->second;
+    // One that failed before its model was read does not know it.
+    if (is == was || (key == "model_hash" && (is.empty() || was.empty()))) continue;
+    words.push_back(key == "model_hash" ? "another model file"
+                    : key == "sweep"    ? "other swept values"
+                                        : fmt::format("{} {} instead of {}", key, is, was));
+  }
+  return words;
+}
+
+std::string numbers_verdict(const ResultNumbers& before, const ResultNumbers& after) {
+  if (before == after) return "the same numbers";
+  std::string text = fmt::format("now is {}", speed_text(before.seconds, after.seconds));
+  if (const std::int64_t more = after.groups - before.groups; more != 0) {
+    text += fmt::format("; {} {}", counted(std::abs(more), "group"), more < 0 ? "fewer" : "more");
+  }
+  return text;
+}
+
+JobComparison compared(const ResultRow& before, const ResultRow& after, double tolerance) {
+  JobComparison job{after.job, {}, after.state, before.numbers, after.numbers};
+  if (before.state == JobState::interrupted || after.state == JobState::interrupted) {
+    job.marks = {Mark::not_compared};
+    job.remark = after.state == JobState::interrupted ? "interrupted" : "the baseline was interrupted here";
+    return job;
+  }
+  std::vector<std::string> remarks = other_input(before, after);
+  if (is_bad(after.state)) {
+    remarks.push_back(after.summary);
+    if (is_bad(before.state) && before.summary != after.summary) remarks.push_back("then: " + before.summary);
+    job.marks.push_back(is_bad(before.state) ? Mark::still_failing : Mark::failing);
+  } else if (is_bad(before.state)) {
+    remarks.push_back("then: " + before.summary);
+    job.marks.push_back(Mark::working);
+  }
+  job.remark = fmt::format("{}", fmt::join(remarks, "; "));
+  if (before.numbers && after.numbers) {
+    for (const Mark mark : marks_of(*before.numbers, *after.numbers, tolerance)) job.marks.push_back(mark);
+    std::sort(job.marks.begin(), job.marks.end());
+    job.verdict = numbers_verdict(*before.numbers, *after.numbers);
+  }
+  return job;
+}
+
+/// The plan of that folder, if it has these numbers: another run may have replaced it since. What cannot be read has
+/// no plan to compare; that costs a better verdict, not the results of a batch.
+std::optional<Compilation> plan_with(const ResultNumbers& numbers, const fs::path& folder, const Backends& backends,
+                                     const std::stop_token& stop) {
+  std::error_code failure;
+  if (!fs::is_directory(folder, failure)) return std::nullopt;
+  try {
+    Diagnostics unsaid;
+    auto plan = read_compilation(folder, unsaid, stop, backends);
+    if (!plan) return std::nullopt;
+    const ProgramTotals totals = totals_of(plan->program);
+    if (totals.cycles != numbers.cycles || totals.dma.bytes != numbers.dma_bytes) return std::nullopt;
+    return std::move(*plan);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Result<std::vector<ResultRow>> parse_results(std::string_view text, const std::string& path, Diagnostics& diagnostics) {
+  std::vector<ResultRow> rows;
+  std::map<std::string, int> lines;
+  bool good = true;
+  int number = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    ++number;
+    const auto end = text.find('\n', start);
+    const bool is_whole = end != std::string_view::npos;
+    const std::string_view line = text.substr(start, is_whole ? end - start : end);
+    start = is_whole ? end + 1 : text.size();
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    auto row = read_row(line, is_whole, place_in(path, number), diagnostics);
+    if (!row) {
+      good = false;
+      continue;
+    }
+    if (const auto [first, is_new] = lines.emplace(row->job, number); !is_new) {
+      diagnostics.error("duplicate-job", place_in(path, number),
+                        fmt::format("line {} has the job '{}' already", first->second, row->job),
+                        "give the results of one run");
+      good = false;
+    }
+    rows.push_back(std::move(*row));
+  }
+  if (!good) return Failed{};
+  return rows;
+}
+
+Result<Baseline> load_baseline(const std::string& path, const std::vector<std::string>& jobs,
+                               Diagnostics& diagnostics) {
+  Baseline baseline;
+  std::error_code failure;
+  baseline.file = fs::is_directory(path, failure) ? (fs::path(path) / results_name).string() : path;
+  const auto text = read_text_file(baseline.file, diagnostics);
+  if (!text) return Failed{};
+  auto rows = parse_results(*text, baseline.file, diagnostics);
+  if (!rows) return Failed{};
+  baseline.rows = std::move(*rows);
+  tell_version(baseline, diagnostics);
+  if (!tell_jobs(baseline, jobs, diagnostics)) return Failed{};
+  return baseline;
+}
+
+bool is_regression(Mark mark) { return mark == Mark::failing || mark == Mark::slower || mark == Mark::larger; }
+
+bool JobComparison::has(Mark mark) const { return std::find(marks.begin(), marks.end(), mark) != marks.end(); }
+
+bool JobComparison::is_worse() const { return std::any_of(marks.begin(), marks.end(), is_regression); }
+
+Comparison compared(const Baseline& baseline, const std::vector<ResultRow>& rows, const std::vector<std::string>& jobs,
+                    double tolerance) {
+  Comparison comparison;
+  comparison.file = baseline.file;
+  comparison.tolerance = tolerance;
+  std::map<std::string_view, const ResultRow*> before;
+  for (const ResultRow& row : baseline.rows) before.emplace(row.job, &row);
+  for (const ResultRow& row : rows) {
+    if (const auto found = before.find(row.job); found != before.end()) {
+      comparison.jobs.push_back(compared(*found->second, row, tolerance));
+      continue;
+    }
+    JobComparison job{row.job, {Mark::is_new}, row.state, std::nullopt, row.numbers};
+    if (is_bad(row.state)) job.remark = row.summary;
+    comparison.jobs.push_back(std::move(job));
+  }
+  const std::set<std::string_view> known(jobs.begin(), jobs.end());
+  for (const ResultRow& row : baseline.rows) {
+    if (known.contains(row.job)) continue;
+    comparison.jobs.push_back({row.job, {Mark::gone}, row.state, row.numbers, std::nullopt});
+  }
+  return comparison;
+}
+
+void add_plan_verdicts(Comparison& comparison, const fs::path& folder, int threads, const Backends& backends,
+                       const std::stop_token& stop) {
+  const fs::path old = fs::path(comparison.file).parent_path();
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> has_all = true;
+  const auto work = [&] {
+    for (std::size_t i = 0; (i = next++) < comparison.jobs.size() && !stop.stop_requested();) {
+      JobComparison& job = comparison.jobs[i];
+      if (!job.before || !job.after || *job.before == *job.after || job.has(Mark::not_compared)) continue;
+      const auto before = plan_with(*job.before, old / job.job, backends, stop);
+      const auto after = before ? plan_with(*job.after, folder / job.job, backends, stop) : std::nullopt;
+      if (after) {
+        job.verdict = verdict(diff_compilations(*before, *after), "then", "now");
+      } else {
+        has_all = false;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    for (int i = 1; i < threads; ++i) workers.emplace_back(work);
+    work();
+  }
+  comparison.has_plans = has_all;
+}
+
+bool has_regressed(const Comparison& comparison) {
+  return std::any_of(comparison.jobs.begin(), comparison.jobs.end(),
+                     [](const JobComparison& job) { return job.is_worse(); });
+}
+
+bool has_new_failure(const Comparison& comparison) {
+  return std::any_of(comparison.jobs.begin(), comparison.jobs.end(), [](const JobComparison& job) {
+    return is_bad(job.state) && !job.has(Mark::gone) && !job.has(Mark::still_failing);
+  });
+}
+
+}  // namespace stowage

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Comparison in words, tables and JSON.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/number_text.h"
+#include "driver/batch/baseline.h"
+#include "driver/json/json.h"
+#include "driver/text/text_table.h"
+
+namespace stowage {
+
+namespace {
+
+/// "slower, larger"; "" of a job that is as before.
+std::string marks_text(const JobComparison& job) {
+  std::vector<std::string_view> names;
+  for (const Mark mark : job.marks) names.push_back(name_of(mark));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string words_of(const JobComparison& job) {
+  return job.remark + (job.remark.empty() || job.verdict.empty() ? "" : "; ") + job.verdict;
+}
+
+/// "+1.8 %"; small differences, which may be beyond a small tolerance, with the digits that show them.
+std::string percent_text(double before, double after) {
+  if (before == after) return "";
+  if (before == 0) return "new";
+  const double percent = 100 * (after / before - 1);
+  return std::abs(percent) < 0.05 ? fmt::format("{:+.1g} %", percent) : fmt::format("{:+.1f} %", percent);
+}
+
+std::string percent_text(const JobComparison& job, std::int64_t ResultNumbers::*number) {
+  if (!job.before || !job.after) return "";
+  return percent_text(static_cast<double>((*job.before).*number), static_cast<double>((*job.after).*number));
+}
+
+Json numbers_json(const std::optional<ResultNumbers>& numbers) {
+  if (!numbers) return nullptr;
+  return {{"groups", numbers->groups},
+          {"dma_bytes", numbers->dma_bytes},
+          {"ldm_peak_bytes", numbers->ldm_bytes},
+          {"memory_bytes", numbers->memory_bytes},
+          {"cycles", numbers->cycles},
+          {"time_s", numbers->seconds}};
+}
+
+}  // namespace
+
+std::string_view name_of(Mark mark) {
+  switch (mark) {
+    case Mark::failing: return "failing";
+    case Mark::slower: return "slower";
+    case Mark::larger: return "larger";
+    case Mark::gone: return "gone";
+    case Mark::not_compared: return "not compared";
+    case Mark::still_failing: return "still failing";
+    case Mark::is_new: return "new";
+    case Mark::working: return "newly working";
+    case Mark::faster: return "faster";
+    case Mark::smaller: return "smaller";
+  }
+  fail_check("unknown mark of a job");
+}
+
+std::string counts_text(const Comparison& comparison) {
+  std::map<Mark, std::size_t> counts;
+  std::size_t unmarked = 0;
+  for (const JobComparison& job : comparison.jobs) {
+    for (const Mark mark : job.marks) ++counts[mark];
+    if (job.marks.empty()) ++unmarked;
+  }
+  std::string text;
+  for (const auto& [mark, count] : counts) text += fmt::format("{} {}, ", count, name_of(mark));
+  return text + fmt::format("{} as before", unmarked);
+}
+
+std::string comparison_text(const Comparison& comparison) {
+  std::vector<const JobComparison*> told;
+  for (const JobComparison& job : comparison.jobs) {
+    if (!job.marks.empty()) told.push_back(&job);
+  }
+  std::stable_sort(told.begin(), told.end(),
+                   [](const auto* a, const auto* b) { return a->marks.front() < b->marks.front(); });
+  std::string text = fmt::format("against {}, tolerance {:g} %\n", comparison.file, comparison.tolerance);
+  if (!told.empty()) {
+    TextTable table({"job", "change", ">then", ">now", ">time", ">DMA bytes", ">LDM", ">memory"});
+    std::string words;
+    for (const JobComparison* job : told) {
+      const auto time = [](const std::optional<ResultNumbers>& numbers) {
+        return numbers ? seconds_text(numbers->seconds) : std::string();
+      };
+      const bool both = job->before && job->after;
+      table.add({job->job, marks_text(*job), time(job->before), time(job->after),
+                 both ? percent_text(job->before->seconds, job->after->seconds) : "",
+                 percent_text(*job, &ResultNumbers::dma_bytes), percent_text(*job, &ResultNumbers::ldm_bytes),
+                 percent_text(*job, &ResultNumbers::memory_bytes)});
+      if (!words_of(*job).empty()) words += fmt::format("{}: {}\n", job->job, words_of(*job));
+    }
+    text += "\n" + table.text();
+    if (!words.empty()) text += "\n" + words;
+  }
+  text += "\n" + counts_text(comparison) + "\n";
+  if (!comparison.has_plans) {
+    text += "(where a verdict tells numbers only, the plan is not beside the baseline, or is not the one of its row)\n";
+  }
+  return text;
+}
+
+Json to_json(const Comparison& comparison) {
+  Json json;
+  json["file"] = comparison.file;
+  json["tolerance"] = comparison.tolerance;
+  json["regressed"] = has_regressed(comparison);
+  json["jobs"] = Json::array();
+  for (const JobComparison& job : comparison.jobs) {
+    Json marks = Json::array();
+    for (const Mark mark : job.marks) marks.push_back(name_of(mark));
+    json["jobs"].push_back({{"job", job.job},
+                            {"change", std::move(marks)},
+                            {"then", numbers_json(job.before)},
+                            {"now", numbers_json(job.after)},
+                            {"remark", job.remark},
+                            {"verdict", job.verdict}});
+  }
+  return json;
+}
+
+}  // namespace stowage
