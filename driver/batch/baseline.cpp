@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "core/quoting.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/files/files.h"
 #include "driver/json/damage.h"
@@ -111,7 +112,7 @@ std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLo
 /// "a, b and 3 more".
 std::string shortly_listed(std::vector<std::string> names) {
   const std::size_t all = names.size();
-  for (std::string& name : names) name = "'" + name + "'";
+  for (std::string& name : names) name = "'" + line_text(name) + "'";
   if (all > max_names) {
     names.resize(max_names);
     names.push_back(fmt::format("{} more", all - max_names));
@@ -278,7 +279,7 @@ Result<std::vector<ResultRow>> parse_results(std::string_view text, const std::s
     }
     if (const auto [first, is_new] = lines.emplace(row->job, number); !is_new) {
       diagnostics.error("duplicate-job", place_in(path, number),
-                        fmt::format("line {} has the job '{}' already", first->second, row->job),
+                        fmt::format("line {} has the job '{}' already", first->second, line_text(row->job)),
                         "give the results of one run");
       good = false;
     }

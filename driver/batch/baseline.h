@@ -72,8 +72,8 @@ struct JobComparison {
   std::string job;
   std::vector<Mark> marks;
   JobState state = JobState::interrupted;  ///< now
-  std::optional<ResultNumbers> before;
-  std::optional<ResultNumbers> after;
+  std::optional<ResultNumbers> before = {};
+  std::optional<ResultNumbers> after = {};
   std::string remark = {};   ///< what went wrong, and what else was compiled than then
   std::string verdict = {};  ///< of the numbers, or of `stowage diff`
 
@@ -107,6 +107,10 @@ bool has_new_failure(const Comparison& comparison);
 
 // In words (baseline_text.cpp).
 
+/// "slower, larger"; "" of a job that is as before.
+std::string marks_text(const JobComparison& job);
+/// Its remark and its verdict.
+std::string words_of(const JobComparison& job);
 /// "1 failing, 2 slower, 5 as before"; a job with several marks counts for each.
 std::string counts_text(const Comparison& comparison);
 /// The jobs that are not as before, the worst first, and how many are.

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "core/quoting.h"
 #include "driver/batch/baseline.h"
 #include "driver/json/json.h"
 #include "driver/text/text_table.h"
@@ -15,17 +16,6 @@
 namespace stowage {
 
 namespace {
-
-/// "slower, larger"; "" of a job that is as before.
-std::string marks_text(const JobComparison& job) {
-  std::vector<std::string_view> names;
-  for (const Mark mark : job.marks) names.push_back(name_of(mark));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string words_of(const JobComparison& job) {
-  return job.remark + (job.remark.empty() || job.verdict.empty() ? "" : "; ") + job.verdict;
-}
 
 /// "+1.8 %"; small differences, which may be beyond a small tolerance, with the digits that show them.
 std::string percent_text(double before, double after) {
@@ -68,6 +58,16 @@ std::string_view name_of(Mark mark) {
   fail_check("unknown mark of a job");
 }
 
+std::string marks_text(const JobComparison& job) {
+  std::vector<std::string_view> names;
+  for (const Mark mark : job.marks) names.push_back(name_of(mark));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string words_of(const JobComparison& job) {
+  return job.remark + (job.remark.empty() || job.verdict.empty() ? "" : "; ") + job.verdict;
+}
+
 std::string counts_text(const Comparison& comparison) {
   std::map<Mark, std::size_t> counts;
   std::size_t unmarked = 0;
@@ -100,7 +100,7 @@ std::string comparison_text(const Comparison& comparison) {
                  both ? percent_text(job->before->seconds, job->after->seconds) : "",
                  percent_text(*job, &ResultNumbers::dma_bytes), percent_text(*job, &ResultNumbers::ldm_bytes),
                  percent_text(*job, &ResultNumbers::memory_bytes)});
-      if (!words_of(*job).empty()) words += fmt::format("{}: {}\n", job->job, words_of(*job));
+      if (!words_of(*job).empty()) words += line_text(fmt::format("{}: {}", job->job, words_of(*job))) + "\n";
     }
     text += "\n" + table.text();
     if (!words.empty()) text += "\n" + words;

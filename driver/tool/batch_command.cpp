@@ -13,6 +13,7 @@
 #include "driver/batch/results.h"
 #include "driver/files/files.h"
 #include "driver/json/json.h"
+#include "driver/tool/batch_baseline.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {
@@ -48,6 +49,7 @@ bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const std:
   for (const std::string_view name : {results_name, summary_csv_name, summary_page_name}) {
     may_write_file(folder / name, options.force, inputs, diagnostics);
   }
+  may_write_junit(options, folder, jobs, inputs, diagnostics);
   std::set<fs::path> networks;
   for (const Job& job : jobs) {
     if (!job.network.empty()) networks.insert(network_path(job, folder));
@@ -57,47 +59,6 @@ bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const std:
     may_write_folder(folder / job.name, FolderContent::plan, options.force, inputs, diagnostics);
   }
   return !diagnostics.has_errors();
-}
-
-/// What the batch is compared with, if that is asked for. `names` are those of all jobs of its file.
-Result<std::optional<Baseline>> wanted_baseline(const BatchCommandOptions& options,
-                                                const std::vector<std::string>& names, ToolContext& context,
-                                                Diagnostics& diagnostics) {
-  if (options.baseline.empty()) return std::optional<Baseline>();
-  Diagnostics of_baseline;
-  auto baseline = load_baseline(options.baseline, names, of_baseline);
-  if (baseline) {
-    print_warnings(context, of_baseline);
-    return std::optional<Baseline>(std::move(*baseline));
-  }
-  diagnostics.append(of_baseline);
-  return Failed{};
-}
-
-/// The lines of results.jsonl beside the baseline; nothing without one, and where a line cannot be read back, which is
-/// reported.
-std::optional<Comparison> comparison_with(const std::optional<Baseline>& baseline, const std::string& lines,
-                                          const std::vector<std::string>& names, const BatchOptions& batch,
-                                          const BatchCommandOptions& options, const ToolContext& context,
-                                          Diagnostics& diagnostics) {
-  if (!baseline) return std::nullopt;
-  const auto rows = parse_results(lines, (batch.folder / results_name).string(), diagnostics);
-  if (!rows) return std::nullopt;
-  Comparison comparison = compared(*baseline, *rows, names, options.tolerance);
-  add_plan_verdicts(comparison, batch.folder, batch.jobs, context.backends, context.interrupt.token());
-  return comparison;
-}
-
-/// Beside a baseline a job that failed there too is no failure: whoever compares knows of it, and waits for others.
-int exit_code(const std::vector<JobResult>& results, const std::optional<Comparison>& comparison, bool is_stopped) {
-  const auto any = [&](JobState state) {
-    return std::any_of(results.begin(), results.end(), [&](const JobResult& r) { return r.state == state; });
-  };
-  if (any(JobState::fault)) return exit_fault;
-  if (is_stopped) return exit_interrupted;
-  if (comparison && has_regressed(*comparison)) return exit_regressed;
-  const bool has_failed = comparison ? has_new_failure(*comparison) : any(JobState::failed);
-  return has_failed ? exit_failed : exit_done;
 }
 
 }  // namespace
@@ -146,7 +107,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   for (const JobResult& result : results) {
     if (!result.json.empty()) lines += result.json + "\n";
   }
-  const auto comparison = comparison_with(*baseline, lines, names, batch, options, context, diagnostics);
+  const auto comparison = comparison_with(*baseline, results, names, batch, options, context, diagnostics);
   {
     const Interrupt::Hold hold = context.interrupt.hold();
     const Existing existing = options.force ? Existing::replace : Existing::keep;
@@ -154,7 +115,8 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
         write_file_whole(batch.folder / results_name, lines, existing, diagnostics) &&
         write_file_whole(batch.folder / summary_csv_name, results_csv(*jobs, results), existing, diagnostics) &&
         write_file_whole(batch.folder / summary_page_name, results_page(*jobs, results, batch.command_line), existing,
-                         diagnostics);
+                         diagnostics) &&
+        write_junit(options, results, comparison, diagnostics);
     if (!written || diagnostics.has_errors()) return failed(context, diagnostics);
   }
   if (context.json) {
@@ -170,7 +132,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
                 << fmt::format("\nresults in {}\n", (batch.folder / results_name).string());
     if (comparison) context.out << "\n" << comparison_text(*comparison);
   }
-  return exit_code(results, comparison, stop.stop_requested());
+  return batch_exit_code(results, comparison, stop.stop_requested());
 }
 
 }  // namespace stowage

@@ -20,6 +20,7 @@ struct BatchCommandOptions {
   std::optional<std::string> cost_cache;
   std::string baseline;  ///< results.jsonl of an earlier run, or its folder; empty: none
   double tolerance = usual_tolerance;
+  std::string junit;  ///< file; empty: none
 };
 int batch_command(const BatchCommandOptions& options, ToolContext& context);
 

@@ -262,6 +262,9 @@ void declare_batch(CLI::App& app, Options& all) {
       ->check(percent_between(0, 1000))
       ->needs(baseline)
       ->type_name("PERCENT");
+  app.add_option("--junit", options.junit, "write the jobs as test cases for continuous integration too")
+      ->excludes(dry)
+      ->type_name("FILE.xml");
   add_cost_cache(app, options.cost_cache);
   app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
   app.add_flag("--force", options.force, "replace results that exist");
