@@ -116,7 +116,9 @@ std::string counts_text(const Comparison& comparison);
 /// The jobs that are not as before, the worst first, and how many are.
 std::string comparison_text(const Comparison& comparison);
 Json to_json(const Comparison& comparison);
-/// Gives a table with a row a job in the order of the batch the columns of the comparison.
+/// Gives a table with a row a job its columns: change, time_change and verdict.
 void add_columns(PlanTable& table, const Comparison& comparison);
+/// What the page says above the table: beside what, the counts, and which jobs are gone.
+std::string comparison_html(const Comparison& comparison);
 
 }  // namespace stowage

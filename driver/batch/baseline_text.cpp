@@ -131,4 +131,43 @@ Json to_json(const Comparison& comparison) {
   return json;
 }
 
+void add_columns(PlanTable& table, const Comparison& comparison) {
+  Column change{"change", ColumnKind::text, "since the baseline"};
+  change.key = "change";
+  change.absent = "as before";
+  Column time{"time change", ColumnKind::share_change, "of the predicted time"};
+  time.key = "time_change";
+  Column verdict{"verdict", ColumnKind::text, "what went wrong, what was given otherwise, and what diff says"};
+  verdict.key = "verdict";
+  std::map<std::string_view, const JobComparison*> compared;
+  for (const JobComparison& job : comparison.jobs) compared.emplace(job.job, &job);
+  constexpr std::ptrdiff_t behind_state = 2;
+  table.columns.insert(table.columns.begin() + behind_state, {change, time});
+  table.columns.push_back(verdict);
+  for (PlanRow& row : table.rows) {
+    const auto found = compared.find(row.name);
+    const JobComparison* const job = found != compared.end() ? found->second : nullptr;
+    Cell changed;
+    if (job != nullptr && job->before && job->after && job->before->seconds > 0) {
+      changed = job->after->seconds / job->before->seconds - 1;
+    }
+    // One that was not begun has no row that could be compared.
+    const std::string marks = job != nullptr ? marks_text(*job) : std::string(name_of(Mark::not_compared));
+    row.cells.insert(row.cells.begin() + behind_state, {marks, changed});
+    row.cells.emplace_back(job != nullptr ? words_of(*job) : "");
+  }
+}
+
+std::string comparison_html(const Comparison& comparison) {
+  std::vector<std::string_view> gone;
+  for (const JobComparison& job : comparison.jobs) {
+    if (job.has(Mark::gone)) gone.emplace_back(job.job);
+  }
+  std::string html = fmt::format("<p>Beside <code>{}</code>, tolerance {:g} %: {}.</p>\n", escaped(comparison.file),
+                                 comparison.tolerance, escaped(counts_text(comparison)));
+  if (!gone.empty())
+    html += fmt::format("<p>No longer in the batch: {}.</p>\n", escaped(fmt::format("{}", fmt::join(gone, ", "))));
+  return html;
+}
+
 }  // namespace stowage

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -195,22 +196,32 @@ std::string results_text(const std::vector<Job>& jobs, const std::vector<JobResu
       .text();
 }
 
-std::string results_csv(const std::vector<Job>& jobs, const std::vector<JobResult>& results) {
-  const PlanTable table = results_table(jobs, results);
+std::string results_csv(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
+                        const Comparison* comparison) {
+  PlanTable table = results_table(jobs, results);
+  if (comparison != nullptr) add_columns(table, *comparison);
   std::vector<std::string_view> keys;
   for (const Column& column : table.columns) keys.emplace_back(column.key);
   return csv_text(table, keys);
 }
 
 std::string results_page(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
-                         const std::string& command_line) {
-  const PlanTable table = results_table(jobs, results);
+                         const std::string& command_line, const Comparison* comparison) {
+  PlanTable table = results_table(jobs, results);
+  std::set<std::string_view> worse;
+  if (comparison != nullptr) {
+    add_columns(table, *comparison);
+    for (const JobComparison& job : comparison->jobs) {
+      if (job.is_worse()) worse.insert(job.job);
+    }
+  }
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>Batch - Stowage</title>\n<style>\n{}</style>\n"
       "</head>\n<body>\n<h1>Batch</h1>\n<p>{}.</p>\n<p class=\"origin\"><code>stowage {} | {}</code></p>\n",
       report_page_text("style.css"), escaped(counts_text(results)), escaped(stowage_version()), escaped(command_line));
+  if (comparison != nullptr) html += comparison_html(*comparison);
   for (const std::string& key : swept_keys(jobs)) html += sweep_part(key, jobs, results);
   html += "<h2>Jobs</h2>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>";
   for (const Column& column : table.columns) html += html_heading(column);
@@ -219,7 +230,10 @@ std::string results_page(const std::vector<Job>& jobs, const std::vector<JobResu
   const bool is_brief = table.rows.size() > max_full_rows;
   const CellForm form = is_brief ? CellForm::brief : CellForm::full;
   for (const PlanRow& row : table.rows) {
-    html += is_brief ? "<tr class=\"brief\">" : "<tr>";
+    const std::string_view in_red = worse.contains(row.name) ? "refused" : "";
+    html += is_brief         ? fmt::format("<tr class=\"brief {}\">", in_red)
+            : in_red.empty() ? "<tr>"
+                             : fmt::format("<tr class=\"{}\">", in_red);
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       html += html_cell(row.cells[c], table.columns[c], form);
     }

@@ -23,6 +23,7 @@ std::string shown_text(const Cell& cell, const Column& column) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return grouped_digits(*whole);
   if (const auto* fraction = std::get_if<double>(&cell)) {
     if (column.kind == ColumnKind::share) return fmt::format("{:.1f} %", 100 * *fraction);
+    if (column.kind == ColumnKind::share_change) return fmt::format("{:+.1f} %", 100 * *fraction);
     if (column.kind == ColumnKind::rate) return fmt::format("{:.2f} GB/s", *fraction / 1e9);
     if (column.kind == ColumnKind::seconds) return seconds_text(*fraction);
     return fmt::format("{:.4g}", *fraction);

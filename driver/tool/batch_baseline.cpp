@@ -76,10 +76,10 @@ bool may_write_junit(const BatchCommandOptions& options, const fs::path& folder,
 }
 
 bool write_junit(const BatchCommandOptions& options, const std::vector<JobResult>& results,
-                 const std::optional<Comparison>& comparison, Diagnostics& diagnostics) {
+                 const Comparison* comparison, Diagnostics& diagnostics) {
   if (options.junit.empty()) return true;
   const std::string suite = fs::path(options.file).stem().string();
-  return write_file_whole(options.junit, junit_xml(suite, results, comparison ? &*comparison : nullptr),
+  return write_file_whole(options.junit, junit_xml(suite, results, comparison),
                           options.force ? Existing::replace : Existing::keep, diagnostics);
 }
 

@@ -30,7 +30,7 @@ bool may_write_junit(const BatchCommandOptions& options, const std::filesystem::
                      const std::vector<Job>& jobs, std::span<const std::filesystem::path> inputs,
                      Diagnostics& diagnostics);
 bool write_junit(const BatchCommandOptions& options, const std::vector<JobResult>& results,
-                 const std::optional<Comparison>& comparison, Diagnostics& diagnostics);
+                 const Comparison* comparison, Diagnostics& diagnostics);
 
 /// docs/command-line.md has the table.
 int batch_exit_code(const std::vector<JobResult>& results, const std::optional<Comparison>& comparison,

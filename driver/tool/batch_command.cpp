@@ -110,13 +110,14 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   const auto comparison = comparison_with(*baseline, results, names, batch, options, context, diagnostics);
   {
     const Interrupt::Hold hold = context.interrupt.hold();
+    const Comparison* const beside = comparison ? &*comparison : nullptr;
     const Existing existing = options.force ? Existing::replace : Existing::keep;
     const bool written =
         write_file_whole(batch.folder / results_name, lines, existing, diagnostics) &&
-        write_file_whole(batch.folder / summary_csv_name, results_csv(*jobs, results), existing, diagnostics) &&
-        write_file_whole(batch.folder / summary_page_name, results_page(*jobs, results, batch.command_line), existing,
-                         diagnostics) &&
-        write_junit(options, results, comparison, diagnostics);
+        write_file_whole(batch.folder / summary_csv_name, results_csv(*jobs, results, beside), existing, diagnostics) &&
+        write_file_whole(batch.folder / summary_page_name, results_page(*jobs, results, batch.command_line, beside),
+                         existing, diagnostics) &&
+        write_junit(options, results, beside, diagnostics);
     if (!written || diagnostics.has_errors()) return failed(context, diagnostics);
   }
   if (context.json) {

@@ -125,6 +125,28 @@ TEST_CASE("a batch beside a baseline tells what got worse and why, and its exit 
   CHECK_THAT(first.at("verdict").get<std::string>(), StartsWith("now is ") && Contains("matmul uses "));
 }
 
+TEST_CASE("page and spreadsheet have columns of the comparison") {
+  const Workplace here;
+  write_text("jobs.toml", two_jobs("searched") + "[[job]]\nname = \"w\"\nnetwork = \"vector\"\nplanner = \"swtvm\"\n");
+  REQUIRE(run_stowage({"batch", "jobs.toml", "-o", "monday"}).code == 0);
+  CHECK(read_text("monday/summary.html").find("Beside") == std::string::npos);
+  std::string rows = read_text("monday/results.jsonl");
+  write_text("old<1>.jsonl", rows + row("<gone>"));
+  write_text("jobs.toml", two_jobs("swtvm") + "[[job]]\nname = \"w\"\nnetwork = \"vector\"\nplanner = \"swtvm\"\n");
+  REQUIRE(run_stowage({"batch", "jobs.toml", "-o", "out", "--baseline", "old<1>.jsonl"}).code == 4);
+  const std::string page = read_text("out/summary.html");
+  CHECK_THAT(page,
+             Contains("<p>Beside <code>old&lt;1&gt;.jsonl</code>, tolerance 2 %: 2 slower, 1 larger, 1 gone, 1 as "
+                      "before.</p>\n<p>No longer in the batch: &lt;gone&gt;.</p>"));
+  CHECK_THAT(page, Contains("<tr class=\"refused\"><td>m</td><td>done</td><td>slower, larger</td>"
+                            "<td class=\"number\" data-value=\"0."));
+  CHECK_THAT(page, Contains("<tr><td>w</td><td>done</td><td>as before</td>"));
+  CHECK_THAT(page, Contains("planner swtvm instead of searched; now is ") && Contains(" slower</td>"));
+  const std::string csv = read_text("out/summary.csv");
+  CHECK_THAT(csv, StartsWith("job,status,change,time_change,network,") && Contains(",summary,verdict\r\n"));
+  CHECK_THAT(csv, Contains("\r\nm,done,\"slower, larger\",0.") && Contains("\r\nw,done,,0"));
+}
+
 TEST_CASE("verdicts tell numbers only where the baseline's plans are gone or others") {
   const Workplace here;
   write_text("jobs.toml", two_jobs("searched"));
