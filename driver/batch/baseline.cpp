@@ -41,9 +41,26 @@ SourceLocation place_in(const std::string& file, int line = 0, int column = 0) {
   return place;
 }
 
-std::int64_t amount(const Json& json, const char* key) { return whole_number(json.at(key), 0, INT64_MAX / 2); }
+/// Its objects find keys by halving, those of Json one by one: of a line of a million keys each would be compared with
+/// all.
+using Row = nlohmann::json;
 
-ResultNumbers numbers_of(const Json& json) {
+/// Throws Row::exception, or Damage where brackets are nested deeper than any row's.
+Row parsed(std::string_view line) {
+  static constexpr int max_levels = 64;
+  return Row::parse(line, [](int depth, Row::parse_event_t, Row&) {
+    if (depth > max_levels) throw Damage(fmt::format("brackets stand in more than {} others", max_levels));
+    return true;
+  });
+}
+
+std::int64_t amount(const Row& json, const char* key) {
+  const Row& entry = json.at(key);
+  if (!entry.is_number()) throw Damage(fmt::format("'{}' is no number", key));
+  return whole_number(Json(entry), 0, INT64_MAX / 2);
+}
+
+ResultNumbers numbers_of(const Row& json) {
   ResultNumbers numbers;
   numbers.groups = amount(json, "groups");
   numbers.cycles = amount(json, "cycles");
@@ -55,7 +72,7 @@ ResultNumbers numbers_of(const Json& json) {
   return numbers;
 }
 
-JobState state_of(const Json& json) {
+JobState state_of(const Row& json) {
   const auto name = json.at("status").get<std::string>();
   std::vector<std::string> names;
   for (const JobState state : {JobState::done, JobState::failed, JobState::fault, JobState::interrupted}) {
@@ -65,8 +82,8 @@ JobState state_of(const Json& json) {
   throw Damage(fmt::format("there is no status '{}', {}", name, suggest_name(name, names)));
 }
 
-/// Throws what Json and whole_number throw, and Damage.
-ResultRow row_of(const Json& json) {
+/// Throws what Row and whole_number throw, and Damage.
+ResultRow row_of(const Row& json) {
   if (!json.is_object()) throw Damage("an object was wanted");
   ResultRow row;
   row.job = json.at("job").get<std::string>();
@@ -88,8 +105,8 @@ std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLo
                                   Diagnostics& diagnostics) {
   std::string reason;
   try {
-    return row_of(Json::parse(line));
-  } catch (const Json::parse_error& failure) {
+    return row_of(parsed(line));
+  } catch (const Row::parse_error& failure) {
     if (!is_whole) {
       diagnostics.error("cut-off", place,
                         "the file ends in the middle of this line: it was not copied or written whole",
@@ -98,14 +115,14 @@ std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLo
     }
     place.column = static_cast<int>(std::min<std::size_t>(failure.byte, INT32_MAX));
     reason = "it is not JSON";
-  } catch (const Json::exception& failure) {
+  } catch (const Row::exception& failure) {
     reason = in_words(failure);
   } catch (const std::invalid_argument& failure) {
     reason = failure.what();
   } catch (const Damage& failure) {
     reason = failure.what();
   }
-  diagnostics.error("wrong-line", std::move(place), "no line of a batch's results: " + reason);
+  diagnostics.error("wrong-line", std::move(place), "no line of a batch's results: " + shortened(reason, 300));
   return std::nullopt;
 }
 

@@ -243,6 +243,16 @@ TEST_CASE("every mistake in a baseline has its place, and nothing is run") {
   CHECK_THAT(edited("\"cycles\":1000", "\"cycles\":1e30"), Contains("stands where a whole number"));
   CHECK_THAT(edited("\"time_s\":1e-06", "\"time_s\":-1.0"), Contains("'time_s' is negative"));
   CHECK_THAT(edited("\"m\"", "\"\xff\""), Contains("it is not JSON"));
+  CHECK_THAT(edited("\"cycles\":1000", "\"cycles\":\"1000\""), Contains("'cycles' is no number"));
+  // Neither depth nor breadth is more than a mistake.
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  CHECK_THAT(edited("\"sw26010\"", deep), Contains("brackets stand in more than 64 others [wrong-line]"));
+  CHECK_THAT(edited("\"sw26010\"", deep.substr(0, 200'000)),
+             StartsWith("old.jsonl:1: error: ") && Contains("brackets"));
+  std::string keys = "{";
+  for (int i = 0; i < 200'000; ++i) keys += fmt::format("\"{}\":0,", i);
+  CHECK_THAT(complaint(keys + "\"\":0}\n"), Contains("'job' is missing"));
+  CHECK(edited("\"done\"", "\"" + std::string(100'000, 'x') + "\"").size() < 1000);
   CHECK(complaint(row("m") + "\n" + row("v") + row("m")) ==
         "old.jsonl:4: error: line 1 has the job 'm' already [duplicate-job]\n  help: give the results of one run\n");
   CHECK_THAT(complaint(""), StartsWith("old.jsonl: error: the baseline has no job [nothing-compared]"));
