@@ -140,6 +140,7 @@ TEST_CASE("page and spreadsheet have columns of the comparison") {
                       "before.</p>\n<p>No longer in the batch: &lt;gone&gt;.</p>"));
   CHECK_THAT(page, Contains("<tr class=\"refused\"><td>m</td><td>done</td><td>slower, larger</td>"
                             "<td class=\"number\" data-value=\"0."));
+  CHECK_THAT(page, Contains(" %</td><td>matmul</td>") && Contains(">+0.0 %</td><td>vector</td>"));
   CHECK_THAT(page, Contains("<tr><td>w</td><td>done</td><td>as before</td>"));
   CHECK_THAT(page, Contains("planner swtvm instead of searched; now is ") && Contains(" slower</td>"));
   const std::string csv = read_text("out/summary.csv");
