@@ -158,7 +158,7 @@ std::map<std::string, std::string> renamed_tensors(const LoopNest& before, const
   const auto& from = after.stages.tensors;
   const auto& to = before.stages.tensors;
   if (from.size() != to.size()) return names;
-  for (std::size_t i = 0; i < from.size(); ++i) names[from[i].name] = to[i].name;
+  for (const StageTensorId i : from.ids()) names[from[i].name] = to[i].name;
   return names;
 }
 

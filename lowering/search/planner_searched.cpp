@@ -153,7 +153,7 @@ class PlanSearch {
       const ModelBuffer& buffer = model_.buffers[b];
       const SharedBy widest = widest_sharing(model_, b, parallel, target_);
       if (widest == SharedBy::core) continue;
-      const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+      const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t wanted = element_count(buffer_extents(model_, buffer, ranges)) * byte_size(tensor.type);
       const auto saved = static_cast<double>(wanted * (cores_of(widest, target_) - 1));
       if (saved / peak_dma_bandwidth(target_) > barriers) fixed.sharing.try_emplace(buffer.name, widest);

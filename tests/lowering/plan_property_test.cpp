@@ -99,16 +99,16 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
     INFO(format_diagnostics(diagnostics));
     REQUIRE(parsed);
     REQUIRE(to_text(*parsed) == to_text(nest));
-    std::map<int, Tensor> inputs;
-    for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+    std::map<StageTensorId, Tensor> inputs;
+    for (const StageTensorId t : nest.stages.tensors.ids()) {
       const StageTensor& tensor = nest.stages.tensors[t];
-      if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn->inputs[0].reshaped(tensor.shape);
-      if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = *tensor.value;
+      if (tensor.role == TensorRole::input) inputs[t] = drawn->inputs[0].reshaped(tensor.shape);
+      if (tensor.role == TensorRole::constant) inputs[t] = *tensor.value;
     }
     const auto expected = evaluate(drawn->stages, drawn->inputs);
     const auto actual = interpret(nest, inputs);
-    const int output = drawn->stages.stages.back().output;
-    const Tensor& wanted = expected[static_cast<std::size_t>(output)];
+    const StageTensorId output = drawn->stages.stages.back().output;
+    const Tensor& wanted = expected[output];
     REQUIRE(test::relative_error(wanted, actual.at(output).reshaped(wanted.shape())) < 2e-5);
   }
   INFO(planned << " planned, " << refused << " refused");

@@ -94,18 +94,18 @@ double largest_magnitude(const Tensor& tensor) {
 
 /// The plan's nest gives what the operators give, inside as well.
 void check_values(const Graph& graph, const FusedOperator& group, const LoopNest& nest, const Values& values) {
-  std::map<int, Tensor> operands;
+  std::map<StageTensorId, Tensor> operands;
   double scale = 1;
-  for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+  for (const StageTensorId t : nest.stages.tensors.ids()) {
     const StageTensor& tensor = nest.stages.tensors[t];
-    const auto at = static_cast<int>(t);
+    const StageTensorId at = t;
     if (tensor.role == TensorRole::constant) operands[at] = *tensor.value;
     if (tensor.role == TensorRole::input)
       operands[at] = values.at(graph.tensor(*tensor.source).name).reshaped(tensor.shape);
     if (operands.contains(at)) scale = std::max(scale, largest_magnitude(operands.at(at)));
   }
   for (const auto& [t, computed] : interpret(nest, operands)) {
-    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(t)];
+    const StageTensor& tensor = nest.stages.tensors[t];
     if (!tensor.source) continue;
     INFO(tensor.name);
     const Tensor expected = tensor.role == TensorRole::output ? stored_value(graph, group, tensor, values)
