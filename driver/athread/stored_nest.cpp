@@ -85,7 +85,7 @@ Broken take_definitions(StageList& stored, const StageList& defined, const Unkno
 
 }  // namespace
 
-LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const AxisForm& form,
+LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const StageForm& form,
                    const Target& target) {
   const auto refuse = [&](const std::string& reason) {
     throw Damage(fmt::format("the loop nest of '{}': {}", group.name, reason));

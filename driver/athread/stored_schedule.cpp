@@ -188,6 +188,8 @@ Schedule schedule_of(const Json& json) {
       (*schedule.lanes)[iterator] = whole_number(block, 1, std::int64_t{1} << 40);
     }
   }
+  schedule.copied.emplace();  // before inputs could be copied
+  if (json.contains("copied")) schedule.copied = json.at("copied").get<CopiedInputs>();
   if (json.contains("parallel")) {
     schedule.parallel.emplace();
     for (const Json& split : json.at("parallel")) {

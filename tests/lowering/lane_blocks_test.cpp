@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "lowering/model/axis_form.h"
 #include "lowering/model/lane_blocks.h"
+#include "lowering/model/stage_form.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/search/planner_searched.h"
 #include "lowering/swtvm/planner_swtvm.h"

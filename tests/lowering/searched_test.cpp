@@ -10,10 +10,10 @@
 
 #include "core/temporary_folder.h"
 #include "lowering/interpret/interpret.h"
-#include "lowering/model/axis_form.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/planner.h"
+#include "lowering/model/stage_form.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/planned_cost.h"
