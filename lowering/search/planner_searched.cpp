@@ -9,8 +9,8 @@
 //   order    with these sizes, neighbouring loops in exchange.
 //
 //   slots    the same, sizes, order and slots, from the splits that would take least if computation hid all transfers
-//            that it can, with two slots for every tensor that moves more than once. This comes before the other two,
-//            and leaves them little hope.
+//            that it can, with two slots for every tensor that moves more than once; where that is none, one iterator is
+//            cut so that some do. This comes before the other two, and leaves them little hope.
 //
 // The last three climb as long as something gets cheaper: a better plan further away may be missed. So what is found
 // from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
@@ -369,7 +369,10 @@ class PlanSearch {
       const Reached reached{here.fixed, here.complete};
       std::vector<std::vector<Schedule>> all = {neighbours_.single_sizes(reached), neighbours_.loop_orders(reached)};
       all.push_back(neighbours_.sharings(reached));
-      if (with_slots) all.push_back(neighbours_.slot_numbers(reached));
+      if (with_slots) {
+        all.push_back(neighbours_.slot_numbers(reached));
+        all.push_back(neighbours_.slots_for_all(reached));
+      }
       all.push_back(neighbours_.paired_sizes(reached));
       return all;
     };

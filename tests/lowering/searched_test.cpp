@@ -313,6 +313,18 @@ TEST_CASE("a plan with lanes in blocks is told as one, beside no published plan"
   CHECK(text.find("published") == std::string::npos);
 }
 
+TEST_CASE("a reduction whose operands fit whole is cut, so that loads and sums overlap") {
+  Net net;
+  const TensorId x = net.input("x", {1, 2048});
+  const StageList stages = stages_of(net.done({net.op("MatMul", "product", {x, net.constant("w", {2048, 256})})}));
+  const Plan plan = plan_of(stages, searched(), sunway());
+  INFO(to_text(plan.nest));
+  CHECK(plan.schedule.slots.at("w") == 2);
+  Schedule whole;
+  whole.slots["w"] = 1;
+  CHECK(plan.time.cycles < plan_of(stages, searched(), sunway(), whole).time.cycles);
+}
+
 TEST_CASE("costs of one planner are not taken for another's") {
   Net net;
   const Graph graph = net.done({net.conv("conv", net.input("x", {1, 64, 28, 28}), 64, 3)});
