@@ -14,7 +14,7 @@ enum class FileKind : std::uint8_t { none, any, folder };
 struct ValueHint {
   std::vector<std::string> names = {};
   FileKind files = FileKind::none;
-  std::string ending;  ///< ".toml": of any file the ones that are wanted; empty: all
+  std::string ending = {};  ///< ".toml": of any file the ones that are wanted; empty: all
 };
 
 /// An option, or an argument that goes by its place.

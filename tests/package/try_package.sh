@@ -63,6 +63,7 @@ say "man stowage"
 dpkg -i "$deb" >/dev/null
 install install -y --no-install-recommends man-db
 man stowage-compile | head -n 12
+man stowage-inspector | grep -q -e --layout
 man stowage | grep -q 'plans of data movement'
 
 say "emitted code runs with the packages that are recommended"
