@@ -30,7 +30,8 @@ std::string value_of(const OptionOutline& option) {
   const std::string names = fmt::format("({})", fmt::join(hint.names, " "));
   std::string action = " ";
   if (!hint.names.empty() && hint.files != FileKind::none) {
-    action = fmt::format("_alternative {} {}", shell_quoted(fmt::format("names:name:{}", names)),
+    // In braces, for else it would be given options of the display that it does not know.
+    action = fmt::format("{{_alternative {} {}}}", shell_quoted(fmt::format("names:name:{}", names)),
                          shell_quoted("files:file:" + files_of(hint)));
   } else if (!hint.names.empty()) {
     action = names;

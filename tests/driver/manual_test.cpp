@@ -155,7 +155,9 @@ TEST_CASE("bash completes commands, options, values and files") {
   CHECK(bash_offers({"compile", "plan/"}) == "plan/lenet.onnx ");
   CHECK(bash_offers({"compile", "net.onnx", "--target", ""}) == "sw26010 plan mine.toml ");
   CHECK(bash_offers({"compile", "net.onnx", "--dim", ""}) == " ");
+  CHECK(bash_offers({"compile", "net.onnx", ""}) == " ");
   CHECK(bash_offers({"pass", "clip"}) == "clip-and-pad ");
+  CHECK(bash_offers({"pass", "clip-and-pad", ""}) == "plan ");
   CHECK(bash_offers({"completions", ""}) == "bash zsh fish ");
   CHECK(bash_offers({"man", "pas"}) == "passes pass ");
   CHECK(bash_offers({"nonsense", ""}) == " ");
@@ -191,6 +193,7 @@ TEST_CASE("zsh reads its completion") {
   const Workplace here;
   write_text("_stowage", run_stowage({"completions", "zsh"}).out);
   shell("zsh -f -n _stowage");
+  CHECK(has(read_text("_stowage"), ":T:{_alternative "));  // it refuses what _arguments adds to other calls
 }
 
 TEST_CASE("the version as one line and as one object") {
