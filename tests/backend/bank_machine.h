@@ -29,15 +29,15 @@ inline constexpr std::int64_t word_bytes = 4;
 struct Instruction {
   enum class Op : std::uint8_t { load, store, loop, end, begin, push, pop, number, acc, sum, least, most, set, call };
   Op op = Op::end;
-  std::int64_t bank = 0;    ///< load, store, push, pop
+  std::int64_t bank = 0;      ///< load, store, push, pop
   StageTensorId tensor = {};  ///< load, store: of the kernel's stages
-  std::int64_t offset = 0;  ///< words into the tensor (load, store) or from the bank's first (push, pop)
-  std::int64_t count = 0;   ///< words, or times; the register of a loop is `bank`
-  std::int64_t rows = 1;    ///< load, store: so often that many words
-  std::int64_t apart = 0;   ///< words in main memory from row to row
-  IndexExpr address = {};   ///< push, pop: more words, over registers
-  double value = 0;         ///< begin, number
-  std::string name = {};    ///< call: an operation of one or two operands on the stack
+  std::int64_t offset = 0;    ///< words into the tensor (load, store) or from the bank's first (push, pop)
+  std::int64_t count = 0;     ///< words, or times; the register of a loop is `bank`
+  std::int64_t rows = 1;      ///< load, store: so often that many words
+  std::int64_t apart = 0;     ///< words in main memory from row to row
+  IndexExpr address = {};     ///< push, pop: more words, over registers
+  double value = 0;           ///< begin, number
+  std::string name = {};      ///< call: an operation of one or two operands on the stack
 };
 
 inline std::int64_t words_of(const Instruction& instruction) { return instruction.count * instruction.rows; }
