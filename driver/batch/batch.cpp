@@ -132,6 +132,19 @@ Json swept_json(const Job& job) {
   return json;
 }
 
+/// What is wrong with a file that the batch writes is told from the batch's folder on, so that results do not say where
+/// it is.
+Diagnostics told_inside(const Diagnostics& diagnostics, const Job& job, const fs::path& folder) {
+  Diagnostics told;
+  for (Diagnostic diagnostic : diagnostics.entries()) {
+    for (const fs::path& own : {network_path(job, ""), fs::path(job.name)}) {
+      if (diagnostic.place.file == (folder / own).string()) diagnostic.place.file = own.string();
+    }
+    told.add(std::move(diagnostic));
+  }
+  return told;
+}
+
 JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& networks, std::stop_token stop) {
   JobResult result;
   result.name = job.name;
@@ -160,7 +173,9 @@ JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& net
   }
   json["status"] = name_of(result.state);
   json["summary"] = result.summary;
-  if (!result.diagnostics.entries().empty()) json["diagnostics"] = to_json(result.diagnostics);
+  if (!result.diagnostics.entries().empty()) {
+    json["diagnostics"] = to_json(told_inside(result.diagnostics, job, options.folder));
+  }
   result.json = dumped(json);
   result.json.pop_back();  // its line break
   return result;

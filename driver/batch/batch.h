@@ -24,6 +24,7 @@ struct Job {
   bool check = false;  ///< emulate and compare with the reference
   CompileRequest request;
   std::vector<SweptValue> swept;  ///< what a sweep gave it
+  std::string fixed;              ///< the schedules and groups of the request, as TOML
 };
 
 /// What it compiles: the sample network's name or the model's path.
@@ -40,6 +41,7 @@ Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnos
 inline constexpr std::string_view results_name = "results.jsonl";
 inline constexpr std::string_view summary_csv_name = "summary.csv";
 inline constexpr std::string_view summary_page_name = "summary.html";
+inline constexpr std::string_view shard_note_name = "shard.json";  ///< of a batch's shard (driver/batch/shard.h)
 
 /// Where a job's sample network is written.
 std::filesystem::path network_path(const Job& job, const std::filesystem::path& folder);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading batch files.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -75,8 +76,8 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
 std::string why_no_folder(const std::string& name) {
   constexpr std::size_t longest = 255;
   if (name.empty()) return "it is empty";
-  if (name == "networks" || name == results_name || name == summary_csv_name || name == summary_page_name)
-    return "the batch writes there itself";
+  constexpr std::string_view own[] = {"networks", results_name, summary_csv_name, summary_page_name, shard_note_name};
+  if (std::find(std::begin(own), std::end(own), name) != std::end(own)) return "the batch writes there itself";
   if (name.front() == '.') return "it begins with a '.'";
   if (name.find('/') != std::string::npos) return "it holds a '/'";
   if (name.size() > longest) return fmt::format("it is longer than {} bytes", longest);
@@ -194,6 +195,10 @@ class BatchReader {
     const Backend& backend = backend_of(job.request);
     if (auto schedules = table.table("schedule")) job.request.fixed = read_schedules(*schedules, backend);
     job.request.fixed.groups = read_groups(table);
+    for (const std::string key : {"schedule", "group"}) {
+      std::string text;
+      if (!diagnostics_.has_errors() && table.read_any(key, text)) job.fixed += fmt::format("{} = {}\n", key, text);
+    }
     table.finish();
     if (!sweep) {
       add(table, std::move(job));

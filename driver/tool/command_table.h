@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "driver/tool/batch_command.h"
 #include "driver/tool/check_command.h"
 #include "driver/tool/commands.h"
 #include "driver/tool/exercise_command.h"

@@ -104,17 +104,6 @@ struct ReportOptions {
 };
 int report_command(const ReportOptions& options, ToolContext& context);
 
-struct BatchCommandOptions {
-  std::string file;
-  std::string output;  ///< empty: the file's name without .toml, with "-out"
-  bool force = false;
-  int jobs = 1;
-  std::string only;
-  bool dry_run = false;  ///< list the jobs, do nothing
-  std::optional<std::string> cost_cache;
-};
-int batch_command(const BatchCommandOptions& options, ToolContext& context);
-
 struct NetworkCommandOptions {
   std::string name;
   std::string output;

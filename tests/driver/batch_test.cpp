@@ -132,7 +132,7 @@ TEST_CASE("a batch writes the same plans wherever they go and whoever asks for t
 
 TEST_CASE("a job named like what a batch writes itself is refused before anything is written") {
   const Workplace here;
-  for (const std::string name : {"results.jsonl", "networks", ".", "..", "", ".hidden", "a\\u0000b", "a\\nb"}) {
+  for (const std::string name : {"results.jsonl", "shard.json", "networks", ".", "..", "", ".hidden", "a\\u0000b", "a\\nb"}) {
     write_text("jobs.toml", "[[job]]\nname = \"first\"\nnetwork = \"vector\"\n[[job]]\nname = \"" + name +
                                 "\"\nnetwork = \"vector\"\n");
     const ToolRun run = run_stowage({"batch", "jobs.toml", "-o", "out", "--force"});
