@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -58,15 +59,23 @@ struct JobResult {
   std::optional<ProgramTotals> totals;
 };
 
+/// What is known of a job before the batch runs.
+struct JobStart {
+  std::optional<JobResult> kept;  ///< it came to its end before and is not run
+  bool replace = false;           ///< what stands at its plan's place is ours, and goes
+};
+
 struct BatchOptions {
   std::filesystem::path folder;  ///< every job writes folder/NAME; sample networks go to folder/networks
   bool force = false;
-  int jobs = 1;              ///< side by side
-  std::string cost_cache;    ///< folder; empty: none
-  std::string command_line;  ///< of the batch; a job's own is this with --only
+  int jobs = 1;                                  ///< side by side
+  std::string cost_cache;                        ///< folder; empty: none
+  std::string command_line;                      ///< of the batch; a job's own is this with --only
+  std::vector<JobStart> starts;                  ///< by job; empty: nothing is known
+  std::set<std::filesystem::path> own_networks;  ///< sample networks that may be written over
 };
 
-/// Runs the jobs; results in the order of the jobs. `on_done` is called as each ends, one call at a time.
+/// Runs the jobs; results in the order of the jobs. `on_done` is called as each that is run ends, one call at a time.
 std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
                                  const std::function<void(const JobResult&)>& on_done, std::stop_token stop);
 

@@ -31,10 +31,9 @@ struct ShardFolder {
 
 std::string in_words(const Shard& shard) { return fmt::format("shard {} of {}", shard.number, shard.of); }
 
-/// The command that runs it, once more into its folder.
+/// The command that runs what is left of it.
 std::string command_of(const ShardFolder& shard) {
-  return fmt::format("{} --shard {} -o {} --force", shard.note.command, text_of(shard.note.shard),
-                     shell_quoted(shard.path));
+  return fmt::format("{} --shard {} -o {}", shard.note.command, text_of(shard.note.shard), shell_quoted(shard.path));
 }
 
 class Merger {
@@ -154,7 +153,9 @@ class Merger {
   void read_results(const ShardFolder& shard) {
     const std::string path = (fs::path(shard.path) / results_name).string();
     const auto damaged = [&](const std::string& why, std::size_t line) {
-      refuse(path, "damaged-results", why, fmt::format("run '{}'", command_of(shard)), static_cast<int>(line));
+      // It is written again from what the shard has done.
+      refuse(path, "damaged-results", why, fmt::format("remove this file, and run '{}'", command_of(shard)),
+             static_cast<int>(line));
     };
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) return damaged("there is no such file any more", 0);

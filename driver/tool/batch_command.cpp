@@ -10,7 +10,10 @@
 
 #include "core/number_text.h"
 #include "driver/batch/batch.h"
+#include "driver/batch/identity.h"
+#include "driver/batch/journal.h"
 #include "driver/batch/results.h"
+#include "driver/batch/resume.h"
 #include "driver/batch/shard.h"
 #include "driver/files/files.h"
 #include "driver/tool/batch_command.h"
@@ -38,25 +41,76 @@ Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, const B
   return Failed{};
 }
 
+/// The files that a batch writes for itself.
+std::vector<std::string_view> own_files(const BatchCommandOptions& options) {
+  std::vector<std::string_view> own = {results_name, summary_csv_name, summary_page_name};
+  if (!options.shard.empty()) own.push_back(shard_note_name);
+  return own;
+}
+
 /// What may not be replaced is said before any work.
-bool check_free(const fs::path& folder, const std::vector<Job>& jobs, const BatchCommandOptions& options,
-                Diagnostics& diagnostics) {
+bool check_free(const BatchOptions& batch, const std::vector<Job>& jobs, const BatchCommandOptions& options,
+                const BatchJournal& journal, Diagnostics& diagnostics) {
   std::vector<fs::path> inputs = {options.file};
   for (const Job& job : jobs) {
     for (fs::path& file : files_read(job.request)) inputs.push_back(std::move(file));
   }
-  std::vector<std::string_view> own = {results_name, summary_csv_name, summary_page_name};
-  if (!options.shard.empty()) own.push_back(shard_note_name);
-  for (const std::string_view name : own) may_write_file(folder / name, options.force, inputs, diagnostics);
-  std::set<fs::path> networks;
-  for (const Job& job : jobs) {
-    if (!job.network.empty()) networks.insert(network_path(job, folder));
+  for (const std::string_view name : own_files(options)) {
+    const bool replace = options.force || journal.is_own(name);
+    may_write_file(batch.folder / name, replace, inputs, diagnostics);
   }
-  for (const fs::path& network : networks) may_write_file(network, options.force, inputs, diagnostics);
-  for (const Job& job : jobs) {
-    may_write_folder(folder / job.name, FolderContent::plan, options.force, inputs, diagnostics);
+  std::set<fs::path> networks;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (batch.starts[i].kept) continue;
+    if (!jobs[i].network.empty()) networks.insert(network_path(jobs[i], batch.folder));
+    const bool replace = options.force || batch.starts[i].replace;
+    may_write_folder(batch.folder / jobs[i].name, FolderContent::plan, replace, inputs, diagnostics);
+  }
+  for (const fs::path& network : networks) {
+    may_write_file(network, options.force || batch.own_networks.contains(network), inputs, diagnostics);
   }
   return !diagnostics.has_errors();
+}
+
+/// Looks what was done before, and writes down what is to be done. False after a reported error or a stop.
+bool prepare(BatchOptions& batch, const std::vector<Job>& jobs, const BatchCommandOptions& options,
+             BatchJournal& journal, const std::stop_token& stop, Diagnostics& diagnostics) {
+  if (!journal.read(options.force, diagnostics)) return false;
+  const auto by_contents = identities_of(jobs, stop);
+  if (!by_contents) return false;
+  const std::vector<std::string> identities = identities_in_build(*by_contents);
+  const Again again = options.force ? Again::all : options.retry_failed ? Again::failed : Again::none;
+  auto starts = starts_of(jobs, identities, journal, batch.folder, again, diagnostics);
+  if (!starts) return false;
+  batch.starts = *std::move(starts);
+  batch.own_networks = journal.networks();
+  if (!check_free(batch, jobs, options, journal, diagnostics) || !make_batch_folder(batch.folder, diagnostics)) {
+    return false;
+  }
+  std::vector<Job> left;
+  std::vector<std::string> identities_left;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (batch.starts[i].kept) continue;
+    left.push_back(jobs[i]);
+    identities_left.push_back(identities[i]);
+  }
+  const auto replaced = options.force ? own_files(options) : std::vector<std::string_view>{};
+  return journal.begin(left, identities_left, replaced, diagnostics);
+}
+
+void tell_kept(const std::vector<JobStart>& starts, ToolContext& context) {
+  std::size_t kept = 0;
+  std::size_t bad = 0;
+  for (const JobStart& start : starts) {
+    kept += start.kept ? 1 : 0;
+    bad += start.kept && start.kept->state != JobState::done ? 1 : 0;
+  }
+  if (kept == 0) return;
+  const std::string hint =
+      bad == 0 ? "" : fmt::format("; --retry-failed would run the {} that failed", counted(bad, "job"));
+  context.err << fmt::format("note: of {} {} {} run before and {} not run again{} [jobs-kept]\n",
+                             counted(starts.size(), "job"), kept, for_number(kept, "was", "were"),
+                             for_number(kept, "is", "are"), hint);
 }
 
 /// What --shard asks for; nothing without it. `jobs` are then those of the shard.
@@ -80,21 +134,13 @@ fs::path folder_of(const BatchCommandOptions& options, const std::optional<Shard
   return note ? fmt::format("{}-{}-of-{}", whole, note->shard.number, note->shard.of) : whole;
 }
 
-/// Before the first job is run, and once more when all are done: then the results have come.
-bool write_note(const ShardNote& note, const fs::path& folder, Existing existing, ToolContext& context,
-                Diagnostics& diagnostics) {
-  const Interrupt::Hold hold = context.interrupt.hold();
-  return write_file_whole(folder / shard_note_name, to_text(note), existing, diagnostics);
-}
-
-bool finish(ShardNote note, const std::vector<JobResult>& results, const fs::path& folder, ToolContext& context,
-            Diagnostics& diagnostics) {
+/// What shard.json says when all jobs of the shard are done: then the results have come.
+std::string finished_text(ShardNote note, const std::vector<JobResult>& results) {
   const bool all = std::none_of(results.begin(), results.end(),
                                 [](const JobResult& result) { return result.state == JobState::interrupted; });
-  if (!all) return true;
   const std::string lines = results_lines(results);
-  note.results = hash_of(std::as_bytes(std::span(lines)));
-  return write_note(note, folder, Existing::replace, context, diagnostics);
+  if (all) note.results = hash_of(std::as_bytes(std::span(lines)));
+  return to_text(note);
 }
 
 }  // namespace
@@ -132,38 +178,43 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   batch.cost_cache = cost_cache_of(options.cost_cache, of_cache);
   print_warnings(context, of_cache);
   batch.command_line = command;
-  const Existing existing = options.force ? Existing::replace : Existing::keep;
-  if (!check_free(batch.folder, *jobs, options, diagnostics) || !make_batch_folder(batch.folder, diagnostics) ||
-      (*note && !write_note(**note, batch.folder, existing, context, diagnostics))) {
-    return failed(context, diagnostics);
-  }
+  const std::string shown = *note ? fmt::format("{} --shard {}", command, options.shard) : command;
+  BatchJournal journal(batch.folder, options.only.empty() ? shown : fmt::format("{} --only {}", shown, options.only));
+  if (!prepare(batch, *jobs, options, journal, stop, diagnostics)) return failed(context, diagnostics);
+  tell_kept(batch.starts, context);
+  const WriteResult write = [&](std::string_view name, const std::string& text) {
+    const bool replace = options.force || journal.is_own(name);
+    journal.writes(name, text);
+    return write_file_whole(batch.folder / name, text, replace ? Existing::replace : Existing::keep, diagnostics);
+  };
+  if (*note && !write(shard_note_name, to_text(**note))) return failed(context, diagnostics);
 
-  std::size_t done = 0;
+  const auto left = std::count_if(batch.starts.begin(), batch.starts.end(), [](const JobStart& s) { return !s.kept; });
+  std::ptrdiff_t done = 0;
   const auto on_done = [&](const JobResult& result) {
+    if (result.state != JobState::interrupted) journal.end(result);
     if (context.terminal != nullptr) {
-      context.err << fmt::format("[{}/{}] {}: {}\n", ++done, jobs->size(), result.name, name_of(result.state));
+      context.err << fmt::format("[{}/{}] {}: {}\n", ++done, left, result.name, name_of(result.state));
     }
     print_warnings(context, result.diagnostics);
     context.err << std::flush;
   };
   const std::vector<JobResult> results = run_batch(*jobs, batch, on_done, stop);
 
-  const std::string shown = *note ? fmt::format("{} --shard {}", command, options.shard) : command;
-  if (!write_results(*jobs, results, batch, shown, context, diagnostics) ||
-      (*note && !finish(**note, results, batch.folder, context, diagnostics))) {
-    return failed(context, diagnostics);
+  {
+    const Interrupt::Hold hold = context.interrupt.hold();
+    if (!write_results(*jobs, results, shown, write) ||
+        (*note && !write(shard_note_name, finished_text(**note, results))) || !journal.tidy(*jobs, diagnostics)) {
+      return failed(context, diagnostics);
+    }
   }
   return print_results(*jobs, results, batch, shown, context);
 }
 
-bool write_results(const std::vector<Job>& jobs, const std::vector<JobResult>& results, const BatchOptions& batch,
-                   const std::string& command_line, ToolContext& context, Diagnostics& diagnostics) {
-  const Interrupt::Hold hold = context.interrupt.hold();
-  const Existing existing = batch.force ? Existing::replace : Existing::keep;
-  return write_file_whole(batch.folder / results_name, results_lines(results), existing, diagnostics) &&
-         write_file_whole(batch.folder / summary_csv_name, results_csv(jobs, results), existing, diagnostics) &&
-         write_file_whole(batch.folder / summary_page_name, results_page(jobs, results, command_line), existing,
-                          diagnostics);
+bool write_results(const std::vector<Job>& jobs, const std::vector<JobResult>& results, const std::string& command_line,
+                   const WriteResult& write) {
+  return write(results_name, results_lines(results)) && write(summary_csv_name, results_csv(jobs, results)) &&
+         write(summary_page_name, results_page(jobs, results, command_line));
 }
 
 int print_results(const std::vector<Job>& jobs, const std::vector<JobResult>& results, const BatchOptions& batch,

@@ -250,6 +250,8 @@ void declare_batch(CLI::App& app, Options& all) {
   CLI::Option* file = app.add_option("JOBS.toml", options.file, "the jobs")->type_name("");
   app.add_option("-j", options.jobs, "jobs side by side (1)")->check(whole_number(1, 1024))->type_name("N");
   CLI::Option* only = app.add_option("--only", options.only, "run one job")->type_name("NAME");
+  CLI::Option* retry =
+      app.add_flag("--retry-failed", options.retry_failed, "run jobs once more that failed in an earlier run");
   app.add_flag("--dry-run", options.dry_run, "list the jobs with what they are given, and stop");
   add_cost_cache(app, options.cost_cache);
   app.add_option("--shard", options.shard, "run part I of N of the jobs; the N parts take about as long")
@@ -259,14 +261,16 @@ void declare_batch(CLI::App& app, Options& all) {
   CLI::Option* merge =
       app.add_option("--merge", options.merged, "put the results of all N parts together, and run nothing")
           ->type_name("DIR");
-  for (const char* const of_runs : {"JOBS.toml", "-j", "--only", "--dry-run", "--cost-cache", "--shard"}) {
+  for (const char* const of_runs :
+       {"JOBS.toml", "-j", "--only", "--retry-failed", "--dry-run", "--cost-cache", "--shard"}) {
     merge->excludes(app.get_option(of_runs));
   }
   app.callback([file, merge] {
     if (file->count() + merge->count() == 0) throw CLI::RequiredError("JOBS.toml");
   });
   app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
-  app.add_flag("--force", options.force, "replace results that exist");
+  CLI::Option* force = app.add_flag("--force", options.force, "do everything anew, and replace results that exist");
+  retry->excludes(force);
 }
 
 void declare_network(CLI::App& app, Options& all) {

@@ -26,9 +26,14 @@ int merge_command(const BatchCommandOptions& options, ToolContext& context) {
   for (const std::string_view name : {results_name, summary_csv_name, summary_page_name}) {
     may_write_file(batch.folder / name, options.force, inputs, diagnostics);
   }
-  if (diagnostics.has_errors() || !make_batch_folder(batch.folder, diagnostics) ||
-      !write_results(merged->jobs, merged->results, batch, merged->command, context, diagnostics)) {
-    return failed(context, diagnostics);
+  if (diagnostics.has_errors() || !make_batch_folder(batch.folder, diagnostics)) return failed(context, diagnostics);
+  const Existing existing = options.force ? Existing::replace : Existing::keep;
+  const auto write = [&](std::string_view name, const std::string& text) {
+    return write_file_whole(batch.folder / name, text, existing, diagnostics);
+  };
+  {
+    const Interrupt::Hold hold = context.interrupt.hold();
+    if (!write_results(merged->jobs, merged->results, merged->command, write)) return failed(context, diagnostics);
   }
   return print_results(merged->jobs, merged->results, batch, merged->command, context);
 }

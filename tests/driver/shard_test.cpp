@@ -222,7 +222,7 @@ TEST_CASE("a merge tells of a shard that is not done, or whose files are damaged
   const Arguments folders = run_shards(3);
   const std::string note = read_text(folders[1] + "/shard.json");
   const std::string results = read_text(folders[1] + "/results.jsonl");
-  const std::string again = "'stowage batch jobs.toml --shard 2/3 -o jobs-out-2-of-3 --force'";
+  const std::string again = "'stowage batch jobs.toml --shard 2/3 -o jobs-out-2-of-3'";
   const auto with_note = [&](const std::string& text) {
     write_text(folders[1] + "/shard.json", text);
     const std::string said = complaint(folders);
@@ -263,7 +263,7 @@ TEST_CASE("a merge tells of a shard that is not done, or whose files are damaged
   REQUIRE(first_end != results.rfind('\n'));
   CHECK(with_results(results.substr(0, first_end + 20)) ==
         "jobs-out-2-of-3/results.jsonl:2: error: the file is cut off in the middle of this line [damaged-results]\n"
-        "  help: run " +
+        "  help: remove this file, and run " +
             again + "\n");
   CHECK_THAT(with_results(results.substr(0, results.size() - 1)), Catch::Contains("cut off in the middle"));
   CHECK_THAT(with_results(results.substr(0, first_end + 1)),
