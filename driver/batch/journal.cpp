@@ -27,6 +27,12 @@ constexpr int journal_version = 1;
 
 std::string first_line() { return dumped(Json{{"format", journal_format}, {"version", journal_version}}); }
 
+/// Of any version, whole or cut off.
+bool is_ours(std::string_view text) {
+  const std::string sign = fmt::format("{{\"format\":\"{}\"", journal_format);
+  return text.starts_with(sign) || std::string_view(sign).starts_with(text);
+}
+
 std::string begin_line(const std::string& job, const BatchJournal::Entry& entry) {
   Json json;
   json["begin"] = job;
@@ -96,21 +102,24 @@ bool BatchJournal::read(bool forced, Diagnostics& diagnostics) {
     report("damaged-journal", why, "give --force to do everything anew, or choose another folder", diagnostics, number);
     return false;
   };
+  const auto foreign = [&] {
+    report("foreign-folder", "stands where a batch writes down what it has done, and Stowage did not write it",
+           "choose another folder, or move or delete this yourself", diagnostics);
+    return false;
+  };
   std::error_code failure;
   const fs::file_status status = fs::symlink_status(path(), failure);
   if (!fs::exists(status)) return true;
-  if (!fs::is_regular_file(status)) {
-    report("foreign-folder", "stands where a batch writes what it has done, and is no file", "choose another folder",
-           diagnostics);
-    return false;
-  }
+  if (!fs::is_regular_file(status)) return foreign();
   descriptor_ = ::open(path().c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor_ < 0) return failed("cannot be opened");
   if (!take_lock(diagnostics)) return false;
   const auto file = OpenFile::open(path().string(), diagnostics);
   if (!file) return false;
   try {
-    const std::size_t whole = take_lines(file->text(), number);
+    const std::string text = file->text();
+    if (!is_ours(text)) return foreign();
+    const std::size_t whole = take_lines(text, number);
     // What a killed process did not finish would stand in front of the next line.
     const bool is_cut = whole < file->size();
     return !is_cut || ::ftruncate(descriptor_, static_cast<off_t>(whole)) == 0 || failed("cannot be written");

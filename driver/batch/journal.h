@@ -36,7 +36,7 @@ class BatchJournal {
   ~BatchJournal();
 
   /// Reads what there is, if anything, and keeps other processes from running a batch there as long as this one lives.
-  /// Reported: batch-running and, unless everything is to be done anew, damaged-journal.
+  /// Reported: batch-running, foreign-folder and, unless everything is to be done anew, damaged-journal.
   bool read(bool forced, Diagnostics& diagnostics);
   [[nodiscard]] const Entry* find(const std::string& job) const;
   /// Sample networks that jobs of this journal write.

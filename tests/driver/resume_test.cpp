@@ -289,7 +289,8 @@ TEST_CASE("a list of what a batch has done that was cut off is read, and a damag
     CHECK(read_text("out/.batch.jsonl") == text);
   };
   const auto second = journal.find('\n') + 1;
-  damaged("{}\n", "1: error: another version of Stowage wrote it, or it was edited");
+  damaged("{\"format\":\"stowage-batch\",\"version\":2}\n",
+          "1: error: another version of Stowage wrote it, or it was edited");
   damaged(journal.substr(0, second) + "{\"begin\":\n", "2: error: it is not JSON");
   damaged(journal.substr(0, second) + "{\"begin\":3}\n", "2: error: ");
   damaged(journal.substr(0, second) + "[]\n", "2: error: ");
@@ -298,6 +299,29 @@ TEST_CASE("a list of what a batch has done that was cut off is read, and a damag
   forced.emplace_back("--force");
   CHECK(wait_for(start(forced)) == 1);
   CHECK((files_below("out") == whole));
+}
+
+TEST_CASE("a file of somebody's where a batch writes down what it has done stays, whatever is forced") {
+  const Workplace here;
+  write_text("jobs.toml", several_jobs);
+  fs::create_directory("out");
+  for (const std::string text : {"precious", "precious\n", "{}\n"}) {
+    write_text("out/.batch.jsonl", text);
+    for (const Arguments& command : {to_out, Arguments{"batch", "jobs.toml", "-o", "out", "--force"}}) {
+      const ToolRun run = run_stowage(command);
+      CHECK(run.code == 1);
+      CHECK(run.err ==
+            "out/.batch.jsonl: error: stands where a batch writes down what it has done, and Stowage did not write it "
+            "[foreign-folder]\n  help: choose another folder, or move or delete this yourself\n");
+      CHECK(read_text("out/.batch.jsonl") == text);
+      CHECK(files_below("out").size() == 1);
+    }
+  }
+  fs::remove("out/.batch.jsonl");
+  write_text("notes", "precious");
+  fs::create_symlink("../notes", "out/.batch.jsonl");
+  CHECK(run_stowage({"batch", "jobs.toml", "-o", "out", "--force"}).code == 1);
+  CHECK(read_text("notes") == "precious");
 }
 
 TEST_CASE("of two batches in one folder the second fails and says why") {
