@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs headers and the CMake package. The libraries install themselves (stowage_target.cmake); what each of them
+# Installs headers, documentation and the CMake package. The libraries install themselves (stowage_target.cmake); what each of them
 # links is written into StowageConfig.cmake, so that the package looks for exactly what a component needs.
 include(CMakePackageConfigHelpers)
 
-foreach(folder core fusion lowering emitter driver)
-  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stowage FILES_MATCHING PATTERN "*.h")
-endforeach()
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")\nset(destination \"${CMAKE_INSTALL_INCLUDEDIR}/stowage\")")
+install(SCRIPT cmake/install_headers.cmake)
+install(FILES LICENSE README.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY samples/batch samples/schedules samples/targets samples/templates
+  DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 get_property(STOWAGE_COMPONENTS GLOBAL PROPERTY STOWAGE_COMPONENTS)
 set(STOWAGE_LINK_TABLE "")

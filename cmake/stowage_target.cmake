@@ -15,10 +15,11 @@ if(STOWAGE_SANITIZE)
   target_link_options(stowage_sanitize INTERFACE -fsanitize=${STOWAGE_SANITIZE})
 endif()
 
-# stowage_library(NAME SOURCES… [PUBLIC targets…] [PRIVATE targets…]) declares stowage_NAME with alias stowage::NAME.
-# Headers are included by their path from the source root ("core/graph.h"), and installed that way.
+# stowage_library(NAME [INTERNAL] SOURCES… [PUBLIC targets…] [PRIVATE targets…]) declares stowage_NAME with alias
+# stowage::NAME. Headers are included by their path from the source root ("core/graph.h"), and installed that way
+# (install_headers.cmake says which); one that is INTERNAL is not installed.
 function(stowage_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "INTERNAL" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
   add_library(stowage_${name} STATIC ${arg_SOURCES})
   add_library(stowage::${name} ALIAS stowage_${name})
   set_target_properties(stowage_${name} PROPERTIES EXPORT_NAME ${name})
@@ -29,6 +30,9 @@ function(stowage_library name)
   target_link_libraries(stowage_${name}
     PUBLIC ${arg_PUBLIC}
     PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:stowage_warnings> $<BUILD_INTERFACE:stowage_sanitize>)
+  if(arg_INTERNAL)
+    return()
+  endif()
   # Each library is a component of its own, so that a user of the core needs neither ONNX nor oneDNN (stowage_install.cmake).
   set_property(GLOBAL APPEND PROPERTY STOWAGE_COMPONENTS ${name})
   set_property(GLOBAL PROPERTY STOWAGE_LINKS_OF_${name} ${arg_PUBLIC} ${arg_PRIVATE})

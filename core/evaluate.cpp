@@ -27,7 +27,7 @@ struct Instruction {
 
 class StageRun {
  public:
-  StageRun(const StageList& list, const Stage& stage, const std::vector<Tensor>& values)
+  StageRun(const StageList& list, const Stage& stage, const IdVector<StageTensorId, Tensor>& values)
       : list_(list), stage_(stage), spatial_(static_cast<std::size_t>(stage.spatial)) {
     for (const Access& access : stage.reads) plans_.push_back(plan_read(access, values, spatial_));
     read_register_.assign(stage.reads.size(), -1);
@@ -36,7 +36,7 @@ class StageRun {
   }
 
   Tensor run() {
-    const StageTensor& output = list_.tensors[static_cast<std::size_t>(stage_.output)];
+    const StageTensor& output = list_.tensors[stage_.output];
     const auto width = static_cast<std::size_t>(byte_size(output.type));
     const auto total = static_cast<std::size_t>(element_count(output.shape));
     std::vector<std::byte> bytes(total * width);
@@ -276,7 +276,7 @@ class StageRun {
     const auto end = scratch_.begin() + static_cast<std::ptrdiff_t>(points_);
     const bool any_outside = std::find(scratch_.begin(), end, outside) != end;
     if (any_outside && !plan.access->padding) {
-      const StageTensor& tensor = list_.tensors[static_cast<std::size_t>(plan.access->tensor)];
+      const StageTensor& tensor = list_.tensors[plan.access->tensor];
       if (plan.depends_on_data) {
         throw IndexOutOfRange(
             fmt::format("an index lies outside of {}, which has shape {}", tensor.name, to_text(tensor.shape)));
@@ -386,10 +386,10 @@ class StageRun {
 
 }  // namespace
 
-std::vector<Tensor> evaluate(const StageList& list, std::span<const Tensor> inputs) {
-  std::vector<Tensor> values(list.tensors.size());
+IdVector<StageTensorId, Tensor> evaluate(const StageList& list, std::span<const Tensor> inputs) {
+  IdVector<StageTensorId, Tensor> values(list.tensors.size());
   std::size_t next = 0;
-  for (std::size_t t = 0; t < list.tensors.size(); ++t) {
+  for (const StageTensorId t : list.tensors.ids()) {
     const StageTensor& tensor = list.tensors[t];
     if (tensor.role == TensorRole::input) {
       check(next < inputs.size(), "too few inputs for an evaluation");
@@ -406,7 +406,7 @@ std::vector<Tensor> evaluate(const StageList& list, std::span<const Tensor> inpu
   }
   check(next == inputs.size(), "too many inputs for an evaluation");
   for (const Stage& stage : list.stages) {
-    values[static_cast<std::size_t>(stage.output)] = StageRun(list, stage, values).run();
+    values[stage.output] = StageRun(list, stage, values).run();
   }
   return values;
 }

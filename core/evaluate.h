@@ -20,6 +20,6 @@ class IndexOutOfRange : public std::out_of_range {
 /// Returns the values of every tensor of the list (inputs and constants included).
 /// Floats are computed in double and rounded once, when an element of a tensor is stored; integers are computed in 64
 /// bits and wrap to their type. Integer division by zero gives 0. Throws IndexOutOfRange.
-std::vector<Tensor> evaluate(const StageList& list, std::span<const Tensor> inputs);
+IdVector<StageTensorId, Tensor> evaluate(const StageList& list, std::span<const Tensor> inputs);
 
 }  // namespace stowage

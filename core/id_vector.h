@@ -80,6 +80,8 @@ class IdVector {
   void assign(std::size_t size, const T& value) { entries_.assign(size, value); }
   void reserve(std::size_t size) { entries_.reserve(size); }
   void pop_back() { entries_.pop_back(); }
+  /// The entries behind it get the ids before theirs.
+  void erase(IdType id) { entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(id.index())); }
 
   [[nodiscard]] auto begin() { return entries_.begin(); }
   [[nodiscard]] auto end() { return entries_.end(); }

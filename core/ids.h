@@ -15,13 +15,20 @@ struct Id {
   constexpr Id() = default;
   constexpr explicit Id(std::size_t index) : value(static_cast<std::uint32_t>(index)) {}
   [[nodiscard]] constexpr std::size_t index() const { return value; }
+  constexpr Id& operator++() {
+    ++value;
+    return *this;
+  }
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
-using OpId = Id<struct OpTag>;              ///< an operator; also its vertex index in the Boost.Graph graph
-using TensorId = Id<struct TensorTag>;      ///< a tensor of a Graph
-using VarId = Id<struct VarTag>;            ///< an integer variable of a Stage (its axes) or of a LoopNest
-using IteratorId = Id<struct IteratorTag>;  ///< an iterator of a fused operator's model
+using OpId = Id<struct OpTag>;                    ///< an operator; also its vertex index in the Boost.Graph graph
+using TensorId = Id<struct TensorTag>;            ///< a tensor of a Graph
+using VarId = Id<struct VarTag>;                  ///< an integer variable of a Stage (its axes) or of a LoopNest
+using StageTensorId = Id<struct StageTensorTag>;  ///< a tensor of a StageList
+using StageId = Id<struct StageTag>;              ///< a stage of a StageList
+using NestTensorId = Id<struct NestTensorTag>;    ///< a tensor in main memory of a LoopNest
+using IteratorId = Id<struct IteratorTag>;        ///< an iterator of a fused operator's model
 /// An LDM buffer of a fused operator: of its model, of the nests made from that, and of what is recorded about both.
 using BufferId = Id<struct BufferTag>;
 

@@ -131,14 +131,14 @@ OperatorDefinition define_operator(const Graph& graph, OpId id) {
         "operator of a verified graph has no definition: " + format_diagnostics(diagnostics));
   for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
     if (!op.outputs[slot]) continue;
-    definition->list.tensors[static_cast<std::size_t>(definition->results.at(slot).value())].source = op.outputs[slot];
+    definition->list.tensors[definition->results.at(slot).value()].source = op.outputs[slot];
   }
   return *std::move(definition);
 }
 
 const StageTensor& result_tensor(const OperatorDefinition& definition, std::size_t slot) {
   check(slot < definition.results.size() && definition.results[slot], "a definition lacks an output");
-  return definition.list.tensors[static_cast<std::size_t>(*definition.results[slot])];
+  return definition.list.tensors[*definition.results[slot]];
 }
 
 Result<OpId> append_operator(GraphBuilder& builder, std::string kind, std::string name, Attributes attributes,

@@ -24,7 +24,8 @@ struct OperatorContext {
 struct OperatorDefinition {
   /// tensors: operands in slot order (absent ones left out), then constants and what the stages compute.
   StageList list;
-  std::vector<std::optional<int>> results = {};  ///< by result slot, the list's tensor; nullopt where nobody wants it
+  std::vector<std::optional<StageTensorId>> results =
+      {};  ///< by result slot, the list's tensor; nullopt where nobody wants it
   /// The output is the first operand's elements in the same linear order under another shape (Reshape, Flatten,
   /// Squeeze, Unsqueeze, Identity): no work where memory can be shared. `list` still defines it as a copy.
   bool is_view = false;

@@ -12,10 +12,10 @@ std::int64_t ReductionIndex::at(const std::vector<std::int64_t>& axes) const {
   return sum;
 }
 
-ReadPlan plan_read(const Access& access, const std::vector<Tensor>& values, std::size_t spatial_axes) {
+ReadPlan plan_read(const Access& access, const IdVector<StageTensorId, Tensor>& values, std::size_t spatial_axes) {
   ReadPlan plan;
   plan.access = &access;
-  plan.tensor = &values[static_cast<std::size_t>(access.tensor)];
+  plan.tensor = &values[access.tensor];
   plan.strides = row_major_strides(plan.tensor->shape());
   for (const IndexExpr& e : access.index) {
     IndexExpr spatial = e.constant();

@@ -43,6 +43,6 @@ struct ReadPlan {
 };
 
 /// `values` by tensor of the stage's list; its first `spatial_axes` axes are spatial.
-ReadPlan plan_read(const Access& access, const std::vector<Tensor>& values, std::size_t spatial_axes);
+ReadPlan plan_read(const Access& access, const IdVector<StageTensorId, Tensor>& values, std::size_t spatial_axes);
 
 }  // namespace stowage

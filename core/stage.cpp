@@ -98,8 +98,7 @@ FusionKind stage_kind(const StageList& list, const Stage& stage) {
   }
   FusionKind kind = FusionKind::element_wise;
   for (const Access& access : stage.reads) {
-    if (reads_at_own_index(stage, access) && list.tensors[static_cast<std::size_t>(access.tensor)].shape ==
-                                                 list.tensors[static_cast<std::size_t>(stage.output)].shape) {
+    if (reads_at_own_index(stage, access) && list.tensors[access.tensor].shape == list.tensors[stage.output].shape) {
       continue;
     }
     kind = std::max(kind, reads_broadcast(stage, access) ? FusionKind::broadcast : FusionKind::injective);
@@ -163,16 +162,16 @@ class StageVerifier {
   explicit StageVerifier(const StageList& list) : list_(list), written_(list.tensors.size(), false) {}
 
   std::optional<std::string> run() {
-    for (std::size_t t = 0; t < list_.tensors.size(); ++t) {
+    for (const StageTensorId t : list_.tensors.ids()) {
       const TensorRole role = list_.tensors[t].role;
       written_[t] = role == TensorRole::input || role == TensorRole::constant;
     }
     for (const Stage& stage : list_.stages) {
       if (auto problem = check_stage(stage)) return fmt::format("stage {}: {}", stage.name, *problem);
-      written_[static_cast<std::size_t>(stage.output)] = true;
+      written_[stage.output] = true;
     }
     if (list_.stages.empty()) return "no stage";
-    if (list_.tensors[static_cast<std::size_t>(list_.stages.back().output)].role != TensorRole::output) {
+    if (list_.tensors[list_.stages.back().output].role != TensorRole::output) {
       return "the last stage does not write an output";
     }
     return check_outputs();
@@ -181,14 +180,14 @@ class StageVerifier {
  private:
   /// A stage writes its output wholly, and no two of them write one tensor (check_stage).
   std::optional<std::string> check_outputs() const {
-    for (std::size_t t = 0; t < list_.tensors.size(); ++t) {
+    for (const StageTensorId t : list_.tensors.ids()) {
       const StageTensor& tensor = list_.tensors[t];
       if (tensor.role != TensorRole::output) continue;
       if (!written_[t]) return fmt::format("no stage writes output {}", tensor.name);
-      if (list_.stages.back().output == static_cast<int>(t)) continue;
+      if (list_.stages.back().output == t) continue;
       const bool is_read = std::any_of(list_.stages.begin(), list_.stages.end(), [&](const Stage& stage) {
         return std::any_of(stage.reads.begin(), stage.reads.end(),
-                           [&](const Access& read) { return read.tensor == static_cast<int>(t); });
+                           [&](const Access& read) { return read.tensor == t; });
       });
       if (!is_read) return fmt::format("output {} leads to no later stage", tensor.name);
     }
@@ -196,9 +195,9 @@ class StageVerifier {
   }
 
   std::optional<std::string> check_stage(const Stage& stage) {
-    if (stage.output < 0 || static_cast<std::size_t>(stage.output) >= list_.tensors.size()) return "no such output";
-    const StageTensor& output = list_.tensors[static_cast<std::size_t>(stage.output)];
-    if (written_[static_cast<std::size_t>(stage.output)]) return fmt::format("{} is written twice", output.name);
+    if (!list_.tensors.contains(stage.output)) return "no such output";
+    const StageTensor& output = list_.tensors[stage.output];
+    if (written_[stage.output]) return fmt::format("{} is written twice", output.name);
     if (static_cast<std::size_t>(stage.spatial) != output.shape.size())
       return "spatial axes are not the output's dimensions";
     if (static_cast<std::size_t>(stage.spatial) > stage.axes.size()) return "fewer axes than spatial ones";
@@ -227,9 +226,9 @@ class StageVerifier {
   }
 
   std::optional<std::string> check_access(const Stage& stage, const Access& access, bool empty) {
-    if (access.tensor < 0 || static_cast<std::size_t>(access.tensor) >= list_.tensors.size()) return "no such tensor";
-    const StageTensor& tensor = list_.tensors[static_cast<std::size_t>(access.tensor)];
-    if (!written_[static_cast<std::size_t>(access.tensor)]) return fmt::format("{} is not computed yet", tensor.name);
+    if (!list_.tensors.contains(access.tensor)) return "no such tensor";
+    const StageTensor& tensor = list_.tensors[access.tensor];
+    if (!written_[access.tensor]) return fmt::format("{} is not computed yet", tensor.name);
     if (access.index.size() != tensor.shape.size()) {
       return fmt::format("{} indices for {} dimensions of {}", access.index.size(), tensor.shape.size(), tensor.name);
     }
@@ -257,7 +256,7 @@ class StageVerifier {
           return;
         }
         const Access& access = stage.reads[static_cast<std::size_t>(read->read)];
-        if (list_.tensors[static_cast<std::size_t>(access.tensor)].type != node.type) problem = "read of another type";
+        if (list_.tensors[access.tensor].type != node.type) problem = "read of another type";
         for (const IndexExpr& index : access.index) {
           if (finish && uses_reduction_axis(stage, index)) problem = "finish reads along a reduction axis";
         }
@@ -277,7 +276,7 @@ class StageVerifier {
   }
 
   const StageList& list_;
-  std::vector<bool> written_;
+  IdVector<StageTensorId, bool> written_;
 };
 
 std::string_view reduction_text(Reduction reduction) {
@@ -314,7 +313,7 @@ std::string to_text(const StageList& list) {
       std::string joined;
       for (const IndexExpr& index : access.index) joined += (joined.empty() ? "" : ", ") + index_text(index);
       const std::string padding = access.padding ? fmt::format(" else {}", *access.padding) : "";
-      return fmt::format("{}[{}{}]", list.tensors[static_cast<std::size_t>(access.tensor)].name, joined, padding);
+      return fmt::format("{}[{}{}]", list.tensors[access.tensor].name, joined, padding);
     };
     std::string spatial;
     std::string reduced;
@@ -322,8 +321,7 @@ std::string to_text(const StageList& list) {
       std::string& part = a < static_cast<std::size_t>(stage.spatial) ? spatial : reduced;
       part += fmt::format("{}{}<{}", part.empty() ? "" : ", ", stage.axes[a].name, stage.axes[a].extent);
     }
-    text +=
-        fmt::format("{}: {}[{}] = ", stage.name, list.tensors[static_cast<std::size_t>(stage.output)].name, spatial);
+    text += fmt::format("{}: {}[{}] = ", stage.name, list.tensors[stage.output].name, spatial);
     const std::string body = to_text(stage.body, read_text, index_text);
     if (stage.reduction == Reduction::none) {
       text += body;

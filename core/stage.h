@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "core/id_vector.h"
+#include "core/ids.h"
 #include "core/index_expr.h"
 #include "core/packing.h"
 #include "core/scalar_expr.h"
@@ -30,7 +32,7 @@ struct Axis {
 
 /// A read of one element of a tensor at every point of the iteration space.
 struct Access {
-  int tensor = 0;                ///< index into StageList::tensors
+  StageTensorId tensor;
   std::vector<IndexExpr> index;  ///< one per dimension of the tensor, highest first; empty for a scalar
   /// Value outside the tensor. Without it every index is promised to lie inside.
   std::optional<double> padding;
@@ -38,7 +40,7 @@ struct Access {
 
 struct Stage {
   std::string name;
-  int output = 0;          ///< index into StageList::tensors
+  StageTensorId output;
   std::vector<Axis> axes;  ///< spatial axes (one per output dimension) first, then reduction axes
   int spatial = 0;         ///< number of spatial axes
   Reduction reduction = Reduction::none;
@@ -70,8 +72,8 @@ struct StageTensor {
 /// output is written by one stage, wholly; one of them by the last stage, the others by stages whose results later ones
 /// read, so that all stages lead to the last one. Axes of extent 0 are allowed (nothing is computed).
 struct StageList {
-  std::vector<StageTensor> tensors;
-  std::vector<Stage> stages;
+  IdVector<StageTensorId, StageTensor> tensors;
+  IdVector<StageId, Stage> stages;
 };
 
 /// The value a reduction starts from (-inf for maximum of floats, lowest value for integers …).

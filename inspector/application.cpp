@@ -15,6 +15,8 @@
 #include <optional>
 #include <string_view>
 
+#include "driver/manual/completions.h"
+#include "driver/manual/manual_page.h"
 #include "inspector/panes/export.h"
 #include "inspector/panes/graph_pane.h"
 #include "inspector/window/main_window.h"
@@ -48,6 +50,9 @@ const QStringList graph_names = {QStringLiteral("fused"), QStringLiteral("comput
 const QStringList colour_names = {QStringLiteral("template"), QStringLiteral("time"), QStringLiteral("bytes"),
                                   QStringLiteral("ldm"), QStringLiteral("change")};
 
+const QString plan_text = QStringLiteral("A compiled folder, an ONNX model or a batch file.");
+const QString baseline_text = QStringLiteral("Another one to compare it with.");
+
 void say(const QString& text) { std::fprintf(stderr, "stowage-inspector: %s\n", qPrintable(text)); }
 
 /// What Qt has to say, but for what concerns nobody without a desktop.
@@ -73,11 +78,9 @@ class CommandLine {
  public:
   CommandLine() {
     parser_.setApplicationDescription(QStringLiteral("Shows plans of Stowage: what is stowed where, when, and why."));
-    parser_.addOptions({pane_, op_, output_, size_, scale_, layout_, front_, graph_, colours_, dark_, light_});
-    parser_.addPositionalArgument(QStringLiteral("PLAN"),
-                                  QStringLiteral("A compiled folder, an ONNX model or a batch file."));
-    parser_.addPositionalArgument(QStringLiteral("BASELINE"), QStringLiteral("Another one to compare it with."),
-                                  QStringLiteral("[BASELINE]"));
+    parser_.addOptions({pane_, op_, output_, size_, scale_, layout_, front_, graph_, colours_, dark_, light_, manual_});
+    parser_.addPositionalArgument(QStringLiteral("PLAN"), plan_text);
+    parser_.addPositionalArgument(QStringLiteral("BASELINE"), baseline_text, QStringLiteral("[BASELINE]"));
   }
 
   std::variant<Options, int> read(const QStringList& arguments) {
@@ -90,6 +93,7 @@ class CommandLine {
       std::fprintf(stdout, "stowage-inspector %s\n", std::string(stowage_version()).c_str());
       return 0;
     }
+    if (parser_.isSet(manual_)) return write_manual(parser_.value(manual_).toStdString());
     Options options;
     options.op = parser_.value(op_);
     options.output = parser_.value(output_);
@@ -181,6 +185,56 @@ class CommandLine {
     return std::nullopt;
   }
 
+  /// What --help tells, for manual page and completions.
+  [[nodiscard]] ProgramOutline outline() const {
+    ProgramOutline program{.name = "stowage-inspector",
+                           .version = std::string(stowage_version()),
+                           .summary = parser_.applicationDescription().toStdString()};
+    const auto add = [&](const QCommandLineOption& option, const ValueHint& hint = {}) {
+      OptionOutline outline{
+          .value = option.valueName().toStdString(), .summary = option.description().toStdString(), .hint = hint};
+      for (const QString& name : option.names()) {
+        outline.names.push_back((name.size() == 1 ? "-" : "--") + name.toStdString());
+      }
+      program.options.push_back(std::move(outline));
+    };
+    std::vector<std::string> panes;
+    for (const PaneRow& row : pane_table()) panes.emplace_back(row.name);
+    std::vector<std::string> exported = panes;
+    exported.push_back(window_name.toStdString());
+    const auto words = [](const auto& names) {
+      std::vector<std::string> texts;
+      for (const QString& name : names) texts.push_back(name.toStdString());
+      return ValueHint{.names = texts};
+    };
+    add(help_);
+    add(version_);
+    add(pane_, {.names = exported});
+    add(op_);
+    add(output_, {.files = FileKind::any});
+    add(size_);
+    add(scale_);
+    add(layout_, words(layout_names()));
+    add(front_, {.names = panes});
+    add(graph_, words(graph_names));
+    add(colours_, words(colour_names));
+    add(dark_);
+    add(light_);
+    for (const auto& [name, text] : {std::pair("PLAN", plan_text), std::pair("BASELINE", baseline_text)}) {
+      program.options.push_back({.value = name, .summary = text.toStdString(), .hint = {.files = FileKind::any}});
+    }
+    return program;
+  }
+
+  [[nodiscard]] int write_manual(const std::string& kind) const {
+    const auto print = [](const std::string& text) { return std::fputs(text.c_str(), stdout) >= 0 ? 0 : 1; };
+    if (kind == "man") return print(manual_pages(outline()).front().text);
+    for (const CompletionRow& row : completion_table()) {
+      if (row.shell == kind) return print(row.write(outline()));
+    }
+    return usage(QStringLiteral("--manual wants man or a shell: bash, zsh, fish"));
+  }
+
   static QString no_pane(const QString& name) {
     return QStringLiteral("there is no pane '%1'; there are %2").arg(name, pane_list());
   }
@@ -217,6 +271,12 @@ class CommandLine {
       QStringLiteral("What it is coloured by: %1.").arg(colour_names.join(QStringLiteral(", "))),
       QStringLiteral("METRIC")};
   const QCommandLineOption dark_{QStringLiteral("dark"), QStringLiteral("Use the dark theme.")};
+  /// For those who build and package it.
+  const QCommandLineOption manual_ = [] {
+    QCommandLineOption option(QStringLiteral("manual"), {}, QStringLiteral("KIND"));
+    option.setFlags(QCommandLineOption::HiddenFromHelp);
+    return option;
+  }();
   const QCommandLineOption light_{QStringLiteral("light"), QStringLiteral("Use the light theme.")};
 };
 
@@ -326,11 +386,11 @@ int run_window(const Options& options) {
 }  // namespace
 
 int run_inspector(int argc, char** argv) {
-  // An export needs no display, nor do --help and --version.
+  // An export needs no display, nor do --help, --version and --manual.
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if ((argument.starts_with("--export") || argument == "--help" || argument == "-h" || argument == "--version" ||
-         argument == "-v") &&
+    if ((argument.starts_with("--export") || argument == "--manual" || argument == "--help" || argument == "-h" ||
+         argument == "--version" || argument == "-v") &&
         !qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) {
       qputenv("QT_QPA_PLATFORM", "offscreen");
     }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bare_machine.sh COMMAND   runs COMMAND, a line of bash, in a fresh clone of this checkout's HEAD on a bare Debian 12: a
+# bare_machine.sh [--with FILE] COMMAND   runs COMMAND, a line of bash, in a fresh clone of this checkout's HEAD on a bare Debian 12: a
 # debootstrap folder of its own, entered with chroot, gone afterwards. It sees nothing of this machine but its
-# processors, its network and how its apt reaches Debian's packages. What it prints goes to a file that is kept; its last
+# processors, its network and how its apt reaches Debian's packages; FILE lies beside the clone. What it prints goes to a file that is kept; its last
 # lines and the time are printed at the end, and its exit code is the exit code.
 # Prints "skipped: …" and exits with 77 where no such machine can be made: not root, no debootstrap, no name spaces, no
 # mirror.
@@ -15,7 +15,7 @@ skip() {
 
 # This half runs in name spaces of its own, so that all mounts and processes are gone when it ends, however it ends.
 enter() {
-  local root="$1" checkout="$2" head="$3" command="$4"
+  local root="$1" checkout="$2" head="$3" command="$4" file="$5"
   local mirror release component
   local -a sources=() first=()
   while read -r mirror release component; do
@@ -39,6 +39,7 @@ enter() {
   git clone --quiet --no-hardlinks "$checkout" "$root/root/stowage" || return 1
   git -C "$root/root/stowage" checkout --quiet --detach "$head" || return 1
 
+  [ -z "$file" ] || cp "$file" "$root/root/" || return 1
   mount -t proc proc "$root/proc" || return 1
   mount --rbind /dev "$root/dev" || return 1
   mount -t tmpfs tmpfs "$root/dev/shm" || return 1
@@ -64,8 +65,13 @@ main() {
     exit
   fi
 
+  local file=
+  if [ "${1:-}" = --with ] && [ $# -gt 1 ]; then
+    file="$(realpath -e "$2")" || exit 2
+    shift 2
+  fi
   if [ $# -ne 1 ] || [ -z "$1" ]; then
-    echo "usage: bare_machine.sh COMMAND" >&2
+    echo "usage: bare_machine.sh [--with FILE] COMMAND" >&2
     exit 2
   fi
   [ "$EUID" -eq 0 ] || skip "not root"
@@ -91,7 +97,7 @@ main() {
 
   echo "commit ${head:0:12}, output in $log"
   set -m # a process group of its own: a background process without one would ignore Ctrl-C, and so would its tests
-  "${spaces[@]}" bash "$0" --enter "$root" "$checkout" "$head" "$1" </dev/null >"$log" 2>&1 &
+  "${spaces[@]}" bash "$0" --enter "$root" "$checkout" "$head" "$1" "$file" </dev/null >"$log" 2>&1 &
   child=$!
   wait "$child"
   status=$?

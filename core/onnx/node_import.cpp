@@ -283,10 +283,10 @@ std::optional<std::vector<std::optional<Tensor>>> NodeImport::fold(const std::st
     refuse("division-by-zero", "divides whole numbers by zero", "give a divisor without zeros");
   state_.folding_points_left -= *points;
   state_.generated_bytes_left -= result_bytes;
-  std::vector<Tensor> computed = evaluate(definition->list, values);
+  IdVector<StageTensorId, Tensor> computed = evaluate(definition->list, values);
   std::vector<std::optional<Tensor>> results(wanted.size());
   for (std::size_t slot = 0; slot < wanted.size(); ++slot) {
-    if (wanted[slot]) results[slot] = std::move(computed[static_cast<std::size_t>(*definition->results[slot])]);
+    if (wanted[slot]) results[slot] = std::move(computed[*definition->results[slot]]);
   }
   return results;
 }

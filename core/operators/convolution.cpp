@@ -15,8 +15,8 @@ Shape tail(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
 /// Checks what both directions share; returns the number of groups.
 std::int64_t check_convolution(const Definer& d) {
-  const int x = d.operand(0);
-  const int w = d.operand(1);
+  const StageTensorId x = d.operand(0);
+  const StageTensorId w = d.operand(1);
   d.require_floats({x});
   d.require_same_type(d.operands());
   d.require_rank(x, 3, 5);
@@ -29,7 +29,7 @@ std::int64_t check_convolution(const Definer& d) {
 /// The bias as an epilogue of the sum; nothing where there is none.
 ScalarExpr with_bias(const Definer& d, StageDraft& stage, const IndexExpr& ff, std::int64_t features) {
   if (!d.has(2)) return {};
-  const int b = d.operand(2);
+  const StageTensorId b = d.operand(2);
   if (d.shape(b) != Shape{features}) {
     d.refuse("shape-mismatch",
              fmt::format("bias of shape {} for {}", to_text(d.shape(b)), counted(features, "feature")));
@@ -40,8 +40,8 @@ ScalarExpr with_bias(const Definer& d, StageDraft& stage, const IndexExpr& ff, s
 
 OperatorDefinition conv(Definer& d) {
   const std::int64_t groups = check_convolution(d);
-  const int x = d.operand(0);
-  const int w = d.operand(1);
+  const StageTensorId x = d.operand(0);
+  const StageTensorId w = d.operand(1);
   const Shape in = d.shape(x);
   const Shape weights = d.shape(w);
   const std::int64_t features = weights[0];
@@ -153,8 +153,8 @@ struct TransposedTaps {
 
 OperatorDefinition conv_transpose(Definer& d) {
   const std::int64_t groups = check_convolution(d);
-  const int x = d.operand(0);
-  const int w = d.operand(1);
+  const StageTensorId x = d.operand(0);
+  const StageTensorId w = d.operand(1);
   const Shape in = d.shape(x);
   const Shape weights = d.shape(w);
   if (in[1] % groups != 0 || weights[0] != in[1]) {

@@ -35,13 +35,13 @@ Definer::Definer(const OperatorContext& context) : context_(context) {
   }
 }
 
-int Definer::operand(std::size_t slot) const {
+StageTensorId Definer::operand(std::size_t slot) const {
   check(has(slot), "definition looks at an operand that is absent");
   return *operands_[slot];
 }
 
-std::vector<int> Definer::operands() const {
-  std::vector<int> present;
+std::vector<StageTensorId> Definer::operands() const {
+  std::vector<StageTensorId> present;
   for (const auto& operand : operands_) {
     if (operand) present.push_back(*operand);
   }
@@ -68,54 +68,52 @@ std::vector<int> Definer::axes(const std::string& name, int rank, std::vector<in
   return result;
 }
 
-void Definer::require_floats(std::initializer_list<int> tensors) const {
-  for (const int tensor : tensors) {
+void Definer::require_floats(std::initializer_list<StageTensorId> tensors) const {
+  for (const StageTensorId tensor : tensors) {
     if (!is_float(type(tensor))) {
-      refuse("unsupported-element-type",
-             fmt::format("{} computes in f32 or f64, operand {} is {}", context_.op.kind,
-                         definition_.list.tensors[index(tensor)].name, name_of(type(tensor))));
+      refuse("unsupported-element-type", fmt::format("{} computes in f32 or f64, operand {} is {}", context_.op.kind,
+                                                     definition_.list.tensors[tensor].name, name_of(type(tensor))));
     }
   }
 }
 
-void Definer::require_numbers(std::initializer_list<int> tensors) const {
-  for (const int tensor : tensors) {
+void Definer::require_numbers(std::initializer_list<StageTensorId> tensors) const {
+  for (const StageTensorId tensor : tensors) {
     if (type(tensor) == ElementType::boolean) {
       refuse("unsupported-element-type", fmt::format("{} computes with numbers, operand {} is bool", context_.op.kind,
-                                                     definition_.list.tensors[index(tensor)].name));
+                                                     definition_.list.tensors[tensor].name));
     }
   }
 }
 
-void Definer::require_same_type(const std::vector<int>& tensors) const {
-  for (const int tensor : tensors) {
+void Definer::require_same_type(const std::vector<StageTensorId>& tensors) const {
+  for (const StageTensorId tensor : tensors) {
     if (type(tensor) != type(tensors.front())) {
       refuse("type-mismatch",
-             fmt::format("operand {} is {}, operand {} is {}", definition_.list.tensors[index(tensors.front())].name,
-                         name_of(type(tensors.front())), definition_.list.tensors[index(tensor)].name,
-                         name_of(type(tensor))));
+             fmt::format("operand {} is {}, operand {} is {}", definition_.list.tensors[tensors.front()].name,
+                         name_of(type(tensors.front())), definition_.list.tensors[tensor].name, name_of(type(tensor))));
     }
   }
 }
 
-void Definer::require_rank(int tensor, int lowest, int highest) const {
+void Definer::require_rank(StageTensorId tensor, int lowest, int highest) const {
   if (rank(tensor) >= lowest && rank(tensor) <= highest) return;
   const std::string wanted = lowest == highest ? fmt::format("{}", lowest) : fmt::format("{} to {}", lowest, highest);
   refuse("shape-mismatch", fmt::format("operand {} has shape {}, {} dimensions were wanted",
-                                       definition_.list.tensors[index(tensor)].name, to_text(shape(tensor)), wanted));
+                                       definition_.list.tensors[tensor].name, to_text(shape(tensor)), wanted));
 }
 
 void Definer::refuse(std::string code, std::string message, std::string remedy) const {
   throw Refusal{std::move(code), std::move(message), std::move(remedy)};
 }
 
-int Definer::add_constant(std::string name, Tensor value) {
-  const int tensor = add_tensor(std::move(name), value.type(), value.shape(), TensorRole::constant);
+StageTensorId Definer::add_constant(std::string name, Tensor value) {
+  const StageTensorId tensor = add_tensor(std::move(name), value.type(), value.shape(), TensorRole::constant);
   definition_.list.tensors.back().value = std::move(value);
   return tensor;
 }
 
-int Definer::add_tensor(std::string name, ElementType type, Shape shape, TensorRole role) {
+StageTensorId Definer::add_tensor(std::string name, ElementType type, Shape shape, TensorRole role) {
   if (!count_within_limit(shape)) {
     refuse("tensor-too-large",
            fmt::format("tensor {} would have shape {}, more than {} elements", name, to_text(shape), max_elements_text),
@@ -126,11 +124,10 @@ int Definer::add_tensor(std::string name, ElementType type, Shape shape, TensorR
   tensor.type = type;
   tensor.shape = std::move(shape);
   tensor.role = role;
-  definition_.list.tensors.push_back(std::move(tensor));
-  return static_cast<int>(definition_.list.tensors.size()) - 1;
+  return definition_.list.tensors.push_back(std::move(tensor));
 }
 
-void Definer::set_result(std::size_t slot, int tensor) {
+void Definer::set_result(std::size_t slot, StageTensorId tensor) {
   if (definition_.results.size() <= slot) definition_.results.resize(slot + 1);
   definition_.results[slot] = tensor;
 }
@@ -160,13 +157,13 @@ std::vector<IndexExpr> StageDraft::axes(const Shape& shape) {
   return at;
 }
 
-ScalarExpr StageDraft::read(int tensor, std::vector<IndexExpr> at, std::optional<double> padding) {
+ScalarExpr StageDraft::read(StageTensorId tensor, std::vector<IndexExpr> at, std::optional<double> padding) {
   check(at.size() == definer_.shape(tensor).size(), "read with a wrong number of indices");
   stage_.reads.push_back({tensor, std::move(at), padding});
   return scalar_read(definer_.type(tensor), last_read());
 }
 
-ScalarExpr StageDraft::read_broadcast(int tensor) {
+ScalarExpr StageDraft::read_broadcast(StageTensorId tensor) {
   const Shape& shape = definer_.shape(tensor);
   const auto spatial = static_cast<std::size_t>(stage_.spatial);
   check(shape.size() <= spatial, "broadcast of a tensor with more dimensions than the result");
@@ -179,30 +176,31 @@ ScalarExpr StageDraft::read_broadcast(int tensor) {
   return read(tensor, std::move(at));
 }
 
-int StageDraft::intermediate(const std::string& tensor, ScalarExpr body) {
+StageTensorId StageDraft::intermediate(const std::string& tensor, ScalarExpr body) {
   return write(tensor, std::nullopt, Reduction::none, std::move(body), {});
 }
 
-int StageDraft::intermediate(const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish) {
+StageTensorId StageDraft::intermediate(const std::string& tensor, Reduction reduction, ScalarExpr body,
+                                       ScalarExpr finish) {
   return write(tensor, std::nullopt, reduction, std::move(body), std::move(finish));
 }
 
-int StageDraft::output(ScalarExpr body, const std::string& tensor) {
+StageTensorId StageDraft::output(ScalarExpr body, const std::string& tensor) {
   return write(tensor, 0, Reduction::none, std::move(body), {});
 }
 
-int StageDraft::output(Reduction reduction, ScalarExpr body, ScalarExpr finish, const std::string& tensor) {
+StageTensorId StageDraft::output(Reduction reduction, ScalarExpr body, ScalarExpr finish, const std::string& tensor) {
   return write(tensor, 0, reduction, std::move(body), std::move(finish));
 }
 
-int StageDraft::result(std::size_t slot, const std::string& tensor, Reduction reduction, ScalarExpr body,
-                       ScalarExpr finish) {
+StageTensorId StageDraft::result(std::size_t slot, const std::string& tensor, Reduction reduction, ScalarExpr body,
+                                 ScalarExpr finish) {
   const auto wanted = definer_.wants(slot) ? std::optional(slot) : std::nullopt;
   return write(tensor, wanted, reduction, std::move(body), std::move(finish));
 }
 
-int StageDraft::write(const std::string& tensor, std::optional<std::size_t> slot, Reduction reduction, ScalarExpr body,
-                      ScalarExpr finish) {
+StageTensorId StageDraft::write(const std::string& tensor, std::optional<std::size_t> slot, Reduction reduction,
+                                ScalarExpr body, ScalarExpr finish) {
   Shape shape;
   for (int a = 0; a < stage_.spatial; ++a) shape.push_back(stage_.axes[static_cast<std::size_t>(a)].extent);
   stage_.output = definer_.add_tensor(tensor, finish ? finish->type : body->type, std::move(shape),
@@ -229,9 +227,9 @@ Shape broadcast_shape(const Definer& d, const Shape& a, const Shape& b) {
   return result;
 }
 
-Shape broadcast_shape(const Definer& d, const std::vector<int>& tensors) {
+Shape broadcast_shape(const Definer& d, const std::vector<StageTensorId>& tensors) {
   Shape result;
-  for (const int tensor : tensors) result = broadcast_shape(d, result, d.shape(tensor));
+  for (const StageTensorId tensor : tensors) result = broadcast_shape(d, result, d.shape(tensor));
   return result;
 }
 

@@ -31,15 +31,15 @@ class Definer {
   [[nodiscard]] std::size_t slots() const { return operands_.size(); }
   [[nodiscard]] bool has(std::size_t slot) const { return slot < operands_.size() && operands_[slot].has_value(); }
   /// Index of an operand in the stage list's tensors.
-  [[nodiscard]] int operand(std::size_t slot) const;
+  [[nodiscard]] StageTensorId operand(std::size_t slot) const;
   /// All operands that are present, in slot order.
-  [[nodiscard]] std::vector<int> operands() const;
-  [[nodiscard]] const Shape& shape(int tensor) const { return definition_.list.tensors[index(tensor)].shape; }
-  [[nodiscard]] ElementType type(int tensor) const { return definition_.list.tensors[index(tensor)].type; }
-  [[nodiscard]] int rank(int tensor) const { return static_cast<int>(shape(tensor).size()); }
+  [[nodiscard]] std::vector<StageTensorId> operands() const;
+  [[nodiscard]] const Shape& shape(StageTensorId tensor) const { return definition_.list.tensors[tensor].shape; }
+  [[nodiscard]] ElementType type(StageTensorId tensor) const { return definition_.list.tensors[tensor].type; }
+  [[nodiscard]] int rank(StageTensorId tensor) const { return static_cast<int>(shape(tensor).size()); }
   /// The elements, where the operand is a constant.
-  [[nodiscard]] const std::optional<Tensor>& value(int tensor) const {
-    return definition_.list.tensors[index(tensor)].value;
+  [[nodiscard]] const std::optional<Tensor>& value(StageTensorId tensor) const {
+    return definition_.list.tensors[tensor].value;
   }
 
   /// Whether somebody wants the output of this slot; the first always.
@@ -54,24 +54,23 @@ class Definer {
   /// The attribute's axes, each once, ascending; `fallback` where it is absent.
   [[nodiscard]] std::vector<int> axes(const std::string& name, int rank, std::vector<int> fallback) const;
 
-  void require_floats(std::initializer_list<int> tensors) const;   ///< f32 or f64
-  void require_numbers(std::initializer_list<int> tensors) const;  ///< anything but boolean
-  void require_same_type(const std::vector<int>& tensors) const;
-  void require_rank(int tensor, int lowest, int highest) const;
+  void require_floats(std::initializer_list<StageTensorId> tensors) const;   ///< f32 or f64
+  void require_numbers(std::initializer_list<StageTensorId> tensors) const;  ///< anything but boolean
+  void require_same_type(const std::vector<StageTensorId>& tensors) const;
+  void require_rank(StageTensorId tensor, int lowest, int highest) const;
   [[noreturn]] void refuse(std::string code, std::string message, std::string remedy = {}) const;
 
-  int add_constant(std::string name, Tensor value);
-  int add_tensor(std::string name, ElementType type, Shape shape, TensorRole role);
-  void set_result(std::size_t slot, int tensor);
+  StageTensorId add_constant(std::string name, Tensor value);
+  StageTensorId add_tensor(std::string name, ElementType type, Shape shape, TensorRole role);
+  void set_result(std::size_t slot, StageTensorId tensor);
   void add_stage(Stage stage) { definition_.list.stages.push_back(std::move(stage)); }
   OperatorDefinition done() { return std::move(definition_); }
   /// Marks the output as sharing the first operand's memory.
   OperatorDefinition done_as_view();
 
  private:
-  [[nodiscard]] static std::size_t index(int tensor) { return static_cast<std::size_t>(tensor); }
   const OperatorContext& context_;
-  std::vector<std::optional<int>> operands_;
+  std::vector<std::optional<StageTensorId>> operands_;
   OperatorDefinition definition_;
 };
 
@@ -85,29 +84,30 @@ class StageDraft {
   /// Spatial axes i0, i1, … over a whole shape.
   std::vector<IndexExpr> axes(const Shape& shape);
 
-  ScalarExpr read(int tensor, std::vector<IndexExpr> at, std::optional<double> padding = {});
+  ScalarExpr read(StageTensorId tensor, std::vector<IndexExpr> at, std::optional<double> padding = {});
   /// Number of the read that read() made last, for tensor_value().
   [[nodiscard]] int last_read() const { return static_cast<int>(stage_.reads.size()) - 1; }
   /// Reads a tensor that is broadcast to the shape of the spatial axes (dimensions aligned at the end).
-  ScalarExpr read_broadcast(int tensor);
+  ScalarExpr read_broadcast(StageTensorId tensor);
 
   /// Ends the draft: its result becomes a new tensor of the definition, whose index is returned.
-  int intermediate(const std::string& tensor, ScalarExpr body);
-  int intermediate(const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish = {});
-  int output(ScalarExpr body, const std::string& tensor = "Y");
-  int output(Reduction reduction, ScalarExpr body, ScalarExpr finish = {}, const std::string& tensor = "Y");
+  StageTensorId intermediate(const std::string& tensor, ScalarExpr body);
+  StageTensorId intermediate(const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish = {});
+  StageTensorId output(ScalarExpr body, const std::string& tensor = "Y");
+  StageTensorId output(Reduction reduction, ScalarExpr body, ScalarExpr finish = {}, const std::string& tensor = "Y");
   /// An output beside the first, where it is wanted, else an intermediate.
-  int result(std::size_t slot, const std::string& tensor, Reduction reduction, ScalarExpr body, ScalarExpr finish = {});
+  StageTensorId result(std::size_t slot, const std::string& tensor, Reduction reduction, ScalarExpr body,
+                       ScalarExpr finish = {});
 
  private:
-  int write(const std::string& tensor, std::optional<std::size_t> slot, Reduction reduction, ScalarExpr body,
-            ScalarExpr finish);
+  StageTensorId write(const std::string& tensor, std::optional<std::size_t> slot, Reduction reduction, ScalarExpr body,
+                      ScalarExpr finish);
   Definer& definer_;
   Stage stage_;
 };
 
 /// The shape that operands broadcast to; refused where they do not.
-Shape broadcast_shape(const Definer& d, const std::vector<int>& tensors);
+Shape broadcast_shape(const Definer& d, const std::vector<StageTensorId>& tensors);
 Shape broadcast_shape(const Definer& d, const Shape& a, const Shape& b);
 
 /// A number of any element type.

@@ -11,7 +11,7 @@ namespace {
 
 enum class Types { floats, numbers, any };
 
-void require(const Definer& d, Types types, int tensor) {
+void require(const Definer& d, Types types, StageTensorId tensor) {
   if (types == Types::floats) d.require_floats({tensor});
   if (types == Types::numbers) d.require_numbers({tensor});
 }
@@ -19,7 +19,7 @@ void require(const Definer& d, Types types, int tensor) {
 /// One operand; `formula` gives the result from its element.
 template <Types types, ScalarExpr (*formula)(const Definer&, const ScalarExpr&)>
 OperatorDefinition unary(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   require(d, types, x);
   StageDraft stage(d, "map");
   const auto at = stage.axes(d.shape(x));
@@ -30,7 +30,7 @@ OperatorDefinition unary(Definer& d) {
 /// Two or more operands of one type, combined from left to right.
 template <Types types, ScalarExpr (*formula)(ScalarExpr, ScalarExpr)>
 OperatorDefinition combine(Definer& d) {
-  const std::vector<int> operands = d.operands();
+  const std::vector<StageTensorId> operands = d.operands();
   require(d, types, operands.front());
   d.require_same_type(operands);
   StageDraft stage(d, "map");
@@ -87,8 +87,8 @@ ScalarExpr negation(const Definer& d, const ScalarExpr& x) {
 }
 
 OperatorDefinition p_relu(Definer& d) {
-  const int x = d.operand(0);
-  const int slope = d.operand(1);
+  const StageTensorId x = d.operand(0);
+  const StageTensorId slope = d.operand(1);
   d.require_numbers({x});
   d.require_same_type({x, slope});
   const Shape shape = d.shape(x);
@@ -105,7 +105,7 @@ OperatorDefinition p_relu(Definer& d) {
 }
 
 OperatorDefinition clip(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   d.require_numbers({x});
   d.require_same_type(d.operands());
   StageDraft stage(d, "map");
@@ -116,7 +116,7 @@ OperatorDefinition clip(Definer& d) {
     const std::string name = low ? "min" : "max";
     ScalarExpr limit;
     if (d.has(slot)) {
-      const int operand = d.operand(slot);
+      const StageTensorId operand = d.operand(slot);
       if (element_count(d.shape(operand)) != 1) {
         d.refuse("shape-mismatch",
                  fmt::format("operand {} of shape {} is not a scalar", name, to_text(d.shape(operand))));
@@ -132,8 +132,8 @@ OperatorDefinition clip(Definer& d) {
 }
 
 OperatorDefinition power(Definer& d) {
-  const int x = d.operand(0);
-  const int y = d.operand(1);
+  const StageTensorId x = d.operand(0);
+  const StageTensorId y = d.operand(1);
   d.require_numbers({x, y});
   StageDraft stage(d, "map");
   stage.axes(broadcast_shape(d, {x, y}));
@@ -147,7 +147,7 @@ OperatorDefinition power(Definer& d) {
 }
 
 OperatorDefinition cast(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   const std::string to = string_attribute(d.attributes(), "to", "");
   const auto type = element_type_named(to);
   if (!type) d.refuse("bad-attribute", fmt::format("there is no element type '{}'", to));
@@ -161,9 +161,9 @@ OperatorDefinition cast(Definer& d) {
 }
 
 OperatorDefinition where(Definer& d) {
-  const int condition = d.operand(0);
-  const int x = d.operand(1);
-  const int y = d.operand(2);
+  const StageTensorId condition = d.operand(0);
+  const StageTensorId x = d.operand(1);
+  const StageTensorId y = d.operand(2);
   if (d.type(condition) != ElementType::boolean) {
     d.refuse("type-mismatch", fmt::format("the condition is {}, bool was wanted", name_of(d.type(condition))));
   }
@@ -179,7 +179,7 @@ OperatorDefinition where(Definer& d) {
 
 template <BinaryOp op>
 OperatorDefinition logical(Definer& d) {
-  for (const int operand : d.operands()) {
+  for (const StageTensorId operand : d.operands()) {
     if (d.type(operand) != ElementType::boolean) d.refuse("unsupported-element-type", "a logical operator of numbers");
   }
   return combine<Types::any, apply<op>>(d);

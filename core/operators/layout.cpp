@@ -56,7 +56,7 @@ std::vector<IndexExpr> reshaped_index(const Shape& from, const Shape& to, const 
 }
 
 OperatorDefinition view(Definer& d, const Shape& to) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   const Shape from = d.shape(x);
   const auto from_count = checked_element_count(from);
   const auto to_count = checked_element_count(to);
@@ -118,7 +118,7 @@ OperatorDefinition unsqueeze(Definer& d) {
 }
 
 OperatorDefinition transpose(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   const Shape from = d.shape(x);
   std::vector<std::int64_t> reversed(from.size());
   std::iota(reversed.rbegin(), reversed.rend(), 0);
@@ -145,7 +145,7 @@ OperatorDefinition transpose(Definer& d) {
 }
 
 OperatorDefinition expand(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   const Shape wanted = ints_attribute(d.attributes(), "shape", {});
   if (!checked_element_count(wanted)) d.refuse("bad-attribute", fmt::format("attribute shape is {}", to_text(wanted)));
   StageDraft stage(d, "copy");
@@ -155,7 +155,7 @@ OperatorDefinition expand(Definer& d) {
 }
 
 OperatorDefinition concat(Definer& d) {
-  const std::vector<int> operands = d.operands();
+  const std::vector<StageTensorId> operands = d.operands();
   d.require_same_type(operands);
   const Shape first = d.shape(operands.front());
   d.require_rank(operands.front(), 1, 64);
@@ -164,7 +164,7 @@ OperatorDefinition concat(Definer& d) {
   Shape to = first;
   to[axis] = 0;
   std::vector<std::int64_t> starts;
-  for (const int operand : operands) {
+  for (const StageTensorId operand : operands) {
     Shape shape = d.shape(operand);
     const std::int64_t extent = shape.size() == first.size() ? shape[axis] : 0;
     if (shape.size() == first.size()) shape[axis] = first[axis];
@@ -198,7 +198,7 @@ OperatorDefinition concat(Definer& d) {
 }
 
 OperatorDefinition slice(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   const Shape from = d.shape(x);
   const int rank = static_cast<int>(from.size());
   const auto starts = ints_attribute(d.attributes(), "starts", {});

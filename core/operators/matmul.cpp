@@ -8,8 +8,8 @@ namespace stowage::operators {
 namespace {
 
 OperatorDefinition matmul(Definer& d) {
-  const int a = d.operand(0);
-  const int b = d.operand(1);
+  const StageTensorId a = d.operand(0);
+  const StageTensorId b = d.operand(1);
   d.require_numbers({a});
   d.require_same_type({a, b});
   const Shape shape_a = d.shape(a);
@@ -53,8 +53,8 @@ OperatorDefinition matmul(Definer& d) {
 }
 
 OperatorDefinition gemm(Definer& d) {
-  const int a = d.operand(0);
-  const int b = d.operand(1);
+  const StageTensorId a = d.operand(0);
+  const StageTensorId b = d.operand(1);
   d.require_numbers({a});
   d.require_same_type(d.operands());
   d.require_rank(a, 2, 2);
@@ -92,7 +92,7 @@ OperatorDefinition gemm(Definer& d) {
     product.output(Reduction::sum, left * right);
     return d.done();
   }
-  const int sum = product.intermediate("AB", Reduction::sum, left * right);
+  const StageTensorId sum = product.intermediate("AB", Reduction::sum, left * right);
 
   StageDraft scale(d, "scale");
   scale.axis("x", result[0]);

@@ -8,7 +8,7 @@ namespace stowage::operators {
 namespace {
 
 OperatorDefinition batch_normalization(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   d.require_floats({x});
   d.require_same_type(d.operands());
   const Shape shape = d.shape(x);
@@ -34,7 +34,7 @@ OperatorDefinition batch_normalization(Definer& d) {
 }
 
 OperatorDefinition softmax(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   d.require_floats({x});
   const Shape shape = d.shape(x);
   if (shape.empty()) d.refuse("shape-mismatch", "Softmax of a scalar");
@@ -44,7 +44,7 @@ OperatorDefinition softmax(Definer& d) {
 
   StageDraft max_stage(d, "max");
   const ReducedAxes max_at = draft_reduced_axes(max_stage, shape, axes, Keep::dropped);
-  const int largest = max_stage.intermediate("M", Reduction::maximum, max_stage.read(x, max_at.source));
+  const StageTensorId largest = max_stage.intermediate("M", Reduction::maximum, max_stage.read(x, max_at.source));
 
   const auto exp_of_difference = [&](StageDraft& stage, const std::vector<IndexExpr>& at) {
     const ScalarExpr element = stage.read(x, at);
@@ -52,7 +52,7 @@ OperatorDefinition softmax(Definer& d) {
   };
   StageDraft sum_stage(d, "sum");
   const ReducedAxes sum_at = draft_reduced_axes(sum_stage, shape, axes, Keep::dropped);
-  const int sum = sum_stage.intermediate("S", Reduction::sum, exp_of_difference(sum_stage, sum_at.source));
+  const StageTensorId sum = sum_stage.intermediate("S", Reduction::sum, exp_of_difference(sum_stage, sum_at.source));
 
   // The exponential is computed again, so that no intermediate has the size of the whole tensor.
   StageDraft normalize(d, "normalize");
@@ -63,7 +63,7 @@ OperatorDefinition softmax(Definer& d) {
 }
 
 /// The axes from attribute `axis` to the last.
-std::vector<int> trailing_axes(const Definer& d, int tensor) {
+std::vector<int> trailing_axes(const Definer& d, StageTensorId tensor) {
   const int first = d.axis(int_attribute(d.attributes(), "axis", -1), d.rank(tensor));
   const auto all = all_axes(d.rank(tensor));
   return {all.begin() + first, all.end()};
@@ -76,7 +76,7 @@ ScalarExpr inverse_deviation(const Definer& d, const ScalarExpr& variance) {
 
 /// A tensor with one number for all elements along some axes.
 struct Statistic {
-  int tensor = 0;
+  StageTensorId tensor;
   Keep keep = Keep::dropped;  ///< what it has of those axes: kept, with extent 1, where the statistic is an output
 
   /// Where it is read for the element at `at` of the whole tensor.
@@ -90,7 +90,7 @@ struct Statistic {
 Keep keep_of_result(const Definer& d, std::size_t slot) { return d.wants(slot) ? Keep::kept : Keep::dropped; }
 
 /// Adds the stage that computes the mean over `axes`: the second output of an operator that has one.
-Statistic add_mean(Definer& d, int x, const std::vector<int>& axes) {
+Statistic add_mean(Definer& d, StageTensorId x, const std::vector<int>& axes) {
   const Keep keep = keep_of_result(d, 1);
   StageDraft stage(d, "mean");
   const ReducedAxes at = draft_reduced_axes(stage, d.shape(x), axes, keep);
@@ -105,8 +105,8 @@ struct Deviation {
   ScalarExpr body;
   ScalarExpr finish;
 };
-Deviation draft_deviation(const Definer& d, StageDraft& stage, int x, const Statistic& mean, const ReducedAxes& at,
-                          const std::vector<int>& axes) {
+Deviation draft_deviation(const Definer& d, StageDraft& stage, StageTensorId x, const Statistic& mean,
+                          const ReducedAxes& at, const std::vector<int>& axes) {
   const ElementType type = d.type(x);
   const ScalarExpr element = stage.read(x, at.source);
   const ScalarExpr difference = element - stage.read(mean.tensor, mean.index(at.source, axes));
@@ -115,7 +115,7 @@ Deviation draft_deviation(const Definer& d, StageDraft& stage, int x, const Stat
 }
 
 OperatorDefinition layer_normalization(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   d.require_floats({x});
   d.require_same_type(d.operands());
   d.require_rank(x, 1, 64);
@@ -148,7 +148,7 @@ OperatorDefinition layer_normalization(Definer& d) {
 }
 
 OperatorDefinition inv_std_dev(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   d.require_floats({x});
   d.require_rank(x, 1, 64);
   const auto axes = trailing_axes(d, x);
@@ -161,7 +161,7 @@ OperatorDefinition inv_std_dev(Definer& d) {
 }
 
 OperatorDefinition lrn(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   d.require_floats({x});
   d.require_rank(x, 2, 64);
   const Shape shape = d.shape(x);
@@ -169,7 +169,7 @@ OperatorDefinition lrn(Definer& d) {
   if (size < 1 || size > (std::int64_t{1} << 31)) d.refuse("bad-attribute", fmt::format("attribute size is {}", size));
   const ElementType type = d.type(x);
   const ScalarExpr alpha = number(type, float_attribute(d.attributes(), "alpha", 1e-4) / static_cast<double>(size));
-  const ScalarExpr beta = number(type, float_attribute(d.attributes(), "beta", 0.75));
+  const double beta = float_attribute(d.attributes(), "beta", 0.75);
   const ScalarExpr bias = number(type, float_attribute(d.attributes(), "bias", 1));
 
   StageDraft squares(d, "squares");
@@ -177,13 +177,18 @@ OperatorDefinition lrn(Definer& d) {
   const IndexExpr r = squares.reduction_axis("r0", size);
   window[1] += r - (size - 1) / 2;
   const ScalarExpr neighbour = squares.read(x, window, 0.0);
-  const int sum = squares.intermediate("S", Reduction::sum, neighbour * neighbour);
+  const ScalarExpr base = bias + alpha * scalar_accumulator(type);
+  // A power costs a logarithm and an exponential, several times what square roots do. Nearly every network has 0.75.
+  const bool by_roots = beta == 0.5 || beta == 0.75;
+  const ScalarExpr finish =
+      by_roots ? scalar_unary(UnaryOp::sqrt, base) : scalar_binary(BinaryOp::power, base, number(type, beta));
+  const StageTensorId sum = squares.intermediate("S", Reduction::sum, neighbour * neighbour, finish);
 
   StageDraft normalize(d, "normalize");
   const auto at = normalize.axes(shape);
   const ScalarExpr element = normalize.read(x, at);
-  const ScalarExpr base = bias + alpha * normalize.read(sum, at);
-  normalize.output(element / scalar_binary(BinaryOp::power, base, beta));
+  const ScalarExpr root = normalize.read(sum, at);
+  normalize.output(element / (beta == 0.75 ? root * scalar_unary(UnaryOp::sqrt, root) : root));
   return d.done();
 }
 

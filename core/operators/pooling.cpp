@@ -60,8 +60,8 @@ IndexExpr element_number(const Shape& shape, const std::vector<IndexExpr>& at, b
 
 /// The second output: where the largest element of each window lies, the first of equals. A NaN is the largest of its
 /// window.
-void add_indices(Definer& d, const std::vector<Window>& windows, int largest) {
-  const int x = d.operand(0);
+void add_indices(Definer& d, const std::vector<Window>& windows, StageTensorId largest) {
+  const StageTensorId x = d.operand(0);
   const Shape& in = d.shape(x);
   PoolStage pool = draft_pool(d, "indices", windows);
   const double lowest = identity_of(Reduction::maximum, d.type(x));
@@ -83,12 +83,12 @@ void add_indices(Definer& d, const std::vector<Window>& windows, int largest) {
 }
 
 OperatorDefinition max_pool(Definer& d, const std::vector<Window>& windows) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   d.require_numbers({x});
   PoolStage pool = draft_pool(d, "max_pool", windows);
   const double lowest = identity_of(Reduction::maximum, d.type(x));
   const ScalarExpr element = pool.stage.read(x, pool.source, pool.clips ? std::optional(lowest) : std::nullopt);
-  const int largest = pool.stage.output(Reduction::maximum, element);
+  const StageTensorId largest = pool.stage.output(Reduction::maximum, element);
   if (d.wants(1)) add_indices(d, windows, largest);
   return d.done();
 }
@@ -110,7 +110,7 @@ IndexExpr taps_inside(const Window& w, const IndexExpr& at, std::int64_t low, st
 }
 
 OperatorDefinition average_pool(Definer& d, const std::vector<Window>& windows, bool count_include_pad) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   d.require_floats({x});
   const ElementType type = d.type(x);
   PoolStage pool = draft_pool(d, "average_pool", windows);

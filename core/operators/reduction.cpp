@@ -7,7 +7,7 @@ namespace {
 
 /// `mean` divides the sum by the number of elements that went into it.
 OperatorDefinition reduce(Definer& d, Reduction reduction, bool mean) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   const Shape in = d.shape(x);
   const auto axes = d.axes("axes", d.rank(x), all_axes(d.rank(x)));
   const bool keep = int_attribute(d.attributes(), "keepdims", 1) != 0;

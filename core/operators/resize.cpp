@@ -143,7 +143,7 @@ Tensor tensor_of(ElementType type, const std::vector<double>& values) {
 }
 
 OperatorDefinition resize(Definer& d) {
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   const std::string mode = string_attribute(d.attributes(), "mode", "nearest");
   const std::string coordinates = string_attribute(d.attributes(), "coordinate_transformation_mode", "half_pixel");
   if (mode != "nearest" && mode != "linear") {
@@ -158,7 +158,7 @@ OperatorDefinition resize(Definer& d) {
 
   StageDraft stage(d, "resize");
   std::vector<IndexExpr> source = stage.axes(to);
-  std::vector<std::pair<int, IndexExpr>> weights;  // tensor and entry, for each resized dimension
+  std::vector<std::pair<StageTensorId, IndexExpr>> weights;  // tensor and entry, for each resized dimension
   for (const Scaling& s : resized) {
     IndexExpr& at = source[s.dimension];
     if (mode == "nearest") {
@@ -169,7 +169,8 @@ OperatorDefinition resize(Definer& d) {
     const IndexExpr r = stage.reduction_axis(fmt::format("r{}", weights.size()), neighbours.taps);
     const IndexExpr entry = at * neighbours.taps + r;
     at = lookup(neighbours.table, entry);
-    const int tensor = d.add_constant(fmt::format("weights{}", s.dimension), tensor_of(d.type(x), neighbours.weights));
+    const StageTensorId tensor =
+        d.add_constant(fmt::format("weights{}", s.dimension), tensor_of(d.type(x), neighbours.weights));
     weights.emplace_back(tensor, entry);
   }
   ScalarExpr value = stage.read(x, std::move(source));

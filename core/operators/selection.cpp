@@ -11,8 +11,8 @@ namespace stowage::operators {
 namespace {
 
 OperatorDefinition gather(Definer& d) {
-  const int data = d.operand(0);
-  const int indices = d.operand(1);
+  const StageTensorId data = d.operand(0);
+  const StageTensorId indices = d.operand(1);
   d.require_rank(data, 1, 64);
   if (!is_integer(d.type(indices))) {
     d.refuse("type-mismatch", fmt::format("indices are {}, integers were wanted", name_of(d.type(indices))));
@@ -68,7 +68,7 @@ std::int64_t pad_source(PadMode mode, std::int64_t position, std::int64_t extent
 
 OperatorDefinition pad(Definer& d) {
   constexpr std::int64_t largest_table = std::int64_t{1} << 26;
-  const int x = d.operand(0);
+  const StageTensorId x = d.operand(0);
   const Shape from = d.shape(x);
   const std::size_t rank = from.size();
   const PadMode mode = pad_mode(d);
@@ -109,7 +109,7 @@ OperatorDefinition pad(Definer& d) {
   const double value = float_attribute(d.attributes(), "value", 0);
   ScalarExpr element = stage.read(x, std::move(source), outside ? std::optional(value) : std::nullopt);
   if (outside && d.has(1)) {  // the value is known at run time only: select it outside of the operand
-    const int constant = d.operand(1);
+    const StageTensorId constant = d.operand(1);
     d.require_same_type({x, constant});
     if (element_count(d.shape(constant)) != 1) {
       d.refuse("shape-mismatch", fmt::format("constant_value has shape {}", to_text(d.shape(constant))));

@@ -35,11 +35,10 @@ std::vector<Tensor> run_operator(const Graph& graph, OpId id, std::span<const st
     if (definition.is_view) return {operands.front()->reshaped(output.shape)};
     if (auto result = reference::run_by_onednn({op, operands, output.type, output.shape})) return {*std::move(result)};
   }
-  std::vector<Tensor> computed = evaluate(definition.list, values);
+  IdVector<StageTensorId, Tensor> computed = evaluate(definition.list, values);
   std::vector<Tensor> results;
   for (std::size_t slot = 0; slot < op.outputs.size(); ++slot) {
-    if (op.outputs[slot])
-      results.push_back(std::move(computed[static_cast<std::size_t>(*definition.results.at(slot))]));
+    if (op.outputs[slot]) results.push_back(std::move(computed[*definition.results.at(slot)]));
   }
   return results;
 }

@@ -53,6 +53,11 @@ struct LanesBlocked {
   std::int64_t block = 1;
 };
 
+/// An input that is loaded as it lies in main memory and copied in the LDM, with padding around the copy.
+struct InputCopied {
+  BufferId buffer;
+};
+
 /// In the chosen plan one core loads an input for so many, itself included.
 struct LoadShared {
   BufferId buffer;

@@ -329,6 +329,11 @@ std::string say(const LanesBlocked& blocked, const GroupNames& names) {
                      name(blocked.iterator, names), blocked.block);
 }
 
+std::string say(const InputCopied& copied, const GroupNames& names) {
+  return fmt::format("{} is loaded in long pieces, as it lies in main memory, and copied to a box with its padding",
+                     name(copied.buffer, names));
+}
+
 std::string say(const SlotsTried& tried, const GroupNames& names) {
   std::vector<std::string> buffers;
   for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));

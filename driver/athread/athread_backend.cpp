@@ -17,8 +17,8 @@
 #include "driver/json/damage.h"
 #include "driver/json/json.h"
 #include "emitter/athread/emit.h"
-#include "lowering/model/axis_form.h"
 #include "lowering/model/sharing.h"
+#include "lowering/model/stage_form.h"
 #include "lowering/nest/move_tensors.h"
 #include "lowering/program/planners.h"
 
@@ -30,6 +30,7 @@ Json to_json(const Schedule& schedule) {
   Json json = Json::object();
   json["merged"] = schedule.merged.value_or(MergedAxes{});
   json["lanes"] = schedule.lanes.value_or(LaneBlocks{});
+  json["copied"] = schedule.copied.value_or(CopiedInputs{});
   if (schedule.parallel) {
     json["parallel"] = Json::array();
     for (const ParallelSplit& split : *schedule.parallel) {

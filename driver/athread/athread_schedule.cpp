@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "lowering/model/axis_form.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/sharing.h"
+#include "lowering/model/stage_form.h"
 
 namespace stowage {
 
@@ -49,6 +49,10 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
                [](TomlTable& names, const std::string& key, std::int64_t& to) {
                  return names.read(key, to, {1, largest});
                });
+  }
+  if (std::vector<std::string> copied; table.read("copied", copied)) {
+    fixed.places[name + "/copied"] = table.placed("copied");
+    schedule.copied.emplace(copied.begin(), copied.end());
   }
   if (table.has("parallel")) {
     fixed.places[name + "/parallel"] = table.placed("parallel");
@@ -123,23 +127,34 @@ class NameCheck {
   Diagnostics* diagnostics_;
 };
 
-/// What a schedule may speak of: the iterators of the stages in all forms that they may get. Where it leaves the form
-/// to the planner, axes that it speaks of stay as they are.
-std::vector<GroupIterator> iterators_to_name(const Schedule& schedule, const StageList& stages, const Planner& planner,
-                                             const Target& target) {
-  std::vector<AxisForm> forms = forms_to_plan(planner, stages, schedule, target);
-  if (!schedule.merged || !schedule.lanes) forms.push_back(form_of(schedule));
+struct NamesToUse {
   std::vector<GroupIterator> iterators;
-  for (const AxisForm& form : forms) {
+  std::vector<std::string> tensors;
+};
+
+/// What a schedule may speak of: iterators and tensors of the stages in all forms that they may get. Where it leaves
+/// the form to the planner, axes that it speaks of stay as they are.
+NamesToUse names_to_use(const Schedule& schedule, const StageList& stages, const Planner& planner,
+                        const Target& target) {
+  std::vector<StageForm> forms = forms_to_plan(planner, stages, schedule, target);
+  if (!schedule.merged || !schedule.lanes || !schedule.copied) forms.push_back(form_of(schedule));
+  NamesToUse names;
+  for (const StageTensor& tensor : stages.tensors) names.tensors.push_back(tensor.name);
+  for (const StageForm& form : forms) {
     const auto shaped = in_form(stages, form);
     if (!std::holds_alternative<StageList>(shaped)) continue;
-    for (GroupIterator& iterator : group_iterators(std::get<StageList>(shaped))) {
-      const bool known = std::any_of(iterators.begin(), iterators.end(),
+    const auto& list = std::get<StageList>(shaped);
+    for (GroupIterator& iterator : group_iterators(list)) {
+      const bool known = std::any_of(names.iterators.begin(), names.iterators.end(),
                                      [&](const GroupIterator& other) { return other.name == iterator.name; });
-      if (!known) iterators.push_back(std::move(iterator));
+      if (!known) names.iterators.push_back(std::move(iterator));
+    }
+    for (const StageTensor& tensor : list.tensors) {
+      if (std::find(names.tensors.begin(), names.tensors.end(), tensor.name) == names.tensors.end())
+        names.tensors.push_back(tensor.name);
     }
   }
-  return iterators;
+  return names;
 }
 
 void check_names(const Schedule& schedule, const StageList& stages, const Planner& planner, const Target& target,
@@ -147,14 +162,14 @@ void check_names(const Schedule& schedule, const StageList& stages, const Planne
   std::vector<std::string> iterators;
   std::vector<std::string> spatial;
   std::vector<std::string> loops;  // as schedules name outer loops
-  for (const GroupIterator& iterator : iterators_to_name(schedule, stages, planner, target)) {
+  const NamesToUse names = names_to_use(schedule, stages, planner, target);
+  for (const GroupIterator& iterator : names.iterators) {
     iterators.push_back(iterator.name);
     if (iterator.spatial) spatial.push_back(iterator.name);
     loops.push_back(iterator.name);
     loops.push_back(iterator.name + "o");
   }
-  std::vector<std::string> tensors;
-  for (const StageTensor& tensor : stages.tensors) tensors.push_back(tensor.name);
+  const std::vector<std::string>& tensors = names.tensors;
 
   if (schedule.parallel) {
     for (const ParallelSplit& split : *schedule.parallel) check.expect("parallel", "iterator", split.iterator, spatial);
@@ -168,6 +183,8 @@ void check_names(const Schedule& schedule, const StageList& stages, const Planne
     check.expect("dma/" + tensor, "tensor", tensor, tensors);
     if (!loop.empty()) check.expect("dma/" + tensor, "loop", loop, loops);
   }
+  for (const std::string& tensor : schedule.copied.value_or(CopiedInputs{}))
+    check.expect("copied", "tensor", tensor, tensors);
   for (const auto& [tensor, slots] : schedule.slots) check.expect("slots/" + tensor, "tensor", tensor, tensors);
   for (const auto& [tensor, shared] : schedule.sharing) check.expect("sharing/" + tensor, "tensor", tensor, tensors);
 }
@@ -218,6 +235,10 @@ std::string to_toml(const std::string& name, const Schedule& schedule) {
   if (schedule.lanes) {
     for (const auto& [iterator, block] : *schedule.lanes) entries.push_back(pair(iterator, std::to_string(block)));
     line("lanes", "{ ", " }");
+  }
+  if (schedule.copied) {
+    for (const std::string& input : *schedule.copied) entries.push_back(quoted_toml(input));
+    line("copied", "[", "]");
   }
   if (schedule.parallel) {
     for (const ParallelSplit& split : *schedule.parallel) {

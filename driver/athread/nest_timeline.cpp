@@ -153,14 +153,14 @@ std::string statement_name(const LoopNest& nest, int id) {
   check(statement != nullptr, "times of a statement that there is not");
   if (const auto* dma = std::get_if<Dma>(&statement->node)) {
     return fmt::format("{} {}", dma->direction == DmaDirection::get ? "get" : "put",
-                       nest.tensors[static_cast<std::size_t>(dma->nest_tensor)].name);
+                       nest.tensors[dma->nest_tensor].name);
   }
   if (const auto* fill = std::get_if<Fill>(&statement->node)) {
     return fmt::format("fill {}", nest.buffers[fill->buffer].name);
   }
   if (std::holds_alternative<Barrier>(statement->node)) return "barrier";
   const auto& compute = std::get<Compute>(statement->node);
-  return fmt::format("compute {}{}", nest.stages.stages[static_cast<std::size_t>(compute.stage)].name,
+  return fmt::format("compute {}{}", nest.stages.stages[compute.stage].name,
                      compute.part == Compute::Part::finish ? " finish" : "");
 }
 

@@ -67,7 +67,7 @@ bool same_value(const StageTensor& stored, const StageTensor& defined, const std
 /// know (values of constants, where a version called them otherwise) then comes from the group.
 Broken take_definitions(StageList& stored, const StageList& defined, const UnknownValues& unknown) {
   if (stored.tensors.size() != defined.tensors.size()) return "it has other tensors than its operators";
-  for (std::size_t t = 0; t < stored.tensors.size(); ++t) {
+  for (const StageTensorId t : stored.tensors.ids()) {
     StageTensor& tensor = stored.tensors[t];
     const auto hash = unknown.find(t);
     if (tensor.source != defined.tensors[t].source)
@@ -85,7 +85,7 @@ Broken take_definitions(StageList& stored, const StageList& defined, const Unkno
 
 }  // namespace
 
-LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const AxisForm& form,
+LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const StageForm& form,
                    const Target& target) {
   const auto refuse = [&](const std::string& reason) {
     throw Damage(fmt::format("the loop nest of '{}': {}", group.name, reason));
@@ -108,14 +108,14 @@ LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOpera
 }
 
 std::optional<std::string> other_memory(const LoopNest& nest, const GroupModel& model) {
-  std::vector<int> transferred;
+  std::vector<StageTensorId> transferred;
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.kind != ModelBuffer::Kind::intermediate) transferred.push_back(buffer.tensor);
   }
   std::sort(transferred.begin(), transferred.end());
   transferred.erase(std::unique(transferred.begin(), transferred.end()), transferred.end());
-  const auto same = [&](const NestTensor& in_memory, int wanted) {
-    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(wanted)];
+  const auto same = [&](const NestTensor& in_memory, StageTensorId wanted) {
+    const StageTensor& tensor = nest.stages.tensors[wanted];
     return in_memory.tensor == wanted && in_memory.written == (tensor.role == TensorRole::output) &&
            in_memory.strides == (tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides);
   };

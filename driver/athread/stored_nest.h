@@ -7,7 +7,7 @@
 //    the same shapes, types, roles, graph tensors, values of constants and places in memory, the same axes, reads and
 //    expressions. Only names and notes are free, since no result depends on them. Stages that compute the same in
 //    another way are refused: that two of them are equal is shown by their form alone. Axes have the form that its
-//    schedule gives them (lowering/model/axis_form.h) in both.
+//    schedule gives them (lowering/model/stage_form.h) in both.
 //  - It computes it soundly: verify() and verify_results().
 //  - It is the nest of the schedule that stands beside it (stored_schedule.h).
 // A text that was edited may pass all this: then it is another plan of the same network.
@@ -19,15 +19,15 @@
 #include "core/target.h"
 #include "fusion/groups/fused_graph.h"
 #include "lowering/ir/loop_nest.h"
-#include "lowering/model/axis_form.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/schedule.h"
+#include "lowering/model/stage_form.h"
 
 namespace stowage {
 
 /// Parses the nest of a sound group, gives its constants their values and shows the first two, save where its tensors
 /// lie. Throws Damage.
-LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const AxisForm& form,
+LoopNest read_nest(const std::string& text, const Graph& graph, const FusedOperator& group, const StageForm& form,
                    const Target& target);
 
 /// What of a nest's tensors in main memory is not as the graph has it, or nothing: kernels get them in the order of the

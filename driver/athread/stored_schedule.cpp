@@ -53,7 +53,7 @@ class ScheduleCheck {
  private:
   /// A buffer of several slots is loaded once before its loops, and in them at its place.
   [[nodiscard]] Broken transfers() const {
-    std::vector<std::tuple<int, std::string, int, Space>> wanted, found;  // tensor, place, slots, to
+    std::vector<std::tuple<StageTensorId, std::string, int, Space>> wanted, found;  // tensor, place, slots, to
     for (const ModelBuffer& buffer : model_.buffers) {
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
       const auto place = schedule_.dma.find(buffer.name);
@@ -84,7 +84,7 @@ class ScheduleCheck {
       const auto& [moved, at, held, by] = found[i];
       if (tensor != moved || place != at || slots != held) break;
       if (to == by) continue;
-      const std::string& name = model_.list->tensors[static_cast<std::size_t>(tensor)].name;
+      const std::string& name = model_.list->tensors[tensor].name;
       return fmt::format("{} goes to the {}, by the schedule to the {}", name, name_of(by), name_of(to));
     }
     return "its transfers do not stand where the schedule says";
@@ -188,6 +188,8 @@ Schedule schedule_of(const Json& json) {
       (*schedule.lanes)[iterator] = whole_number(block, 1, std::int64_t{1} << 40);
     }
   }
+  schedule.copied.emplace();  // before inputs could be copied
+  if (json.contains("copied")) schedule.copied = json.at("copied").get<CopiedInputs>();
   if (json.contains("parallel")) {
     schedule.parallel.emplace();
     for (const Json& split : json.at("parallel")) {

@@ -158,7 +158,7 @@ std::map<std::string, std::string> renamed_tensors(const LoopNest& before, const
   const auto& from = after.stages.tensors;
   const auto& to = before.stages.tensors;
   if (from.size() != to.size()) return names;
-  for (std::size_t i = 0; i < from.size(); ++i) names[from[i].name] = to[i].name;
+  for (const StageTensorId i : from.ids()) names[from[i].name] = to[i].name;
   return names;
 }
 
@@ -215,6 +215,10 @@ std::string lanes_text(const std::optional<LaneBlocks>& lanes) {
   return fmt::format("{}", fmt::join(blocks, ", "));
 }
 
+std::string copied_text(const std::optional<CopiedInputs>& copied) {
+  return fmt::format("{}", fmt::join(copied.value_or(CopiedInputs{}), ", "));
+}
+
 }  // namespace
 
 std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& after) {
@@ -233,6 +237,11 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
     changes.push_back({What::lanes, "", lanes_text(a.lanes), lanes_text(b.lanes),
                        lanes_text(b.lanes).empty() ? "has no lanes in blocks"
                                                    : fmt::format("runs vectors along {}", lanes_text(b.lanes))});
+  }
+  if (a.copied != b.copied) {
+    changes.push_back({What::copied, "", copied_text(a.copied), copied_text(b.copied),
+                       copied_text(b.copied).empty() ? "loads its inputs with their padding"
+                                                     : fmt::format("copies {} in the LDM", copied_text(b.copied))});
   }
   if (*a.parallel != *b.parallel) {
     const int cores = after.nest.cores_used();

@@ -106,7 +106,7 @@ Pattern pattern_of(BufferState state) {
 
 BufferState moved_by(const LoopNest& nest, BufferId buffer) {
   const Buffer& held = nest.buffers.at(buffer);
-  switch (nest.stages.tensors.at(static_cast<std::size_t>(held.tensor)).role) {
+  switch (nest.stages.tensors.at(held.tensor).role) {
     case TensorRole::input:
     case TensorRole::constant: return BufferState::filling;
     case TensorRole::output: return BufferState::draining;

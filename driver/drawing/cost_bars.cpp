@@ -140,7 +140,7 @@ std::map<std::string, std::int64_t> bytes_by_tensor(const Plan* plan) {
   if (plan == nullptr) return bytes;
   for (const auto& [id, totals] : plan->counts.dma) {
     const auto& dma = std::get<Dma>(find_statement(plan->nest, id)->node);
-    bytes[plan->nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].name] += totals.bytes;
+    bytes[plan->nest.tensors[dma.nest_tensor].name] += totals.bytes;
   }
   return bytes;
 }
@@ -150,7 +150,7 @@ std::vector<Bar> tensor_bars(int step, const Plan& plan, const std::optional<Cos
                              const Sheet& sheet) {
   const auto now = bytes_by_tensor(&plan);
   const auto before = bytes_by_tensor(baseline ? baseline->plan : nullptr);
-  std::map<int, int> statement;  // the first that moves a tensor
+  std::map<NestTensorId, int> statement;  // the first that moves a tensor
   for (const auto& [id, totals] : plan.counts.dma) {
     statement.emplace(std::get<Dma>(find_statement(plan.nest, id)->node).nest_tensor, id);
   }
@@ -161,8 +161,8 @@ std::vector<Bar> tensor_bars(int step, const Plan& plan, const std::optional<Cos
   const auto scaled = [&](std::int64_t bytes) { return static_cast<double>(bytes) / static_cast<double>(most); };
   std::vector<Bar> bars;
   for (const auto& [tensor, id] : statement) {
-    const NestTensor& nest_tensor = plan.nest.tensors[static_cast<std::size_t>(tensor)];
-    const StageTensor& held = plan.nest.stages.tensors[static_cast<std::size_t>(nest_tensor.tensor)];
+    const NestTensor& nest_tensor = plan.nest.tensors[tensor];
+    const StageTensor& held = plan.nest.stages.tensors[nest_tensor.tensor];
     const std::int64_t moved = now.at(nest_tensor.name);
     const std::int64_t size = element_count(held.shape) * byte_size(held.type);
     const std::string times =

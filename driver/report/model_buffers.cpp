@@ -10,7 +10,7 @@ const ModelBuffer* model_buffer_of(const LoopNest& nest, const GroupModel& model
   visit_statements(nest.body, [&](const Stmt& statement) {
     const auto* compute = std::get_if<Compute>(&statement.node);
     if (compute == nullptr || found) return;
-    if (compute->output_buffer == buffer) found = model.buffer_of_output.at(static_cast<std::size_t>(compute->stage));
+    if (compute->output_buffer == buffer) found = model.buffer_of_output.at(compute->stage);
     for (std::size_t r = 0; r < compute->read_buffers.size() && !found; ++r) {
       if (!compute->read_buffers[r] || *compute->read_buffers[r] != buffer) continue;
       const auto served = model.buffer_of_read.find({compute->stage, static_cast<int>(r)});

@@ -59,8 +59,7 @@ std::string statement_words(const LoopNest& nest, const Stmt& statement) {
     return "for " + nest.variables[loop->variable.index()].name;
   }
   if (const auto* work = std::get_if<Compute>(&statement.node)) {
-    return (work->part == Compute::Part::finish ? "finish " : "compute ") +
-           nest.stages.stages[static_cast<std::size_t>(work->stage)].name;
+    return (work->part == Compute::Part::finish ? "finish " : "compute ") + nest.stages.stages[work->stage].name;
   }
   if (const auto* fill = std::get_if<Fill>(&statement.node)) {
     return (fill->around ? "pad " : "fill ") + nest.buffers[fill->buffer].name;
@@ -89,7 +88,7 @@ std::vector<BufferId> buffers_of(const Stmt& statement, const LoopNest& nest) {
 
 const std::string& tensor_of_buffer(const LoopNest& nest, BufferId buffer) {
   const Buffer& found = nest.buffers.at(buffer);
-  return nest.stages.tensors.at(static_cast<std::size_t>(found.tensor)).name;
+  return nest.stages.tensors.at(found.tensor).name;
 }
 
 std::string extents_text(const std::vector<std::int64_t>& extents) {

@@ -96,9 +96,7 @@ class RowCollector {
     if (const auto* dma = std::get_if<Dma>(&statement.node)) describe_dma(statement.id, *dma, row);
   }
 
-  [[nodiscard]] std::string tensor_of(const Dma& dma) const {
-    return plan_.nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].name;
-  }
+  [[nodiscard]] std::string tensor_of(const Dma& dma) const { return plan_.nest.tensors[dma.nest_tensor].name; }
 
   void describe_dma(int id, const Dma& dma, NestRow& row) const {
     row.kind = dma.direction == DmaDirection::get ? NestRow::Kind::get : NestRow::Kind::put;

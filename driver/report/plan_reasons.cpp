@@ -181,8 +181,8 @@ class Reasons {
   /// All bytes against the tensor's size, and which factors are known.
   void size_moved(int id, const Dma& dma, const std::vector<const Loop*>& loops,
                   std::vector<std::string>& sentences) const {
-    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
-    const StageTensor& held = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)];
+    const NestTensor& tensor = nest_.tensors[dma.nest_tensor];
+    const StageTensor& held = nest_.stages.tensors[tensor.tensor];
     const std::int64_t size = element_count(held.shape) * byte_size(held.type);
     if (size == 0) return;
     std::int64_t cores = 1;

@@ -187,7 +187,7 @@ void add_buffers(const Program& program, std::size_t step, PlanTable& table) {
   const std::int64_t room = ldm_for_buffers(nest, program.target);
   for (const BufferId b : nest.buffers.ids()) {
     const Buffer& buffer = nest.buffers[b];
-    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
+    const StageTensor& tensor = nest.stages.tensors[buffer.tensor];
     PlanRow row;
     row.cells = {group.name,
                  buffer.name,

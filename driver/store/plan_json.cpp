@@ -65,7 +65,7 @@ Json memory_json(const Program& program) {
   std::set<TensorId> packed;
   for (const StageConstantAllocation& place : program.memory.stage_constants) {
     const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
-    const StageTensor& tensor = stages.tensors[static_cast<std::size_t>(place.tensor)];
+    const StageTensor& tensor = stages.tensors[place.tensor];
     Json row = {{"step", place.step}, {"tensor", tensor.name}, {"offset", place.offset}, {"bytes", place.bytes}};
     if (tensor.source && tensor.packing) {
       const Packing& p = *tensor.packing;

@@ -223,6 +223,10 @@ constexpr auto fields_of(Of<LanesBlocked>) {
   using T = LanesBlocked;
   return kind("lanes-blocked", field("iterator", &T::iterator), field("block", &T::block));
 }
+constexpr auto fields_of(Of<InputCopied>) {
+  using T = InputCopied;
+  return kind("input-copied", field("buffer", &T::buffer));
+}
 constexpr auto fields_of(Of<SlotsTried>) {
   using T = SlotsTried;
   return kind("slots-tried", field("split", &T::split), field("buffers", &T::buffers),

@@ -7,28 +7,18 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "core/out_of_memory.h"
 #include "driver/session/session.h"
-#include "driver/tool/command_table.h"
+#include "driver/tool/command_outline.h"
 #include "driver/tool/terminal_stream.h"
+#include "driver/tool/version_command.h"
 
 namespace stowage {
 
 namespace {
-
-/// Help without which option goes with which: a wrong combination is answered when it is tried.
-class PlainHelp : public CLI::Formatter {
- public:
-  std::string make_option_opts(const CLI::Option* option) const override {
-    std::string text;
-    if (option->get_type_size() != 0 && !option->get_type_name().empty()) text += " " + option->get_type_name();
-    if (option->get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
-    if (option->get_required()) text += " REQUIRED";
-    return text;
-  }
-};
 
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -64,21 +54,33 @@ int parse_failure(const ToolContext& context, const CLI::App& app, const std::st
   return usage_error(context, command, message, {});
 }
 
+/// "0 done, 1 failed, …" in lines of at most 100 characters.
+std::string exit_code_lines(const ProgramOutline& program) {
+  std::string text = "Exit codes:";
+  std::size_t width = text.size();
+  for (const ExitCode& code : program.exit_codes) {
+    const std::string word =
+        fmt::format("{} {}{}", code.code, code.meaning, &code == &program.exit_codes.back() ? "." : ",");
+    const bool fits = width + 1 + word.size() <= 100;
+    text += (fits ? " " : "\n") + word;
+    width = (fits ? width + 1 : 0) + word.size();
+  }
+  return text;
+}
+
 std::string overview() {
-  std::string text = fmt::format(
-      "stowage {}: plans of data movement for processors with scratchpads\n\nUsage: stowage COMMAND [OPTIONS]\n\n"
-      "Commands:\n",
-      stowage_version());
-  for (const CommandRow& row : command_table()) text += fmt::format("  {:<10} {}\n", row.name, row.summary);
-  return text +
-         "\nEvery command has --help with examples, and --json.\n"
-         "Exit codes: 0 done, 1 failed with diagnostics, 2 usage, 3 a fault of Stowage, 4 worse than a baseline,\n"
-         "130 interrupted.\n\n"
-         "Examples:\n"
-         "  stowage network lenet -o lenet.onnx\n"
-         "  stowage compile lenet.onnx -o lenet\n"
-         "  stowage run lenet --check\n"
-         "  stowage explain lenet --op conv1 --steps\n";
+  const ProgramOutline program = outline_of_tool();
+  std::string text = fmt::format("stowage {}: {}\n\nUsage: stowage COMMAND [OPTIONS]\n\nCommands:\n", program.version,
+                                 program.summary);
+  for (const CommandOutline& command : program.commands) {
+    text += fmt::format("  {:<13}{}\n", command.name, command.summary);
+  }
+  text += "\nWithout a command:\n";
+  for (const OptionOutline& option : program.options) {
+    text += fmt::format("  {:<13}{}\n", fmt::format("{}", fmt::join(option.names, ", ")), option.summary);
+  }
+  return text + fmt::format("\nEvery command has --help with examples.\n{}\n\nExamples:\n{}\n",
+                            exit_code_lines(program), program.examples);
 }
 
 /// What a command was given to work on.
@@ -92,25 +94,19 @@ SourceLocation input_of(const CLI::App& app) {
 
 int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolContext& context) {
   Options options;
-  CLI::App app(fmt::format("stowage {}: {}", row.name, row.summary), fmt::format("stowage {}", row.name));
-  app.set_help_flag("-h,--help", "print this");
-  row.declare(app, options);
-  app.add_flag("--json", options.json, "print one JSON object to standard output");
-  app.footer(fmt::format("Examples:\n{}", row.examples));
-  app.formatter(std::make_shared<PlainHelp>());
-  app.get_formatter()->column_width(28);
+  const std::unique_ptr<CLI::App> app = declared(row, options);
   context.json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();  // of usage errors, too
   std::reverse(arguments.begin(), arguments.end());                                           // as CLI11 wants them
   try {
-    app.parse(arguments);
+    app->parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    context.out << app.help();
+    context.out << app->help();
     return exit_done;
   } catch (const CLI::ParseError& failure) {
-    return parse_failure(context, app, row.name, failure);
+    return parse_failure(context, *app, row.name, failure);
   }
   // An empty name, "-o ''" of an unset variable, would be as if the option were not there.
-  for (const CLI::Option* option : app.get_options()) {
+  for (const CLI::Option* option : app->get_options()) {
     const auto& values = option->results();
     if (option->get_type_size() == 0 || std::find(values.begin(), values.end(), "") == values.end()) continue;
     return usage_error(context, row.name, fmt::format("the value of {} is empty", option->get_name()));
@@ -120,9 +116,14 @@ int run_row(const CommandRow& row, std::vector<std::string> arguments, ToolConte
     return row.run(options, context);
   } catch (const std::exception& fault) {
     Diagnostics diagnostics;
-    if (!report_out_of_memory(fault, input_of(app), diagnostics)) throw;
+    if (!report_out_of_memory(fault, input_of(*app), diagnostics)) throw;
     return failed(context, diagnostics);
   }
+}
+
+bool is_version(const std::vector<std::string>& arguments) {
+  return arguments[0] == "--version" ||
+         (arguments.size() > 1 && arguments[0] == "--json" && arguments[1] == "--version");
 }
 
 int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
@@ -138,10 +139,7 @@ int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
     context.out << overview();
     return exit_done;
   }
-  if (first == "--version") {
-    context.out << fmt::format("stowage {}\n", stowage_version());
-    return exit_done;
-  }
+  if (is_version(arguments)) return version_command(arguments, context);
   std::vector<std::string> names;
   for (const CommandRow& row : command_table()) {
     if (first == row.name) return run_row(row, {arguments.begin() + 1, arguments.end()}, context);
@@ -149,7 +147,7 @@ int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
   }
   if (first.starts_with("-")) {
     return usage_error(context, "", fmt::format("unknown option '{}'", first),
-                       suggest_name(first, std::vector<std::string>{"--help", "--version"}));
+                       suggest_name(first, std::vector<std::string>{"--help", "--version", "--json"}));
   }
   return usage_error(context, "", fmt::format("unknown command '{}'", first), suggest_name(first, names));
 }

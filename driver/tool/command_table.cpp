@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/tool/command_table.h"
 
-#include <algorithm>
-#include <charconv>
-#include <limits>
-#include <system_error>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "driver/batch/shard.h"
 #include "driver/exercises/exercises.h"
+#include "driver/manual/completions.h"
 #include "driver/networks/networks.h"
 #include "driver/report/details.h"
 #include "driver/report/plan_tables.h"
 #include "driver/session/session.h"
+#include "driver/tool/option_values.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/nest/passes.h"
 #include "lowering/program/planners.h"
@@ -23,59 +20,11 @@
 namespace stowage {
 namespace {
 
-/// Takes one of these names only.
-CLI::Validator one_of(const std::vector<std::string>& names) {
-  return {[names](std::string& value) {
-            if (std::find(names.begin(), names.end(), value) != names.end()) return std::string();
-            return fmt::format("there is no '{}', {}", value, suggest_name(value, names));
-          },
-          ""};
-}
-
-/// A seed: CLI11 itself would wrap -1 and cut 10^20 to what 64 bits hold.
-CLI::Validator seed_number() {
-  return {[](std::string& value) {
-            std::uint64_t seed = 0;
-            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seed);
-            if (error == std::errc() && end == value.data() + value.size()) return std::string();
-            return fmt::format("'{}' is no seed, a whole number from 0 to {} was wanted", value,
-                               std::numeric_limits<std::uint64_t>::max());
-          },
-          ""};
-}
-
-/// CLI11 itself would say of "abc", too, that it is not in the range.
-CLI::Validator whole_number(std::int64_t low, std::int64_t high) {
-  return {[low, high](std::string& value) {
-            std::int64_t number = 0;
-            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-            const bool is_number = error == std::errc() && end == value.data() + value.size();
-            if (is_number && number >= low && number <= high) return std::string();
-            return fmt::format("'{}' is no whole number from {} to {}", value, low, high);
-          },
-          fmt::format("INT in [{} - {}]", low, high)};
-}
-
-CLI::Validator percent_between(double low, double high) {
-  return {[low, high](std::string& value) {
-            double percent = 0;
-            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), percent);
-            const bool is_number = error == std::errc() && end == value.data() + value.size();
-            if (is_number && percent >= low && percent <= high) return std::string();
-            return fmt::format("'{}' is no number of per cent from {} to {}", value, low, high);
-          },
-          fmt::format("FLOAT in [{:g} - {:g}]", low, high)};
-}
-
-CLI::Validator seconds_between(double low, double high) {
-  return {[low, high](std::string& value) {
-            double seconds = 0;
-            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-            const bool is_number = error == std::errc() && end == value.data() + value.size();
-            if (is_number && seconds >= low && seconds <= high) return std::string();
-            return fmt::format("'{}' is no number of seconds from {} to {}", value, low, high);
-          },
-          fmt::format("FLOAT in [{:g} - {:g}]", low, high)};
+/// A built-in target, or a file.
+CLI::Validator known_targets() {
+  std::vector<std::string> names = built_in_targets();
+  names.emplace_back("*.toml");
+  return known(names);
 }
 
 /// An option that may be given several times, each time with one value.
@@ -85,18 +34,24 @@ void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& 
 }
 
 void add_cost_cache(CLI::App& app, std::optional<std::string>& to) {
-  app.add_option("--cost-cache", to, "folder that keeps predicted costs between runs, or 'none'")->type_name("DIR");
+  app.add_option("--cost-cache", to, "folder that keeps predicted costs between runs, or 'none'")
+      ->check(known({"none"}))
+      ->type_name("DIR");
 }
 
 void declare_compile(CLI::App& app, Options& all) {
   CompileOptions& options = all.compile;
   app.add_option("MODEL.onnx", options.model, "the network")->required()->type_name("");
-  app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")->type_name("T");
+  app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")
+      ->check(known_targets())
+      ->type_name("T");
   app.add_option("--fusion", options.fusion, fmt::format("{} ({})", fmt::join(strategy_names(), ", "), options.fusion))
+      ->check(known(strategy_names()))
       ->type_name("F");
   app.add_option("--planner", options.planner,
                  fmt::format("{} ({})", fmt::join(planner_names(built_in_backends()), ", "),
                              built_in_backends().front()->default_planner()))
+      ->check(known(planner_names(built_in_backends())))
       ->type_name("P");
   app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
       ->type_name("FILE.toml");
@@ -179,6 +134,7 @@ void declare_check(CLI::App& app, Options& all) {
   app.add_option("PATH", options.path, "what compile -o wrote, or the text of a nest")->required()->type_name("");
   CLI::Option* op = app.add_option("--op", options.op, "one fused operator of a folder")->type_name("NAME");
   app.add_option("--target", options.target, "of a text: built-in name or TOML file (sw26010)")
+      ->check(known_targets())
       ->excludes(op)
       ->type_name("T");
   add_list(app, "--set", options.settings, "TABLE.KEY=VALUE",
@@ -242,6 +198,7 @@ void declare_report(CLI::App& app, Options& all) {
       ->check([](const std::string& text) {
         return parse_details(text) ? "" : fmt::format("'{}' is neither a number of at least 1 nor 'all'", text);
       })
+      ->check(known({"all"}))
       ->type_name("N|all");
   add_layout_timeout(app, options.layout_seconds);
   app.add_flag("--force", options.force, "replace the file if it exists");
@@ -330,7 +287,9 @@ void declare_pass(CLI::App& app, Options& all) {
   app.add_option("FILE.nest", options.file, "the text of a nest, as compile --dump-passes writes it")
       ->required()
       ->type_name("");
-  app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")->type_name("T");
+  app.add_option("--target", options.target, "built-in name or TOML file (sw26010)")
+      ->check(known_targets())
+      ->type_name("T");
   add_list(app, "--set", options.settings, "TABLE.KEY=VALUE", "change one value of the target, in TOML syntax");
   CLI::Option* output =
       app.add_option("-o", options.output, "write the nest to a file instead of printing it")->type_name("FILE");
@@ -340,18 +299,39 @@ void declare_pass(CLI::App& app, Options& all) {
 void declare_targets(CLI::App& app, Options& all) {
   TargetsOptions& options = all.targets;
   app.add_option("NAME", options.name, "one target key by key, built in or a TOML file; without it all are listed")
+      ->check(known_targets())
       ->type_name("");
   app.add_flag("--check", options.check, "tell of values that contradict each other");
 }
 
 void declare_templates(CLI::App& app, Options& all) {
   TemplatesOptions& options = all.templates;
-  CLI::Option* name =
-      app.add_option("NAME", options.name, "one template in detail; without it all are listed")->type_name("");
+  std::vector<std::string> names;
+  for (const FusionTemplate& row : built_in_templates()) names.push_back(row.name);
+  CLI::Option* name = app.add_option("NAME", options.name, "one template in detail; without it all are listed")
+                          ->check(known(names))
+                          ->type_name("");
   CLI::Option* file =
       app.add_option("--templates", options.file, "list those of a file of yours too, which shows its mistakes")
           ->type_name("FILE.toml");
   app.add_flag("--rules", options.rules, "the rules that every group keeps, instead")->excludes(name)->excludes(file);
+}
+
+void declare_completions(CLI::App& app, Options& all) {
+  std::vector<std::string> shells;
+  for (const CompletionRow& row : completion_table()) shells.push_back(row.shell);
+  app.add_option("SHELL", all.completions.shell, fmt::format("{}", fmt::join(shells, ", ")))
+      ->required()
+      ->check(one_of(shells))
+      ->type_name("");
+}
+
+void declare_man(CLI::App& app, Options& all) {
+  std::vector<std::string> names;
+  for (const CommandRow& row : command_table()) names.emplace_back(row.name);
+  app.add_option("COMMAND", all.man.command, "of which; without it the page of stowage")
+      ->check(one_of(names))
+      ->type_name("");
 }
 
 void declare_nothing(CLI::App&, Options&) {}
@@ -433,6 +413,15 @@ constexpr CommandRow commands[] = {
      "  stowage pass clip-and-pad nests/00_pool1/1_build.nest\n"
      "  stowage pass dma-units half.nest --set target.dma.alignment=8 -o aligned.nest",
      declare_pass, [](const Options& o, ToolContext& c) { return pass_command(o.pass, c); }},
+    {"completions", "what lets a shell complete commands, options and values",
+     "  stowage completions fish > ~/.config/fish/completions/stowage.fish\n"
+     "  stowage completions zsh > ~/.zfunc/_stowage\n"
+     "  source <(stowage completions bash)",
+     declare_completions, [](const Options& o, ToolContext& c) { return completions_command(o.completions, c); }},
+    {"man", "a manual page, as man reads it",
+     "  stowage man | man -l -\n"
+     "  stowage man compile > stowage-compile.1",
+     declare_man, [](const Options& o, ToolContext& c) { return man_command(o.man, c); }},
 };
 
 }  // namespace

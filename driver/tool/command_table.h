@@ -8,6 +8,7 @@
 #include "driver/tool/check_command.h"
 #include "driver/tool/commands.h"
 #include "driver/tool/exercise_command.h"
+#include "driver/tool/manual_commands.h"
 #include "driver/tool/pass_command.h"
 #include "driver/tool/simulate_command.h"
 
@@ -34,6 +35,8 @@ struct Options {
   CheckOptions check;
   ExerciseOptions exercise;
   PassOptions pass;
+  CompletionsOptions completions;
+  ManOptions man;
   bool json = false;
 };
 

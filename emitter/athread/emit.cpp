@@ -77,24 +77,24 @@ class ProgramEmitter {
     return box_reach(tensor.shape, box_of(graph(), id).strides) * byte_size(tensor.type);
   }
 
-  [[nodiscard]] std::string address(const Layer& layer, std::size_t tensor) const {
+  [[nodiscard]] std::string address(const Layer& layer, NestTensorId tensor) const {
     const LoopNest& nest = nest_of(layer.step);
-    const int index = nest.tensors[tensor].tensor;
-    const StageTensor& of_stages = nest.stages.tensors[static_cast<std::size_t>(index)];
+    const StageTensorId index = nest.tensors[tensor].tensor;
+    const StageTensor& of_stages = nest.stages.tensors[index];
     if (const auto source = of_stages.in_memory()) return address(*source);
     const StageConstantAllocation* place = program_.memory.find_stage_constant(static_cast<int>(layer.step), index);
     check(place != nullptr, "a constant without a place in main memory");
     return fmt::format("parameters + {}", place->offset);
   }
 
-  [[nodiscard]] static std::string element_type(const LoopNest& nest, std::size_t tensor) {
-    return std::string(c_name_of(nest.stages.tensors[static_cast<std::size_t>(nest.tensors[tensor].tensor)].type));
+  [[nodiscard]] static std::string element_type(const LoopNest& nest, NestTensorId tensor) {
+    return std::string(c_name_of(nest.stages.tensors[nest.tensors[tensor].tensor].type));
   }
 
   [[nodiscard]] std::string prototype(const Layer& layer) const {
     const LoopNest& nest = nest_of(layer.step);
     std::vector<std::string> arguments;
-    for (std::size_t t = 0; t < layer.tensors.size(); ++t) {
+    for (const NestTensorId t : layer.tensors.ids()) {
       arguments.push_back(fmt::format("{} *{}", element_type(nest, t), layer.tensors[t]));
     }
     return fmt::format("void {}({})", layer.function, fmt::join(arguments, ", "));
@@ -160,7 +160,7 @@ class ProgramEmitter {
   void write_call(CWriter& out, const Layer& layer) const {
     const LoopNest& nest = nest_of(layer.step);
     std::vector<std::string> arguments;
-    for (std::size_t t = 0; t < layer.tensors.size(); ++t) {
+    for (const NestTensorId t : layer.tensors.ids()) {
       arguments.push_back(fmt::format("({} *)({})", element_type(nest, t), address(layer, t)));
     }
     const std::string call = fmt::format("{}({});", layer.function, fmt::join(arguments, ", "));
@@ -238,8 +238,8 @@ class ProgramEmitter {
     out.open(prototype(layer) + " {");
     if (spawn == nullptr) out.line(fmt::format("static struct {}_para para;", kernel.name));
     const std::string para = spawn != nullptr ? fmt::format("{}_para.{}", spawn->function, layer.function) : "para";
-    const std::vector<KernelParameter>& parameters = texts_[layer.kernel].parameters;
-    for (std::size_t t = 0; t < layer.tensors.size(); ++t) {
+    const IdVector<NestTensorId, KernelParameter>& parameters = texts_[layer.kernel].parameters;
+    for (const NestTensorId t : layer.tensors.ids()) {
       out.line(fmt::format("{}.{} = {};", para, parameters[t].name, layer.tensors[t]));
     }
     if (spawn == nullptr) write_launch(out, kernel.name, "para");

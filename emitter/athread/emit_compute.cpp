@@ -18,10 +18,7 @@ constexpr int first_read = 1 << 20;
 }  // namespace
 
 ComputeWriter::ComputeWriter(KernelContext& context, const Stmt& statement, const Compute& computation)
-    : k_(context),
-      stmt_(statement),
-      compute_(computation),
-      stage_(context.nest.stages.stages[static_cast<std::size_t>(computation.stage)]) {
+    : k_(context), stmt_(statement), compute_(computation), stage_(context.nest.stages.stages[computation.stage]) {
   const std::size_t count =
       compute_.part == Compute::Part::finish ? static_cast<std::size_t>(stage_.spatial) : stage_.axes.size();
   check(compute_.box.size() >= count, "a computation's box has fewer ranges than its stage has axes");

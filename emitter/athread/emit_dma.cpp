@@ -22,7 +22,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 DmaShape shape_of_dma(const KernelContext& k, const Dma& dma) {
   std::vector<std::int64_t> full;
   for (const Range& range : dma.region) full.push_back(range.max_extent);
-  return dma_shape(full, k.nest.buffers[dma.buffer].extents, k.nest.tensors[at(dma.nest_tensor)].strides);
+  return dma_shape(full, k.nest.buffers[dma.buffer].extents, k.nest.tensors[dma.nest_tensor].strides);
 }
 
 /// A product of numbers and names: "60 * n0".
@@ -171,7 +171,7 @@ class DmaWriter {
 
   void write_call(const std::vector<IndexExpr>& loop_variable,
                   const std::vector<std::pair<VarId, std::string>>& loop_names, int strided, int block) {
-    const NestTensor& tensor = k_.nest.tensors[at(dma_.nest_tensor)];
+    const NestTensor& tensor = k_.nest.tensors[dma_.nest_tensor];
     const Buffer& buffer = k_.nest.buffers[dma_.buffer];
     const StageTensor& stage_tensor = k_.stage_tensor(dma_.nest_tensor);
     const std::int64_t size = byte_size(buffer.type);
@@ -203,7 +203,7 @@ class DmaWriter {
       at_origin = at_origin && in_buffer == IndexExpr(0);
     }
     const bool wide = element_count(stage_tensor.shape) > 0x7fffffff;
-    const std::string pointer = k_.tensors[at(dma_.nest_tensor)];
+    const std::string pointer = k_.tensors[dma_.nest_tensor];
     const std::string memory =
         offset == IndexExpr(0) ? pointer : fmt::format("{} + {}", pointer, c_index(offset, names, wide));
     const std::string ldm = at_origin ? k_.box(dma_.buffer) : "&" + k_.element(dma_.buffer, local);
@@ -284,7 +284,7 @@ void visit_blocks(const Block& block, const std::function<void(const Block&)>& v
 
 /// Our own words are in front, so the tensor's prefix need not be.
 std::string tensor_word(const KernelContext& k, const Dma& dma) {
-  return k.canonical ? k.tensors[at(dma.nest_tensor)] : c_name(k.nest.tensors[at(dma.nest_tensor)].name);
+  return k.canonical ? k.tensors[dma.nest_tensor] : c_name(k.nest.tensors[dma.nest_tensor].name);
 }
 
 /// One reply word for every slot of the buffers that are awaited by slots, whichever statements move them.
@@ -344,7 +344,7 @@ void name_dma(KernelContext& k) {
 }
 
 std::string region_text(KernelContext& k, const Dma& dma) {
-  std::string text = k.nest.tensors[at(dma.nest_tensor)].name;
+  std::string text = k.nest.tensors[dma.nest_tensor].name;
   for (const Range& range : dma.region) {
     text += fmt::format("[{} .. +{}]", k.index(range.start), k.index(range.extent));
   }

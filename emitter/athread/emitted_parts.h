@@ -18,8 +18,8 @@ struct Layer {
   std::size_t step = 0;
   std::size_t kernel = 0;  ///< index into EmittedParts::kernels
   std::string function;
-  std::vector<std::string> tensors;  ///< parameter names, unique within the layer
-  std::optional<std::size_t> spawn;  ///< index into EmittedParts::spawns; none where it is spawned by itself
+  IdVector<NestTensorId, std::string> tensors;  ///< parameter names, unique within the layer
+  std::optional<std::size_t> spawn;             ///< index into EmittedParts::spawns; none where it is spawned by itself
 };
 
 struct Kernel {

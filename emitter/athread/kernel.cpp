@@ -15,8 +15,6 @@
 namespace stowage {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void emit_block(KernelContext& k, const Block& block);
 
 /// The whole buffer as one row. Around a box: for each dimension that it does not span, and each index of the
@@ -125,7 +123,7 @@ void emit_member(const KernelContext& k, CWriter& out, BufferId b) {
           : fmt::format("struct {{ {} box{}; char gap_[{}]; }} {}{};", c_name_of(buffer.type),
                         dimensions(buffer.extents), buffer.pitch - buffer.box_bytes(), k.buffers[b], slots);
   if (!k.canonical) {
-    line += fmt::format("  /* {}: {} bytes at {} */", c_comment_text(k.nest.stages.tensors[at(buffer.tensor)].name),
+    line += fmt::format("  /* {}: {} bytes at {} */", c_comment_text(k.nest.stages.tensors[buffer.tensor].name),
                         buffer.bytes(), buffer.offset);
   }
   out.line(std::move(line));
@@ -222,7 +220,7 @@ void emit_header(KernelContext& k, CWriter& out, const std::string& name, const 
   for (const BufferId b : k.nest.buffers.ids()) {
     const Buffer& buffer = k.nest.buffers[b];
     line(fmt::format("{:<8} {} of {}: {}{}, {} bytes at {}", title, k.buffers[b],
-                     k.nest.stages.tensors[at(buffer.tensor)].name,
+                     k.nest.stages.tensors[buffer.tensor].name,
                      buffer.slots > 1 ? fmt::format("{} slots of ", buffer.slots) : "", to_text(Shape(buffer.extents)),
                      buffer.bytes(), buffer.offset));
     title.clear();
@@ -242,7 +240,7 @@ void emit_header(KernelContext& k, CWriter& out, const std::string& name, const 
         collect(guard->body);
       } else if (const auto* dma = std::get_if<Dma>(&stmt->node)) {
         transfers.push_back(fmt::format("{} {} {}", dma->direction == DmaDirection::get ? "get" : "put",
-                                        k.nest.tensors[at(dma->nest_tensor)].name,
+                                        k.nest.tensors[dma->nest_tensor].name,
                                         inside.empty() ? "outside all loops" : "inside " + inside.back()));
       }
     }
@@ -259,7 +257,7 @@ void emit_header(KernelContext& k, CWriter& out, const std::string& name, const 
     line("Equal plans share this function. In the other layers the tensors are:");
     for (std::size_t u = 1; u < users.size(); ++u) {
       std::vector<std::string> pairs;
-      for (std::size_t t = 0; t < k.tensors.size(); ++t) {
+      for (const NestTensorId t : k.tensors.ids()) {
         pairs.push_back(fmt::format("{} = {}", k.tensors[t], users[u].tensors[t]));
       }
       line(fmt::format("  {}: {}", users[u].layer, fmt::join(pairs, ", ")));
@@ -304,8 +302,8 @@ void emit_function(KernelContext& k, const std::string& name) {
   out.line(
       fmt::format("athread_get(PE_MODE, arg, &ldm->para, sizeof ldm->para, (void *)&ldm->{}, 0, 0, 0);", k.para_reply));
   out.line(fmt::format("dma_wait(&ldm->{}, 1);", k.para_reply));
-  for (std::size_t t = 0; t < k.tensors.size(); ++t) {
-    const std::string type(c_name_of(k.stage_tensor(static_cast<int>(t)).type));
+  for (const NestTensorId t : k.tensors.ids()) {
+    const std::string type(c_name_of(k.stage_tensor(t).type));
     out.define(k.tensors[t], fmt::format("{0} *{1} = ldm->para.{1};", type, k.tensors[t]));
   }
   out.blank();
@@ -350,8 +348,8 @@ KernelText emit(KernelContext& k, const std::string& name, const std::vector<Ker
   file.blank();
   file.append(k.out);
   text.lines = file.lines();
-  for (std::size_t t = 0; t < k.tensors.size(); ++t) {
-    text.parameters.push_back({k.tensors[t], std::string(c_name_of(k.stage_tensor(static_cast<int>(t)).type))});
+  for (const NestTensorId t : k.tensors.ids()) {
+    text.parameters.push_back({k.tensors[t], std::string(c_name_of(k.stage_tensor(t).type))});
   }
   return text;
 }

@@ -19,14 +19,14 @@ struct KernelParameter {
 
 struct KernelText {
   std::vector<CLine> lines;
-  std::vector<KernelParameter> parameters;  ///< in the order of LoopNest::tensors
-  std::int64_t ldm_bytes = 0;               ///< of the kernel's LDM struct, as C lays it out
+  IdVector<NestTensorId, KernelParameter> parameters;
+  std::int64_t ldm_bytes = 0;  ///< of the kernel's LDM struct, as C lays it out
 };
 
 /// A layer that a kernel serves, for its header comment.
 struct KernelUser {
   std::string layer;
-  std::vector<std::string> tensors;  ///< names of its tensors, in the order of the parameters
+  IdVector<NestTensorId, std::string> tensors;  ///< their names
 };
 
 /// Threads that a launch starts: one on every core of the mesh, however few of them a plan uses.

@@ -40,8 +40,8 @@ KernelContext::KernelContext(const LoopNest& loop_nest, const Target& its_target
     pool.take(fmt::format("n{}_", d));
     pool.take(fmt::format("i{}_", d));
   }
-  for (std::size_t i = 0; i < nest.tensors.size(); ++i)
-    tensors.push_back(name(pool, nest.tensors[i].name, "tensor", i));
+  for (const NestTensorId i : nest.tensors.ids())
+    tensors.push_back(name(pool, nest.tensors[i].name, "tensor", i.index()));
   for (std::size_t i = 0; i < nest.variables.size(); ++i) {
     const std::string& given = nest.variables[i].name;
     const bool own = !canonical && is_of_axis(nest, given);
@@ -124,8 +124,8 @@ std::string KernelContext::first_element(BufferId buffer) {
   return element(buffer, std::vector<std::string>(nest.buffers[buffer].extents.size(), "0"));
 }
 
-const StageTensor& KernelContext::stage_tensor(int nest_tensor) const {
-  return nest.stages.tensors[static_cast<std::size_t>(nest.tensors[static_cast<std::size_t>(nest_tensor)].tensor)];
+const StageTensor& KernelContext::stage_tensor(NestTensorId nest_tensor) const {
+  return nest.stages.tensors[nest.tensors[nest_tensor].tensor];
 }
 
 }  // namespace stowage

@@ -32,11 +32,11 @@ struct KernelContext {
   /// Names by position and no comments: two nests that differ in names only give the same text.
   bool canonical;
   CWriter out;
-  IdentifierPool pool;                      ///< of the function's scope
-  std::vector<std::string> variables;       ///< by VarId
-  std::vector<std::string> tensors;         ///< by index into LoopNest::tensors: pointers into main memory
-  IdVector<BufferId, std::string> buffers;  ///< members of the LDM struct
-  std::string para;                         ///< member of the LDM struct: the parameters
+  IdentifierPool pool;                          ///< of the function's scope
+  std::vector<std::string> variables;           ///< by VarId
+  IdVector<NestTensorId, std::string> tensors;  ///< pointers into main memory
+  IdVector<BufferId, std::string> buffers;      ///< members of the LDM struct
+  std::string para;                             ///< member of the LDM struct: the parameters
   std::string para_reply;
   TeamBarriers barriers;
   std::map<int, DmaNames> dma;            ///< by Stmt::id, of transfers that are awaited by their statement
@@ -62,7 +62,7 @@ struct KernelContext {
   void comment(std::string_view text) {
     if (!canonical) out.comment(text);
   }
-  [[nodiscard]] const StageTensor& stage_tensor(int nest_tensor) const;
+  [[nodiscard]] const StageTensor& stage_tensor(NestTensorId nest_tensor) const;
 };
 
 /// Names and wait counts of all Dma statements of the nest.

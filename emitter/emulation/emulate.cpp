@@ -43,7 +43,7 @@ std::int64_t up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 
 EmulatedRange range_of(const Program& program, int step, const NestTensor& nest_tensor) {
   const std::int64_t unit = program.target.dma.alignment;
   const LoopNest& nest = program.steps[at(step)].plan()->nest;
-  const StageTensor& tensor = nest.stages.tensors[at(nest_tensor.tensor)];
+  const StageTensor& tensor = nest.stages.tensors[nest_tensor.tensor];
   if (const auto source = tensor.in_memory()) {
     const MemoryAllocation* place = program.memory.find(*source);
     check(place != nullptr, "a tensor of a kernel has no place in main memory");

@@ -23,7 +23,7 @@ bool drops_dimensions(const Stage& stage, const Access& access) {
 OperandUse use_of(const StageList& list, const Stage& stage, const Access& access) {
   const bool element_by_element = stage.reduction == Reduction::none && !access.padding;
   if (!element_by_element) return OperandUse::other;
-  if (reads_own_index(stage, access, list.tensors[static_cast<std::size_t>(access.tensor)].shape)) {
+  if (reads_own_index(stage, access, list.tensors[access.tensor].shape)) {
     return OperandUse::own_index;
   }
   return drops_dimensions(stage, access) ? OperandUse::broadcast : OperandUse::other;
@@ -38,16 +38,15 @@ OperatorFacts facts_of(const Graph& graph, OpId id) {
   facts.in_place = is_in_place(graph, id);
   facts.stages = static_cast<int>(definition.list.stages.size());
   facts.operands.resize(op.inputs.size(), OperandUse::absent);
-  std::vector<std::size_t> slot_of;  // the definition's first tensors are the operands that are present
+  IdVector<StageTensorId, std::size_t> slot_of;  // the definition's first tensors are the operands that are present
   for (std::size_t slot = 0; slot < op.inputs.size(); ++slot) {
     if (op.inputs[slot]) slot_of.push_back(slot);
   }
   for (const Stage& stage : definition.list.stages) {
     facts.reduces = facts.reduces || stage.reduction != Reduction::none;
     for (const Access& access : stage.reads) {
-      const auto tensor = static_cast<std::size_t>(access.tensor);
-      if (tensor >= slot_of.size()) continue;
-      OperandUse& use = facts.operands[slot_of[tensor]];
+      if (!slot_of.contains(access.tensor)) continue;
+      OperandUse& use = facts.operands[slot_of[access.tensor]];
       use = std::max(use, use_of(definition.list, stage, access));
     }
   }

@@ -38,8 +38,7 @@ class Joiner {
  private:
   void add_graph_tensor(TensorId id, TensorRole role) {
     const GraphTensor& tensor = graph_.tensor(id);
-    by_source_[id] = static_cast<int>(list_.tensors.size());
-    list_.tensors.push_back(
+    by_source_[id] = list_.tensors.push_back(
         {tensor_names_.take(identifier_of(tensor.name)), tensor.type, tensor.shape, role, tensor.constant, id});
     if (role == TensorRole::intermediate || !tensor.inside || is_dense(tensor.shape, tensor.inside->strides)) return;
     list_.tensors.back().strides = settled_strides(tensor.shape, tensor.inside->strides);
@@ -47,20 +46,19 @@ class Joiner {
 
   void join(OpId op) {
     const OperatorDefinition definition = define_operator(graph_, op);
-    std::vector<int> number;  // of the definition's tensors in the joined list
+    IdVector<StageTensorId, StageTensorId> number;  // of the definition's tensors in the joined list
     for (const StageTensor& tensor : definition.list.tensors) {
       if (tensor.source) {
         number.push_back(by_source_.at(*tensor.source));
         continue;
       }
-      number.push_back(static_cast<int>(list_.tensors.size()));
-      list_.tensors.push_back(tensor);
+      number.push_back(list_.tensors.push_back(tensor));
       list_.tensors.back().name = tensor_names_.take(identifier_of(tensor.name));
     }
     std::map<std::string, std::string> axis_names;  // the definition's → the group's
     for (Stage stage : definition.list.stages) {
-      stage.output = number[static_cast<std::size_t>(stage.output)];
-      for (Access& access : stage.reads) access.tensor = number[static_cast<std::size_t>(access.tensor)];
+      stage.output = number[stage.output];
+      for (Access& access : stage.reads) access.tensor = number[access.tensor];
       const std::string name =
           definition.list.stages.size() == 1 ? graph_.op(op).name : graph_.op(op).name + "_" + stage.name;
       stage.name = stage_names_.take(identifier_of(name));
@@ -80,7 +78,7 @@ class Joiner {
     for (const Access& access : stage.reads) {
       const auto produced = axes_of_output_.find(access.tensor);
       if (produced == axes_of_output_.end() || stage.reduction != Reduction::none) continue;
-      const Shape& shape = list_.tensors[static_cast<std::size_t>(access.tensor)].shape;
+      const Shape& shape = list_.tensors[access.tensor].shape;
       const bool at_own_index = reads_own_index(stage, access, shape);
       for (std::size_t d = 0; d < access.index.size(); ++d) {
         const Axis& axis = produced->second[d];
@@ -105,8 +103,8 @@ class Joiner {
   const Graph& graph_;
   const FusedOperator& group_;
   StageList list_;
-  std::map<TensorId, int> by_source_;
-  std::map<int, std::vector<Axis>> axes_of_output_;  ///< spatial axes of what the group computes
+  std::map<TensorId, StageTensorId> by_source_;
+  std::map<StageTensorId, std::vector<Axis>> axes_of_output_;  ///< spatial axes of what the group computes
   UniqueNames tensor_names_;
   UniqueNames stage_names_;
   UniqueNames axis_names_;
@@ -134,7 +132,7 @@ StageList branch_stages(const Graph& graph, const FusedOperator& group) {
   check(std::holds_alternative<StackedStages>(stacked), "a group of branches that are not alike");
   auto& [list, parts] = std::get<StackedStages>(stacked);
   UniqueNames names;
-  for (std::size_t t = 0; t < parts.size(); ++t) {
+  for (const StageTensorId t : parts.ids()) {
     StageTensor& tensor = list.tensors[t];
     const bool is_stack = parts[t] && tensor.role != TensorRole::intermediate;
     tensor.name = names.take(is_stack ? tensor.name + "_stack" : tensor.name);

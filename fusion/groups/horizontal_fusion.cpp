@@ -146,7 +146,7 @@ std::optional<std::string> broken_stacks(const Graph& graph, const FusedOperator
   if (const auto* refused = std::get_if<Decision>(&stacked)) return refused->reason;
   const auto& [list, parts] = std::get<StackedStages>(stacked);
   std::size_t wanted = 0;
-  for (std::size_t t = 0; t < parts.size(); ++t) {
+  for (const StageTensorId t : parts.ids()) {
     const StageTensor& tensor = list.tensors[t];
     if (!parts[t] || tensor.role == TensorRole::intermediate) continue;
     ++wanted;
@@ -224,7 +224,7 @@ FusedGraph with_stacks(FusedGraph fused) {
     check(std::holds_alternative<StackedStages>(stacked), "a group of branches that are not alike");
     const auto& [list, parts] = std::get<StackedStages>(stacked);
     group.results.clear();
-    for (std::size_t t = 0; t < parts.size(); ++t) {
+    for (const StageTensorId t : parts.ids()) {
       if (!parts[t] || list.tensors[t].role == TensorRole::intermediate) continue;
       std::vector<TensorStack>& stacks = list.tensors[t].role == TensorRole::output ? group.results : group.parameters;
       stacks.push_back({whole_of(*parts[t], list.tensors[t]), parts[t]->tensors, parts[t]->axis});

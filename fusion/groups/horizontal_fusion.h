@@ -46,8 +46,8 @@ struct StackedStages {
     std::size_t axis = 0;           ///< dimension along which the branches' tensors lie one behind the other
     std::vector<TensorId> tensors;  ///< of each branch
   };
-  std::vector<std::optional<Part>> parts;    ///< by tensor of the list; nothing: shared, or inside an operator
-  [[nodiscard]] const Part& result() const;  ///< of the output
+  IdVector<StageTensorId, std::optional<Part>> parts;  ///< nothing: shared, or inside an operator
+  [[nodiscard]] const Part& result() const;            ///< of the output
 };
 
 /// Or why they are not alike: rule `branches-alike` or `branches-parameters`. `of` names the branches in sentences.

@@ -67,12 +67,10 @@ class Stacker {
   }
 
  private:
-  [[nodiscard]] const StageTensor& tensor(std::size_t list, std::size_t t) const { return lists_[list].tensors[t]; }
+  [[nodiscard]] const StageTensor& tensor(std::size_t list, StageTensorId t) const { return lists_[list].tensors[t]; }
   [[nodiscard]] const std::string& name(std::size_t list) const { return graph_.op(of_[list].front()).name; }
 
-  [[nodiscard]] const StageTensor& output() const {
-    return first_.tensors[static_cast<std::size_t>(first_.stages.back().output)];
-  }
+  [[nodiscard]] const StageTensor& output() const { return first_.tensors[first_.stages.back().output]; }
 
   /// Kinds and attributes, because a person thinks in these.
   [[nodiscard]] std::optional<Decision> compare_operators(std::size_t i) const {
@@ -118,9 +116,9 @@ class Stacker {
       return unlike(attributes.empty() ? std::move(what) : std::move(attributes), std::move(flip));
     };
     bool same = other.stages.size() == first_.stages.size() && other.tensors.size() == first_.tensors.size();
-    for (std::size_t s = 0; same && s < first_.stages.size(); ++s) same = alike(first_.stages[s], other.stages[s]);
+    same = same && std::equal(first_.stages.begin(), first_.stages.end(), other.stages.begin(), alike);
     if (!same) return different(fmt::format("{} is not computed as {} is", name(i), name(0)));
-    for (std::size_t t = 0; t < first_.tensors.size(); ++t) {
+    for (const StageTensorId t : first_.tensors.ids()) {
       const StageTensor& a = first_.tensors[t];
       const StageTensor& b = other.tensors[t];
       if (std::pair(a.role, b.role) == std::pair(TensorRole::constant, TensorRole::input)) {
@@ -150,19 +148,19 @@ class Stacker {
     seen_.assign(first_.tensors.size(), false);
     stage_axis_.assign(first_.stages.size(), 0);
     shared_dimension_ = false;
-    axis_of_[static_cast<std::size_t>(first_.stages.back().output)] = axis;
+    axis_of_[first_.stages.back().output] = axis;
     for (std::size_t s = first_.stages.size(); s-- > 0;) {
-      if (auto refused = through(s)) return refused;
+      if (auto refused = through(StageId(s))) return refused;
     }
-    for (std::size_t t = 0; t < first_.tensors.size(); ++t) {
+    for (const StageTensorId t : first_.tensors.ids()) {
       if (auto refused = judge_tensor(t)) return refused;
     }
     return judge_axes();
   }
 
-  std::optional<Decision> through(std::size_t s) {
+  std::optional<Decision> through(StageId s) {
     const Stage& stage = first_.stages[s];
-    const auto& of_output = axis_of_[static_cast<std::size_t>(stage.output)];
+    const auto& of_output = axis_of_[stage.output];
     if (!of_output) return unlike(fmt::format("{} is one for all channels", stage.name));
     stage_axis_[s] = *of_output;
     const VarId axis(*of_output);
@@ -170,7 +168,7 @@ class Stacker {
       return unlike(fmt::format("{} computes with the number of the channel", stage.name));
     }
     for (const Access& access : stage.reads) {
-      const auto t = static_cast<std::size_t>(access.tensor);
+      const StageTensorId t = access.tensor;
       std::optional<std::size_t> found;
       for (std::size_t d = 0; d < access.index.size(); ++d) {
         if (!mentions(access.index[d], axis)) continue;
@@ -190,7 +188,7 @@ class Stacker {
   }
 
   /// One that is read along the axis.
-  Decision judge_input(std::size_t t) {
+  Decision judge_input(StageTensorId t) {
     const StageTensor& a = tensor(0, t);
     for (std::size_t i = 1; i < lists_.size(); ++i) {
       const StageTensor& b = tensor(i, t);
@@ -202,7 +200,7 @@ class Stacker {
     return other_parameters(fmt::format("{} is read along every dimension of their results", a.name));
   }
 
-  [[nodiscard]] std::optional<Decision> judge_tensor(std::size_t t) const {
+  [[nodiscard]] std::optional<Decision> judge_tensor(StageTensorId t) const {
     const StageTensor& a = first_.tensors[t];
     for (std::size_t i = 1; i < lists_.size(); ++i) {
       const StageTensor& b = tensor(i, t);
@@ -227,7 +225,7 @@ class Stacker {
   }
 
   std::optional<Decision> judge_axes() const {
-    for (std::size_t s = 0; s < first_.stages.size(); ++s) {
+    for (const StageId s : first_.stages.ids()) {
       for (std::size_t i = 1; i < lists_.size(); ++i) {
         for (std::size_t a = 0; a < first_.stages[s].axes.size(); ++a) {
           const std::int64_t here = lists_[i].stages[s].axes[a].extent;
@@ -243,12 +241,12 @@ class Stacker {
 
   [[nodiscard]] StackedStages stacked() const {
     StackedStages result{first_, {}};
-    for (std::size_t s = 0; s < first_.stages.size(); ++s) {
+    for (const StageId s : first_.stages.ids()) {
       std::int64_t& extent = result.list.stages[s].axes[stage_axis_[s]].extent;
       for (std::size_t i = 1; i < lists_.size(); ++i) extent += lists_[i].stages[s].axes[stage_axis_[s]].extent;
     }
-    result.parts.resize(first_.tensors.size());
-    for (std::size_t t = 0; t < first_.tensors.size(); ++t) {
+    result.parts.assign(first_.tensors.size(), std::nullopt);
+    for (const StageTensorId t : first_.tensors.ids()) {
       if (!axis_of_[t]) continue;
       StageTensor& whole = result.list.tensors[t];
       for (std::size_t i = 1; i < lists_.size(); ++i) whole.shape[*axis_of_[t]] += tensor(i, t).shape[*axis_of_[t]];
@@ -268,16 +266,16 @@ class Stacker {
   std::span<const StageList> lists_;
   std::span<const Branch> of_;
   const StageList& first_;
-  std::vector<std::optional<std::size_t>> axis_of_;  ///< by tensor
-  std::vector<bool> seen_;                           ///< by tensor
-  std::vector<std::size_t> stage_axis_;              ///< by stage
-  bool shared_dimension_ = false;                    ///< what was tried last belongs to a tensor that is shared
+  IdVector<StageTensorId, std::optional<std::size_t>> axis_of_;
+  IdVector<StageTensorId, bool> seen_;
+  IdVector<StageId, std::size_t> stage_axis_;
+  bool shared_dimension_ = false;  ///< what was tried last belongs to a tensor that is shared
 };
 
 }  // namespace
 
 const StackedStages::Part& StackedStages::result() const {
-  const auto& part = parts[static_cast<std::size_t>(list.stages.back().output)];
+  const auto& part = parts[list.stages.back().output];
   check(part.has_value(), "results are stacked");
   return *part;
 }

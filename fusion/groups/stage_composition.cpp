@@ -31,7 +31,7 @@ bool only_reindexes(const Stage& stage) {
          });
 }
 
-std::int64_t uses_of(const Stage& stage, int tensor) {
+std::int64_t uses_of(const Stage& stage, StageTensorId tensor) {
   std::int64_t uses = 0;
   const auto count = [&](const ScalarNode& node) {
     const auto* read = std::get_if<ScalarNode::Read>(&node.value);
@@ -42,12 +42,12 @@ std::int64_t uses_of(const Stage& stage, int tensor) {
   return uses;
 }
 
-bool reads(const Stage& stage, int tensor) {
+bool reads(const Stage& stage, StageTensorId tensor) {
   return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& a) { return a.tensor == tensor; });
 }
 
 bool can_compose(const StageList& list, const Stage& producer, const Stage& reader) {
-  const Shape& shape = list.tensors[static_cast<std::size_t>(producer.output)].shape;
+  const Shape& shape = list.tensors[producer.output].shape;
   const bool reindexes = only_reindexes(producer);
   for (const Access& access : reader.reads) {
     if (access.tensor != producer.output) continue;
@@ -151,23 +151,22 @@ Stage inlined(Stage reader, const Stage& producer) {
 }
 
 StageList without_unused_tensors(StageList list) {
-  std::vector<bool> used(list.tensors.size(), false);
+  IdVector<StageTensorId, bool> used(list.tensors.size(), false);
   for (const Stage& stage : list.stages) {
-    used[static_cast<std::size_t>(stage.output)] = true;
-    for (const Access& access : stage.reads) used[static_cast<std::size_t>(access.tensor)] = true;
+    used[stage.output] = true;
+    for (const Access& access : stage.reads) used[access.tensor] = true;
   }
-  std::vector<StageTensor> kept;
-  std::vector<int> number(list.tensors.size(), -1);
-  for (std::size_t t = 0; t < used.size(); ++t) {
+  IdVector<StageTensorId, StageTensor> kept;
+  IdVector<StageTensorId, StageTensorId> number(list.tensors.size());
+  for (const StageTensorId t : list.tensors.ids()) {
     // Inputs stay even if nothing reads them: callers count them.
     if (!used[t] && list.tensors[t].role != TensorRole::input) continue;
-    number[t] = static_cast<int>(kept.size());
-    kept.push_back(std::move(list.tensors[t]));
+    number[t] = kept.push_back(std::move(list.tensors[t]));
   }
   list.tensors = std::move(kept);
   for (Stage& stage : list.stages) {
-    stage.output = number[static_cast<std::size_t>(stage.output)];
-    for (Access& access : stage.reads) access.tensor = number[static_cast<std::size_t>(access.tensor)];
+    stage.output = number[stage.output];
+    for (Access& access : stage.reads) access.tensor = number[access.tensor];
   }
   return list;
 }
@@ -175,9 +174,9 @@ StageList without_unused_tensors(StageList list) {
 }  // namespace
 
 StageList compose_stages(StageList list) {
-  for (std::size_t p = 0; p < list.stages.size();) {
+  for (StageId p; list.stages.contains(p);) {
     const Stage producer = list.stages[p];
-    const bool is_inner = list.tensors[static_cast<std::size_t>(producer.output)].role == TensorRole::intermediate;
+    const bool is_inner = list.tensors[producer.output].role == TensorRole::intermediate;
     const bool composes = is_inner && producer.reduction == Reduction::none &&
                           std::all_of(list.stages.begin(), list.stages.end(), [&](const Stage& stage) {
                             return !reads(stage, producer.output) || can_compose(list, producer, stage);
@@ -189,7 +188,7 @@ StageList compose_stages(StageList list) {
     for (Stage& stage : list.stages) {
       if (reads(stage, producer.output)) stage = inlined(std::move(stage), producer);
     }
-    list.stages.erase(list.stages.begin() + static_cast<std::ptrdiff_t>(p));
+    list.stages.erase(p);
   }
   return without_unused_tensors(std::move(list));
 }

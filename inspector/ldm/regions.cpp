@@ -20,7 +20,7 @@ class Walk {
     }
     for (const BufferId b : nest.buffers.ids()) {
       const Buffer& buffer = nest.buffers[b];
-      found_[b] = {b, nest.stages.tensors[static_cast<std::size_t>(buffer.tensor)].shape, {}};
+      found_[b] = {b, nest.stages.tensors[buffer.tensor].shape, {}};
     }
     run(nest.body);
   }

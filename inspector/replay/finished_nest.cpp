@@ -86,7 +86,7 @@ class Writer {
   }
 
   void add_compute(const Stmt& statement, const Compute& compute, int depth) {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     std::vector<std::string> tile;
     for (std::size_t a = 0; a < compute.box.size(); ++a) {
       if (compute.box[a].max_extent > 1) {

@@ -59,16 +59,16 @@ class Writer {
     const std::string_view word = kind == Kind::get ? "DMA get" : kind == Kind::put ? "DMA put" : "init";
     std::string text = fmt::format("{} {} [{}]", word, buffer.name, extents);
     if (kind == Kind::init) {
-      const Stage& stage = model_.list->stages[static_cast<std::size_t>(buffer.stage)];
+      const Stage& stage = model_.list->stages[buffer.stage];
       text += fmt::format(" to {:g}", identity_of(stage.reduction, stage.body->type));
     }
     add(kind, depth, std::move(text), std::move(times)).changed = state_.changed == buffer.name;
   }
 
   /// A sum's start, once its place is known.
-  void begin(int stage, std::size_t depth) {
-    const BufferId b = model_.buffer_of_output[static_cast<std::size_t>(stage)];
-    if (model_.list->stages[static_cast<std::size_t>(stage)].reduction == Reduction::none) return;
+  void begin(StageId stage, std::size_t depth) {
+    const BufferId b = model_.buffer_of_output[stage];
+    if (model_.list->stages[stage].reduction == Reduction::none) return;
     if (state_.depth.empty() || !state_.depth[b]) return;
     transfer(b, Kind::init, depth);
   }
@@ -80,9 +80,8 @@ class Writer {
       if (state_.depth.empty() || state_.depth[b] != static_cast<int>(depth)) continue;
       if (model_.buffers[b].kind == ModelBuffer::Kind::input) transfer(b, Kind::get, depth);
     }
-    for (std::size_t s = 0; s < model_.list->stages.size(); ++s) {
-      const int stage = static_cast<int>(s);
-      const bool is_main = stage == model_.main || model_.in_tail[s];
+    for (const StageId stage : model_.list->stages.ids()) {
+      const bool is_main = stage == model_.main || model_.in_tail[stage];
       if (!is_main && computed_at(stage) == depth) compute(stage, depth);
     }
     if (depth == spatial_) begin(model_.main, depth);
@@ -92,8 +91,8 @@ class Writer {
       add_loop(around_[depth], depth);
       level(depth + 1);
     }
-    for (std::size_t s = 0; depth == spatial_ && s < model_.list->stages.size(); ++s) {
-      if (model_.in_tail[s]) compute(static_cast<int>(s), depth);
+    for (const StageId stage : model_.list->stages.ids()) {
+      if (depth == spatial_ && model_.in_tail[stage]) compute(stage, depth);
     }
     for (const BufferId b : model_.buffers.ids()) {
       const bool here = !state_.depth.empty() && state_.depth[b] == static_cast<int>(depth);
@@ -101,14 +100,14 @@ class Writer {
     }
   }
 
-  [[nodiscard]] std::size_t computed_at(int stage) const {
-    const BufferId buffer = model_.buffer_of_output[static_cast<std::size_t>(stage)];
+  [[nodiscard]] std::size_t computed_at(StageId stage) const {
+    const BufferId buffer = model_.buffer_of_output[stage];
     if (stage == model_.main || state_.depth.empty()) return around_.size();
     const auto place = state_.depth[buffer];
     return place ? std::min(static_cast<std::size_t>(*place), around_.size()) : around_.size();
   }
 
-  void compute(int stage, std::size_t depth) {
+  void compute(StageId stage, std::size_t depth) {
     std::size_t inner = depth;
     if (stage != model_.main) begin(stage, depth);
     for (std::size_t l = 0; l < state_.loops.size(); ++l) {
@@ -121,7 +120,7 @@ class Writer {
         if (own && !state_.depth.empty() && state_.depth[b] == deep) transfer(b, Kind::get, inner);
       }
     }
-    const Stage& found = model_.list->stages[static_cast<std::size_t>(stage)];
+    const Stage& found = model_.list->stages[stage];
     std::vector<std::string> tile;
     for (std::size_t a = 0; !state_.sizes.empty() && a < found.axes.size(); ++a) {
       const std::int64_t extent = axis_extent(model_, stage, static_cast<int>(a), state_.sizes);

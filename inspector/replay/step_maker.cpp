@@ -36,7 +36,7 @@ void StepMaker::draw_buffers(ReplayStep& step) {
     const std::vector<std::int64_t> elements = buffer_extents(model_, buffer, state.sizes);
     const std::string extents = extents_text(elements);
     const bool changed = extents_before_.contains(b) && extents_before_[b] != extents;
-    const ElementType type = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)].type;
+    const ElementType type = model_.list->tensors[buffer.tensor].type;
     const std::int64_t own = element_count(elements) * byte_size(type);
     const std::string inside = buffer.shares_with ? model_.buffers[*buffer.shares_with].name : "";
     step.buffers.push_back({buffer.name, extents, own, bytes[b], buffer.kind, inside, changed});

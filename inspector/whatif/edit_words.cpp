@@ -23,6 +23,7 @@ std::string schedule_text(const Schedule& schedule) {
   for (const auto& [iterator, block] : schedule.lanes.value_or(LaneBlocks{})) {
     words.push_back(fmt::format("lanes along {} in blocks of {}", iterator, block));
   }
+  for (const std::string& input : schedule.copied.value_or(CopiedInputs{})) words.push_back(input + " copied");
   if (schedule.parallel) {
     std::vector<std::string> parts;
     for (const ParallelSplit& split : *schedule.parallel) {

@@ -133,8 +133,8 @@ class NestChecker {
     return box;
   }
 
-  [[nodiscard]] const Shape& shape_of(std::size_t nest_tensor) const {
-    return nest_.stages.tensors[static_cast<std::size_t>(nest_.tensors[nest_tensor].tensor)].shape;
+  [[nodiscard]] const Shape& shape_of(NestTensorId nest_tensor) const {
+    return nest_.stages.tensors[nest_.tensors[nest_tensor].tensor].shape;
   }
 
   // --- the way of a core ---------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class NestChecker {
     // What a transfer under way fills is a race; that was told.
     if (ldm_->in_the_way(place, box, true) != nullptr) return;
     const Buffer& buffer = nest_.buffers[place.buffer];
-    const std::string& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)].name;
+    const std::string& tensor = nest_.stages.tensors[buffer.tensor].name;
     const std::string wanted = text_of(moved(unfit->box, origin, 1));
     if (unfit->stale == nullptr) {
       add(FaultFamily::uninitialised, now(s),
@@ -234,7 +234,7 @@ class NestChecker {
   void transfer(const Stmt& s, const Dma& dma) {
     const auto place = place_of(s, dma.buffer);
     if (!place) return;
-    const auto tensor = static_cast<std::size_t>(dma.nest_tensor);
+    const NestTensorId tensor = dma.nest_tensor;
     const ElementBox region = box_of(dma.region);
     const Values origin = values(origin_of(nest_, dma.buffer));
     const bool meets = dma.to == Space::row || dma.to == Space::mesh;
@@ -280,7 +280,7 @@ class NestChecker {
     return team == Space::mesh || !nest_.mesh ? core_ == 0 : core_ % std::max(1, nest_.mesh->columns) == 0;
   }
 
-  void put(const Stmt& s, std::size_t tensor, const ElementBox& region) {
+  void put(const Stmt& s, NestTensorId tensor, const ElementBox& region) {
     const std::string& name = nest_.tensors[tensor].name;
     if (!writers_.is_written(tensor))
       return add(FaultFamily::bounds, now(s), fmt::format("{} is written, which is read only", name));
@@ -291,7 +291,7 @@ class NestChecker {
   }
 
   /// Of a tensor that the nest writes.
-  void got(const Stmt& s, std::size_t tensor, const ElementBox& region) {
+  void got(const Stmt& s, NestTensorId tensor, const ElementBox& region) {
     tell_other(s, writers_.of_another(tensor, region, core_),
                [&](const TensorWriters::Element& other, const std::string& at) {
                  return fmt::format("{}{} is read, which core {} writes", nest_.tensors[tensor].name, at, other.core);
@@ -335,7 +335,7 @@ class NestChecker {
   void computing(const Stmt& s, const Compute& compute) {
     const ElementBox points = box_of(compute.box);
     if (points.is_empty()) return;
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     std::vector<Interval> axes;
     for (std::size_t a = 0; a < points.low.size(); ++a) axes.push_back({points.low[a], points.end[a] - 1});
     for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {

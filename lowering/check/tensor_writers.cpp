@@ -13,7 +13,7 @@ constexpr std::int64_t most_elements = std::int64_t{1} << 26;
 }  // namespace
 
 TensorWriters::TensorWriters(const LoopNest& nest) : nest_(nest) {
-  for (std::size_t t = 0; t < nest.tensors.size(); ++t) {
+  for (const NestTensorId t : nest.tensors.ids()) {
     if (!nest.tensors[t].written) continue;
     std::vector<Writer>& writers = written_[t];
     const auto elements = checked_element_count(shape_of(t));
@@ -25,13 +25,13 @@ TensorWriters::TensorWriters(const LoopNest& nest) : nest_(nest) {
   }
 }
 
-const Shape& TensorWriters::shape_of(std::size_t nest_tensor) const {
-  return nest_.stages.tensors[static_cast<std::size_t>(nest_.tensors[nest_tensor].tensor)].shape;
+const Shape& TensorWriters::shape_of(NestTensorId nest_tensor) const {
+  return nest_.stages.tensors[nest_.tensors[nest_tensor].tensor].shape;
 }
 
 /// Calls `visit` with every element of a box of the tensor and its coordinates.
 template <class Visit>
-void TensorWriters::each(std::size_t nest_tensor, const ElementBox& box, const Visit& visit) {
+void TensorWriters::each(NestTensorId nest_tensor, const ElementBox& box, const Visit& visit) {
   const auto found = written_.find(nest_tensor);
   if (found == written_.end() || found->second.empty() || box.is_empty()) return;
   const Shape& shape = shape_of(nest_tensor);
@@ -50,7 +50,7 @@ void TensorWriters::each(std::size_t nest_tensor, const ElementBox& box, const V
   }
 }
 
-std::optional<TensorWriters::Element> TensorWriters::put(std::size_t nest_tensor, const ElementBox& box, int core,
+std::optional<TensorWriters::Element> TensorWriters::put(NestTensorId nest_tensor, const ElementBox& box, int core,
                                                          int statement) {
   std::optional<Element> other;
   each(nest_tensor, box, [&](Writer& writer, const std::vector<std::int64_t>& at) {
@@ -60,7 +60,7 @@ std::optional<TensorWriters::Element> TensorWriters::put(std::size_t nest_tensor
   return other;
 }
 
-std::optional<TensorWriters::Element> TensorWriters::of_another(std::size_t nest_tensor, const ElementBox& box,
+std::optional<TensorWriters::Element> TensorWriters::of_another(NestTensorId nest_tensor, const ElementBox& box,
                                                                 int core) {
   std::optional<Element> other;
   each(nest_tensor, box, [&](const Writer& writer, const std::vector<std::int64_t>& at) {

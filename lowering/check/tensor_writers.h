@@ -18,7 +18,7 @@ class TensorWriters {
 
   /// False: a tensor is too large for that to be known.
   [[nodiscard]] bool complete() const { return complete_; }
-  [[nodiscard]] bool is_written(std::size_t nest_tensor) const { return written_.contains(nest_tensor); }
+  [[nodiscard]] bool is_written(NestTensorId nest_tensor) const { return written_.contains(nest_tensor); }
   /// Elements that the calls below have gone through.
   [[nodiscard]] std::int64_t visited() const { return visited_; }
 
@@ -28,12 +28,12 @@ class TensorWriters {
     int statement = -1;
   };
   /// A core writes a box. The first element of it that another core has written.
-  std::optional<Element> put(std::size_t nest_tensor, const ElementBox& box, int core, int statement);
+  std::optional<Element> put(NestTensorId nest_tensor, const ElementBox& box, int core, int statement);
   /// The first element of a box that another core has written.
-  [[nodiscard]] std::optional<Element> of_another(std::size_t nest_tensor, const ElementBox& box, int core);
+  [[nodiscard]] std::optional<Element> of_another(NestTensorId nest_tensor, const ElementBox& box, int core);
 
   struct Missing {
-    std::size_t nest_tensor = 0;
+    NestTensorId nest_tensor;
     std::int64_t elements = 0;  ///< that nobody has written
     std::int64_t of = 0;        ///< elements of the tensor
     std::vector<std::int64_t> first;
@@ -46,11 +46,11 @@ class TensorWriters {
     int statement = -1;
   };
   template <class Visit>
-  void each(std::size_t nest_tensor, const ElementBox& box, const Visit& visit);
-  [[nodiscard]] const Shape& shape_of(std::size_t nest_tensor) const;
+  void each(NestTensorId nest_tensor, const ElementBox& box, const Visit& visit);
+  [[nodiscard]] const Shape& shape_of(NestTensorId nest_tensor) const;
 
   const LoopNest& nest_;
-  std::map<std::size_t, std::vector<Writer>> written_;  ///< by tensor, by element; none where it is too large
+  std::map<NestTensorId, std::vector<Writer>> written_;  ///< by element; none where it is too large
   bool complete_ = true;
   std::int64_t visited_ = 0;
 };

@@ -88,7 +88,7 @@ std::int64_t checked_slot(const LoopNest& nest, BufferId buffer, std::int64_t sl
 ComputeRunner::ComputeRunner(const LoopNest& nest, const Stmt& statement)
     : nest_(nest),
       compute_(std::get<Compute>(statement.node)),
-      stage_(nest.stages.stages.at(at(compute_.stage))),
+      stage_(nest.stages.stages.at(compute_.stage)),
       statement_(statement.id),
       axes_(stage_.axes.size()),
       program_(expression_of(compute_, stage_), stage_.reads.size(), axes_),

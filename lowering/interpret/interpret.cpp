@@ -82,9 +82,9 @@ bool is_empty(const Values& extent) {
 
 class Interpreter {
  public:
-  Interpreter(const LoopNest& nest, const std::map<int, Tensor>& inputs) : nest_(nest), inputs_(inputs) {
-    for (int t = 0; t < static_cast<int>(nest.stages.tensors.size()); ++t) {
-      const StageTensor& tensor = nest.stages.tensors[at(t)];
+  Interpreter(const LoopNest& nest, const std::map<StageTensorId, Tensor>& inputs) : nest_(nest), inputs_(inputs) {
+    for (const StageTensorId t : nest.stages.tensors.ids()) {
+      const StageTensor& tensor = nest.stages.tensors[t];
       const bool written = std::any_of(nest.tensors.begin(), nest.tensors.end(),
                                        [&](const NestTensor& n) { return n.tensor == t && n.written; });
       const bool computed = std::any_of(nest.stages.stages.begin(), nest.stages.stages.end(),
@@ -103,7 +103,7 @@ class Interpreter {
     body_ = compiled_body(nest);
   }
 
-  std::map<int, Tensor> run() {
+  std::map<StageTensorId, Tensor> run() {
     std::size_t ldm_bytes = at(nest_.ldm_bytes);
     for (const Buffer& buffer : nest_.buffers) ldm_bytes = std::max(ldm_bytes, at(buffer.offset + buffer.bytes()));
     const auto begin = [&](int number) {
@@ -120,7 +120,7 @@ class Interpreter {
       }
     }
     if (together_) run_together(body_, all);
-    std::map<int, Tensor> results;
+    std::map<StageTensorId, Tensor> results;
     for (auto& [t, memory] : written_) {
       results.emplace(t, Tensor(memory.type, memory.shape, std::move(memory.bytes)));
     }
@@ -267,8 +267,8 @@ class Interpreter {
 
   /// Between main memory and the LDM.
   void move(const Dma& dma, const SlotBox& box, const Stmt& statement, std::byte* ldm, const Values& strides) {
-    const NestTensor& nest_tensor = nest_.tensors.at(at(dma.nest_tensor));
-    const StageTensor& tensor = nest_.stages.tensors.at(at(nest_tensor.tensor));
+    const NestTensor& nest_tensor = nest_.tensors.at(dma.nest_tensor);
+    const StageTensor& tensor = nest_.stages.tensors.at(nest_tensor.tensor);
     const auto size = static_cast<std::int64_t>(byte_size(tensor.type));
     const Values memory_strides = row_major_strides(tensor.shape);
     std::int64_t in_memory = 0;
@@ -286,16 +286,16 @@ class Interpreter {
     }
   }
 
-  const std::byte* memory_of(int tensor) const {
+  const std::byte* memory_of(StageTensorId tensor) const {
     if (const auto given = inputs_.find(tensor); given != inputs_.end()) return given->second.bytes().data();
     if (const auto written = written_.find(tensor); written != written_.end()) return written->second.bytes.data();
-    const StageTensor& constant = nest_.stages.tensors.at(at(tensor));
+    const StageTensor& constant = nest_.stages.tensors.at(tensor);
     check(constant.value.has_value(), fmt::format("no value was given for tensor {}", constant.name));
     return constant.value->bytes().data();
   }
 
   void compute(const CompiledStatement& node, Core& core) {
-    const int output = nest_.stages.stages[at(std::get<Compute>(node.statement->node).stage)].output;
+    const StageTensorId output = nest_.stages.stages[std::get<Compute>(node.statement->node).stage].output;
     // Elements that transfers bring to main memory are not recorded on the way.
     node.runner->run(core.values, core.ldm.data(), in_memory_.at(output) ? nullptr : &written_.at(output));
     note_first_element(node.runner->output_buffer(), core);
@@ -420,9 +420,9 @@ class Interpreter {
   }
 
   const LoopNest& nest_;
-  const std::map<int, Tensor>& inputs_;
-  std::map<int, WrittenTensor> written_;  ///< by StageList tensor
-  std::map<int, bool> in_memory_;         ///< of those: true if transfers write it, false if it stays in the LDM
+  const std::map<StageTensorId, Tensor>& inputs_;
+  std::map<StageTensorId, WrittenTensor> written_;
+  std::map<StageTensorId, bool> in_memory_;  ///< of those: true if transfers write it, false if it stays in the LDM
   std::vector<CompiledStatement> body_;
   bool together_ = false;    ///< cores of teams meet somewhere
   std::vector<Core> cores_;  ///< by number, where they run together
@@ -430,7 +430,7 @@ class Interpreter {
 
 }  // namespace
 
-std::map<int, Tensor> interpret(const LoopNest& nest, const std::map<int, Tensor>& inputs) {
+std::map<StageTensorId, Tensor> interpret(const LoopNest& nest, const std::map<StageTensorId, Tensor>& inputs) {
   return Interpreter(nest, inputs).run();
 }
 

@@ -11,6 +11,6 @@ namespace stowage {
 
 /// Runs a nest point by point; `inputs` by StageList tensor index. Returns every tensor of the list that was written,
 /// intermediates assembled from LDM included (elements never computed are NaN or 0).
-std::map<int, Tensor> interpret(const LoopNest& nest, const std::map<int, Tensor>& inputs);
+std::map<StageTensorId, Tensor> interpret(const LoopNest& nest, const std::map<StageTensorId, Tensor>& inputs);
 
 }  // namespace stowage

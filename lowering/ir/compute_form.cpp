@@ -59,7 +59,7 @@ std::int64_t shortest_vector_loop(const Target& target) {
 }
 
 void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
-  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+  const Stage& stage = nest.stages.stages[compute.stage];
   compute.form = ComputeForm::scalar;
   compute.lane_axis = -1;
   compute.block_axis = -1;
@@ -87,7 +87,7 @@ void choose_form(const LoopNest& nest, Compute& compute, const Target& target) {
 
 bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& target) {
   if (compute.form == ComputeForm::scalar) return compute.lane_axis < 0 && compute.block_axis < 0;
-  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+  const Stage& stage = nest.stages.stages[compute.stage];
   if (target.cores.vector_lanes < 2 || stage.spatial == 0 || compute.lane_axis != stage.spatial - 1) return false;
   if (compute.form == ComputeForm::vector) return compute.block_axis < 0;
   const auto reads = outer_product(stage, compute.part, VarId(static_cast<std::size_t>(compute.lane_axis)));
@@ -100,7 +100,7 @@ bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& t
 
 bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
   if (compute.lane_axis < 0) return false;
-  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+  const Stage& stage = nest.stages.stages[compute.stage];
   const VarId lane(static_cast<std::size_t>(compute.lane_axis));
   for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
     if (compute.read_buffers[r] && !runs_along(lane_use(stage.reads[r], lane))) return false;

@@ -79,15 +79,15 @@ std::string_view name_of(Space space);
 
 /// A tensor in main memory as the nest sees it.
 struct NestTensor {
-  std::string name;                   ///< a valid C identifier, unique in the nest
-  int tensor = 0;                     ///< index into StageList::tensors
+  std::string name;  ///< a valid C identifier, unique in the nest
+  StageTensorId tensor;
   std::vector<std::int64_t> strides;  ///< elements, per dimension, highest first
   bool written = false;
 };
 
 struct Buffer {
-  std::string name;  ///< a valid C identifier, unique in the nest
-  int tensor = 0;    ///< index into StageList::tensors: what it holds a box of
+  std::string name;      ///< a valid C identifier, unique in the nest
+  StageTensorId tensor;  ///< what it holds a box of
   ElementType type = ElementType::f32;
   std::vector<std::int64_t> extents;              ///< allocated elements per tensor dimension, highest first
   std::vector<IndexExpr> origin;                  ///< tensor coordinate of its first element, in nest variables
@@ -148,7 +148,7 @@ enum class DmaDirection : std::uint8_t { get, put };
 
 struct Dma {
   DmaDirection direction = DmaDirection::get;
-  int nest_tensor = 0;  ///< index into LoopNest::tensors
+  NestTensorId nest_tensor;
   BufferUse buffer;
   std::vector<Range> region;  ///< tensor coordinates, already clipped to the tensor
   /// Bytes in whose multiples a contiguous call moves: rounded up past the end of the tensor and of its place in the
@@ -194,7 +194,7 @@ struct Compute {
     finish   ///< out = finish(out), over spatial axes only
   };
   Part part = Part::map;
-  int stage = 0;  ///< index into StageList::stages
+  StageId stage;
   BufferUse output_buffer;
   /// Per read of the stage; nullopt where this part does not read it.
   std::vector<std::optional<BufferUse>> read_buffers;
@@ -218,8 +218,8 @@ struct LoopNest {
   StageList stages;
   std::vector<NestVariable> variables;  ///< by VarId
   std::vector<CoreAxis> core_grid;
-  std::optional<Mesh> mesh;         ///< where transfers go to rows, columns or all of it
-  std::vector<NestTensor> tensors;  ///< tensors in main memory, in the order of the kernel's parameters
+  std::optional<Mesh> mesh;                    ///< where transfers go to rows, columns or all of it
+  IdVector<NestTensorId, NestTensor> tensors;  ///< tensors in main memory, in the order of the kernel's parameters
   IdVector<BufferId, Buffer> buffers;
   std::int64_t ldm_bytes = 0;  ///< of all buffers at their offsets
   Block body;

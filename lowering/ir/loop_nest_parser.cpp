@@ -122,7 +122,7 @@ class NestParser {
     cursor_.expect("strides");
     tensor.strides = reader_.number_list();
     tensor.written = cursor_.accept("written");
-    tensors_.emplace(tensor.name, static_cast<int>(nest_.tensors.size()));
+    tensors_.emplace(tensor.name, nest_.tensors.next_id());
     nest_.tensors.push_back(std::move(tensor));
   }
 
@@ -173,7 +173,7 @@ class NestParser {
   StageListParser stage_list_;
   LoopNest nest_;
   ExpressionNames names_;  ///< variables and tables of the nest
-  std::map<std::string, int> tensors_;
+  std::map<std::string, NestTensorId> tensors_;
   std::map<std::string, BufferId> buffers_;
   std::vector<std::pair<BufferId, std::size_t>> sharing_;  ///< buffer, and where in the text it names the other
   StatementParser statements_{cursor_, reader_, stage_list_, {nest_, names_, tensors_, buffers_}};

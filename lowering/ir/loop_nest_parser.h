@@ -14,7 +14,7 @@
 namespace stowage {
 
 /// Hashes by index into StageList::tensors.
-using UnknownValues = std::map<std::size_t, std::string>;
+using UnknownValues = std::map<StageTensorId, std::string>;
 
 /// Every name is resolved and every number within bounds; whether the nest is sound says verify(). Constants that print
 /// as a hash come as `constants` gives them by the stage tensor's name (their hash must be that of the text), or

@@ -103,9 +103,11 @@ class Printer {
       : nest_(nest),
         unknown_(unknown),
         variables_(names_in(nest.variables, [](const NestVariable& v) { return v.name; })),
-        stage_tensors_(names_in(nest.stages.tensors, [](const StageTensor& t) { return t.name; })),
-        stages_(names_in(nest.stages.stages, [](const Stage& s) { return s.name; })),
-        tensors_(names_in(nest.tensors, [](const NestTensor& t) { return t.name; })),
+        stage_tensors_(IdVector<StageTensorId, std::string>(
+            names_in(nest.stages.tensors, [](const StageTensor& t) { return t.name; }))),
+        stages_(IdVector<StageId, std::string>(names_in(nest.stages.stages, [](const Stage& s) { return s.name; }))),
+        tensors_(
+            IdVector<NestTensorId, std::string>(names_in(nest.tensors, [](const NestTensor& t) { return t.name; }))),
         buffers_(IdVector<BufferId, std::string>(names_in(nest.buffers, [](const Buffer& b) { return b.name; }))) {
     for (const Stage& stage : nest.stages.stages) {
       axes_.push_back(names_in(stage.axes, [](const Axis& a) { return a.name; }));
@@ -115,11 +117,11 @@ class Printer {
 
   SpannedText run() {
     line(0, fmt::format("nest {} {{", quoted_name(nest_.name)));
-    for (std::size_t t = 0; t < nest_.stages.tensors.size(); ++t) stage_tensor(t);
+    for (const StageTensorId t : nest_.stages.tensors.ids()) stage_tensor(t);
     for (const auto& table : tables_.written()) {
       line(1, fmt::format("table {} = [{}]", table->name, fmt::join(table->values, ", ")));
     }
-    for (std::size_t s = 0; s < nest_.stages.stages.size(); ++s) stage(s);
+    for (const StageId s : nest_.stages.stages.ids()) stage(s);
     if (!variables_.empty()) line(1, fmt::format("variables {}", fmt::join(variables_, ", ")));
     for (const CoreAxis& axis : nest_.core_grid) {
       line(1, fmt::format("core {} < {} of {} stride {}", variables_[axis.variable.index()], axis.parts,
@@ -127,7 +129,7 @@ class Printer {
     }
     if (nest_.mesh) line(1, fmt::format("mesh {} rows {} columns", nest_.mesh->rows, nest_.mesh->columns));
     if (nest_.launch != LaunchedBy::spawn) line(1, fmt::format("launch {}", name_of(nest_.launch)));
-    for (std::size_t t = 0; t < nest_.tensors.size(); ++t) {
+    for (const NestTensorId t : nest_.tensors.ids()) {
       const NestTensor& tensor = nest_.tensors[t];
       line(1, fmt::format("memory {} = {} strides [{}]{}", tensors_[t], stage_tensor_name(tensor.tensor),
                           fmt::join(tensor.strides, ", "), tensor.written ? " written" : ""));
@@ -192,9 +194,7 @@ class Printer {
     result_.text.append(static_cast<std::size_t>(depth) * 2, ' ').append(text).append("\n");
   }
 
-  [[nodiscard]] const std::string& stage_tensor_name(int tensor) const {
-    return stage_tensors_.at(static_cast<std::size_t>(tensor));
-  }
+  [[nodiscard]] const std::string& stage_tensor_name(StageTensorId tensor) const { return stage_tensors_.at(tensor); }
   [[nodiscard]] const std::string& buffer_name(BufferId buffer) const { return buffers_.at(buffer); }
 
   /// The slot is left out where it is the first, the origin where it is the buffer's.
@@ -236,7 +236,7 @@ class Printer {
     return written;
   }
 
-  void stage_tensor(std::size_t index) {
+  void stage_tensor(StageTensorId index) {
     static constexpr std::string_view roles[] = {"input", "constant", "intermediate", "output"};
     const StageTensor& tensor = nest_.stages.tensors[index];
     std::string written = fmt::format("{} {} {}{}", roles[static_cast<std::size_t>(tensor.role)], stage_tensors_[index],
@@ -252,7 +252,7 @@ class Printer {
     line(1, written);
   }
 
-  void stage(std::size_t index) {
+  void stage(StageId index) {
     const Stage& stage = nest_.stages.stages[index];
     const std::vector<std::string>& axes = axes_[index];
     const auto index_text = [&](const IndexExpr& e) {
@@ -347,8 +347,7 @@ class Printer {
                    },
                    [&](const Guard& n) { return fmt::format("if any({}) > 0 {{", list(n.any_positive)); },
                    [&](const Dma& n) {
-                     const std::string region =
-                         fmt::format("{}[{}]", tensors_.at(static_cast<std::size_t>(n.nest_tensor)), list(n.region));
+                     const std::string region = fmt::format("{}[{}]", tensors_.at(n.nest_tensor), list(n.region));
                      const std::string unit = n.unit_bytes > 1 ? fmt::format(" by {} bytes", n.unit_bytes) : "";
                      const std::string team = n.to != Space::ldm ? fmt::format(" of {}", name_of(n.to)) : "";
                      return n.direction == DmaDirection::get
@@ -374,15 +373,14 @@ class Printer {
   [[nodiscard]] std::string compute(const Compute& n) const {
     static constexpr std::string_view parts[] = {"map", "update", "finish"};
     static constexpr std::string_view forms[] = {"scalar", "vector", "register_block"};
-    const auto stage = static_cast<std::size_t>(n.stage);
-    const std::vector<std::string>& axes = axes_.at(stage);
+    const std::vector<std::string>& axes = axes_.at(n.stage);
     std::vector<std::string> reads;
     for (const auto& read : n.read_buffers) reads.push_back(read ? use(*read) : "_");
     std::vector<std::string> box;
     for (std::size_t a = 0; a < n.box.size(); ++a) box.push_back(fmt::format("{}={}", axes.at(a), text(n.box[a])));
     std::string written =
         fmt::format("compute {} {} = {}({}) over {}", parts[static_cast<std::size_t>(n.part)], use(n.output_buffer),
-                    stages_.at(stage), fmt::join(reads, ", "), fmt::join(box, ", "));
+                    stages_.at(n.stage), fmt::join(reads, ", "), fmt::join(box, ", "));
     if (n.box.empty()) written += "()";
     if (n.form != ComputeForm::scalar || n.lane_axis >= 0 || n.block_axis >= 0) {
       written += fmt::format(" as {}", forms[static_cast<std::size_t>(n.form)]);
@@ -394,9 +392,12 @@ class Printer {
 
   const LoopNest& nest_;
   UnknownValues unknown_;
-  std::vector<std::string> variables_, stage_tensors_, stages_, tensors_;
+  std::vector<std::string> variables_;
+  IdVector<StageTensorId, std::string> stage_tensors_;
+  IdVector<StageId, std::string> stages_;
+  IdVector<NestTensorId, std::string> tensors_;
   IdVector<BufferId, std::string> buffers_;
-  std::vector<std::vector<std::string>> axes_;  ///< by stage
+  IdVector<StageId, std::vector<std::string>> axes_;
   Tables tables_;
   SpannedText result_;
 };

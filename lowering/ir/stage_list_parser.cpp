@@ -78,7 +78,7 @@ void StageListParser::tensor(TensorRole role) {
   } else if (cursor_.accept("hash")) {
     tensor.value = constant(where, tensor);
   }
-  tensors_.emplace(tensor.name, static_cast<int>(list_.tensors.size()));
+  tensors_.emplace(tensor.name, list_.tensors.next_id());
   list_.tensors.push_back(std::move(tensor));
 }
 
@@ -116,7 +116,7 @@ Tensor StageListParser::constant(const Token& where, const StageTensor& tensor) 
   if (bytes > max_zero_bytes_ || (zero_bytes_ += bytes) > max_zero_bytes_) {
     cursor_.fail(where, "too-large", "the constants of this nest are too large to be made up as zeros");
   }
-  unknown_.emplace(list_.tensors.size(), wanted);
+  unknown_.emplace(list_.tensors.next_id(), wanted);
   return Tensor(tensor.type, tensor.shape, std::vector<std::byte>(static_cast<std::size_t>(bytes)));
 }
 
@@ -175,7 +175,7 @@ void StageListParser::stage() {
   }
   cursor_.seek(end);
   in_stage_ = false;
-  stages_.emplace(stage.name, static_cast<int>(list_.stages.size()));
+  stages_.emplace(stage.name, list_.stages.next_id());
   axes_.push_back(std::move(names.variables));
   list_.stages.push_back(std::move(stage));
 }
@@ -224,7 +224,7 @@ void StageListParser::read(Stage& stage, const ExpressionNames& names, std::vect
   access.tensor = reader_.known_name("a tensor", tensors_);
   access.index = reader_.index_list("[", "]", names);
   if (cursor_.accept("else")) access.padding = cursor_.expect_number("a padding value");
-  types.push_back(list_.tensors[static_cast<std::size_t>(access.tensor)].type);
+  types.push_back(list_.tensors[access.tensor].type);
   stage.reads.push_back(std::move(access));
 }
 

@@ -74,13 +74,11 @@ class StageListParser {
 
   [[nodiscard]] StageList take() { return std::move(list_); }
   /// Hashes of the constants that zeros stand for, by tensor.
-  [[nodiscard]] const std::map<std::size_t, std::string>& unknown() const { return unknown_; }
-  [[nodiscard]] const std::map<std::string, int>& tensors() const { return tensors_; }
-  [[nodiscard]] const std::map<std::string, int>& stages() const { return stages_; }
+  [[nodiscard]] const std::map<StageTensorId, std::string>& unknown() const { return unknown_; }
+  [[nodiscard]] const std::map<std::string, StageTensorId>& tensors() const { return tensors_; }
+  [[nodiscard]] const std::map<std::string, StageId>& stages() const { return stages_; }
   [[nodiscard]] const std::map<std::string, std::shared_ptr<const IndexTable>>& tables() const { return tables_; }
-  [[nodiscard]] const std::map<std::string, VarId>& axes_of(int stage) const {
-    return axes_[static_cast<std::size_t>(stage)];
-  }
+  [[nodiscard]] const std::map<std::string, VarId>& axes_of(StageId stage) const { return axes_[stage]; }
 
  private:
   void tensor(TensorRole role);
@@ -98,10 +96,11 @@ class StageListParser {
   NameReader& reader_;
   const std::map<std::string, Tensor>& constants_;
   StageList list_;
-  std::map<std::string, int> tensors_, stages_;
+  std::map<std::string, StageTensorId> tensors_;
+  std::map<std::string, StageId> stages_;
   std::map<std::string, std::shared_ptr<const IndexTable>> tables_;
-  std::vector<std::map<std::string, VarId>> axes_;  ///< by stage
-  std::map<std::size_t, std::string> unknown_;
+  IdVector<StageId, std::map<std::string, VarId>> axes_;
+  std::map<StageTensorId, std::string> unknown_;
   std::int64_t max_zero_bytes_;
   std::int64_t zero_bytes_ = 0;
   bool in_stage_ = false;

@@ -19,7 +19,7 @@ namespace stowage {
 struct KnownParts {
   LoopNest& nest;
   const ExpressionNames& names;
-  const std::map<std::string, int>& tensors;  ///< in main memory
+  const std::map<std::string, NestTensorId>& tensors;  ///< in main memory
   const std::map<std::string, BufferId>& buffers;
 };
 

@@ -33,7 +33,7 @@ class ModelBuilder {
  public:
   explicit ModelBuilder(const StageList& list) {
     model_.list = &list;
-    model_.root = static_cast<int>(list.stages.size()) - 1;
+    model_.root = StageId(list.stages.size() - 1);
     model_.main = model_.root;
     model_.in_tail.assign(list.stages.size(), false);
   }
@@ -41,9 +41,9 @@ class ModelBuilder {
   GroupModel build() {
     add_iterators();
     find_demands();
-    for (std::size_t s = 0; s < stages().size(); ++s) {
-      add_read_buffers(static_cast<int>(s));
-      add_output_buffer(static_cast<int>(s));
+    for (const StageId s : stages().ids()) {
+      add_read_buffers(s);
+      add_output_buffer(s);
     }
     pin_gathers();
     find_overlapping();
@@ -52,33 +52,34 @@ class ModelBuilder {
   }
 
  private:
-  [[nodiscard]] const std::vector<Stage>& stages() const { return model_.list->stages; }
+  [[nodiscard]] const IdVector<StageId, Stage>& stages() const { return model_.list->stages; }
 
-  void add_iterator(int stage, int axis, bool spatial) {
-    const Axis& a = stages()[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)];
+  void add_iterator(StageId stage, int axis, bool spatial) {
+    const Axis& a = stages()[stage].axes[static_cast<std::size_t>(axis)];
     std::string name = a.name;
     for (int number = 2; model_.iterator_named(name); ++number) name = fmt::format("{}{}", a.name, number);
     model_.iterators.push_back({std::move(name), a.extent, spatial, stage, axis});
   }
 
   void add_iterators() {
-    const Stage& root = stages()[static_cast<std::size_t>(model_.root)];
+    const Stage& root = stages()[model_.root];
     for (int axis = 0; axis < root.spatial; ++axis) add_iterator(model_.root, axis, true);
-    for (std::size_t s = 0; s < stages().size(); ++s) {
+    for (const StageId s : stages().ids()) {
       for (int axis = stages()[s].spatial; axis < static_cast<int>(stages()[s].axes.size()); ++axis) {
-        add_iterator(static_cast<int>(s), axis, false);
+        add_iterator(s, axis, false);
       }
     }
   }
 
   /// From the root backwards: what is demanded of every axis of each stage, and which iterators that depends on.
   void find_demands() {
-    model_.demands.resize(stages().size());
-    axis_iterators_.resize(stages().size());
+    model_.demands.assign(stages().size(), {});
+    axis_iterators_.assign(stages().size(), {});
     bool main_found = false;
-    for (int s = model_.root; s >= 0; --s) {
-      const Stage& stage = stages()[static_cast<std::size_t>(s)];
-      auto& of_axis = axis_iterators_[static_cast<std::size_t>(s)];
+    for (std::size_t stage_number = stages().size(); stage_number-- > 0;) {
+      const StageId s(stage_number);
+      const Stage& stage = stages()[s];
+      auto& of_axis = axis_iterators_[s];
       of_axis.resize(stage.axes.size());
       for (std::size_t a = 0; a < stage.axes.size(); ++a) {
         const bool reduced = static_cast<int>(a) >= stage.spatial;
@@ -97,20 +98,20 @@ class ModelBuilder {
           demand.reach = demanded_bounds(model_, s, static_cast<int>(a));
           of_axis[a] = iterators_of_demand(s, static_cast<int>(a), demand);
         }
-        model_.demands[static_cast<std::size_t>(s)].push_back(demand);
+        model_.demands[s].push_back(demand);
       }
     }
   }
 
   /// The last stage that reduces is the main one if the stages behind it want it where the root's tile lies.
-  void find_main(int s) {
-    const Stage& root = stages()[static_cast<std::size_t>(model_.root)];
-    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+  void find_main(StageId s) {
+    const Stage& root = stages()[model_.root];
+    const Stage& stage = stages()[s];
     if (s == model_.root || stage.spatial != root.spatial) return;
     std::set<std::size_t> seen;  // axes of the root: the stage may have them in another order
     for (int axis = 0; axis < stage.spatial; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
-      const AxisDemand& demand = model_.demands[static_cast<std::size_t>(s)][a];
+      const AxisDemand& demand = model_.demands[s][a];
       const auto variables = variables_of(demand.tile);
       const bool at_tile = demand.exact && demand.window == Interval{0, 0} && variables.size() == 1 &&
                            demand.tile.is_variable(*variables.begin());
@@ -120,27 +121,26 @@ class ModelBuilder {
       if (!is_axis || stage.axes[a].extent != root.axes[of_root].extent) return;
     }
     model_.main = s;
-    for (int later = s + 1; later <= model_.root; ++later) {
-      const auto& reads = stages()[static_cast<std::size_t>(later)].reads;
-      model_.in_tail[static_cast<std::size_t>(later)] =
-          std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
-            for (int tail = s; tail < later; ++tail) {
-              const bool of_tail = tail == s || model_.in_tail[static_cast<std::size_t>(tail)];
-              if (of_tail && stages()[static_cast<std::size_t>(tail)].output == read.tensor) return true;
-            }
-            return false;
-          });
+    for (StageId later(s.index() + 1); later <= model_.root; ++later) {
+      const auto& reads = stages()[later].reads;
+      model_.in_tail[later] = std::any_of(reads.begin(), reads.end(), [&](const Access& read) {
+        for (StageId tail = s; tail < later; ++tail) {
+          const bool of_tail = tail == s || model_.in_tail[tail];
+          if (of_tail && stages()[tail].output == read.tensor) return true;
+        }
+        return false;
+      });
     }
   }
 
-  [[nodiscard]] std::set<int> iterators_of_demand(int s, int axis, const AxisDemand& demand) const {
+  [[nodiscard]] std::set<int> iterators_of_demand(StageId s, int axis, const AxisDemand& demand) const {
     std::set<int> found;
     if (demand.exact) {
       for (const VarId iterator : variables_of(demand.tile)) found.insert(static_cast<int>(iterator.index()));
       return found;
     }
     for (const auto& [reader, read] : model_.readers_of(s)) {
-      const Access& access = stages()[static_cast<std::size_t>(reader)].reads[static_cast<std::size_t>(read)];
+      const Access& access = stages()[reader].reads[static_cast<std::size_t>(read)];
       for (const int iterator : iterators_in(reader, access.index[static_cast<std::size_t>(axis)])) {
         // Of the reader's own reduction the whole range is demanded.
         const ModelIterator& i = model_.iterators[static_cast<std::size_t>(iterator)];
@@ -151,10 +151,10 @@ class ModelBuilder {
   }
 
   /// Readers at the same place, up to constants, demand a window around it; readers at unrelated places everything.
-  [[nodiscard]] AxisDemand demand_of_readers(int s, int axis) const {
+  [[nodiscard]] AxisDemand demand_of_readers(StageId s, int axis) const {
     std::optional<AxisDemand> all;
     for (const auto& [reader, read] : model_.readers_of(s)) {
-      const Access& access = stages()[static_cast<std::size_t>(reader)].reads[static_cast<std::size_t>(read)];
+      const Access& access = stages()[reader].reads[static_cast<std::size_t>(read)];
       AxisDemand demand = composed(reader, access.index[static_cast<std::size_t>(axis)]);
       if (!all) {
         all = demand;
@@ -193,8 +193,8 @@ class ModelBuilder {
   }
 
   /// An index of a reader's access in terms of what is demanded of the reader.
-  [[nodiscard]] AxisDemand composed(int reader, const IndexExpr& e) const {
-    const auto& of_reader = model_.demands[static_cast<std::size_t>(reader)];
+  [[nodiscard]] AxisDemand composed(StageId reader, const IndexExpr& e) const {
+    const auto& of_reader = model_.demands[reader];
     AxisDemand sum;
     sum.tile = e.constant();
     for (const IndexTerm& term : e.terms()) {
@@ -229,14 +229,14 @@ class ModelBuilder {
     return {true, 0, values};
   }
 
-  [[nodiscard]] std::set<int> iterators_in(int stage, const IndexExpr& index) const {
+  [[nodiscard]] std::set<int> iterators_in(StageId stage, const IndexExpr& index) const {
     std::set<int> found;
     for (const VarId axis : variables_of(index)) {
-      const auto& of_axis = axis_iterators_[static_cast<std::size_t>(stage)][axis.index()];
+      const auto& of_axis = axis_iterators_[stage][axis.index()];
       found.insert(of_axis.begin(), of_axis.end());
     }
     for (const int read : tensor_values_of(index)) {
-      const Access& access = stages()[static_cast<std::size_t>(stage)].reads[static_cast<std::size_t>(read)];
+      const Access& access = stages()[stage].reads[static_cast<std::size_t>(read)];
       for (const IndexExpr& e : access.index) {
         const auto nested = iterators_in(stage, e);
         found.insert(nested.begin(), nested.end());
@@ -255,12 +255,12 @@ class ModelBuilder {
     return name;
   }
 
-  void add_read_buffers(int s) {
-    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+  void add_read_buffers(StageId s) {
+    const Stage& stage = stages()[s];
     for (std::size_t r = 0; r < stage.reads.size(); ++r) {
       const Access& access = stage.reads[r];
-      const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(access.tensor)];
-      const std::pair<int, int> key{s, static_cast<int>(r)};
+      const StageTensor& tensor = model_.list->tensors[access.tensor];
+      const StageRead key{s, static_cast<int>(r)};
       if (tensor.role == TensorRole::intermediate || tensor.role == TensorRole::output) {
         const BufferId buffer = buffer_of_tensor_.at(access.tensor);
         model_.buffers[buffer].reads.push_back(key);
@@ -292,9 +292,9 @@ class ModelBuilder {
     }
   }
 
-  void add_output_buffer(int s) {
-    const Stage& stage = stages()[static_cast<std::size_t>(s)];
-    const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(stage.output)];
+  void add_output_buffer(StageId s) {
+    const Stage& stage = stages()[s];
+    const StageTensor& tensor = model_.list->tensors[stage.output];
     ModelBuffer buffer;
     buffer.kind = model_.is_stored(s) ? ModelBuffer::Kind::output : ModelBuffer::Kind::intermediate;
     buffer.tensor = stage.output;
@@ -302,7 +302,7 @@ class ModelBuilder {
     buffer.stage = s;
     for (int axis = 0; axis < stage.spatial; ++axis) {
       buffer.index.emplace_back(VarId(static_cast<std::size_t>(axis)));
-      buffer.iterators.push_back(axis_iterators_[static_cast<std::size_t>(s)][static_cast<std::size_t>(axis)]);
+      buffer.iterators.push_back(axis_iterators_[s][static_cast<std::size_t>(axis)]);
     }
     const BufferId added = model_.buffers.push_back(std::move(buffer));
     buffer_of_tensor_[stage.output] = added;
@@ -314,11 +314,11 @@ class ModelBuilder {
   void pin_gathers() {
     for (ModelBuffer& buffer : model_.buffers) {
       if (!buffer.gathered) continue;
-      const Stage& stage = stages()[static_cast<std::size_t>(buffer.stage)];
+      const Stage& stage = stages()[buffer.stage];
       for (std::size_t d = 0; d < buffer.index.size(); ++d) {
         const auto reads = tensor_values_of(buffer.index[d]);
         if (reads.empty()) continue;
-        const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+        const StageTensor& tensor = model_.list->tensors[buffer.tensor];
         const bool contiguous = d + 1 == buffer.index.size();
         constexpr std::int64_t small_row_bytes = 8192;
         if (contiguous && tensor.shape[d] * byte_size(tensor.type) <= small_row_bytes) continue;
@@ -337,14 +337,14 @@ class ModelBuilder {
     for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
       const auto iterator = static_cast<int>(i);
       if (!model_.is_main_reduction(iterator)) continue;
-      for (int s = 0; s <= model_.main; ++s) {
+      for (StageId s; s <= model_.main; ++s) {
         if (tiles_overlap(s, iterator)) model_.overlapping.insert(iterator);
       }
     }
   }
 
-  [[nodiscard]] bool tiles_overlap(int s, int iterator) const {
-    const Stage& stage = stages()[static_cast<std::size_t>(s)];
+  [[nodiscard]] bool tiles_overlap(StageId s, int iterator) const {
+    const Stage& stage = stages()[s];
     if (s == model_.main) {
       const VarId axis(static_cast<std::size_t>(model_.iterators[static_cast<std::size_t>(iterator)].axis));
       return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
@@ -359,7 +359,7 @@ class ModelBuilder {
       return std::any_of(dimensions.begin(), dimensions.end(),
                          [&](const std::set<int>& of_dimension) { return of_dimension.contains(iterator); });
     };
-    const BufferId output = model_.buffer_of_output[static_cast<std::size_t>(s)];
+    const BufferId output = model_.buffer_of_output[s];
     if (stage.reduction == Reduction::none || !depends(model_.buffers[output].iterators)) return false;
     return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) {
       return std::none_of(read.index.begin(), read.index.end(),
@@ -369,7 +369,7 @@ class ModelBuilder {
 
   /// A stage without reduction that reads an intermediate only at its own index overwrites it in place.
   void share_in_place() {
-    for (std::size_t s = 1; s < stages().size(); ++s) {
+    for (StageId s(1); stages().contains(s); ++s) {
       const Stage& stage = stages()[s];
       if (stage.reduction != Reduction::none) continue;
       ModelBuffer& output = model_.buffers[model_.buffer_of_output[s]];
@@ -377,11 +377,10 @@ class ModelBuilder {
         const auto found = buffer_of_tensor_.find(access.tensor);
         if (found == buffer_of_tensor_.end() || access.padding || !is_identity(access.index)) continue;
         ModelBuffer& input = model_.buffers[found->second];
-        const StageTensor& read_tensor = model_.list->tensors[static_cast<std::size_t>(input.tensor)];
-        const StageTensor& written_tensor = model_.list->tensors[static_cast<std::size_t>(output.tensor)];
+        const StageTensor& read_tensor = model_.list->tensors[input.tensor];
+        const StageTensor& written_tensor = model_.list->tensors[output.tensor];
         const bool only_reader = std::all_of(input.reads.begin(), input.reads.end(), [&](const auto& read) {
-          return read.first == static_cast<int>(s) &&
-                 is_identity(stages()[s].reads[static_cast<std::size_t>(read.second)].index);
+          return read.first == s && is_identity(stages()[s].reads[static_cast<std::size_t>(read.second)].index);
         });
         // What is stored is stored as it is.
         if (!only_reader || input.kind == ModelBuffer::Kind::output || input.padding ||
@@ -395,8 +394,8 @@ class ModelBuilder {
   }
 
   GroupModel model_;
-  std::vector<std::vector<std::set<int>>> axis_iterators_;  ///< by stage and axis
-  std::map<int, BufferId> buffer_of_tensor_;
+  IdVector<StageId, std::vector<std::set<int>>> axis_iterators_;  ///< by axis
+  std::map<StageTensorId, BufferId> buffer_of_tensor_;
 };
 
 }  // namespace

@@ -14,12 +14,12 @@ std::set<int> ModelBuffer::all_iterators() const {
   return all;
 }
 
-bool GroupModel::is_stored(int stage) const {
-  const int tensor = list->stages[static_cast<std::size_t>(stage)].output;
-  return list->tensors[static_cast<std::size_t>(tensor)].role == TensorRole::output;
+bool GroupModel::is_stored(StageId stage) const {
+  const StageTensorId tensor = list->stages[stage].output;
+  return list->tensors[tensor].role == TensorRole::output;
 }
 
-int GroupModel::iterator_of(int stage, int axis) const {
+int GroupModel::iterator_of(StageId stage, int axis) const {
   for (std::size_t i = 0; i < iterators.size(); ++i) {
     if (iterators[i].stage == stage && iterators[i].axis == axis) return static_cast<int>(i);
   }
@@ -62,13 +62,13 @@ std::optional<int> GroupModel::iterator_named(const std::string& name) const {
   return std::nullopt;
 }
 
-std::vector<std::pair<int, int>> GroupModel::readers_of(int stage) const {
-  std::vector<std::pair<int, int>> readers;
-  const int tensor = list->stages[static_cast<std::size_t>(stage)].output;
-  for (std::size_t s = 0; s < list->stages.size(); ++s) {
+std::vector<StageRead> GroupModel::readers_of(StageId stage) const {
+  std::vector<StageRead> readers;
+  const StageTensorId tensor = list->stages[stage].output;
+  for (const StageId s : list->stages.ids()) {
     const auto& reads = list->stages[s].reads;
     for (std::size_t r = 0; r < reads.size(); ++r) {
-      if (reads[r].tensor == tensor) readers.emplace_back(static_cast<int>(s), static_cast<int>(r));
+      if (reads[r].tensor == tensor) readers.emplace_back(s, static_cast<int>(r));
     }
   }
   return readers;
@@ -117,10 +117,10 @@ BufferId frame_of(const GroupModel& model, BufferId buffer) {
   return buffer;
 }
 
-Interval demanded_bounds(const GroupModel& model, int stage, int dimension) {
+Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension) {
   std::optional<Interval> all;
   for (const auto& [reader, read] : model.readers_of(stage)) {
-    const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
+    const Stage& consumer = model.list->stages[reader];
     const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(dimension)];
     const Interval wanted = bounds(index, [&](VarId a) { return Interval{0, consumer.axes[a.index()].extent - 1}; });
     all = all ? Interval{std::min(all->low, wanted.low), std::max(all->high, wanted.high)} : wanted;
@@ -132,15 +132,15 @@ Interval demanded_bounds(const GroupModel& model, int stage, int dimension) {
 namespace {
 
 /// Largest number of elements that the readers of an earlier stage demand of an axis in one tile, also outside of it.
-std::int64_t demanded_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes) {
-  const AxisDemand& demand = model.demands[static_cast<std::size_t>(stage)][static_cast<std::size_t>(axis)];
+std::int64_t demanded_extent(const GroupModel& model, StageId stage, int axis, const std::vector<std::int64_t>& sizes) {
+  const AxisDemand& demand = model.demands[stage][static_cast<std::size_t>(axis)];
   std::int64_t extent = 1;
   if (demand.exact) {
     extent = span_of(demand.tile, [&](VarId iterator) { return sizes[iterator.index()]; }) + demand.window.high -
              demand.window.low;
   } else {
     for (const auto& [reader, read] : model.readers_of(stage)) {
-      const Stage& consumer = model.list->stages[static_cast<std::size_t>(reader)];
+      const Stage& consumer = model.list->stages[reader];
       const IndexExpr& index = consumer.reads[static_cast<std::size_t>(read)].index[static_cast<std::size_t>(axis)];
       extent = std::max(extent, span_of(index, [&, reader = reader](VarId a) {
                           const bool reduced = static_cast<int>(a.index()) >= consumer.spatial;
@@ -154,8 +154,8 @@ std::int64_t demanded_extent(const GroupModel& model, int stage, int axis, const
 
 }  // namespace
 
-std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes) {
-  const Stage& s = model.list->stages[static_cast<std::size_t>(stage)];
+std::int64_t axis_extent(const GroupModel& model, StageId stage, int axis, const std::vector<std::int64_t>& sizes) {
+  const Stage& s = model.list->stages[stage];
   const std::int64_t whole = s.axes[static_cast<std::size_t>(axis)].extent;
   const int iterator = model.iterator_of(stage, axis);
   if (iterator >= 0) return std::min(whole, sizes[static_cast<std::size_t>(iterator)]);
@@ -165,7 +165,7 @@ std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std
 std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& of,
                                          const std::vector<std::int64_t>& sizes) {
   const ModelBuffer& buffer = model.buffers[frame_of(model, model.buffers.id_of(of))];
-  const StageTensor& tensor = model.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+  const StageTensor& tensor = model.list->tensors[buffer.tensor];
   std::vector<std::int64_t> extents;
   for (std::size_t d = 0; d < buffer.index.size(); ++d) {
     // Readers of a padded intermediate look outside of it; the box that they see is not clipped.
@@ -190,7 +190,7 @@ IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std
       bytes.push_back(0);
       continue;
     }
-    std::int64_t count = byte_size(model.list->tensors[static_cast<std::size_t>(buffer.tensor)].type);
+    std::int64_t count = byte_size(model.list->tensors[buffer.tensor].type);
     for (const std::int64_t extent : buffer_extents(model, buffer, sizes)) count *= extent;
     const std::int64_t boxes = slots.empty() ? 1 : slots[b];
     bytes.push_back(ceil_div(count, alignment) * alignment * boxes);
@@ -198,8 +198,8 @@ IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std
   return bytes;
 }
 
-std::int64_t stage_operations(const GroupModel& model, int stage, const std::vector<std::int64_t>& sizes) {
-  const Stage& s = model.list->stages[static_cast<std::size_t>(stage)];
+std::int64_t stage_operations(const GroupModel& model, StageId stage, const std::vector<std::int64_t>& sizes) {
+  const Stage& s = model.list->stages[stage];
   std::int64_t operations =
       std::max<std::int64_t>(1, operation_count(s.body) + (s.reduction == Reduction::none ? 0 : 1));
   for (std::size_t axis = 0; axis < s.axes.size(); ++axis) {

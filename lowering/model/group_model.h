@@ -28,19 +28,22 @@ struct ModelIterator {
   std::string name;
   std::int64_t extent = 1;
   bool spatial = true;
-  int stage = 0;
+  StageId stage;
   int axis = 0;  ///< of that stage
 };
+
+/// A read of a stage: its number in Stage::reads.
+using StageRead = std::pair<StageId, int>;
 
 /// One LDM buffer: a box of a tensor read by one or more stages at the same indices, or written by a stage.
 struct ModelBuffer {
   enum class Kind : std::uint8_t { input, intermediate, output };
   Kind kind = Kind::input;
-  int tensor = 0;
-  std::string name;                        ///< of the tensor, with a number where it has several buffers
-  int stage = 0;                           ///< reader (input) or writer
-  std::vector<std::pair<int, int>> reads;  ///< (stage, read) pairs served by it
-  std::vector<IndexExpr> index;            ///< per dimension, highest first, over the axes of `stage`
+  StageTensorId tensor;
+  std::string name;              ///< of the tensor, with a number where it has several buffers
+  StageId stage;                 ///< reader (input) or writer
+  std::vector<StageRead> reads;  ///< those served by it
+  std::vector<IndexExpr> index;  ///< per dimension, highest first, over the axes of `stage`
   std::optional<double> padding;
   std::vector<std::set<int>> iterators;  ///< per dimension, highest first: iterators that occur in it
   std::optional<BufferId> shares_with;   ///< overwritten in place: another one
@@ -61,25 +64,24 @@ struct GroupModel {
   const StageList* list = nullptr;
   std::vector<ModelIterator> iterators;
   IdVector<BufferId, ModelBuffer> buffers;
-  int root = 0;  ///< index of the last stage
-  int main = 0;  ///< the stage whose reduction loops stand around its producers: the root, or one before a tail
-  std::vector<bool>
-      in_tail;           ///< by stage: computed from the main stage's result, on the same tile, once it is complete
-  std::set<int> pinned;  ///< iterators that must be buffered by one (data-dependent addresses)
+  StageId root;  ///< the last stage
+  StageId main;  ///< the stage whose reduction loops stand around its producers: the root, or one before a tail
+  IdVector<StageId, bool> in_tail;  ///< computed from the main stage's result, on the same tile, once it is complete
+  std::set<int> pinned;             ///< iterators that must be buffered by one (data-dependent addresses)
   /// Reductions of the main stage whose tiles overlap in what its producers compute or read: a window's (neighbouring
   /// rows of it want the same rows of the producer), and a sum's over results that are sums of the same operands.
   std::set<int> overlapping;
-  /// Buffer that a read is served from, by (stage, read).
-  std::map<std::pair<int, int>, BufferId> buffer_of_read;
-  std::vector<BufferId> buffer_of_output;        ///< by stage
-  std::vector<std::vector<AxisDemand>> demands;  ///< by stage and axis
+  /// Buffer that a read is served from.
+  std::map<StageRead, BufferId> buffer_of_read;
+  IdVector<StageId, BufferId> buffer_of_output;
+  IdVector<StageId, std::vector<AxisDemand>> demands;  ///< by axis
 
-  [[nodiscard]] bool is_stored(int stage) const;             ///< its result is an output of the group
-  [[nodiscard]] int iterator_of(int stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
+  [[nodiscard]] bool is_stored(StageId stage) const;             ///< its result is an output of the group
+  [[nodiscard]] int iterator_of(StageId stage, int axis) const;  ///< -1 for a spatial axis of an earlier stage
   [[nodiscard]] bool is_main_reduction(int iterator) const;
   [[nodiscard]] std::optional<int> iterator_named(const std::string& name) const;
-  /// Stages that read the output of `stage`, as (stage, read).
-  [[nodiscard]] std::vector<std::pair<int, int>> readers_of(int stage) const;
+  /// Stages that read the output of `stage`, with the read.
+  [[nodiscard]] std::vector<StageRead> readers_of(StageId stage) const;
 };
 
 GroupModel build_group_model(const StageList& list);
@@ -94,10 +96,10 @@ bool moves_all_stores(const GroupModel& model, int iterator);
 /// The last of the buffers that overwrite each other in place, beginning with this one: its box is that of all.
 BufferId frame_of(const GroupModel& model, BufferId buffer);
 /// Static bounds of what a stage's readers want of a dimension of its output, to see whether they look outside of it.
-Interval demanded_bounds(const GroupModel& model, int stage, int dimension);
+Interval demanded_bounds(const GroupModel& model, StageId stage, int dimension);
 
 /// Largest number of elements that a stage's axis spans in one tile, for buffer sizes by iterator.
-std::int64_t axis_extent(const GroupModel& model, int stage, int axis, const std::vector<std::int64_t>& sizes);
+std::int64_t axis_extent(const GroupModel& model, StageId stage, int axis, const std::vector<std::int64_t>& sizes);
 /// Allocated elements per dimension of a buffer, for buffer sizes by iterator.
 std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
                                          const std::vector<std::int64_t>& sizes);
@@ -107,7 +109,7 @@ IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std
                                               int alignment, const IdVector<BufferId, int>& slots = {});
 
 /// Operations of a stage for one tile: its points, whole reductions included, times what each of them computes.
-std::int64_t stage_operations(const GroupModel& model, int stage, const std::vector<std::int64_t>& sizes);
+std::int64_t stage_operations(const GroupModel& model, StageId stage, const std::vector<std::int64_t>& sizes);
 
 /// Largest span of an index expression when axis a spans `extent(a)` consecutive values; at most `dimension` unless
 /// `unclipped`.

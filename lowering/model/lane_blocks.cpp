@@ -26,36 +26,36 @@ VarId variable_of(int axis) { return VarId(static_cast<std::size_t>(axis)); }
 /// stages that write or read these, and so on; of each stage and tensor one.
 class BlockedTogether {
  public:
-  BlockedTogether(const StageList& list, int stage, int axis) : list_(list) {
+  BlockedTogether(const StageList& list, StageId stage, int axis) : list_(list) {
     need_axis(stage, axis);
     while (why_.empty() && !to_look_at_.empty()) {
-      const int next = to_look_at_.front();
+      const StageId next = to_look_at_.front();
       to_look_at_.pop_front();
       look_at(next, axes_.at(next));
     }
   }
 
-  [[nodiscard]] const std::map<int, int>& axes() const { return axes_; }              ///< by stage
-  [[nodiscard]] const std::map<int, int>& dimensions() const { return dimensions_; }  ///< by tensor
+  [[nodiscard]] const std::map<StageId, int>& axes() const { return axes_; }
+  [[nodiscard]] const std::map<StageTensorId, int>& dimensions() const { return dimensions_; }
   /// Why it cannot be; empty where it can.
   [[nodiscard]] const std::string& why_not() const { return why_; }
 
  private:
-  [[nodiscard]] const Stage& stage(int s) const { return list_.stages[static_cast<std::size_t>(s)]; }
-  [[nodiscard]] const StageTensor& tensor(int t) const { return list_.tensors[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] const Stage& stage(StageId s) const { return list_.stages[s]; }
+  [[nodiscard]] const StageTensor& tensor(StageTensorId t) const { return list_.tensors[t]; }
 
   void refuse(std::string why) {
     if (why_.empty()) why_ = std::move(why);
   }
 
-  void need_axis(int s, int axis) {
+  void need_axis(StageId s, int axis) {
     if (axis >= stage(s).spatial) return refuse(fmt::format("stage {} reduces it", stage(s).name));
     const auto [known, added] = axes_.emplace(s, axis);
     if (added) to_look_at_.push_back(s);
     if (known->second != axis) refuse(fmt::format("stage {} has it in two places", stage(s).name));
   }
 
-  void look_at(int s, int axis) {
+  void look_at(StageId s, int axis) {
     const Stage& of = stage(s);
     const auto depends = [&](const IndexExpr& e) { return mentions(e, variable_of(axis)); };
     const auto look_at_node = [&](const ScalarNode& node) {
@@ -74,12 +74,12 @@ class BlockedTogether {
     }
   }
 
-  void need_dimension(int t, int dimension) {
+  void need_dimension(StageTensorId t, int dimension) {
     const auto [known, added] = dimensions_.emplace(t, dimension);
     if (known->second != dimension) refuse(fmt::format("{} has it in two dimensions", tensor(t).name));
     if (!added) return;
     const auto d = static_cast<std::size_t>(dimension);
-    for (int s = 0; s < static_cast<int>(list_.stages.size()); ++s) {
+    for (const StageId s : list_.stages.ids()) {
       if (stage(s).output == t) need_axis(s, dimension);
       for (const Access& read : stage(s).reads) {
         if (read.tensor == t) need_axis_along(s, read.index[d], tensor(t).shape[d]);
@@ -87,7 +87,7 @@ class BlockedTogether {
     }
   }
 
-  void need_axis_along(int s, const IndexExpr& index, std::int64_t extent) {
+  void need_axis_along(StageId s, const IndexExpr& index, std::int64_t extent) {
     for (int axis = 0; axis < static_cast<int>(stage(s).axes.size()); ++axis) {
       if (index.is_variable(variable_of(axis)) && stage(s).axes[static_cast<std::size_t>(axis)].extent == extent) {
         return need_axis(s, axis);
@@ -97,14 +97,15 @@ class BlockedTogether {
   }
 
   const StageList& list_;
-  std::map<int, int> axes_, dimensions_;
-  std::deque<int> to_look_at_;
+  std::map<StageId, int> axes_;
+  std::map<StageTensorId, int> dimensions_;
+  std::deque<StageId> to_look_at_;
   std::string why_;
 };
 
 /// The stage whose sum the lanes run along, and its read of the weights.
 struct Product {
-  int stage = 0;
+  StageId stage;
   int weights = 0;
 };
 
@@ -124,15 +125,15 @@ std::optional<int> read_along(const Stage& stage, int axis) {
   return moves(a->read) ? a->read : b->read;
 }
 
-bool reads(const Stage& stage, int tensor) {
+bool reads(const Stage& stage, StageTensorId tensor) {
   return std::any_of(stage.reads.begin(), stage.reads.end(), [&](const Access& read) { return read.tensor == tensor; });
 }
 
 /// Why the sum of a stage cannot have its lanes innermost; empty where it can.
 std::string why_not_innermost(const StageList& list, const Product& product) {
-  const Stage& stage = list.stages[static_cast<std::size_t>(product.stage)];
-  const StageTensor& sum = list.tensors[static_cast<std::size_t>(stage.output)];
-  const bool is_last = product.stage + 1 == static_cast<int>(list.stages.size());
+  const Stage& stage = list.stages[product.stage];
+  const StageTensor& sum = list.tensors[stage.output];
+  const bool is_last = product.stage.index() + 1 == list.stages.size();
   if (sum.role == TensorRole::output) return is_last ? "" : fmt::format("{} is stored and read again", sum.name);
   for (const Stage& reader : list.stages) {
     if (reads(reader, stage.output) && reader.reduction != Reduction::none) {
@@ -146,13 +147,13 @@ std::string why_not_innermost(const StageList& list, const Product& product) {
 std::variant<Product, std::string> find_product(const StageList& list, const BlockedTogether& together) {
   std::optional<Product> found;
   for (const auto& [s, axis] : together.axes()) {
-    const Stage& stage = list.stages[static_cast<std::size_t>(s)];
+    const Stage& stage = list.stages[s];
     const auto read = read_along(stage, axis);
     if (!read) continue;
     if (found) return "two stages sum products along it";
     found = Product{s, *read};
-    const int t = stage.reads[static_cast<std::size_t>(*read)].tensor;
-    const StageTensor& weights = list.tensors[static_cast<std::size_t>(t)];
+    const StageTensorId t = stage.reads[static_cast<std::size_t>(*read)].tensor;
+    const StageTensor& weights = list.tensors[t];
     if (weights.role != TensorRole::constant || !weights.strides.empty() || weights.packing) {
       return fmt::format("{} is no constant that could be packed", weights.name);
     }
@@ -176,9 +177,9 @@ class LaneBlocker {
       : list_(std::move(list)), together_(together), product_(product), block_(block), name_(std::move(name)) {}
 
   StageList run() {
-    const Stage& sum = list_.stages[static_cast<std::size_t>(product_.stage)];
+    const Stage& sum = list_.stages[product_.stage];
     const int axis = together_.axes().at(product_.stage);
-    const bool stored = list_.tensors[static_cast<std::size_t>(sum.output)].role == TensorRole::output;
+    const bool stored = list_.tensors[sum.output].role == TensorRole::output;
     const bool moves = axis + 1 < sum.spatial;
     weights_ = sum.reads[static_cast<std::size_t>(product_.weights)].tensor;
     if (moves && !stored) innermost_ = sum.output;
@@ -192,7 +193,7 @@ class LaneBlocker {
  private:
   /// Puts blocks and lanes where a tensor has them, instead of its dimension.
   template <class Value>
-  void block(std::vector<Value>& dimensions, int t, const Value& blocks, const Value& lanes) const {
+  void block(std::vector<Value>& dimensions, StageTensorId t, const Value& blocks, const Value& lanes) const {
     const auto at = dimensions.begin() + together_.dimensions().at(t);
     if (t == weights_) {
       dimensions.erase(at);
@@ -204,8 +205,8 @@ class LaneBlocker {
     }
   }
 
-  void block_axis(int s, int axis) {
-    Stage& stage = list_.stages[static_cast<std::size_t>(s)];
+  void block_axis(StageId s, int axis) {
+    Stage& stage = list_.stages[s];
     const int lanes = s == product_.stage ? stage.spatial : axis + 1;
     for (Access& read : stage.reads) {
       for (IndexExpr& e : read.index) e = renumbered(e, lanes);
@@ -233,8 +234,8 @@ class LaneBlocker {
     });
   }
 
-  void block_dimension(int t, std::size_t d) {
-    StageTensor& tensor = list_.tensors[static_cast<std::size_t>(t)];
+  void block_dimension(StageTensorId t, std::size_t d) {
+    StageTensor& tensor = list_.tensors[t];
     if (!tensor.strides.empty()) {
       tensor.strides.insert(tensor.strides.begin() + static_cast<std::ptrdiff_t>(d + 1), tensor.strides[d]);
       tensor.strides[d] *= block_;
@@ -252,8 +253,8 @@ class LaneBlocker {
 
   /// The sum becomes an intermediate with its lanes innermost; a stage stores it as the graph has it.
   void store_sum(const Stage& original, int axis) {
-    Stage& sum = list_.stages[static_cast<std::size_t>(product_.stage)];
-    const StageTensor& stored = list_.tensors[static_cast<std::size_t>(original.output)];
+    Stage& sum = list_.stages[product_.stage];
+    const StageTensor& stored = list_.tensors[original.output];
     StageTensor inner;
     inner.name = stored.name + "_sum";
     inner.type = stored.type;
@@ -266,7 +267,7 @@ class LaneBlocker {
     store.axes[static_cast<std::size_t>(axis)] = sum.axes[static_cast<std::size_t>(axis)];
     store.axes.insert(store.axes.begin() + axis + 1, sum.axes[static_cast<std::size_t>(sum.spatial - 1)]);
     store.spatial = sum.spatial;
-    sum.output = static_cast<int>(list_.tensors.size());
+    sum.output = list_.tensors.next_id();
     Access read{sum.output, {}, std::nullopt};
     for (int a = 0; a < store.spatial; ++a) {
       if (a != axis + 1) read.index.emplace_back(variable_of(a));
@@ -282,9 +283,9 @@ class LaneBlocker {
   const BlockedTogether& together_;
   Product product_;
   std::int64_t block_;
-  std::string name_;    ///< of the iterator
-  int weights_ = -1;    ///< tensor whose blocks are its first dimension and whose lanes are its last
-  int innermost_ = -1;  ///< tensor whose lanes are its last dimension; -1: none
+  std::string name_;                        ///< of the iterator
+  StageTensorId weights_;                   ///< its blocks are its first dimension, its lanes the last
+  std::optional<StageTensorId> innermost_;  ///< its lanes are its last dimension
 };
 
 std::variant<StageList, std::string> block_one(StageList list, const std::string& name, std::int64_t block) {

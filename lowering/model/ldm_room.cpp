@@ -32,7 +32,7 @@ std::int64_t parameter_bytes(std::size_t tensors, std::size_t replies_of_transfe
 }
 
 std::int64_t ldm_for_buffers(const GroupModel& model, const Target& target, const IdVector<BufferId, int>& slots) {
-  std::set<int> tensors;
+  std::set<StageTensorId> tensors;
   std::size_t replies = 0;
   for (const BufferId b : model.buffers.ids()) {
     if (model.buffers[b].kind == ModelBuffer::Kind::intermediate) continue;

@@ -17,33 +17,36 @@ namespace {
 VarId variable_of(int axis) { return VarId(static_cast<std::size_t>(axis)); }
 
 /// Of a stage the axes, of a tensor the dimensions: `first` and the one behind it.
+template <class OwnerId>
 struct Pair {
-  int owner = 0;  ///< index into StageList::stages or ::tensors
+  OwnerId owner;
   int first = 0;
   friend auto operator<=>(const Pair&, const Pair&) = default;
 };
+using AxisPair = Pair<StageId>;
+using DimensionPair = Pair<StageTensorId>;
 
 /// Everything that has to be merged with one pair of axes: the dimensions of the tensors that these index, the axes of
 /// the other stages that write or read those, and so on; of each stage and tensor one pair.
 class MergedTogether {
  public:
-  MergedTogether(const StageList& list, Pair axes) : list_(list) {
+  MergedTogether(const StageList& list, AxisPair axes) : list_(list) {
     need_axes(axes);
     while (why_.empty() && !axes_to_look_at_.empty()) {
-      const Pair next = axes_to_look_at_.front();
+      const AxisPair next = axes_to_look_at_.front();
       axes_to_look_at_.pop_front();
       look_at_axes(next);
     }
   }
 
-  [[nodiscard]] const std::set<Pair>& axes() const { return axes_; }
-  [[nodiscard]] const std::set<Pair>& dimensions() const { return dimensions_; }
+  [[nodiscard]] const std::set<AxisPair>& axes() const { return axes_; }
+  [[nodiscard]] const std::set<DimensionPair>& dimensions() const { return dimensions_; }
   /// Why it cannot be; empty where it can.
   [[nodiscard]] const std::string& why_not() const { return why_; }
 
  private:
-  [[nodiscard]] const Stage& stage(int s) const { return list_.stages[static_cast<std::size_t>(s)]; }
-  [[nodiscard]] const StageTensor& tensor(int t) const { return list_.tensors[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] const Stage& stage(StageId s) const { return list_.stages[s]; }
+  [[nodiscard]] const StageTensor& tensor(StageTensorId t) const { return list_.tensors[t]; }
   [[nodiscard]] static std::int64_t extent(const Stage& stage, int axis) {
     return stage.axes[static_cast<std::size_t>(axis)].extent;
   }
@@ -52,12 +55,14 @@ class MergedTogether {
     if (why_.empty()) why_ = std::move(why);
   }
 
-  static bool has_another(const std::set<Pair>& pairs, Pair pair) {
-    return std::any_of(pairs.begin(), pairs.end(),
-                       [&](const Pair& other) { return other.owner == pair.owner && other.first != pair.first; });
+  template <class OwnerId>
+  static bool has_another(const std::set<Pair<OwnerId>>& pairs, Pair<OwnerId> pair) {
+    return std::any_of(pairs.begin(), pairs.end(), [&](const Pair<OwnerId>& other) {
+      return other.owner == pair.owner && other.first != pair.first;
+    });
   }
 
-  void need_axes(Pair pair) {
+  void need_axes(AxisPair pair) {
     const Stage& of = stage(pair.owner);
     const int second = pair.first + 1;
     if (second >= static_cast<int>(of.axes.size()) || (pair.first < of.spatial) != (second < of.spatial)) {
@@ -67,7 +72,7 @@ class MergedTogether {
     if (axes_.insert(pair).second) axes_to_look_at_.push_back(pair);
   }
 
-  void look_at_axes(Pair pair) {
+  void look_at_axes(AxisPair pair) {
     const Stage& of = stage(pair.owner);
     const VarId outer = variable_of(pair.first), inner = variable_of(pair.first + 1);
     const auto depends = [&](const IndexExpr& e) {
@@ -96,7 +101,7 @@ class MergedTogether {
     }
   }
 
-  void need_dimensions(Pair pair) {
+  void need_dimensions(DimensionPair pair) {
     const StageTensor& of = tensor(pair.owner);
     const auto d = static_cast<std::size_t>(pair.first);
     if (has_another(dimensions_, pair)) return refuse(fmt::format("{} has them in two places", of.name));
@@ -104,7 +109,7 @@ class MergedTogether {
     if (!of.strides.empty() && of.strides[d] != of.strides[d + 1] * of.shape[d + 1]) {
       return refuse(fmt::format("{} has gaps between them in main memory", of.name));
     }
-    for (int s = 0; s < static_cast<int>(list_.stages.size()); ++s) {
+    for (const StageId s : list_.stages.ids()) {
       if (stage(s).output == pair.owner) need_axes({s, pair.first});
       for (const Access& read : stage(s).reads) {
         if (read.tensor == pair.owner) look_at_read(s, read, d);
@@ -112,7 +117,7 @@ class MergedTogether {
     }
   }
 
-  void look_at_read(int s, const Access& read, std::size_t d) {
+  void look_at_read(StageId s, const Access& read, std::size_t d) {
     const IndexExpr& outer = read.index[d];
     const IndexExpr& inner = read.index[d + 1];
     if (outer.is_constant() && inner.is_constant() && !read.padding) return;
@@ -126,8 +131,9 @@ class MergedTogether {
   }
 
   const StageList& list_;
-  std::set<Pair> axes_, dimensions_;
-  std::deque<Pair> axes_to_look_at_;
+  std::set<AxisPair> axes_;
+  std::set<DimensionPair> dimensions_;
+  std::deque<AxisPair> axes_to_look_at_;
   std::string why_;
 };
 
@@ -159,12 +165,12 @@ void merge_dimensions(StageTensor& tensor, std::size_t d) {
 
 /// `dimensions`: of the tensors that it reads, as they were before.
 void merge_in_stage(Stage& stage, std::optional<std::size_t> first, const std::string& name,
-                    const std::set<Pair>& dimensions, const std::vector<StageTensor>& tensors) {
+                    const std::set<DimensionPair>& dimensions, const IdVector<StageTensorId, StageTensor>& tensors) {
   for (Access& read : stage.reads) {
     for (std::size_t d = 0; d + 1 < read.index.size(); ++d) {
       if (!dimensions.contains({read.tensor, static_cast<int>(d)})) continue;
       // Row-major: of a merged pair of axes the outer one falls out below.
-      const std::int64_t row = tensors[static_cast<std::size_t>(read.tensor)].shape[d + 1];
+      const std::int64_t row = tensors[read.tensor].shape[d + 1];
       read.index[d] = read.index[d].is_constant() ? read.index[d] * row + read.index[d + 1] : read.index[d + 1];
       erase_at(read.index, d + 1);
     }
@@ -192,17 +198,16 @@ void merge_in_stage(Stage& stage, std::optional<std::size_t> first, const std::s
   erase_at(stage.axes, *first + 1);
 }
 
-StageList merge_pair(StageList list, const MergedTogether& together, Pair axes, const std::string& name) {
-  for (int s = 0; s < static_cast<int>(list.stages.size()); ++s) {
+StageList merge_pair(StageList list, const MergedTogether& together, AxisPair axes, const std::string& name) {
+  for (const StageId s : list.stages.ids()) {
     std::optional<std::size_t> first;
-    for (const Pair& pair : together.axes()) {
+    for (const AxisPair& pair : together.axes()) {
       if (pair.owner == s) first = static_cast<std::size_t>(pair.first);
     }
-    merge_in_stage(list.stages[static_cast<std::size_t>(s)], first, s == axes.owner ? name : "", together.dimensions(),
-                   list.tensors);
+    merge_in_stage(list.stages[s], first, s == axes.owner ? name : "", together.dimensions(), list.tensors);
   }
-  for (const Pair& pair : together.dimensions()) {
-    merge_dimensions(list.tensors[static_cast<std::size_t>(pair.owner)], static_cast<std::size_t>(pair.first));
+  for (const DimensionPair& pair : together.dimensions()) {
+    merge_dimensions(list.tensors[pair.owner], static_cast<std::size_t>(pair.first));
   }
   return list;
 }
@@ -224,7 +229,7 @@ std::variant<StageList, std::string> merge_two(const StageList& list, const std:
   if (first->stage != second->stage || first->axis + 1 != second->axis || first->spatial != second->spatial) {
     return fmt::format("'{}' does not follow '{}'", inner, outer);
   }
-  const Pair axes{first->stage, first->axis};
+  const AxisPair axes{first->stage, first->axis};
   const MergedTogether together(list, axes);
   if (!together.why_not().empty()) return together.why_not();
   return merge_pair(list, together, axes, outer + "_" + inner);

@@ -23,9 +23,9 @@ class Planner {
  public:
   virtual ~Planner() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Whether the form in which axes are planned is chosen for it (lowering/model/axis_form.h), that of the cheapest
+  /// Whether the form in which axes are planned is chosen for it (lowering/model/stage_form.h), that of the cheapest
   /// plan; the stages that it gets have that form.
-  [[nodiscard]] virtual bool chooses_axis_forms() const { return false; }
+  [[nodiscard]] virtual bool chooses_forms() const { return false; }
   /// How kernels begin where their schedules do not say it; the first one of a program is spawned in any case.
   [[nodiscard]] virtual LaunchedBy launch(const Target& /*target*/) const { return LaunchedBy::spawn; }
   /// Fills what `fixed` leaves out, or says which constraint cannot hold.

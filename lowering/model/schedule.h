@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ using MergedAxes = std::vector<std::vector<std::string>>;
 /// (lowering/model/lane_blocks.h).
 using LaneBlocks = std::map<std::string, std::int64_t>;
 
+/// Inputs that are loaded as they lie in main memory and padded by a copy (lowering/model/copied_inputs.h).
+using CopiedInputs = std::set<std::string>;
+
 struct Schedule {
   /// The grid of cores; an empty list is one core.
   std::optional<std::vector<ParallelSplit>> parallel;
@@ -49,6 +53,8 @@ struct Schedule {
   /// The iterators cut into blocks; the other keys call the two of "ff" by the names "ff_block" and "ff_lane".
   std::optional<LaneBlocks> lanes = std::nullopt;
   std::optional<LaunchedBy> launch = std::nullopt;
+  /// The input tensors that are copied; the other keys call the copy of "x" by the name "x_copy".
+  std::optional<CopiedInputs> copied = std::nullopt;
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

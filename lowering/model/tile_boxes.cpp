@@ -34,7 +34,7 @@ Interval whole_bounds(const Stage& stage, const IndexExpr& index) {
   return bounds(index, [&](VarId a) { return Interval{0, stage.axes[a.index()].extent - 1}; });
 }
 
-Span TileBoxes::hull(const IndexExpr& e, int stage, const std::function<Span(VarId)>& axis) const {
+Span TileBoxes::hull(const IndexExpr& e, StageId stage, const std::function<Span(VarId)>& axis) const {
   Span sum{e.constant(), e.constant()};
   for (const IndexTerm& term : e.terms()) {
     const IndexAtom& atom = term.atom;
@@ -88,7 +88,7 @@ Span TileBoxes::hull(const IndexExpr& e, int stage, const std::function<Span(Var
   return sum;
 }
 
-Span TileBoxes::axis_span(int stage_number, int axis, const std::set<int>& fixed) const {
+Span TileBoxes::axis_span(StageId stage_number, int axis, const std::set<int>& fixed) const {
   const int iterator = model_->iterator_of(stage_number, axis);
   if (iterator >= 0) {
     const IteratorTile& tile = (*tiles_)[static_cast<std::size_t>(iterator)];
@@ -103,7 +103,7 @@ Span TileBoxes::axis_span(int stage_number, int axis, const std::set<int>& fixed
   return clipped;
 }
 
-Span TileBoxes::demanded_span(int stage_number, int dimension, const std::set<int>& fixed) const {
+Span TileBoxes::demanded_span(StageId stage_number, int dimension, const std::set<int>& fixed) const {
   std::optional<Span> all;
   for (const auto& [reader, read] : model_->readers_of(stage_number)) {
     const Access& access = stage(reader).reads[static_cast<std::size_t>(read)];
@@ -116,7 +116,7 @@ Span TileBoxes::demanded_span(int stage_number, int dimension, const std::set<in
   return *all;
 }
 
-Span TileBoxes::reader_axis_span(int reader, int axis, const std::set<int>& fixed) const {
+Span TileBoxes::reader_axis_span(StageId reader, int axis, const std::set<int>& fixed) const {
   const Stage& s = stage(reader);
   if (axis >= s.spatial && reader != model_->main) return {0, s.axes[static_cast<std::size_t>(axis)].extent - 1};
   return axis_span(reader, axis, fixed);

@@ -122,13 +122,13 @@ class NestBuilder {
   // --- tensors and buffers -------------------------------------------------------------------------------------------
 
   void add_tensors() {
-    for (std::size_t t = 0; t < nest_.stages.tensors.size(); ++t) {
+    for (const StageTensorId t : nest_.stages.tensors.ids()) {
       const StageTensor& tensor = nest_.stages.tensors[t];
       const bool is_read = std::any_of(model_.buffers.begin(), model_.buffers.end(), [&](const ModelBuffer& b) {
-        return b.kind == ModelBuffer::Kind::input && b.tensor == static_cast<int>(t);
+        return b.kind == ModelBuffer::Kind::input && b.tensor == t;
       });
       if (tensor.role != TensorRole::output && !is_read) continue;
-      nest_.tensors.push_back({names_.take(identifier_of(tensor.name)), static_cast<int>(t),
+      nest_.tensors.push_back({names_.take(identifier_of(tensor.name)), t,
                                tensor.strides.empty() ? row_major_strides(tensor.shape) : tensor.strides,
                                tensor.role == TensorRole::output});
     }
@@ -141,7 +141,7 @@ class NestBuilder {
       Buffer buffer;
       buffer.name = names_.take(identifier_of(model_buffer.name) + "_ldm");
       buffer.tensor = model_buffer.tensor;
-      buffer.type = nest_.stages.tensors[static_cast<std::size_t>(model_buffer.tensor)].type;
+      buffer.type = nest_.stages.tensors[model_buffer.tensor].type;
       buffer.extents = buffer_extents(model_, model_buffer, read_.sizes);
       buffer.origin.assign(buffer.extents.size(), IndexExpr(0));
       buffer.slots = slots[nest_.buffers.next_id()];
@@ -159,8 +159,8 @@ class NestBuilder {
     nest_.ldm_bytes = offset;
   }
 
-  [[nodiscard]] const Access& access_of(int stage, int read) const {
-    return nest_.stages.stages[static_cast<std::size_t>(stage)].reads[static_cast<std::size_t>(read)];
+  [[nodiscard]] const Access& access_of(StageId stage, int read) const {
+    return nest_.stages.stages[stage].reads[static_cast<std::size_t>(read)];
   }
 
   // --- the nest ------------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class NestBuilder {
       }
     }
     const bool inside_spatial = depth == read_.spatial_loops;
-    for (int stage = 0; stage < model_.root; ++stage) {
+    for (StageId stage; stage < model_.root; ++stage) {
       if (stage == model_.main || in_tail(stage)) continue;
       if (depth_of(output_of(stage)) != depth) continue;
       compute_stage(block, stage, fixed);
@@ -222,7 +222,7 @@ class NestBuilder {
     }
     if (inside_spatial) {
       end_stage(block, model_.main, fixed);
-      for (int stage = model_.main + 1; stage <= model_.root; ++stage) {
+      for (StageId stage(model_.main.index() + 1); stage <= model_.root; ++stage) {
         if (in_tail(stage)) compute_stage(block, stage, fixed);
       }
     }
@@ -249,11 +249,11 @@ class NestBuilder {
     return node;
   }
 
-  [[nodiscard]] const ModelBuffer& output_of(int stage) const {
-    return model_.buffers[model_.buffer_of_output[static_cast<std::size_t>(stage)]];
+  [[nodiscard]] const ModelBuffer& output_of(StageId stage) const {
+    return model_.buffers[model_.buffer_of_output[stage]];
   }
 
-  [[nodiscard]] bool in_tail(int stage) const { return model_.in_tail[static_cast<std::size_t>(stage)]; }
+  [[nodiscard]] bool in_tail(StageId stage) const { return model_.in_tail[stage]; }
 
   [[nodiscard]] BufferId id_of(const ModelBuffer& buffer) const { return model_.buffers.id_of(buffer); }
   [[nodiscard]] int depth_of(const ModelBuffer& buffer) const { return read_.depth[id_of(buffer)]; }
@@ -275,7 +275,7 @@ class NestBuilder {
   }
 
   /// An earlier stage at its place: initialisation, reduction loops, finish.
-  void compute_stage(Block& block, int stage, const std::set<int>& fixed) {
+  void compute_stage(Block& block, StageId stage, const std::set<int>& fixed) {
     begin_stage(block, stage, fixed);
     std::vector<int> own;
     for (std::size_t l = 0; l < read_.order.size(); ++l) {
@@ -299,9 +299,9 @@ class NestBuilder {
   }
 
   /// Fixes the box that a stage's result buffer holds, and starts a reduction from its identity.
-  void begin_stage(Block& block, int stage, const std::set<int>& fixed) {
+  void begin_stage(Block& block, StageId stage, const std::set<int>& fixed) {
     const ModelBuffer& output = output_of(stage);
-    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    const Stage& s = nest_.stages.stages[stage];
     if (output.shares_with) {
       // What is overwritten in place has the same box, under the same names.
       box_[stage] = box_.at(model_.buffers[*output.shares_with].stage);
@@ -314,11 +314,11 @@ class NestBuilder {
         statement(Fill{id_of(output), identity_of(s.reduction, s.body->type)}, "initialisation of " + output.name));
   }
 
-  std::vector<Range> bind_box(Block& block, int stage, const std::set<int>& fixed) {
+  std::vector<Range> bind_box(Block& block, StageId stage, const std::set<int>& fixed) {
     const BufferId output = id_of(output_of(stage));
     Buffer& ldm = nest_.buffers[output];
     const ModelBuffer& frame = model_.buffers[frame_of(model_, output)];
-    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    const Stage& s = nest_.stages.stages[stage];
     std::vector<Range> box;
     for (int axis = 0; axis < s.spatial; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
@@ -338,8 +338,8 @@ class NestBuilder {
     return box;
   }
 
-  void end_stage(Block& block, int stage, const std::set<int>& fixed) {
-    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+  void end_stage(Block& block, StageId stage, const std::set<int>& fixed) {
+    const Stage& s = nest_.stages.stages[stage];
     if (s.finish) {
       Compute finish = compute_frame(stage, Compute::Part::finish);
       finish.box = box_.at(stage);
@@ -349,10 +349,10 @@ class NestBuilder {
   }
 
   /// Puts the padding around a stage's result, once that is complete: until then a reduction's own start is there.
-  void pad_stage(Block& block, int stage, const std::set<int>& fixed) {
+  void pad_stage(Block& block, StageId stage, const std::set<int>& fixed) {
     const ModelBuffer& output = output_of(stage);
     if (output.kind != ModelBuffer::Kind::intermediate || !output.padding) return;
-    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+    const Stage& s = nest_.stages.stages[stage];
     std::vector<Border> borders;
     for (int axis = 0; axis < s.spatial; ++axis) {
       borders.push_back(border_of(boxes_.demanded_span(stage, axis, fixed), demanded_bounds(model_, stage, axis),
@@ -361,8 +361,8 @@ class NestBuilder {
     fill_outside(block, id_of(output), borders);
   }
 
-  StmtPtr compute(int stage, const std::set<int>& fixed) {
-    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+  StmtPtr compute(StageId stage, const std::set<int>& fixed) {
+    const Stage& s = nest_.stages.stages[stage];
     Compute made = compute_frame(stage, s.reduction == Reduction::none ? Compute::Part::map : Compute::Part::update);
     made.box = box_.at(stage);
     for (int axis = s.spatial; axis < static_cast<int>(s.axes.size()); ++axis) {
@@ -374,8 +374,8 @@ class NestBuilder {
     return statement(std::move(made));
   }
 
-  Compute compute_frame(int stage, Compute::Part part) const {
-    const Stage& s = nest_.stages.stages[static_cast<std::size_t>(stage)];
+  Compute compute_frame(StageId stage, Compute::Part part) const {
+    const Stage& s = nest_.stages.stages[stage];
     Compute made;
     made.part = part;
     made.stage = stage;
@@ -390,7 +390,7 @@ class NestBuilder {
     return made;
   }
 
-  void use_read(int stage, int read, Compute& made) const {
+  void use_read(StageId stage, int read, Compute& made) const {
     auto& slot = made.read_buffers[static_cast<std::size_t>(read)];
     if (slot) return;
     slot = model_.buffer_of_read.at({stage, read});
@@ -411,7 +411,7 @@ class NestBuilder {
   bool in_step_ = false;             ///< all cores make the same trips
   std::vector<IteratorTile> tiles_;  ///< by iterator
   TileBoxes boxes_{model_, tiles_};
-  std::map<int, std::vector<Range>> box_;  ///< spatial box of a stage at its place
+  std::map<StageId, std::vector<Range>> box_;  ///< spatial box of a stage at its place
 };
 
 }  // namespace

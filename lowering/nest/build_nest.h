@@ -23,8 +23,8 @@ struct BuiltNest {
   LoopNest nest;
   ReadSchedule schedule;
   IdVector<BufferId, SharedBy> sharing;
-  std::vector<IteratorTile> tiles;          ///< by iterator; the tile has a value inside the iterator's loop
-  std::map<int, std::vector<Range>> boxes;  ///< by stage: of its spatial axes, where it is computed
+  std::vector<IteratorTile> tiles;              ///< by iterator; the tile has a value inside the iterator's loop
+  std::map<StageId, std::vector<Range>> boxes;  ///< by stage: of its spatial axes, where it is computed
 };
 
 /// The loops of the schedule with the computations at their places. Every decision whether there is a nest at all is

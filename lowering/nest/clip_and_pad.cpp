@@ -35,7 +35,7 @@ class ClipAndPad final : public NestRewriter {
   };
 
   void note_reads(const Compute& compute) {
-    const Stage& stage = nest().stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest().stages.stages[compute.stage];
     for (std::size_t r = 0; r < compute.read_buffers.size(); ++r) {
       if (!compute.read_buffers[r]) continue;
       const Access& access = stage.reads[r];
@@ -85,7 +85,7 @@ class ClipAndPad final : public NestRewriter {
 
   [[nodiscard]] const Buffer& buffer_of(const Dma& dma) const { return nest().buffers[dma.buffer]; }
   [[nodiscard]] std::int64_t last_of(const Dma& dma, std::size_t d) const {
-    return nest().stages.tensors[static_cast<std::size_t>(buffer_of(dma).tensor)].shape[d] - 1;
+    return nest().stages.tensors[buffer_of(dma).tensor].shape[d] - 1;
   }
   [[nodiscard]] static Span box_of(const Dma& dma, std::size_t d) {
     return {dma.region[d].start, dma.region[d].start + dma.region[d].extent - 1};

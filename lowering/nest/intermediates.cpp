@@ -11,12 +11,12 @@ namespace stowage {
 namespace {
 
 /// A stage that reads at places from a table, among those that compute `stage` inside the group; null for none.
-const Stage* table_reader(const std::vector<Stage>& stages, int stage) {
-  const Stage& s = stages[static_cast<std::size_t>(stage)];
+const Stage* table_reader(const IdVector<StageId, Stage>& stages, StageId stage) {
+  const Stage& s = stages[stage];
   for (const Access& read : s.reads) {
     if (std::any_of(read.index.begin(), read.index.end(), has_table)) return &s;
-    for (int earlier = 0; earlier < stage; ++earlier) {
-      if (stages[static_cast<std::size_t>(earlier)].output != read.tensor) continue;
+    for (StageId earlier; earlier < stage; ++earlier) {
+      if (stages[earlier].output != read.tensor) continue;
       if (const Stage* found = table_reader(stages, earlier)) return found;
     }
   }
@@ -26,11 +26,11 @@ const Stage* table_reader(const std::vector<Stage>& stages, int stage) {
 }  // namespace
 
 std::optional<Decision> check_intermediates(const GroupModel& model) {
-  const std::vector<Stage>& stages = model.list->stages;
+  const IdVector<StageId, Stage>& stages = model.list->stages;
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.kind != ModelBuffer::Kind::intermediate || !buffer.padding) continue;
     for (const auto& [reader, read] : buffer.reads) {
-      const auto& padding = stages[static_cast<std::size_t>(reader)].reads[static_cast<std::size_t>(read)].padding;
+      const auto& padding = stages[reader].reads[static_cast<std::size_t>(read)].padding;
       if (!padding || same_padding(padding, buffer.padding)) continue;
       return Decision::refuse("padded-intermediate", fmt::format("outside of {} one reader sees {}, another one {}",
                                                                  buffer.name, *buffer.padding, *padding));

@@ -8,7 +8,7 @@ namespace stowage {
 
 LoopNest move_tensors(LoopNest nest, const StageList& stages, const Target& target) {
   check(nest.stages.tensors.size() == stages.tensors.size(), "a nest is moved to stages of its own form");
-  for (std::size_t t = 0; t < stages.tensors.size(); ++t) {
+  for (const StageTensorId t : stages.tensors.ids()) {
     StageTensor& tensor = nest.stages.tensors[t];
     const StageTensor& there = stages.tensors[t];
     check(tensor.shape == there.shape && tensor.type == there.type && tensor.role == there.role,
@@ -19,7 +19,7 @@ LoopNest move_tensors(LoopNest nest, const StageList& stages, const Target& targ
     tensor.packing = there.packing;
   }
   for (NestTensor& tensor : nest.tensors) {
-    const StageTensor& there = stages.tensors[static_cast<std::size_t>(tensor.tensor)];
+    const StageTensor& there = stages.tensors[tensor.tensor];
     tensor.strides = there.strides.empty() ? row_major_strides(there.shape) : there.strides;
   }
   return set_dma_units(std::move(nest), target);

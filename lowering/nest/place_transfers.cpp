@@ -51,7 +51,7 @@ class PlaceTransfers {
   /// A block inside these loops of the schedule, outermost first, with the transfers that belong there.
   Block with_transfers(const Block& block, const std::vector<int>& around) {
     const std::size_t loads_at = behind_tile_names(block, around);
-    const std::map<std::size_t, int> stored = stored_behind(block, around);
+    const std::map<std::size_t, StageId> stored = stored_behind(block, around);
     Block result;
     for (std::size_t s = 0; s <= block.size(); ++s) {
       if (s == loads_at) load(result, around);
@@ -87,8 +87,8 @@ class PlaceTransfers {
   }
 
   /// Whether a stage's result is complete, and stored, right inside these loops.
-  [[nodiscard]] bool stored_in(int stage, const std::vector<int>& around) const {
-    const bool of_main = stage == model_.main || model_.in_tail[static_cast<std::size_t>(stage)];
+  [[nodiscard]] bool stored_in(StageId stage, const std::vector<int>& around) const {
+    const bool of_main = stage == model_.main || model_.in_tail[stage];
     const int depth = of_main ? schedule().spatial_loops : depth_of(output_of(stage));
     const auto end = schedule().main.begin() + depth;
     return std::equal(schedule().main.begin(), end, around.begin(), around.end());
@@ -96,9 +96,9 @@ class PlaceTransfers {
 
   /// Behind which statements of a block, by number, results of which stages are stored: the last ones that compute
   /// something of them, themselves or inside.
-  [[nodiscard]] std::map<std::size_t, int> stored_behind(const Block& block, const std::vector<int>& around) const {
-    std::map<std::size_t, int> result;
-    for (int stage = 0; stage <= model_.root; ++stage) {
+  [[nodiscard]] std::map<std::size_t, StageId> stored_behind(const Block& block, const std::vector<int>& around) const {
+    std::map<std::size_t, StageId> result;
+    for (StageId stage; stage <= model_.root; ++stage) {
       if (!model_.is_stored(stage) || !stored_in(stage, around)) continue;
       const auto computes = [&](const StmtPtr& s) {
         bool found = false;
@@ -137,15 +137,15 @@ class PlaceTransfers {
 
   // --- transfers -----------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] const ModelBuffer& output_of(int stage) const {
-    return model_.buffers[model_.buffer_of_output[static_cast<std::size_t>(stage)]];
+  [[nodiscard]] const ModelBuffer& output_of(StageId stage) const {
+    return model_.buffers[model_.buffer_of_output[stage]];
   }
 
-  [[nodiscard]] int nest_tensor_of(const ModelBuffer& buffer) {
+  [[nodiscard]] NestTensorId nest_tensor_of(const ModelBuffer& buffer) {
     const auto& tensors = nest().tensors;
     const auto found = std::find_if(tensors.begin(), tensors.end(),
                                     [&](const NestTensor& tensor) { return tensor.tensor == buffer.tensor; });
-    return static_cast<int>(found - tensors.begin());
+    return tensors.id_of(*found);
   }
 
   [[nodiscard]] std::string place_text(const ModelBuffer& buffer) const {
@@ -192,7 +192,7 @@ class PlaceTransfers {
     return made(std::move(dma), fmt::format("{} {}", buffer.name, place_text(buffer)));
   }
 
-  void store(Block& block, int stage) {
+  void store(Block& block, StageId stage) {
     const ModelBuffer& output = output_of(stage);
     Dma dma;
     dma.direction = DmaDirection::put;

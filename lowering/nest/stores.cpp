@@ -9,12 +9,12 @@ namespace stowage {
 namespace {
 
 /// The iterator with which an axis moves one to one; nothing where tiles of the axis overlap or leave gaps.
-std::optional<int> iterator_along(const GroupModel& model, int stage, int axis) {
-  const AxisDemand& demand = model.demands[static_cast<std::size_t>(stage)][static_cast<std::size_t>(axis)];
+std::optional<int> iterator_along(const GroupModel& model, StageId stage, int axis) {
+  const AxisDemand& demand = model.demands[stage][static_cast<std::size_t>(axis)];
   if (!demand.exact || !(demand.window == Interval{0, 0})) return std::nullopt;
   for (const VarId variable : variables_of(demand.tile)) {
     const ModelIterator& iterator = model.iterators[variable.index()];
-    const Axis& of_stage = model.list->stages[static_cast<std::size_t>(stage)].axes[static_cast<std::size_t>(axis)];
+    const Axis& of_stage = model.list->stages[stage].axes[static_cast<std::size_t>(axis)];
     const bool is_axis = demand.tile.is_variable(variable) && iterator.spatial && iterator.extent == of_stage.extent;
     return is_axis ? std::optional(static_cast<int>(variable.index())) : std::nullopt;
   }
@@ -23,7 +23,7 @@ std::optional<int> iterator_along(const GroupModel& model, int stage, int axis) 
 
 /// Tiles of the root make up tiles of the stage.
 std::optional<Decision> check_tiles(const GroupModel& model, const ModelBuffer& stored) {
-  const Stage& stage = model.list->stages[static_cast<std::size_t>(stored.stage)];
+  const Stage& stage = model.list->stages[stored.stage];
   std::set<int> seen;
   for (int axis = 0; axis < stage.spatial; ++axis) {
     if (stage.axes[static_cast<std::size_t>(axis)].extent == 1) continue;
@@ -40,7 +40,7 @@ std::optional<Decision> check_tiles(const GroupModel& model, const ModelBuffer& 
 /// The main stage and its tail are complete inside all spatial loops, earlier ones at their place.
 std::vector<int> loops_around(const GroupModel& model, const ReadSchedule& schedule, BufferId b) {
   const ModelBuffer& stored = model.buffers[b];
-  if (stored.stage == model.main || model.in_tail[static_cast<std::size_t>(stored.stage)]) {
+  if (stored.stage == model.main || model.in_tail[stored.stage]) {
     return {schedule.main.begin(), schedule.main.begin() + schedule.spatial_loops};
   }
   std::vector<int> around = path_of(model, schedule.order, stored);

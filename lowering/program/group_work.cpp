@@ -28,7 +28,7 @@ GroupWork work_of(const Plan& plan) {
   for (const auto& [id, totals] : plan.counts.compute) {
     const auto& compute = std::get<Compute>(find_statement(plan.nest, id)->node);
     if (compute.part == Compute::Part::finish) continue;
-    const Stage& stage = plan.nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = plan.nest.stages.stages[compute.stage];
     work.computed += totals.points * operations_a_point(stage);
   }
   return work;

@@ -67,8 +67,8 @@ class MemoryPlanner {
     for (int s = 0; s < end; ++s) {
       const ProgramStep& step = steps_[static_cast<std::size_t>(s)];
       if (const KernelPlan* launched = step.launched()) {
-        for (const int tensor : launched->memory_tensors()) {
-          const auto source = launched->stages().tensors[static_cast<std::size_t>(tensor)].in_memory();
+        for (const StageTensorId tensor : launched->memory_tensors()) {
+          const auto source = launched->stages().tensors[tensor].in_memory();
           if (source) use(*source, s);
         }
       } else {
@@ -95,8 +95,8 @@ class MemoryPlanner {
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       const KernelPlan* const launched = steps_[s].launched();
       if (launched == nullptr) continue;
-      for (const int used : launched->memory_tensors()) {
-        const StageTensor& tensor = launched->stages().tensors[static_cast<std::size_t>(used)];
+      for (const StageTensorId used : launched->memory_tensors()) {
+        const StageTensor& tensor = launched->stages().tensors[used];
         if (tensor.in_memory()) continue;
         check(tensor.value.has_value(), "a tensor in main memory that is neither the graph's nor a constant");
         const Tensor& value = *tensor.value;
@@ -166,7 +166,7 @@ const MemoryAllocation* MemoryMap::find(TensorId tensor) const {
   return at != allocations.end() && at->tensor == tensor ? &*at : nullptr;
 }
 
-const StageConstantAllocation* MemoryMap::find_stage_constant(int step, int tensor) const {
+const StageConstantAllocation* MemoryMap::find_stage_constant(int step, StageTensorId tensor) const {
   const auto at =
       std::find_if(stage_constants.begin(), stage_constants.end(),
                    [&](const StageConstantAllocation& place) { return place.step == step && place.tensor == tensor; });

@@ -29,7 +29,7 @@ struct MemoryAllocation {
 /// they have packed, in the parameter area. Equal constants share one.
 struct StageConstantAllocation {
   int step = 0;
-  int tensor = 0;  ///< index into StageList::tensors of the step's nest
+  StageTensorId tensor;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
 };
@@ -40,7 +40,7 @@ struct MemoryMap {
   std::int64_t parameter_bytes = 0;
   std::int64_t activation_bytes = 0;
   [[nodiscard]] const MemoryAllocation* find(TensorId tensor) const;
-  [[nodiscard]] const StageConstantAllocation* find_stage_constant(int step, int tensor) const;
+  [[nodiscard]] const StageConstantAllocation* find_stage_constant(int step, StageTensorId tensor) const;
 };
 
 /// Static map of main memory: parameters in one area, activations in another with lifetimes, views sharing. What the

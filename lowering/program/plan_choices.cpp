@@ -5,14 +5,14 @@
 #include <limits>
 #include <variant>
 
-#include "lowering/model/axis_form.h"
+#include "lowering/model/stage_form.h"
 #include "lowering/program/plan_group.h"
 
 namespace stowage {
 
 namespace {
 
-PlanChoice choose_in(const AxisForm& form, const CanonicalStages& canonical, const Planner& planner,
+PlanChoice choose_in(const StageForm& form, const CanonicalStages& canonical, const Planner& planner,
                      const Target& target, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
   Trace trace;
   PlanChoice choice;
@@ -28,9 +28,9 @@ PlanChoice choose_in(const AxisForm& form, const CanonicalStages& canonical, con
 }  // namespace
 
 PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target) {
-  const std::vector<AxisForm> forms = forms_to_plan(planner, canonical.stages, {}, target);
+  const std::vector<StageForm> forms = forms_to_plan(planner, canonical.stages, {}, target);
   PlanChoice best = choose_in(forms.front(), canonical, planner, target);
-  if (forms.size() == 1 && forms.front() == AxisForm{}) return best;
+  if (forms.size() == 1 && forms.front() == StageForm{}) return best;
   const auto planned = [&](const PlanChoice& choice) {
     return plan_chosen("group", canonical.stages, choice.schedule, planner, target, {});
   };
@@ -44,7 +44,7 @@ PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner,
     best = std::move(other);
     plan = std::move(of_other);
   }
-  const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const AxisForm& f) { return f == AxisForm{}; });
+  const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const StageForm& f) { return f == StageForm{}; });
   const bool costs_more =
       is_changed &&
       takes_less(published_plan("group", canonical.stages, with_launch({}, planner, target), target), plan);
@@ -59,6 +59,8 @@ PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& 
   }
   named.schedule.lanes->clear();
   for (const auto& [iterator, block] : *choice.schedule.lanes) (*named.schedule.lanes)[original(iterator)] = block;
+  named.schedule.copied->clear();
+  for (const std::string& input : *choice.schedule.copied) named.schedule.copied->insert(original(input));
   if (named.schedule.parallel) {
     for (ParallelSplit& split : *named.schedule.parallel) split.iterator = original(split.iterator);
   }

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "core/number_text.h"
-#include "lowering/model/axis_form.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/group_trace.h"
 #include "lowering/model/sharing.h"
+#include "lowering/model/stage_form.h"
 #include "lowering/nest/lower.h"
 #include "lowering/search/core_grids.h"
 #include "lowering/swtvm/planner_swtvm.h"
@@ -22,7 +22,7 @@
 namespace stowage {
 namespace {
 
-Planned plan_scheduled(const std::string& name, const GroupModel& model, Scheduled scheduled, const AxisForm& form,
+Planned plan_scheduled(const std::string& name, const GroupModel& model, Scheduled scheduled, const StageForm& form,
                        const Target& target) {
   if (auto* refused = std::get_if<Decision>(&scheduled)) return std::move(*refused);
   Plan plan;
@@ -108,7 +108,7 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
   // Of a group of which nothing is fixed as choose_plan() does it, so that both come to the same plan.
   const bool nothing_fixed = fixed == Schedule{};
   const Schedule given = with_launch(fixed, planner, target);
-  const auto plan_in = [&](const AxisForm& form, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
+  const auto plan_in = [&](const StageForm& form, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
     const Schedule wanted = with_form(given, form);
     Trace records;
     Planned planned =
@@ -122,15 +122,15 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
     leave_out_published(records.records, form);
     return std::pair{std::move(planned), std::move(records)};
   };
-  const std::vector<AxisForm> forms = forms_to_plan(planner, stages, fixed, target);
+  const std::vector<StageForm> forms = forms_to_plan(planner, stages, fixed, target);
   auto best = plan_in(forms.front());
   for (std::size_t f = 1; f < forms.size(); ++f) {
     const auto* const found = std::get_if<Plan>(&best.first);
     auto other = found == nullptr ? plan_in(forms[f]) : plan_in(forms[f], found->time.cycles);
     if (takes_less(other.first, best.first)) best = std::move(other);
   }
-  const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const AxisForm& f) { return f == AxisForm{}; });
-  const bool by_itself = !fixed.merged && !fixed.lanes && is_changed;
+  const bool is_changed = std::none_of(forms.begin(), forms.end(), [](const StageForm& f) { return f == StageForm{}; });
+  const bool by_itself = !fixed.merged && !fixed.lanes && !fixed.copied && is_changed;
   if (by_itself && takes_less(published_plan(name, stages, given, target), best.first)) best = plan_in({});
   for (TraceRecord& record : best.second.records) trace.add(std::move(record));
   return std::move(best.first);

@@ -16,8 +16,8 @@ namespace stowage {
 using Planned = std::variant<Plan, Decision>;
 
 /// `fixed` may leave out whatever the planner shall fill in. Of the forms that the axes may have
-/// (lowering/model/axis_form.h) it is that of the plan that takes least; they stay as they are where the published plan
-/// of these takes less than all that is found in others.
+/// (lowering/model/stage_form.h) it is that of the plan that takes least; they stay as they are where the published
+/// plan of these takes less than all that is found in others.
 Planned plan_group(const std::string& name, const StageList& stages, const Schedule& fixed, const Planner& planner,
                    const Target& target, TraceSink trace);
 

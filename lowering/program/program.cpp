@@ -31,8 +31,8 @@ class NestKernel final : public KernelPlan {
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
   [[nodiscard]] const StageList& stages() const override { return plan_.nest.stages; }
-  [[nodiscard]] std::vector<int> memory_tensors() const override {
-    std::vector<int> tensors;
+  [[nodiscard]] std::vector<StageTensorId> memory_tensors() const override {
+    std::vector<StageTensorId> tensors;
     for (const NestTensor& tensor : plan_.nest.tensors) tensors.push_back(tensor.tensor);
     return tensors;
   }
@@ -274,7 +274,7 @@ std::vector<std::byte> parameter_bytes(const Program& program) {
   }
   for (const StageConstantAllocation& place : program.memory.stage_constants) {
     const StageList& stages = program.steps[static_cast<std::size_t>(place.step)].launched()->stages();
-    store(*stages.tensors[static_cast<std::size_t>(place.tensor)].value, place.offset);
+    store(*stages.tensors[place.tensor].value, place.offset);
   }
   return bytes;
 }

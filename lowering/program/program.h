@@ -43,7 +43,7 @@ class KernelPlan {
   /// What it computes. Tensors that lie in main memory have a source in the graph or a value.
   [[nodiscard]] virtual const StageList& stages() const = 0;
   /// The tensors of stages() that it reads or writes in main memory.
-  [[nodiscard]] virtual std::vector<int> memory_tensors() const = 0;
+  [[nodiscard]] virtual std::vector<StageTensorId> memory_tensors() const = 0;
   [[nodiscard]] virtual std::int64_t cycles() const = 0;
   /// Between main memory and the scratchpad.
   [[nodiscard]] virtual DmaTotals traffic() const = 0;

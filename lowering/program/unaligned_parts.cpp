@@ -44,7 +44,7 @@ std::vector<StageList> stages_of_parts(const Graph& graph, const FusedOperator& 
 /// `sources` are the nest's stages with their tensors' sources, which equal groups do not share.
 std::optional<std::pair<DmaDirection, TensorId>> memory_of(const Graph& graph, const StageList& sources,
                                                            const UnalignedTransfer& transfer) {
-  const auto storage = storage_of(graph, sources.tensors[static_cast<std::size_t>(transfer.tensor)]);
+  const auto storage = storage_of(graph, sources.tensors[transfer.tensor]);
   if (!storage) return std::nullopt;
   return std::pair(transfer.direction, *storage);
 }

@@ -88,7 +88,7 @@ class LeastCost {
     for (const BufferId b : model_.buffers.ids()) {
       const ModelBuffer& buffer = model_.buffers[b];
       if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
-      const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+      const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t again = tiling != nullptr ? tiling->again[b] : 1;
       const std::int64_t wanted = again * elements(of_buffer_[b], choice) * byte_size(tensor.type);
       const std::int64_t moved = sharing.empty() ? wanted : wanted / cores_of(sharing[b], target_);
@@ -118,7 +118,7 @@ class LeastCost {
     (all_block ? blocking : hideable) += std::max<std::int64_t>(0, mean - blocking - hideable);
     least.blocking += static_cast<double>(blocking) * target_.dma.startup_cycles;
     least.hideable += static_cast<double>(hideable) * target_.dma.startup_cycles;
-    for (std::size_t s = 0; s < of_stage_.size(); ++s) {
+    for (const StageId s : of_stage_.ids()) {
       const BufferId output = model_.buffer_of_output[s];
       const std::int64_t again = tiling != nullptr ? tiling->again[output] : 1;
       least.computed += static_cast<double>(again) * compute_cycles(s, choice);
@@ -175,7 +175,7 @@ class LeastCost {
     };
     if (path.empty() || buffer.stage == model_.main || !is_own(path.back())) return path;
     std::erase_if(path, [&](int l) { return !is_own(l); });
-    const BufferId output = model_.buffer_of_output[static_cast<std::size_t>(buffer.stage)];
+    const BufferId output = model_.buffer_of_output[buffer.stage];
     const std::vector<int> outside = loops_around(schedule, output);
     path.insert(path.begin(), outside.begin(), outside.end());
     return path;
@@ -207,7 +207,8 @@ class LeastCost {
 
   void add_dimensions() {
     for (const ModelBuffer& b : model_.buffers) of_buffer_.push_back(std::vector<CutDimension>(b.index.size()));
-    for (const Stage& stage : model_.list->stages) of_stage_.emplace_back(static_cast<std::size_t>(stage.spatial));
+    for (const Stage& stage : model_.list->stages)
+      of_stage_.push_back(std::vector<CutDimension>(static_cast<std::size_t>(stage.spatial)));
   }
 
   template <class Visit>
@@ -218,9 +219,9 @@ class LeastCost {
         visit(of_buffer_[b][d], [&] { return needs.dimension(model_.buffers[b], d); });
       }
     }
-    for (std::size_t s = 0; s < of_stage_.size(); ++s) {
+    for (const StageId s : of_stage_.ids()) {
       for (std::size_t a = 0; a < of_stage_[s].size(); ++a) {
-        visit(of_stage_[s][a], [&] { return needs.axis(static_cast<int>(s), a); });
+        visit(of_stage_[s][a], [&] { return needs.axis(s, a); });
       }
     }
   }
@@ -340,7 +341,7 @@ class LeastCost {
     return run;
   }
 
-  [[nodiscard]] double compute_cycles(std::size_t s, const std::vector<std::size_t>& choice) const {
+  [[nodiscard]] double compute_cycles(StageId s, const std::vector<std::size_t>& choice) const {
     const Stage& stage = model_.list->stages[s];
     std::int64_t points = 1;
     std::vector<bool> used(choice.size(), false);
@@ -382,7 +383,7 @@ class LeastCost {
   }
 
   /// The form of a loop follows from the extents of its buffer, which may be longer than what is ever computed there.
-  [[nodiscard]] std::int64_t lane_of_buffer(std::size_t s, const std::vector<std::size_t>& choice) const {
+  [[nodiscard]] std::int64_t lane_of_buffer(StageId s, const std::vector<std::size_t>& choice) const {
     const Stage& stage = model_.list->stages[s];
     if (stage.spatial == 0) return 1;
     const std::int64_t whole = stage.axes[static_cast<std::size_t>(stage.spatial - 1)].extent;
@@ -402,7 +403,7 @@ class LeastCost {
   const double launch_;                                      ///< cycles
   std::vector<std::vector<std::int64_t>> choices_;           ///< by spatial iterator
   IdVector<BufferId, std::vector<CutDimension>> of_buffer_;  ///< by dimension
-  std::vector<std::vector<CutDimension>> of_stage_;          ///< by stage and spatial axis
+  IdVector<StageId, std::vector<CutDimension>> of_stage_;    ///< by spatial axis
 };
 
 PlanBounds::PlanBounds(const GroupModel& model, const Target& target, LaunchedBy launch)

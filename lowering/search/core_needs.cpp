@@ -45,9 +45,10 @@ Reach reach_of(const IndexExpr& e, const std::function<const Reach&(VarId)>& axi
 }  // namespace
 
 void CoreNeeds::find(const std::vector<Interval>& tiles) {
-  for (int s = model_.root; s >= 0; --s) {
+  for (std::size_t number = of_stage_.size(); number-- > 0;) {
+    const StageId s(number);
     const Stage& stage = stage_of(s);
-    auto& axes = of_stage_[static_cast<std::size_t>(s)];
+    auto& axes = of_stage_[s];
     axes.clear();
     for (std::size_t a = 0; a < stage.axes.size(); ++a) {
       const int iterator = model_.iterator_of(s, static_cast<int>(a));
@@ -62,14 +63,14 @@ void CoreNeeds::find(const std::vector<Interval>& tiles) {
 }
 
 Reach CoreNeeds::dimension(const ModelBuffer& buffer, std::size_t d) const {
-  const std::int64_t extent = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)].shape[d];
+  const std::int64_t extent = model_.list->tensors[buffer.tensor].shape[d];
   Reach reach = reach_of(
       buffer.index[d], [&](VarId a) -> const Reach& { return axis(buffer.stage, a.index()); }, extent);
   clip(reach, extent);
   return reach;
 }
 
-Reach CoreNeeds::demanded(int s, std::size_t a) const {
+Reach CoreNeeds::demanded(StageId s, std::size_t a) const {
   const std::int64_t extent = stage_of(s).axes[a].extent;
   std::optional<Reach> all;
   for (const auto& [reader, read] : model_.readers_of(s)) {

@@ -28,17 +28,15 @@ class CoreNeeds {
   /// `tiles`: what the core has of every iterator.
   void find(const std::vector<Interval>& tiles);
 
-  [[nodiscard]] const Reach& axis(int stage, std::size_t a) const {
-    return of_stage_[static_cast<std::size_t>(stage)][a];
-  }
+  [[nodiscard]] const Reach& axis(StageId stage, std::size_t a) const { return of_stage_[stage][a]; }
   [[nodiscard]] Reach dimension(const ModelBuffer& buffer, std::size_t d) const;
 
  private:
-  [[nodiscard]] const Stage& stage_of(int s) const { return model_.list->stages[static_cast<std::size_t>(s)]; }
-  [[nodiscard]] Reach demanded(int s, std::size_t a) const;
+  [[nodiscard]] const Stage& stage_of(StageId s) const { return model_.list->stages[s]; }
+  [[nodiscard]] Reach demanded(StageId s, std::size_t a) const;
 
   const GroupModel& model_;
-  std::vector<std::vector<Reach>> of_stage_;
+  IdVector<StageId, std::vector<Reach>> of_stage_;
 };
 
 }  // namespace stowage

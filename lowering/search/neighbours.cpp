@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/search/neighbours.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -141,6 +142,27 @@ std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
       add_if_fitting(changed, sizes, found);
       sizes[i] = own;
     }
+  }
+  return found;
+}
+
+std::vector<Schedule> Neighbours::slots_for_all(const Reached& at) const {
+  std::vector<Schedule> found;
+  const auto moves_once = [](const auto& of_tensor) { return of_tensor.second == 1; };
+  if (!std::all_of(at.complete.slots.begin(), at.complete.slots.end(), moves_once)) return found;
+  Schedule all = at.fixed;
+  for (const std::string& tensor : tensors_with_slots()) all.slots[tensor] = max_slots;
+  const Reached changed{all, at.complete};
+  std::vector<std::int64_t> sizes = sizes_of(at.complete);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t own = sizes[i];
+    if (model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) continue;
+    for (const std::int64_t tiles : {2, 4, 8}) {
+      if (own < tiles) break;
+      sizes[i] = ceil_div(own, tiles);
+      add_if_fitting(changed, sizes, found);
+    }
+    sizes[i] = own;
   }
   return found;
 }

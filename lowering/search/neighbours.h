@@ -34,6 +34,10 @@ class Neighbours {
   /// one iterator's half.
   [[nodiscard]] std::vector<Schedule> slot_numbers(const Reached& at) const;
 
+  /// Where every tensor has one slot so far: two for all that may have them, with one iterator's buffers cut into 2, 4
+  /// or 8. A second slot for one tensor alone gains nothing there.
+  [[nodiscard]] std::vector<Schedule> slots_for_all(const Reached& at) const;
+
   /// An input loaded by each core for itself instead of together, or together as widely as can be.
   [[nodiscard]] std::vector<Schedule> sharings(const Reached& at) const;
 

@@ -17,7 +17,7 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   needs.find(whole);
 
   PhysicalLimit limit;
-  std::map<int, std::int64_t> elements;  // by tensor: several buffers may hold the same ones
+  std::map<StageTensorId, std::int64_t> elements;  // by tensor: several buffers may hold the same ones
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.kind == ModelBuffer::Kind::intermediate) continue;
     std::int64_t wanted = 1;
@@ -26,7 +26,7 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
     most = std::max(most, wanted);
   }
   for (const auto& [tensor, count] : elements) {
-    limit.bytes += count * byte_size(stages.tensors[static_cast<std::size_t>(tensor)].type);
+    limit.bytes += count * byte_size(stages.tensors[tensor].type);
   }
   limit.moving_seconds = static_cast<double>(limit.bytes) / peak_dma_bandwidth(target);
 
@@ -36,11 +36,11 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
     const double rate = std::max(operations_per_cycle(target, type, false), operations_per_cycle(target, type, true));
     cycles += points * static_cast<double>(operations_of(stage, part)) / rate;
   };
-  for (std::size_t s = 0; s < stages.stages.size(); ++s) {
+  for (const StageId s : stages.stages.ids()) {
     const Stage& stage = stages.stages[s];
     double points = 1;
     for (std::size_t a = 0; a < static_cast<std::size_t>(stage.spatial); ++a)
-      points *= static_cast<double>(needs.axis(static_cast<int>(s), a).count);
+      points *= static_cast<double>(needs.axis(s, a).count);
     double terms = points;
     for (std::size_t a = static_cast<std::size_t>(stage.spatial); a < stage.axes.size(); ++a)
       terms *= static_cast<double>(stage.axes[a].extent);

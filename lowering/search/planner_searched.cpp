@@ -9,8 +9,8 @@
 //   order    with these sizes, neighbouring loops in exchange.
 //
 //   slots    the same, sizes, order and slots, from the splits that would take least if computation hid all transfers
-//            that it can, with two slots for every tensor that moves more than once. This comes before the other two,
-//            and leaves them little hope.
+//            that it can, with two slots for every tensor that moves more than once; where that is none, one iterator is
+//            cut so that some do. This comes before the other two, and leaves them little hope.
 //
 // The last three climb as long as something gets cheaper: a better plan further away may be missed. So what is found
 // from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
@@ -153,7 +153,7 @@ class PlanSearch {
       const ModelBuffer& buffer = model_.buffers[b];
       const SharedBy widest = widest_sharing(model_, b, parallel, target_);
       if (widest == SharedBy::core) continue;
-      const StageTensor& tensor = model_.list->tensors[static_cast<std::size_t>(buffer.tensor)];
+      const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t wanted = element_count(buffer_extents(model_, buffer, ranges)) * byte_size(tensor.type);
       const auto saved = static_cast<double>(wanted * (cores_of(widest, target_) - 1));
       if (saved / peak_dma_bandwidth(target_) > barriers) fixed.sharing.try_emplace(buffer.name, widest);
@@ -369,7 +369,10 @@ class PlanSearch {
       const Reached reached{here.fixed, here.complete};
       std::vector<std::vector<Schedule>> all = {neighbours_.single_sizes(reached), neighbours_.loop_orders(reached)};
       all.push_back(neighbours_.sharings(reached));
-      if (with_slots) all.push_back(neighbours_.slot_numbers(reached));
+      if (with_slots) {
+        all.push_back(neighbours_.slot_numbers(reached));
+        all.push_back(neighbours_.slots_for_all(reached));
+      }
       all.push_back(neighbours_.paired_sizes(reached));
       return all;
     };

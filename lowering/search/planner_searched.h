@@ -14,7 +14,7 @@ namespace stowage {
 class SearchedPlanner : public Planner {
  public:
   [[nodiscard]] std::string_view name() const override { return "searched"; }
-  [[nodiscard]] bool chooses_axis_forms() const override { return true; }
+  [[nodiscard]] bool chooses_forms() const override { return true; }
   /// Behind a barrier, where a target says what that takes, and it is less than a spawn.
   [[nodiscard]] LaunchedBy launch(const Target& target) const override;
   [[nodiscard]] Scheduled complete(const std::string& subject, const StageList& stages, const Schedule& fixed,

@@ -21,7 +21,7 @@ class GridSearch {
     constexpr std::int64_t elements_per_core = 4;
     for (std::int64_t size = 1; fused_ < extents_.size() && size < elements_per_core * cores; ++fused_)
       size *= extents_[fused_];
-    if (model.root > 0 && !extents_.empty()) fused_ = std::max(fused_, extents_.size() - 1);
+    if (model.root != StageId() && !extents_.empty()) fused_ = std::max(fused_, extents_.size() - 1);
     search(0, cores);
   }
 
@@ -59,7 +59,7 @@ class GridSearch {
   /// Operations of the busiest core.
   [[nodiscard]] std::int64_t work() const {
     std::int64_t all = 0;
-    for (int stage = 0; stage <= model_.root; ++stage) all += stage_operations(model_, stage, ranges_);
+    for (StageId stage; stage <= model_.root; ++stage) all += stage_operations(model_, stage, ranges_);
     return all;
   }
 

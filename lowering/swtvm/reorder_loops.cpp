@@ -45,7 +45,7 @@ class LoopsLeft {
       if (placed_[b]) continue;
       const ModelBuffer& buffer = model_.buffers[b];
       // The main stage is computed once, and so is its tail, whatever the order.
-      const bool behind_main = buffer.stage == model_.main || model_.in_tail[static_cast<std::size_t>(buffer.stage)];
+      const bool behind_main = buffer.stage == model_.main || model_.in_tail[buffer.stage];
       const bool computed = buffer.kind == ModelBuffer::Kind::intermediate;
       if (computed && behind_main) continue;
       const auto iterators = buffer.all_iterators();

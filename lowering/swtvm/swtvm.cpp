@@ -149,7 +149,7 @@ class LdmManagement {
     int narrowest = 0;
     for (const ModelBuffer& buffer : model_.buffers) {
       if (buffer.kind == ModelBuffer::Kind::intermediate || !buffer.all_iterators().contains(i)) continue;
-      const int bytes = byte_size(model_.list->tensors[static_cast<std::size_t>(buffer.tensor)].type);
+      const int bytes = byte_size(model_.list->tensors[buffer.tensor].type);
       if (narrowest == 0 || bytes < narrowest) narrowest = bytes;
     }
     return std::max<std::int64_t>(1, target_.dma.good_block_bytes / std::max(1, narrowest));
@@ -282,7 +282,7 @@ std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& 
     // A result is complete once its stage's reduction is over, so its place is outside these loops, and so is what the
     // tail makes of it; what the main stage reads is computed per tile of it, inside its reduction loops.
     const bool of_own_stage = iterator.stage == buffer.stage && !is_result;
-    const bool before_main = buffer.stage != model.main && !model.in_tail[static_cast<std::size_t>(buffer.stage)];
+    const bool before_main = buffer.stage != model.main && !model.in_tail[buffer.stage];
     const bool of_main = iterator.stage == model.main && before_main;
     if (iterator.spatial || of_main || of_own_stage) path.push_back(static_cast<int>(l));
   }
@@ -307,7 +307,7 @@ TransferPlaced::What what_is_placed(const GroupModel& model, const ModelBuffer& 
     case ModelBuffer::Kind::intermediate: return What::computation;
     case ModelBuffer::Kind::output: break;
   }
-  const Stage& writer = model.list->stages[static_cast<std::size_t>(buffer.stage)];
+  const Stage& writer = model.list->stages[buffer.stage];
   return writer.reduction == Reduction::none ? What::store : What::sum;
 }
 

@@ -73,7 +73,7 @@ std::map<int, RowAlignment> row_alignments(const LoopNest& nest, const Target& t
 
 ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const ComputeTotals& totals,
                          const Target& target) {
-  const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute.stage)];
+  const Stage& stage = nest.stages.stages[compute.stage];
   ComputeCost cost;
   cost.stage = stage.name;
   cost.part = compute.part;

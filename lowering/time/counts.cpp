@@ -235,8 +235,7 @@ class NestCounter {
 DmaShape shape_of(const LoopNest& nest, const Dma& dma) {
   Extents full;
   for (const Range& range : dma.region) full.push_back(range.max_extent);
-  return dma_shape(full, nest.buffers[dma.buffer].extents,
-                   nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].strides);
+  return dma_shape(full, nest.buffers[dma.buffer].extents, nest.tensors[dma.nest_tensor].strides);
 }
 
 NestCounts predict_counts(const LoopNest& nest) {

@@ -37,7 +37,7 @@ class AlignmentCheck {
       unit_ = target_.dma.alignment / bytes;
       const auto why = find_unaligned(*dma, buffer, around);
       if (!why) return;
-      const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma->nest_tensor)];
+      const NestTensor& tensor = nest_.tensors[dma->nest_tensor];
       unaligned_.push_back(
           {stmt.id, dma->direction, tensor.tensor, bytes,
            fmt::format("{} of {}: {}", dma->direction == DmaDirection::get ? "get" : "put", tensor.name, *why)});
@@ -49,7 +49,7 @@ class AlignmentCheck {
   using Reason = std::optional<std::string>;
 
   Reason find_unaligned(const Dma& dma, const Buffer& buffer, const Enclosing& around) const {
-    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
+    const NestTensor& tensor = nest_.tensors[dma.nest_tensor];
     const DmaShape shape = shape_of(nest_, dma);
     const std::vector<IndexExpr>& origin = origin_of(nest_, dma.buffer);
     IndexExpr memory;
@@ -128,10 +128,9 @@ class AlignmentCheck {
   /// Whether a contiguous call ends at a whole unit or at its tensor's end, and with its buffer's last element.
   [[nodiscard]] bool ends_tensor(const Dma& dma, const IndexExpr& memory, const IndexExpr& length,
                                  const Enclosing& around) const {
-    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
+    const NestTensor& tensor = nest_.tensors[dma.nest_tensor];
     const Buffer& buffer = nest_.buffers[dma.buffer];
-    const std::int64_t size =
-        box_reach(nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape, tensor.strides);
+    const std::int64_t size = box_reach(nest_.stages.tensors[tensor.tensor].shape, tensor.strides);
     // Padding stands behind what is moved, from before it is.
     if (padded_.contains(dma.buffer)) return false;
     const std::vector<IndexExpr>& origin = origin_of(nest_, dma.buffer);

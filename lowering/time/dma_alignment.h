@@ -18,7 +18,7 @@ namespace stowage {
 struct UnalignedTransfer {
   int statement = 0;  ///< Stmt::id of the Dma
   DmaDirection direction = DmaDirection::get;
-  int tensor = 0;         ///< index into StageList::tensors
+  StageTensorId tensor;
   int element_bytes = 1;  ///< of its tensor
   std::string reason;     ///< "get of A: 5 bytes of a row, no multiple of 4"
 };

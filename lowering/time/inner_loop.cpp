@@ -223,7 +223,7 @@ double TripWork::cycles() const {
 InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target& target)
     : nest_(nest),
       compute_(compute),
-      stage_(nest.stages.stages[static_cast<std::size_t>(compute.stage)]),
+      stage_(nest.stages.stages[compute.stage]),
       expression_(compute.part == Compute::Part::finish ? stage_.finish : stage_.body),
       pipelines_(*target.cores.pipelines),
       lanes_(target.cores.vector_lanes) {

@@ -33,7 +33,7 @@ std::int64_t cores_in_page(const LoopNest& nest, Space to, const IndexExpr& addr
 
 RowAlignment row_alignment(const LoopNest& nest, const Dma& dma, const Enclosing& around, const Target& target) {
   check(target.dma.lines.has_value(), "the placement of rows on a target that says nothing of lines");
-  const NestTensor& tensor = nest.tensors[static_cast<std::size_t>(dma.nest_tensor)];
+  const NestTensor& tensor = nest.tensors[dma.nest_tensor];
   const std::int64_t element_bytes = byte_size(nest.buffers[dma.buffer].type);
   const DmaShape shape = shape_of(nest, dma);
   IndexExpr start;

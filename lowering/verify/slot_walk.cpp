@@ -89,7 +89,7 @@ void SlotWalk::add(const Stmt& s, const Enclosing& around, const Prover& prover)
   } else if (const auto* wait = std::get_if<Wait>(&s.node)) {
     site.uses.push_back(use_of(*wait->slot, {}, around));
   } else if (const auto* compute = std::get_if<Compute>(&s.node)) {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute->stage)];
+    const Stage& stage = nest_.stages.stages[compute->stage];
     take_effect(compute->box);
     std::vector<Hull> made = hulls_of(compute->box);
     made.resize(static_cast<std::size_t>(stage.spatial));
@@ -164,7 +164,7 @@ Broken SlotWalk::touches_what_is_there(const Stmt& s, std::size_t number, int th
   const auto seen = std::pair(std::array{s.id, here, there}, values_of(site.effect_decided_by));
   if (inside_.contains(seen)) return std::nullopt;
   const Buffer& buffer = nest_.buffers[site.uses[number].used.buffer];
-  const StageTensor& tensor = nest_.stages.tensors[index(buffer.tensor)];
+  const StageTensor& tensor = nest_.stages.tensors[buffer.tensor];
   std::vector<IndexExpr> conditions;
   for (const IndexExpr& e : site.conditions) conditions.push_back(now(e));
   std::vector<Hull> in_tensor;

@@ -17,8 +17,6 @@
 namespace stowage {
 namespace {
 
-bool is_index(int index, std::size_t size) { return index >= 0 && static_cast<std::size_t>(index) < size; }
-
 bool is_identifier(const std::string& name) {
   const auto part = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !name.empty() && part(name[0]) &&
@@ -64,21 +62,20 @@ class StructureCheck {
 
   Broken tables() const {
     for (const NestTensor& t : nest_.tensors) {
-      if (!is_index(t.tensor, nest_.stages.tensors.size())) return "structure: a memory tensor of no stage tensor";
-      if (t.strides.size() != nest_.stages.tensors[static_cast<std::size_t>(t.tensor)].shape.size())
+      if (!nest_.stages.tensors.contains(t.tensor)) return "structure: a memory tensor of no stage tensor";
+      if (t.strides.size() != nest_.stages.tensors[t.tensor].shape.size())
         return fmt::format("structure: {} has as many strides as it has no dimensions", t.name);
-      if (!addresses_once(nest_.stages.tensors[static_cast<std::size_t>(t.tensor)].shape, t.strides))
+      if (!addresses_once(nest_.stages.tensors[t.tensor].shape, t.strides))
         return fmt::format("structure: two elements of {} lie at one place in memory", t.name);
     }
     for (const Buffer& b : nest_.buffers) {
-      if (!is_index(b.tensor, nest_.stages.tensors.size()))
-        return fmt::format("structure: buffer {} holds no tensor", b.name);
-      const std::size_t rank = nest_.stages.tensors[static_cast<std::size_t>(b.tensor)].shape.size();
+      if (!nest_.stages.tensors.contains(b.tensor)) return fmt::format("structure: buffer {} holds no tensor", b.name);
+      const std::size_t rank = nest_.stages.tensors[b.tensor].shape.size();
       if (b.extents.size() != rank || b.origin.size() != rank)
         return fmt::format("structure: buffer {} has another rank than its tensor", b.name);
-      if (b.type != nest_.stages.tensors[static_cast<std::size_t>(b.tensor)].type)
+      if (b.type != nest_.stages.tensors[b.tensor].type)
         return fmt::format("structure: buffer {} has another type than {}", b.name,
-                           nest_.stages.tensors[static_cast<std::size_t>(b.tensor)].name);
+                           nest_.stages.tensors[b.tensor].name);
       if (b.slots < 1) return fmt::format("structure: buffer {} has {} slots", b.name, b.slots);
       if (std::any_of(b.extents.begin(), b.extents.end(), [](std::int64_t e) { return e < 0; }))
         return fmt::format("structure: buffer {} has a negative extent", b.name);
@@ -206,12 +203,11 @@ class StructureCheck {
   }
 
   Broken transfer(const Stmt& s, const Dma& dma) const {
-    if (!is_index(dma.nest_tensor, nest_.tensors.size()))
-      return broken_rule(nest_, "structure", s, "moves an unknown tensor");
+    if (!nest_.tensors.contains(dma.nest_tensor)) return broken_rule(nest_, "structure", s, "moves an unknown tensor");
     if (auto broken = use_buffer(s, dma.buffer)) return broken;
-    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
+    const NestTensor& tensor = nest_.tensors[dma.nest_tensor];
     const Buffer& buffer = nest_.buffers[dma.buffer];
-    const StageTensor& type = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)];
+    const StageTensor& type = nest_.stages.tensors[tensor.tensor];
     if (buffer.tensor != tensor.tensor)
       return broken_rule(nest_, "structure", s, fmt::format("buffer {} holds another tensor", buffer.name));
     if (dma.region.size() != type.shape.size())
@@ -242,9 +238,9 @@ class StructureCheck {
   }
 
   Broken computation(const Stmt& s, const Compute& compute) const {
-    if (!is_index(compute.stage, nest_.stages.stages.size()))
+    if (!nest_.stages.stages.contains(compute.stage))
       return broken_rule(nest_, "structure", s, "computes an unknown stage");
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     const bool finishing = compute.part == Compute::Part::finish;
     if (finishing && !stage.finish) return broken_rule(nest_, "structure", s, "the stage has nothing to finish");
     if ((compute.part == Compute::Part::update) != (stage.reduction != Reduction::none) && !finishing)

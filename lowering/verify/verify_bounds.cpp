@@ -128,8 +128,8 @@ class BoundsCheck {
   }
 
   Broken transfer(const Stmt& s, const Enclosing& around, const Dma& dma) {
-    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(dma.nest_tensor)];
-    const Shape& shape = nest_.stages.tensors[static_cast<std::size_t>(tensor.tensor)].shape;
+    const NestTensor& tensor = nest_.tensors[dma.nest_tensor];
+    const Shape& shape = nest_.stages.tensors[tensor.tensor].shape;
     const std::vector<IndexExpr> conditions = extents_of(dma.region);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const Range& range = dma.region[d];
@@ -163,7 +163,7 @@ class BoundsCheck {
     }
     const std::vector<IndexExpr> conditions = extents_of(broadcast.region);
     const std::vector<IndexExpr> on_sender = with_sender(conditions, nest_, broadcast);
-    const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(nest_.buffers[broadcast.buffer].tensor)];
+    const StageTensor& tensor = nest_.stages.tensors[nest_.buffers[broadcast.buffer].tensor];
     std::vector<Hull> touched;
     for (std::size_t d = 0; d < broadcast.region.size(); ++d) {
       const Range& range = broadcast.region[d];
@@ -249,7 +249,7 @@ class BoundsCheck {
     const auto provided = provided_here(around, index);
     if (!provided) return std::nullopt;
     const Buffer& buffer = nest_.buffers[index];
-    const StageTensor& tensor = nest_.stages.tensors[static_cast<std::size_t>(buffer.tensor)];
+    const StageTensor& tensor = nest_.stages.tensors[buffer.tensor];
     std::vector<Hull> in_tensor;
     for (std::size_t d = 0; d < touched.size(); ++d) {
       in_tensor.push_back({maximum(touched[d].low, 0), minimum(touched[d].high, tensor.shape[d] - 1)});
@@ -268,7 +268,7 @@ class BoundsCheck {
   }
 
   Broken computation(const Stmt& s, const Enclosing& around, const Compute& compute) {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     const std::vector<IndexExpr> conditions = extents_of(compute.box);
     for (std::size_t a = 0; a < compute.box.size(); ++a) {
       const Range& range = compute.box[a];

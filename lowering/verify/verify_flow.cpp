@@ -240,7 +240,7 @@ class FlowCheck {
   // Transfers.
 
   Broken start(const Stmt& s, const Dma& transfer) {
-    const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(transfer.nest_tensor)];
+    const NestTensor& tensor = nest_.tensors[transfer.nest_tensor];
     const auto use = used(s, transfer.buffer, 0);
     if (!use) return unknown_slot(s);
     const bool fills = transfer.direction == DmaDirection::get;
@@ -374,7 +374,7 @@ class FlowCheck {
   }
 
   Broken computation(const Stmt& s, const Compute& compute) {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     const auto output = used(s, compute.output_buffer, 0);
     if (!output) return unknown_slot(s);
     std::size_t number = 1;

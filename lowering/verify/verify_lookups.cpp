@@ -62,7 +62,7 @@ class LookupsCheck {
 
   /// Constants are looked up while an expression is made, so those must be inside before there is one.
   Broken in_stage(const Stmt& s, const Compute& compute) const {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     for (std::size_t a = 0; a < compute.box.size(); ++a) {
       const Range& range = compute.box[a];
       for (const IndexExpr& e : {range.start, range.start + range.extent - 1}) {
@@ -77,7 +77,7 @@ class LookupsCheck {
 
   /// Where the tables of the stage's own reads are looked up.
   Broken touched(const Stmt& s, const Enclosing& around, const Compute& compute) const {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     for (std::size_t r = 0; r < stage.reads.size(); ++r) {
       if (!compute.read_buffers[r]) continue;
       for (const IndexExpr& index : stage.reads[r].index) {

@@ -88,7 +88,7 @@ Broken verify_expansion(const LoopNest& nest) {
     if (const auto* loop = std::get_if<Loop>(&s.node)) sizes[loop->variable.index()] = largest;
     if (const auto* let = std::get_if<Let>(&s.node)) sizes[let->variable.index()] = largest;
     if (const auto* compute = std::get_if<Compute>(&s.node)) {
-      const Stage& stage = nest.stages.stages[static_cast<std::size_t>(compute->stage)];
+      const Stage& stage = nest.stages.stages[compute->stage];
       const SizeOf axis = [&](VarId a) {
         return std::max(largest, static_cast<long double>(stage.axes[a.index()].extent));
       };

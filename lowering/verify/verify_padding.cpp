@@ -146,14 +146,14 @@ class PaddingCheck {
   }
 
   Broken computation(const Stmt& s, const Compute& compute, const Enclosing& around) const {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     std::vector<IndexExpr> conditions;
     for (const Range& range : compute.box) conditions.push_back(range.extent);
     for (std::size_t r = 0; r < stage.reads.size(); ++r) {
       const Access& access = stage.reads[r];
       if (!compute.read_buffers[r] || !access.padding) continue;
       const BufferUse& source = *compute.read_buffers[r];
-      const Shape& shape = nest_.stages.tensors[static_cast<std::size_t>(access.tensor)].shape;
+      const Shape& shape = nest_.stages.tensors[access.tensor].shape;
       for (std::size_t d = 0; d < access.index.size(); ++d) {
         const Hull touched = hull_of(nest_, access.index[d], compute);
         for (const bool before : {true, false}) {
@@ -169,8 +169,7 @@ class PaddingCheck {
           if (is_filled(source, around, does)) continue;
           return broken_rule(nest_, "padding-is-there", s,
                              fmt::format("reads {} dimension {} of {}, where buffer {} was not filled with {}{}",
-                                         before ? "before" : "behind", d,
-                                         nest_.stages.tensors[static_cast<std::size_t>(access.tensor)].name,
+                                         before ? "before" : "behind", d, nest_.stages.tensors[access.tensor].name,
                                          buffer(source).name, *access.padding, where(*outside)));
         }
       }

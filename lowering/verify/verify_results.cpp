@@ -211,7 +211,7 @@ class ResultsCheck {
 
   /// What stages count with: values of the reads that these buffers serve.
   void add_counted(const Compute& compute) {
-    const Stage& stage = nest_.stages.stages[static_cast<std::size_t>(compute.stage)];
+    const Stage& stage = nest_.stages.stages[compute.stage];
     ValueBounds of_reads;
     for (const Access& access : stage.reads) {
       for (const IndexExpr& e : access.index) add_value_bounds(e, of_reads);
@@ -304,7 +304,7 @@ class ResultsCheck {
   }
 
   [[nodiscard]] const Stage& stage_of(const Stmt& s) const {
-    return nest_.stages.stages[static_cast<std::size_t>(std::get<Compute>(s.node).stage)];
+    return nest_.stages.stages[std::get<Compute>(s.node).stage];
   }
 
   Broken computation(const Stmt& s, const Compute& compute, const Enclosing& around) {

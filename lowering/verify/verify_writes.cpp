@@ -36,15 +36,15 @@ class WritesCheck {
   explicit WritesCheck(const LoopNest& nest) : nest_(nest), prover_(nest) {}
 
   Broken run() {
-    std::map<int, std::vector<Put>> puts;  // by memory tensor
+    std::map<NestTensorId, std::vector<Put>> puts;
     visit_with_enclosing(nest_, [&](const Stmt& s, const Enclosing& around) {
       if (const auto* loop = std::get_if<Loop>(&s.node)) prover_.enter(*loop, around);
       const auto* dma = std::get_if<Dma>(&s.node);
       if (dma == nullptr || dma->direction != DmaDirection::put) return;
       puts[dma->nest_tensor].push_back({&s, dma, around, prover_});
     });
-    for (int t = 0; t < static_cast<int>(nest_.tensors.size()); ++t) {
-      const NestTensor& tensor = nest_.tensors[static_cast<std::size_t>(t)];
+    for (const NestTensorId t : nest_.tensors.ids()) {
+      const NestTensor& tensor = nest_.tensors[t];
       if (!tensor.written || element_count(shape_of(t)) == 0) continue;
       if (puts[t].empty()) return fmt::format("write-coverage: {} is never written", tensor.name);
       if (auto broken = puts[t].size() == 1 ? one_put(t, puts[t].front()) : paint_all(t, puts[t])) return broken;
@@ -53,8 +53,8 @@ class WritesCheck {
   }
 
  private:
-  [[nodiscard]] const Shape& shape_of(int tensor) const {
-    return nest_.stages.tensors[static_cast<std::size_t>(nest_.tensors[static_cast<std::size_t>(tensor)].tensor)].shape;
+  [[nodiscard]] const Shape& shape_of(NestTensorId tensor) const {
+    return nest_.stages.tensors[nest_.tensors[tensor].tensor].shape;
   }
 
   /// Groups what shares variables; the last part holds the variables that no dimension depends on.
@@ -96,7 +96,7 @@ class WritesCheck {
     return parts;
   }
 
-  Broken one_put(int tensor, const Put& put) const {
+  Broken one_put(NestTensorId tensor, const Put& put) const {
     for (const Part& part : parts_of(put)) {
       if (auto broken = part.dimensions.empty() ? runs_once(put, part) : paint_part(tensor, put, part)) return broken;
     }
@@ -116,7 +116,7 @@ class WritesCheck {
         },
         &variables);
     if (runs == 1) return std::nullopt;
-    const NestTensor& written = nest_.tensors[static_cast<std::size_t>(put.dma->nest_tensor)];
+    const NestTensor& written = nest_.tensors[put.dma->nest_tensor];
     if (runs == 0) {
       return broken_rule(nest_, "write-coverage", *put.statement, fmt::format("{} is never written", written.name));
     }
@@ -181,7 +181,7 @@ class WritesCheck {
 
   /// True if the part is one dimension and its boxes are seen to tile it, which needs no canvas (for a long dimension
   /// that takes gigabytes); false: paint them, and see what is wrong.
-  bool tiles_dimension(int tensor, const Put& put, const Part& part) const {
+  bool tiles_dimension(NestTensorId tensor, const Put& put, const Part& part) const {
     if (part.dimensions.size() != 1) return false;
     const Range& range = put.dma->region[part.dimensions[0]];
     const Expression start = put.around.expression(range.start);
@@ -189,9 +189,9 @@ class WritesCheck {
     return put.prover.tiles(put.around, part.variables, max_boxes, start, length, shape_of(tensor)[part.dimensions[0]]);
   }
 
-  Broken paint_part(int tensor, const Put& put, const Part& part) const {
+  Broken paint_part(NestTensorId tensor, const Put& put, const Part& part) const {
     if (tiles_dimension(tensor, put, part)) return std::nullopt;
-    const NestTensor& written = nest_.tensors[static_cast<std::size_t>(tensor)];
+    const NestTensor& written = nest_.tensors[tensor];
     std::vector<std::int64_t> extents;
     std::vector<Expression> starts, lengths;
     for (const std::size_t d : part.dimensions) {
@@ -242,8 +242,8 @@ class WritesCheck {
   }
 
   /// Several statements write one tensor: every box of each is painted.
-  Broken paint_all(int tensor, const std::vector<Put>& puts) const {
-    const NestTensor& written = nest_.tensors[static_cast<std::size_t>(tensor)];
+  Broken paint_all(NestTensorId tensor, const std::vector<Put>& puts) const {
+    const NestTensor& written = nest_.tensors[tensor];
     std::vector<std::size_t> dimensions(shape_of(tensor).size());
     std::iota(dimensions.begin(), dimensions.end(), std::size_t{0});
     auto canvas = canvas_of(shape_of(tensor));

@@ -126,8 +126,8 @@ EmittedProgram BankMachine::emit(const Program& program, const std::string& sign
     emitted.kernel_of_step.push_back(launched == nullptr ? "" : fmt::format("kernel {}", s));
     if (launched == nullptr) continue;
     add(emitted.kernel_of_step.back());
-    const auto address = [&](int tensor, std::int64_t word) {
-      const auto& source = launched->stages().tensors[at(tensor)].source;
+    const auto address = [&](StageTensorId tensor, std::int64_t word) {
+      const auto& source = launched->stages().tensors[tensor].source;
       const MemoryAllocation* const place = source ? program.memory.find(*source) : nullptr;
       const bool parameter = place == nullptr || place->area == MemoryAllocation::Area::parameters;
       const std::int64_t offset =

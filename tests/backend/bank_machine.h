@@ -30,7 +30,7 @@ struct Instruction {
   enum class Op : std::uint8_t { load, store, loop, end, begin, push, pop, number, acc, sum, least, most, set, call };
   Op op = Op::end;
   std::int64_t bank = 0;    ///< load, store, push, pop
-  int tensor = 0;           ///< load, store: of the kernel's stages
+  StageTensorId tensor = {};  ///< load, store: of the kernel's stages
   std::int64_t offset = 0;  ///< words into the tensor (load, store) or from the bank's first (push, pop)
   std::int64_t count = 0;   ///< words, or times; the register of a loop is `bank`
   std::int64_t rows = 1;    ///< load, store: so often that many words
@@ -47,7 +47,7 @@ class BankPlan final : public KernelPlan {
  public:
   BankPlan(StageList stages, std::vector<Instruction> instructions, std::int64_t banks, const Target& target);
   [[nodiscard]] const StageList& stages() const override { return stages_; }
-  [[nodiscard]] std::vector<int> memory_tensors() const override;
+  [[nodiscard]] std::vector<StageTensorId> memory_tensors() const override;
   [[nodiscard]] std::int64_t cycles() const override { return cycles_; }
   [[nodiscard]] DmaTotals traffic() const override;
   [[nodiscard]] Scratchpad scratchpad(const Target& target) const override;
@@ -67,7 +67,7 @@ std::variant<BankPlan, Decision> plan_banks(const StageList& stages, const Targe
 
 /// One line of assembly; `place` says where words of a tensor lie.
 std::string to_text(const Instruction& instruction,
-                    const std::function<std::string(int tensor, std::int64_t word)>& place);
+                    const std::function<std::string(StageTensorId tensor, std::int64_t word)>& place);
 
 /// What came of a text of instructions.
 struct BankRun {

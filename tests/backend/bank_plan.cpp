@@ -21,7 +21,7 @@ Decision no_form(const std::string& what) {
 
 /// Words of a tensor that one tile reads or writes, and the bank that they lie in from its first word on.
 struct Piece {
-  int tensor = 0;
+  StageTensorId tensor;
   IndexExpr address;  ///< of a point, in words of the tensor; over the stage's axes
   std::int64_t first = 0;
   std::int64_t count = 0;
@@ -52,8 +52,8 @@ class BankPlanner {
   }
 
  private:
-  [[nodiscard]] IndexExpr address_of(int tensor, const std::vector<IndexExpr>& index) const {
-    const StageTensor& t = list_.tensors[at(tensor)];
+  [[nodiscard]] IndexExpr address_of(StageTensorId tensor, const std::vector<IndexExpr>& index) const {
+    const StageTensor& t = list_.tensors[tensor];
     const std::vector<std::int64_t> strides = t.strides.empty() ? row_major_strides(t.shape) : t.strides;
     IndexExpr sum;
     for (std::size_t d = 0; d < index.size(); ++d) sum += index[d] * strides[d];
@@ -61,7 +61,7 @@ class BankPlanner {
   }
 
   [[nodiscard]] std::optional<Decision> form_of(const Stage& stage, const Access& read) const {
-    const Shape& shape = list_.tensors[at(read.tensor)].shape;
+    const Shape& shape = list_.tensors[read.tensor].shape;
     for (std::size_t d = 0; d < read.index.size(); ++d) {
       if (!read.index[d].is_affine()) return no_form("an index that is no sum");
       const Interval reach = bounds(read.index[d], [&](VarId v) {
@@ -97,11 +97,11 @@ class BankPlanner {
   std::optional<std::vector<Piece>> pieces_of(const Stage& stage, int axis, Interval tile) {
     std::vector<Piece> pieces;
     std::int64_t bank = kept_;
-    const auto add = [&](int tensor, IndexExpr address) {
+    const auto add = [&](StageTensorId tensor, IndexExpr address) {
       Piece piece;
       piece.tensor = tensor;
       piece.address = std::move(address);
-      piece.moved = list_.tensors[at(tensor)].role != TensorRole::intermediate;
+      piece.moved = list_.tensors[tensor].role != TensorRole::intermediate;
       if (piece.moved) {
         const Interval reach = bounds(piece.address, [&](VarId v) {
           return static_cast<int>(v.index()) == axis ? tile : Interval{0, stage.axes[v.index()].extent - 1};
@@ -130,9 +130,9 @@ class BankPlanner {
     for (const Access& read : stage.reads) {
       if (auto refused = form_of(stage, read)) return refused;
     }
-    if (list_.tensors[at(stage.output)].role == TensorRole::intermediate) {
+    if (list_.tensors[stage.output].role == TensorRole::intermediate) {
       bank_of_[stage.output] = kept_;
-      kept_ += ceil_div(element_count(list_.tensors[at(stage.output)].shape), bank_words_);
+      kept_ += ceil_div(element_count(list_.tensors[stage.output].shape), bank_words_);
     }
     int axis = 0;
     while (axis + 1 < stage.spatial && stage.axes[at(axis)].extent == 1) ++axis;
@@ -243,7 +243,7 @@ class BankPlanner {
   std::int64_t kept_ = 0;    ///< banks of intermediates, which stay while the group runs
   std::int64_t needed_ = 0;  ///< by the last tile that was tried
   std::int64_t most_ = 0;
-  std::map<int, std::int64_t> bank_of_;  ///< of intermediates
+  std::map<StageTensorId, std::int64_t> bank_of_;  ///< of intermediates
   std::vector<Instruction> out_;
 };
 
@@ -271,8 +271,8 @@ BankPlan::BankPlan(StageList stages, std::vector<Instruction> instructions, std:
       banks_(banks),
       cycles_(cycles_of(instructions_, target.own.at("bytes_per_cycle"))) {}
 
-std::vector<int> BankPlan::memory_tensors() const {
-  std::set<int> tensors;
+std::vector<StageTensorId> BankPlan::memory_tensors() const {
+  std::set<StageTensorId> tensors;
   for (const Instruction& instruction : instructions_) {
     if (instruction.op == Op::load || instruction.op == Op::store) tensors.insert(instruction.tensor);
   }
@@ -299,8 +299,8 @@ std::string BankPlan::text() const {
   std::string text;
   for (const Instruction& instruction : instructions_) {
     text += to_text(instruction,
-                    [&](int tensor, std::int64_t word) {
-                      return fmt::format("{}[{}]", stages_.tensors[at(tensor)].name, word);
+                    [&](StageTensorId tensor, std::int64_t word) {
+                      return fmt::format("{}[{}]", stages_.tensors[tensor].name, word);
                     }) +
             "\n";
   }
@@ -312,7 +312,7 @@ std::variant<BankPlan, Decision> plan_banks(const StageList& stages, const Targe
 }
 
 std::string to_text(const Instruction& instruction,
-                    const std::function<std::string(int tensor, std::int64_t word)>& place) {
+                    const std::function<std::string(StageTensorId tensor, std::int64_t word)>& place) {
   const auto word = [&](const char* op) {
     std::string text = fmt::format("{} b{}+{}", op, instruction.bank, instruction.offset);
     for (const IndexTerm& term : instruction.address.terms()) {

@@ -14,8 +14,9 @@ TEST_CASE("help of every command") {
   const ToolRun overview = run_stowage({"--help"});
   CHECK(overview.code == 0);
   CHECK(overview.out == golden("help.txt", overview.out));
-  for (const std::string command : {"compile", "batch", "run", "explain", "simulate", "diff", "graph", "report",
-                                    "network", "coverage", "targets", "templates", "ops", "passes", "pass"}) {
+  for (const std::string command :
+       {"compile", "batch", "run", "explain", "simulate", "diff", "graph", "report", "network", "coverage", "targets",
+        "templates", "ops", "passes", "pass", "completions", "man"}) {
     const ToolRun help = run_stowage({command, "--help"});
     INFO(command);
     CHECK(help.code == 0);

@@ -48,7 +48,7 @@ void force_register_blocks(Program& program) {
     LoopNest& nest = plan.nest;
     nest.body = edited<Compute>(nest.body, [&](const Stmt&, Compute& compute) {
       if (compute.part != Compute::Part::update) return false;
-      const int spatial = nest.stages.stages[static_cast<std::size_t>(compute.stage)].spatial;
+      const int spatial = nest.stages.stages[compute.stage].spatial;
       compute.form = ComputeForm::register_block;
       compute.lane_axis = spatial - 1;
       compute.block_axis = spatial > 2 ? 1 : 0;  // output channels of a convolution, rows of a product
@@ -250,7 +250,8 @@ TEST_CASE("what is not emitted yet is refused, not left out") {
     if (dma.direction == DmaDirection::get) dma.to = Space::column;
     return dma.direction == DmaDirection::get;
   });
-  CHECK_THROWS_WITH(canonical_kernel(nest, sw26010()), Catch::Contains("nothing but gets for rows and for the mesh is emitted"));
+  CHECK_THROWS_WITH(canonical_kernel(nest, sw26010()),
+                    Catch::Contains("nothing but gets for rows and for the mesh is emitted"));
 }
 
 TEST_CASE("the emitted kernel of a padded, strided convolution is as written down") {

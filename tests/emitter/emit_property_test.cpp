@@ -43,7 +43,7 @@ TEST_CASE("random operators on random machines: emitted, compiled and run, they 
       if (std::find(refused.begin(), refused.end(), i) != refused.end()) continue;
       inputs.insert(inputs.end(), values[i].begin(), values[i].end());
       const auto all = evaluate(lists[i], values[i]);
-      expected.push_back(all[static_cast<std::size_t>(lists[i].stages.back().output)]);
+      expected.push_back(all[lists[i].stages.back().output]);
     }
     fixtures::check_program(program, inputs, expected);
   }

@@ -103,7 +103,7 @@ TEST_CASE(
     for (std::size_t i = 0; i < lists.size(); ++i) {
       inputs.insert(inputs.end(), values[i].begin(), values[i].end());
       const auto all = evaluate(lists[i], values[i]);
-      expected.push_back(all[static_cast<std::size_t>(lists[i].stages.back().output)]);
+      expected.push_back(all[lists[i].stages.back().output]);
     }
     if (round % 2 == 0) {
       check_emulated(program, inputs, expected);
@@ -157,7 +157,7 @@ TEST_CASE("slots in C: arrays of boxes, a reply word for every one, and waits by
 TEST_CASE("a kernel with slots runs at every level, and its counts are as predicted") {
   const Program plain = product();
   const std::vector<Tensor> inputs = fixtures::random_inputs(plain, 7);
-  const std::vector<Tensor> expected = evaluate(plain.steps[0].plan()->nest.stages, inputs);
+  const IdVector<StageTensorId, Tensor> expected = evaluate(plain.steps[0].plan()->nest.stages, inputs);
   for (const auto level : {EmulationLevel::count, EmulationLevel::check, EmulationLevel::strict}) {
     for (const bool sanitize : {false, true}) {
       if (sanitize && level == EmulationLevel::count) continue;

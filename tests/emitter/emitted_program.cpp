@@ -256,8 +256,8 @@ std::vector<Tensor> evaluate_graph(const Graph& graph, const std::vector<Tensor>
     for (const StageTensor& tensor : list.tensors) {
       if (tensor.role == TensorRole::input) operands.push_back(values[tensor.source->index()]);
     }
-    const std::vector<Tensor> all = evaluate(list, operands);
-    for (std::size_t t = 0; t < all.size(); ++t) {
+    const IdVector<StageTensorId, Tensor> all = evaluate(list, operands);
+    for (const StageTensorId t : all.ids()) {
       if (list.tensors[t].role == TensorRole::output) values[graph.op(OpId(i)).first_output().index()] = all[t];
     }
   }

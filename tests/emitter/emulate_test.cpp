@@ -77,8 +77,8 @@ struct Network {
         const auto& constant = graph.tensor(*tensor.source).constant;
         operands.push_back(constant ? *constant : known.at(*tensor.source));
       }
-      const std::vector<Tensor> all = evaluate(definition.list, operands);
-      for (std::size_t t = 0; t < all.size(); ++t)
+      const IdVector<StageTensorId, Tensor> all = evaluate(definition.list, operands);
+      for (const StageTensorId t : all.ids())
         if (definition.list.tensors[t].role == TensorRole::output) known[step.group.results.front().whole] = all[t];
       values.push_back(known.at(step.group.results.front().whole));
     }

@@ -42,13 +42,13 @@ Bytes evaluated(const ScalarExpr& e, const std::vector<Tensor>& inputs, Reductio
   const auto points = static_cast<std::int64_t>(drawn_points);
   const auto row = static_cast<std::int64_t>(special_count);
   for (const Tensor& input : inputs) {
-    stage.reads.push_back({static_cast<int>(list.tensors.size()), {}, {}});
+    stage.reads.push_back({list.tensors.next_id(), {}, {}});
     stage.reads.back().index = {reduction == Reduction::none ? IndexExpr(VarId(0))
                                                              : IndexExpr(VarId(0)) * row + IndexExpr(VarId(1))};
     list.tensors.push_back({"in", input.type(), input.shape(), TensorRole::input, {}, {}});
   }
   stage.name = "drawn";
-  stage.output = static_cast<int>(list.tensors.size());
+  stage.output = list.tensors.next_id();
   stage.spatial = 1;
   stage.reduction = reduction;
   stage.body = e;
@@ -56,7 +56,7 @@ Bytes evaluated(const ScalarExpr& e, const std::vector<Tensor>& inputs, Reductio
   if (reduction != Reduction::none) stage.axes = {{"x", row}, {"r", row}};
   list.tensors.push_back({"out", e->type, {stage.axes[0].extent}, TensorRole::output, {}, {}});
   list.stages.push_back(std::move(stage));
-  const std::vector<Tensor> values = evaluate(list, inputs);
+  const IdVector<StageTensorId, Tensor> values = evaluate(list, inputs);
   return Bytes(values.back().bytes().begin(), values.back().bytes().end());
 }
 

@@ -37,17 +37,17 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
   }
   const LoopNest& nest = std::get<Plan>(planned).nest;
   REQUIRE(verify(nest, target) == std::nullopt);
-  std::map<int, Tensor> operands;
-  int output = 0;
-  for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+  std::map<StageTensorId, Tensor> operands;
+  StageTensorId output;
+  for (const StageTensorId t : nest.stages.tensors.ids()) {
     const StageTensor& tensor = nest.stages.tensors[t];
-    if (tensor.role == TensorRole::output) output = static_cast<int>(t);
-    if (tensor.role == TensorRole::constant) operands[static_cast<int>(t)] = *tensor.value;
+    if (tensor.role == TensorRole::output) output = t;
+    if (tensor.role == TensorRole::constant) operands[t] = *tensor.value;
     if (tensor.role == TensorRole::input) {
-      operands[static_cast<int>(t)] = values.at(graph.tensor(*tensor.source).name);
+      operands[t] = values.at(graph.tensor(*tensor.source).name);
     }
   }
-  const Tensor expected = stored_value(graph, group, nest.stages.tensors[static_cast<std::size_t>(output)], values);
+  const Tensor expected = stored_value(graph, group, nest.stages.tensors[output], values);
   CHECK(relative_difference(interpret(nest, operands).at(output), expected) <= 1e-5);
   ++tally.planned;
   if (group.operators.size() > 1) ++tally.fused;

@@ -118,10 +118,22 @@ TEST_CASE("a value is not computed again for every step of a reduction") {
   const IndexExpr r = VarId(std::size_t{1});
   const ScalarExpr first = scalar_read(ElementType::f32, 0);
   const ScalarExpr second = scalar_read(ElementType::f32, 1);
-  list.stages.push_back(
-      {"exp", 2, {{"i", 3}}, 1, Reduction::none, {{0, {i}, {}}}, scalar_unary(UnaryOp::exp, first), {}});
-  list.stages.push_back(
-      {"sum", 3, {{"i", 3}, {"r", 5}}, 1, Reduction::sum, {{2, {i}, {}}, {1, {i, r}, {}}}, first * second, {}});
+  list.stages.push_back({"exp",
+                         StageTensorId(2),
+                         {{"i", 3}},
+                         1,
+                         Reduction::none,
+                         {{StageTensorId(0), {i}, {}}},
+                         scalar_unary(UnaryOp::exp, first),
+                         {}});
+  list.stages.push_back({"sum",
+                         StageTensorId(3),
+                         {{"i", 3}, {"r", 5}},
+                         1,
+                         Reduction::sum,
+                         {{StageTensorId(2), {i}, {}}, {StageTensorId(1), {i, r}, {}}},
+                         first * second,
+                         {}});
   REQUIRE(verify(list) == std::nullopt);
   CHECK(to_text(compose_stages(list)) == to_text(list));
 }

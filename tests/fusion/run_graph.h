@@ -22,8 +22,8 @@ inline void run_list(const Graph& graph, const StageList& list, Values& values) 
   for (const StageTensor& tensor : list.tensors) {
     if (tensor.role == TensorRole::input) inputs.push_back(values.at(graph.tensor(*tensor.source).name));
   }
-  const std::vector<Tensor> results = evaluate(list, inputs);
-  for (std::size_t t = 0; t < results.size(); ++t) {
+  const IdVector<StageTensorId, Tensor> results = evaluate(list, inputs);
+  for (const StageTensorId t : results.ids()) {
     if (list.tensors[t].role == TensorRole::output) values[graph.tensor(*list.tensors[t].source).name] = results[t];
   }
 }

@@ -196,7 +196,7 @@ namespace {
 /// A planned operator with the values that its nest gets.
 struct Sample {
   LoopNest nest;
-  std::map<int, Tensor> inputs;
+  std::map<StageTensorId, Tensor> inputs;
   std::map<std::string, Tensor> constants;
   Target target;
 };
@@ -215,11 +215,11 @@ std::optional<Sample> drawn_sample(std::uint64_t seed) {
   Planned slotted = plan_group("op", drawn->stages, fixed, SwtvmPlanner(), sample.target, {});
   sample.nest = std::get<Plan>(std::holds_alternative<Plan>(slotted) ? std::move(slotted) : std::move(plan)).nest;
   std::size_t input = 0;
-  for (std::size_t t = 0; t < sample.nest.stages.tensors.size(); ++t) {
+  for (const StageTensorId t : sample.nest.stages.tensors.ids()) {
     const StageTensor& tensor = sample.nest.stages.tensors[t];
-    if (tensor.role == TensorRole::input) sample.inputs[static_cast<int>(t)] = drawn->inputs[input++];
+    if (tensor.role == TensorRole::input) sample.inputs[t] = drawn->inputs[input++];
     if (tensor.value) {
-      sample.inputs[static_cast<int>(t)] = *tensor.value;
+      sample.inputs[t] = *tensor.value;
       sample.constants.emplace(tensor.name, *tensor.value);
     }
   }
@@ -312,8 +312,7 @@ TEST_CASE("good plans have no fault, and a change that makes one is found") {
       INFO("verify says: " << broken.value_or("sound"));
       const auto actual = interpret(*nest, sample->inputs);
       for (const auto& [tensor, value] : expected) {
-        if (sample->nest.stages.tensors[static_cast<std::size_t>(tensor)].role == TensorRole::output)
-          REQUIRE(equal(actual.at(tensor), value));
+        if (sample->nest.stages.tensors[tensor].role == TensorRole::output) REQUIRE(equal(actual.at(tensor), value));
       }
     }
   }

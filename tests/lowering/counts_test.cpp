@@ -155,7 +155,7 @@ TEST_CASE("a convolution with millions of executed statements counts at once", "
   fixtures::NestBuilder build("deep", fixtures::matmul_stages(512, 56, 512 * 9));
   const VarId c = build.core("c", "x", 64, 1);
   build.tensor(0);
-  const int tensor = build.tensor(1);
+  const NestTensorId tensor = build.tensor(1);
   const VarId ko = build.begin_loop("ko", 8, "x");
   const VarId y = build.begin_loop("y", 56, "y");
   const VarId x = build.begin_loop("x", 56, "y");

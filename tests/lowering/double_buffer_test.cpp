@@ -240,17 +240,17 @@ TEST_CASE("random operators with random slots are sound, right, and take no less
     const auto read = read_schedule(model, plan.schedule);
     const IdVector<BufferId, int> slots = slots_by_buffer(model, plan.schedule.slots);
     REQUIRE(PlanBounds(model, target).least_cycles(std::get<ReadSchedule>(read), slots) <= plan.time.cycles);
-    std::map<int, Tensor> inputs;
+    std::map<StageTensorId, Tensor> inputs;
     std::size_t next = 0;
-    for (std::size_t t = 0; t < drawn->stages.tensors.size(); ++t) {
+    for (const StageTensorId t : drawn->stages.tensors.ids()) {
       const StageTensor& tensor = drawn->stages.tensors[t];
-      if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn->inputs[next++];
-      if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = *tensor.value;
+      if (tensor.role == TensorRole::input) inputs[t] = drawn->inputs[next++];
+      if (tensor.role == TensorRole::constant) inputs[t] = *tensor.value;
     }
     const auto expected = evaluate(drawn->stages, drawn->inputs);
     const auto actual = interpret(plan.nest, inputs);
-    const int output = drawn->stages.stages.back().output;
-    REQUIRE(test::relative_error(expected[static_cast<std::size_t>(output)], actual.at(output)) < 2e-5);
+    const StageTensorId output = drawn->stages.stages.back().output;
+    REQUIRE(test::relative_error(expected[output], actual.at(output)) < 2e-5);
     if (first_use_of_slots(plan.nest) == nullptr) continue;
     ++overlapped;
     // What blocks is what the same schedule takes with one slot each.

@@ -30,18 +30,18 @@ VarId NestBuilder::core(const std::string& name, const std::string& iterator, in
   return v;
 }
 
-int NestBuilder::tensor(int stage_tensor, bool written) {
-  const StageTensor& t = nest_.stages.tensors[static_cast<std::size_t>(stage_tensor)];
-  nest_.tensors.push_back({t.name, stage_tensor, row_major_strides(t.shape), written});
-  return static_cast<int>(nest_.tensors.size()) - 1;
+NestTensorId NestBuilder::tensor(std::size_t stage_tensor, bool written) {
+  const StageTensorId of(stage_tensor);
+  const StageTensor& t = nest_.stages.tensors[of];
+  return nest_.tensors.push_back({t.name, of, row_major_strides(t.shape), written});
 }
 
-BufferId NestBuilder::buffer(const std::string& name, int stage_tensor, std::vector<std::int64_t> extents,
+BufferId NestBuilder::buffer(const std::string& name, std::size_t stage_tensor, std::vector<std::int64_t> extents,
                              std::vector<IndexExpr> origin) {
   Buffer buffer;
   buffer.name = name;
-  buffer.tensor = stage_tensor;
-  buffer.type = nest_.stages.tensors[static_cast<std::size_t>(stage_tensor)].type;
+  buffer.tensor = StageTensorId(stage_tensor);
+  buffer.type = nest_.stages.tensors[buffer.tensor].type;
   buffer.extents = std::move(extents);
   buffer.origin = std::move(origin);
   buffer.offset = ceil_div(nest_.ldm_bytes, 32) * 32;
@@ -89,11 +89,13 @@ std::vector<Range> NestBuilder::ranges(const std::vector<Span>& spans) const {
   return result;
 }
 
-int NestBuilder::get(int nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note) {
+int NestBuilder::get(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region,
+                     const std::string& note) {
   return append(Dma{DmaDirection::get, nest_tensor, buffer, ranges(region)}, note);
 }
 
-int NestBuilder::put(int nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note) {
+int NestBuilder::put(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region,
+                     const std::string& note) {
   return append(Dma{DmaDirection::put, nest_tensor, buffer, ranges(region)}, note);
 }
 
@@ -133,11 +135,11 @@ StageList matmul_stages(std::int64_t m, std::int64_t n, std::int64_t k) {
   const VarId x(0), y(1), r(2);
   Stage stage;
   stage.name = "matmul";
-  stage.output = 2;
+  stage.output = StageTensorId(2);
   stage.axes = {{"x", m}, {"y", n}, {"k", k}};
   stage.spatial = 2;
   stage.reduction = Reduction::sum;
-  stage.reads = {{0, {x, r}, std::nullopt}, {1, {r, y}, std::nullopt}};
+  stage.reads = {{StageTensorId(0), {x, r}, std::nullopt}, {StageTensorId(1), {r, y}, std::nullopt}};
   stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
   list.stages = {stage};
   return list;
@@ -145,7 +147,7 @@ StageList matmul_stages(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 LoopNest paper_matmul() {
   NestBuilder nest("matmul", matmul_stages(1, 1024, 1024));
-  const int a = nest.tensor(0), b = nest.tensor(1), c = nest.tensor(2, true);
+  const NestTensorId a = nest.tensor(0), b = nest.tensor(1), c = nest.tensor(2, true);
   const VarId x = nest.begin_loop("x", 1, "x");
   const VarId yo = nest.begin_loop("yo", 8, "y");
   const IndexExpr y = IndexExpr(yo) * 128;
@@ -180,17 +182,18 @@ LoopNest padded_convolution() {
     const VarId k(0), y(1), x(2), c(3), r(4), s(5);
     Stage stage;
     stage.name = "conv";
-    stage.output = 2;
+    stage.output = StageTensorId(2);
     stage.axes = {{"k", 4}, {"y", 6}, {"x", 6}, {"c", 3}, {"r", 3}, {"s", 3}};
     stage.spatial = 3;
     stage.reduction = Reduction::sum;
-    stage.reads = {{0, {c, IndexExpr(y) * 2 + r - 1, IndexExpr(x) * 2 + s - 1}, 0.0}, {1, {k, c, r, s}, std::nullopt}};
+    stage.reads = {{StageTensorId(0), {c, IndexExpr(y) * 2 + r - 1, IndexExpr(x) * 2 + s - 1}, 0.0},
+                   {StageTensorId(1), {k, c, r, s}, std::nullopt}};
     stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
     list.stages = {stage};
   }
   NestBuilder nest("conv", list);
   const VarId cy = nest.core("cy", "y", 2, 1);
-  const int x_tensor = nest.tensor(0), w_tensor = nest.tensor(1), y_tensor = nest.tensor(2, true);
+  const NestTensorId x_tensor = nest.tensor(0), w_tensor = nest.tensor(1), y_tensor = nest.tensor(2, true);
   const BufferId ww = nest.buffer("WW", 1, {4, 3, 3, 3}, {0, 0, 0, 0});
   nest.wait(nest.get(w_tensor, ww, {{0, 4}, {0, 3}, {0, 3}, {0, 3}}, "W before the loops"));
   const VarId yo = nest.begin_loop("yo", 2, "y");
@@ -222,22 +225,22 @@ LoopNest ragged_chain() {
     const VarId x(0);
     Stage add;
     add.name = "add";
-    add.output = 2;
+    add.output = StageTensorId(2);
     add.axes = {{"x", 1000}};
     add.spatial = 1;
-    add.reads = {{0, {x}, std::nullopt}, {1, {x}, std::nullopt}};
+    add.reads = {{StageTensorId(0), {x}, std::nullopt}, {StageTensorId(1), {x}, std::nullopt}};
     add.body = scalar_read(ElementType::f32, 0) + scalar_read(ElementType::f32, 1);
     Stage relu = add;
     relu.name = "relu";
-    relu.output = 3;
-    relu.reads = {{2, {x}, std::nullopt}};
+    relu.output = StageTensorId(3);
+    relu.reads = {{StageTensorId(2), {x}, std::nullopt}};
     relu.body = scalar_constant(ElementType::f32, 2) *
                 max(scalar_read(ElementType::f32, 0), scalar_constant(ElementType::f32, 0));
     list.stages = {add, relu};
   }
   NestBuilder nest("chain", list);
   const VarId cx = nest.core("cx", "x", 64, 1);
-  const int a = nest.tensor(0), b = nest.tensor(1), y = nest.tensor(3, true);
+  const NestTensorId a = nest.tensor(0), b = nest.tensor(1), y = nest.tensor(3, true);
   const VarId n = nest.let("n", minimum(16, IndexExpr(1000) - IndexExpr(cx) * 16));
   const VarId xo = nest.begin_loop("xo", floor_div(IndexExpr(n) + 5, 6), "x");
   const VarId x0 = nest.let("x0", IndexExpr(cx) * 16 + IndexExpr(xo) * 6);
@@ -251,12 +254,12 @@ LoopNest ragged_chain() {
   nest.wait(get_a);
   nest.wait(get_b);
   Compute add;
-  add.stage = 0;
+  add.stage = StageId(0);
   add.output_buffer = tt;
   add.read_buffers = {aa, bb};
   nest.compute(add, {{x0, nx}});
   Compute relu;
-  relu.stage = 1;
+  relu.stage = StageId(1);
   relu.output_buffer = yy;
   relu.read_buffers = {tt};
   nest.compute(relu, {{x0, nx}});
@@ -351,7 +354,7 @@ class RandomNest {
         case 3:
         case 4:
         case 5: {
-          const int tensor = static_cast<int>(draw(0, 2));
+          const NestTensorId tensor(static_cast<std::size_t>(draw(0, 2)));
           const BufferId buffer = any_buffer();
           const int dma = draw(0, 1) == 0
                               ? nest_.get(tensor, buffer, box(2), draw(0, 2) == 0 ? "a note, \"quoted\"" : "")

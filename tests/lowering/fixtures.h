@@ -24,17 +24,17 @@ class NestBuilder {
 
   VarId core(const std::string& name, const std::string& iterator, int parts, int stride);
   /// A tensor of the stage list in main memory, row-major.
-  int tensor(int stage_tensor, bool written = false);
+  NestTensorId tensor(std::size_t stage_tensor, bool written = false);
   /// Placed behind the last buffer, aligned to 32 bytes.
-  BufferId buffer(const std::string& name, int stage_tensor, std::vector<std::int64_t> extents,
+  BufferId buffer(const std::string& name, std::size_t stage_tensor, std::vector<std::int64_t> extents,
                   std::vector<IndexExpr> origin);
 
   VarId begin_loop(const std::string& name, const IndexExpr& extent, const std::string& iterator);
   void begin_guard(std::vector<IndexExpr> any_positive);
   void end();
   VarId let(const std::string& name, const IndexExpr& value);
-  int get(int nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note = {});
-  int put(int nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note = {});
+  int get(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note = {});
+  int put(NestTensorId nest_tensor, BufferId buffer, const std::vector<Span>& region, const std::string& note = {});
   void wait(int dma);
   void fill(BufferId buffer, double value);
   /// Around a box, in elements of the buffer.

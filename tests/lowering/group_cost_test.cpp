@@ -193,8 +193,8 @@ TEST_CASE("equal groups are searched once in a compilation, and each is planned 
       kinds.insert(canonical_stages(group_stages(fused.graph, group)).text);
     const int searched_anew = static_cast<int>(kinds.size());
     for (const ProgramStep& step : program->steps) {
-      const Planned planned = plan_group(step.group.name, group_stages(fused.graph, step.group), {},
-                                         *find_planner("searched"), target, TraceSink(&alone));
+      const Planned planned = plan_group(step.group.name, group_stages(fused.graph, step.group), {}, CountingSearch(),
+                                         target, TraceSink(&alone));
       const bool is_first = &step == &program->steps[*first_kernel(program->steps)];
       const LaunchedBy launch = is_first ? LaunchedBy::spawn : LaunchedBy::barrier;
       const Plan plan = launched_by(std::get<Plan>(planned), launch, target);

@@ -34,8 +34,9 @@ struct Tally {
 };
 
 /// Values that stay inside a group of branches, by tensor of its stages: those of the branches, put together.
-std::map<int, Tensor> stacked_intermediates(const Graph& graph, const FusedOperator& group, const Values& values) {
-  std::map<int, Tensor> inside;
+std::map<StageTensorId, Tensor> stacked_intermediates(const Graph& graph, const FusedOperator& group,
+                                                      const Values& values) {
+  std::map<StageTensorId, Tensor> inside;
   if (!is_horizontal(group)) return inside;
   const std::vector<Branch> branches = branches_of(graph, group);
   std::vector<StageList> lists;
@@ -43,11 +44,11 @@ std::map<int, Tensor> stacked_intermediates(const Graph& graph, const FusedOpera
   const auto stacked = stack_stages(graph, lists, branches);
   REQUIRE(std::holds_alternative<StackedStages>(stacked));
   const auto& of = std::get<StackedStages>(stacked);
-  for (std::size_t t = 0; t < of.parts.size(); ++t) {
+  for (const StageTensorId t : of.parts.ids()) {
     if (!of.parts[t] || of.list.tensors[t].role != TensorRole::intermediate) continue;
     std::vector<Tensor> parts;
     for (const TensorId part : of.parts[t]->tensors) parts.push_back(values.at(graph.tensor(part).name));
-    inside.emplace(static_cast<int>(t), concatenated(parts, of.parts[t]->axis));
+    inside.emplace(t, concatenated(parts, of.parts[t]->axis));
   }
   return inside;
 }
@@ -67,13 +68,13 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
   const LoopNest& nest = std::get<Plan>(planned).nest;
   INFO(to_text(nest));
   REQUIRE(verify(nest, target).value_or("sound") == "sound");
-  std::map<int, Tensor> operands;
+  std::map<StageTensorId, Tensor> operands;
   std::map<std::string, Tensor> constants;
-  for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+  for (const StageTensorId t : nest.stages.tensors.ids()) {
     const StageTensor& tensor = nest.stages.tensors[t];
-    if (tensor.role == TensorRole::constant) operands[static_cast<int>(t)] = *tensor.value;
+    if (tensor.role == TensorRole::constant) operands[t] = *tensor.value;
     if (tensor.value) constants.emplace(tensor.name, *tensor.value);
-    if (tensor.role == TensorRole::input) operands[static_cast<int>(t)] = values.at(graph.tensor(*tensor.source).name);
+    if (tensor.role == TensorRole::input) operands[t] = values.at(graph.tensor(*tensor.source).name);
   }
   // Sums are rounded relative to what they are made of: x - tanh(x) may leave little of it.
   double scale = 1;
@@ -83,9 +84,9 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
   INFO(format_diagnostics(diagnostics));
   REQUIRE(parsed);
   REQUIRE(to_text(*parsed) == to_text(nest));
-  const std::map<int, Tensor> stacked = stacked_intermediates(graph, group, values);
+  const std::map<StageTensorId, Tensor> stacked = stacked_intermediates(graph, group, values);
   for (const auto& [t, computed] : interpret(nest, operands)) {
-    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(t)];
+    const StageTensor& tensor = nest.stages.tensors[t];
     if (!tensor.source && !stacked.contains(t)) continue;
     INFO(tensor.name);
     const bool inside = tensor.role == TensorRole::intermediate;

@@ -21,9 +21,9 @@ Tensor random_tensor(std::mt19937& random, const Shape& shape) {
 TEST_CASE("matmul of the paper computes a matrix product", "[interpret]") {
   std::mt19937 random(1);
   const Tensor a = random_tensor(random, {1, 1024}), b = random_tensor(random, {1024, 1024});
-  const auto results = interpret(fixtures::paper_matmul(), {{0, a}, {1, b}});
+  const auto results = interpret(fixtures::paper_matmul(), {{StageTensorId(0), a}, {StageTensorId(1), b}});
   REQUIRE(results.size() == 1);
-  const Tensor& c = results.at(2);
+  const Tensor& c = results.at(StageTensorId(2));
   REQUIRE(c.shape() == Shape{1, 1024});
   for (std::int64_t y = 0; y < 1024; ++y) {
     double sum = 0;
@@ -35,7 +35,8 @@ TEST_CASE("matmul of the paper computes a matrix product", "[interpret]") {
 TEST_CASE("padded strided convolution computes its edges", "[interpret]") {
   std::mt19937 random(2);
   const Tensor x = random_tensor(random, {3, 11, 11}), w = random_tensor(random, {4, 3, 3, 3});
-  const Tensor y = interpret(fixtures::padded_convolution(), {{0, x}, {1, w}}).at(2);
+  const Tensor y =
+      interpret(fixtures::padded_convolution(), {{StageTensorId(0), x}, {StageTensorId(1), w}}).at(StageTensorId(2));
   for (std::int64_t k = 0; k < 4; ++k) {
     for (std::int64_t i = 0; i < 6; ++i) {
       for (std::int64_t j = 0; j < 6; ++j) {
@@ -59,18 +60,18 @@ TEST_CASE("padded strided convolution computes its edges", "[interpret]") {
 TEST_CASE("a ragged chain returns its intermediate too", "[interpret]") {
   std::mt19937 random(3);
   const Tensor a = random_tensor(random, {1000}), b = random_tensor(random, {1000});
-  const auto results = interpret(fixtures::ragged_chain(), {{0, a}, {1, b}});
+  const auto results = interpret(fixtures::ragged_chain(), {{StageTensorId(0), a}, {StageTensorId(1), b}});
   REQUIRE(results.size() == 2);
   for (std::int64_t i = 0; i < 1000; ++i) {
     const float sum = static_cast<float>(a.as_double(i)) + static_cast<float>(b.as_double(i));
-    REQUIRE(results.at(2).as_double(i) == sum);
-    REQUIRE(results.at(3).as_double(i) == 2 * std::max(sum, 0.0F));
+    REQUIRE(results.at(StageTensorId(2)).as_double(i) == sum);
+    REQUIRE(results.at(StageTensorId(3)).as_double(i) == 2 * std::max(sum, 0.0F));
   }
 }
 
 TEST_CASE("what is never awaited never arrives", "[interpret]") {
   fixtures::NestBuilder build("chain", fixtures::ragged_chain().stages);
-  const int a = build.tensor(0), y = build.tensor(3, true);
+  const NestTensorId a = build.tensor(0), y = build.tensor(3, true);
   const BufferId aa = build.buffer("AA", 0, {6}, {0});
   const BufferId tt = build.buffer("TT", 2, {6}, {0});
   const BufferId yy = build.buffer("YY", 3, {6}, {0});
@@ -80,26 +81,27 @@ TEST_CASE("what is never awaited never arrives", "[interpret]") {
   add.read_buffers = {aa, aa};
   build.compute(add, {{0, 6}});
   Compute relu;
-  relu.stage = 1;
+  relu.stage = StageId(1);
   relu.output_buffer = yy;
   relu.read_buffers = {tt};
   build.compute(relu, {{0, 6}});
   build.wait(build.put(y, yy, {{0, 6}}));
   const Tensor ones = Tensor::of_floats({1000}, std::vector<float>(1000, 1.0F));
-  const auto results = interpret(std::move(build).build(), {{0, ones}});
-  CHECK(std::isnan(results.at(2).as_double(0)));
-  CHECK(std::isnan(results.at(3).as_double(0)));
+  const auto results = interpret(std::move(build).build(), {{StageTensorId(0), ones}});
+  CHECK(std::isnan(results.at(StageTensorId(2)).as_double(0)));
+  CHECK(std::isnan(results.at(StageTensorId(3)).as_double(0)));
 }
 
 TEST_CASE("touching beyond a buffer is reported with numbers", "[interpret]") {
   fixtures::NestBuilder build("chain", fixtures::ragged_chain().stages);
-  const int a = build.tensor(0);
+  const NestTensorId a = build.tensor(0);
   const BufferId aa = build.buffer("AA", 0, {6}, {0});
   const BufferId tt = build.buffer("TT", 2, {6}, {0});
   SECTION("by a transfer") {
     build.wait(build.get(a, aa, {{3, 4}}));
-    CHECK_THROWS_WITH(interpret(std::move(build).build(), {{0, Tensor::of_floats({1000}, std::vector<float>(1000))}}),
-                      Catch::Contains("statement 0 moves elements 3..6 of dimension 0 of buffer AA, which has 6"));
+    CHECK_THROWS_WITH(
+        interpret(std::move(build).build(), {{StageTensorId(0), Tensor::of_floats({1000}, std::vector<float>(1000))}}),
+        Catch::Contains("statement 0 moves elements 3..6 of dimension 0 of buffer AA, which has 6"));
   }
   SECTION("by a computation") {
     Compute add;
@@ -120,10 +122,10 @@ TEST_CASE("gathered rows and every kind of arithmetic", "[interpret]") {
   const auto table = std::make_shared<const IndexTable>(IndexTable{"t", {10, 20, 30}});
   Stage stage;
   stage.name = "gather";
-  stage.output = 2;
+  stage.output = StageTensorId(2);
   stage.axes = {{"i", 4}, {"j", 3}};
   stage.spatial = 2;
-  stage.reads = {{0, {tensor_value(1, 5), VarId(1)}, {}}, {1, {VarId(0)}, {}}};
+  stage.reads = {{StageTensorId(0), {tensor_value(1, 5), VarId(1)}, {}}, {StageTensorId(1), {VarId(0)}, {}}};
   const ScalarExpr d = scalar_read(ElementType::f32, 0);
   const ScalarExpr index =
       scalar_cast(ElementType::f32, scalar_index(ElementType::i32, IndexExpr(VarId(0)) + lookup(table, VarId(1))));
@@ -132,7 +134,7 @@ TEST_CASE("gathered rows and every kind of arithmetic", "[interpret]") {
   list.stages = {stage};
 
   fixtures::NestBuilder build("gather", list);
-  const int data = build.tensor(0), indices = build.tensor(1), y = build.tensor(2, true);
+  const NestTensorId data = build.tensor(0), indices = build.tensor(1), y = build.tensor(2, true);
   const BufferId dd = build.buffer("DD", 0, {5, 3}, {0, 0});
   const BufferId ii = build.buffer("II", 1, {4}, {0});
   const BufferId yy = build.buffer("YY", 2, {4, 3}, {0, 0});
@@ -147,14 +149,15 @@ TEST_CASE("gathered rows and every kind of arithmetic", "[interpret]") {
   std::mt19937 random(4);
   const Tensor values = random_tensor(random, {5, 3});
   const std::vector<std::int64_t> rows = {4, -1, 0, -5};
-  const auto results = interpret(std::move(build).build(), {{0, values}, {1, Tensor::of_int64s({4}, rows)}});
+  const auto results = interpret(std::move(build).build(),
+                                 {{StageTensorId(0), values}, {StageTensorId(1), Tensor::of_int64s({4}, rows)}});
   for (std::int64_t i = 0; i < 4; ++i) {
     const std::int64_t row = rows[static_cast<std::size_t>(i)] < 0 ? rows[static_cast<std::size_t>(i)] + 5
                                                                    : rows[static_cast<std::size_t>(i)];
     for (std::int64_t j = 0; j < 3; ++j) {
       const double element = values.as_double(row * 3 + j);
       const double wanted = element < 0 ? std::exp(element) : static_cast<double>(i + 10 * (j + 1));
-      CHECK(results.at(2).as_double(i * 3 + j) == Approx(wanted));
+      CHECK(results.at(StageTensorId(2)).as_double(i * 3 + j) == Approx(wanted));
     }
   }
 }

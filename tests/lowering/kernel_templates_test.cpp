@@ -77,17 +77,17 @@ void check_group(const Graph& graph, const FusedOperator& group, const Target& t
   INFO(to_text(plan.nest));
   REQUIRE(verify(plan.nest, target).value_or("sound") == "sound");
   for (const NestTensor& tensor : plan.nest.tensors) {
-    CHECK(plan.nest.stages.tensors[static_cast<std::size_t>(tensor.tensor)].role != TensorRole::intermediate);
+    CHECK(plan.nest.stages.tensors[tensor.tensor].role != TensorRole::intermediate);
   }
   const Values values = run_operators(graph, random_inputs(graph, 5));
-  std::map<int, Tensor> operands;
-  for (std::size_t t = 0; t < plan.nest.stages.tensors.size(); ++t) {
+  std::map<StageTensorId, Tensor> operands;
+  for (const StageTensorId t : plan.nest.stages.tensors.ids()) {
     const StageTensor& tensor = plan.nest.stages.tensors[t];
-    if (tensor.role == TensorRole::constant) operands[static_cast<int>(t)] = *tensor.value;
-    if (tensor.role == TensorRole::input) operands[static_cast<int>(t)] = values.at(graph.tensor(*tensor.source).name);
+    if (tensor.role == TensorRole::constant) operands[t] = *tensor.value;
+    if (tensor.role == TensorRole::input) operands[t] = values.at(graph.tensor(*tensor.source).name);
   }
   const auto computed = interpret(plan.nest, operands);
-  const int output = plan.nest.stages.stages.back().output;
+  const StageTensorId output = plan.nest.stages.stages.back().output;
   CHECK(relative_difference(computed.at(output), values.at(graph.tensor(group.results.front().whole).name)) <= 1e-5);
 }
 
@@ -389,8 +389,8 @@ TEST_CASE("the first five VGG-19 convolutions as one group: boundary bytes of in
   std::int64_t moved = 0;
   for (const auto& [id, totals] : plan.counts.dma) {
     const auto& dma = std::get<Dma>(find_statement(plan.nest, id)->node);
-    const int tensor = plan.nest.tensors[static_cast<std::size_t>(dma.nest_tensor)].tensor;
-    const TensorRole role = plan.nest.stages.tensors[static_cast<std::size_t>(tensor)].role;
+    const StageTensorId tensor = plan.nest.tensors[dma.nest_tensor].tensor;
+    const TensorRole role = plan.nest.stages.tensors[tensor].role;
     if (role == TensorRole::input || role == TensorRole::output) moved += totals.bytes;
   }
   CHECK(moved == boundary);

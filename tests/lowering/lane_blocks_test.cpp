@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "lowering/model/axis_form.h"
 #include "lowering/model/lane_blocks.h"
+#include "lowering/model/stage_form.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/search/planner_searched.h"
 #include "lowering/swtvm/planner_swtvm.h"
@@ -148,7 +148,7 @@ output Y f32[5,3,8]
 product: Y[x<5, y_block<3, y_lane<8] = sum_{k<7} (A[x, k] * W[y_block, k, y_lane])
 )");
   const StageList blocked = std::get<StageList>(block_lanes(product(), {{"y", 8}}));
-  const auto weights = blocked.tensors[1].value->as<float>();
+  const auto weights = blocked.tensors[StageTensorId(1)].value->as<float>();
   CHECK(weights[1] == 1);   // W[0, 1]
   CHECK(weights[8] == 24);  // W[1, 0]
   CHECK(weights[56] == 8);  // W[0, 8]
@@ -174,7 +174,7 @@ TEST_CASE("what cannot be blocked is refused by name", "[lanes]") {
   CHECK(text_in_blocks(convolution(), {{"xx", 5}}) ==
         "lanes: xx cannot be blocked by 5: stage conv reads otherwise along it");
   StageList of_input = product();
-  of_input.tensors[1].role = TensorRole::input;
+  of_input.tensors[StageTensorId(1)].role = TensorRole::input;
   CHECK(text_in_blocks(of_input, {{"y", 8}}) ==
         "lanes: y cannot be blocked by 8: W is no constant that could be packed");
   CHECK(text_in_blocks(product(), {{"x", 5}}) ==

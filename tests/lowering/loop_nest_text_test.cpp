@@ -121,13 +121,14 @@ TEST_CASE("everything a stage can say survives", "[loop_nest_text]") {
   const auto second = std::make_shared<const IndexTable>(IndexTable{"rows", {3, 2, 1, 0}});
   Stage stage;
   stage.name = "max pool";
-  stage.output = 2;
+  stage.output = StageTensorId(2);
   stage.axes = {{"i", 4}, {"for", 2}};
   stage.spatial = 1;
   stage.reduction = Reduction::maximum;
-  stage.reads = {{0, {lookup(first, VarId(0)), tensor_value(1, 4)}, -std::numeric_limits<double>::infinity()},
-                 {1, {VarId(1)}, {}},
-                 {0, {lookup(second, VarId(0)), remainder(IndexExpr(VarId(0)) * 3 + 1, 4)}, {}}};
+  stage.reads = {
+      {StageTensorId(0), {lookup(first, VarId(0)), tensor_value(1, 4)}, -std::numeric_limits<double>::infinity()},
+      {StageTensorId(1), {VarId(1)}, {}},
+      {StageTensorId(0), {lookup(second, VarId(0)), remainder(IndexExpr(VarId(0)) * 3 + 1, 4)}, {}}};
   const ScalarExpr a = scalar_read(ElementType::f32, 0);
   const ScalarExpr b = scalar_read(ElementType::f32, 2);
   stage.body = scalar_select(
@@ -140,10 +141,10 @@ TEST_CASE("everything a stage can say survives", "[loop_nest_text]") {
   stage.finish = scalar_accumulator(ElementType::f32) / scalar_constant(ElementType::f32, 3);
   Stage copy;
   copy.name = "copy";
-  copy.output = 3;
+  copy.output = StageTensorId(3);
   copy.axes = {{"i", 4}};
   copy.spatial = 1;
-  copy.reads = {{2, {VarId(0)}, {}}};
+  copy.reads = {{StageTensorId(2), {VarId(0)}, {}}};
   copy.body = scalar_cast(ElementType::f32, scalar_cast(ElementType::f64, scalar_read(ElementType::f32, 0)) *
                                                 scalar_constant(ElementType::f64, 2));
   list.stages = {stage, copy};
@@ -169,7 +170,7 @@ TEST_CASE("everything a stage can say survives", "[loop_nest_text]") {
   const LoopNest again = parsed(text);
   CHECK(to_text(again) == text);
   CHECK(verify(again.stages).value_or("sound") == "sound");
-  CHECK(again.stages.tensors[0].source == TensorId(std::size_t{7}));
+  CHECK(again.stages.tensors[StageTensorId(0)].source == TensorId(std::size_t{7}));
   CHECK(again.buffers[BufferId(0)].shares_with == BufferId(1));
   CHECK(text.find("table rows = [0, 1, 1, 2]") != std::string::npos);
   CHECK(text.find("table table1 = [3, 2, 1, 0]") != std::string::npos);

@@ -30,7 +30,7 @@ class Network {
     step.group = groups_.back();
     Plan plan;
     const auto add_tensor = [&](StageTensor tensor) {
-      plan.nest.tensors.push_back({tensor.name, static_cast<int>(plan.nest.stages.tensors.size()), {}, false});
+      plan.nest.tensors.push_back({tensor.name, plan.nest.stages.tensors.next_id(), {}, false});
       plan.nest.stages.tensors.push_back(std::move(tensor));
     };
     for (const TensorId id : inputs) {
@@ -190,10 +190,10 @@ TEST_CASE("constants of the stages themselves go to the parameters, equal ones o
   const MemoryMap map = std::move(network).plan();
   check_map(map);
   REQUIRE(map.stage_constants.size() == 3);
-  CHECK(map.find_stage_constant(0, 2)->offset == 256);
-  CHECK(map.find_stage_constant(1, 1)->offset == 384);
-  CHECK(map.find_stage_constant(1, 2)->offset == 256);
-  CHECK(map.find_stage_constant(1, 0) == nullptr);
+  CHECK(map.find_stage_constant(0, StageTensorId(2))->offset == 256);
+  CHECK(map.find_stage_constant(1, StageTensorId(1))->offset == 384);
+  CHECK(map.find_stage_constant(1, StageTensorId(2))->offset == 256);
+  CHECK(map.find_stage_constant(1, StageTensorId(0)) == nullptr);
   CHECK(map.parameter_bytes == 512);
 }
 

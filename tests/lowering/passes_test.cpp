@@ -96,7 +96,8 @@ TEST_CASE("place-transfers: boxes are loaded and stored where the schedule says,
   }
 }
 )");
-  CHECK(from_buffers(place_transfers(std::get<BuiltNest>(built), model)) == R"(  buffer A_ldm f32[3,10] at 0, 120 bytes = A[x_at, 0]
+  CHECK(from_buffers(place_transfers(std::get<BuiltNest>(built), model)) ==
+        R"(  buffer A_ldm f32[3,10] at 0, 120 bytes = A[x_at, 0]
   buffer B_ldm f32[10,3] at 128, 120 bytes = B[0, y_at]
   buffer C_ldm f32[3,3] at 256, 36 bytes = C[x_at, y_at]
   body {
@@ -355,7 +356,7 @@ TEST_CASE("a text keeps the hashes of constants whose values it does not hold", 
   UnknownValues unknown;
   const auto nest = parse_loop_nest(text, diagnostics, {}, "nest", &unknown);
   REQUIRE(nest);
-  CHECK(unknown == UnknownValues{{0, "12945c88dee26bb1"}});
+  CHECK(unknown == UnknownValues{{StageTensorId(0), "12945c88dee26bb1"}});
   CHECK(to_text(*nest, unknown) == text);
   CHECK(to_text(*nest) != text);
 }

@@ -11,9 +11,10 @@
 #include "core/operators.h"
 #include "lowering/interpret/interpret.h"
 #include "lowering/ir/loop_nest_parser.h"
-#include "lowering/model/axis_form.h"
+#include "lowering/model/copied_inputs.h"
 #include "lowering/model/lane_blocks.h"
 #include "lowering/model/merged_axes.h"
+#include "lowering/model/stage_form.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/swtvm/planner_swtvm.h"
@@ -50,14 +51,16 @@ StageList with_weights(const fixtures::OperatorDraw::Drawn& drawn) {
   return stages;
 }
 
-/// What a schedule says of the axes in the n-th round: nothing; runs taken as one; lanes in blocks, and then runs.
-Schedule with_axes(const StageList& stages, std::uint64_t round, Target target) {
-  AxisForm form;
+/// What a schedule says of the form in the n-th round: nothing; runs taken as one; lanes in blocks, and then runs; in
+/// every second round of these inputs that are copied.
+Schedule with_drawn_form(const StageList& stages, std::uint64_t round, Target target) {
+  StageForm form;
   if (round % 3 == 2) {
     target.cores.vector_lanes = 2;
     form.lanes = possible_lane_blocks(stages, {}, target);
   }
   if (round % 3 > 0) form.merged = mergeable_axes(std::get<StageList>(block_lanes(stages, form.lanes)), {});
+  if (round % 2 == 0) form.copied = possible_copied_inputs(stages);
   return with_form({}, form);
 }
 
@@ -70,6 +73,7 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
   int refused = 0;
   int merged = 0;
   int blocked = 0;
+  int copied = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     OperatorDraw draw(seed + round);
     const auto drawn = draw.draw();
@@ -80,9 +84,10 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
                          << to_text(drawn->stages));
     REQUIRE(verify(drawn->stages) == std::nullopt);
     const StageList stages = with_weights(*drawn);
-    const Schedule fixed = with_axes(stages, round, target);
+    const Schedule fixed = with_drawn_form(stages, round, target);
     merged += fixed.merged->empty() ? 0 : 1;
     blocked += fixed.lanes->empty() ? 0 : 1;
+    copied += fixed.copied->empty() ? 0 : 1;
     REQUIRE(verify(std::get<StageList>(in_form(stages, form_of(fixed)))) == std::nullopt);
     const Planned plan = plan_group("op", stages, fixed, SwtvmPlanner(), target, {});
     if (const auto* decision = std::get_if<Decision>(&plan)) {
@@ -99,16 +104,16 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
     INFO(format_diagnostics(diagnostics));
     REQUIRE(parsed);
     REQUIRE(to_text(*parsed) == to_text(nest));
-    std::map<int, Tensor> inputs;
-    for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+    std::map<StageTensorId, Tensor> inputs;
+    for (const StageTensorId t : nest.stages.tensors.ids()) {
       const StageTensor& tensor = nest.stages.tensors[t];
-      if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn->inputs[0].reshaped(tensor.shape);
-      if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = *tensor.value;
+      if (tensor.role == TensorRole::input) inputs[t] = drawn->inputs[0].reshaped(tensor.shape);
+      if (tensor.role == TensorRole::constant) inputs[t] = *tensor.value;
     }
     const auto expected = evaluate(drawn->stages, drawn->inputs);
     const auto actual = interpret(nest, inputs);
-    const int output = drawn->stages.stages.back().output;
-    const Tensor& wanted = expected[static_cast<std::size_t>(output)];
+    const StageTensorId output = drawn->stages.stages.back().output;
+    const Tensor& wanted = expected[output];
     REQUIRE(test::relative_error(wanted, actual.at(output).reshaped(wanted.shape())) < 2e-5);
   }
   INFO(planned << " planned, " << refused << " refused");
@@ -116,4 +121,5 @@ TEST_CASE("random operators on random machines: planned, lowered and interpreted
   CHECK(planned > refused);
   CHECK((rounds < 100 || merged > static_cast<int>(rounds) / 10));
   CHECK((rounds < 100 || blocked > static_cast<int>(rounds) / 50));
+  CHECK((rounds < 100 || copied > static_cast<int>(rounds) / 20));
 }

@@ -23,8 +23,7 @@ std::vector<std::pair<std::string, RowAlignment>> alignments(const LoopNest& nes
   visit_with_enclosing(nest, [&](const Stmt& statement, const Enclosing& around) {
     const auto* dma = std::get_if<Dma>(&statement.node);
     if (dma == nullptr) return;
-    found.emplace_back(nest.tensors[static_cast<std::size_t>(dma->nest_tensor)].name,
-                       row_alignment(nest, *dma, around, target_of_lines()));
+    found.emplace_back(nest.tensors[dma->nest_tensor].name, row_alignment(nest, *dma, around, target_of_lines()));
   });
   return found;
 }
@@ -47,7 +46,7 @@ TEST_CASE("rows begin where their tile, their loops and their core put them") {
   fixtures::NestBuilder nest("matmul", fixtures::matmul_stages(1, 72, 64));
   const VarId c = nest.core("c", "y", 8, 1);
   nest.tensor(0);
-  const int b = nest.tensor(1);
+  const NestTensorId b = nest.tensor(1);
   nest.tensor(2, true);
   const VarId i = nest.begin_loop("i", 8, "k");
   const IndexExpr row = IndexExpr(c) * 8 + IndexExpr(i);

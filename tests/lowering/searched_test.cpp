@@ -10,10 +10,10 @@
 
 #include "core/temporary_folder.h"
 #include "lowering/interpret/interpret.h"
-#include "lowering/model/axis_form.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/planner.h"
+#include "lowering/model/stage_form.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/plan_group.h"
 #include "lowering/program/planned_cost.h"
@@ -94,18 +94,18 @@ double largest_magnitude(const Tensor& tensor) {
 
 /// The plan's nest gives what the operators give, inside as well.
 void check_values(const Graph& graph, const FusedOperator& group, const LoopNest& nest, const Values& values) {
-  std::map<int, Tensor> operands;
+  std::map<StageTensorId, Tensor> operands;
   double scale = 1;
-  for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+  for (const StageTensorId t : nest.stages.tensors.ids()) {
     const StageTensor& tensor = nest.stages.tensors[t];
-    const auto at = static_cast<int>(t);
+    const StageTensorId at = t;
     if (tensor.role == TensorRole::constant) operands[at] = *tensor.value;
     if (tensor.role == TensorRole::input)
       operands[at] = values.at(graph.tensor(*tensor.source).name).reshaped(tensor.shape);
     if (operands.contains(at)) scale = std::max(scale, largest_magnitude(operands.at(at)));
   }
   for (const auto& [t, computed] : interpret(nest, operands)) {
-    const StageTensor& tensor = nest.stages.tensors[static_cast<std::size_t>(t)];
+    const StageTensor& tensor = nest.stages.tensors[t];
     if (!tensor.source) continue;
     INFO(tensor.name);
     const Tensor expected = tensor.role == TensorRole::output ? stored_value(graph, group, tensor, values)
@@ -311,6 +311,18 @@ TEST_CASE("a plan with lanes in blocks is told as one, beside no published plan"
   INFO(text);
   CHECK(text.find("vectors run along ff_lane, blocks of 8") != std::string::npos);
   CHECK(text.find("published") == std::string::npos);
+}
+
+TEST_CASE("a reduction whose operands fit whole is cut, so that loads and sums overlap") {
+  Net net;
+  const TensorId x = net.input("x", {1, 2048});
+  const StageList stages = stages_of(net.done({net.op("MatMul", "product", {x, net.constant("w", {2048, 256})})}));
+  const Plan plan = plan_of(stages, searched(), sunway());
+  INFO(to_text(plan.nest));
+  CHECK(plan.schedule.slots.at("w") == 2);
+  Schedule whole;
+  whole.slots["w"] = 1;
+  CHECK(plan.time.cycles < plan_of(stages, searched(), sunway(), whole).time.cycles);
 }
 
 TEST_CASE("costs of one planner are not taken for another's") {

@@ -51,8 +51,8 @@ StageList relu(const Shape& shape) {
 
 /// Paints every element of the result with the core that has it, and looks at each line.
 bool painted_share_lines(const GroupModel& model, const std::vector<ParallelSplit>& parallel, std::int64_t line) {
-  const Stage& root = model.list->stages[static_cast<std::size_t>(model.root)];
-  const Shape& shape = model.list->tensors[static_cast<std::size_t>(root.output)].shape;
+  const Stage& root = model.list->stages[model.root];
+  const Shape& shape = model.list->tensors[root.output].shape;
   const std::vector<std::int64_t> ranges = core_ranges(model, parallel);
   std::map<std::int64_t, std::vector<std::int64_t>> owner;  // by line: the part in each dimension
   for (std::int64_t i = 0; i < element_count(shape); ++i) {

@@ -202,13 +202,13 @@ TEST_CASE("a barrier stands where one core must not go ahead of the others, and 
 }
 
 /// Inputs of an interpreted nest by tensor.
-std::map<int, Tensor> inputs_of(const StageList& stages, const std::vector<Tensor>& drawn) {
-  std::map<int, Tensor> inputs;
+std::map<StageTensorId, Tensor> inputs_of(const StageList& stages, const std::vector<Tensor>& drawn) {
+  std::map<StageTensorId, Tensor> inputs;
   std::size_t next = 0;
-  for (std::size_t t = 0; t < stages.tensors.size(); ++t) {
+  for (const StageTensorId t : stages.tensors.ids()) {
     const StageTensor& tensor = stages.tensors[t];
-    if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn[next++];
-    if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = *tensor.value;
+    if (tensor.role == TensorRole::input) inputs[t] = drawn[next++];
+    if (tensor.role == TensorRole::constant) inputs[t] = *tensor.value;
   }
   return inputs;
 }
@@ -258,8 +258,8 @@ TEST_CASE("random operators with random sharing and slots are sound, right, and 
                               sharing_by_buffer(model, plan.schedule.sharing)) <= plan.time.cycles);
     const auto expected = evaluate(drawn->stages, drawn->inputs);
     const auto actual = interpret(plan.nest, inputs_of(drawn->stages, drawn->inputs));
-    const int output = drawn->stages.stages.back().output;
-    REQUIRE(test::relative_error(expected[static_cast<std::size_t>(output)], actual.at(output)) < 2e-5);
+    const StageTensorId output = drawn->stages.stages.back().output;
+    REQUIRE(test::relative_error(expected[output], actual.at(output)) < 2e-5);
     if (first_of_team(plan.nest) == nullptr) continue;
     ++shared;
     ahead += first_use_of_slots(plan.nest) != nullptr ? 1 : 0;

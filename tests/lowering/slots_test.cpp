@@ -136,22 +136,23 @@ Tensor whole_numbers(std::mt19937& random, const Shape& shape) {
   return Tensor::of_floats(shape, values);
 }
 
-std::map<int, Tensor> operands() {
+std::map<StageTensorId, Tensor> operands() {
   std::mt19937 random(3);
-  std::map<int, Tensor> tensors;
-  tensors.emplace(0, whole_numbers(random, {1, 64}));
-  tensors.emplace(1, whole_numbers(random, {64, 32}));
+  std::map<StageTensorId, Tensor> tensors;
+  tensors.emplace(StageTensorId(0), whole_numbers(random, {1, 64}));
+  tensors.emplace(StageTensorId(1), whole_numbers(random, {64, 32}));
   return tensors;
 }
 
 /// Elements of C that are not the product's; one if the interpreter finds a fault of its own.
 int wrong_elements(const LoopNest& nest) try {
   const auto given = operands();
-  const Tensor c = interpret(nest, given).at(2);
+  const Tensor c = interpret(nest, given).at(StageTensorId(2));
   int wrong = 0;
   for (std::int64_t y = 0; y < 32; ++y) {
     double sum = 0;
-    for (std::int64_t k = 0; k < 64; ++k) sum += given.at(0).as_double(k) * given.at(1).as_double(k * 32 + y);
+    for (std::int64_t k = 0; k < 64; ++k)
+      sum += given.at(StageTensorId(0)).as_double(k) * given.at(StageTensorId(1)).as_double(k * 32 + y);
     wrong += c.as_double(y) == sum ? 0 : 1;
   }
   return wrong;
@@ -396,8 +397,8 @@ TEST_CASE("cores whose trips differ are all followed", "[slots]") {
   CHECK(verdict(text) == "sound");
   std::mt19937 random(5);
   const Tensor x = whole_numbers(random, {37});
-  const auto results = interpret(parsed(text), {{0, x}});
-  for (std::int64_t i = 0; i < 37; ++i) CHECK(results.at(1).as_double(i) == 2 * x.as_double(i));
+  const auto results = interpret(parsed(text), {{StageTensorId(0), x}});
+  for (std::int64_t i = 0; i < 37; ++i) CHECK(results.at(StageTensorId(1)).as_double(i) == 2 * x.as_double(i));
   CHECK_THAT(
       verdict(replaced(text, "if any(n - 4) > 0", "if any(n - 8) > 0")),
       Catch::Contains("statement 9") && Catch::Contains("the transfer started (cx = 3, xo = 0) is never awaited"));
@@ -439,12 +440,12 @@ TEST_CASE("padding stands in every slot", "[slots]") {
   CHECK(verdict(padded) == "sound");
   std::mt19937 random(6);
   const Tensor x = whole_numbers(random, {8, 16});
-  const auto results = interpret(padded, {{0, x}});
+  const auto results = interpret(padded, {{StageTensorId(0), x}});
   for (std::int64_t i = 0; i < 8 * 16; ++i) {
     double sum = x.as_double(i);
     if (i % 16 > 0) sum += x.as_double(i - 1);
     if (i % 16 < 15) sum += x.as_double(i + 1);
-    CHECK(results.at(1).as_double(i) == sum);
+    CHECK(results.at(StageTensorId(1)).as_double(i) == sum);
   }
   const std::size_t fill = after.find("fill XX[1]");
   REQUIRE(fill != std::string::npos);

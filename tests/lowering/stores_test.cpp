@@ -58,18 +58,18 @@ Plan planned_right(const Graph& graph, const std::string& planner, const Target&
   REQUIRE(verify(plan.nest, target).value_or("sound") == "sound");
   REQUIRE(verify_results(plan.nest, target).value_or("sound") == "sound");
   const Values values = run_operators(graph, random_inputs(graph, seed));
-  std::map<int, Tensor> operands;
-  for (std::size_t t = 0; t < plan.nest.stages.tensors.size(); ++t) {
+  std::map<StageTensorId, Tensor> operands;
+  for (const StageTensorId t : plan.nest.stages.tensors.ids()) {
     const StageTensor& tensor = plan.nest.stages.tensors[t];
-    if (tensor.role == TensorRole::constant) operands[static_cast<int>(t)] = *tensor.value;
-    if (tensor.role == TensorRole::input) operands[static_cast<int>(t)] = values.at(graph.tensor(*tensor.source).name);
+    if (tensor.role == TensorRole::constant) operands[t] = *tensor.value;
+    if (tensor.role == TensorRole::input) operands[t] = values.at(graph.tensor(*tensor.source).name);
   }
-  const std::map<int, Tensor> computed = interpret(plan.nest, operands);
+  const std::map<StageTensorId, Tensor> computed = interpret(plan.nest, operands);
   for (const TensorId output : graph.outputs()) {
     INFO(graph.tensor(output).name);
-    for (std::size_t t = 0; t < plan.nest.stages.tensors.size(); ++t) {
+    for (const StageTensorId t : plan.nest.stages.tensors.ids()) {
       if (plan.nest.stages.tensors[t].source != output) continue;
-      CHECK(relative_difference(computed.at(static_cast<int>(t)), values.at(graph.tensor(output).name)) <= 1e-5);
+      CHECK(relative_difference(computed.at(t), values.at(graph.tensor(output).name)) <= 1e-5);
     }
   }
   return plan;

@@ -19,10 +19,10 @@ StageList vector_stages(std::int64_t n) {
                   {"v", ElementType::f32, {n}, TensorRole::output, {}, {}}};
   Stage stage;
   stage.name = "multiply";
-  stage.output = 2;
+  stage.output = StageTensorId(2);
   stage.axes = {{"i0", n}};
   stage.spatial = 1;
-  stage.reads = {{0, {VarId(0)}, {}}, {1, {VarId(0)}, {}}};
+  stage.reads = {{StageTensorId(0), {VarId(0)}, {}}, {StageTensorId(1), {VarId(0)}, {}}};
   stage.body = scalar_read(ElementType::f32, 0) * scalar_read(ElementType::f32, 1);
   list.stages = {stage};
   return list;

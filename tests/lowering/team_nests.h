@@ -140,18 +140,19 @@ inline Tensor whole_numbers(std::mt19937& random, const Shape& shape) {
 /// Elements of C that are not the product's of tensors 0 and 1. A fault that the interpreter finds is thrown.
 inline int wrong_elements_of(const LoopNest& nest) {
   std::mt19937 random(3);
-  const Shape& of_a = nest.stages.tensors[0].shape;
-  const Shape& of_b = nest.stages.tensors[1].shape;
-  std::map<int, Tensor> given;
-  given.emplace(0, whole_numbers(random, of_a));
-  given.emplace(1, whole_numbers(random, of_b));
-  const Tensor c = interpret(nest, given).at(2);
+  const Shape& of_a = nest.stages.tensors[StageTensorId(0)].shape;
+  const Shape& of_b = nest.stages.tensors[StageTensorId(1)].shape;
+  std::map<StageTensorId, Tensor> given;
+  given.emplace(StageTensorId(0), whole_numbers(random, of_a));
+  given.emplace(StageTensorId(1), whole_numbers(random, of_b));
+  const Tensor c = interpret(nest, given).at(StageTensorId(2));
   int wrong = 0;
   for (std::int64_t x = 0; x < of_a[0]; ++x) {
     for (std::int64_t y = 0; y < of_b[1]; ++y) {
       double sum = 0;
       for (std::int64_t k = 0; k < of_b[0]; ++k) {
-        sum += given.at(0).as_double(x * of_b[0] + k) * given.at(1).as_double(k * of_b[1] + y);
+        sum += given.at(StageTensorId(0)).as_double(x * of_b[0] + k) *
+               given.at(StageTensorId(1)).as_double(k * of_b[1] + y);
       }
       wrong += c.as_double(x * of_b[1] + y) == sum ? 0 : 1;
     }

@@ -396,7 +396,7 @@ TEST_CASE("what a broadcast brings leaves the padding as it is", "[teams]") {
   CHECK(verdict(text, machine(1, 2)) == "sound");
   std::mt19937 random(7);
   const Tensor x = whole_numbers(random, {16});
-  const Tensor y = interpret(parsed(text), {{0, x}}).at(1);
+  const Tensor y = interpret(parsed(text), {{StageTensorId(0), x}}).at(StageTensorId(1));
   for (std::int64_t i = 0; i < 16; ++i) {
     CHECK(y.as_double(i) == (i > 0 ? x.as_double(i - 1) : 0) + x.as_double(i) + (i < 15 ? x.as_double(i + 1) : 0));
   }

@@ -254,16 +254,16 @@ TEST_CASE("what passes verify and verify_results computes its stages, however it
     const LoopNest& nest = std::get<Plan>(plan).nest;
     INFO("STOWAGE_SEED=" << seed + round << " STOWAGE_ROUNDS=1: " << drawn->text);
     REQUIRE(verify_results(nest, target).value_or("right") == "right");
-    std::map<int, Tensor> inputs;
+    std::map<StageTensorId, Tensor> inputs;
     std::map<std::string, Tensor> constants;
     std::size_t next = 0;
-    for (std::size_t t = 0; t < drawn->stages.tensors.size(); ++t) {
+    for (const StageTensorId t : drawn->stages.tensors.ids()) {
       const StageTensor& tensor = drawn->stages.tensors[t];
-      if (tensor.role == TensorRole::input) inputs[static_cast<int>(t)] = drawn->inputs[next++];
-      if (tensor.role == TensorRole::constant) inputs[static_cast<int>(t)] = *tensor.value;
+      if (tensor.role == TensorRole::input) inputs[t] = drawn->inputs[next++];
+      if (tensor.role == TensorRole::constant) inputs[t] = *tensor.value;
       if (tensor.value) constants.emplace(tensor.name, *tensor.value);
     }
-    const int output = drawn->stages.stages.back().output;
+    const StageTensorId output = drawn->stages.stages.back().output;
     const auto expected = evaluate(drawn->stages, drawn->inputs);
     Mistakes mistakes(to_text(nest), seed + round);
     for (int mistake = 0; mistake < 25; ++mistake) {
@@ -278,8 +278,7 @@ TEST_CASE("what passes verify and verify_results computes its stages, however it
       if (verify_results(*changed, target)) continue;
       ++right;
       INFO(text);
-      REQUIRE(test::relative_error(expected[static_cast<std::size_t>(output)], interpret(*changed, inputs).at(output)) <
-              2e-5);
+      REQUIRE(test::relative_error(expected[output], interpret(*changed, inputs).at(output)) < 2e-5);
     }
   }
   INFO(right << " of " << sound << " sound nests with a mistake were let pass");
@@ -348,19 +347,19 @@ TEST_CASE("what passes verify reads what is there, with tables, trips of each co
     const LoopNest nest = parsed(texts[which]);
     INFO(texts[which]);
     CHECK(verify(nest, machine()).value_or("sound") == "sound");
-    std::map<int, Tensor> inputs;
-    int output = 0;
+    std::map<StageTensorId, Tensor> inputs;
+    StageTensorId output;
     std::vector<Tensor> operands;
-    for (std::size_t t = 0; t < nest.stages.tensors.size(); ++t) {
+    for (const StageTensorId t : nest.stages.tensors.ids()) {
       const StageTensor& tensor = nest.stages.tensors[t];
-      if (tensor.role == TensorRole::output) output = static_cast<int>(t);
+      if (tensor.role == TensorRole::output) output = t;
       if (tensor.role != TensorRole::input) continue;
       std::vector<float> values(static_cast<std::size_t>(element_count(tensor.shape)));
       for (std::size_t v = 0; v < values.size(); ++v) values[v] = static_cast<float>(v + 1);
       operands.push_back(Tensor::of_floats(tensor.shape, values));
-      inputs.emplace(static_cast<int>(t), operands.back());
+      inputs.emplace(t, operands.back());
     }
-    const Tensor expected = evaluate(nest.stages, operands)[static_cast<std::size_t>(output)];
+    const Tensor expected = evaluate(nest.stages, operands)[output];
     CHECK(test::relative_error(expected, interpret(nest, inputs).at(output)) < 2e-5);
     Mistakes mistaken(texts[which], seed + which);
     int sound = 0;
@@ -376,7 +375,7 @@ TEST_CASE("what passes verify reads what is there, with tables, trips of each co
       ++sound;
       const Tensor actual = interpret(*changed, inputs).at(output);
       // A sum may lack terms, which verify does not look at; the LDM holds NaN where nothing was put.
-      const bool sums = nest.stages.stages[0].reduction != Reduction::none;
+      const bool sums = nest.stages.stages[StageId(0)].reduction != Reduction::none;
       for (std::int64_t i = 0; i < actual.size(); ++i) {
         REQUIRE((sums ? !std::isnan(actual.as_double(i)) : actual.as_double(i) == expected.as_double(i)));
       }

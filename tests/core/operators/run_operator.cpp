@@ -81,11 +81,11 @@ std::vector<Tensor> run_outputs(const std::string& kind, const Attributes& attri
   for (const auto& operand : operands) {
     if (operand) inputs.push_back(*operand);
   }
-  const std::vector<Tensor> all = evaluate(definition->list, inputs);
+  const IdVector<StageTensorId, Tensor> all = evaluate(definition->list, inputs);
   std::vector<Tensor> outputs;
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const StageTensor& tensor = result_tensor(*definition, slot);
-    outputs.push_back(all[static_cast<std::size_t>(&tensor - definition->list.tensors.data())]);
+    outputs.push_back(all[definition->list.tensors.id_of(tensor)]);
   }
   return outputs;
 }

@@ -118,8 +118,9 @@ TEST_CASE("Resize linearly between two neighbours", "[Resize]") {
           {{"mode", "linear"}, {"scales", Floats{1, 1, 1.5, 1.5}}, {"coordinate_transformation_mode", "align_corners"}},
           {square}),
       {1, 1, 3, 3}, {0, 0.5, 1, 1, 1.5, 2, 2, 2.5, 3});
-  CHECK(define("Resize", {{"mode", "linear"}, {"scales", Floats{1, 1, 2, 2}}}, {square}).list.stages[0].axes.size() ==
-        6);
+  CHECK(define("Resize", {{"mode", "linear"}, {"scales", Floats{1, 1, 2, 2}}}, {square})
+            .list.stages[StageId(0)]
+            .axes.size() == 6);
 }
 
 TEST_CASE("Resize with antialiasing lets every input element count where it shrinks", "[Resize]") {

@@ -94,11 +94,11 @@ TEST_CASE("append_operator derives type and shape, and makes names unique") {
   CHECK(graph.op(OpId(1)).name == "mm_2");
 
   const OperatorDefinition definition = define_operator(graph, OpId(0));
-  CHECK(definition.list.tensors[0].role == TensorRole::input);
-  CHECK(definition.list.tensors[0].source == x);
-  CHECK(definition.list.tensors[1].role == TensorRole::constant);
-  CHECK(definition.list.tensors[1].value.has_value());
-  CHECK(definition.list.tensors[2].source == *y);
+  CHECK(definition.list.tensors[StageTensorId(0)].role == TensorRole::input);
+  CHECK(definition.list.tensors[StageTensorId(0)].source == x);
+  CHECK(definition.list.tensors[StageTensorId(1)].role == TensorRole::constant);
+  CHECK(definition.list.tensors[StageTensorId(1)].value.has_value());
+  CHECK(definition.list.tensors[StageTensorId(2)].source == *y);
 }
 
 TEST_CASE("sizes beyond reason are refused, not computed") {

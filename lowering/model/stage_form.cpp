@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowering/model/axis_form.h"
+#include "lowering/model/stage_form.h"
 
 #include <algorithm>
 #include <set>
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lowering/model/copied_inputs.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/group_trace.h"
 #include "lowering/model/lane_blocks.h"
@@ -36,26 +37,30 @@ bool names_block(const std::set<std::string>& named, const std::string& iterator
 
 }  // namespace
 
-AxisForm form_of(const Schedule& schedule) {
-  return {schedule.lanes.value_or(LaneBlocks{}), schedule.merged.value_or(MergedAxes{})};
+StageForm form_of(const Schedule& schedule) {
+  return {schedule.lanes.value_or(LaneBlocks{}), schedule.merged.value_or(MergedAxes{}),
+          schedule.copied.value_or(CopiedInputs{})};
 }
 
-Schedule with_form(Schedule schedule, const AxisForm& form) {
+Schedule with_form(Schedule schedule, const StageForm& form) {
   schedule.lanes = form.lanes;
   schedule.merged = form.merged;
+  schedule.copied = form.copied;
   return schedule;
 }
 
-std::variant<StageList, Decision> in_form(StageList stages, const AxisForm& form) {
+std::variant<StageList, Decision> in_form(StageList stages, const StageForm& form) {
   auto blocked = block_lanes(std::move(stages), form.lanes);
   if (std::holds_alternative<Decision>(blocked)) return blocked;
-  return merge_axes(std::get<StageList>(std::move(blocked)), form.merged);
+  auto merged = merge_axes(std::get<StageList>(std::move(blocked)), form.merged);
+  if (std::holds_alternative<Decision>(merged)) return merged;
+  return copy_inputs(std::get<StageList>(std::move(merged)), form.copied);
 }
 
-std::vector<AxisForm> forms_to_plan(const Planner& planner, StageList stages, const Schedule& fixed,
-                                    const Target& target) {
+std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, const Schedule& fixed,
+                                     const Target& target) {
   for (StageTensor& tensor : stages.tensors) tensor.value.reset();  // which would be packed, and more than once
-  const bool chooses = planner.chooses_axis_forms();
+  const bool chooses = planner.chooses_forms();
   const std::set<std::string> named = named_in(fixed);
   std::vector<LaneBlocks> lanes = {fixed.lanes.value_or(LaneBlocks{})};
   if (!fixed.lanes && chooses) {
@@ -63,20 +68,25 @@ std::vector<AxisForm> forms_to_plan(const Planner& planner, StageList stages, co
     if (!possible.empty()) lanes.push_back(possible);
     if (!possible.empty() && names_block(named, possible.begin()->first)) lanes.erase(lanes.begin());
   }
-  std::vector<AxisForm> forms;
+  std::vector<StageForm> forms;
   for (LaneBlocks& blocks : lanes) {
-    AxisForm form{std::move(blocks), fixed.merged.value_or(MergedAxes{})};
+    StageForm form{std::move(blocks), fixed.merged.value_or(MergedAxes{}), fixed.copied.value_or(CopiedInputs{})};
     const auto blocked = block_lanes(stages, form.lanes);
     if (!fixed.merged && chooses && std::holds_alternative<StageList>(blocked)) {
       form.merged = mergeable_axes(std::get<StageList>(blocked), named);
     }
     forms.push_back(std::move(form));
   }
+  const CopiedInputs inputs = fixed.copied || !chooses ? CopiedInputs{} : possible_copied_inputs(stages);
+  for (std::size_t f = 0, uncopied = forms.size(); !inputs.empty() && f < uncopied; ++f) {
+    forms.push_back(forms[f]);
+    forms.back().copied = inputs;
+  }
   return forms;
 }
 
-void leave_out_published(std::vector<TraceRecord>& records, const AxisForm& form) {
-  if (form.lanes.empty()) return;
+void leave_out_published(std::vector<TraceRecord>& records, const StageForm& form) {
+  if (form.lanes.empty() && form.copied.empty()) return;
   std::erase_if(records, [](const TraceRecord& record) {
     const auto* const split = std::get_if<SplitPlanned>(&record.what);
     return split != nullptr && split->published;
@@ -89,8 +99,8 @@ void leave_out_published(std::vector<TraceRecord>& records, const AxisForm& form
   }
 }
 
-void tell_form(TraceSink sink, const std::string& subject, const StageList& stages, const AxisForm& form) {
-  if (!sink.listening() || form == AxisForm{}) return;
+void tell_form(TraceSink sink, const std::string& subject, const StageList& stages, const StageForm& form) {
+  if (!sink.listening() || form == StageForm{}) return;
   const GroupModel model = build_group_model(stages);
   const GroupTrace trace = group_trace(sink, subject, model);
   for (const auto& [iterator, block] : form.lanes) {
@@ -101,6 +111,9 @@ void tell_form(TraceSink sink, const std::string& subject, const StageList& stag
     const auto iterator = model.iterator_named(fmt::format("{}", fmt::join(run, "_")));
     if (!iterator) continue;
     trace.add(AxesMerged{iterator_id(*iterator), model.iterators[static_cast<std::size_t>(*iterator)].extent});
+  }
+  for (const BufferId b : model.buffers.ids()) {
+    if (form.copied.contains(model.buffers[b].name)) trace.add(InputCopied{b});
   }
 }
 
