@@ -9,7 +9,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 
 #include "core/number_text.h"
 #include "core/quoting.h"
+#include "driver/batch/stored_result.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/files/files.h"
 #include "driver/json/damage.h"
@@ -41,62 +41,24 @@ SourceLocation place_in(const std::string& file, int line = 0, int column = 0) {
   return place;
 }
 
-/// Its objects find keys by halving, those of Json one by one: of a line of a million keys each would be compared with
-/// all.
-using Row = nlohmann::json;
-
-/// Throws Row::exception, or Damage where brackets are nested deeper than any row's.
-Row parsed(std::string_view line) {
-  static constexpr int max_levels = 64;
-  return Row::parse(line, [](int depth, Row::parse_event_t, Row&) {
-    if (depth > max_levels) throw Damage(fmt::format("brackets stand in more than {} others", max_levels));
-    return true;
-  });
-}
-
-std::int64_t amount(const Row& json, const char* key) {
-  const Row& entry = json.at(key);
-  if (!entry.is_number()) throw Damage(fmt::format("'{}' is no number", key));
-  return whole_number(Json(entry), 0, INT64_MAX / 2);
-}
-
-ResultNumbers numbers_of(const Row& json) {
-  ResultNumbers numbers;
-  numbers.groups = amount(json, "groups");
-  numbers.cycles = amount(json, "cycles");
-  numbers.dma_bytes = amount(json, "dma_bytes");
-  numbers.ldm_bytes = amount(json, "ldm_peak_bytes");
-  numbers.memory_bytes = amount(json, "parameter_bytes") + amount(json, "activation_bytes");
-  numbers.seconds = json.at("time_s").get<double>();
-  if (!(numbers.seconds >= 0)) throw Damage("'time_s' is negative");
-  return numbers;
-}
-
-JobState state_of(const Row& json) {
-  const auto name = json.at("status").get<std::string>();
-  std::vector<std::string> names;
-  for (const JobState state : {JobState::done, JobState::failed, JobState::fault, JobState::interrupted}) {
-    if (name == name_of(state)) return state;
-    names.emplace_back(name_of(state));
-  }
-  throw Damage(fmt::format("there is no status '{}', {}", name, suggest_name(name, names)));
-}
-
-/// Throws what Row and whole_number throw, and Damage.
-ResultRow row_of(const Row& json) {
-  if (!json.is_object()) throw Damage("an object was wanted");
+ResultRow row_of(const StoredResult& stored) {
   ResultRow row;
-  row.job = json.at("job").get<std::string>();
-  row.state = state_of(json);
-  if (json.contains("summary")) row.summary = json.at("summary").get<std::string>();
-  if (json.contains("stowage")) row.version = json.at("stowage").get<std::string>();
-  for (const char* key : {"network", "target", "fusion", "planner"}) {
-    row.given.emplace_back(key, json.at(key).get<std::string>());
+  row.job = stored.job.name;
+  row.state = stored.result.state;
+  row.summary = stored.result.summary;
+  row.version = stored.version;
+  std::string swept;
+  for (const SweptValue& value : stored.job.swept) swept += fmt::format("{} = {}\n", value.key, value.toml);
+  row.given = {{"network", stored.job.network},
+               {"target", stored.job.request.target},
+               {"fusion", stored.job.request.fusion},
+               {"planner", stored.job.request.planner},
+               {"sweep", swept},
+               {"model_hash", stored.model_hash}};
+  if (const auto& totals = stored.result.totals) {
+    row.numbers = {totals->groups,         totals->cycles,      totals->dma.bytes,
+                   totals->ldm_peak_bytes, stored.memory_bytes, totals->seconds};
   }
-  row.given.emplace_back("sweep", json.contains("sweep") ? json.at("sweep").dump() : "");
-  row.given.emplace_back("model_hash", json.contains("model_hash") ? json.at("model_hash").get<std::string>() : "");
-  // A job that failed has numbers where it is the check that went wrong.
-  if (row.state == JobState::done || json.contains("cycles")) row.numbers = numbers_of(json);
   return row;
 }
 
@@ -105,8 +67,8 @@ std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLo
                                   Diagnostics& diagnostics) {
   std::string reason;
   try {
-    return row_of(parsed(line));
-  } catch (const Row::parse_error& failure) {
+    return row_of(result_of(line));
+  } catch (const Json::parse_error& failure) {
     if (!is_whole) {
       diagnostics.error("cut-off", place,
                         "the file ends in the middle of this line: it was not copied or written whole",
@@ -115,10 +77,8 @@ std::optional<ResultRow> read_row(std::string_view line, bool is_whole, SourceLo
     }
     place.column = static_cast<int>(std::min<std::size_t>(failure.byte, INT32_MAX));
     reason = "it is not JSON";
-  } catch (const Row::exception& failure) {
+  } catch (const Json::exception& failure) {
     reason = in_words(failure);
-  } catch (const std::invalid_argument& failure) {
-    reason = failure.what();
   } catch (const Damage& failure) {
     reason = failure.what();
   }
@@ -351,7 +311,7 @@ Comparison compared(const Baseline& baseline, const std::vector<ResultRow>& rows
   return comparison;
 }
 
-void add_plan_verdicts(Comparison& comparison, const fs::path& folder, int threads, const Backends& backends,
+void add_plan_verdicts(Comparison& comparison, const PlanFolder& plan_folder, int threads, const Backends& backends,
                        const std::stop_token& stop) {
   const fs::path old = fs::path(comparison.file).parent_path();
   std::atomic<std::size_t> next = 0;
@@ -361,7 +321,7 @@ void add_plan_verdicts(Comparison& comparison, const fs::path& folder, int threa
       JobComparison& job = comparison.jobs[i];
       if (!job.before || !job.after || *job.before == *job.after || job.has(Mark::not_compared)) continue;
       const auto before = plan_with(*job.before, old / job.job, backends, stop);
-      const auto after = before ? plan_with(*job.after, folder / job.job, backends, stop) : std::nullopt;
+      const auto after = before ? plan_with(*job.after, plan_folder(job.job), backends, stop) : std::nullopt;
       if (after) {
         job.verdict = verdict(diff_compilations(*before, *after), "then", "now");
       } else {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -96,10 +97,12 @@ inline constexpr double usual_tolerance = 2;
 Comparison compared(const Baseline& baseline, const std::vector<ResultRow>& rows, const std::vector<std::string>& jobs,
                     double tolerance);
 
-/// Where numbers differ and both plans are at their places (NAME beside the baseline, and in `folder`), the verdict
-/// becomes that of `stowage diff`. So many are read side by side.
-void add_plan_verdicts(Comparison& comparison, const std::filesystem::path& folder, int threads,
-                       const Backends& backends, const std::stop_token& stop);
+/// Where a job's plan is now.
+using PlanFolder = std::function<std::filesystem::path(const std::string& job)>;
+/// Where numbers differ and both plans are at their places (then NAME beside the baseline), the verdict becomes that of
+/// `stowage diff`. So many are read side by side.
+void add_plan_verdicts(Comparison& comparison, const PlanFolder& plan_folder, int threads, const Backends& backends,
+                       const std::stop_token& stop);
 
 bool has_regressed(const Comparison& comparison);
 /// A job fails, and the baseline does not say that it always did.

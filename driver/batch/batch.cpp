@@ -30,26 +30,27 @@ namespace fs = std::filesystem;
 /// Sample networks that jobs ask for, each written once.
 class NetworkFiles {
  public:
-  NetworkFiles(fs::path folder, Existing existing) : folder_(std::move(folder)), existing_(existing) {}
+  explicit NetworkFiles(const BatchOptions& options) : options_(options) {}
 
   Result<std::string> path_of(const Job& job, Diagnostics& diagnostics, std::stop_token stop) {
     const std::lock_guard lock(mutex_);
-    const fs::path path = network_path(job, folder_);
+    const fs::path path = network_path(job, options_.folder);
     if (written_.contains(path)) return path.string();
     std::error_code ignored;  // a folder that cannot be made shows when the file is written
     fs::create_directories(path.parent_path(), ignored);
     NetworkOptions options;
     options.batch = job.network_batch;
     options.seed = static_cast<std::uint64_t>(job.network_seed);
-    auto result = write_network(job.network, options, path.string(), diagnostics, stop, existing_);
+    const bool replace = options_.force || options_.own_networks.contains(path);
+    auto result = write_network(job.network, options, path.string(), diagnostics, stop,
+                                replace ? Existing::replace : Existing::keep);
     if (result) written_.insert(path);
     return result;
   }
 
  private:
   std::mutex mutex_;
-  fs::path folder_;
-  Existing existing_;
+  const BatchOptions& options_;
   std::set<fs::path> written_;
 };
 
@@ -73,8 +74,8 @@ Json check_json(const CheckResult& check) {
 }
 
 /// Compiles, writes and checks one job. True if all went well; `json` and `result` are filled on the way.
-bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networks, JobResult& result, Json& json,
-               std::stop_token stop) {
+bool run_steps(const Job& job, const BatchOptions& options, bool replace, NetworkFiles& networks, JobResult& result,
+               Json& json, std::stop_token stop) {
   CompileRequest request = job.request;
   request.command_line = fmt::format("{} --only {}", options.command_line, job.name);
   // Jobs side by side share the host's cores.
@@ -93,7 +94,7 @@ bool run_steps(const Job& job, const BatchOptions& options, NetworkFiles& networ
   json["model_hash"] = compilation->model.hash;
   json.update(totals_json(compilation->program));
   if (compilation->fusion.search) json["search"] = search_json(compilation->fusion);
-  if (!write_compilation(*compilation, options.folder / job.name, options.force, result.diagnostics, stop)) {
+  if (!write_compilation(*compilation, options.folder / job.name, replace, result.diagnostics, stop)) {
     return false;
   }
   if (!job.check) {
@@ -132,7 +133,21 @@ Json swept_json(const Job& job) {
   return json;
 }
 
-JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& networks, std::stop_token stop) {
+/// What is wrong with a file that the batch writes is told from the batch's folder on, so that results do not say where
+/// it is.
+Diagnostics told_inside(const Diagnostics& diagnostics, const Job& job, const fs::path& folder) {
+  Diagnostics told;
+  for (Diagnostic diagnostic : diagnostics.entries()) {
+    for (const fs::path& own : {network_path(job, ""), fs::path(job.name)}) {
+      if (diagnostic.place.file == (folder / own).string()) diagnostic.place.file = own.string();
+    }
+    told.add(std::move(diagnostic));
+  }
+  return told;
+}
+
+JobResult run_job(const Job& job, const BatchOptions& options, bool replace, NetworkFiles& networks,
+                  std::stop_token stop) {
   JobResult result;
   result.name = job.name;
   Json json;
@@ -145,7 +160,7 @@ JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& net
   json["planner"] = job.request.planner;
   if (!job.swept.empty()) json["sweep"] = swept_json(job);
   try {
-    const bool good = run_steps(job, options, networks, result, json, stop);
+    const bool good = run_steps(job, options, replace, networks, result, json, stop);
     result.state = good ? JobState::done : stop.stop_requested() ? JobState::interrupted : JobState::failed;
   } catch (const std::exception& fault) {
     SourceLocation place;
@@ -161,7 +176,9 @@ JobResult run_job(const Job& job, const BatchOptions& options, NetworkFiles& net
   }
   json["status"] = name_of(result.state);
   json["summary"] = result.summary;
-  if (!result.diagnostics.entries().empty()) json["diagnostics"] = to_json(result.diagnostics);
+  if (!result.diagnostics.entries().empty()) {
+    json["diagnostics"] = to_json(told_inside(result.diagnostics, job, options.folder));
+  }
   result.json = dumped(json);
   result.json.pop_back();  // its line break
   return result;
@@ -189,13 +206,19 @@ std::string_view name_of(JobState state) {
 std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
                                  const std::function<void(const JobResult&)>& on_done, std::stop_token stop) {
   std::vector<JobResult> results(jobs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) results[i].name = jobs[i].name;
-  NetworkFiles networks(options.folder, options.force ? Existing::replace : Existing::keep);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!options.starts.empty() && options.starts[i].kept) results[i] = *options.starts[i].kept;
+    results[i].name = jobs[i].name;
+  }
+  NetworkFiles networks(options);
   std::atomic<std::size_t> next = 0;
   std::mutex done;
   const auto work = [&] {
     for (std::size_t i = 0; (i = next++) < jobs.size() && !stop.stop_requested();) {
-      results[i] = run_job(jobs[i], options, networks, stop);
+      const bool is_known = !options.starts.empty();
+      if (is_known && options.starts[i].kept) continue;
+      const bool replace = options.force || (is_known && options.starts[i].replace);
+      results[i] = run_job(jobs[i], options, replace, networks, stop);
       const std::lock_guard lock(done);
       if (on_done) on_done(results[i]);
     }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -24,7 +25,11 @@ struct Job {
   bool check = false;  ///< emulate and compare with the reference
   CompileRequest request;
   std::vector<SweptValue> swept;  ///< what a sweep gave it
+  std::string fixed;              ///< the schedules and groups of the request, as TOML
 };
+
+/// Why no job, which has a folder of its own in the batch's, can have that name; empty where one can.
+std::string why_no_folder(const std::string& name);
 
 /// What it compiles: the sample network's name or the model's path.
 const std::string& source_of(const Job& job);
@@ -40,6 +45,7 @@ Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnos
 inline constexpr std::string_view results_name = "results.jsonl";
 inline constexpr std::string_view summary_csv_name = "summary.csv";
 inline constexpr std::string_view summary_page_name = "summary.html";
+inline constexpr std::string_view shard_note_name = "shard.json";  ///< of a batch's shard (driver/batch/shard.h)
 
 /// Where a job's sample network is written.
 std::filesystem::path network_path(const Job& job, const std::filesystem::path& folder);
@@ -56,15 +62,23 @@ struct JobResult {
   std::optional<ProgramTotals> totals;
 };
 
+/// What is known of a job before the batch runs.
+struct JobStart {
+  std::optional<JobResult> kept;  ///< it came to its end before and is not run
+  bool replace = false;           ///< what stands at its plan's place is ours, and goes
+};
+
 struct BatchOptions {
   std::filesystem::path folder;  ///< every job writes folder/NAME; sample networks go to folder/networks
   bool force = false;
-  int jobs = 1;              ///< side by side
-  std::string cost_cache;    ///< folder; empty: none
-  std::string command_line;  ///< of the batch; a job's own is this with --only
+  int jobs = 1;                                  ///< side by side
+  std::string cost_cache;                        ///< folder; empty: none
+  std::string command_line;                      ///< of the batch; a job's own is this with --only
+  std::vector<JobStart> starts;                  ///< by job; empty: nothing is known
+  std::set<std::filesystem::path> own_networks;  ///< sample networks that may be written over
 };
 
-/// Runs the jobs; results in the order of the jobs. `on_done` is called as each ends, one call at a time.
+/// Runs the jobs; results in the order of the jobs. `on_done` is called as each that is run ends, one call at a time.
 std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
                                  const std::function<void(const JobResult&)>& on_done, std::stop_token stop);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading batch files.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -69,19 +70,6 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
       if (std::string file; bindings->read(name, file)) job.request.bindings[name] = beside(folder, file);
     }
   }
-}
-
-/// Why no folder of a batch can have that name; empty where one can.
-std::string why_no_folder(const std::string& name) {
-  constexpr std::size_t longest = 255;
-  if (name.empty()) return "it is empty";
-  if (name == "networks" || name == results_name || name == summary_csv_name || name == summary_page_name)
-    return "the batch writes there itself";
-  if (name.front() == '.') return "it begins with a '.'";
-  if (name.find('/') != std::string::npos) return "it holds a '/'";
-  if (name.size() > longest) return fmt::format("it is longer than {} bytes", longest);
-  const bool control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-  return control ? "it holds control characters" : "";
 }
 
 /// What the job compiles.
@@ -194,6 +182,10 @@ class BatchReader {
     const Backend& backend = backend_of(job.request);
     if (auto schedules = table.table("schedule")) job.request.fixed = read_schedules(*schedules, backend);
     job.request.fixed.groups = read_groups(table);
+    for (const std::string key : {"schedule", "group"}) {
+      std::string text;
+      if (!diagnostics_.has_errors() && table.read_any(key, text)) job.fixed += fmt::format("{} = {}\n", key, text);
+    }
     table.finish();
     if (!sweep) {
       add(table, std::move(job));
@@ -292,6 +284,18 @@ class BatchReader {
 };
 
 }  // namespace
+
+std::string why_no_folder(const std::string& name) {
+  constexpr std::size_t longest = 255;
+  if (name.empty()) return "it is empty";
+  constexpr std::string_view own[] = {"networks", results_name, summary_csv_name, summary_page_name, shard_note_name};
+  if (std::find(std::begin(own), std::end(own), name) != std::end(own)) return "the batch writes there itself";
+  if (name.front() == '.') return "it begins with a '.'";
+  if (name.find('/') != std::string::npos) return "it holds a '/'";
+  if (name.size() > longest) return fmt::format("it is longer than {} bytes", longest);
+  const bool control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+  return control ? "it holds control characters" : "";
+}
 
 Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnostics, const Backends& backends) {
   const auto text = read_text_file(path, diagnostics);

@@ -47,7 +47,8 @@ Case case_of(const JobResult& result) {
   }
   if (job.verdict == Verdict::passed) job.details = result.summary + "\n";
   if (result.totals) job.details += numbers_text(*result.totals);
-  job.details += format_diagnostics(result.diagnostics);
+  // A line of results has as many of them as are shown, and how many more there were.
+  for (const Diagnostic& diagnostic : result.diagnostics.entries()) job.details += format_diagnostic(diagnostic);
   return job;
 }
 

@@ -196,6 +196,14 @@ std::string results_text(const std::vector<Job>& jobs, const std::vector<JobResu
       .text();
 }
 
+std::string results_lines(const std::vector<JobResult>& results) {
+  std::string lines;
+  for (const JobResult& result : results) {
+    if (!result.json.empty()) lines += result.json + "\n";
+  }
+  return lines;
+}
+
 std::string results_csv(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
                         const Comparison* comparison) {
   PlanTable table = results_table(jobs, results);

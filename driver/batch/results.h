@@ -17,6 +17,9 @@ PlanTable results_table(const std::vector<Job>& jobs, const std::vector<JobResul
 /// The final table of the command.
 std::string results_text(const std::vector<Job>& jobs, const std::vector<JobResult>& results);
 
+/// What results.jsonl holds: a line for each job that has come to an end.
+std::string results_lines(const std::vector<JobResult>& results);
+
 /// For spreadsheets (RFC 4180). A comparison, which may be null, gives columns of its own, as in the page.
 std::string results_csv(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
                         const Comparison* comparison = nullptr);

@@ -27,21 +27,7 @@ bool has_value(const Axis& axis, const std::string& toml) {
   return std::any_of(axis.values.begin(), axis.values.end(), [&](const SweptValue& v) { return v.toml == toml; });
 }
 
-constexpr std::string_view one_value = "a string, a number or a truth value";
-
-/// A value by itself as TOML; nothing of an array or a table.
-std::optional<std::string> single_text(const TomlValue& value) {
-  return std::visit(Overloaded{[](bool truth) -> std::optional<std::string> { return truth ? "true" : "false"; },
-                               [](std::int64_t whole) -> std::optional<std::string> { return std::to_string(whole); },
-                               [](double number) -> std::optional<std::string> {
-                                 std::string text = fmt::format("{}", number);
-                                 const bool is_whole = text.find_first_not_of("-0123456789") == std::string::npos;
-                                 return is_whole ? text + ".0" : text;
-                               },
-                               [](const std::string& text) -> std::optional<std::string> { return quoted_toml(text); },
-                               [](const auto&) -> std::optional<std::string> { return std::nullopt; }},
-                    value.is);
-}
+constexpr std::string_view one_value = "a string, a finite number or a truth value";
 
 Axis listed_values(TomlTable& table, const std::string& key, const std::string& name) {
   TomlValue list;
@@ -273,6 +259,20 @@ std::string part_of_name(const SweptValue& swept) {
 
 }  // namespace
 
+std::optional<std::string> single_text(const TomlValue& value) {
+  return std::visit(Overloaded{[](bool truth) -> std::optional<std::string> { return truth ? "true" : "false"; },
+                               [](std::int64_t whole) -> std::optional<std::string> { return std::to_string(whole); },
+                               [](double number) -> std::optional<std::string> {
+                                 if (!std::isfinite(number)) return std::nullopt;
+                                 std::string text = fmt::format("{}", number);
+                                 const bool is_whole = text.find_first_not_of("-0123456789") == std::string::npos;
+                                 return is_whole ? text + ".0" : text;
+                               },
+                               [](const std::string& text) -> std::optional<std::string> { return quoted_toml(text); },
+                               [](const auto&) -> std::optional<std::string> { return std::nullopt; }},
+                    value.is);
+}
+
 std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table, Diagnostics& diagnostics) {
   const std::size_t errors_before = diagnostics.entries().size();
   std::string combine = "product";
@@ -282,6 +282,8 @@ std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table,
   }
   std::vector<Axis> axes;
   read_axes(table, "", axes);
+  // Whether a key stands between quotes or in inner tables.
+  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.key < b.key; });
   check_keys(table, axes);
   if (axes.empty()) table.error("no-values", "", "the sweep has no key whose values it could take");
   const std::vector<Exclusion> exclusions = read_exclusions(table, axes);

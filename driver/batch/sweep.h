@@ -27,6 +27,9 @@ struct SweptValue {
   std::string toml;  ///< the value as TOML text
 };
 
+/// A value by itself as TOML; nothing of an array, a table or what is no finite number.
+std::optional<std::string> single_text(const TomlValue& value);
+
 /// More jobs than this are a mistake, not a batch.
 inline constexpr std::size_t max_swept_jobs = 1'000'000;
 

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <functional>
+#include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -42,6 +45,10 @@ std::int64_t window_count(std::int64_t extent, std::int64_t kernel, std::int64_t
   return (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
 }
 
+std::int64_t product_of(std::span<const std::int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
 std::vector<std::int64_t> twice(std::int64_t value) { return {value, value}; }
 
 }  // namespace
@@ -73,6 +80,7 @@ Value NetworkBuilder::random_constant(const std::string& name, Shape shape, doub
       std::memcpy(block.data() + i, pair.data(), std::min(sizeof pair, block.size() - i));
     }
   });
+  size_.parameter_bytes += element_count(shape) * static_cast<std::int64_t>(sizeof(float));
   return {name, std::move(shape)};
 }
 
@@ -94,9 +102,26 @@ Value NetworkBuilder::node(const std::string& op_type, const std::string& name, 
                            Shape shape, const Attributes& attributes, const std::string& output_name) {
   std::vector<std::string> names;
   for (const Value& value : inputs) names.push_back(value.name);
+  count(op_type, inputs, shape);
   const std::string& output = output_name.empty() ? name : output_name;
   writer_.add_node(op_type, name, names, {output}, attributes);
   return {output, std::move(shape)};
+}
+
+void NetworkBuilder::count(const std::string& op_type, const std::vector<Value>& inputs, const Shape& shape) {
+  ++size_.operators;
+  const bool is_convolution = op_type == "Conv" || op_type == "ConvTranspose";
+  if (!is_convolution && op_type != "Gemm" && op_type != "MatMul") return;
+  const Shape& first = inputs[0].shape;
+  const Shape& second = inputs[1].shape;
+  // Of what weights hold for one output element; of a transposed convolution, for one input element.
+  std::int64_t products = element_count(shape) * product_of(std::span(second).subspan(1));
+  if (op_type == "MatMul") products = element_count(shape) * first.back();
+  if (op_type == "ConvTranspose") products = element_count(first) * product_of(std::span(second).subspan(1));
+  size_.multiply_adds += products;
+  if (is_convolution && seen_convolutions_.emplace(first, second, shape).second) {
+    size_.convolutions.push_back(products);
+  }
 }
 
 Value NetworkBuilder::pointwise(const std::string& op_type, const std::string& name, const std::vector<Value>& inputs,

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <stop_token>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/onnx/model_writer.h"
@@ -81,6 +83,9 @@ class NetworkBuilder {
   Value dense(const std::string& name, const Value& x, std::int64_t units, double gain = 2.0);
   Value concat_channels(const std::string& name, const std::vector<Value>& values);
 
+  /// Of what was appended so far.
+  [[nodiscard]] const NetworkSize& size() const { return size_; }
+
   Result<std::string> save(const std::string& path, Diagnostics& diagnostics, std::stop_token stop,
                            Existing existing) &&;
 
@@ -88,8 +93,12 @@ class NetworkBuilder {
   Value pool(const std::string& op_type, const std::string& name, const Value& x, std::int64_t kernel,
              const PoolOptions& options, Attributes attributes);
 
+  void count(const std::string& op_type, const std::vector<Value>& inputs, const Shape& shape);
+
   NetworkOptions options_;
   ModelWriter writer_;
+  NetworkSize size_;
+  std::set<std::tuple<Shape, Shape, Shape>> seen_convolutions_;  ///< operands and result
 };
 
 }  // namespace stowage

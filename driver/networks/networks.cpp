@@ -41,6 +41,15 @@ std::vector<std::string> network_names() {
   return names;
 }
 
+NetworkSize size_of_network(std::string_view name, const NetworkOptions& options) {
+  const auto row = std::find_if(network_rows.begin(), network_rows.end(),
+                                [&](const NetworkRow& candidate) { return candidate.name == name; });
+  check(row != network_rows.end(), "no such sample network");
+  NetworkBuilder builder(*row, options);
+  row->build(builder);
+  return builder.size();
+}
+
 Result<std::string> write_network(std::string_view name, const NetworkOptions& options, const std::string& path,
                                   Diagnostics& diagnostics, std::stop_token stop, Existing existing) {
   const auto row = std::find_if(network_rows.begin(), network_rows.end(),

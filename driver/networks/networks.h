@@ -36,6 +36,16 @@ struct NetworkRow {
 std::span<const NetworkRow> network_table();
 std::vector<std::string> network_names();
 
+/// What a network asks of those who plan and run it.
+struct NetworkSize {
+  std::int64_t operators = 0;
+  std::int64_t parameter_bytes = 0;
+  std::int64_t multiply_adds = 0;
+  std::vector<std::int64_t> convolutions;  ///< multiply-adds of each, of those of equal shapes once
+};
+/// Of a sample network, without making its weights; `name` is one of network_names().
+NetworkSize size_of_network(std::string_view name, const NetworkOptions& options);
+
 /// Writes a sample network to `path` and returns the path. Errors: unknown-network (with the nearest name),
 /// invalid-batch, cannot-write, output-exists; when stopped it fails without one.
 Result<std::string> write_network(std::string_view name, const NetworkOptions& options, const std::string& path,

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "driver/batch/journal.h"
 #include "driver/batch/junit.h"
+#include "driver/batch/results.h"
+#include "driver/batch/stored_result.h"
 #include "driver/files/files.h"
 
 namespace stowage {
@@ -12,20 +15,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has_place(const BatchCommandOptions& options, const fs::path& folder, const std::vector<Job>& jobs,
+bool has_place(const std::string& junit, const fs::path& folder, const std::vector<Job>& jobs,
                Diagnostics& diagnostics) {
-  if (is_device(options.junit)) return true;
+  if (is_device(junit)) return true;
   SourceLocation place;
-  place.file = options.junit;
+  place.file = junit;
   std::error_code failure;
   const fs::path top = fs::weakly_canonical(fs::absolute(folder, failure), failure);
-  const fs::path wanted = fs::weakly_canonical(fs::absolute(options.junit, failure), failure);
+  const fs::path wanted = fs::weakly_canonical(fs::absolute(junit, failure), failure);
   const fs::path inside = wanted.lexically_relative(top);
   if (!inside.empty() && *inside.begin() != "..") {
     const std::string first = inside.begin()->string();
     const bool is_job = std::any_of(jobs.begin(), jobs.end(), [&](const Job& job) { return job.name == first; });
-    if (is_job || first == "." || first == "networks" || first == results_name || first == summary_csv_name ||
-        first == summary_page_name) {
+    constexpr std::string_view own[] = {".",          "networks",     results_name, summary_csv_name, summary_page_name,
+                                        journal_name, shard_note_name};
+    if (is_job || std::find(std::begin(own), std::end(own), first) != std::end(own)) {
       diagnostics.error("output-in-use", place, "the batch writes there itself", "choose another place");
       return false;
     }
@@ -53,34 +57,32 @@ Result<std::optional<Baseline>> wanted_baseline(const BatchCommandOptions& optio
   return Failed{};
 }
 
-std::optional<Comparison> comparison_with(const std::optional<Baseline>& baseline,
-                                          const std::vector<JobResult>& results, const std::vector<std::string>& names,
-                                          const BatchOptions& batch, const BatchCommandOptions& options,
-                                          const ToolContext& context, Diagnostics& diagnostics) {
+std::optional<Comparison> comparison_with(const std::optional<Baseline>& baseline, const BatchOutcome& outcome,
+                                          const std::vector<std::string>& names, double tolerance,
+                                          const PlanFolder& plan_folder, int threads, const ToolContext& context,
+                                          Diagnostics& diagnostics) {
   if (!baseline) return std::nullopt;
-  std::string lines;
-  for (const JobResult& result : results) {
-    if (!result.json.empty()) lines += result.json + "\n";
-  }
-  const auto rows = parse_results(lines, (batch.folder / results_name).string(), diagnostics);
+  const std::string file = (outcome.folder / results_name).string();
+  const auto rows = parse_results(results_lines(outcome.results), file, diagnostics);
   if (!rows) return std::nullopt;
-  Comparison comparison = compared(*baseline, *rows, names, options.tolerance);
-  add_plan_verdicts(comparison, batch.folder, batch.jobs, context.backends, context.interrupt.token());
+  Comparison comparison = compared(*baseline, *rows, names, tolerance);
+  add_plan_verdicts(comparison, plan_folder, threads, context.backends, context.interrupt.token());
   return comparison;
 }
 
-bool may_write_junit(const BatchCommandOptions& options, const fs::path& folder, const std::vector<Job>& jobs,
+bool may_write_junit(const std::string& junit, bool replace, const fs::path& folder, const std::vector<Job>& jobs,
                      std::span<const fs::path> inputs, Diagnostics& diagnostics) {
-  return options.junit.empty() || (may_write_file(options.junit, options.force, inputs, diagnostics) &&
-                                   has_place(options, folder, jobs, diagnostics));
+  return junit.empty() ||
+         (may_write_file(junit, replace, inputs, diagnostics) && has_place(junit, folder, jobs, diagnostics));
 }
 
-bool write_junit(const BatchCommandOptions& options, const std::vector<JobResult>& results,
-                 const Comparison* comparison, Diagnostics& diagnostics) {
-  if (options.junit.empty()) return true;
-  const std::string suite = fs::path(options.file).stem().string();
-  return write_file_whole(options.junit, junit_xml(suite, results, comparison),
-                          options.force ? Existing::replace : Existing::keep, diagnostics);
+std::string junit_text(const BatchOutcome& outcome) {
+  std::vector<JobResult> results = outcome.results;
+  for (JobResult& result : results) {
+    if (!result.json.empty()) result = result_of(result.json).result;
+  }
+  return junit_xml(fs::path(outcome.file).stem().string(), results,
+                   outcome.comparison ? &*outcome.comparison : nullptr);
 }
 
 /// Beside a baseline a job that failed there too is no failure: whoever compares knows of it, and waits for others.

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "driver/batch/shard.h"
 #include "driver/exercises/exercises.h"
 #include "driver/manual/completions.h"
 #include "driver/networks/networks.h"
@@ -203,11 +204,22 @@ void declare_report(CLI::App& app, Options& all) {
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
 
+CLI::Validator a_shard() {
+  return {[](std::string& value) {
+            std::string why_not;
+            parse_shard(value, why_not);
+            return why_not;
+          },
+          ""};
+}
+
 void declare_batch(CLI::App& app, Options& all) {
   BatchCommandOptions& options = all.batch;
-  app.add_option("JOBS.toml", options.file, "the jobs")->required()->type_name("");
+  CLI::Option* file = app.add_option("JOBS.toml", options.file, "the jobs")->type_name("");
   app.add_option("-j", options.jobs, "jobs side by side (1)")->check(whole_number(1, 1024))->type_name("N");
-  app.add_option("--only", options.only, "run one job")->type_name("NAME");
+  CLI::Option* only = app.add_option("--only", options.only, "run one job")->type_name("NAME");
+  CLI::Option* retry =
+      app.add_flag("--retry-failed", options.retry_failed, "run jobs once more that failed in an earlier run");
   CLI::Option* dry = app.add_flag("--dry-run", options.dry_run, "list the jobs with what they are given, and stop");
   CLI::Option* baseline =
       app.add_option("--baseline", options.baseline,
@@ -223,8 +235,23 @@ void declare_batch(CLI::App& app, Options& all) {
       ->excludes(dry)
       ->type_name("FILE.xml");
   add_cost_cache(app, options.cost_cache);
+  app.add_option("--shard", options.shard, "run part I of N of the jobs; the N parts take about as long")
+      ->check(a_shard())
+      ->excludes(only)
+      ->type_name("I/N");
+  CLI::Option* merge =
+      app.add_option("--merge", options.merged, "put the results of all N parts together, and run nothing")
+          ->type_name("DIR");
+  for (const char* const of_runs :
+       {"JOBS.toml", "-j", "--only", "--retry-failed", "--dry-run", "--cost-cache", "--shard"}) {
+    merge->excludes(app.get_option(of_runs));
+  }
+  app.callback([file, merge] {
+    if (file->count() + merge->count() == 0) throw CLI::RequiredError("JOBS.toml");
+  });
   app.add_option("-o", options.output, "folder for results (JOBS-out)")->type_name("DIR");
-  app.add_flag("--force", options.force, "replace results that exist");
+  CLI::Option* force = app.add_flag("--force", options.force, "do everything anew, and replace results that exist");
+  retry->excludes(force);
 }
 
 void declare_network(CLI::App& app, Options& all) {
@@ -318,7 +345,9 @@ constexpr CommandRow commands[] = {
     {"batch", "compile and check many networks from one TOML file",
      "  stowage batch samples/batch/papers.toml -j 2\n"
      "  stowage batch jobs.toml --only resnet50 -o results --force\n"
-     "  stowage batch jobs.toml -o tuesday --baseline monday/results.jsonl --tolerance 1",
+     "  stowage batch jobs.toml -o tuesday --baseline monday/results.jsonl --tolerance 1\n"
+     "  stowage batch jobs.toml --shard 1/4\n"
+     "  stowage batch --merge jobs-out-1-of-4 jobs-out-2-of-4 jobs-out-3-of-4 jobs-out-4-of-4",
      declare_batch, [](const Options& o, ToolContext& c) { return batch_command(o.batch, c); }},
     {"run", "run what was compiled, in emulation on this machine",
      "  stowage run lenet --check\n"

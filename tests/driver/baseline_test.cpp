@@ -29,6 +29,8 @@ std::string row(const std::string& job, const std::string& status = "done", std:
                                  {"planner", "swtvm"},  {"summary", "sum of " + job}};
   if (status == "done") {
     json.update({{"groups", 1},
+                 {"kernels", 1},
+                 {"dma_transfers", 1},
                  {"dma_bytes", dma},
                  {"ldm_peak_bytes", ldm},
                  {"parameter_bytes", parameters},

@@ -168,6 +168,8 @@ TEST_CASE("a batch writes a row a job for spreadsheets, and a page with what its
                             "8192.*</li>"));
   CHECK_THAT(told[1], Catch::StartsWith("<li>lenet, ") && Catch::Contains("fastest at"));
   // What is there stays there without --force.
+  write_text("out/summary.csv", "mine");
+  write_text("out/summary.html", "mine");
   const ToolRun again = run_stowage({"batch", "jobs.toml", "-o", "out"});
   CHECK(again.code == 1);
   CHECK_THAT(again.err, Catch::Contains("out/summary.csv: error") && Catch::Contains("out/summary.html: error"));

@@ -44,8 +44,9 @@ seeds() {
       for planner in swtvm searched; do
         printf '{"job":"%s","status":"done","stowage":"0.1.0","network":"matmul","target":"sw26010","fusion":"exact","planner":"%s",' \
           "$planner" "$planner"
-        printf '"sweep":{"fusion":"exact"},"model_hash":"xxh64:e14af34ed4b950cd","groups":1,"dma_bytes":4460544,'
-        printf '"ldm_peak_bytes":34880,"parameter_bytes":0,"activation_bytes":4202496,"cycles":516351,"time_s":0.000356,"summary":"compiled"}\n'
+        printf '"sweep":{"fusion":"exact"},"model_hash":"xxh64:e14af34ed4b950cd","groups":1,"kernels":1,"dma_transfers":1088,"dma_bytes":4460544,'
+        printf '"ldm_peak_bytes":34880,"parameter_bytes":0,"activation_bytes":4202496,"cycles":516351,"time_s":0.000356,"summary":"compiled",'
+        printf '"diagnostics":[{"severity":"warning","code":"a","message":"b","file":"c","line":1,"notes":["d"],"help":"e"}]}\n'
       done >build/fuzz/whole.jsonl && echo build/fuzz/whole.jsonl
       ;;
     schedule) ls samples/schedules/*.toml ;;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/batch/identity.h"
+
+#include <filesystem>
+#include <map>
+#include <span>
+
+#include "driver/files/files.h"
+#include "driver/json/json.h"
+#include "driver/session/model_hash.h"
+
+namespace stowage {
+
+namespace {
+
+/// Hashes of files, each read once.
+class FileHashes {
+ public:
+  explicit FileHashes(std::stop_token stop) : stop_(std::move(stop)) {}
+
+  const std::string& of(const std::string& path, bool is_model) {
+    const auto [place, is_new] = hashes_.try_emplace(path, "unreadable");
+    std::error_code failure;
+    // A pipe would be waited for.
+    if (!is_new || !std::filesystem::is_regular_file(path, failure)) return place->second;
+    Diagnostics ignored;
+    const auto hash = is_model ? hash_of_model(path, ignored, stop_) : hash_of_file(path, ignored, stop_);
+    if (hash) place->second = *hash;
+    return place->second;
+  }
+
+ private:
+  std::stop_token stop_;
+  std::map<std::string, std::string> hashes_;
+};
+
+Json described(const Job& job, FileHashes& files) {
+  const CompileRequest& request = job.request;
+  Json json;
+  json["job"] = job.name;
+  if (job.network.empty()) {
+    json["model"] = {request.model, files.of(request.model, true)};
+  } else {
+    json["network"] = {job.network, job.network_batch, job.network_seed};
+  }
+  json["check"] = job.check;
+  json["target"] = {request.target, files.of(request.target, false)};
+  json["settings"] = request.settings;
+  json["fusion"] = request.fusion;
+  json["planner"] = request.planner;
+  json["templates"] = {request.templates, files.of(request.templates, false)};
+  json["dimensions"] = request.import.dimensions;
+  for (const auto& [input, file] : request.bindings) json["bindings"][input] = {file, files.of(file, false)};
+  json["fixed"] = job.fixed;
+  for (const SweptValue& swept : job.swept) json["sweep"][swept.key] = swept.toml;
+  return json;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> identities_of(const std::vector<Job>& jobs, const std::stop_token& stop) {
+  FileHashes files(stop);
+  std::vector<std::string> identities;
+  for (const Job& job : jobs) {
+    const std::string text = dumped(described(job, files));
+    if (stop.stop_requested()) return Failed{};
+    identities.push_back(hash_of(std::as_bytes(std::span(text))));
+  }
+  return identities;
+}
+
+}  // namespace stowage

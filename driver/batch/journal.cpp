@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/batch/journal.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver/batch/stored_result.h"
+#include "driver/files/files.h"
+#include "driver/json/json.h"
+
+namespace stowage {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view journal_format = "stowage-batch";
+constexpr int journal_version = 1;
+
+std::string first_line() { return dumped(Json{{"format", journal_format}, {"version", journal_version}}); }
+
+/// Of any version, whole or cut off.
+bool is_ours(std::string_view text) {
+  const std::string sign = fmt::format("{{\"format\":\"{}\"", journal_format);
+  return text.starts_with(sign) || std::string_view(sign).starts_with(text);
+}
+
+std::string begin_line(const std::string& job, const BatchJournal::Entry& entry) {
+  Json json;
+  json["begin"] = job;
+  json["identity"] = entry.identity;
+  if (!entry.network.empty()) json["network"] = entry.network;
+  return dumped(json);
+}
+
+std::string end_line(const JobResult& result) { return dumped(Json{{"end", result.name}, {"result", result.json}}); }
+
+std::string written_line(std::string_view name, const std::string& hash, const std::string& run) {
+  return dumped(Json{{"writes", name}, {"hash", hash}, {"run", run}});
+}
+
+}  // namespace
+
+BatchJournal::~BatchJournal() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void BatchJournal::report(const char* code, std::string message, std::string remedy, Diagnostics& diagnostics,
+                          int line) const {
+  SourceLocation place;
+  place.file = path().string();
+  place.line = line;
+  diagnostics.error(code, std::move(place), std::move(message), std::move(remedy));
+}
+
+bool BatchJournal::take_lock(Diagnostics& diagnostics) {
+  // On a file system without locks there is none. One that was just finished has another file at its place.
+  struct stat open {};
+  struct stat there {};
+  const bool is_held = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  if (is_held && ::fstat(descriptor_, &open) == 0 && ::lstat(path().c_str(), &there) == 0 &&
+      open.st_ino == there.st_ino && open.st_dev == there.st_dev) {
+    return true;
+  }
+  report("batch-running", "another process runs a batch in this folder", "wait for it, or choose another folder",
+         diagnostics);
+  return false;
+}
+
+std::size_t BatchJournal::take_lines(const std::string& text, int& number) {
+  std::size_t whole = 0;
+  for (std::size_t end = 0; (end = text.find('\n', whole)) != std::string::npos; ++number, whole = end + 1) {
+    const std::string line = text.substr(whole, end + 1 - whole);
+    if (number > 1) {
+      take(line);
+    } else if (line != first_line()) {
+      throw std::invalid_argument("another version of Stowage wrote it, or it was edited");
+    }
+  }
+  return whole;
+}
+
+bool BatchJournal::read(bool forced, Diagnostics& diagnostics) {
+  const auto failed = [&](const char* what) {
+    report("file-error", fmt::format("{}: {}", what, std::generic_category().message(errno)), "", diagnostics);
+    return false;
+  };
+  int number = 1;
+  const auto damaged = [&](const std::string& why) {
+    entries_.clear();
+    written_.clear();
+    is_damaged_ = true;
+    if (forced) return true;
+    report("damaged-journal", why, "give --force to do everything anew, or choose another folder", diagnostics, number);
+    return false;
+  };
+  const auto foreign = [&] {
+    report("foreign-folder", "stands where a batch writes down what it has done, and Stowage did not write it",
+           "choose another folder, or move or delete this yourself", diagnostics);
+    return false;
+  };
+  std::error_code failure;
+  const fs::file_status status = fs::symlink_status(path(), failure);
+  if (!fs::exists(status)) return true;
+  if (!fs::is_regular_file(status)) return foreign();
+  descriptor_ = ::open(path().c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor_ < 0) return failed("cannot be opened");
+  if (!take_lock(diagnostics)) return false;
+  const auto file = OpenFile::open(path().string(), diagnostics);
+  if (!file) return false;
+  try {
+    const std::string text = file->text();
+    if (!is_ours(text)) return foreign();
+    const std::size_t whole = take_lines(text, number);
+    // What a killed process did not finish would stand in front of the next line.
+    const bool is_cut = whole < file->size();
+    return !is_cut || ::ftruncate(descriptor_, static_cast<off_t>(whole)) == 0 || failed("cannot be written");
+  } catch (const Json::exception& wrong) {
+    return damaged(in_words(wrong));
+  } catch (const std::exception& wrong) {
+    return damaged(wrong.what());
+  }
+}
+
+void BatchJournal::take(const std::string& line) {
+  const Json json = Json::parse(line);
+  if (json.contains("begin")) {
+    Entry entry{json.at("identity").get<std::string>(), json.value("network", std::string()), std::nullopt};
+    entries_.insert_or_assign(json.at("begin").get<std::string>(), std::move(entry));
+  } else if (json.contains("end")) {
+    const auto found = entries_.find(json.at("end").get<std::string>());
+    StoredResult stored = result_of(json.at("result").get<std::string>());
+    if (found == entries_.end() || stored.result.name != found->first) {
+      throw std::invalid_argument("it is about a job that was not begun");
+    }
+    found->second.result = std::move(stored.result);
+  } else {
+    written_[json.at("writes").get<std::string>()].insert(
+        {json.at("hash").get<std::string>(), json.at("run").get<std::string>()});
+  }
+}
+
+const BatchJournal::Entry* BatchJournal::find(const std::string& job) const {
+  const auto found = entries_.find(job);
+  return found != entries_.end() ? &found->second : nullptr;
+}
+
+std::set<fs::path> BatchJournal::networks() const {
+  std::set<fs::path> networks;
+  for (const auto& [job, entry] : entries_) {
+    if (!entry.network.empty()) networks.insert(folder_ / entry.network);
+  }
+  return networks;
+}
+
+std::string BatchJournal::name_of(const fs::path& file) const {
+  const auto canonical = [](const fs::path& path) {
+    std::error_code failure;
+    return fs::weakly_canonical(fs::absolute(path, failure), failure);
+  };
+  // A link at its place is replaced, and not what it points to.
+  const fs::path parent = canonical(file.has_parent_path() ? file.parent_path() : fs::path("."));
+  return (parent.lexically_proximate(canonical(folder_)) / file.filename()).lexically_normal().string();
+}
+
+std::optional<std::string> BatchJournal::hash_now(std::string_view name) const {
+  std::error_code failure;
+  const fs::path file = folder_ / name;
+  if (!fs::is_regular_file(fs::symlink_status(file, failure))) return std::nullopt;
+  Diagnostics ignored;
+  const auto hash = hash_of_file(file.string(), ignored);
+  return hash ? std::optional(*hash) : std::nullopt;
+}
+
+bool BatchJournal::is_own(const fs::path& file) const {
+  const std::string name = name_of(file);
+  const auto written = written_.find(name);
+  if (written == written_.end()) return false;
+  const auto hash = hash_now(name);
+  return hash && std::any_of(written->second.begin(), written->second.end(), [&](const Written& one) {
+           return one.hash == *hash && (one.run == run_ || one.run.starts_with(run_ + " --only "));
+         });
+}
+
+bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string> identities,
+                         std::span<const fs::path> replaced, Diagnostics& diagnostics) {
+  if (descriptor_ < 0) {
+    descriptor_ = ::open(path().c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor_ < 0) {
+      report("file-error", "cannot be made: " + std::generic_category().message(errno), "", diagnostics);
+      return false;
+    }
+    if (!take_lock(diagnostics)) return false;
+  }
+  if (is_damaged_ && ::ftruncate(descriptor_, 0) != 0) failure_ = {errno, std::generic_category()};
+  std::string lines;
+  if (::lseek(descriptor_, 0, SEEK_END) == 0) lines = first_line();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::string network = jobs[i].network.empty() ? "" : network_path(jobs[i], "").generic_string();
+    const Entry& entry =
+        entries_.insert_or_assign(jobs[i].name, Entry{identities[i], network, std::nullopt}).first->second;
+    lines += begin_line(jobs[i].name, entry);
+  }
+  for (const fs::path& file : replaced) {
+    const std::string name = name_of(file);
+    const auto hash = hash_now(name);
+    if (hash && written_[name].insert({*hash, run_}).second) lines += written_line(name, *hash, run_);
+  }
+  append(lines);
+  sync();
+  if (!failure_) return true;
+  report("file-error", "cannot be written: " + failure_.message(), "", diagnostics);
+  return false;
+}
+
+void BatchJournal::end(const JobResult& result) {
+  const std::lock_guard lock(appending_);
+  entries_.at(result.name).result = result;
+  sync();
+  append(end_line(result));
+}
+
+void BatchJournal::writes(const fs::path& file, std::string_view text) {
+  const std::string name = name_of(file);
+  const std::string hash = hash_of(std::as_bytes(std::span(text)));
+  if (written_[name].insert({hash, run_}).second) append(written_line(name, hash, run_));
+}
+
+void BatchJournal::append(const std::string& lines) {
+  for (std::string_view rest = lines; !rest.empty() && !failure_;) {
+    const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
+    if (count >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      failure_ = {errno, std::generic_category()};
+    }
+  }
+  if (!failure_) ::fdatasync(descriptor_);  // what cannot do that (a network's file system, say) is not waited for
+}
+
+void BatchJournal::sync() {
+  if (!failure_ && ::syncfs(descriptor_) != 0 && errno == EIO) failure_ = {errno, std::generic_category()};
+}
+
+bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
+  if (failure_) {
+    report("file-error", "cannot be written: " + failure_.message(), "the next run does again what it does not tell of",
+           diagnostics);
+    return false;
+  }
+  std::string text = first_line();
+  std::set<std::string> told;
+  const auto tell = [&](const std::string& job, const Entry& entry) {
+    if (!told.insert(job).second) return;
+    text += begin_line(job, entry);
+    if (entry.result) text += end_line(*entry.result);
+  };
+  for (const Job& job : jobs) {
+    if (const Entry* const entry = find(job.name)) tell(job.name, *entry);
+  }
+  for (const auto& [job, entry] : entries_) tell(job, entry);
+  for (const auto& [name, all] : written_) {
+    // Those that were written over are there no more.
+    const auto hash = hash_now(name);
+    for (const Written& one : all) {
+      if (hash && *hash == one.hash) text += written_line(name, one.hash, one.run);
+    }
+  }
+  sync();
+  if (!write_file_whole(path(), text, Existing::replace, diagnostics)) return false;
+  sync();
+  return true;
+}
+
+}  // namespace stowage

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a batch has done so far, line by line in the hidden file .batch.jsonl of its folder, so that one that was killed
+// goes on where it was: a line for each job that is going to be run, one with the result of each that came to its end,
+// and one for each file that is written. A line that a killed process did not finish is none. Each line is on the disk
+// before what it announces is begun, and behind what it tells of, so that it is true after a power failure, too.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "driver/batch/batch.h"
+
+namespace stowage {
+
+inline constexpr std::string_view journal_name = ".batch.jsonl";
+
+class BatchJournal {
+ public:
+  struct Entry {
+    std::string identity;             ///< what the job was by contents
+    std::string network;              ///< its sample network's file; empty: none
+    std::optional<JobResult> result;  ///< nothing where it did not come to its end
+  };
+
+  /// `run` is the command line that goes on where an equal one stopped.
+  BatchJournal(std::filesystem::path folder, std::string run) : folder_(std::move(folder)), run_(std::move(run)) {}
+  BatchJournal(const BatchJournal&) = delete;
+  BatchJournal& operator=(const BatchJournal&) = delete;
+  ~BatchJournal();
+
+  /// Reads what there is, if anything, and keeps other processes from running a batch there as long as this one lives.
+  /// Reported: batch-running, foreign-folder and, unless everything is to be done anew, damaged-journal.
+  bool read(bool forced, Diagnostics& diagnostics);
+  [[nodiscard]] const Entry* find(const std::string& job) const;
+  /// Sample networks that jobs of this journal write.
+  [[nodiscard]] std::set<std::filesystem::path> networks() const;
+  /// Whether a file of results, of this folder or anywhere, holds what this run wrote there before, or a part of it
+  /// (--only).
+  [[nodiscard]] bool is_own(const std::filesystem::path& file) const;
+
+  /// Before anything else is written. The jobs are those that will be run; `replaced` are files of results that may be
+  /// written over whoever wrote them.
+  bool begin(std::span<const Job> jobs, std::span<const std::string> identities,
+             std::span<const std::filesystem::path> replaced, Diagnostics& diagnostics);
+  /// A job came to its end.
+  void end(const JobResult& result);
+  /// A file of results is going to be written.
+  void writes(const std::filesystem::path& file, std::string_view text);
+  /// At the end: the same lines whatever was run side by side, or in how many attempts.
+  bool tidy(std::span<const Job> jobs, Diagnostics& diagnostics);
+
+ private:
+  /// Line by line; throws what is wrong with one. The bytes of whole lines.
+  std::size_t take_lines(const std::string& text, int& number);
+  bool take_lock(Diagnostics& diagnostics);
+  void take(const std::string& line);
+  void append(const std::string& lines);
+  /// All that was written so far, the plans in their folders as well, is on the disk then.
+  void sync();
+  [[nodiscard]] std::filesystem::path path() const { return folder_ / journal_name; }
+  void report(const char* code, std::string message, std::string remedy, Diagnostics& diagnostics, int line = 0) const;
+
+  struct Written {
+    std::string hash;
+    std::string run;
+    auto operator<=>(const Written&) const = default;
+  };
+
+  /// The way to a file from the folder on, so that both can be moved together.
+  [[nodiscard]] std::string name_of(const std::filesystem::path& file) const;
+  /// Of a file that is there, what it holds now.
+  [[nodiscard]] std::optional<std::string> hash_now(std::string_view name) const;
+
+  std::filesystem::path folder_;
+  std::string run_;
+  int descriptor_ = -1;
+  std::map<std::string, Entry> entries_;
+  std::map<std::string, std::set<Written>> written_;
+  std::mutex appending_;
+  bool is_damaged_ = false;
+  std::error_code failure_;  ///< of the first line that could not be written
+};
+
+}  // namespace stowage

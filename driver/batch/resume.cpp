@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/batch/resume.h"
+
+#include <filesystem>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "core/number_text.h"
+#include "driver/files/output_folder.h"
+#include "driver/text/listed.h"
+#include "lowering/program/planned_cost.h"
+
+namespace stowage {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string first_few(std::vector<std::string> names) {
+  constexpr std::size_t shown = 3;
+  for (std::string& name : names) name = "'" + name + "'";
+  if (names.size() <= shown) return listed(names);
+  names.resize(shown);
+  return fmt::format("{}, {}, {}, ...", names[0], names[1], names[2]);
+}
+
+}  // namespace
+
+Result<std::vector<JobStart>> starts_of(const std::vector<Job>& jobs, const std::vector<std::string>& identities,
+                                        const BatchJournal& journal, const fs::path& folder, Again again,
+                                        Diagnostics& diagnostics) {
+  std::vector<JobStart> starts(jobs.size());
+  std::vector<std::string> changed;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const BatchJournal::Entry* const entry = journal.find(jobs[i].name);
+    starts[i].replace = again == Again::all || entry != nullptr;
+    if (again == Again::all || entry == nullptr || !entry->result) continue;
+    const bool is_done = entry->result->state == JobState::done;
+    std::error_code failure;
+    if (is_done && !fs::exists(folder / jobs[i].name / folder_marker, failure)) continue;
+    if (!is_done && again == Again::failed) continue;
+    if (entry->identity == identities[i]) {
+      starts[i].kept = entry->result;
+    } else if (is_done) {
+      changed.push_back(jobs[i].name);
+    }
+  }
+  if (changed.empty()) return starts;
+  SourceLocation place;
+  place.file = folder.string();
+  diagnostics.error(
+      "job-changed", place,
+      fmt::format("holds results of {} that had other keys or files then, or that another build of Stowage "
+                  "ran: {}",
+                  counted(changed.size(), "job"), first_few(changed)),
+      "give --force to do everything anew, or choose another folder");
+  return Failed{};
+}
+
+std::vector<std::string> identities_in_build(const std::vector<std::string>& identities) {
+  std::vector<std::string> in_build;
+  for (const std::string& identity : identities) {
+    const std::string text = fmt::format("{} {} {}", identity, stowage_version(), build_id());
+    in_build.push_back(hash_of(std::as_bytes(std::span(text))));
+  }
+  return in_build;
+}
+
+}  // namespace stowage
