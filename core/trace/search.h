@@ -58,6 +58,12 @@ struct InputCopied {
   BufferId buffer;
 };
 
+/// In the chosen plan all that a core needs of an input along these iterators stays in its LDM, whatever the tiles.
+struct InputResident {
+  BufferId buffer;
+  std::vector<IteratorId> along;
+};
+
 /// In the chosen plan one core loads an input for so many, itself included.
 struct LoadShared {
   BufferId buffer;

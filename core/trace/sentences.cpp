@@ -334,6 +334,13 @@ std::string say(const InputCopied& copied, const GroupNames& names) {
                      name(copied.buffer, names));
 }
 
+std::string say(const InputResident& resident, const GroupNames& names) {
+  std::vector<std::string> along;
+  for (const IteratorId iterator : resident.along) along.push_back(name(iterator, names));
+  return fmt::format("what a core needs of {} along {} stays in its LDM", name(resident.buffer, names),
+                     fmt::join(along, ", "));
+}
+
 std::string say(const SlotsTried& tried, const GroupNames& names) {
   std::vector<std::string> buffers;
   for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));

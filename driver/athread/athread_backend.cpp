@@ -43,6 +43,7 @@ Json to_json(const Schedule& schedule) {
   json["slots"] = schedule.slots;
   json["sharing"] = Json::object();
   for (const auto& [tensor, shared] : schedule.sharing) json["sharing"][tensor] = name_of(shared);
+  json["resident"] = schedule.resident;
   json["launch"] = name_of(schedule.launch.value_or(LaunchedBy::spawn));
   return json;
 }

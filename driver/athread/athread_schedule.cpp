@@ -91,6 +91,13 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
             suggest_name(text, std::vector<std::string>{"core", "row", "mesh"}));
         return false;
       });
+  read_names(table, name, "resident", schedule.resident, fixed,
+             [](TomlTable& names, const std::string& key, std::set<std::string>& to) {
+               std::vector<std::string> iterators;
+               if (!names.read(key, iterators)) return false;
+               to.insert(iterators.begin(), iterators.end());
+               return true;
+             });
   if (std::string text; table.read("launch", text)) {
     schedule.launch = launch_named(text);
     if (!schedule.launch) {
@@ -187,6 +194,10 @@ void check_names(const Schedule& schedule, const StageList& stages, const Planne
     check.expect("copied", "tensor", tensor, tensors);
   for (const auto& [tensor, slots] : schedule.slots) check.expect("slots/" + tensor, "tensor", tensor, tensors);
   for (const auto& [tensor, shared] : schedule.sharing) check.expect("sharing/" + tensor, "tensor", tensor, tensors);
+  for (const auto& [tensor, along] : schedule.resident) {
+    check.expect("resident/" + tensor, "tensor", tensor, tensors);
+    for (const std::string& iterator : along) check.expect("resident/" + tensor, "iterator", iterator, iterators);
+  }
 }
 
 }  // namespace
@@ -258,6 +269,12 @@ std::string to_toml(const std::string& name, const Schedule& schedule) {
   if (!entries.empty()) line("slots", "{ ", " }");
   for (const auto& [tensor, shared] : schedule.sharing) entries.push_back(pair(tensor, quoted_toml(name_of(shared))));
   if (!entries.empty()) line("sharing", "{ ", " }");
+  for (const auto& [tensor, along] : schedule.resident) {
+    std::vector<std::string> names;
+    for (const std::string& iterator : along) names.push_back(quoted_toml(iterator));
+    entries.push_back(pair(tensor, fmt::format("[{}]", fmt::join(names, ", "))));
+  }
+  if (!entries.empty()) line("resident", "{ ", " }");
   if (schedule.launch) text += fmt::format("launch = {}\n", quoted_toml(name_of(*schedule.launch)));
   return text;
 }

@@ -211,6 +211,8 @@ Schedule schedule_of(const Json& json) {
     if (!launch) throw std::invalid_argument("launch: neither spawn nor barrier");
     schedule.launch = *launch;
   }
+  // Before inputs could be resident none was.
+  if (json.contains("resident")) schedule.resident = json.at("resident").get<ResidentInputs>();
   if (!json.contains("sharing")) return schedule;  // as before cores could load together
   for (const auto& [tensor, text] : json.at("sharing").items()) {
     const auto shared = sharing_named(text.get<std::string>());
@@ -226,6 +228,7 @@ std::optional<std::string> broken_schedule(const std::string& subject, const Gro
   Schedule chosen;
   chosen.parallel = schedule.parallel;
   chosen.buffer = schedule.buffer;
+  chosen.resident = schedule.resident;
   const Scheduled filled = run_algorithms(subject, model, chosen, target, {});
   if (const auto* refusal = std::get_if<Decision>(&filled)) return refusal->reason;
   const auto& complete = std::get<Schedule>(filled);

@@ -219,6 +219,10 @@ std::string copied_text(const std::optional<CopiedInputs>& copied) {
   return fmt::format("{}", fmt::join(copied.value_or(CopiedInputs{}), ", "));
 }
 
+std::string resident_text(const std::set<std::string>* along) {
+  return along == nullptr ? "" : fmt::format("{}", fmt::join(*along, ", "));
+}
+
 }  // namespace
 
 std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& after) {
@@ -289,6 +293,13 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
                            : fmt::format("loads {} once for {}", key, y == "row" ? "a row of cores" : "all cores")});
         }
       });
+  for_each_difference(a.resident, renamed(b.resident, names),
+                      [&](const std::string& key, const std::set<std::string>* from, const std::set<std::string>* to) {
+                        const std::string x = resident_text(from), y = resident_text(to);
+                        changes.push_back({What::resident, key, x, y,
+                                           y.empty() ? fmt::format("does not keep {} in the LDM", key)
+                                                     : fmt::format("keeps {} in the LDM along {}", key, y)});
+                      });
   const LaunchedBy from = before.nest.launch, to = after.nest.launch;
   if (from != to) {
     changes.push_back(

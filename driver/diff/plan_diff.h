@@ -49,6 +49,7 @@ struct ScheduleChange {
     place,
     slots,
     sharing,
+    resident,
     launch
   } what = What::buffer;
   std::string subject;  ///< iterator or tensor, "" for merged, lanes, copied, split, order, launch and fused_by

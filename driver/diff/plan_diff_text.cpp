@@ -60,7 +60,7 @@ bool is_split(const GroupChange& change) { return change.before.size() == 1 && c
 std::string edits_text(const std::vector<ScheduleChange>& changes) {
   using What = ScheduleChange::What;
   constexpr What ranked[] = {What::split, What::place,    What::buffer, What::sharing,
-                             What::slots, What::fused_by, What::order,  What::launch};
+                             What::resident, What::slots, What::fused_by, What::order, What::launch};
   std::vector<std::string> words;
   for (const What what : ranked) {
     for (const ScheduleChange& change : changes) {
@@ -247,6 +247,7 @@ std::string what_text(const ScheduleChange& change) {
     case What::place: return "DMA of " + change.subject;
     case What::slots: return "slots of " + change.subject;
     case What::sharing: return "sharing of " + change.subject;
+    case What::resident: return "resident along, of " + change.subject;
     case What::launch: return "launch";
   }
   return "";

@@ -64,6 +64,14 @@ std::string loaded_together(const Schedule& schedule) {
   return fmt::format("{}", fmt::join(loads, ", "));
 }
 
+std::string kept_inputs(const Schedule& schedule) {
+  std::vector<std::string> kept;
+  for (const auto& [tensor, along] : schedule.resident) {
+    kept.push_back(fmt::format("{} along {}", markdown_text(tensor), fmt::join(along, ", ")));
+  }
+  return fmt::format("{}", fmt::join(kept, "; "));
+}
+
 std::string percent_of(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
@@ -196,6 +204,9 @@ std::string step_text(const Program& program, std::size_t step) {
                       split_text(plan->nest), order_text(plan->schedule), buffer_sizes_text(plan->schedule));
   if (const std::string together = loaded_together(plan->schedule); !together.empty()) {
     text.insert(text.size() - 1, fmt::format("- Loaded together: {}.\n", together));
+  }
+  if (const std::string kept = kept_inputs(plan->schedule); !kept.empty()) {
+    text.insert(text.size() - 1, fmt::format("- Kept in the LDM: {}.\n", kept));
   }
   if (plan->nest.launch == LaunchedBy::barrier)
     text.insert(text.size() - 1, "- Launch: behind a barrier, in the spawn of the kernel before it.\n");

@@ -227,6 +227,10 @@ constexpr auto fields_of(Of<InputCopied>) {
   using T = InputCopied;
   return kind("input-copied", field("buffer", &T::buffer));
 }
+constexpr auto fields_of(Of<InputResident>) {
+  using T = InputResident;
+  return kind("input-resident", field("buffer", &T::buffer), field("along", &T::along));
+}
 constexpr auto fields_of(Of<SlotsTried>) {
   using T = SlotsTried;
   return kind("slots-tried", field("split", &T::split), field("buffers", &T::buffers),

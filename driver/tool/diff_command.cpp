@@ -42,8 +42,8 @@ std::string_view name_of(GroupChange::Kind kind) {
 }
 
 std::string_view name_of(ScheduleChange::What what) {
-  static constexpr std::string_view names[] = {"template", "merged", "lanes", "split",   "buffer",
-                                               "order",    "dma",    "slots", "sharing", "launch"};
+  static constexpr std::string_view names[] = {"template", "merged", "lanes", "copied",  "split",    "buffer",
+                                               "order",    "dma",    "slots", "sharing", "resident", "launch"};
   return names[static_cast<std::size_t>(what)];
 }
 

@@ -24,6 +24,7 @@ const char* what_text(ScheduleChange::What what) {
     case ScheduleChange::What::place: return "transfer of";
     case ScheduleChange::What::slots: return "slots of";
     case ScheduleChange::What::sharing: return "sharing of";
+    case ScheduleChange::What::resident: return "kept in the LDM along, of";
     case ScheduleChange::What::launch: return "launch";
   }
   return "";

@@ -50,9 +50,13 @@ class Writer {
         state_.changed == loop.name;
   }
 
+  [[nodiscard]] std::vector<std::int64_t> extents_of(BufferId b) const {
+    return buffer_extents(model_, b, state_.sizes, state_.residents);
+  }
+
   void transfer(BufferId b, Kind kind, std::size_t depth) {
     const ModelBuffer& buffer = model_.buffers[b];
-    const std::string extents = fmt::format("{}", fmt::join(buffer_extents(model_, buffer, state_.sizes), " × "));
+    const std::string extents = fmt::format("{}", fmt::join(extents_of(b), " × "));
     const std::int64_t iterations = iterations_around(model_, state_, b);
     std::string times = iterations == 1 ? "once" : fmt::format("{} times", iterations);
     if (!state_.parallel.empty()) times += " on each core";

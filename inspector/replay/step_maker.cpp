@@ -14,6 +14,8 @@ namespace stowage::inspector {
 StepMaker::StepMaker(const LoadedPlan& plan, const StepFacts& facts, Replay& replay)
     : plan_(plan), facts_(facts), replay_(replay), model_(build_group_model(facts.plan->nest.stages)) {
   state.ranges = core_ranges(model_, {});
+  state.residents = Residents(model_, plan().schedule.resident,
+                              core_ranges(model_, plan().schedule.parallel.value_or(std::vector<ParallelSplit>{})));
   state.depth.assign(model_.buffers.size(), std::nullopt);
   loop_over_iterators();
 }
@@ -33,7 +35,7 @@ void StepMaker::draw_buffers(ReplayStep& step) {
   const auto bytes = bytes_of_buffers();
   for (const BufferId b : model_.buffers.ids()) {
     const ModelBuffer& buffer = model_.buffers[b];
-    const std::vector<std::int64_t> elements = buffer_extents(model_, buffer, state.sizes);
+    const std::vector<std::int64_t> elements = buffer_extents(model_, b, state.sizes, state.residents);
     const std::string extents = extents_text(elements);
     const bool changed = extents_before_.contains(b) && extents_before_[b] != extents;
     const ElementType type = model_.list->tensors[buffer.tensor].type;
@@ -47,7 +49,8 @@ void StepMaker::draw_buffers(ReplayStep& step) {
 }
 
 IdVector<BufferId, std::int64_t> StepMaker::bytes_of_buffers() const {
-  return buffer_bytes(model_, state.sizes, target().ldm.alignment, slots_by_buffer(model_, plan().schedule.slots));
+  return buffer_bytes(model_, state.sizes, target().ldm.alignment, slots_by_buffer(model_, plan().schedule.slots),
+                      state.residents);
 }
 
 std::int64_t StepMaker::ldm_bytes() const {

@@ -43,6 +43,9 @@ std::string schedule_text(const Schedule& schedule) {
   for (const auto& [tensor, shared] : schedule.sharing) {
     words.push_back(fmt::format("{} loaded by the {}", tensor, name_of(shared)));
   }
+  for (const auto& [tensor, along] : schedule.resident) {
+    words.push_back(fmt::format("{} kept along {}", tensor, fmt::join(along, ", ")));
+  }
   if (schedule.launch) words.push_back(fmt::format("launch by a {}", name_of(*schedule.launch)));
   return words.empty() ? "nothing fixed" : fmt::format("{}", fmt::join(words, "; "));
 }

@@ -181,23 +181,6 @@ std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuf
   return extents;
 }
 
-IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes,
-                                              int alignment, const IdVector<BufferId, int>& slots) {
-  IdVector<BufferId, std::int64_t> bytes;
-  for (const BufferId b : model.buffers.ids()) {
-    const ModelBuffer& buffer = model.buffers[b];
-    if (buffer.shares_with) {
-      bytes.push_back(0);
-      continue;
-    }
-    std::int64_t count = byte_size(model.list->tensors[buffer.tensor].type);
-    for (const std::int64_t extent : buffer_extents(model, buffer, sizes)) count *= extent;
-    const std::int64_t boxes = slots.empty() ? 1 : slots[b];
-    bytes.push_back(ceil_div(count, alignment) * alignment * boxes);
-  }
-  return bytes;
-}
-
 std::int64_t stage_operations(const GroupModel& model, StageId stage, const std::vector<std::int64_t>& sizes) {
   const Stage& s = model.list->stages[stage];
   std::int64_t operations =

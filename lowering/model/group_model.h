@@ -103,10 +103,6 @@ std::int64_t axis_extent(const GroupModel& model, StageId stage, int axis, const
 /// Allocated elements per dimension of a buffer, for buffer sizes by iterator.
 std::vector<std::int64_t> buffer_extents(const GroupModel& model, const ModelBuffer& buffer,
                                          const std::vector<std::int64_t>& sizes);
-/// Bytes of every buffer, each of its slots rounded up to `alignment`; 0 for one that shares another's place. `slots`
-/// by buffer, none given: one each.
-IdVector<BufferId, std::int64_t> buffer_bytes(const GroupModel& model, const std::vector<std::int64_t>& sizes,
-                                              int alignment, const IdVector<BufferId, int>& slots = {});
 
 /// Operations of a stage for one tile: its points, whole reductions included, times what each of them computes.
 std::int64_t stage_operations(const GroupModel& model, StageId stage, const std::vector<std::int64_t>& sizes);

@@ -35,6 +35,9 @@ using LaneBlocks = std::map<std::string, std::int64_t>;
 /// Inputs that are loaded as they lie in main memory and padded by a copy (lowering/model/copied_inputs.h).
 using CopiedInputs = std::set<std::string>;
 
+/// Input tensor → iterators along which a core keeps all that it needs of it (lowering/model/residents.h).
+using ResidentInputs = std::map<std::string, std::set<std::string>>;
+
 struct Schedule {
   /// The grid of cores; an empty list is one core.
   std::optional<std::vector<ParallelSplit>> parallel;
@@ -48,6 +51,8 @@ struct Schedule {
   std::map<std::string, int> slots;
   /// Input tensor → who loads it together.
   std::map<std::string, SharedBy> sharing;
+  /// Input tensors that stay in the LDM while loops go round.
+  ResidentInputs resident = {};
   /// The axes taken as one; the other keys call those of "yy" and "xx" by the name "yy_xx".
   std::optional<MergedAxes> merged = std::nullopt;
   /// The iterators cut into blocks; the other keys call the two of "ff" by the names "ff_block" and "ff_lane".

@@ -142,7 +142,7 @@ class NestBuilder {
       buffer.name = names_.take(identifier_of(model_buffer.name) + "_ldm");
       buffer.tensor = model_buffer.tensor;
       buffer.type = nest_.stages.tensors[model_buffer.tensor].type;
-      buffer.extents = buffer_extents(model_, model_buffer, read_.sizes);
+      buffer.extents = buffer_extents(model_, nest_.buffers.next_id(), read_.sizes, read_.residents);
       buffer.origin.assign(buffer.extents.size(), IndexExpr(0));
       buffer.slots = slots[nest_.buffers.next_id()];
       const std::int64_t aligned = ceil_div(buffer.box_bytes(), target_.ldm.alignment) * target_.ldm.alignment;

@@ -75,6 +75,11 @@ PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& 
   for (const auto& [tensor, slots] : choice.schedule.slots) named.schedule.slots[original(tensor)] = slots;
   named.schedule.sharing.clear();
   for (const auto& [tensor, shared] : choice.schedule.sharing) named.schedule.sharing[original(tensor)] = shared;
+  named.schedule.resident.clear();
+  for (const auto& [tensor, iterators] : choice.schedule.resident) {
+    std::set<std::string>& along = named.schedule.resident[original(tensor)];
+    for (const std::string& iterator : iterators) along.insert(original(iterator));
+  }
   if (named.records.empty()) return named;
   GroupNames names = *named.records.front().names;  // one for all
   for (std::string& iterator : names.iterators) iterator = original(iterator);

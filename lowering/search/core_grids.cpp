@@ -142,7 +142,7 @@ class LeastCost {
     tiling.slots = slots.empty() ? IdVector<BufferId, int>(model_.buffers.size(), 1) : slots;
     for (const BufferId b : model_.buffers.ids()) {
       tiling.again.push_back(times_again(schedule, b, parts));
-      tiling.extents.push_back(buffer_extents(model_, model_.buffers[b], schedule.sizes));
+      tiling.extents.push_back(buffer_extents(model_, b, schedule.sizes, schedule.residents));
     }
     return least_parts(choice, sharing, &tiling).overlapped();
   }

@@ -7,6 +7,7 @@
 
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/model/residents.h"
 #include "lowering/model/sharing.h"
 #include "lowering/swtvm/swtvm.h"
 
@@ -41,16 +42,18 @@ void Neighbours::fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& 
 
 bool Neighbours::fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const {
   const IdVector<BufferId, int> slots = slots_by_buffer(model_, fixed.slots);
-  const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, slots);
+  const Residents residents(model_, fixed.resident,
+                            fixed.resident.empty() ? std::vector<std::int64_t>{} : core_ranges(model_, *fixed.parallel));
+  const auto bytes = buffer_bytes(model_, sizes, target_.ldm.alignment, slots, residents);
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}) <= ldm_for_buffers(model_, target_, slots);
 }
 
 /// The sizes fixed as well, if they fit.
 void Neighbours::add_if_fitting(const Reached& at, const std::vector<std::int64_t>& sizes,
                                 std::vector<Schedule>& found) const {
-  if (!fits(sizes, at.fixed)) return;
   Schedule fixed = at.fixed;
   fixed.parallel = at.complete.parallel;
+  if (!fits(sizes, fixed)) return;
   fixed.order = person_.order;
   fix_sizes(fixed, sizes);
   found.push_back(std::move(fixed));
@@ -126,21 +129,65 @@ std::vector<Schedule> Neighbours::slot_numbers(const Reached& at) const {
   for (const std::string& tensor : tensors_with_slots()) {
     Schedule other = at.fixed;
     other.slots[tensor] = at.complete.slots.at(tensor) == 1 ? max_slots : 1;
-    const Reached changed{other, at.complete};
-    std::vector<std::int64_t> sizes = sizes_of(at.complete);
-    if (fits(sizes, other)) {
-      add_if_fitting(changed, sizes, found);
+    add_or_halve({other, at.complete}, found);
+  }
+  return found;
+}
+
+void Neighbours::add_or_halve(const Reached& at, std::vector<Schedule>& found) const {
+  std::vector<std::int64_t> sizes = sizes_of(at.complete);
+  const std::size_t before = found.size();
+  add_if_fitting(at, sizes, found);
+  if (found.size() > before) return;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t own = sizes[i];
+    if (own == 1 || model_.pinned.contains(static_cast<int>(i)) || person_.buffer.contains(model_.iterators[i].name)) {
       continue;
     }
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const std::int64_t own = sizes[i];
-      if (own == 1 || model_.pinned.contains(static_cast<int>(i)) ||
-          person_.buffer.contains(model_.iterators[i].name)) {
-        continue;
+    sizes[i] = own / 2;
+    add_if_fitting(at, sizes, found);
+    sizes[i] = own;
+  }
+}
+
+std::vector<std::set<std::string>> Neighbours::stays_of(const Reached& at, BufferId b) const {
+  const std::vector<std::int64_t> ranges = core_ranges(model_, *at.complete.parallel);
+  std::set<std::string> all, sums, others;
+  for (const int iterator : model_.buffers[b].all_iterators()) {
+    const auto i = static_cast<std::size_t>(iterator);
+    const ModelIterator& moving = model_.iterators[i];
+    if (at.complete.buffer.at(moving.name) >= ranges[i] || !why_not_resident(model_, b, iterator).empty()) continue;
+    all.insert(moving.name);
+    (moving.spatial ? others : sums).insert(moving.name);
+  }
+  if (all.empty()) return {};
+  if (sums.empty() || others.empty()) return {all};
+  return {all, sums, others};
+}
+
+std::vector<Schedule> Neighbours::residents(const Reached& at) const {
+  std::vector<Schedule> found;
+  for (const BufferId b : model_.buffers.ids()) {
+    const std::string& name = model_.buffers[b].name;
+    if (model_.buffers[b].kind != ModelBuffer::Kind::input || person_.resident.contains(name)) continue;
+    std::vector<std::set<std::string>> wanted = stays_of(at, b);
+    if (at.fixed.resident.contains(name)) wanted.emplace_back();
+    for (std::set<std::string>& along : wanted) {
+      Schedule other = at.fixed;
+      if (along.empty()) {
+        other.resident.erase(name);
+      } else {
+        other.resident[name] = std::move(along);
       }
-      sizes[i] = own / 2;
-      add_if_fitting(changed, sizes, found);
-      sizes[i] = own;
+      if (other.resident == at.fixed.resident) continue;
+      other.order = person_.order;
+      if (!person_.slots.contains(name)) {
+        Schedule single = other;
+        single.slots[name] = 1;
+        add_or_halve({single, at.complete}, found);
+        if (!at.complete.slots.contains(name) || at.complete.slots.at(name) == 1) continue;
+      }
+      add_or_halve({other, at.complete}, found);
     }
   }
   return found;

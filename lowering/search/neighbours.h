@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,10 @@ class Neighbours {
   /// An input loaded by each core for itself instead of together, or together as widely as can be.
   [[nodiscard]] std::vector<Schedule> sharings(const Reached& at) const;
 
+  /// An input that stays in the LDM along all loops that move it, along those of sums or of others only, or no longer;
+  /// where it does not fit, with one iterator's half.
+  [[nodiscard]] std::vector<Schedule> residents(const Reached& at) const;
+
   /// Tensors that may have two slots, as far as a person has not fixed how many.
   [[nodiscard]] std::vector<std::string> tensors_with_slots() const;
 
@@ -49,6 +54,9 @@ class Neighbours {
   [[nodiscard]] std::vector<std::int64_t> sizes_next_to(std::size_t i, std::int64_t size, std::int64_t range) const;
   void fix_sizes(Schedule& schedule, const std::vector<std::int64_t>& sizes) const;
   [[nodiscard]] bool fits(const std::vector<std::int64_t>& sizes, const Schedule& fixed) const;
+  [[nodiscard]] std::vector<std::set<std::string>> stays_of(const Reached& at, BufferId b) const;
+  /// As it is, else with one iterator's half.
+  void add_or_halve(const Reached& at, std::vector<Schedule>& found) const;
   void add_if_fitting(const Reached& at, const std::vector<std::int64_t>& sizes, std::vector<Schedule>& found) const;
 
   const GroupModel& model_;

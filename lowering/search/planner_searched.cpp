@@ -369,6 +369,7 @@ class PlanSearch {
       const Reached reached{here.fixed, here.complete};
       std::vector<std::vector<Schedule>> all = {neighbours_.single_sizes(reached), neighbours_.loop_orders(reached)};
       all.push_back(neighbours_.sharings(reached));
+      all.push_back(neighbours_.residents(reached));
       if (with_slots) {
         all.push_back(neighbours_.slot_numbers(reached));
         all.push_back(neighbours_.slots_for_all(reached));
@@ -485,7 +486,20 @@ class PlanSearch {
     for (const BufferId b : sharing.ids()) {
       if (sharing[b] != SharedBy::core) trace_.add(LoadShared{b, cores_of(sharing[b], target_)});
     }
+    tell_residents(best);
     if (cheapest_->cycles() < best.cycles()) trace_.add(CheaperPlanRefused{split_of(*cheapest_), cheapest_->cycles()});
+  }
+
+  void tell_residents(const Tried& best) const {
+    for (const BufferId b : model_.buffers.ids()) {
+      const auto found = best.complete.resident.find(model_.buffers[b].name);
+      if (found == best.complete.resident.end()) continue;
+      InputResident resident{b, {}};
+      for (const std::string& name : found->second) {
+        resident.along.push_back(iterator_id(model_.iterator_named(name).value()));
+      }
+      trace_.add(std::move(resident));
+    }
   }
 
   const std::string& subject_;

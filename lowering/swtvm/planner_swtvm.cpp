@@ -8,6 +8,7 @@
 #include "core/number_text.h"
 #include "lowering/model/buffer_slots.h"
 #include "lowering/model/group_trace.h"
+#include "lowering/model/residents.h"
 #include "lowering/model/sharing.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "lowering/swtvm/read_schedule.h"
@@ -204,6 +205,55 @@ std::optional<Decision> check_sharing(const GroupModel& model, const std::map<st
   return std::nullopt;
 }
 
+/// What a person or a search wants to stay in the LDM, looked at before anything is sized.
+std::optional<Decision> check_resident(const GroupModel& model, const ResidentInputs& resident) {
+  for (const auto& [tensor, iterators] : resident) {
+    const auto found = std::find_if(model.buffers.begin(), model.buffers.end(), [&, t = tensor](const ModelBuffer& b) {
+      return b.name == t && b.kind == ModelBuffer::Kind::input;
+    });
+    if (found == model.buffers.end()) return refuse(fmt::format("resident: there is no input '{}' to load", tensor));
+    for (const std::string& name : iterators) {
+      const auto iterator = model.iterator_named(name);
+      if (!iterator) {
+        return refuse(
+            fmt::format("resident: there is no iterator '{}'; {}", name, suggest_name(name, iterator_names(model))));
+      }
+      const std::string why = why_not_resident(model, model.buffers.id_of(*found), *iterator);
+      if (!why.empty()) {
+        return refuse(fmt::format("resident: {} cannot stay along {}, as it {}", tensor, name, why));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Without what stays anyway, where an iterator has no loop.
+ResidentInputs staying(const GroupModel& model, const ResidentInputs& wanted, const std::vector<OuterLoop>& order) {
+  ResidentInputs resident;
+  for (const OuterLoop& loop : order) {
+    const std::string& iterator = model.iterators[static_cast<std::size_t>(loop.iterator)].name;
+    for (const auto& [tensor, along] : wanted) {
+      if (loop.trips > 1 && along.contains(iterator)) resident[tensor].insert(iterator);
+    }
+  }
+  return resident;
+}
+
+/// What stays along an iterator has to be loaded outside of its loop.
+std::optional<Decision> check_places_of_residents(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                                  const IdVector<BufferId, int>& depth, const Residents& residents) {
+  const auto moved = moved_resident(model, order, depth, residents);
+  if (!moved) return std::nullopt;
+  const ModelBuffer& buffer = model.buffers[*moved];
+  const std::vector<int> path = path_of(model, order, buffer);
+  const auto& inside = order[static_cast<std::size_t>(path[static_cast<std::size_t>(depth[*moved] - 1)])];
+  return refuse(
+      fmt::format("resident: {} is loaded again inside {}, and a loop along which it is to stay is around that",
+                  buffer.name, inside.name),
+      fmt::format("resident along {} too, or other loops outside",
+                  model.iterators[static_cast<std::size_t>(inside.iterator)].name));
+}
+
 }  // namespace
 
 Scheduled SwtvmPlanner::complete(const std::string& subject, const StageList& stages, const Schedule& fixed,
@@ -288,8 +338,10 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   if (auto refused = check_buffers(model, fixed.buffer, ranges, fixed_sizes)) return *refused;
   if (auto refused = check_slots(model, fixed.slots)) return *refused;
   if (auto refused = check_sharing(model, fixed.sharing, *schedule.parallel, target)) return *refused;
+  if (auto refused = check_resident(model, fixed.resident)) return *refused;
   const IdVector<BufferId, int> slots = slots_by_buffer(model, fixed.slots);
-  auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace, slots);
+  const Residents residents(model, fixed.resident, ranges);
+  auto sized = manage_ldm(model, ranges, fixed_sizes, target, trace, slots, residents);
   if (const auto* refused = std::get_if<Decision>(&sized)) return *refused;
   LdmSizes& sizes = std::get<LdmSizes>(sized);
   if (fixed.order) leave_out_single_trips(model, ranges, *fixed.order, sizes);
@@ -302,14 +354,16 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
     if (const auto* refused = std::get_if<Decision>(&arranged)) return *refused;
     order = std::get<std::vector<OuterLoop>>(std::move(arranged));
   } else {
-    order = reorder_loops(model, loops, sizes.size, trace);
+    order = reorder_loops(model, loops, sizes.size, trace, residents);
   }
   schedule.order.emplace();
   for (const OuterLoop& loop : order) schedule.order->push_back(loop.name);
+  schedule.resident = staying(model, fixed.resident, order);
 
   const IdVector<BufferId, SharedBy> sharing = sharing_by_buffer(model, fixed.sharing);
-  IdVector<BufferId, int> depth = insert_dma(model, order, trace);
+  IdVector<BufferId, int> depth = insert_dma(model, order, trace, residents);
   if (auto refused = fix_places(model, order, fixed.dma, depth)) return *refused;
+  if (auto refused = check_places_of_residents(model, order, depth, residents)) return *refused;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     if (buffer.kind == ModelBuffer::Kind::intermediate) continue;

@@ -42,7 +42,7 @@ std::optional<Decision> read_order(const GroupModel& model, const std::vector<st
 
 /// A transfer stands where algorithm 3 puts it, or further inside where the schedule says so.
 void read_places(const GroupModel& model, const Schedule& schedule, ReadSchedule& read) {
-  read.depth = insert_dma(model, read.order, {});
+  read.depth = insert_dma(model, read.order, {}, read.residents);
   for (const BufferId b : model.buffers.ids()) {
     const auto wanted = schedule.dma.find(model.buffers[b].name);
     if (wanted == schedule.dma.end()) continue;
@@ -74,6 +74,7 @@ std::variant<ReadSchedule, Decision> read_schedule(const GroupModel& model, cons
   ReadSchedule read;
   read.parallel = schedule.parallel.value_or(std::vector<ParallelSplit>{});
   read.ranges = core_ranges(model, read.parallel);
+  read.residents = Residents(model, schedule.resident, read.ranges);
   if (auto refused = read_sizes(model, schedule, read)) return *refused;
   if (auto refused = read_order(model, schedule.order.value_or(std::vector<std::string>{}), read)) return *refused;
   read_places(model, schedule, read);

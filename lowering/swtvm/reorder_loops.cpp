@@ -21,8 +21,15 @@ struct InnermostCost {
 /// Loops while they are put in order, from the innermost outwards.
 class LoopsLeft {
  public:
-  LoopsLeft(const GroupModel& model, const std::vector<OuterLoop>& loops)
-      : model_(model), loops_(loops), assigned_(loops.size(), false), placed_(model.buffers.size(), false) {}
+  LoopsLeft(const GroupModel& model, const std::vector<OuterLoop>& loops, const Residents& residents)
+      : model_(model), loops_(loops), assigned_(loops.size(), false), placed_(model.buffers.size(), false) {
+    for (const BufferId b : model.buffers.ids()) {
+      moving_.push_back(residents.moving(model, b));
+      std::set<int> stays = model.buffers[b].all_iterators();
+      for (const int iterator : moving_.back()) stays.erase(iterator);
+      staying_.push_back(std::move(stays));
+    }
+  }
 
   /// Constraint 2 of version 2: the output's iterators stay outside of the reductions. And what earlier stages store
   /// is stored once.
@@ -48,7 +55,7 @@ class LoopsLeft {
       const bool behind_main = buffer.stage == model_.main || model_.in_tail[buffer.stage];
       const bool computed = buffer.kind == ModelBuffer::Kind::intermediate;
       if (computed && behind_main) continue;
-      const auto iterators = buffer.all_iterators();
+      const std::set<int>& iterators = moving_[b];
       std::int64_t count = 1;
       for (std::size_t l = 0; l < loops_.size(); ++l) {
         if (assigned_[l]) continue;
@@ -58,6 +65,7 @@ class LoopsLeft {
         const bool around = iterator.spatial || iterator.stage == buffer.stage || iterator.stage == model_.main;
         if (!around) continue;
         if (l == candidate && !iterators.contains(loops_[l].iterator)) continue;
+        if (staying_[b].contains(loops_[l].iterator)) continue;
         count *= loops_[l].trips;
       }
       counts.push_back({BufferId(b), computed, count});
@@ -81,7 +89,7 @@ class LoopsLeft {
   void assign(std::size_t loop) {
     assigned_[loop] = true;
     for (const BufferId b : placed_.ids()) {
-      placed_[b] = placed_[b] || model_.buffers[b].all_iterators().contains(loops_[loop].iterator);
+      placed_[b] = placed_[b] || moving_[b].contains(loops_[loop].iterator);
     }
   }
 
@@ -95,14 +103,17 @@ class LoopsLeft {
   const std::vector<OuterLoop>& loops_;
   std::vector<int> ranks_ = ranks_of_stores(model_);  ///< by iterator
   std::vector<bool> assigned_;
-  IdVector<BufferId, bool> placed_;  ///< buffers whose transfers stand inside a loop that is assigned
+  IdVector<BufferId, bool> placed_;            ///< buffers whose transfers stand inside a loop that is assigned
+  IdVector<BufferId, std::set<int>> moving_;   ///< iterators whose loops move it
+  IdVector<BufferId, std::set<int>> staying_;  ///< its other ones, along which it is resident
 };
 
 }  // namespace
 
 std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<OuterLoop>& loops,
-                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace) {
-  LoopsLeft left(model, loops);
+                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace,
+                                     const Residents& residents) {
+  LoopsLeft left(model, loops, residents);
   std::vector<OuterLoop> inner_to_outer;
   while (inner_to_outer.size() < loops.size()) {
     std::optional<std::size_t> chosen;

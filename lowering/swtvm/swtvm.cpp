@@ -22,12 +22,13 @@ class LdmManagement {
  public:
   LdmManagement(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                 const std::vector<std::int64_t>& fixed, const Target& target, const GroupTrace& trace,
-                const IdVector<BufferId, int>& slots)
+                const IdVector<BufferId, int>& slots, const Residents& residents)
       : model_(model),
         ranges_(ranges),
         fixed_(fixed),
         target_(target),
         slots_(slots),
+        residents_(residents),
         room_(ldm_for_buffers(model, target, slots)),
         trace_(trace),
         classes_(model),
@@ -55,7 +56,7 @@ class LdmManagement {
 
  private:
   [[nodiscard]] std::int64_t used() const {
-    return total(buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_));
+    return total(buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_, residents_));
   }
   [[nodiscard]] bool fits() const { return used() <= room_; }
   [[nodiscard]] const std::string& name(int i) const { return model_.iterators[static_cast<std::size_t>(i)].name; }
@@ -87,7 +88,7 @@ class LdmManagement {
   }
 
   Decision refusal() const {
-    const auto bytes = buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_);
+    const auto bytes = buffer_bytes(model_, buffer_, target_.ldm.alignment, slots_, residents_);
     const auto largest = std::max_element(bytes.begin(), bytes.end()) - bytes.begin();
     LdmExceeded exceeded;
     exceeded.with_fixed_sizes = std::any_of(fixed_.begin(), fixed_.end(), [](std::int64_t f) { return f > 0; });
@@ -97,7 +98,7 @@ class LdmManagement {
     exceeded.ldm_bytes = target_.ldm.bytes;
     exceeded.largest = BufferId(static_cast<std::size_t>(largest));
     exceeded.largest_bytes = bytes[exceeded.largest];
-    exceeded.largest_extents = buffer_extents(model_, model_.buffers[exceeded.largest], buffer_);
+    exceeded.largest_extents = buffer_extents(model_, exceeded.largest, buffer_, residents_);
     const int slots = slots_.empty() ? 1 : slots_[exceeded.largest];
     std::string reason = sentence(exceeded, names_of(model_));
     if (slots > 1) reason += fmt::format(", in {} slots", slots);
@@ -243,6 +244,7 @@ class LdmManagement {
   const std::vector<std::int64_t>& fixed_;
   const Target& target_;
   const IdVector<BufferId, int>& slots_;
+  const Residents& residents_;
   std::int64_t room_;  ///< bytes of LDM for buffers
   const GroupTrace& trace_;
   Classification classes_;
@@ -255,8 +257,9 @@ class LdmManagement {
 
 std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                             const std::vector<std::int64_t>& fixed, const Target& target,
-                                            const GroupTrace& trace, const IdVector<BufferId, int>& slots) {
-  return LdmManagement(model, ranges, fixed, target, trace, slots).run();
+                                            const GroupTrace& trace, const IdVector<BufferId, int>& slots,
+                                            const Residents& residents) {
+  return LdmManagement(model, ranges, fixed, target, trace, slots, residents).run();
 }
 
 std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<std::int64_t>& ranges,
@@ -314,13 +317,13 @@ TransferPlaced::What what_is_placed(const GroupModel& model, const ModelBuffer& 
 }  // namespace
 
 IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const GroupTrace& trace) {
+                                   const GroupTrace& trace, const Residents& residents) {
   IdVector<BufferId, int> depth;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     // Iterators still undetermined: those of the tensor that have an outer loop on its path.
     const std::vector<int> path = path_of(model, order, buffer);
-    const std::set<int> own = buffer.all_iterators();
+    const std::set<int> own = residents.moving(model, b);
     TransferPlaced placed{what_is_placed(model, buffer), BufferId(b), {}, std::nullopt};
     int place = 0;
     for (std::size_t p = 0; p < path.size(); ++p) {
@@ -336,6 +339,18 @@ IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<Ou
     trace.add(std::move(placed));
   }
   return depth;
+}
+
+std::optional<BufferId> moved_resident(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                       const IdVector<BufferId, int>& depth, const Residents& residents) {
+  for (const BufferId b : model.buffers.ids()) {
+    const std::vector<int> path = path_of(model, order, model.buffers[b]);
+    for (int p = 0; p < depth[b]; ++p) {
+      const OuterLoop& loop = order[static_cast<std::size_t>(path[static_cast<std::size_t>(p)])];
+      if (loop.trips > 1 && residents.is_along(b, loop.iterator)) return b;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace stowage

@@ -12,6 +12,7 @@
 #include "core/target.h"
 #include "core/trace.h"
 #include "lowering/model/group_model.h"
+#include "lowering/model/residents.h"
 #include "lowering/model/schedule.h"
 
 namespace stowage {
@@ -31,10 +32,11 @@ struct LdmSizes {
   std::vector<bool> whole;         ///< by iterator
 };
 /// Algorithm 1. `fixed` holds sizes that a person has set (0: free), `slots` those of the buffers (none given: one
-/// each).
+/// each). What is resident is larger than the tiles.
 std::variant<LdmSizes, Decision> manage_ldm(const GroupModel& model, const std::vector<std::int64_t>& ranges,
                                             const std::vector<std::int64_t>& fixed, const Target& target,
-                                            const GroupTrace& trace, const IdVector<BufferId, int>& slots = {});
+                                            const GroupTrace& trace, const IdVector<BufferId, int>& slots = {},
+                                            const Residents& residents = {});
 
 /// An outer loop: an iterator that is not buffered whole.
 struct OuterLoop {
@@ -48,13 +50,18 @@ std::vector<OuterLoop> outer_loops(const GroupModel& model, const std::vector<st
 
 /// Algorithm 2: order of the outer loops, outermost first. `sizes` are the buffers' by iterator.
 std::vector<OuterLoop> reorder_loops(const GroupModel& model, const std::vector<OuterLoop>& loops,
-                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace);
+                                     const std::vector<std::int64_t>& sizes, const GroupTrace& trace,
+                                     const Residents& residents = {});
 
 /// Algorithm 3: for every buffer, the number of loops of its path around its transfer (0: before the first loop).
 /// The path of a buffer is the spatial loops, then those of the main stage's reduction, then of its own stage. An
 /// intermediate has no transfer: its place is where it is computed.
 IdVector<BufferId, int> insert_dma(const GroupModel& model, const std::vector<OuterLoop>& order,
-                                   const GroupTrace& trace);
+                                   const GroupTrace& trace, const Residents& residents = {});
+/// The first buffer that is resident along an iterator whose loop is around its place: it is loaded again there all the
+/// same.
+std::optional<BufferId> moved_resident(const GroupModel& model, const std::vector<OuterLoop>& order,
+                                       const IdVector<BufferId, int>& depth, const Residents& residents);
 /// The loops that can stand around a buffer's transfer, outermost first, as indices into `order`.
 std::vector<int> path_of(const GroupModel& model, const std::vector<OuterLoop>& order, const ModelBuffer& buffer);
 
