@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace stowage {
@@ -19,10 +21,40 @@ void clip(Reach& reach, std::int64_t extent) {
   }
 }
 
+/// Points of axes that an index is evaluated at, at most.
+constexpr std::int64_t max_enumerated = 4096;
+
+/// Values of an index with divisions, remainders or tables, point by point: nothing where there are too many points,
+/// where not all values of an axis are needed, and where the index is the value of a tensor.
+std::optional<Reach> enumerated_reach(const IndexExpr& e, const std::function<const Reach&(VarId)>& axis) {
+  if (!tensor_values_of(e).empty()) return std::nullopt;
+  const std::set<VarId> of = variables_of(e);
+  const std::vector<VarId> variables(of.begin(), of.end());
+  std::int64_t points = 1;
+  for (const VarId v : variables) {
+    if (!axis(v).exact || axis(v).length() <= 0 || axis(v).length() > max_enumerated) return std::nullopt;
+    points *= axis(v).length();
+    if (points > max_enumerated) return std::nullopt;
+  }
+  std::map<VarId, std::int64_t> at;
+  for (const VarId v : variables) at[v] = axis(v).hull.low;
+  std::set<std::int64_t> values;
+  for (std::int64_t point = 0; point < points; ++point) {
+    values.insert(evaluate(e, [&](VarId v) { return at.at(v); }));
+    for (const VarId v : variables) {  // the next point
+      if (++at[v] <= axis(v).hull.high) break;
+      at[v] = axis(v).hull.low;
+    }
+  }
+  const Interval hull{*values.begin(), *values.rbegin()};
+  const auto count = static_cast<std::int64_t>(values.size());
+  return Reach{hull, count, count == hull.high - hull.low + 1};
+}
+
 /// Values of a sum of axes. Terms from the smallest step upwards: one whose step is no longer than what the smaller
 /// ones cover leaves no gap.
 Reach reach_of(const IndexExpr& e, const std::function<const Reach&(VarId)>& axis, std::int64_t extent) {
-  if (!e.is_affine()) return {{0, extent - 1}, 1, false};
+  if (!e.is_affine()) return enumerated_reach(e, axis).value_or(Reach{{0, extent - 1}, 1, false});
   Reach reach{bounds(e, [&](VarId a) { return axis(a).hull; }), 1, true};
   std::vector<std::pair<std::int64_t, const Reach*>> steps;
   for (const IndexTerm& term : e.terms()) {

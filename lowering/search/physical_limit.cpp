@@ -34,7 +34,10 @@ PhysicalLimit physical_limit(const StageList& stages, const Target& target) {
   const auto compute = [&](const Stage& stage, Compute::Part part, double points) {
     const ElementType type = result_type(stage, part);
     const double rate = std::max(operations_per_cycle(target, type, false), operations_per_cycle(target, type, true));
-    cycles += points * static_cast<double>(operations_of(stage, part)) / rate;
+    // What only moves elements is no computation, so that the copies which a plan makes do not count.
+    const bool is_update = part == Compute::Part::update;
+    const auto operations = operation_count(part == Compute::Part::finish ? stage.finish : stage.body);
+    cycles += points * static_cast<double>(operations + (is_update ? 1 : 0)) / rate;
   };
   for (const StageId s : stages.stages.ids()) {
     const Stage& stage = stages.stages[s];

@@ -9,6 +9,7 @@
 #include "lowering/search/planner_searched.h"
 #include "lowering/swtvm/planner_swtvm.h"
 #include "operator_draw.h"
+#include "parsed_nest.h"
 #include "sharing_draw.h"
 #include "tests/random_runs.h"
 
@@ -33,6 +34,52 @@ TEST_CASE("the limit of a product is its tensors moved once, or its operations a
   CHECK(limit.seconds() == limit.moving_seconds);
   CHECK(physical_limit(fixtures::matmul_stages(512, 512, 512), four()).seconds() ==
         Approx(512.0 * 512 * 512 * 2 / (4 * 8 * 1e9)));
+}
+
+TEST_CASE("the limit counts what divisions and remainders say is needed") {
+  // A transposed convolution of stride 2: 5 elements of X, one of which lies outside, all 4 of W, 8 of Y.
+  const StageList stages = parsed(R"(nest test {
+  input X f32[16]
+  input W f32[6]
+  output Y f32[8]
+  stage up {
+    Y[y < 8] = sum over t < 2 of (#0 * #1)
+    #0 = X[((y + 1) / 2) - t] else 0
+    #1 = W[((y + 1) % 2) + 2*t]
+  }
+  body {
+  }
+}
+)")
+                               .stages;
+  CHECK(physical_limit(stages, four()).bytes == 4 * (5 + 4 + 8));
+}
+
+TEST_CASE("the limit is that of what is wanted, and not of the copies that a plan makes") {
+  const auto limit_of = [](const std::string& stages) {
+    return physical_limit(parsed("nest test {\n" + stages + "  body {\n  }\n}\n").stages, four());
+  };
+  const PhysicalLimit plain = limit_of(R"(  input X f32[8]
+  output Y f32[8]
+  stage add {
+    Y[y < 8] = (#0 + 1.0)
+    #0 = X[y]
+  }
+)");
+  const PhysicalLimit copied = limit_of(R"(  input X f32[8]
+  output Y f32[8]
+  intermediate Z f32[8]
+  stage copy {
+    Z[z < 8] = #0
+    #0 = X[z]
+  }
+  stage add {
+    Y[y < 8] = (#0 + 1.0)
+    #0 = Z[y]
+  }
+)");
+  CHECK(plain.computing_seconds > 0);
+  CHECK(copied.computing_seconds == plain.computing_seconds);
 }
 
 TEST_CASE("no plan of a random operator takes less than its limit") {

@@ -95,11 +95,11 @@ TEST_CASE("a resident input is loaded once, with all that its core needs", "[res
     9        get A[x_at:x_at + 2, k_at:k_at + 16] -> A_ldm  // A inside ko
    10        wait 9
    11        compute update C_ldm = matmul(A_ldm, B_ldm) over x=x_at:x_at + 2, y=y_at:y_at + 16, k=k_at:k_at + 16 as register_block lane y block x
-         }
+           }
    12      put C_ldm -> C[x_at:x_at + 2, y_at:y_at + 16]  // C inside yo
    13      wait 12
+         }
        }
-     }
   }
 }
 )");
@@ -146,13 +146,13 @@ TEST_CASE("what cannot stay is refused with the reason", "[resident]") {
 }
 
 TEST_CASE("the searched planner keeps an operand where another one passes by", "[resident]") {
-  // A row of 2 x 4096 outputs of sums over 512: B does not fit, A does, and takes 4 KiB.
+  // 8 x 4096 outputs of sums over 256: B does not fit, A does, and takes 8 of 48 KiB.
   const StageList wide = parsed(R"(nest test {
-  input A f32[2,512]
-  input B f32[512,4096]
-  output C f32[2,4096]
+  input A f32[8,256]
+  input B f32[256,4096]
+  output C f32[8,4096]
   stage matmul {
-    C[x < 2, y < 4096] = sum over k < 512 of (#0 * #1)
+    C[x < 8, y < 4096] = sum over k < 256 of (#0 * #1)
     #0 = A[x, k]
     #1 = B[k, y]
   }
@@ -162,8 +162,9 @@ TEST_CASE("the searched planner keeps an operand where another one passes by", "
 )")
                              .stages;
   Target target = one_core();
-  target.ldm.bytes = 32768;
+  target.ldm.bytes = 49152;
   const Plan plan = std::get<Plan>(plan_group("matmul", wide, {}, SearchedPlanner(), target, {}));
+  INFO(to_text(plan.nest) << plan.time.cycles);
   CHECK(plan.schedule.resident == ResidentInputs{{"A", {"k"}}});
 }
 
