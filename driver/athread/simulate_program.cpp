@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/parallel.h"
 #include "driver/athread/athread_backend.h"
 #include "driver/athread/nest_timeline.h"
 
@@ -68,6 +69,22 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
   }
   if (refused) return Failed{};
   return steps;
+}
+
+Result<std::vector<std::int64_t>> AthreadBackend::evaluate(const Program& program, const Evaluator& evaluator,
+                                                           unsigned threads, const WorkContext& work) const {
+  std::vector<Evaluated> evaluated(program.steps.size(), std::int64_t{0});
+  parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t i) {
+    const Plan* const plan = program.steps[i].plan();
+    if (plan != nullptr) evaluated[i] = evaluated_cycles(*plan, program.target, evaluator, work.stop);
+  });
+  if (work.stop.stop_requested()) return Failed{};
+  std::vector<std::int64_t> cycles;
+  for (std::size_t i = 0; i < evaluated.size(); ++i) {
+    if (const auto* refused = std::get_if<Decision>(&evaluated[i])) return refuse(program.steps[i], *refused, work);
+    cycles.push_back(std::get<std::int64_t>(evaluated[i]));
+  }
+  return cycles;
 }
 
 Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, DmaOrder order,

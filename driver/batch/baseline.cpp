@@ -53,6 +53,7 @@ ResultRow row_of(const StoredResult& stored) {
                {"target", stored.job.request.target},
                {"fusion", stored.job.request.fusion},
                {"planner", stored.job.request.planner},
+               {"cost", stored.job.request.cost},
                {"sweep", swept},
                {"model_hash", stored.model_hash}};
   if (const auto& totals = stored.result.totals) {

@@ -51,6 +51,7 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
   }
   table.read("fusion", job.request.fusion);
   table.read("planner", job.request.planner);
+  table.read("cost", job.request.cost);
   if (table.read("templates", job.request.templates) && !job.request.templates.empty()) {
     job.request.templates = beside(folder, job.request.templates);
   }

@@ -282,9 +282,13 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{} on {} - Stowage</title>\n"
       "<style>\n{}</style>\n</head>\n<body>\n",
       escaped(compilation.network), escaped(program.target.name), report_page_text("style.css"));
-  html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
+  html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}{}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
                       escaped(compilation.network), escaped(program.target.name), escaped(program.fusion),
-                      escaped(program.planner), escaped(reproducer_line(compilation)));
+                      escaped(program.planner),
+                      program.evaluated_by == EvaluatedBy::closed_form
+                          ? ""
+                          : fmt::format(", groups compared by {}", text_of(program.evaluated_by)),
+                      escaped(reproducer_line(compilation)));
   html += tiles(program) + cut_part(scope);
   html +=
       "<nav><a href=\"#time\">time</a><a href=\"#groups\">fused operators</a><a href=\"#pictures\">pictures</a>"

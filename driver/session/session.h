@@ -29,11 +29,12 @@ struct CompileRequest {
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
   std::string fusion = "exact";
   std::string planner;    ///< empty: the default one of the target's family
+  std::string cost = evaluator_names().front();  ///< what says the cycles of plans that strategies compare
   std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
   FixedSchedules fixed;
-  CostOptions costs;                        ///< how candidate groups are planned; changes nothing in the result
+  CostOptions costs;  ///< how candidate groups are planned; changes nothing in the result (its evaluator is `cost`)
   Backends backends = built_in_backends();  ///< one of which the target's family names; not empty
   std::string command_line;                 ///< that reproduces it
 };
@@ -64,6 +65,8 @@ struct Compilation {
   std::vector<std::string> changed_sources;  ///< paths of those that are no more what was emitted
   Trace trace;
   FusionRecord fusion;  ///< which groups there could have been, and why they are not
+  /// What the program takes as Program::evaluated_by says it; none where that is the closed form, which totals_of() has.
+  std::optional<std::int64_t> evaluated_cycles;
   /// What the network would take planned otherwise; nothing where a person fixed a schedule, or after plan_again.
   std::vector<OtherPlan> others;
 };

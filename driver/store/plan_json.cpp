@@ -123,6 +123,8 @@ std::string plan_json(const Compilation& compilation) {
   json["network"] = compilation.network;
   json["fusion"] = program.fusion;
   json["planner"] = program.planner;
+  json["cost"] = name_of(program.evaluated_by);
+  if (compilation.evaluated_cycles) json["evaluated_cycles"] = *compilation.evaluated_cycles;
   json["target"] = lines_of(to_toml(program.target));
   json["graph"] = lines_of(to_text(program.fused.graph));
   json["steps"] = Json::array();

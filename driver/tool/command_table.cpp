@@ -53,6 +53,11 @@ void declare_compile(CLI::App& app, Options& all) {
                              built_in_backends().front()->default_planner()))
       ->check(known(planner_names(built_in_backends())))
       ->type_name("P");
+  app.add_option("--cost", options.cost,
+                 fmt::format("what says the cycles of groups that the strategy compares: {} ({})",
+                             fmt::join(evaluator_names(), ", "), options.cost))
+      ->check(known(evaluator_names()))
+      ->type_name("C");
   app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
       ->type_name("FILE.toml");
   CLI::Option* output =

@@ -33,6 +33,7 @@ std::string reproducing_command(const CompileOptions& options, const std::string
   add("--target", options.target);
   add("--fusion", options.fusion);
   add("--planner", planner);
+  if (options.cost != CompileRequest{}.cost) add("--cost", options.cost);
   if (!options.templates.empty()) add("--templates", options.templates);
   for (const std::string& dimension : options.dimensions) add("--dim", dimension);
   for (const std::string& binding : options.bindings) add("--bind", binding);
@@ -47,6 +48,7 @@ Result<CompileRequest> request_of(const CompileOptions& options, const Backends&
   request.model = options.model;
   request.target = options.target;
   request.fusion = options.fusion;
+  request.cost = options.cost;
   request.templates = options.templates;
   request.settings = options.settings;
   request.backends = backends;
@@ -73,12 +75,14 @@ int print_config(const CompileRequest& request, ToolContext& context) {
                                {"stowage", stowage_version()},
                                {"fusion", request.fusion},
                                {"planner", request.planner},
+                               {"cost", request.cost},
                                {"target", to_toml(*target)}},
                           1);
     return exit_done;
   }
-  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}\n{}", stowage_version(),
-                             request.command_line, request.fusion, request.planner, to_toml(*target));
+  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}, cost = {}\n{}",
+                             stowage_version(), request.command_line, request.fusion, request.planner, request.cost,
+                             to_toml(*target));
   return exit_done;
 }
 
@@ -91,6 +95,8 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   json["target"] = compilation.program.target.name;
   json["fusion"] = compilation.program.fusion;
   json["planner"] = compilation.program.planner;
+  json["cost"] = name_of(compilation.program.evaluated_by);
+  if (compilation.evaluated_cycles) json["evaluated_cycles"] = *compilation.evaluated_cycles;
   json.update(totals_json(compilation.program));
   if (compilation.fusion.search) json["search"] = search_json(compilation.fusion);
   json["others"] = others_json(compilation);

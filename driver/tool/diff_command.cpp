@@ -22,7 +22,7 @@ Json numbers_json(const PlanNumbers& numbers) {
 Json side_json(const DiffSide& side, const std::string& folder) {
   return {
       {"folder", folder},      {"network", side.network}, {"model_hash", side.model_hash},      {"target", side.target},
-      {"fusion", side.fusion}, {"planner", side.planner}, {"totals", numbers_json(side.totals)}};
+      {"fusion", side.fusion}, {"planner", side.planner}, {"cost", side.cost}, {"totals", numbers_json(side.totals)}};
 }
 
 Json groups_json(const std::vector<GroupSide>& groups) {
