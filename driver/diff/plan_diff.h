@@ -80,6 +80,7 @@ struct DiffSide {
   std::string cost;        ///< evaluator by which groups were compared
   std::string model_hash;  ///< "" where it is not known
   PlanNumbers totals;
+  std::optional<double> simulated_seconds = std::nullopt;  ///< once simulated (driver/diff/model_error.h)
 };
 
 struct PlanDiff {

@@ -48,8 +48,8 @@ std::string tiles(const Program& program) {
   return html + "</dl>\n";
 }
 
-std::string time_part(const Compilation& compilation) {
-  return "<h2 id=\"time\">Where the time goes</h2>\n<figure>" + cost_chart(compilation.program, compilation.network) +
+std::string time_part(const PageScope& scope) {
+  return "<h2 id=\"time\">Where the time goes</h2>\n<figure>" + cost_chart(scope) +
          "<figcaption>Of transfers it is what no computation hides, so that the parts add up.</figcaption></figure>\n";
 }
 
@@ -294,7 +294,7 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
       "<nav><a href=\"#time\">time</a><a href=\"#groups\">fused operators</a><a href=\"#pictures\">pictures</a>"
       "<a href=\"#roofline\">roofline</a><a href=\"#memory\">main memory</a><a href=\"#fusion\">fusion</a>"
       "<a href=\"#each\">each fused operator</a></nav>\n";
-  html += time_part(compilation) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) +
+  html += time_part(scope) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) +
           memory_part(scope);
   html += fusion_part(scope);
   html += group_sections(scope);

@@ -50,6 +50,7 @@ std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionT
     if (!found) return {};
     return {{std::string(published), target.cores.count, *found}};
   }
+  if (costs.evaluator.by == EvaluatedBy::learned) return {};  // what was learned holds for no other number of cores
   std::vector<OtherPlan> best;
   for (const int share : {2, 4, 8}) {
     if (target.cores.count < share) break;

@@ -13,6 +13,7 @@
 #include "core/npy.h"
 #include "core/operators.h"
 #include "driver/files/files.h"
+#include "driver/session/cost_model.h"
 #include "driver/session/model_hash.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
@@ -103,6 +104,7 @@ struct CompileWay {
   const Strategy* strategy = nullptr;
   std::string planner;
   Evaluator evaluator;
+  std::optional<CostModel> cost_model;
   std::optional<UserTemplates> user_templates;
   std::vector<FusionTemplate> templates;
 };
@@ -127,16 +129,21 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
   const std::vector<std::string> evaluators = family.evaluator_names();
   const bool has_evaluator = std::find(evaluators.begin(), evaluators.end(), request.cost) != evaluators.end();
   if (!has_evaluator) report_unknown("cost", request.cost, evaluators, own);
+  auto cost_model = read_cost_model(request.cost, request.cost_model, own);
   auto user_templates = read_user_templates(request.templates, own);
   auto templates =
       user_templates ? fusion_templates(*user_templates, own) : Result<std::vector<FusionTemplate>>(Failed{});
+  auto evaluator = has_evaluator && target && cost_model
+                       ? evaluator_for(*find_evaluator(request.cost), *cost_model, *target, own)
+                       : Result<Evaluator>(Failed{});
   diagnostics.append(own);
-  if (own.has_errors() || !templates) return Failed{};
+  if (own.has_errors() || !templates || !evaluator) return Failed{};
   return CompileWay{*target,
                     backend,
                     strategy,
                     planner,
-                    {*find_evaluator(request.cost)},
+                    *std::move(evaluator),
+                    *std::move(cost_model),
                     *std::move(user_templates),
                     *std::move(templates)};
 }
@@ -287,6 +294,7 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   compilation.imported = graph;
   compilation.network = graph.name();
   compilation.templates = way.user_templates;
+  compilation.cost_model = way.cost_model;
   const TraceSink trace(&compilation.trace);
 
   PlanChoices choices;
@@ -352,8 +360,16 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
                                const CostOptions& cost_options) {
   const Strategy* strategy = find_strategy(before.program.fusion);
   check(strategy != nullptr, "a plan names a strategy that there is not");
-  CompileWay way{target, &backend_of(before), strategy, before.program.planner, {before.program.evaluated_by},
-                 before.templates, {}};
+  auto evaluator = evaluator_for(before.program.evaluated_by, before.cost_model, target, diagnostics);
+  if (!evaluator) return Failed{};
+  CompileWay way{target,
+                 &backend_of(before),
+                 strategy,
+                 before.program.planner,
+                 *std::move(evaluator),
+                 before.cost_model,
+                 before.templates,
+                 {}};
   PlanChoices choices;
   CostOptions costs = cost_options;
   costs.choices = &choices;
@@ -402,13 +418,17 @@ std::string hash_of(std::span<const std::byte> bytes) {
   return fmt::format("xxh64:{:016x}", XXH64(bytes.data(), bytes.size(), 0));
 }
 
+std::string hash_of_target(const Target& target) {
+  const std::string text = to_toml(target);
+  return hash_of(std::as_bytes(std::span(text)));
+}
+
 std::string_view stowage_version() { return STOWAGE_VERSION; }
 
 std::string reproducer_line(const Compilation& compilation) {
-  const std::string target = to_toml(compilation.program.target);
   return fmt::format("stowage {} | {} | model {} {} | target {} {}", stowage_version(), compilation.command_line,
                      compilation.model.path, compilation.model.hash, compilation.program.target.name,
-                     hash_of(std::as_bytes(std::span(target))));
+                     hash_of_target(compilation.program.target));
 }
 
 }  // namespace stowage

@@ -137,6 +137,14 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
     if (!evaluator) throw Damage(fmt::format("its cost is '{}', which this tool has not", cost));
     program.evaluated_by = *evaluator;
   }
+  if (plan.contains("cost_model")) {
+    const Json& model = plan.at("cost_model");
+    compilation.cost_model = {{model.at("path").get<std::string>(), model.at("hash").get<std::string>()},
+                              joined(model.at("text"))};
+  }
+  if ((program.evaluated_by == EvaluatedBy::learned) != compilation.cost_model.has_value()) {
+    throw Damage("its cost and its learned evaluator do not go together");
+  }
   if (plan.contains("evaluated_cycles")) {
     compilation.evaluated_cycles = whole_number(plan.at("evaluated_cycles"), 0, max_cycles);
   }

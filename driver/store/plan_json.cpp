@@ -120,6 +120,11 @@ std::string plan_json(const Compilation& compilation) {
                          {"hash", compilation.templates->file.hash},
                          {"text", lines_of(compilation.templates->text)}};
   }
+  if (compilation.cost_model) {
+    json["cost_model"] = {{"path", compilation.cost_model->file.path},
+                          {"hash", compilation.cost_model->file.hash},
+                          {"text", lines_of(compilation.cost_model->text)}};
+  }
   json["network"] = compilation.network;
   json["fusion"] = program.fusion;
   json["planner"] = program.planner;

@@ -34,6 +34,7 @@ struct CompileOptions {
   std::string fusion = CompileRequest{}.fusion;
   std::string planner;  ///< empty: the default one of the target's family
   std::string cost = CompileRequest{}.cost;
+  std::string cost_model;
   std::string templates;
   std::string output;  ///< empty: nothing is written
   bool force = false;

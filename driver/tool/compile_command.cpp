@@ -34,6 +34,7 @@ std::string reproducing_command(const CompileOptions& options, const std::string
   add("--fusion", options.fusion);
   add("--planner", planner);
   if (options.cost != CompileRequest{}.cost) add("--cost", options.cost);
+  if (!options.cost_model.empty()) add("--cost-model", options.cost_model);
   if (!options.templates.empty()) add("--templates", options.templates);
   for (const std::string& dimension : options.dimensions) add("--dim", dimension);
   for (const std::string& binding : options.bindings) add("--bind", binding);
@@ -49,6 +50,7 @@ Result<CompileRequest> request_of(const CompileOptions& options, const Backends&
   request.target = options.target;
   request.fusion = options.fusion;
   request.cost = options.cost;
+  request.cost_model = options.cost_model;
   request.templates = options.templates;
   request.settings = options.settings;
   request.backends = backends;
@@ -171,7 +173,7 @@ std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& dim
 }
 
 std::vector<std::filesystem::path> files_read(const CompileRequest& request) {
-  std::vector<std::filesystem::path> files = {request.model, request.templates};
+  std::vector<std::filesystem::path> files = {request.model, request.templates, request.cost_model};
   const std::vector<std::string> built_in = built_in_targets();
   if (std::find(built_in.begin(), built_in.end(), request.target) == built_in.end()) files.emplace_back(request.target);
   for (const auto& [input, file] : request.bindings) files.emplace_back(file);

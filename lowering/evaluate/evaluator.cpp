@@ -18,7 +18,8 @@ struct EvaluatorRow {
 };
 
 constexpr std::array evaluators = {EvaluatorRow{EvaluatedBy::closed_form, "closed", "the closed form"},
-                                   EvaluatorRow{EvaluatedBy::simulation, "simulated", "simulation"}};
+                                   EvaluatorRow{EvaluatedBy::simulation, "simulated", "simulation"},
+                                   EvaluatorRow{EvaluatedBy::learned, "learned", "the learned evaluator"}};
 
 const EvaluatorRow& row_of(EvaluatedBy by) {
   const auto* const found =
@@ -52,13 +53,20 @@ std::vector<std::string> evaluator_names() {
   return names;
 }
 
-std::string identity_of(const Evaluator& evaluator) { return std::string(name_of(evaluator.by)); }
+std::string identity_of(const Evaluator& evaluator) {
+  std::string identity(name_of(evaluator.by));
+  if (!evaluator.predictor_hash.empty()) identity += " " + evaluator.predictor_hash;
+  return identity;
+}
 
 Evaluated evaluated_cycles(const Plan& plan, const Target& target, const Evaluator& evaluator,
                            const std::stop_token& stop) {
   switch (evaluator.by) {
     case EvaluatedBy::closed_form: return plan.time.cycles;
     case EvaluatedBy::simulation: return simulated_cycles(plan, target, stop);
+    case EvaluatedBy::learned:
+      check(evaluator.predictor != nullptr, "a learned evaluator that has learned nothing");
+      return predicted_cycles(*evaluator.predictor, features_of(plan, target));
   }
   fail_check("unknown evaluator");
 }
