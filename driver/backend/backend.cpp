@@ -19,9 +19,7 @@ Failed no_simulator(std::string_view family, Diagnostics& diagnostics) {
 
 }  // namespace
 
-std::vector<std::string> Backend::evaluator_names() const {
-  return {std::string(name_of(EvaluatedBy::closed_form))};
-}
+std::vector<std::string> Backend::evaluator_names() const { return {std::string(name_of(EvaluatedBy::closed_form))}; }
 
 Result<std::vector<std::int64_t>> Backend::evaluate(const Program& program, const Evaluator& evaluator,
                                                     unsigned /*threads*/, const WorkContext& /*work*/) const {

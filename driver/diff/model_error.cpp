@@ -57,9 +57,10 @@ std::string difference_error_text(const PlanDiff& diff, const std::string& a, co
   const std::string parts = fmt::format("(closed form against simulation: {}, against measurements: {})",
                                         percent(error->closed_form_error), percent(measured_error));
   return error->is_inside()
-             ? fmt::format("{}. The difference is inside the model's error of {} {}: on the machine there may be none, "
-                           "or the other plan may be faster.",
-                           simulated, percent(error->model_error), parts)
+             ? fmt::format(
+                   "{}. The difference is inside the model's error of {} {}: on the machine there may be none, "
+                   "or the other plan may be faster.",
+                   simulated, percent(error->model_error), parts)
              : fmt::format("{}. The difference is larger than the model's error of {} {}.", simulated,
                            percent(error->model_error), parts);
 }

@@ -16,7 +16,8 @@ void add_simulated(PlanDiff& diff, const Compilation& before, const Compilation&
                    const std::stop_token& stop = {});
 
 struct DifferenceError {
-  double difference = 0;  ///< of the closed form, as a share of the first plan's time; less than 0: the second is faster
+  double difference =
+      0;  ///< of the closed form, as a share of the first plan's time; less than 0: the second is faster
   double simulated_difference = 0;
   double closed_form_error = 0;  ///< against simulation, of whichever plan it is larger
   double model_error = 0;        ///< the larger of that and measured_error (lowering/time/measured_error.h)

@@ -340,8 +340,13 @@ std::map<std::string, std::string> compared_settings(const Target& target) {
 }
 
 DiffSide diff_side(const Program& program) {
-  DiffSide side{program.fused.graph.name(), program.target.name, program.fusion, program.planner,
-                std::string(name_of(program.evaluated_by)), "", {}};
+  DiffSide side{program.fused.graph.name(),
+                program.target.name,
+                program.fusion,
+                program.planner,
+                std::string(name_of(program.evaluated_by)),
+                "",
+                {}};
   for (const ProgramStep& step : program.steps) add(side.totals, step, program.target);
   return side;
 }

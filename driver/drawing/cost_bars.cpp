@@ -249,11 +249,12 @@ double add_simulated(Scene& scene, const Sheet& sheet, double y, const Simulated
   std::vector<Bar> bars;
   for (const PlanRow& row : table.rows) {
     if (&row == &all || (cycles(row, 1) == 0 && cycles(row, 2) == 0)) continue;
-    Bar bar{row.name,
-            {shown_time(cycles(row, 1), clock, sheet.units), shown_time(cycles(row, 2), clock, sheet.units), error(row)},
-            "",
-            static_cast<double>(cycles(row, 1)) / whole,
-            ink_of_term(row.name)};
+    Bar bar{
+        row.name,
+        {shown_time(cycles(row, 1), clock, sheet.units), shown_time(cycles(row, 2), clock, sheet.units), error(row)},
+        "",
+        static_cast<double>(cycles(row, 1)) / whole,
+        ink_of_term(row.name)};
     bar.before = static_cast<double>(cycles(row, 2)) / whole;
     bar.line = "as simulated";
     bars.push_back(std::move(bar));

@@ -38,9 +38,9 @@ std::string roofline_chart(const PageScope& scope) {
 }
 
 std::string cost_chart(const PageScope& scope, std::size_t step) {
-  return to_svg(drawing::cost_bars(scope.program(), static_cast<int>(step), std::nullopt, page_sheet(chart_width, 0),
-                                   scope.simulated().empty() ? drawing::SimulatedTerms()
-                                                             : scope.simulated()[step].terms));
+  return to_svg(
+      drawing::cost_bars(scope.program(), static_cast<int>(step), std::nullopt, page_sheet(chart_width, 0),
+                         scope.simulated().empty() ? drawing::SimulatedTerms() : scope.simulated()[step].terms));
 }
 
 std::string cost_chart(const PageScope& scope) {

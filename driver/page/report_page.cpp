@@ -294,8 +294,7 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
       "<nav><a href=\"#time\">time</a><a href=\"#groups\">fused operators</a><a href=\"#pictures\">pictures</a>"
       "<a href=\"#roofline\">roofline</a><a href=\"#memory\">main memory</a><a href=\"#fusion\">fusion</a>"
       "<a href=\"#each\">each fused operator</a></nav>\n";
-  html += time_part(scope) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) +
-          memory_part(scope);
+  html += time_part(scope) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) + memory_part(scope);
   html += fusion_part(scope);
   html += group_sections(scope);
   return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_page_text("script.js"));

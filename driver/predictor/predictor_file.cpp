@@ -128,8 +128,8 @@ Result<CostPredictor> parse_predictor(std::string_view text, const std::string& 
       return damaged("it is no learned evaluator of Stowage");
     }
     if (json.at("version") != predictor_version) {
-      return damaged(fmt::format("its version is {}, this tool reads version {}", json.at("version").dump(),
-                                 predictor_version));
+      return damaged(
+          fmt::format("its version is {}, this tool reads version {}", json.at("version").dump(), predictor_version));
     }
     if (json.at("features") != feature_names()) {
       diagnostics.error("other-features", place,

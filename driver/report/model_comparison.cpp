@@ -51,7 +51,8 @@ PlanTable terms_table(const std::vector<SimulatedStep::Term>& terms) {
     all.simulated += term.simulated;
   }
   const auto add = [&](const SimulatedStep::Term& term) {
-    const Cell error = term.simulated == 0 && term.closed_form != 0 ? Cell() : Cell(error_of(term.closed_form, term.simulated));
+    const Cell error =
+        term.simulated == 0 && term.closed_form != 0 ? Cell() : Cell(error_of(term.closed_form, term.simulated));
     const double share = all.simulated == 0 ? 0
                                             : static_cast<double>(term.closed_form - term.simulated) /
                                                   static_cast<double>(all.simulated);

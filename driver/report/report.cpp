@@ -150,8 +150,9 @@ std::string summary_text(const Compilation& compilation) {
     sums.add({fmt::format("time by {}", text_of(program.evaluated_by)),
               fmt::format("{} cycles, {}", grouped_digits(*cycles),
                           seconds_text(static_cast<double>(*cycles) / program.target.clock_hz))});
-    meanings += fmt::format("Groups were compared by the cycles that {} tells; all other figures are of the closed form.\n",
-                            text_of(program.evaluated_by));
+    meanings +=
+        fmt::format("Groups were compared by the cycles that {} tells; all other figures are of the closed form.\n",
+                    text_of(program.evaluated_by));
   }
   if (totals.least_seconds > 0) {
     sums.add({"physical limit",

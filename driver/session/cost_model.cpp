@@ -17,9 +17,10 @@ Result<std::optional<CostModel>> read_cost_model(const std::string& cost, const 
                                                  Diagnostics& diagnostics) {
   const bool is_learned = cost == name_of(EvaluatedBy::learned);
   if (path.empty() && is_learned) {
-    diagnostics.error("no-cost-model", {}, "cost 'learned' wants what was learned, and no file is named",
-                      "`stowage train-cost -o FILE` trains a predictor, --cost-model FILE (in a batch file 'cost_model') "
-                      "names it");
+    diagnostics.error(
+        "no-cost-model", {}, "cost 'learned' wants what was learned, and no file is named",
+        "`stowage train-cost -o FILE` trains a predictor, --cost-model FILE (in a batch file 'cost_model') "
+        "names it");
     return Failed{};
   }
   if (!path.empty() && !is_learned) {

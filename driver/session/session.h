@@ -30,10 +30,10 @@ struct CompileRequest {
   std::string target = "sw26010";     ///< built-in name or path
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
   std::string fusion = "exact";
-  std::string planner;    ///< empty: the default one of the target's family
+  std::string planner;                           ///< empty: the default one of the target's family
   std::string cost = evaluator_names().front();  ///< what says the cycles of plans that strategies compare
-  std::string cost_model;  ///< path of what `train-cost` wrote; of cost "learned", else empty
-  std::string templates;   ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
+  std::string cost_model;                        ///< path of what `train-cost` wrote; of cost "learned", else empty
+  std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
   FixedSchedules fixed;
@@ -63,7 +63,8 @@ struct Compilation {
   std::vector<std::string> changed_sources;  ///< paths of those that are no more what was emitted
   Trace trace;
   FusionRecord fusion;  ///< which groups there could have been, and why they are not
-  /// What the program takes as Program::evaluated_by says it; none where that is the closed form, which totals_of() has.
+  /// What the program takes as Program::evaluated_by says it; none where that is the closed form, which totals_of()
+  /// has.
   std::optional<std::int64_t> evaluated_cycles;
   /// What the network would take planned otherwise; nothing where a person fixed a schedule, or after plan_again.
   std::vector<OtherPlan> others;

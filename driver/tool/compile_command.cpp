@@ -82,9 +82,8 @@ int print_config(const CompileRequest& request, ToolContext& context) {
                           1);
     return exit_done;
   }
-  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}, cost = {}\n{}",
-                             stowage_version(), request.command_line, request.fusion, request.planner, request.cost,
-                             to_toml(*target));
+  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}, cost = {}\n{}", stowage_version(),
+                             request.command_line, request.fusion, request.planner, request.cost, to_toml(*target));
   return exit_done;
 }
 

@@ -33,9 +33,7 @@ struct TimedStep {
   std::int64_t flops = 0;
 
   /// Of the closed form, as a share of the simulated time.
-  [[nodiscard]] double error() const {
-    return error_of(closed_form, simulated.cycles);
-  }
+  [[nodiscard]] double error() const { return error_of(closed_form, simulated.cycles); }
 };
 
 void add(TimedStep& sum, const TimedStep& step) {
@@ -351,8 +349,7 @@ int simulate_command(const SimulateOptions& options, ToolContext& context) {
   if (options.op.empty()) {
     context.out << table_text(times) << "\n";
     if (!times.steps.empty()) {
-      context.out << terms_text(times.all) << "\n"
-                  << counts_text(counts, options.emulate) << "\n";
+      context.out << terms_text(times.all) << "\n" << counts_text(counts, options.emulate) << "\n";
     }
     context.out << verdict_text(times);
   } else {

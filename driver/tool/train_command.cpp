@@ -134,12 +134,8 @@ int train_cost_command(const TrainCostOptions& options, ToolContext& context) {
   }
   print_warnings(context, diagnostics);
   if (context.json) {
-    Json json = {{"command", command},
-                 {"stowage", stowage_version()},
-                 {"target", predictor->target},
-                 {"file", options.output},
-                 {"errors", errors_json(*predictor)},
-                 {"diagnostics", to_json(diagnostics)}};
+    Json json = {{"command", command},     {"stowage", stowage_version()},      {"target", predictor->target},
+                 {"file", options.output}, {"errors", errors_json(*predictor)}, {"diagnostics", to_json(diagnostics)}};
     context.out << dumped(json, 1);
     return exit_done;
   }

@@ -15,8 +15,8 @@ Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF r
   const StepFacts* const step = plan.step(index);
   if (step == nullptr || step->plan == nullptr) {
     const Program* const before = baseline != nullptr ? &baseline->program() : nullptr;
-    return drawn(
-        drawing::cost_bars(plan.program(), plan.compilation.network, before, sheet, sum_of_terms(simulated)), look);
+    return drawn(drawing::cost_bars(plan.program(), plan.compilation.network, before, sheet, sum_of_terms(simulated)),
+                 look);
   }
   std::optional<drawing::CostBaseline> compared;
   if (baseline != nullptr) {

@@ -35,10 +35,10 @@ struct BoostedTrees {
 bool is_sound(const BoostedTrees& trees, std::size_t features);
 
 struct BoostingOptions {
-  std::size_t trees = 200;
-  int depth = 4;
-  double rate = 0.08;           ///< how much of what is left a tree takes
-  std::size_t least_leaf = 4;   ///< samples
+  std::size_t trees = 150;
+  int depth = 3;
+  double rate = 0.05;           ///< how much of what is left a tree takes
+  std::size_t least_leaf = 10;  ///< samples
   double least_deviation = 0.;  ///< leaves are drawn to 0 as if so many samples of 0 were in them
 };
 

@@ -53,14 +53,14 @@ std::set<std::size_t> groups_held_out(const std::vector<CostSample>& samples, st
 double log_ratio(const CostSample& sample) {
   const std::int64_t simulated = sample.simulated_cycles - sample.features.launch_cycles;
   return std::log(static_cast<double>(std::max<std::int64_t>(1, simulated)) /
-                  static_cast<double>(std::max<std::int64_t>(1, sample.features.closed_cycles)));
+                  static_cast<double>(std::max<std::int64_t>(1, sample.features.base_cycles)));
 }
 
 }  // namespace
 
 std::int64_t predicted_cycles(const CostPredictor& predictor, const PlanFeatures& features) {
   const double ratio = std::exp(predictor.ratio.value(features.values));
-  return features.launch_cycles + std::llround(static_cast<double>(features.closed_cycles) * ratio);
+  return features.launch_cycles + std::llround(static_cast<double>(features.base_cycles) * ratio);
 }
 
 CostPredictor train_predictor(const std::vector<CostSample>& samples, std::uint64_t seed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A learned evaluator: what the simulation would say of a plan, predicted from its features
-// (lowering/evaluate/plan_features.h). What is learned is the ratio of simulated cycles to those of the closed form,
-// both without the launch, which is the same in both.
+// (lowering/evaluate/plan_features.h). What is learned is the ratio of simulated cycles to
+// PlanFeatures::base_cycles, the closed form's for the core that asks for most; both without the launch.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace stowage {
 
 /// A plan with what the simulation says of it.
 struct CostSample {
-  std::size_t group = 0;  ///< equal groups have one number; their samples are trained with, or held out, together
+  std::size_t group = 0;   ///< equal groups have one number; their samples are trained with, or held out, together
   bool is_chosen = false;  ///< the plan that the planner chooses for the group; others are variants of it
   PlanFeatures features;
   std::int64_t simulated_cycles = 0;  ///< with the launch
@@ -36,7 +36,7 @@ struct CostPredictor {
   std::string target;       ///< name
   std::string target_hash;  ///< of its TOML; a predictor holds for no other target
   std::uint64_t seed = 0;   ///< with which it was trained
-  BoostedTrees ratio;       ///< logarithm of simulated to closed cycles
+  BoostedTrees ratio;       ///< logarithm of simulated to base cycles
   PredictionErrors trained_with;
   PredictionErrors held_out;         ///< samples of groups that it was not trained with
   PredictionErrors held_out_chosen;  ///< of these, the plans that planners choose

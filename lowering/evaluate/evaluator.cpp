@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "lowering/evaluate/cost_predictor.h"
 #include "lowering/simulate/simulate.h"
 
 namespace stowage {

@@ -15,10 +15,11 @@
 
 #include "core/decision.h"
 #include "core/target.h"
-#include "lowering/evaluate/cost_predictor.h"
 #include "lowering/nest/plan.h"
 
 namespace stowage {
+
+struct CostPredictor;  // lowering/evaluate/cost_predictor.h
 
 enum class EvaluatedBy : std::uint8_t { closed_form, simulation, learned };
 

@@ -50,13 +50,14 @@ constexpr std::array table = {
     PlanFeatureRow{"asked mean busy", "the same, mean of all cores"},
     PlanFeatureRow{"asked calls", "cycles of the calls of the core that asks for most of them"},
     PlanFeatureRow{"asked engine", "cycles of the DMA engine that all transfers ask for"},
-    PlanFeatureRow{"asked engine of core", "cycles of the engine of the core that asks for most of them, on all cores"},
+    PlanFeatureRow{"asked engine of core", "cycles of the engine for the core that asks for most of them"},
     PlanFeatureRow{"asked start-up", "cycles of start-up of the core that asks for most of them"},
     PlanFeatureRow{"asked barriers", "cycles of barriers of the core that has most"},
     PlanFeatureRow{"log kinds of cores", "logarithm of the number of different sequences of requests"},
-    PlanFeatureRow{"trip by trip", "sum, over stretches without a loop, of the longer of computation and transfers, if "
-                                   "all cores did what the busiest does"},
-    PlanFeatureRow{"trip by trip of all", "the same, the most of all cores"},
+    PlanFeatureRow{"trip by trip",
+                   "of that core, the sum, over stretches without a loop, of the longer of computation and "
+                   "all cores' transfers meanwhile"},
+    PlanFeatureRow{"trip by trip of all", "the same, the most of any core"},
 };
 
 double log_of(double value) { return std::log2(std::max(1.0, value)); }
@@ -126,8 +127,7 @@ CountSums count_sums(const Plan& plan) {
     sums.calls += static_cast<double>(totals.operations);
     for (const auto& [block, bytes] : totals.bytes_by_block) {
       moved[dma.direction].first += static_cast<double>(bytes);
-      moved[dma.direction].second +=
-          static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(1, block));
+      moved[dma.direction].second += static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(1, block));
     }
   }
   for (const auto& [id, totals] : plan.counts.dma_of_busiest_core) {
@@ -175,14 +175,15 @@ struct Asked {
   [[nodiscard]] double busy() const { return computing + issuing; }
 };
 
-/// Of each sequence. `cores`: that share the engine where all do the same.
-std::vector<Asked> asked_of_sequences(const RequestSequences& all, double cores) {
+/// Of each sequence. `engine_of_all`: how much the engine does for all cores while it does one cycle for the core that
+/// runs it.
+std::vector<Asked> asked_of_sequences(const RequestSequences& all, double engine_of_all) {
   std::vector<Asked> of_sequence(all.sequences.size());
   for (std::size_t s = 0; s < all.sequences.size(); ++s) {
     Asked& sum = of_sequence[s];
     Asked stretch;
     const auto end_stretch = [&] {
-      stretch.trip_by_trip = std::max(stretch.busy(), stretch.engine * cores);
+      stretch.trip_by_trip = std::max(stretch.busy(), stretch.engine * engine_of_all);
       sum.add(stretch, 1);
       stretch = {};
     };
@@ -219,21 +220,27 @@ AskedSums asked_sums(const Plan& plan, const Target& target) {
   const ExecutionCosts costs(plan.nest, target);
   const RequestSequences all = request_sequences(plan.nest, costs, Sharing::equal);
   const auto cores = static_cast<double>(all.of_core.size());
-  const std::vector<Asked> of_sequence = asked_of_sequences(all, cores);
+  const std::vector<Asked> of_sequence = asked_of_sequences(all, 1);
   AskedSums sums;
+  int mover = all.of_core.front();  // the sequence of the core for which the engine does most
   for (const int sequence : all.of_core) {
     const Asked& core = of_sequence[static_cast<std::size_t>(sequence)];
-    if (core.busy() > sums.busy) {
-      sums.busy = core.busy();
-      sums.trip_by_trip = core.trip_by_trip;
-    }
-    sums.trip_by_trip_of_all = std::max(sums.trip_by_trip_of_all, core.trip_by_trip);
+    sums.busy = std::max(sums.busy, core.busy());
     sums.mean_busy += core.busy() / cores;
     sums.calls = std::max(sums.calls, core.issuing);
     sums.engine += core.engine;
-    sums.engine_of_core = std::max(sums.engine_of_core, core.engine * cores);
+    if (core.engine > of_sequence[static_cast<std::size_t>(mover)].engine) mover = sequence;
     sums.startup = std::max(sums.startup, core.startup);
     sums.barriers = std::max(sums.barriers, core.barriers);
+  }
+  sums.engine_of_core = of_sequence[static_cast<std::size_t>(mover)].engine;
+  if (sums.engine_of_core > 0) {
+    const std::vector<Asked> shared = asked_of_sequences(all, sums.engine / sums.engine_of_core);
+    sums.trip_by_trip = shared[static_cast<std::size_t>(mover)].trip_by_trip;
+    for (const int sequence : all.of_core) {
+      const Asked& core = shared[static_cast<std::size_t>(sequence)];
+      sums.trip_by_trip_of_all = std::max(sums.trip_by_trip_of_all, core.trip_by_trip);
+    }
   }
   sums.kinds = static_cast<double>(std::set<int>(all.of_core.begin(), all.of_core.end()).size());
   return sums;
@@ -260,6 +267,7 @@ PlanFeatures features_of(const Plan& plan, const Target& target) {
   const auto share = [&](double cycles) { return cycles / whole; };
   const double cores = plan.nest.cores_used();
   const auto even = [&](double all, double busiest) { return busiest > 0 ? all / (busiest * cores) : 1.0; };
+  features.base_cycles = features.closed_cycles + std::llround(std::max(0.0, a.busy - t.compute - t.fill - t.issue));
   features.values = {
       share(t.get),
       share(t.put),

@@ -24,6 +24,9 @@ std::span<const PlanFeatureRow> plan_feature_table();
 struct PlanFeatures {
   std::int64_t launch_cycles = 0;
   std::int64_t closed_cycles = 0;  ///< of the closed form, without the launch
+  /// The same, and what the core that asks for most computes and issues more than the closed form counts, which takes
+  /// the core with most points and that with most bytes.
+  std::int64_t base_cycles = 0;
   std::vector<double> values;
 };
 

@@ -26,7 +26,9 @@ Schedule variant_of(const Schedule& complete, std::mt19937_64& random) {
   Schedule variant = complete;
   variant.dma.clear();
   variant.order.reset();
-  const auto drawn = [&](auto& map) { return std::next(map.begin(), static_cast<std::ptrdiff_t>(random() % map.size())); };
+  const auto drawn = [&](auto& map) {
+    return std::next(map.begin(), static_cast<std::ptrdiff_t>(random() % map.size()));
+  };
   for (std::uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
     switch (random() % 4) {
       case 0:

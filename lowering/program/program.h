@@ -80,7 +80,7 @@ struct Program {
   std::string fusion;  ///< strategy
   std::string planner;
   EvaluatedBy evaluated_by = EvaluatedBy::closed_form;  ///< what said the cycles of groups to the strategy
-  std::vector<ProgramStep> steps;  ///< in execution order
+  std::vector<ProgramStep> steps;                       ///< in execution order
   MemoryMap memory;
   std::int64_t first_launch_cycles = 0;  ///< lowering/program/launches.h; 0 of a program that was read
 };

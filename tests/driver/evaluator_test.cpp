@@ -105,8 +105,9 @@ TEST_CASE("an evaluator that there is not") {
 
 TEST_CASE("a batch sweeps the evaluator") {
   const Workplace here;
-  write_text("jobs.toml", "[[job]]\nname = \"lenet\"\nnetwork = \"lenet\"\n"
-                          "[job.sweep]\ncost = [\"closed\", \"simulated\"]\n");
+  write_text("jobs.toml",
+             "[[job]]\nname = \"lenet\"\nnetwork = \"lenet\"\n"
+             "[job.sweep]\ncost = [\"closed\", \"simulated\"]\n");
   REQUIRE(run_stowage({"batch", "jobs.toml", "-o", "out"}).code == 0);
   std::map<std::string, std::string> costs;
   const std::string lines = read_text("out/results.jsonl");

@@ -33,7 +33,8 @@ TEST_CASE("a learned evaluator is trained, kept and used") {
   const ToolRun trained = run_stowage(training("model.json"));
   INFO(trained.err);
   REQUIRE(trained.code == 0);
-  for (const char* row : {"| trained with ", "| held out ", "| held out, chosen plans ", "| held out, by the closed form "}) {
+  for (const char* row :
+       {"| trained with ", "| held out ", "| held out, chosen plans ", "| held out, by the closed form "}) {
     CHECK(trained.out.find(row) != std::string::npos);
   }
 
@@ -47,8 +48,8 @@ TEST_CASE("a learned evaluator is trained, kept and used") {
   CHECK(model["errors"]["held_out"]["groups"].get<int>() > 0);
   CHECK(trained.out.find("held_out") == std::string::npos);
 
-  const std::vector<std::string> compile = {"compile", "lenet.onnx", "--cost", "learned", "--cost-model", "model.json",
-                                            "-o",      "lenet",      "--json"};
+  const std::vector<std::string> compile = {"compile",    "lenet.onnx", "--cost", "learned", "--cost-model",
+                                            "model.json", "-o",         "lenet",  "--json"};
   const ToolRun compiled = run_stowage(compile);
   INFO(compiled.err);
   REQUIRE(compiled.code == 0);

@@ -365,8 +365,7 @@ TEST_CASE("a simulation that is stopped leaves no cost behind") {
   const Target target = small_target();
   const Graph graph = repeated_blocks();
   const auto groups = allowed_groups(find_candidate_groups(graph, built_in_templates(), nullptr, {}));
-  const PlannedGroupCost cost(*find_planner("swtvm"), target,
-                              {1, folder.path(), nullptr, {EvaluatedBy::simulation}});
+  const PlannedGroupCost cost(*find_planner("swtvm"), target, {1, folder.path(), nullptr, {EvaluatedBy::simulation}});
   std::stop_source stop;
   stop.request_stop();
   for (const GroupCost::Answer& answer : cost.costs(graph, groups, stop.get_token())) {
