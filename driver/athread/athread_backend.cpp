@@ -99,6 +99,8 @@ void AthreadBackend::read_schedule(TomlTable& table, const std::string& name, Fi
   stowage::read_schedule(table, name, fixed);
 }
 
+std::vector<std::string> AthreadBackend::evaluator_names() const { return stowage::evaluator_names(); }
+
 std::unique_ptr<GroupCost> AthreadBackend::group_cost(const std::string& planner, const Target& target,
                                                       const CostOptions& options) const {
   const Planner* const found = find_planner(planner);

@@ -17,6 +17,9 @@ class AthreadBackend final : public Backend {
   [[nodiscard]] std::vector<std::string> planner_names() const override;
   [[nodiscard]] std::string default_planner() const override;
   void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const override;
+  [[nodiscard]] std::vector<std::string> evaluator_names() const override;
+  [[nodiscard]] Result<std::vector<std::int64_t>> evaluate(const Program& program, const Evaluator& evaluator,
+                                                           unsigned threads, const WorkContext& work) const override;
   [[nodiscard]] std::unique_ptr<GroupCost> group_cost(const std::string& planner, const Target& target,
                                                       const CostOptions& options) const override;
   [[nodiscard]] Result<Program> plan(const FusedGraph& fused, const FixedSchedules& fixed, const std::string& planner,

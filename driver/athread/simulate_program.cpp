@@ -3,13 +3,20 @@
 
 #include <fmt/format.h>
 
+#include "core/parallel.h"
 #include "driver/athread/athread_backend.h"
 #include "driver/athread/nest_timeline.h"
+#include "lowering/evaluate/time_terms.h"
 
 namespace stowage {
 
-SimulatedStep simulated_step(const LoopNest& nest, const Target& target, const Simulation& simulation) {
+SimulatedStep simulated_step(const Plan& plan, const Target& target, const Simulation& simulation) {
   SimulatedStep step;
+  const TermTimes terms = term_times(plan, simulation);
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    const auto kind = static_cast<TimeTermKind>(t);
+    step.terms.push_back({std::string(name_of(kind)), terms[t].closed_form, terms[t].simulated});
+  }
   step.cycles = simulation.cycles;
   const CoreTimes& last = simulation.cores.at(simulation.last_core());
   step.parts = {{"launch", simulation.launch_cycles},
@@ -25,8 +32,10 @@ SimulatedStep simulated_step(const LoopNest& nest, const Target& target, const S
                   {"dma", simulation.dma.busy_cycles, simulation.cycles}};
   for (const StatementTimes& times : simulation.statements) {
     step.statements.push_back(
-        {times.statement, statement_name(nest, times.statement), times.executions, times.cycles, times.waited});
+        {times.statement, statement_name(plan.nest, times.statement), times.executions, times.cycles, times.waited});
   }
+  step.dma_transfers = simulation.dma.transfers;
+  step.dma_operations = simulation.dma.operations;
   step.dma_bytes = simulation.dma.bytes;
   step.dma_busy_cycles = simulation.dma.busy_cycles;
   step.events = simulation.events;
@@ -60,7 +69,7 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
     const Simulated simulated = stowage::simulate(plan->nest, program.target, options, work.stop);
     if (work.stop.stop_requested()) return Failed{};
     if (const auto* simulation = std::get_if<Simulation>(&simulated)) {
-      steps.back() = simulated_step(plan->nest, program.target, *simulation);
+      steps.back() = simulated_step(*plan, program.target, *simulation);
     } else {
       refuse(step, std::get<Decision>(simulated), work);
       refused = true;
@@ -68,6 +77,22 @@ Result<std::vector<SimulatedStep>> AthreadBackend::simulate(const Program& progr
   }
   if (refused) return Failed{};
   return steps;
+}
+
+Result<std::vector<std::int64_t>> AthreadBackend::evaluate(const Program& program, const Evaluator& evaluator,
+                                                           unsigned threads, const WorkContext& work) const {
+  std::vector<Evaluated> evaluated(program.steps.size(), std::int64_t{0});
+  parallel_for(evaluated.size(), threads, work.stop, [&](std::size_t i) {
+    const Plan* const plan = program.steps[i].plan();
+    if (plan != nullptr) evaluated[i] = evaluated_cycles(*plan, program.target, evaluator, work.stop);
+  });
+  if (work.stop.stop_requested()) return Failed{};
+  std::vector<std::int64_t> cycles;
+  for (std::size_t i = 0; i < evaluated.size(); ++i) {
+    if (const auto* refused = std::get_if<Decision>(&evaluated[i])) return refuse(program.steps[i], *refused, work);
+    cycles.push_back(std::get<std::int64_t>(evaluated[i]));
+  }
+  return cycles;
 }
 
 Result<StepTimeline> AthreadBackend::timeline(const Program& program, std::size_t step, DmaOrder order,

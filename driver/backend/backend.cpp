@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/check.h"
+
 namespace stowage {
 
 namespace {
@@ -16,6 +18,19 @@ Failed no_simulator(std::string_view family, Diagnostics& diagnostics) {
 }
 
 }  // namespace
+
+std::vector<std::string> Backend::evaluator_names() const { return {std::string(name_of(EvaluatedBy::closed_form))}; }
+
+Result<std::vector<std::int64_t>> Backend::evaluate(const Program& program, const Evaluator& evaluator,
+                                                    unsigned /*threads*/, const WorkContext& /*work*/) const {
+  check(evaluator.is_closed_form(), "a family is asked for an evaluator that it has not");
+  std::vector<std::int64_t> cycles;
+  for (const ProgramStep& step : program.steps) {
+    const KernelPlan* const launched = step.launched();
+    cycles.push_back(launched == nullptr ? 0 : launched->cycles());
+  }
+  return cycles;
+}
 
 Result<std::vector<SimulatedStep>> Backend::simulate(const Program& /*program*/, DmaOrder /*order*/,
                                                      const WorkContext& work) const {

@@ -64,6 +64,8 @@ class Backend {
 
   [[nodiscard]] virtual std::vector<std::string> planner_names() const = 0;
   [[nodiscard]] virtual std::string default_planner() const = 0;
+  /// What may say the cycles of a plan where strategies compare groups (CostOptions::evaluator).
+  [[nodiscard]] virtual std::vector<std::string> evaluator_names() const;
   /// Reads one schedule of a file into `fixed`, or reports why it cannot be one.
   virtual void read_schedule(TomlTable& table, const std::string& name, FixedSchedules& fixed) const = 0;
 
@@ -77,6 +79,10 @@ class Backend {
                                              const std::string& planner, const Target& target,
                                              const CostOptions& options, TraceSink trace,
                                              const WorkContext& work) const = 0;
+  /// Cycles of every step of a program as `evaluator` says them, one of evaluator_names(): 0 of one that launches
+  /// nothing. A family with nothing but the closed form leaves it as it is.
+  [[nodiscard]] virtual Result<std::vector<std::int64_t>> evaluate(const Program& program, const Evaluator& evaluator,
+                                                                   unsigned threads, const WorkContext& work) const;
   /// What `work` is for the same operators in another graph, where they are `group`; its plan stays what it was.
   [[nodiscard]] virtual StepWork moved(const StepWork& work, const Graph& graph, const FusedOperator& group,
                                        const Target& target) const = 0;

@@ -31,10 +31,20 @@ struct SimulatedStep {
     std::int64_t waited = 0;  ///< cycles that cores waited for it
   };
 
+  /// What both the closed form and the simulation spend time on.
+  struct Term {
+    std::string name;
+    std::int64_t closed_form = 0;
+    std::int64_t simulated = 0;
+  };
+
   std::int64_t cycles = 0;
   std::vector<Part> parts;
+  std::vector<Term> terms;  ///< sum up to the closed form's cycles, and to these; as `parts` in their order
   std::vector<Engine> engines;
   std::vector<Statement> statements;
+  std::int64_t dma_transfers = 0;
+  std::int64_t dma_operations = 0;
   std::int64_t dma_bytes = 0;
   std::int64_t dma_busy_cycles = 0;  ///< in which they moved
   std::int64_t events = 0;           ///< of all cores

@@ -158,6 +158,7 @@ JobResult run_job(const Job& job, const BatchOptions& options, bool replace, Net
   json["target"] = job.request.target;
   json["fusion"] = job.request.fusion;
   json["planner"] = job.request.planner;
+  json["cost"] = job.request.cost;
   if (!job.swept.empty()) json["sweep"] = swept_json(job);
   try {
     const bool good = run_steps(job, options, replace, networks, result, json, stop);
@@ -250,6 +251,7 @@ std::string jobs_json(const std::vector<Job>& jobs) {
     json["target"] = job.request.target;
     json["fusion"] = job.request.fusion;
     json["planner"] = job.request.planner;
+    json["cost"] = job.request.cost;
     json["settings"] = job.request.settings;
     if (!job.swept.empty()) json["sweep"] = swept_json(job);
     rows.push_back(std::move(json));

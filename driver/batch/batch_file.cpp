@@ -51,6 +51,10 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
   }
   table.read("fusion", job.request.fusion);
   table.read("planner", job.request.planner);
+  table.read("cost", job.request.cost);
+  if (table.read("cost_model", job.request.cost_model) && !job.request.cost_model.empty()) {
+    job.request.cost_model = beside(folder, job.request.cost_model);
+  }
   if (table.read("templates", job.request.templates) && !job.request.templates.empty()) {
     job.request.templates = beside(folder, job.request.templates);
   }

@@ -48,6 +48,7 @@ Json described(const Job& job, FileHashes& files) {
   json["settings"] = request.settings;
   json["fusion"] = request.fusion;
   json["planner"] = request.planner;
+  json["cost"] = {request.cost, request.cost_model, files.of(request.cost_model, false)};
   json["templates"] = {request.templates, files.of(request.templates, false)};
   json["dimensions"] = request.import.dimensions;
   for (const auto& [input, file] : request.bindings) json["bindings"][input] = {file, files.of(file, false)};

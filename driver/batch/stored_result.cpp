@@ -108,6 +108,7 @@ StoredResult result_of(const Row& json) {
   stored.job.request.target = json.at("target").get<std::string>();
   stored.job.request.fusion = json.at("fusion").get<std::string>();
   stored.job.request.planner = json.at("planner").get<std::string>();
+  if (json.contains("cost")) stored.job.request.cost = json.at("cost").get<std::string>();
   if (json.contains("sweep")) {
     for (const auto& [key, value] : json.at("sweep").items()) stored.job.swept.push_back(swept_value(key, value));
   }

@@ -351,7 +351,13 @@ std::map<std::string, std::string> compared_settings(const Target& target) {
 }
 
 DiffSide diff_side(const Program& program) {
-  DiffSide side{program.fused.graph.name(), program.target.name, program.fusion, program.planner, "", {}};
+  DiffSide side{program.fused.graph.name(),
+                program.target.name,
+                program.fusion,
+                program.planner,
+                std::string(name_of(program.evaluated_by)),
+                "",
+                {}};
   for (const ProgramStep& step : program.steps) add(side.totals, step, program.target);
   return side;
 }
@@ -367,6 +373,11 @@ bool PlanDiff::is_same() const {
   return target.empty() && std::all_of(groups.begin(), groups.end(), [](const GroupChange& change) {
            return change.kind == GroupChange::Kind::same;
          });
+}
+
+bool PlanDiff::names_cost() const {
+  const std::string_view usual = name_of(EvaluatedBy::closed_form);
+  return before.cost != usual || after.cost != usual;
 }
 
 PlanDiff diff_programs(const Program& before, const Program& after) {

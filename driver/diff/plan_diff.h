@@ -78,8 +78,10 @@ struct DiffSide {
   std::string target;
   std::string fusion;
   std::string planner;
+  std::string cost;        ///< evaluator by which groups were compared
   std::string model_hash;  ///< "" where it is not known
   PlanNumbers totals;
+  std::optional<double> simulated_seconds = std::nullopt;  ///< once simulated (driver/diff/model_error.h)
 };
 
 struct PlanDiff {
@@ -97,6 +99,7 @@ struct PlanDiff {
 
   [[nodiscard]] bool is_comparable() const;  ///< some fused operator of one is found in the other
   [[nodiscard]] bool is_same() const;        ///< nothing differs, names of strategies aside
+  [[nodiscard]] bool names_cost() const;     ///< groups were compared by another evaluator than the closed form
 };
 
 /// What is set otherwise in the second of two plans of one fused operator.

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "driver/diff/model_error.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/text/listed.h"
 #include "driver/text/text_table.h"
@@ -195,6 +196,7 @@ std::string totals_table(const PlanDiff& diff, const std::string& a, const std::
   names("target", diff.before.target, diff.after.target);
   names("fusion, planner", diff.before.fusion + ", " + diff.before.planner,
         diff.after.fusion + ", " + diff.after.planner);
+  if (diff.names_cost()) names("cost", diff.before.cost, diff.after.cost);
   numbers("fused operators", x.groups, y.groups);
   numbers("kernels launched", x.kernels, y.kernels);
   numbers("DMA transfers", x.transfers, y.transfers);
@@ -203,6 +205,9 @@ std::string totals_table(const PlanDiff& diff, const std::string& a, const std::
   numbers("LDM peak", x.ldm_bytes, y.ldm_bytes);
   numbers("cycles", x.cycles, y.cycles);
   table.add({"time", seconds_text(x.seconds), seconds_text(y.seconds), "", percent_text(x.seconds, y.seconds)});
+  const std::optional<double>& p = diff.before.simulated_seconds;
+  const std::optional<double>& q = diff.after.simulated_seconds;
+  if (p && q) table.add({"simulated time", seconds_text(*p), seconds_text(*q), "", percent_text(*p, *q)});
   return table.text();
 }
 
@@ -328,7 +333,9 @@ std::string verdict(const PlanDiff& diff, const std::string& a, const std::strin
 }
 
 std::string diff_text(const PlanDiff& diff, const std::string& a, const std::string& b) {
-  std::string text = verdict(diff, a, b) + "\n\n" + totals_table(diff, a, b);
+  std::string text = verdict(diff, a, b) + "\n";
+  if (const std::string error = difference_error_text(diff, a, b); !error.empty()) text += error + "\n";
+  text += "\n" + totals_table(diff, a, b);
   if (!diff.target.empty()) {
     TextTable table({"setting of the target", a, b});
     for (const PlanDiff::Setting& setting : diff.target) table.add({setting.key, setting.before, setting.after});

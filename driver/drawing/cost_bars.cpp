@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "core/number_text.h"
+#include "driver/report/model_comparison.h"
+#include "driver/report/table_text.h"
 #include "lowering/search/limit_distance.h"
 #include "lowering/time/time_model.h"
 
@@ -38,7 +40,8 @@ struct Bar {
   double share = 0;  ///< of the longest bar's whole
   Ink ink = Ink::compute;
   std::optional<Subject> subject = std::nullopt;
-  std::optional<double> before = std::nullopt;  ///< the baseline's share, on the same scale
+  std::optional<double> before = std::nullopt;  ///< the share at which a line is drawn, on the same scale
+  std::string line = "the baseline's";          ///< what that is
 };
 
 /// Names, bars and numbers, each with a remark below it.
@@ -66,7 +69,7 @@ class BarList {
     shape.tip = tip_of(bar);
     if (bar.before) {
       const double x = left_ + room_ * std::min(*bar.before, 1.0);
-      scene_.line({x, y + 1}, {x, y + row - 1}, Ink::text, 2).tip = "the baseline's";
+      scene_.line({x, y + 1}, {x, y + row - 1}, Ink::text, 2).tip = bar.line;
     }
     double x = left_ + room_;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -222,6 +225,47 @@ double add_distance(Scene& scene, const Sheet& sheet, double y, const LimitDista
   return heading + 2 + add_bars(scene, sheet, y + heading + 2, bars);
 }
 
+Ink ink_of_term(const std::string& term) {
+  if (term == "loads") return Ink::get;
+  if (term == "stores") return Ink::put;
+  return term == "launch" ? Ink::launch : Ink::compute;
+}
+
+/// The closed form's terms with the simulated ones as a line across each, and by how much they differ.
+double add_simulated(Scene& scene, const Sheet& sheet, double y, const SimulatedTerms& simulated, double clock) {
+  if (simulated.empty()) return 0;
+  const PlanTable table = terms_table(simulated);
+  const std::vector<std::size_t> columns =
+      columns_by_key(table.columns, {"term", "closed_form_cycles", "simulated_cycles", "error"});
+  const auto cycles = [&](const PlanRow& row, std::size_t c) { return std::get<std::int64_t>(row.cells[columns[c]]); };
+  const auto error = [&](const PlanRow& row) { return shown_text(row.cells[columns[3]], table.columns[columns[3]]); };
+  const PlanRow& all = table.rows.back();
+  const double heading = sheet.fonts.height(Font::title) + 4;
+  scene.text({margin, y, scene.width - 2 * margin, heading},
+             fmt::format("Beside the simulation, which takes {}: error {}",
+                         shown_time(cycles(all, 2), clock, sheet.units), error(all)),
+             Ink::text, Font::title);
+  const auto whole = static_cast<double>(std::max<std::int64_t>(1, std::max(cycles(all, 1), cycles(all, 2))));
+  std::vector<Bar> bars;
+  for (const PlanRow& row : table.rows) {
+    if (&row == &all || (cycles(row, 1) == 0 && cycles(row, 2) == 0)) continue;
+    Bar bar{
+        row.name,
+        {shown_time(cycles(row, 1), clock, sheet.units), shown_time(cycles(row, 2), clock, sheet.units), error(row)},
+        "",
+        static_cast<double>(cycles(row, 1)) / whole,
+        ink_of_term(row.name)};
+    bar.before = static_cast<double>(cycles(row, 2)) / whole;
+    bar.line = "as simulated";
+    bars.push_back(std::move(bar));
+  }
+  double used = heading + 2;
+  used += add_bars(scene, sheet, y + used, bars);
+  used += add_note(scene, sheet, margin, y + used + 2,
+                   "Columns: closed form, simulated, error. The line across a bar is the simulation.");
+  return used + 8;
+}
+
 /// Of one kernel, its launch in the limit.
 LimitDistance distance_of(const Plan& plan, const Target& target) {
   LimitDistance distance = distance_to_limit(plan, target);
@@ -253,7 +297,8 @@ Scene titled_scene(const std::string& what, std::int64_t cycles, double clock, c
 
 }  // namespace
 
-Scene cost_bars(const Program& program, int step, const std::optional<CostBaseline>& baseline, const Sheet& sheet) {
+Scene cost_bars(const Program& program, int step, const std::optional<CostBaseline>& baseline, const Sheet& sheet,
+                const SimulatedTerms& simulated) {
   const ProgramStep& shown = program.steps[static_cast<std::size_t>(step)];
   const Plan& plan = *shown.plan();
   const Plan* const before = baseline ? baseline->plan : nullptr;
@@ -275,6 +320,7 @@ Scene cost_bars(const Program& program, int step, const std::optional<CostBaseli
   y += add_title(scene, sheet, y, "");
   const std::optional<std::int64_t> then = before != nullptr ? std::optional(before->time.cycles) : std::nullopt;
   y += add_bars(scene, sheet, y, term_bars(terms, plan.time.cycles, then, clock, sheet)) + 8;
+  y += add_simulated(scene, sheet, y, simulated, clock);
   const double heading = sheet.fonts.height(Font::title) + 4;
   scene.text({margin, y, scene.width - 2 * margin, heading}, "Bytes moved per tensor, all cores", Ink::text,
              Font::title);
@@ -291,7 +337,8 @@ Scene cost_bars(const Program& program, int step, const std::optional<CostBaseli
   return scene;
 }
 
-Scene cost_bars(const Program& program, const std::string& network, const Program* baseline, const Sheet& sheet) {
+Scene cost_bars(const Program& program, const std::string& network, const Program* baseline, const Sheet& sheet,
+                const SimulatedTerms& simulated) {
   const std::map<CostKind, std::int64_t> now = cycles_by_kind(program);
   const std::map<CostKind, std::int64_t> before =
       baseline != nullptr ? cycles_by_kind(*baseline) : std::map<CostKind, std::int64_t>();
@@ -310,6 +357,7 @@ Scene cost_bars(const Program& program, const std::string& network, const Progra
   y += add_title(scene, sheet, y, "");
   const std::optional<std::int64_t> then = baseline != nullptr ? std::optional(sum_of(before)) : std::nullopt;
   y += add_bars(scene, sheet, y, term_bars(terms, sum_of(now), then, clock, sheet)) + 8;
+  y += add_simulated(scene, sheet, y, simulated, clock);
   if (const ProgramTotals totals = totals_of(program); totals.least_seconds > 0) {
     y += add_distance(scene, sheet, y, totals.distance, totals.cycles, clock) + 8;
   }

@@ -9,6 +9,7 @@
 #include "driver/drawing/roofline.h"
 #include "driver/page/page_parts.h"
 #include "driver/page/scene_svg.h"
+#include "driver/report/model_comparison.h"
 
 namespace stowage {
 
@@ -36,12 +37,15 @@ std::string roofline_chart(const PageScope& scope) {
   return to_svg(drawing::roofline(program, points, page_sheet(chart_width, 440)), links_of(scope));
 }
 
-std::string cost_chart(const Program& program, std::size_t step) {
-  return to_svg(drawing::cost_bars(program, static_cast<int>(step), std::nullopt, page_sheet(chart_width, 0)));
+std::string cost_chart(const PageScope& scope, std::size_t step) {
+  return to_svg(
+      drawing::cost_bars(scope.program(), static_cast<int>(step), std::nullopt, page_sheet(chart_width, 0),
+                         scope.simulated().empty() ? drawing::SimulatedTerms() : scope.simulated()[step].terms));
 }
 
-std::string cost_chart(const Program& program, const std::string& network) {
-  return to_svg(drawing::cost_bars(program, network, nullptr, page_sheet(chart_width, 0)));
+std::string cost_chart(const PageScope& scope) {
+  return to_svg(drawing::cost_bars(scope.program(), scope.compilation().network, nullptr, page_sheet(chart_width, 0),
+                                   sum_of_terms(scope.simulated())));
 }
 
 std::string ldm_chart(const Program& program, std::size_t step) {

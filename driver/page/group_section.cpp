@@ -170,7 +170,7 @@ std::string plan_parts(const PageScope& scope, std::size_t number) {
           html_table(step_buffers_table(scope.program(), number),
                      {"buffer", "tensor", "shares_with", "extents", "slots", "address", "bytes"});
   html += fmt::format("<h3>Time: {} cycles, {}</h3>\n<figure>{}</figure>\n", grouped_digits(plan.time.cycles),
-                      seconds_text(plan.time.seconds), cost_chart(scope.program(), number));
+                      seconds_text(plan.time.seconds), cost_chart(scope, number));
   return html;
 }
 

@@ -50,9 +50,9 @@ std::string html_table(const PlanTable& table, const std::vector<std::string_vie
 
 std::string roofline_chart(const PageScope& scope);
 /// The terms of a fused operator's time, and the bytes of its tensors.
-std::string cost_chart(const Program& program, std::size_t step);
+std::string cost_chart(const PageScope& scope, std::size_t step);
 /// What a network's time is spent on.
-std::string cost_chart(const Program& program, const std::string& network);
+std::string cost_chart(const PageScope& scope);
 /// One core's scratchpad over the statements of a fused operator's nest.
 std::string ldm_chart(const Program& program, std::size_t step);
 /// The area of activations.

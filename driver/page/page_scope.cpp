@@ -12,6 +12,11 @@ PageScope::PageScope(const Compilation& compilation, std::size_t details)
       in_full_(steps_in_full(compilation.program, details)),
       count_(static_cast<std::size_t>(std::count(in_full_.begin(), in_full_.end(), true))),
       candidates_of_(compilation.program.fused.graph.operators().size()) {
+  if (compilation.backend != nullptr) {
+    Diagnostics ignored;  // without a simulator the page is silent about it
+    auto simulated = compilation.backend->simulate(compilation.program, DmaOrder::shared, {ignored});
+    if (simulated) simulated_ = *std::move(simulated);
+  }
   const Graph& graph = program().fused.graph;
   for (std::size_t i = 0; i < in_full_.size(); ++i) {
     if (!in_full_[i]) continue;

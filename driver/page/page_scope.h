@@ -32,6 +32,9 @@ class PageScope {
   /// About a fused operator that is told in full, or one of its operators.
   [[nodiscard]] bool has(const TraceRecord& record) const { return is_whole() || subjects_.contains(record.subject); }
 
+  /// By step; empty where the family has no simulator.
+  [[nodiscard]] const std::vector<SimulatedStep>& simulated() const { return simulated_; }
+
   /// Records of the trace with this subject, in their order.
   [[nodiscard]] const std::vector<const TraceRecord*>& records_about(std::string_view subject) const;
   /// Candidates that hold an operator of the group, in their order.
@@ -48,6 +51,7 @@ class PageScope {
   std::set<TensorId> tensors_;
   std::set<std::string_view> subjects_;
   std::map<std::string_view, std::vector<const TraceRecord*>> records_;
+  std::vector<SimulatedStep> simulated_;
   std::vector<std::vector<std::size_t>> candidates_of_;  ///< by operator, indices into the record
 };
 

@@ -48,8 +48,8 @@ std::string tiles(const Program& program) {
   return html + "</dl>\n";
 }
 
-std::string time_part(const Compilation& compilation) {
-  return "<h2 id=\"time\">Where the time goes</h2>\n<figure>" + cost_chart(compilation.program, compilation.network) +
+std::string time_part(const PageScope& scope) {
+  return "<h2 id=\"time\">Where the time goes</h2>\n<figure>" + cost_chart(scope) +
          "<figcaption>Of transfers it is what no computation hides, so that the parts add up.</figcaption></figure>\n";
 }
 
@@ -282,16 +282,19 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{} on {} - Stowage</title>\n"
       "<style>\n{}</style>\n</head>\n<body>\n",
       escaped(compilation.network), escaped(program.target.name), report_page_text("style.css"));
-  html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
+  html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}{}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
                       escaped(compilation.network), escaped(program.target.name), escaped(program.fusion),
-                      escaped(program.planner), escaped(reproducer_line(compilation)));
+                      escaped(program.planner),
+                      program.evaluated_by == EvaluatedBy::closed_form
+                          ? ""
+                          : fmt::format(", groups compared by {}", text_of(program.evaluated_by)),
+                      escaped(reproducer_line(compilation)));
   html += tiles(program) + cut_part(scope);
   html +=
       "<nav><a href=\"#time\">time</a><a href=\"#groups\">fused operators</a><a href=\"#pictures\">pictures</a>"
       "<a href=\"#roofline\">roofline</a><a href=\"#memory\">main memory</a><a href=\"#fusion\">fusion</a>"
       "<a href=\"#each\">each fused operator</a></nav>\n";
-  html += time_part(compilation) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) +
-          memory_part(scope);
+  html += time_part(scope) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) + memory_part(scope);
   html += fusion_part(scope);
   html += group_sections(scope);
   return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_page_text("script.js"));

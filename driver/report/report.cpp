@@ -114,6 +114,15 @@ std::string own_plan_text(const KernelPlan& plan, const Target& target) {
 
 }  // namespace
 
+namespace {
+
+std::string who_says_cycles(const Program& program) {
+  if (program.evaluated_by == EvaluatedBy::closed_form) return fmt::format("planner {} finds", program.planner);
+  return fmt::format("{} tells of the plan that planner {} finds", text_of(program.evaluated_by), program.planner);
+}
+
+}  // namespace
+
 std::string summary_text(const Compilation& compilation) {
   const Program& program = compilation.program;
   const ProgramTotals totals = totals_of(program);
@@ -123,12 +132,12 @@ std::string summary_text(const Compilation& compilation) {
   if (compilation.fusion.search) {
     // A fixed schedule, or another target since, makes the plan another than the one that was chosen.
     const std::int64_t chosen = compilation.fusion.totals.front().cycles;
-    const bool is_chosen = chosen == totals.cycles;
+    const bool is_chosen = chosen == compilation.evaluated_cycles.value_or(totals.cycles);
     sums.add({"fusion search", !is_chosen                      ? "of another plan"
                                : is_proved(compilation.fusion) ? "proved best"
                                                                : "not proved best"});
-    meanings += is_chosen ? fmt::format("Choice of groups: {}, at the cycles that planner {} finds for each.\n",
-                                        proof_text(compilation.fusion, chosen), program.planner)
+    meanings += is_chosen ? fmt::format("Choice of groups: {}, at the cycles that {} for each.\n",
+                                        proof_text(compilation.fusion, chosen), who_says_cycles(program))
                           : fmt::format("Choice of groups: made for a plan of {} cycles.\n", grouped_digits(chosen));
   }
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
@@ -145,6 +154,14 @@ std::string summary_text(const Compilation& compilation) {
   sums.add({fmt::format("{} peak", scratchpad.name),
             fmt::format("{} of {}", grouped_digits(scratchpad.peak_bytes), grouped_digits(scratchpad.room_bytes))});
   sums.add({"time", fmt::format("{} cycles, {}", grouped_digits(totals.cycles), seconds_text(totals.seconds))});
+  if (const auto cycles = compilation.evaluated_cycles) {
+    sums.add({fmt::format("time by {}", text_of(program.evaluated_by)),
+              fmt::format("{} cycles, {}", grouped_digits(*cycles),
+                          seconds_text(static_cast<double>(*cycles) / program.target.clock_hz))});
+    meanings +=
+        fmt::format("Groups were compared by the cycles that {} tells; all other figures are of the closed form.\n",
+                    text_of(program.evaluated_by));
+  }
   if (totals.least_seconds > 0) {
     sums.add({"physical limit",
               fmt::format("{} bytes, {}: the plan takes {:.2f} times that", grouped_digits(totals.least_bytes),

@@ -17,7 +17,8 @@ std::optional<std::int64_t> cycles_of(const Graph& graph, const std::vector<Fusi
                                       const Strategy& strategy, const Backend& backend, const Target& target,
                                       const std::vector<std::vector<OpId>>& fixed, const CostOptions& costs,
                                       const std::stop_token& stop) {
-  const auto cost = backend.group_cost(std::string(published), target, {costs.threads, costs.cache});
+  const auto cost =
+      backend.group_cost(std::string(published), target, {costs.threads, costs.cache, nullptr, costs.evaluator});
   if (cost == nullptr) return std::nullopt;
   CandidateSet set = find_candidate_groups(graph, templates, cost.get(), {}, stop);
   const FixedCandidates person = find_fixed(set, fixed);
@@ -50,6 +51,7 @@ std::vector<OtherPlan> other_plans(const Graph& graph, const std::vector<FusionT
     if (!found) return {};
     return {{std::string(published), target.cores.count, *found}};
   }
+  if (costs.evaluator.by == EvaluatedBy::learned) return {};  // what was learned holds for no other number of cores
   std::vector<OtherPlan> best;
   for (const int share : {2, 4, 8}) {
     if (target.cores.count < share) break;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "core/npy.h"
 #include "core/operators.h"
 #include "driver/files/files.h"
+#include "driver/session/cost_model.h"
 #include "driver/session/model_hash.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
@@ -101,6 +103,8 @@ struct CompileWay {
   const Backend* backend = nullptr;
   const Strategy* strategy = nullptr;
   std::string planner;
+  Evaluator evaluator;
+  std::optional<CostModel> cost_model;
   std::optional<UserTemplates> user_templates;
   std::vector<FusionTemplate> templates;
 };
@@ -122,12 +126,26 @@ Result<CompileWay> compile_way(const CompileRequest& request, Diagnostics& diagn
   if (std::find(planners.begin(), planners.end(), planner) == planners.end()) {
     report_unknown("planner", planner, planners, own);
   }
+  const std::vector<std::string> evaluators = family.evaluator_names();
+  const bool has_evaluator = std::find(evaluators.begin(), evaluators.end(), request.cost) != evaluators.end();
+  if (!has_evaluator) report_unknown("cost", request.cost, evaluators, own);
+  auto cost_model = read_cost_model(request.cost, request.cost_model, own);
   auto user_templates = read_user_templates(request.templates, own);
   auto templates =
       user_templates ? fusion_templates(*user_templates, own) : Result<std::vector<FusionTemplate>>(Failed{});
+  auto evaluator = has_evaluator && target && cost_model
+                       ? evaluator_for(*find_evaluator(request.cost), *cost_model, *target, own)
+                       : Result<Evaluator>(Failed{});
   diagnostics.append(own);
-  if (own.has_errors() || !templates) return Failed{};
-  return CompileWay{*target, backend, strategy, planner, *std::move(user_templates), *std::move(templates)};
+  if (own.has_errors() || !templates || !evaluator) return Failed{};
+  return CompileWay{*target,
+                    backend,
+                    strategy,
+                    planner,
+                    *std::move(evaluator),
+                    *std::move(cost_model),
+                    *std::move(user_templates),
+                    *std::move(templates)};
 }
 
 /// What follows when a network is fused; the rest of `compilation` is filled in.
@@ -141,13 +159,20 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   compilation.program = *std::move(program);
   compilation.program.fusion = fusion;
   compilation.program.planner = way.planner;
+  compilation.program.evaluated_by = way.evaluator.by;
+  const auto evaluated =
+      way.backend->evaluate(compilation.program, way.evaluator, costs.threads, {diagnostics, stop, progress});
+  if (!evaluated) return Failed{};
+  if (!way.evaluator.is_closed_form()) {
+    compilation.evaluated_cycles = std::accumulate(evaluated->begin(), evaluated->end(), std::int64_t{0});
+  }
   GroupCycles cycles;
-  for (const ProgramStep& step : compilation.program.steps) {
-    const KernelPlan* const launched = step.launched();
-    if (launched == nullptr) continue;
+  for (std::size_t i = 0; i < compilation.program.steps.size(); ++i) {
+    const ProgramStep& step = compilation.program.steps[i];
+    if (step.launched() == nullptr) continue;
     if (cycles.empty())
       count_first_launch(compilation.fusion, step.group.operators.front(), compilation.program.first_launch_cycles);
-    cycles[step.group.operators] = launched->cycles();
+    cycles[step.group.operators] = (*evaluated)[i];
   }
   count_as_planned(compilation.fusion, cycles);
 
@@ -269,11 +294,13 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   compilation.imported = graph;
   compilation.network = graph.name();
   compilation.templates = way.user_templates;
+  compilation.cost_model = way.cost_model;
   const TraceSink trace(&compilation.trace);
 
   PlanChoices choices;
   CostOptions costs = request.costs;
   costs.choices = &choices;
+  costs.evaluator = way.evaluator;
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma.alignment);
   auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
   if (!fused) return Failed{};
@@ -333,10 +360,20 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
                                const CostOptions& cost_options) {
   const Strategy* strategy = find_strategy(before.program.fusion);
   check(strategy != nullptr, "a plan names a strategy that there is not");
-  CompileWay way{target, &backend_of(before), strategy, before.program.planner, before.templates, {}};
+  auto evaluator = evaluator_for(before.program.evaluated_by, before.cost_model, target, diagnostics);
+  if (!evaluator) return Failed{};
+  CompileWay way{target,
+                 &backend_of(before),
+                 strategy,
+                 before.program.planner,
+                 *std::move(evaluator),
+                 before.cost_model,
+                 before.templates,
+                 {}};
   PlanChoices choices;
   CostOptions costs = cost_options;
   costs.choices = &choices;
+  costs.evaluator = way.evaluator;
   Compilation again = before;
   std::erase_if(again.trace.records, &is_of_planner);
   const bool same_target = to_toml(target) == to_toml(before.program.target);
@@ -381,13 +418,17 @@ std::string hash_of(std::span<const std::byte> bytes) {
   return fmt::format("xxh64:{:016x}", XXH64(bytes.data(), bytes.size(), 0));
 }
 
+std::string hash_of_target(const Target& target) {
+  const std::string text = to_toml(target);
+  return hash_of(std::as_bytes(std::span(text)));
+}
+
 std::string_view stowage_version() { return STOWAGE_VERSION; }
 
 std::string reproducer_line(const Compilation& compilation) {
-  const std::string target = to_toml(compilation.program.target);
   return fmt::format("stowage {} | {} | model {} {} | target {} {}", stowage_version(), compilation.command_line,
                      compilation.model.path, compilation.model.hash, compilation.program.target.name,
-                     hash_of(std::as_bytes(std::span(target))));
+                     hash_of_target(compilation.program.target));
 }
 
 }  // namespace stowage

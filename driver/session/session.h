@@ -14,6 +14,8 @@
 #include "core/progress.h"
 #include "core/trace.h"
 #include "driver/backend/backend.h"
+#include "driver/session/cost_model.h"
+#include "driver/session/file_identity.h"
 #include "driver/session/other_plans.h"
 #include "fusion/groups/fusion_record.h"
 #include "fusion/templates/template.h"
@@ -28,20 +30,16 @@ struct CompileRequest {
   std::string target = "sw26010";     ///< built-in name or path
   std::vector<std::string> settings;  ///< --set TABLE.KEY=VALUE, in TOML syntax
   std::string fusion = "exact";
-  std::string planner;    ///< empty: the default one of the target's family
+  std::string planner;                           ///< empty: the default one of the target's family
+  std::string cost = evaluator_names().front();  ///< what says the cycles of plans that strategies compare
+  std::string cost_model;                        ///< path of what `train-cost` wrote; of cost "learned", else empty
   std::string templates;  ///< path of a TOML file of fusion templates, tried before the built-in ones; empty: none
   ImportOptions import;
   std::map<std::string, std::string> bindings;  ///< input → .npy file, read into import.bindings by compile
   FixedSchedules fixed;
-  CostOptions costs;                        ///< how candidate groups are planned; changes nothing in the result
+  CostOptions costs;  ///< how candidate groups are planned; changes nothing in the result (its evaluator is `cost`)
   Backends backends = built_in_backends();  ///< one of which the target's family names; not empty
   std::string command_line;                 ///< that reproduces it
-};
-
-/// A file by path and contents.
-struct FileIdentity {
-  std::string path;
-  std::string hash;  ///< "xxh64:" and 16 hexadecimal digits
 };
 
 /// A user's file of fusion templates.
@@ -57,6 +55,7 @@ struct Compilation {
   std::map<std::string, std::int64_t> dimensions;  ///< with which the model was read
   std::map<std::string, FileIdentity> bindings;    ///< files of values with which it was read
   std::optional<UserTemplates> templates;          ///< with which it was fused, before the built-in ones
+  std::optional<CostModel> cost_model;             ///< by which groups were compared, of cost "learned"
   std::optional<Graph> imported;  ///< the network before its parameters were folded; not kept in the folder
   std::string network;            ///< name of the graph
   Program program;
@@ -64,6 +63,9 @@ struct Compilation {
   std::vector<std::string> changed_sources;  ///< paths of those that are no more what was emitted
   Trace trace;
   FusionRecord fusion;  ///< which groups there could have been, and why they are not
+  /// What the program takes as Program::evaluated_by says it; none where that is the closed form, which totals_of()
+  /// has.
+  std::optional<std::int64_t> evaluated_cycles;
   /// What the network would take planned otherwise; nothing where a person fixed a schedule, or after plan_again.
   std::vector<OtherPlan> others;
 };
@@ -108,6 +110,8 @@ std::string default_cost_cache();
 
 /// "xxh64:…" of bytes.
 std::string hash_of(std::span<const std::byte> bytes);
+/// Of its TOML; equal for equal targets.
+std::string hash_of_target(const Target& target);
 /// What a text output starts with: command line, versions and hashes that reproduce it; one line without line break.
 std::string reproducer_line(const Compilation& compilation);
 std::string_view stowage_version();

@@ -131,6 +131,23 @@ Compilation begin_compilation(const StoredPlan& stored, const OpenFile& paramete
   program.target = *target;
   program.fusion = plan.at("fusion").get<std::string>();
   program.planner = plan.at("planner").get<std::string>();
+  if (plan.contains("cost")) {  // older versions had the closed form only
+    const std::string cost = plan.at("cost").get<std::string>();
+    const auto evaluator = find_evaluator(cost);
+    if (!evaluator) throw Damage(fmt::format("its cost is '{}', which this tool has not", cost));
+    program.evaluated_by = *evaluator;
+  }
+  if (plan.contains("cost_model")) {
+    const Json& model = plan.at("cost_model");
+    compilation.cost_model = {{model.at("path").get<std::string>(), model.at("hash").get<std::string>()},
+                              joined(model.at("text"))};
+  }
+  if ((program.evaluated_by == EvaluatedBy::learned) != compilation.cost_model.has_value()) {
+    throw Damage("its cost and its learned evaluator do not go together");
+  }
+  if (plan.contains("evaluated_cycles")) {
+    compilation.evaluated_cycles = whole_number(plan.at("evaluated_cycles"), 0, max_cycles);
+  }
   program.fused.graph = read_graph(plan, stored.steps, parameters, parameters_file, diagnostics);
   if (plan.contains("others")) {
     for (const Json& other : plan.at("others")) compilation.others.push_back(other_plan_of(other));

@@ -120,9 +120,16 @@ std::string plan_json(const Compilation& compilation) {
                          {"hash", compilation.templates->file.hash},
                          {"text", lines_of(compilation.templates->text)}};
   }
+  if (compilation.cost_model) {
+    json["cost_model"] = {{"path", compilation.cost_model->file.path},
+                          {"hash", compilation.cost_model->file.hash},
+                          {"text", lines_of(compilation.cost_model->text)}};
+  }
   json["network"] = compilation.network;
   json["fusion"] = program.fusion;
   json["planner"] = program.planner;
+  json["cost"] = name_of(program.evaluated_by);
+  if (compilation.evaluated_cycles) json["evaluated_cycles"] = *compilation.evaluated_cycles;
   json["target"] = lines_of(to_toml(program.target));
   json["graph"] = lines_of(to_text(program.fused.graph));
   json["steps"] = Json::array();

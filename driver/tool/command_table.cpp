@@ -12,6 +12,7 @@
 #include "driver/report/details.h"
 #include "driver/report/plan_tables.h"
 #include "driver/session/session.h"
+#include "driver/tool/common_options.h"
 #include "driver/tool/option_values.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/nest/passes.h"
@@ -19,25 +20,6 @@
 
 namespace stowage {
 namespace {
-
-/// A built-in target, or a file.
-CLI::Validator known_targets() {
-  std::vector<std::string> names = built_in_targets();
-  names.emplace_back("*.toml");
-  return known(names);
-}
-
-/// An option that may be given several times, each time with one value.
-void add_list(CLI::App& app, const std::string& name, std::vector<std::string>& to, const std::string& type,
-              const std::string& summary) {
-  app.add_option(name, to, summary)->allow_extra_args(false)->type_name(type);
-}
-
-void add_cost_cache(CLI::App& app, std::optional<std::string>& to) {
-  app.add_option("--cost-cache", to, "folder that keeps predicted costs between runs, or 'none'")
-      ->check(known({"none"}))
-      ->type_name("DIR");
-}
 
 void declare_compile(CLI::App& app, Options& all) {
   CompileOptions& options = all.compile;
@@ -53,6 +35,13 @@ void declare_compile(CLI::App& app, Options& all) {
                              built_in_backends().front()->default_planner()))
       ->check(known(planner_names(built_in_backends())))
       ->type_name("P");
+  app.add_option("--cost", options.cost,
+                 fmt::format("what says the cycles of groups that the strategy compares: {} ({})",
+                             fmt::join(evaluator_names(), ", "), options.cost))
+      ->check(known(evaluator_names()))
+      ->type_name("C");
+  app.add_option("--cost-model", options.cost_model, "what train-cost wrote, of --cost learned")
+      ->type_name("FILE.json");
   app.add_option("--templates", options.templates, "fusion templates of yours, tried before the built-in ones")
       ->type_name("FILE.toml");
   CLI::Option* output =
@@ -123,6 +112,7 @@ void declare_simulate(CLI::App& app, Options& all) {
                  "whether transfers under way share the DMA or those of a core queue up: shared, queued (shared)")
       ->check(one_of({"shared", "queued"}))
       ->type_name("O");
+  app.add_flag("--emulate", all.simulate.emulate, "run the emitted code too, for its counts beside the predicted ones");
   CLI::Option* trace = app.add_option("--trace", all.simulate.trace,
                                       "write every event for Perfetto or chrome://tracing; .gz at the end packs it")
                            ->type_name("FILE.json");
@@ -364,6 +354,12 @@ constexpr CommandRow commands[] = {
      "  stowage simulate lenet --op conv1\n"
      "  stowage simulate lenet --trace lenet.json.gz",
      declare_simulate, [](const Options& o, ToolContext& c) { return simulate_command(o.simulate, c); }},
+    {"train-cost", "train a learned evaluator for a target, on plans that are simulated",
+     "  stowage train-cost -o sw26010.json\n"
+     "  stowage compile lenet.onnx --cost learned --cost-model sw26010.json\n"
+     "  stowage train-cost --target mine.toml --network resnet18 --network lenet --samples 500 -o mine.json",
+     [](CLI::App& app, Options& all) { declare_train_cost(app, all.train_cost); },
+     [](const Options& o, ToolContext& c) { return train_cost_command(o.train_cost, c); }},
     {"check", "play the loop nests through, core by core, and tell every access that goes wrong",
      "  stowage check lenet\n"
      "  stowage check lenet --op conv2 --json\n"

@@ -11,6 +11,7 @@
 #include "driver/tool/manual_commands.h"
 #include "driver/tool/pass_command.h"
 #include "driver/tool/simulate_command.h"
+#include "driver/tool/train_command.h"
 
 namespace CLI {
 class App;
@@ -24,6 +25,7 @@ struct Options {
   RunOptions run;
   ExplainOptions explain;
   SimulateOptions simulate;
+  TrainCostOptions train_cost;
   DiffOptions diff;
   GraphOptions graph;
   ReportOptions report;

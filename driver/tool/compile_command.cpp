@@ -33,6 +33,8 @@ std::string reproducing_command(const CompileOptions& options, const std::string
   add("--target", options.target);
   add("--fusion", options.fusion);
   add("--planner", planner);
+  if (options.cost != CompileRequest{}.cost) add("--cost", options.cost);
+  if (!options.cost_model.empty()) add("--cost-model", options.cost_model);
   if (!options.templates.empty()) add("--templates", options.templates);
   for (const std::string& dimension : options.dimensions) add("--dim", dimension);
   for (const std::string& binding : options.bindings) add("--bind", binding);
@@ -47,6 +49,8 @@ Result<CompileRequest> request_of(const CompileOptions& options, const Backends&
   request.model = options.model;
   request.target = options.target;
   request.fusion = options.fusion;
+  request.cost = options.cost;
+  request.cost_model = options.cost_model;
   request.templates = options.templates;
   request.settings = options.settings;
   request.backends = backends;
@@ -73,12 +77,13 @@ int print_config(const CompileRequest& request, ToolContext& context) {
                                {"stowage", stowage_version()},
                                {"fusion", request.fusion},
                                {"planner", request.planner},
+                               {"cost", request.cost},
                                {"target", to_toml(*target)}},
                           1);
     return exit_done;
   }
-  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}\n{}", stowage_version(),
-                             request.command_line, request.fusion, request.planner, to_toml(*target));
+  context.out << fmt::format("# stowage {}: {}\n# fusion = {}, planner = {}, cost = {}\n{}", stowage_version(),
+                             request.command_line, request.fusion, request.planner, request.cost, to_toml(*target));
   return exit_done;
 }
 
@@ -91,6 +96,8 @@ Json compilation_json(const Compilation& compilation, const Diagnostics& diagnos
   json["target"] = compilation.program.target.name;
   json["fusion"] = compilation.program.fusion;
   json["planner"] = compilation.program.planner;
+  json["cost"] = name_of(compilation.program.evaluated_by);
+  if (compilation.evaluated_cycles) json["evaluated_cycles"] = *compilation.evaluated_cycles;
   json.update(totals_json(compilation.program));
   if (compilation.fusion.search) json["search"] = search_json(compilation.fusion);
   json["others"] = others_json(compilation);
@@ -165,7 +172,7 @@ std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& dim
 }
 
 std::vector<std::filesystem::path> files_read(const CompileRequest& request) {
-  std::vector<std::filesystem::path> files = {request.model, request.templates};
+  std::vector<std::filesystem::path> files = {request.model, request.templates, request.cost_model};
   const std::vector<std::string> built_in = built_in_targets();
   if (std::find(built_in.begin(), built_in.end(), request.target) == built_in.end()) files.emplace_back(request.target);
   for (const auto& [input, file] : request.bindings) files.emplace_back(file);

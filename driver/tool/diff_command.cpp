@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "driver/diff/model_error.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/json/json.h"
 #include "driver/store/plan_file.h"
 #include "driver/tool/commands.h"
+#include "lowering/time/measured_error.h"
 
 namespace stowage {
 
@@ -20,9 +22,16 @@ Json numbers_json(const PlanNumbers& numbers) {
 }
 
 Json side_json(const DiffSide& side, const std::string& folder) {
-  return {
-      {"folder", folder},      {"network", side.network}, {"model_hash", side.model_hash},      {"target", side.target},
-      {"fusion", side.fusion}, {"planner", side.planner}, {"totals", numbers_json(side.totals)}};
+  Json json = {{"folder", folder},
+               {"network", side.network},
+               {"model_hash", side.model_hash},
+               {"target", side.target},
+               {"fusion", side.fusion},
+               {"planner", side.planner},
+               {"cost", side.cost},
+               {"totals", numbers_json(side.totals)}};
+  if (side.simulated_seconds) json["simulated_time_s"] = *side.simulated_seconds;
+  return json;
 }
 
 Json groups_json(const std::vector<GroupSide>& groups) {
@@ -54,6 +63,14 @@ Json diff_json(const PlanDiff& diff, const DiffOptions& options) {
   json["same"] = diff.is_same();
   json["a"] = side_json(diff.before, options.before);
   json["b"] = side_json(diff.after, options.after);
+  if (const auto error = difference_error(diff)) {
+    json["model"] = {{"difference", error->difference},
+                     {"simulated_difference", error->simulated_difference},
+                     {"closed_form_error", error->closed_form_error},
+                     {"measured_error", measured_error},
+                     {"model_error", error->model_error},
+                     {"difference_inside_error", error->is_inside()}};
+  }
   json["target"] = Json::array();
   for (const PlanDiff::Setting& setting : diff.target) {
     json["target"].push_back({{"key", setting.key}, {"a", setting.before}, {"b", setting.after}});
@@ -83,7 +100,8 @@ int diff_command(const DiffOptions& options, ToolContext& context) {
   const auto after = read_compilation(options.after, diagnostics, {}, context.backends);
   if (!before || !after) return failed(context, diagnostics);
   print_warnings(context, diagnostics);
-  const PlanDiff diff = diff_compilations(*before, *after);
+  PlanDiff diff = diff_compilations(*before, *after);
+  add_simulated(diff, *before, *after, context.interrupt.token());
   if (context.json) {
     context.out << dumped(diff_json(diff, options), 1);
     return exit_done;

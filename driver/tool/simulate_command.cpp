@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -13,6 +14,9 @@
 #include "driver/files/files.h"
 #include "driver/files/gzip.h"
 #include "driver/json/json.h"
+#include "driver/report/model_comparison.h"
+#include "driver/report/table_text.h"
+#include "driver/run/inputs.h"
 #include "driver/store/plan_file.h"
 #include "driver/text/text_table.h"
 #include "driver/timeline/trace_events.h"
@@ -29,11 +33,7 @@ struct TimedStep {
   std::int64_t flops = 0;
 
   /// Of the closed form, as a share of the simulated time.
-  [[nodiscard]] double error() const {
-    return simulated.cycles == 0
-               ? 0
-               : static_cast<double>(closed_form - simulated.cycles) / static_cast<double>(simulated.cycles);
-  }
+  [[nodiscard]] double error() const { return error_of(closed_form, simulated.cycles); }
 };
 
 void add(TimedStep& sum, const TimedStep& step) {
@@ -51,6 +51,14 @@ void add(TimedStep& sum, const TimedStep& step) {
     all.engines[i] = {more.engines[i].name, before.busy_cycles + more.engines[i].busy_cycles,
                       before.cycles + more.engines[i].cycles};
   }
+  all.terms.resize(more.terms.size());
+  for (std::size_t i = 0; i < more.terms.size(); ++i) {
+    const SimulatedStep::Term& before = all.terms[i];
+    all.terms[i] = {more.terms[i].name, before.closed_form + more.terms[i].closed_form,
+                    before.simulated + more.terms[i].simulated};
+  }
+  all.dma_transfers += more.dma_transfers;
+  all.dma_operations += more.dma_operations;
   all.dma_bytes += more.dma_bytes;
   all.dma_busy_cycles += more.dma_busy_cycles;
   all.events += more.events;
@@ -147,6 +155,43 @@ std::string verdict_text(const TimedProgram& times) {
       counted(all.events, "event"), grouped_digits(all.steps));
 }
 
+std::string terms_text(const TimedStep& step) {
+  if (step.simulated.terms.empty()) return {};
+  return report_table(terms_table(step.simulated.terms),
+                      {"term", "closed_form_cycles", "simulated_cycles", "error", "share_error"})
+      .text();
+}
+
+std::string counts_text(const PlanTable& counts, bool emulated) {
+  std::vector<std::string_view> columns = {"count", "predicted", "simulated"};
+  if (emulated) columns.emplace_back("emulated");
+  return report_table(counts, columns).text();
+}
+
+Json counts_json(const PlanTable& counts) {
+  Json json = Json::array();
+  for (const PlanRow& row : counts.rows) {
+    Json entry;
+    for (std::size_t c = 0; c < counts.columns.size(); ++c) {
+      if (const auto* text = std::get_if<std::string>(&row.cells[c])) entry[counts.columns[c].key] = *text;
+      if (const auto* number = std::get_if<std::int64_t>(&row.cells[c])) entry[counts.columns[c].key] = *number;
+    }
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+/// Runs the plan's own sources, whatever was made of those in its folder, on random inputs.
+Result<EmulationResult> emulated(const Compilation& compilation, ToolContext& context, Diagnostics& diagnostics) {
+  const Backend& backend = backend_of(compilation);
+  const auto inputs = network_inputs(compilation.program.fused.graph, {}, 0, diagnostics);
+  if (!inputs) return Failed{};
+  auto run = backend.run(compilation.program, backend.emit(compilation.program, ""), inputs->values, {}, {},
+                         {diagnostics, context.interrupt.token()});
+  if (!run) return Failed{};
+  return std::move(run->emulation);
+}
+
 std::string statements_text(const TimedStep& step) {
   TextTable table({">statement", "what", ">executions", ">cycles", ">waited for"});
   for (const SimulatedStep::Statement& statement : step.simulated.statements) {
@@ -170,6 +215,11 @@ Json step_json(const TimedProgram& times, const TimedStep& step) {
                {"closed_form_error", step.error()},
                {"events", simulated.events},
                {"events_step_by_step", simulated.steps}};
+  json["terms"] = Json::array();
+  for (const SimulatedStep::Term& term : simulated.terms) {
+    json["terms"].push_back(
+        {{"term", term.name}, {"closed_form_cycles", term.closed_form}, {"simulated_cycles", term.simulated}});
+  }
   json["parts"] = Json::array();
   for (const SimulatedStep::Part& part : simulated.parts) {
     json["parts"].push_back({{"part", part.name}, {"cycles", part.cycles}});
@@ -274,26 +324,39 @@ int simulate_command(const SimulateOptions& options, ToolContext& context) {
     if (!written) return failed(context, diagnostics);
     slices = *written;
   }
+  std::optional<EmulationResult> emulation;
+  if (options.emulate) {
+    auto run = emulated(*compilation, context, diagnostics);
+    if (!run) return failed(context, diagnostics);
+    emulation = *std::move(run);
+  }
+  const PlanTable counts = counts_table(compilation->program, *simulated, emulation ? &*emulation : nullptr);
   print_warnings(context, diagnostics);
 
   std::string command = "stowage simulate " + shell_quoted(options.folder);
   if (!options.op.empty()) command += " --op " + shell_quoted(options.op);
   if (order_of(options) == DmaOrder::queued) command += " --dma-order queued";
+  if (options.emulate) command += " --emulate";
   if (context.json) {
     Json json = program_json(times, *compilation, command, diagnostics);
     if (!options.op.empty()) json["fused_operators"] = Json::array({step_json(times, *wanted)});
+    json["counts"] = counts_json(counts);
     if (!options.trace.empty()) json["trace"] = {{"file", options.trace}, {"slices", slices}};
     context.out << dumped(json, 1);
     return exit_done;
   }
   context.out << fmt::format("stowage {} | {} | {}\n\n", stowage_version(), command, reproducer_line(*compilation));
   if (options.op.empty()) {
-    context.out << table_text(times) << "\n" << verdict_text(times);
+    context.out << table_text(times) << "\n";
+    if (!times.steps.empty()) {
+      context.out << terms_text(times.all) << "\n" << counts_text(counts, options.emulate) << "\n";
+    }
+    context.out << verdict_text(times);
   } else {
     TimedProgram one = times;
     one.steps = {*wanted};
     one.all = *wanted;
-    context.out << table_text(one) << "\n" << statements_text(*wanted);
+    context.out << table_text(one) << "\n" << terms_text(*wanted) << "\n" << statements_text(*wanted);
   }
   if (!options.trace.empty()) {
     context.out << fmt::format("\ntrace written to {}: {}\n", options.trace, counted(slices, "slice"));

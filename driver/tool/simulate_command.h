@@ -13,6 +13,7 @@ struct SimulateOptions {
   std::string op;     ///< one fused operator, by name; empty: all
   std::string trace;  ///< file; empty: none
   bool force = false;
+  bool emulate = false;              ///< count in emulation too
   std::string dma_order = "shared";  ///< or "queued"
 };
 int simulate_command(const SimulateOptions& options, ToolContext& context);

@@ -268,6 +268,7 @@ Table totals_table(const PlanDiff& diff) {
   text("target", diff.before.target, diff.after.target);
   text("fusion", diff.before.fusion, diff.after.fusion);
   text("planner", diff.before.planner, diff.after.planner);
+  if (diff.names_cost()) text("cost", diff.before.cost, diff.after.cost);
   number("fused operators", a.groups, b.groups);
   number("kernels launched", a.kernels, b.kernels);
   number("DMA transfers", a.transfers, b.transfers);

@@ -3,24 +3,29 @@
 
 #include "driver/drawing/cost_bars.h"
 #include "driver/drawing/roofline.h"
+#include "driver/report/model_comparison.h"
 #include "inspector/draw/scene_drawing.h"
 
 namespace stowage::inspector {
 
-Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF room, const PlanComparison* comparison) {
+Drawing cost_terms(const LoadedPlan& plan, int index, const Look& look, QSizeF room, const PlanComparison* comparison,
+                   const std::vector<SimulatedStep>& simulated) {
   const drawing::Sheet sheet = sheet_of(look, room);
   const LoadedPlan* const baseline = comparison != nullptr ? comparison->baseline.get() : nullptr;
   const StepFacts* const step = plan.step(index);
   if (step == nullptr || step->plan == nullptr) {
     const Program* const before = baseline != nullptr ? &baseline->program() : nullptr;
-    return drawn(drawing::cost_bars(plan.program(), plan.compilation.network, before, sheet), look);
+    return drawn(drawing::cost_bars(plan.program(), plan.compilation.network, before, sheet, sum_of_terms(simulated)),
+                 look);
   }
   std::optional<drawing::CostBaseline> compared;
   if (baseline != nullptr) {
     const StepFacts* const before = baseline->step(comparison->baseline_step(index));
     compared = drawing::CostBaseline{before != nullptr ? before->plan : nullptr};
   }
-  return drawn(drawing::cost_bars(plan.program(), index, compared, sheet), look);
+  const auto shown = static_cast<std::size_t>(index);
+  const drawing::SimulatedTerms terms = shown < simulated.size() ? simulated[shown].terms : drawing::SimulatedTerms();
+  return drawn(drawing::cost_bars(plan.program(), index, compared, sheet, terms), look);
 }
 
 Drawing roofline(const LoadedPlan& plan, const Look& look, QSizeF room) {

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "driver/diff/model_error.h"
 #include "inspector/compare/compare_tables.h"
 #include "inspector/draw/wrapped_text.h"
 
@@ -159,6 +160,10 @@ void ComparePane::refresh(unsigned changes) {
     const double clock = plan() ? plan()->program().target.clock_hz : 1;
     QString words = diff != nullptr ? qt(verdict(*diff, "the baseline", "the current plan")) : QString();
     if (!words.isEmpty()) words[0] = words[0].toUpper();
+    if (diff != nullptr) {
+      const std::string error = difference_error_text(*diff, "the baseline", "the current plan");
+      if (!error.empty()) words += QStringLiteral(".\n") + qt(error);
+    }
     verdict_->setText(diff != nullptr          ? words
                       : document().comparing() ? tr("Comparing…")
                       : plan() ? tr("Choose a baseline: another folder, a snapshot, or what an edit was planned from.")

@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "driver/backend/backend.h"
 #include "inspector/cost/cost_chart.h"
 
 namespace stowage::inspector {
@@ -22,7 +23,7 @@ CostPane::CostPane(const PaneContext& context)
   terms_->setAccessibleName(tr("Terms of the estimate"));
   roofs_->setAccessibleName(tr("Roofline"));
   terms_->setBuilder([this](QSizeF room) {
-    return plan() ? cost_terms(*plan(), subject().step, look(), room, comparison()) : Drawing();
+    return plan() ? cost_terms(*plan(), subject().step, look(), room, comparison(), simulated_) : Drawing();
   });
   roofs_->setBuilder([this](QSizeF room) { return plan() ? roofline(*plan(), look(), room) : Drawing(); });
   for (DrawingView* view : {terms_, roofs_}) {
@@ -31,7 +32,25 @@ CostPane::CostPane(const PaneContext& context)
   }
 }
 
+void CostPane::simulate() {
+  if (simulated_plan_ == plan()) return;
+  simulating_.cancel();
+  simulated_plan_ = plan();
+  simulated_.clear();
+  if (!simulated_plan_ || simulated_plan_->compilation.backend == nullptr) return;
+  simulating_.start(
+      [this, of = simulated_plan_](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
+        Diagnostics ignored;  // of a family without a simulator the pane shows the closed form alone
+        auto steps = backend_of(of->compilation).simulate(of->program(), DmaOrder::shared, {ignored, stop, progress});
+        return [this, steps = steps ? *std::move(steps) : std::vector<SimulatedStep>()]() mutable {
+          simulated_ = std::move(steps);
+          terms_->rebuild();
+        };
+      });
+}
+
 void CostPane::refresh(unsigned changes) {
+  simulate();
   const bool all = (changes & (plan_changed | comparison_changed | look_changed)) != 0;
   if (all || subject().step != shown_step_) terms_->rebuild();
   if (all) roofs_->rebuild();

@@ -4,6 +4,7 @@
 
 #include "inspector/draw/drawing_view.h"
 #include "inspector/panes/pane.h"
+#include "inspector/state/background.h"
 
 namespace stowage::inspector {
 
@@ -21,8 +22,14 @@ class CostPane : public Pane {
   void refresh(unsigned changes) override;
 
  private:
+  /// Of the plan that is open; what is not simulated yet is left out.
+  void simulate();
+
   DrawingView* terms_;
   DrawingView* roofs_;
+  PlanPtr simulated_plan_;                ///< of which it is known, or being found out
+  std::vector<SimulatedStep> simulated_;  ///< by step
+  Background simulating_;
   int shown_step_ = -2;
 };
 

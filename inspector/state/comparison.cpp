@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/state/comparison.h"
 
+#include "driver/diff/model_error.h"
 #include "inspector/state/background.h"
 
 namespace stowage::inspector {
 
-ComparisonPtr compare_plans(PlanPtr baseline, PlanPtr current) {
+ComparisonPtr compare_plans(PlanPtr baseline, PlanPtr current, const std::stop_token& stop) {
   off_window_thread("plans were compared");
   auto comparison = std::make_shared<PlanComparison>();
   comparison->diff = diff_compilations(baseline->compilation, current->compilation);
+  add_simulated(comparison->diff, baseline->compilation, current->compilation, stop);
   comparison->change_of_step.assign(current->steps.size(), -1);
   comparison->change_of_baseline_step.assign(baseline->steps.size(), -1);
   for (std::size_t c = 0; c < comparison->diff.groups.size(); ++c) {

@@ -25,7 +25,7 @@ struct PlanComparison {
 using ComparisonPtr = std::shared_ptr<const PlanComparison>;
 
 /// For worker threads.
-ComparisonPtr compare_plans(PlanPtr baseline, PlanPtr current);
+ComparisonPtr compare_plans(PlanPtr baseline, PlanPtr current, const std::stop_token& stop = {});
 
 /// "the same", "planned otherwise", "fused otherwise", "gone", "new".
 std::string_view kind_text(GroupChange::Kind kind);

@@ -106,9 +106,9 @@ void Document::compare() {
     Q_EMIT comparisonChanged();
     return;
   }
-  comparing_.start([this, baseline = baseline_, current = plan_](const std::stop_token&,
+  comparing_.start([this, baseline = baseline_, current = plan_](const std::stop_token& stop,
                                                                  const ProgressSink&) -> Background::Deliver {
-    return [this, comparison = compare_plans(baseline, current)] {
+    return [this, comparison = compare_plans(baseline, current, stop)] {
       comparison_ = comparison;
       Q_EMIT comparisonChanged();
     };

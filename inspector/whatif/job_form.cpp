@@ -82,6 +82,7 @@ JobForm job_form(const LoadedPlan& plan, const PlanEdit& edit) {
   for (const auto& [key, value] : edit.target) job.settings[key] = value;
   job.fusion = program.fusion;
   job.planner = program.planner;
+  if (program.evaluated_by != EvaluatedBy::closed_form) job.cost = name_of(program.evaluated_by);
   if (compilation.templates) job.templates = find_file(compilation.templates->file, plan.folder, job.missing);
   job.dimensions = compilation.dimensions;
   for (const auto& [input, file] : compilation.bindings) {
@@ -98,6 +99,7 @@ std::string command_of(const JobForm& job, const std::string& file) {
   add("--target", job.target);
   add("--fusion", job.fusion);
   add("--planner", job.planner);
+  if (!job.cost.empty()) add("--cost", job.cost);
   if (!job.templates.empty()) add("--templates", job.templates);
   for (const auto& [name, size] : job.dimensions) add("--dim", fmt::format("{}={}", name, size));
   for (const auto& [input, path] : job.bindings) add("--bind", fmt::format("{}={}", input, path));
@@ -133,6 +135,7 @@ std::string batch_file(const PlanEdit& edit, const JobForm& job) {
   line("target", quoted_toml(job.target));
   line("fusion", quoted_toml(job.fusion));
   line("planner", quoted_toml(job.planner));
+  if (!job.cost.empty()) line("cost", quoted_toml(job.cost));
   if (!job.templates.empty()) line("templates", quoted_toml(job.templates));
   std::vector<std::string> entries;
   const auto table = [&](const char* key) {

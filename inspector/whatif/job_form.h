@@ -22,6 +22,7 @@ struct JobForm {
   std::map<std::string, std::string> settings;  ///< key of the target's file → value as TOML, where it is another
   std::string fusion;
   std::string planner;
+  std::string cost;       ///< evaluator; empty: the closed form
   std::string templates;  ///< absolute path; empty: none
   std::map<std::string, std::int64_t> dimensions;
   std::map<std::string, std::string> bindings;  ///< input → absolute path

@@ -24,7 +24,8 @@ namespace {
 /// An operator alone may be planned with transfers that the machine would refuse (plan_group.cpp), and so may several
 /// that would make the same ones alone.
 GroupCost::Answer answer_of(Planned planned, const Graph& graph, const FusedOperator& group, const Planner& planner,
-                            const Target& target, PlanChoices& choices) {
+                            const Target& target, PlanChoices& choices, const Evaluator& evaluator,
+                            const std::stop_token& stop) {
   if (auto* refused = std::get_if<Decision>(&planned)) return {std::move(*refused), 0};
   const Plan& plan = std::get<Plan>(planned);
   if (group.operators.size() > 1) {
@@ -34,7 +35,9 @@ GroupCost::Answer answer_of(Planned planned, const Graph& graph, const FusedOper
           0};
     }
   }
-  return {Decision::allow(), plan.time.cycles};
+  Evaluated cycles = evaluated_cycles(plan, target, evaluator, stop);
+  if (auto* refused = std::get_if<Decision>(&cycles)) return {std::move(*refused), 0};
+  return {Decision::allow(), std::get<std::int64_t>(cycles)};
 }
 
 /// The note with the build id among the notes of one loaded object.
@@ -88,7 +91,8 @@ std::string build_id() {
 }
 
 std::string PlannedGroupCost::conditions() const {
-  return fmt::format("costs 1\nbuild {}\nplanner {}\n{}", build_id(), planner_->name(), to_toml(*target_));
+  return fmt::format("costs 2\nbuild {}\nplanner {}\nevaluator {}\n{}", build_id(), planner_->name(),
+                     identity_of(options_.evaluator), to_toml(*target_));
 }
 
 GroupCost::Answer PlannedGroupCost::cost(const Graph& graph, const FusedOperator& group) const {
@@ -124,9 +128,9 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
     const CanonicalStages& group = canonical[missing[m]];
     PlanChoice choice = choose_plan(group, *planner_, *target_);
     planned[m] = answer_of(plan_chosen("group", group.stages, choice.schedule, *planner_, *target_, {}), graph,
-                           groups[missing[m]], *planner_, *target_, choices);
+                           groups[missing[m]], *planner_, *target_, choices, options_.evaluator, stop);
     if (options_.choices != nullptr) options_.choices->add(group.text, std::move(choice));
-    done[m] = 1;
+    done[m] = stop.stop_requested() ? 0 : 1;  // what was stopped is no answer
   });
   for (std::size_t m = 0; m < missing.size(); ++m) {
     if (done[m] != 0) cache.add(keys[missing[m]], std::move(planned[m]));
@@ -148,7 +152,8 @@ std::string PlannedGroupCost::change_that_allows(const Graph& graph, const Fused
   const StageList stages = group_stages(graph, group);
   const auto decision = [&](const Target& target) {
     PlanChoices choices;
-    return answer_of(plan_group("group", stages, {}, *planner_, target, {}), graph, group, *planner_, target, choices)
+    return answer_of(plan_group("group", stages, {}, *planner_, target, {}), graph, group, *planner_, target, choices,
+                     {}, {})
         .decision;
   };
   if (decision(*target_).rule == "dma-alignment") {

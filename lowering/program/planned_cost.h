@@ -7,6 +7,7 @@
 
 #include "core/target.h"
 #include "fusion/groups/group_cost.h"
+#include "lowering/evaluate/evaluator.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/plan_choices.h"
 
@@ -16,6 +17,8 @@ struct CostOptions {
   unsigned threads = 0;            ///< 0: one a core of this host. Answers do not depend on it
   std::filesystem::path cache;     ///< folder of the costs on disk; empty: none
   PlanChoices* choices = nullptr;  ///< gets what the planner chooses for the groups that it plans
+  /// What says the cycles of the plan that the planner finds. Planners search by the closed form in any case.
+  Evaluator evaluator = {};
 };
 
 class PlannedGroupCost : public GroupCost {

@@ -16,6 +16,7 @@
 #include "core/target.h"
 #include "core/trace.h"
 #include "fusion/groups/fused_graph.h"
+#include "lowering/evaluate/evaluator.h"
 #include "lowering/model/planner.h"
 #include "lowering/nest/plan.h"
 #include "lowering/program/memory_map.h"
@@ -78,7 +79,8 @@ struct Program {
   Target target;
   std::string fusion;  ///< strategy
   std::string planner;
-  std::vector<ProgramStep> steps;  ///< in execution order
+  EvaluatedBy evaluated_by = EvaluatedBy::closed_form;  ///< what said the cycles of groups to the strategy
+  std::vector<ProgramStep> steps;                       ///< in execution order
   MemoryMap memory;
   std::int64_t first_launch_cycles = 0;  ///< lowering/program/launches.h; 0 of a program that was read
 };

@@ -95,6 +95,7 @@ std::vector<std::int64_t> runs_of(const RequestSequences& all) {
 /// What follows from the sequences alone, whatever happens when.
 struct Requested {
   std::vector<CoreTimes> of_core;  ///< computing and issuing
+  std::vector<std::int64_t> issuing_puts;
   std::vector<StatementTimes>
       of_statement;  ///< by RequestSequences::statements: executions, and cycles of computations
   DmaTimes dma;      ///< transfers, operations, bytes
@@ -106,12 +107,14 @@ Requested requested(const RequestSequences& all) {
   for (const Stmt* statement : all.statements) sums.of_statement.push_back({statement->id, 0, 0, 0});
   const std::vector<std::int64_t> runs = runs_of(all);
   std::vector<CoreTimes> of_sequence(all.sequences.size());
+  std::vector<std::int64_t> puts_of_sequence(all.sequences.size(), 0);
   for (std::size_t s = 0; s < all.sequences.size(); ++s) {
     for (const SequencePart& part : all.sequences[s].parts) {
       if (part.sequence >= 0) {
         const CoreTimes& inner = of_sequence[static_cast<std::size_t>(part.sequence)];
         of_sequence[s].computing += inner.computing * part.times;
         of_sequence[s].issuing += inner.issuing * part.times;
+        puts_of_sequence[s] += puts_of_sequence[static_cast<std::size_t>(part.sequence)] * part.times;
         continue;
       }
       const Request& request = all.requests[static_cast<std::size_t>(part.request)];
@@ -120,6 +123,7 @@ Requested requested(const RequestSequences& all) {
       const Stmt& executed = *all.statements[static_cast<std::size_t>(request.statement)];
       of_sequence[s].computing += request.cycles * part.times;
       of_sequence[s].issuing += request.execution.issue_cycles * part.times;
+      if (request.direction == DmaDirection::put) puts_of_sequence[s] += request.execution.issue_cycles * part.times;
       const bool beside = request.kind == Request::Kind::barrier && std::holds_alternative<Dma>(executed.node);
       statement.executions += beside ? 0 : times;
       statement.cycles += request.cycles * times;
@@ -131,7 +135,10 @@ Requested requested(const RequestSequences& all) {
       sums.dma.bytes += request.execution.bytes * times;
     }
   }
-  for (const int sequence : all.of_core) sums.of_core.push_back(of_sequence[static_cast<std::size_t>(sequence)]);
+  for (const int sequence : all.of_core) {
+    sums.of_core.push_back(of_sequence[static_cast<std::size_t>(sequence)]);
+    sums.issuing_puts.push_back(puts_of_sequence[static_cast<std::size_t>(sequence)]);
+  }
   return sums;
 }
 
@@ -147,6 +154,7 @@ Simulation result_of(const RequestSequences& all, const CoreRuns& runs, std::int
   result.cycles = runs.engine().now();
   for (const CoreRun& run : runs.runs()) result.cycles = std::max(result.cycles, run.now);
   result.cores = std::move(sums.of_core);
+  result.issuing_puts = std::move(sums.issuing_puts);
   for (const CoreRun& run : runs.runs()) {
     for (const int core : run.cores) {
       CoreTimes& times = result.cores[static_cast<std::size_t>(core)];

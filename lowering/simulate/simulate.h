@@ -52,7 +52,8 @@ struct DmaTimes {
 struct Simulation {
   std::int64_t cycles = 0;  ///< from the launch until the last core and the last transfer have ended
   std::int64_t launch_cycles = 0;
-  std::vector<CoreTimes> cores;  ///< by number, those that the nest uses
+  std::vector<CoreTimes> cores;            ///< by number, those that the nest uses
+  std::vector<std::int64_t> issuing_puts;  ///< of each core, the part of CoreTimes::issuing that starts puts
   DmaTimes dma;
   std::vector<StatementTimes> statements;  ///< in program order
   std::int64_t events = 0;                 ///< requests of all cores: computations, transfers, waits

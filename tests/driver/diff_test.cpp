@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/operators.h"
+#include "driver/diff/model_error.h"
 #include "driver/diff/plan_diff.h"
 #include "driver/store/plan_file.h"
 #include "tests/driver/tool_runner.h"
@@ -77,6 +78,52 @@ TEST_CASE("diff tells what fusion changes, as text and as JSON") {
   CHECK(regrouped == std::vector<std::vector<std::string>>{{"conv1", "pool1"}, {"ip1", "relu1"}});
   check_sums(diff_of("unfused", "fused"));
   check_sums(diff_of("fused", "unfused"));
+}
+
+TEST_CASE("diff says whether the difference is inside the model's error") {
+  DiffSide side;
+  side.network = "net";
+  side.target = "sw26010";
+  const auto diff_of = [&](double a, double simulated_a, double b, double simulated_b) {
+    PlanDiff diff{side, side, {}, {}};
+    diff.before.totals.seconds = a;
+    diff.before.simulated_seconds = simulated_a;
+    diff.after.totals.seconds = b;
+    diff.after.simulated_seconds = simulated_b;
+    GroupChange change;
+    change.kind = GroupChange::Kind::planned;
+    change.before.emplace_back();
+    change.after.emplace_back();
+    diff.groups.push_back(change);
+    return diff;
+  };
+  // Both met by the simulation: measurements set the error, 3 %.
+  const PlanDiff small = diff_of(1.00, 1.00, 0.98, 0.99);
+  REQUIRE(difference_error(small));
+  CHECK(difference_error(small)->model_error == Approx(0.03));
+  CHECK(difference_error(small)->is_inside());
+  CHECK(difference_error_text(small) ==
+        "In simulation B is 1.0 % faster. The difference is inside the model's error of 3.0 % (closed form against "
+        "simulation: 1.0 %, against measurements: 3.0 %): on the machine there may be none, or the other plan may be "
+        "faster.");
+  const PlanDiff large = diff_of(1.00, 1.00, 0.90, 0.90);
+  CHECK_FALSE(difference_error(large)->is_inside());
+  CHECK(difference_error_text(large) ==
+        "In simulation B is 10.0 % faster. The difference is larger than the model's error of 3.0 % (closed form "
+        "against simulation: 0.0 %, against measurements: 3.0 %).");
+  // One that the closed form gets wrong sets the error of both.
+  const PlanDiff wrong = diff_of(1.00, 1.00, 0.90, 1.10);
+  CHECK(difference_error(wrong)->closed_form_error == Approx(1 - 0.90 / 1.10));
+  CHECK(difference_error(wrong)->is_inside());
+  CHECK(difference_error_text(wrong).starts_with("In simulation B is 10.0 % slower."));
+
+  PlanDiff unknown = small;
+  unknown.after.simulated_seconds.reset();
+  CHECK_FALSE(difference_error(unknown));
+  CHECK(difference_error_text(unknown).empty());
+  PlanDiff same = small;
+  same.groups.front().kind = GroupChange::Kind::same;
+  CHECK_FALSE(difference_error(same));
 }
 
 TEST_CASE("a plan does not differ from itself") {

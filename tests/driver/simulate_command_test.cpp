@@ -27,6 +27,20 @@ std::int64_t sum_of_parts(const nlohmann::json& row) {
   return sum;
 }
 
+/// Terms sum up to both times, and the launch is the same in both.
+void check_terms(const nlohmann::json& row) {
+  std::int64_t closed = 0;
+  std::int64_t simulated = 0;
+  for (const auto& term : row["terms"]) {
+    closed += term["closed_form_cycles"].get<std::int64_t>();
+    simulated += term["simulated_cycles"].get<std::int64_t>();
+    if (term["term"] == "launch") CHECK(term["closed_form_cycles"] == term["simulated_cycles"]);
+  }
+  CHECK(row["terms"].size() == 4);
+  CHECK(row["closed_form_cycles"] == closed);
+  CHECK(row["cycles"] == simulated);
+}
+
 TEST_CASE("a plan in time: the text, which is the example of docs/simulation.md") {
   const Workplace here;
   compile_lenet();
@@ -76,14 +90,36 @@ TEST_CASE("the figures of a simulation go together") {
     within += std::abs(error) <= 0.1 ? 1 : 0;
     worst = std::max(worst, std::abs(error));
     cycles += row["cycles"].get<std::int64_t>();
+    check_terms(row);
     for (const auto& engine : row["engines"]) CHECK(engine["busy_share"].get<double>() <= 1);
   }
+  check_terms(json);
   CHECK(json["cycles"] == cycles);
   CHECK(sum_of_parts(json) == cycles);
   CHECK(json["fused_operators_within_10_percent"] == within);
   for (const auto& row : json["fused_operators"]) {
     if (row["name"] == json["worst"]) CHECK(std::abs(row["closed_form_error"].get<double>()) == worst);
   }
+}
+
+TEST_CASE("predicted, simulated and emulated counts are the same") {
+  const Workplace here;
+  compile_lenet();
+  const ToolRun run = run_stowage({"simulate", "lenet", "--emulate", "--json"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const auto json = nlohmann::json::parse(run.out);
+  REQUIRE(json["counts"].size() == 4);
+  for (const auto& row : json["counts"]) {
+    INFO(row["count"]);
+    CHECK(row["predicted"].get<std::int64_t>() > 0);
+    CHECK(row["predicted"] == row["emulated"]);
+    if (row.contains("simulated")) CHECK(row["simulated"] == row["predicted"]);
+  }
+  const ToolRun text = run_stowage({"simulate", "lenet", "--emulate"});
+  CHECK(text.out.find("| of all cores            | predicted | simulated | emulated |") != std::string::npos);
+  const ToolRun alone = run_stowage({"simulate", "lenet"});
+  CHECK(alone.out.find("emulated") == std::string::npos);
 }
 
 /// What the trace event format demands of a file, and of its events together. Says how many of each phase there are.

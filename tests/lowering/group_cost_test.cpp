@@ -25,6 +25,7 @@
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
 #include "lowering/program/program.h"
+#include "lowering/simulate/simulate.h"
 #include "lowering/time/dma_alignment.h"
 #include "tests/fusion/net.h"
 #include "tests/fusion/random_net.h"
@@ -330,6 +331,47 @@ TEST_CASE("costs do not depend on threads or on the cache") {
   REQUIRE(other);
   answers_of(PlannedGroupCost(planner, *other, {3, folder.path()}), graph, groups);
   CHECK(planner.calls > calls);  // of another target nothing is believed
+}
+
+TEST_CASE("costs by simulation are those of the plan played event by event, and have records of their own") {
+  const TemporaryFolder folder;
+  const Target target = small_target();
+  const Graph graph = repeated_blocks();
+  const auto groups = allowed_groups(find_candidate_groups(graph, built_in_templates(), nullptr, {}));
+  const Planner& planner = *find_planner("searched");
+  const Evaluator by_simulation{EvaluatedBy::simulation};
+  const PlannedGroupCost closed(planner, target, {2, folder.path()});
+  const PlannedGroupCost simulated(planner, target, {2, folder.path(), nullptr, by_simulation});
+  const auto by_closed_form = answers_of(closed, graph, groups);
+  const auto cold = answers_of(simulated, graph, groups);
+  check_equal(cold, answers_of(simulated, graph, groups));  // from the disk
+  check_equal(by_closed_form, answers_of(closed, graph, groups));
+  std::size_t other = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    CAPTURE(groups[i].name);
+    REQUIRE(cold[i].decision == by_closed_form[i].decision);
+    if (!cold[i].decision) continue;
+    const Planned planned = plan_group("group", group_stages(graph, groups[i]), {}, planner, target, {});
+    const auto& plan = std::get<Plan>(planned);
+    CHECK(by_closed_form[i].cycles == plan.time.cycles);
+    CHECK(cold[i].cycles == std::get<Simulation>(simulate(plan.nest, target)).cycles);
+    other += cold[i].cycles != by_closed_form[i].cycles ? 1U : 0U;
+  }
+  CHECK(other > 0);
+}
+
+TEST_CASE("a simulation that is stopped leaves no cost behind") {
+  const TemporaryFolder folder;
+  const Target target = small_target();
+  const Graph graph = repeated_blocks();
+  const auto groups = allowed_groups(find_candidate_groups(graph, built_in_templates(), nullptr, {}));
+  const PlannedGroupCost cost(*find_planner("swtvm"), target, {1, folder.path(), nullptr, {EvaluatedBy::simulation}});
+  std::stop_source stop;
+  stop.request_stop();
+  for (const GroupCost::Answer& answer : cost.costs(graph, groups, stop.get_token())) {
+    CHECK(answer.decision.rule == "stopped");
+  }
+  for (const GroupCost::Answer& answer : answers_of(cost, graph, groups)) CHECK(answer.decision.rule != "stopped");
 }
 
 TEST_CASE("damaged caches are as good as none") {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// `--cost`: by which evaluator strategies compare groups, from the option to the plan's folder and back.
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+using Json = nlohmann::json;
+
+void write_lenet() { REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0); }
+
+Json json_of(std::vector<std::string> arguments) {
+  arguments.emplace_back("--json");
+  const ToolRun run = run_stowage(arguments);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  return Json::parse(run.out);
+}
+
+}  // namespace
+
+TEST_CASE("groups compared by simulation: the plan's folder knows it, and all figures go together") {
+  const Workplace here;
+  write_lenet();
+  const Json compiled = json_of({"compile", "lenet.onnx", "--cost", "simulated", "-o", "lenet"});
+  CHECK(compiled["cost"] == "simulated");
+  CHECK(compiled["command"] ==
+        "stowage compile lenet.onnx --target sw26010 --fusion exact --planner searched --cost simulated");
+  CHECK(compiled["search"]["proved"] == true);
+  CHECK(compiled["search"]["lower_bound"] == compiled["evaluated_cycles"]);
+
+  const Json simulated = json_of({"simulate", "lenet"});
+  CHECK(simulated["cycles"] == compiled["evaluated_cycles"]);
+  CHECK(simulated["closed_form_cycles"] == compiled["cycles"]);
+
+  // Of every chosen candidate the record has the simulated cycles.
+  std::map<std::string, std::int64_t> of_operator;
+  for (const Json& step : simulated["fused_operators"]) {
+    of_operator[step["name"].get<std::string>()] = step["cycles"].get<std::int64_t>();
+  }
+  const Json plan = Json::parse(read_text("lenet/plan.json"));
+  CHECK(plan["cost"] == "simulated");
+  std::int64_t chosen = 0;
+  for (const Json& row : Json::parse(read_text("lenet/trace.json"))["fusion"]["candidates"]) {
+    if (row["fate"] == "chosen") chosen += row["cycles"].get<std::int64_t>();
+  }
+  CHECK(chosen == compiled["evaluated_cycles"]);
+
+  const ToolRun explained = run_stowage({"explain", "lenet"});
+  REQUIRE(explained.code == 0);
+  CHECK(explained.out.find("| time by simulation") != std::string::npos);
+  CHECK(explained.out.find("at the cycles that simulation tells of the plan that planner searched finds for each") !=
+        std::string::npos);
+  const ToolRun text = run_stowage({"compile", "lenet.onnx", "--cost", "simulated"});
+  CHECK(explained.out.find(text.out.substr(text.out.find("\n\n"))) != std::string::npos);
+}
+
+TEST_CASE("the closed form is the evaluator of a compilation that names none") {
+  const Workplace here;
+  write_lenet();
+  const Json usual = json_of({"compile", "lenet.onnx", "-o", "a"});
+  const Json named = json_of({"compile", "lenet.onnx", "--cost", "closed", "-o", "b"});
+  CHECK(usual == named);
+  CHECK(files_below("a") == files_below("b"));
+  CHECK(usual["cost"] == "closed");
+  CHECK_FALSE(usual.contains("evaluated_cycles"));
+}
+
+TEST_CASE("evaluators share no costs on disk") {
+  const Workplace here;
+  write_lenet();
+  const auto compile = [](const char* cost) {
+    return json_of({"compile", "lenet.onnx", "--cost", cost, "--cost-cache", "cache"});
+  };
+  const Json closed = compile("closed");
+  const Json simulated = compile("simulated");
+  CHECK(simulated["evaluated_cycles"] != closed["cycles"]);
+  CHECK(compile("closed") == closed);
+  CHECK(compile("simulated") == simulated);
+  CHECK(json_of({"compile", "lenet.onnx", "--cost", "simulated", "--cost-cache", "none"}) == simulated);
+}
+
+TEST_CASE("an evaluator that there is not") {
+  const Workplace here;
+  write_lenet();
+  const ToolRun run = run_stowage({"compile", "lenet.onnx", "--cost", "simulatd"});
+  CHECK(run.code == 1);
+  CHECK(run.err == "error: no cost 'simulatd' [unknown-cost]\n  help: did you mean 'simulated'?\n");
+
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "lenet"}).code == 0);
+  std::string plan = read_text("lenet/plan.json");
+  const std::string cost = "\"cost\": \"closed\"";
+  plan.replace(plan.find(cost), cost.size(), "\"cost\": \"oracle\"");
+  write_text("lenet/plan.json", plan);
+  const ToolRun damaged = run_stowage({"explain", "lenet"});
+  CHECK(damaged.code == 1);
+  CHECK(damaged.err.find("its cost is 'oracle', which this tool has not [damaged-plan]") != std::string::npos);
+}
+
+TEST_CASE("a batch sweeps the evaluator") {
+  const Workplace here;
+  write_text("jobs.toml",
+             "[[job]]\nname = \"lenet\"\nnetwork = \"lenet\"\n"
+             "[job.sweep]\ncost = [\"closed\", \"simulated\"]\n");
+  REQUIRE(run_stowage({"batch", "jobs.toml", "-o", "out"}).code == 0);
+  std::map<std::string, std::string> costs;
+  const std::string lines = read_text("out/results.jsonl");
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = lines.find('\n', begin);
+    const Json row = Json::parse(lines.substr(begin, end - begin));
+    costs[row["job"].get<std::string>()] = row["cost"].get<std::string>();
+    begin = end + 1;
+  }
+  REQUIRE(costs.size() == 2);
+  for (const auto& [job, cost] : costs) {
+    CHECK(job.find(cost) != std::string::npos);
+    CHECK(Json::parse(read_text("out/" + job + "/plan.json"))["cost"] == cost);
+  }
+}
+
+TEST_CASE("a comparison says that groups were compared otherwise") {
+  const Workplace here;
+  write_lenet();
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "a"}).code == 0);
+  REQUIRE(run_stowage({"compile", "lenet.onnx", "--cost", "simulated", "-o", "b"}).code == 0);
+  CHECK(run_stowage({"diff", "a", "b"}).out.find("| cost ") != std::string::npos);
+  CHECK(run_stowage({"diff", "a", "a"}).out.find("| cost ") == std::string::npos);
+}
+
+}  // namespace stowage::test
