@@ -68,17 +68,27 @@ struct JobStart {
   bool replace = false;           ///< what stands at its plan's place is ours, and goes
 };
 
-struct BatchOptions {
-  std::filesystem::path folder;  ///< every job writes folder/NAME; sample networks go to folder/networks
+/// What all jobs of a batch are run under.
+struct JobConditions {
+  std::filesystem::path folder;              ///< every job writes folder/NAME; sample networks go to folder/networks
+  int jobs = 1;                              ///< side by side
+  std::string cost_cache;                    ///< folder; empty: none
+  std::string command_line;                  ///< of the batch; a job's own is this with --only
+  std::optional<std::int64_t> memory_bytes;  ///< that each process of a job may have; nothing: no limit
+};
+
+struct BatchOptions : JobConditions {
   bool force = false;
-  int jobs = 1;                                  ///< side by side
-  std::string cost_cache;                        ///< folder; empty: none
-  std::string command_line;                      ///< of the batch; a job's own is this with --only
   std::vector<JobStart> starts;                  ///< by job; empty: nothing is known
   std::set<std::filesystem::path> own_networks;  ///< sample networks that may be written over
+  /// Runs jobs in processes of their own (driver/batch/job_worker.h); empty: they run in this one, without a limit.
+  std::string program;
+  std::string file;  ///< of the batch, and what stood in it when the jobs were read; for these processes
+  std::string text;
 };
 
 /// Runs the jobs; results in the order of the jobs. `on_done` is called as each that is run ends, one call at a time.
+/// What is run where changes nothing in the results.
 std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
                                  const std::function<void(const JobResult&)>& on_done, std::stop_token stop);
 

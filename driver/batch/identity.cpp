@@ -13,12 +13,15 @@ namespace stowage {
 
 namespace {
 
-/// Hashes of files, each read once.
+enum class Files { read, not_read };
+
+/// Hashes of files, each read once; all alike where none is read.
 class FileHashes {
  public:
-  explicit FileHashes(std::stop_token stop) : stop_(std::move(stop)) {}
+  FileHashes(Files files, std::stop_token stop) : files_(files), stop_(std::move(stop)) {}
 
   const std::string& of(const std::string& path, bool is_model) {
+    if (files_ == Files::not_read) return not_read_;
     const auto [place, is_new] = hashes_.try_emplace(path, "unreadable");
     std::error_code failure;
     // A pipe would be waited for.
@@ -30,6 +33,8 @@ class FileHashes {
   }
 
  private:
+  Files files_;
+  std::string not_read_ = "not read";
   std::stop_token stop_;
   std::map<std::string, std::string> hashes_;
 };
@@ -60,7 +65,7 @@ Json described(const Job& job, FileHashes& files) {
 }  // namespace
 
 Result<std::vector<std::string>> identities_of(const std::vector<Job>& jobs, const std::stop_token& stop) {
-  FileHashes files(stop);
+  FileHashes files(Files::read, stop);
   std::vector<std::string> identities;
   for (const Job& job : jobs) {
     const std::string text = dumped(described(job, files));
@@ -68,6 +73,12 @@ Result<std::vector<std::string>> identities_of(const std::vector<Job>& jobs, con
     identities.push_back(hash_of(std::as_bytes(std::span(text))));
   }
   return identities;
+}
+
+std::string keys_hash(const Job& job) {
+  FileHashes files(Files::not_read, {});
+  const std::string text = dumped(described(job, files));
+  return hash_of(std::as_bytes(std::span(text)));
 }
 
 }  // namespace stowage

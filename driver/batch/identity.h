@@ -14,4 +14,7 @@ namespace stowage {
 /// for the job will say so. Nothing when stopped.
 Result<std::vector<std::string>> identities_of(const std::vector<Job>& jobs, const std::stop_token& stop);
 
+/// "xxh64:…" of a job's keys alone, whatever is in the files that they name.
+std::string keys_hash(const Job& job);
+
 }  // namespace stowage

@@ -19,7 +19,9 @@
 #include "driver/batch/shard.h"
 #include "driver/files/files.h"
 #include "driver/json/json.h"
+#include "driver/text/memory_size.h"
 #include "driver/tool/batch_baseline.h"
+#include "driver/tool/batch_progress.h"
 #include "driver/tool/commands.h"
 
 namespace stowage {
@@ -28,10 +30,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The jobs that --only asks for; all without it. `names` become those of all that the file has.
-Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, const Backends& backends,
-                                     std::vector<std::string>& names, Diagnostics& diagnostics) {
-  auto jobs = load_jobs(options.file, diagnostics, backends);
+/// The jobs that --only asks for; all without it. `names` become those of all that the file has, whose text is `text`.
+Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, std::string_view text,
+                                     const Backends& backends, std::vector<std::string>& names,
+                                     Diagnostics& diagnostics) {
+  auto jobs = parse_jobs(text, options.file, diagnostics, backends);
   if (!jobs) return jobs;
   for (const Job& job : *jobs) names.push_back(job.name);
   if (options.only.empty()) return jobs;
@@ -157,15 +160,10 @@ std::string finished_text(ShardNote note, const std::vector<JobResult>& results)
 /// Runs those that are left, and writes down which came to their end.
 std::vector<JobResult> run_jobs(const std::vector<Job>& jobs, const BatchOptions& batch, BatchJournal& journal,
                                 ToolContext& context) {
-  const auto left = std::count_if(batch.starts.begin(), batch.starts.end(), [](const JobStart& s) { return !s.kept; });
-  std::ptrdiff_t done = 0;
+  BatchProgress progress(jobs, batch.starts, context);
   const auto on_done = [&](const JobResult& result) {
     if (result.state != JobState::interrupted) journal.end(result);
-    if (context.terminal != nullptr) {
-      context.err << fmt::format("[{}/{}] {}: {}\n", ++done, left, result.name, name_of(result.state));
-    }
-    print_warnings(context, result.diagnostics);
-    context.err << std::flush;
+    progress.ended(result);
   };
   return run_batch(jobs, batch, on_done, context.interrupt.token());
 }
@@ -191,9 +189,15 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
     return usage_error(context, "batch", "--baseline does not go with --shard",
                        "compare the merged result: stowage batch --merge DIR... --baseline FILE");
   }
+  if (!options.memory_per_job.empty() && context.program.empty()) {
+    return usage_error(context, "batch", "--memory-per-job needs jobs in processes of their own, which there are not here",
+                       "run the tool itself");
+  }
   Diagnostics diagnostics;
   std::vector<std::string> names;
-  auto jobs = wanted_jobs(options, context.backends, names, diagnostics);
+  auto text = read_text_file(options.file, diagnostics);
+  if (!text) return failed(context, diagnostics);
+  auto jobs = wanted_jobs(options, *text, context.backends, names, diagnostics);
   if (!jobs) return failed(context, diagnostics);
   const std::stop_token stop = context.interrupt.token();
   const std::string command = "stowage batch " + shell_quoted(options.file);
@@ -213,14 +217,22 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   batch.cost_cache = cost_cache_of(options.cost_cache, of_cache);
   print_warnings(context, of_cache);
   batch.command_line = command;
+  batch.program = context.program;
+  batch.file = options.file;
+  batch.text = *std::move(text);
+  if (!options.memory_per_job.empty()) {
+    std::string why_not;
+    batch.memory_bytes = parse_memory_size(options.memory_per_job, why_not);
+    check(batch.memory_bytes.has_value(), "the command line lets sizes through only");
+  }
   const std::string shown = *note ? fmt::format("{} --shard {}", command, options.shard) : command;
   BatchJournal journal(batch.folder, options.only.empty() ? shown : fmt::format("{} --only {}", shown, options.only));
   if (!prepare(batch, *jobs, *baseline, options, journal, stop, diagnostics)) return failed(context, diagnostics);
   tell_kept(batch.starts, context);
-  const WriteResult write = [&](const fs::path& file, const std::string& text) {
+  const WriteResult write = [&](const fs::path& file, const std::string& content) {
     const bool replace = options.force || journal.is_own(file);
-    journal.writes(file, text);
-    return write_file_whole(file, text, replace ? Existing::replace : Existing::keep, diagnostics);
+    journal.writes(file, content);
+    return write_file_whole(file, content, replace ? Existing::replace : Existing::keep, diagnostics);
   };
   const fs::path note_file = batch.folder / shard_note_name;
   if (*note && !write(note_file, to_text(**note))) return failed(context, diagnostics);

@@ -21,6 +21,7 @@ struct BatchCommandOptions {
   bool force = false;
   int jobs = 1;
   std::string only;
+  std::string memory_per_job;  ///< a size; empty: no limit
   bool retry_failed = false;  ///< jobs that failed in an earlier run are run once more
   bool dry_run = false;       ///< list the jobs, do nothing
   std::optional<std::string> cost_cache;
@@ -33,6 +34,8 @@ struct BatchCommandOptions {
 int batch_command(const BatchCommandOptions& options, ToolContext& context);
 /// `--merge`.
 int merge_command(const BatchCommandOptions& options, ToolContext& context);
+/// What `batch` starts for its jobs (driver/batch/job_process.h).
+int batch_worker(ToolContext& context);
 
 /// Where a batch writes unless it is told.
 std::string batch_folder_of(const std::string& file);

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/out_of_memory.h"
+#include "driver/batch/job_process.h"
 #include "driver/session/session.h"
 #include "driver/tool/command_outline.h"
 #include "driver/tool/terminal_stream.h"
@@ -139,6 +140,7 @@ int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
     context.out << overview();
     return exit_done;
   }
+  if (first == job_worker_command && arguments.size() == 1) return batch_worker(context);
   if (is_version(arguments)) return version_command(arguments, context);
   std::vector<std::string> names;
   for (const CommandRow& row : command_table()) {
@@ -157,7 +159,7 @@ int dispatch(const std::vector<std::string>& arguments, ToolContext& context) {
 int run_tool(const std::vector<std::string>& arguments, ToolContext& outer) {
   TerminalStream out(outer.out);
   TerminalStream err(outer.err);
-  ToolContext context{out, err, outer.interrupt, outer.terminal, outer.json, outer.backends};
+  ToolContext context{out, err, outer.interrupt, outer.terminal, outer.json, outer.backends, outer.program};
   try {
     const int code = dispatch(arguments, context);
     out.flush();

@@ -12,6 +12,7 @@
 #include "driver/report/details.h"
 #include "driver/report/plan_tables.h"
 #include "driver/session/session.h"
+#include "driver/text/memory_size.h"
 #include "driver/tool/common_options.h"
 #include "driver/tool/option_values.h"
 #include "fusion/strategies/strategy.h"
@@ -194,6 +195,15 @@ void declare_report(CLI::App& app, Options& all) {
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
 
+CLI::Validator a_memory_size() {
+  return {[](std::string& value) {
+            std::string why_not;
+            parse_memory_size(value, why_not);
+            return why_not;
+          },
+          ""};
+}
+
 CLI::Validator a_shard() {
   return {[](std::string& value) {
             std::string why_not;
@@ -207,6 +217,10 @@ void declare_batch(CLI::App& app, Options& all) {
   BatchCommandOptions& options = all.batch;
   CLI::Option* file = app.add_option("JOBS.toml", options.file, "the jobs")->type_name("");
   app.add_option("-j", options.jobs, "jobs side by side (1)")->check(whole_number(1, 1024))->type_name("N");
+  app.add_option("--memory-per-job", options.memory_per_job,
+                 "memory that each process of a job may have; one that needs more fails")
+      ->check(a_memory_size())
+      ->type_name("SIZE");
   CLI::Option* only = app.add_option("--only", options.only, "run one job")->type_name("NAME");
   CLI::Option* retry =
       app.add_flag("--retry-failed", options.retry_failed, "run jobs once more that failed in an earlier run");
@@ -233,7 +247,7 @@ void declare_batch(CLI::App& app, Options& all) {
       app.add_option("--merge", options.merged, "put the results of all N parts together, and run nothing")
           ->type_name("DIR");
   for (const char* const of_runs :
-       {"JOBS.toml", "-j", "--only", "--retry-failed", "--dry-run", "--cost-cache", "--shard"}) {
+       {"JOBS.toml", "-j", "--memory-per-job", "--only", "--retry-failed", "--dry-run", "--cost-cache", "--shard"}) {
     merge->excludes(app.get_option(of_runs));
   }
   app.callback([file, merge] {

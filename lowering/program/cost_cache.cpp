@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/program/cost_cache.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <fstream>
@@ -126,6 +131,24 @@ void tidy(const fs::path& folder) {
   for (std::size_t i = 0; i + max_files < files.size(); ++i) fs::remove(files[i].second, failure);
 }
 
+/// Keeps other processes and threads from saving meanwhile, so that of two that save at once none loses what the other
+/// has added. On file systems without locks that may happen, and costs are computed once more.
+class SavingLock {
+ public:
+  explicit SavingLock(const fs::path& folder) : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (folder_ >= 0 && ::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~SavingLock() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  SavingLock(const SavingLock&) = delete;
+  SavingLock& operator=(const SavingLock&) = delete;
+
+ private:
+  int folder_;
+};
+
 }  // namespace
 
 std::string hash128_of(std::string_view text) {
@@ -153,6 +176,7 @@ void CostCache::save() {
   changed_ = false;
   std::error_code failure;
   fs::create_directories(file_.parent_path(), failure);
+  const SavingLock lock(file_.parent_path());
   for (auto& [key, answer] : read_records(file_)) records_.try_emplace(key, answer);
   std::string text;
   for (const auto& [key, answer] : records_) text += line_of(key, answer);

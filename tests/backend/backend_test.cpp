@@ -36,7 +36,7 @@ ToolRun run_both(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;
   Interrupt interrupt;
-  ToolContext context{out, err, interrupt};
+  ToolContext context{.out = out, .err = err, .interrupt = interrupt, .program = {}};
   context.backends = all_backends();
   const int code = run_tool(arguments, context);
   return {code, out.str(), err.str()};

@@ -20,7 +20,7 @@ ToolRun run_stowage(const std::vector<std::string>& arguments) {
   std::ostringstream out;
   std::ostringstream err;
   Interrupt interrupt;
-  ToolContext context{out, err, interrupt};
+  ToolContext context{.out = out, .err = err, .interrupt = interrupt, .program = {}};
   const int code = run_tool(arguments, context);
   return {code, out.str(), err.str()};
 }
