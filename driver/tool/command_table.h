@@ -10,6 +10,7 @@
 #include "driver/tool/exercise_command.h"
 #include "driver/tool/manual_commands.h"
 #include "driver/tool/pass_command.h"
+#include "driver/tool/sensitivity_command.h"
 #include "driver/tool/simulate_command.h"
 
 namespace CLI {
@@ -35,6 +36,7 @@ struct Options {
   CheckOptions check;
   ExerciseOptions exercise;
   PassOptions pass;
+  SensitivityOptions sensitivity;
   CompletionsOptions completions;
   ManOptions man;
   bool json = false;
