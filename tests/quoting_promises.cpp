@@ -12,6 +12,7 @@
 
 #include "core/quoting.h"
 #include "driver/text/shell_text.h"
+#include "driver/text/url_text.h"
 
 namespace stowage::test {
 
@@ -99,6 +100,26 @@ std::optional<std::string> read_dot(std::string_view text) {
     if (!text.starts_with(" + ")) return std::nullopt;
     text.remove_prefix(3);
   }
+}
+
+/// A part of a path in a URL (RFC 3986: unreserved characters and percent-encoding); nothing where it is none.
+std::optional<std::string> read_url(std::string_view text) {
+  constexpr std::string_view unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string read;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (unreserved.find(text[at]) != std::string_view::npos) {
+      read += text[at];
+      continue;
+    }
+    if (text[at] != '%' || at + 2 >= text.size()) return std::nullopt;
+    const std::size_t high = digits.find(text[at + 1]);
+    const std::size_t low = digits.find(text[at + 2]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    read += static_cast<char>(16 * high + low);
+    at += 2;
+  }
+  return read;
 }
 
 /// The cells of a line of a CSV file (RFC 4180).
@@ -266,6 +287,8 @@ std::string broken_promise_of_quoting(std::string_view text) {
   if (read_xml(escaped(text)) != of_markup) return "escaped is read as the text";
   const auto in_dot = read_dot(dot_string(text));
   if (!in_dot || read_xml(*in_dot) != of_markup) return "dot_string is read as the text";
+  if (read_url(url_segment(text)) != text) return "url_segment is read as the text";
+
   const auto cells = read_csv("before," + csv_cell(text) + ",behind");
   if (!cells || cells->size() != 3 || cells->front() != "before" || cells->back() != "behind")
     return "csv_cell is one cell";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What core/quoting.h and driver/text/shell_text.h promise of any text: it is read again as it was, by a reader written
+// What core/quoting.h and driver/text promise of any text: it is read again as it was, by a reader written
 // from the language's grammar, or cannot leave the place where it stands.
 #pragma once
 

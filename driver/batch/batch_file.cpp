@@ -261,7 +261,17 @@ class BatchReader {
     }
   }
 
+  /// All sweeps of a file together.
+  bool has_room(TomlTable& table) {
+    if (jobs_.size() < max_swept_jobs) return true;
+    table.error("too-many-jobs", "name",
+                fmt::format("the batch has more than {} jobs, which are the most that are allowed", max_swept_jobs),
+                "take fewer values, or divide the file");
+    return false;
+  }
+
   bool add(TomlTable& table, Job job) {
+    if (!has_room(table)) return false;
     if (job.request.planner.empty()) job.request.planner = backend_of(job.request).default_planner();
     if (table.has("name")) {
       if (const std::string why = why_no_folder(job.name); !why.empty()) {

@@ -3,19 +3,16 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "core/number_text.h"
 #include "core/quoting.h"
-#include "driver/drawing/sweep_chart.h"
 #include "driver/page/page_parts.h"
-#include "driver/page/scene_svg.h"
 #include "driver/report/table_text.h"
 #include "driver/session/session.h"
-#include "report_page_text.h"
+#include "driver/text/url_text.h"
 
 namespace stowage {
 
@@ -29,103 +26,32 @@ Column keyed(std::string key, std::string title, Kind kind, std::string tip) {
   return column;
 }
 
-/// Every key that any of the jobs was swept over, in the order in which they come.
-std::vector<std::string> swept_keys(const std::vector<Job>& jobs) {
-  std::vector<std::string> keys;
-  for (const Job& job : jobs) {
-    for (const SweptValue& swept : job.swept) {
-      if (std::find(keys.begin(), keys.end(), swept.key) == keys.end()) keys.push_back(swept.key);
-    }
-  }
-  return keys;
-}
-
-const SweptValue* swept_value(const Job& job, const std::string& key) {
-  const auto found =
-      std::find_if(job.swept.begin(), job.swept.end(), [&](const SweptValue& swept) { return swept.key == key; });
-  return found != job.swept.end() ? &*found : nullptr;
-}
-
-std::string value_text(const SweptValue& swept) {
-  const auto* const text = std::get_if<std::string>(&swept.value.is);
-  return text != nullptr ? *text : swept.toml;
-}
-
-std::optional<double> number_of(const SweptValue& swept) {
-  if (const auto* whole = std::get_if<std::int64_t>(&swept.value.is)) return static_cast<double>(*whole);
-  if (const auto* number = std::get_if<double>(&swept.value.is)) return *number;
-  return std::nullopt;
-}
-
 /// Keys of the job itself have columns of their own.
 bool has_column(const std::string& key) {
   return key == "network" || key == "model" || key == "target" || key == "fusion" || key == "planner";
 }
 
-/// The jobs of a line have this in common: what they compile and the other swept values.
-std::string line_name(const Job& job, const std::string& key) {
-  std::string name = source_of(job);
-  for (const SweptValue& other : job.swept) {
-    if (other.key != key && other.key != "network" && other.key != "model") name += ", " + value_text(other);
+/// For the keys over which a job is on the front, a column; none where no job is on any.
+void add_fronts(PlanTable& table, const std::vector<Job>& jobs, const std::vector<JobResult>& results) {
+  std::vector<std::string> fronts(jobs.size());
+  bool any = false;
+  for (const std::string& key : swept_keys(jobs)) {
+    for (const std::size_t job : pareto_front(key, jobs, results)) {
+      fronts[job] += (fronts[job].empty() ? "" : ", ") + key;
+      any = true;
+    }
   }
-  return name;
+  if (!any) return;
+  table.columns.push_back(keyed("front", "on the front of", Kind::text,
+                                "keys of which no job of the network takes less time with as little, or less with as "
+                                "little time"));
+  for (std::size_t i = 0; i < jobs.size(); ++i) table.rows[i].cells.emplace_back(fronts[i]);
 }
 
-/// Jobs that differ in one key only, a line for all that have the rest in common, in the order of the jobs.
-std::vector<drawing::SweepLine> lines_over(const std::string& key, const std::vector<Job>& jobs,
-                                           const std::vector<JobResult>& results) {
-  std::vector<drawing::SweepLine> lines;
-  std::map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const SweptValue* const swept = swept_value(jobs[i], key);
-    const auto value = swept != nullptr ? number_of(*swept) : std::nullopt;
-    if (!value || !results[i].totals) continue;
-    const std::string name = line_name(jobs[i], key);
-    const auto [place, is_new] = places.emplace(name, lines.size());
-    if (is_new) lines.push_back({name, {}});
-    const ProgramTotals& totals = *results[i].totals;
-    lines[place->second].points.push_back(
-        {*value, totals.cycles,
-         fmt::format("{}\n{} = {}\n{} cycles, {} of DMA, {}", name, key, swept->toml, grouped_digits(totals.cycles),
-                     bytes_text(totals.dma.bytes), counted(totals.groups, "fused operator"))});
-  }
-  for (drawing::SweepLine& line : lines) {
-    std::stable_sort(line.points.begin(), line.points.end(),
-                     [](const auto& a, const auto& b) { return a.value < b.value; });
-  }
-  std::erase_if(lines, [](const drawing::SweepLine& line) { return line.points.size() < 2; });
-  return lines;
-}
-
-/// What a line says: where it is lowest, and from where on it falls no more.
-std::string knee_text(const std::string& key, const drawing::SweepLine& line) {
-  const auto& points = line.points;
-  const auto fewer = [](const auto& a, const auto& b) { return a.cycles < b.cycles; };
-  const auto best = std::min_element(points.begin(), points.end(), fewer);
-  const auto worst = std::max_element(points.begin(), points.end(), fewer);
-  const double gain = 1 - static_cast<double>(best->cycles) / static_cast<double>(worst->cycles);
-  if (gain < drawing::least_gain) return fmt::format("{}: {} hardly matters.", line.name, key);
-  const std::string text = fmt::format("{}: fastest at {:.10g}, in {:.1f} % less time than at {:.10g}", line.name,
-                                       best->value, 100 * gain, worst->value);
-  const drawing::SweepPoint& knee = points[drawing::knee_of(line)];
-  if (knee.value >= best->value) return text + ".";
-  return text + fmt::format("; from {:.10g} on more gains less than 1 %.", knee.value);
-}
-
-std::string sweep_part(const std::string& key, const std::vector<Job>& jobs, const std::vector<JobResult>& results) {
-  const std::vector<drawing::SweepLine> lines = lines_over(key, jobs, results);
-  if (lines.empty()) return "";
-  constexpr double chart_width = 1000;
-  std::string html = fmt::format("<h2>Time against {}</h2>\n", escaped(key));
-  for (std::size_t first = 0; first < lines.size(); first += drawing::max_sweep_lines) {
-    const std::size_t count = std::min(drawing::max_sweep_lines, lines.size() - first);
-    const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
-    const std::vector<drawing::SweepLine> part(begin, begin + static_cast<std::ptrdiff_t>(count));
-    html += "<figure>" + to_svg(drawing::sweep_chart(key, part, page_sheet(chart_width, 360))) + "</figure>\n";
-  }
-  html += "<ul>\n";
-  for (const drawing::SweepLine& line : lines) html += fmt::format("<li>{}</li>\n", escaped(knee_text(key, line)));
-  return html + "</ul>\n";
+/// The cell of a job's name; of one that has a plan a link to its report.
+std::string name_cell(const JobResult& result) {
+  if (!result.totals) return fmt::format("<td>{}</td>", escaped(result.name));
+  return fmt::format("<td><a href=\"./{}/report.md\">{}</a></td>", url_segment(result.name), escaped(result.name));
 }
 
 std::string counts_text(const std::vector<JobResult>& results) {
@@ -214,8 +140,9 @@ std::string results_csv(const std::vector<Job>& jobs, const std::vector<JobResul
 }
 
 std::string results_page(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
-                         const std::string& command_line, const Comparison* comparison) {
+                         const std::string& command_line, const KneeWords& words, const Comparison* comparison) {
   PlanTable table = results_table(jobs, results);
+  add_fronts(table, jobs, results);
   std::set<std::string_view> worse;
   if (comparison != nullptr) {
     add_columns(table, *comparison);
@@ -223,32 +150,34 @@ std::string results_page(const std::vector<Job>& jobs, const std::vector<JobResu
       if (job.is_worse()) worse.insert(job.job);
     }
   }
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>Batch - Stowage</title>\n<style>\n{}</style>\n"
-      "</head>\n<body>\n<h1>Batch</h1>\n<p>{}.</p>\n<p class=\"origin\"><code>stowage {} | {}</code></p>\n",
-      report_page_text("style.css"), escaped(counts_text(results)), escaped(stowage_version()), escaped(command_line));
+  std::string html = html_head("Batch") +
+                     fmt::format("<h1>Batch</h1>\n<p>{}.</p>\n<p class=\"origin\"><code>stowage {} | {}</code></p>\n",
+                                 escaped(counts_text(results)), escaped(stowage_version()), escaped(command_line));
   if (comparison != nullptr) html += comparison_html(*comparison);
-  for (const std::string& key : swept_keys(jobs)) html += sweep_part(key, jobs, results);
-  html += "<h2>Jobs</h2>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>";
+  for (const std::string& key : swept_keys(jobs)) html += sweep_part(key, jobs, results, words);
+  html +=
+      "<h2>Jobs</h2>\n<p class=\"controls\" hidden><input id=\"filter-rows\" type=\"search\" size=\"40\" "
+      "placeholder=\"words that a row has, -word: has not\" aria-label=\"filter the jobs\"/> "
+      "<output id=\"rows-shown\"></output></p>\n"
+      "<div class=\"scroll\"><table class=\"sortable filtered\"><thead><tr>";
   for (const Column& column : table.columns) html += html_heading(column);
   html += "</tr></thead>\n<tbody>\n";
   constexpr std::size_t max_full_rows = 2000;
   const bool is_brief = table.rows.size() > max_full_rows;
   const CellForm form = is_brief ? CellForm::brief : CellForm::full;
-  for (const PlanRow& row : table.rows) {
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const PlanRow& row = table.rows[i];
     const std::string_view in_red = worse.contains(row.name) ? "refused" : "";
     html += is_brief         ? fmt::format("<tr class=\"brief {}\">", in_red)
             : in_red.empty() ? "<tr>"
                              : fmt::format("<tr class=\"{}\">", in_red);
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    html += name_cell(results[i]);
+    for (std::size_t c = 1; c < table.columns.size(); ++c) {
       html += html_cell(row.cells[c], table.columns[c], form);
     }
     html += "</tr>\n";
   }
-  return html + fmt::format("</tbody></table></div>\n<script>\n{}</script>\n</body>\n</html>\n",
-                            report_page_text("script.js"));
+  return html + "</tbody></table></div>\n" + html_foot();
 }
 
 }  // namespace stowage

@@ -7,6 +7,7 @@
 
 #include "driver/batch/baseline.h"
 #include "driver/batch/batch.h"
+#include "driver/batch/sweep_page.h"
 #include "driver/report/table.h"
 
 namespace stowage {
@@ -24,9 +25,11 @@ std::string results_lines(const std::vector<JobResult>& results);
 std::string results_csv(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
                         const Comparison* comparison = nullptr);
 
-/// A page that needs nothing else: the table, which sorts, and for every key that was swept over numbers the time
-/// against its values, with the value in words from which on more gains nothing.
+/// A page that needs nothing else: the table, which sorts and is filtered and leads to the jobs' reports, and for every
+/// key that was swept over numbers the time against its values, with the value in words from which on more gains
+/// nothing, and which jobs are best of time and value together. `words` tell what plans do otherwise at knees.
 std::string results_page(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
-                         const std::string& command_line, const Comparison* comparison = nullptr);
+                         const std::string& command_line, const KneeWords& words,
+                         const Comparison* comparison = nullptr);
 
 }  // namespace stowage

@@ -12,6 +12,7 @@
 
 #include "core/check.h"
 #include "core/overloaded.h"
+#include "driver/batch/sweep_range.h"
 
 namespace stowage {
 
@@ -139,6 +140,13 @@ void read_axes(TomlTable& table, const std::string& prefix, std::vector<Axis>& a
       read_axes(inner, name + ".", axes);
     } else if (inner.has("values")) {
       axes.push_back(listed_values(inner, "values", name));
+      for (const char* const of_range : {"from", "to", "step", "factor"}) {
+        TomlValue ignored;
+        if (!inner.read(of_range, ignored)) continue;
+        inner.error("wrong-range", of_range,
+                    fmt::format("'{}' has both 'values' and '{}', a list or a range was wanted", name, of_range));
+        break;
+      }
       inner.finish();
     } else {
       axes.push_back(range_values(inner, name));
@@ -322,6 +330,37 @@ std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table,
   if (kept.empty()) table.error("nothing-left", "exclude", "'exclude' leaves no combination");
   if (diagnostics.entries().size() != errors_before) return std::nullopt;
   return kept;
+}
+
+Result<std::vector<SweptValue>> swept_range(const std::string& key, const RangeText& range, Diagnostics& diagnostics) {
+  Diagnostics own;
+  for (const std::string& number : {range.from, range.to, range.step, range.factor}) {
+    if (number.find_first_not_of("0123456789+-._eE") == std::string::npos) continue;
+    own.error("wrong-type", {}, fmt::format("'{}' is no number", number));
+  }
+  std::string text = fmt::format("from = {}\nto = {}\n", range.from, range.to);
+  if (!range.step.empty()) text += fmt::format("step = {}\n", range.step);
+  if (!range.factor.empty()) text += fmt::format("factor = {}\n", range.factor);
+  Axis axis;
+  if (!own.has_errors()) {
+    if (auto table = TomlTable::parse(text, "range", own)) axis = range_values(*table, key);
+  }
+  for (Diagnostic diagnostic : own.entries()) {
+    diagnostic.place = {};
+    diagnostic.place.file = fmt::format("--from {} --to {}", range.from, range.to);
+    if (!range.step.empty()) diagnostic.place.file += " --step " + range.step;
+    if (!range.factor.empty()) diagnostic.place.file += " --factor " + range.factor;
+    diagnostic.source_line.clear();
+    diagnostics.add(std::move(diagnostic));
+  }
+  if (own.has_errors()) return Failed{};
+  return std::move(axis.values);
+}
+
+std::optional<double> number_of(const SweptValue& swept) {
+  if (const auto* whole = std::get_if<std::int64_t>(&swept.value.is)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&swept.value.is)) return *number;
+  return std::nullopt;
 }
 
 std::string swept_name(const std::string& name, const std::vector<SweptValue>& values) {

@@ -325,6 +325,29 @@ std::vector<ScheduleChange> step_changes(const ProgramStep& before, const Progra
   return changes;
 }
 
+/// Tensors of main memory of which one buffer of each core holds every element.
+std::map<std::string, std::string> whole_tensors(const Plan& plan) {
+  std::map<std::string, std::string> whole;
+  for (const Buffer& buffer : plan.nest.buffers) {
+    const StageTensor& tensor = plan.nest.stages.tensors[buffer.tensor];
+    if (tensor.role == TensorRole::intermediate || tensor.shape.empty()) continue;
+    bool holds_all = buffer.extents.size() == tensor.shape.size();
+    for (std::size_t d = 0; holds_all && d < tensor.shape.size(); ++d) holds_all = buffer.extents[d] >= tensor.shape[d];
+    if (holds_all) whole.emplace(tensor.name, tensor_words(plan.nest, tensor.name));
+  }
+  return whole;
+}
+
+/// Tensors that the second one holds whole and the first one does not, in words.
+std::vector<std::string> newly_whole(const Plan& before, const Plan& after) {
+  const auto was = whole_tensors(before);
+  std::vector<std::string> words;
+  for (const auto& [name, text] : whole_tensors(after)) {
+    if (!was.contains(name)) words.push_back(text);
+  }
+  return words;
+}
+
 GroupChange::Kind kind_of(const GroupChange& change) {
   using Kind = GroupChange::Kind;
   if (change.after.empty()) return Kind::only_before;
@@ -407,7 +430,13 @@ PlanDiff diff_programs(const Program& before, const Program& after) {
   }
   for (GroupChange& change : diff.groups) {
     if (change.before.size() == 1 && change.after.size() == 1) {
-      change.schedule = step_changes(before.steps[change.before[0].step], after.steps[change.after[0].step]);
+      const ProgramStep& from = before.steps[change.before[0].step];
+      const ProgramStep& to = after.steps[change.after[0].step];
+      change.schedule = step_changes(from, to);
+      if (from.plan() != nullptr && to.plan() != nullptr) {
+        change.held = newly_whole(*from.plan(), *to.plan());
+        change.released = newly_whole(*to.plan(), *from.plan());
+      }
     }
     change.kind = kind_of(change);
     if (change.kind == GroupChange::Kind::same) change.schedule.clear();

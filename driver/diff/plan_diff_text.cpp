@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "driver/diff/diff_words.h"
 #include "driver/diff/model_error.h"
 #include "driver/diff/plan_diff.h"
-#include "driver/text/listed.h"
 #include "driver/text/text_table.h"
 
 namespace stowage {
@@ -19,56 +19,12 @@ namespace {
 
 using Kind = GroupChange::Kind;
 
-/// Names beyond these are counted instead of listed.
-constexpr std::size_t max_names = 3;
 /// Reasons of a verdict, and how much of the difference the second one must explain to be told.
 constexpr std::size_t max_reasons = 2;
 constexpr double least_share = 0.15;
 
 double seconds_gained(const GroupChange& change) {
   return change.numbers_before.seconds - change.numbers_after.seconds;
-}
-
-/// "a, b and c", at most three of them by name.
-std::string shortly_listed(std::vector<std::string> names) {
-  if (names.size() > max_names) {
-    const std::size_t more = names.size() - max_names;
-    names.resize(max_names);
-    names.push_back(fmt::format("{} more", more));
-  }
-  return listed(names);
-}
-
-std::vector<std::string> names_of(const std::vector<GroupSide>& side) {
-  std::vector<std::string> names;
-  for (const GroupSide& group : side) names.push_back(group.name);
-  return names;
-}
-
-std::string operators_text(const GroupSide& group) { return fmt::format("{}", fmt::join(group.operators, " + ")); }
-
-/// Every group by its operators: "conv1 + relu1 and conv2".
-std::string listed_by_operators(const std::vector<GroupSide>& side) {
-  std::vector<std::string> groups;
-  for (const GroupSide& group : side) groups.push_back(operators_text(group));
-  return shortly_listed(groups);
-}
-
-bool is_joined(const GroupChange& change) { return change.after.size() == 1 && change.before.size() > 1; }
-bool is_split(const GroupChange& change) { return change.before.size() == 1 && change.after.size() > 1; }
-
-/// What a schedule does otherwise, what says most about why a group is faster or slower first.
-std::string edits_text(const std::vector<ScheduleChange>& changes) {
-  using What = ScheduleChange::What;
-  constexpr What ranked[] = {What::split, What::place,    What::buffer, What::sharing,
-                             What::resident, What::slots, What::fused_by, What::order, What::launch};
-  std::vector<std::string> words;
-  for (const What what : ranked) {
-    for (const ScheduleChange& change : changes) {
-      if (change.what == what) words.push_back(change.words);
-    }
-  }
-  return shortly_listed(words);
 }
 
 /// "conv1 buffers 128 of k instead of 64 (by itself 12.0 % faster)"; what it gains is left out where the network is
@@ -291,11 +247,6 @@ std::pair<std::string, std::string> sides_text(const GroupChange& change) {
     return fmt::format("{}", fmt::join(groups, " + "));
   };
   return {with_operators(change.before), with_operators(change.after)};
-}
-
-/// "12.0 %"; a difference that would be printed as none is said to be small.
-std::string percent_text(double part) {
-  return part < 0.0005 ? "less than 0.1 %" : fmt::format("{:.1f} %", 100 * part);
 }
 
 std::string speed_text(double seconds_before, double seconds_after) {

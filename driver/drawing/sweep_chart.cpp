@@ -15,18 +15,21 @@ namespace {
 constexpr std::array inks = {Ink::get, Ink::put, Ink::compute, Ink::launch};
 constexpr std::array dashes = {Dash::none, Dash::dashes, Dash::dots};
 
-std::int64_t longest(const SweepLine& line) {
-  std::int64_t cycles = 1;
-  for (const SweepPoint& point : line.points) cycles = std::max(cycles, point.cycles);
-  return cycles;
+double largest(const SweepLine& line) {
+  double amount = 0;
+  for (const SweepPoint& point : line.points) amount = std::max(amount, point.amount);
+  return amount;
 }
 
 class SweepPicture {
  public:
-  SweepPicture(const std::string& key, const std::vector<SweepLine>& lines, const Sheet& sheet)
-      : key_(key), lines_(lines), sheet_(sheet) {
-    scene_.title = "Time against " + key;
+  SweepPicture(const std::string& key, const std::vector<SweepLine>& lines, const SweepNotes& notes, const Sheet& sheet)
+      : key_(key), lines_(lines), notes_(notes), sheet_(sheet) {
+    scene_.title = notes.title;
     scene_.width = std::max(sheet.width, 360.0);
+    for (const SweepLine& line : lines) largest_ = std::max(largest_, largest(line));
+    for (const SweepMark& cross : notes.crosses) values_.insert(cross.value);
+    for (const SweepMark& mark : notes.upright) values_.insert(mark.value);
     for (const SweepLine& line : lines) {
       for (const SweepPoint& point : line.points) values_.insert(point.value);
     }
@@ -35,13 +38,14 @@ class SweepPicture {
   Scene run() && {
     double y = 8;
     y += add_title(scene_, sheet_, y, "");
-    y += add_note(scene_, sheet_, margin, y,
-                  "Each line is a part of its own longest time. A ring marks the value from which on more gains less "
-                  "than 1 %.");
+    y += add_note(scene_, sheet_, margin, y, notes_.note);
+    if (!notes_.upright.empty()) y += row() + 2;  // their labels
     set_axes(y + 6);
     add_grid();
     add_names();
+    add_upright();
     for (std::size_t i = 0; i < lines_.size(); ++i) add_line(i);
+    add_crosses();
     scene_.text({area_.x, area_.bottom() + row() + 5, area_.width, row()}, key_ + " →", Ink::muted, Font::small,
                 Align::middle);
     scene_.height = area_.bottom() + 2 * row() + 12;
@@ -49,6 +53,11 @@ class SweepPicture {
   }
 
  private:
+  /// What a line's amounts are parts of.
+  [[nodiscard]] double whole(const SweepLine& line) const {
+    const double amount = notes_.together ? largest_ : largest(line);
+    return amount > 0 ? amount : 1;
+  }
   [[nodiscard]] double row() const { return sheet_.fonts.height(Font::small); }
 
   /// Values that span more than a power of ten stand by their logarithm.
@@ -70,7 +79,7 @@ class SweepPicture {
     names = std::min(names + 40, scene_.width * 0.4);
     for (const SweepLine& line : lines_) {
       for (const SweepPoint& point : line.points) {
-        low_ = std::min(low_, static_cast<double>(point.cycles) / static_cast<double>(longest(line)));
+        low_ = std::min(low_, point.amount / whole(line));
       }
     }
     // Where all lines are flat the axis begins below them, as its labels say.
@@ -114,20 +123,46 @@ class SweepPicture {
     }
   }
 
+  void add_upright() {
+    double free_from = 0;
+    for (const SweepMark& mark : notes_.upright) {
+      const double x = x_at(mark.value);
+      Shape& line = scene_.line({x, area_.y}, {x, area_.bottom()}, Ink::muted, 1.2);
+      line.dash = Dash::dashes;
+      line.tip = mark.tip;
+      const double wide = sheet_.text_width(mark.label) + 2;
+      if (mark.label.empty() || x - wide / 2 < free_from) continue;
+      free_from = x + wide / 2 + 4;
+      scene_.text({x - wide / 2, area_.y - row() - 2, wide, row()}, mark.label, Ink::text, Font::small, Align::middle)
+          .tip = mark.tip;
+    }
+  }
+
+  void add_crosses() {
+    constexpr double radius = 4;
+    for (const SweepMark& cross : notes_.crosses) {
+      const Point at{x_at(cross.value), area_.bottom() - 2 * radius - 2};
+      for (const double up : {-radius, radius}) {
+        Shape& line = scene_.line({at.x - radius, at.y + up}, {at.x + radius, at.y - up}, Ink::error, 2);
+        line.tip = cross.tip;
+      }
+    }
+  }
+
   void add_line(std::size_t number) {
     const SweepLine& line = lines_[number];
-    const auto whole = static_cast<double>(longest(line));
+    const double all = whole(line);
     std::vector<Point> path;
     for (const SweepPoint& point : line.points) {
-      path.push_back({x_at(point.value), y_at(static_cast<double>(point.cycles) / whole)});
+      path.push_back({x_at(point.value), y_at(point.amount / all)});
     }
-    scene_.polyline(path, ink_of(number), 2).dash = dash_of(number);
-    const std::size_t knee = knee_of(line);
+    if (path.size() > 1) scene_.polyline(path, ink_of(number), 2).dash = dash_of(number);
+    const std::vector<std::size_t> rings = line.rings ? *line.rings : std::vector<std::size_t>{knee_of(line)};
     for (std::size_t i = 0; i < path.size(); ++i) {
       constexpr double radius = 3;
       const Box dot{path[i].x - radius, path[i].y - radius, 2 * radius, 2 * radius};
       scene_.ellipse(dot, ink_of(number)).tip = line.points[i].tip;
-      if (i != knee) continue;
+      if (std::find(rings.begin(), rings.end(), i) == rings.end()) continue;
       constexpr double ring = 6;
       Shape& mark = scene_.ellipse({path[i].x - ring, path[i].y - ring, 2 * ring, 2 * ring}, Ink::none, Ink::text);
       mark.width = 1.5;
@@ -137,8 +172,10 @@ class SweepPicture {
 
   const std::string& key_;
   const std::vector<SweepLine>& lines_;
+  const SweepNotes& notes_;
   const Sheet& sheet_;
   std::set<double> values_;
+  double largest_ = 0;
   double low_ = 1;  ///< share at the bottom
   Box area_;
   Scene scene_;
@@ -147,19 +184,28 @@ class SweepPicture {
 }  // namespace
 
 std::size_t knee_of(const SweepLine& line) {
-  std::int64_t best_behind = line.points.back().cycles;
+  double best_behind = line.points.back().amount;
   std::size_t knee = line.points.size() - 1;
   for (std::size_t i = line.points.size() - 1; i-- > 0;) {
-    const auto cycles = static_cast<double>(line.points[i].cycles);
-    if (static_cast<double>(best_behind) < cycles * (1 - least_gain)) break;
+    if (best_behind < line.points[i].amount * (1 - least_gain)) break;
     knee = i;
-    best_behind = std::min(best_behind, line.points[i].cycles);
+    best_behind = std::min(best_behind, line.points[i].amount);
   }
   return knee;
 }
 
 Scene sweep_chart(const std::string& key, const std::vector<SweepLine>& lines, const Sheet& sheet) {
-  return SweepPicture(key, lines, sheet).run();
+  const SweepNotes notes{
+      "Time against " + key,
+      "Each line is a part of its own longest time. A ring marks the value from which on more gains less than 1 %.",
+      {},
+      {}};
+  return sweep_chart(key, lines, notes, sheet);
+}
+
+Scene sweep_chart(const std::string& key, const std::vector<SweepLine>& lines, const SweepNotes& notes,
+                  const Sheet& sheet) {
+  return SweepPicture(key, lines, notes, sheet).run();
 }
 
 }  // namespace stowage::drawing

@@ -5,6 +5,7 @@
 #include "core/quoting.h"
 #include "driver/page/page_parts.h"
 #include "driver/report/table_text.h"
+#include "report_page_text.h"
 
 namespace stowage {
 
@@ -18,6 +19,19 @@ std::string sort_value(const Cell& cell) {
 }
 
 }  // namespace
+
+std::string html_head(const std::string& title) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{} - Stowage</title>\n"
+      "<style>\n{}</style>\n</head>\n<body>\n",
+      escaped(title), report_page_text("style.css"));
+}
+
+std::string html_foot() {
+  return fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_page_text("script.js"));
+}
 
 std::string html_heading(const Column& column) {
   const std::string tip = column.tip.empty() ? "" : fmt::format(" title=\"{}\"", escaped(column.tip));

@@ -37,6 +37,10 @@ std::string anchor_of(std::size_t step);
 /// "[12 KiB]" with a tooltip of the exact number and the number as value for sorting.
 std::string number_cell(std::int64_t value, const std::string& shown);
 
+/// What a page begins with, its title and style included, and what it ends with, its script included.
+std::string html_head(const std::string& title);
+std::string html_foot();
+
 // Tables of a plan (driver/report/table.h).
 
 std::string html_heading(const Column& column);

@@ -13,7 +13,6 @@
 #include "emitter/pictures/graph_picture.h"
 #include "emitter/pictures/graphviz.h"
 #include "lowering/model/ldm_room.h"
-#include "report_page_text.h"
 
 namespace stowage {
 
@@ -276,12 +275,7 @@ std::vector<PagePicture> page_pictures(const Compilation& compilation, std::chro
 std::string report_page(const Compilation& compilation, const std::vector<PagePicture>& pictures, std::size_t details) {
   const PageScope scope(compilation, details);
   const Program& program = compilation.program;
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{} on {} - Stowage</title>\n"
-      "<style>\n{}</style>\n</head>\n<body>\n",
-      escaped(compilation.network), escaped(program.target.name), report_page_text("style.css"));
+  std::string html = html_head(compilation.network + " on " + program.target.name);
   html += fmt::format("<h1>{} on {}</h1>\n<p>Fusion {}, planner {}{}.</p>\n<p class=\"origin\"><code>{}</code></p>\n",
                       escaped(compilation.network), escaped(program.target.name), escaped(program.fusion),
                       escaped(program.planner),
@@ -297,7 +291,7 @@ std::string report_page(const Compilation& compilation, const std::vector<PagePi
   html += time_part(scope) + groups_table(scope) + pictures_part(pictures) + roofline_part(scope) + memory_part(scope);
   html += fusion_part(scope);
   html += group_sections(scope);
-  return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_page_text("script.js"));
+  return html + html_foot();
 }
 
 }  // namespace stowage

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page is whole without this: it sorts tables, filters and opens fused operators, and opens everything for print.
+// The page is whole without this: it sorts and filters tables, filters and opens fused operators, and opens everything for print.
 "use strict";
 const groups = Array.from(document.querySelectorAll("details.group"));
 
@@ -26,6 +26,25 @@ for (const table of document.querySelectorAll("table.sortable")) {
       body.append(...rows);
     });
   });
+}
+
+const filterLine = document.getElementById("filter-rows");
+if (filterLine) {
+  filterLine.parentElement.hidden = false;
+  const rows = Array.from(document.querySelector("table.filtered").tBodies[0].rows);
+  const texts = rows.map((row) => Array.from(row.cells, (cell) => cell.textContent).join("\n").toLowerCase());
+  const filter = () => {
+    const words = filterLine.value.toLowerCase().split(/\s+/).filter((word) => word !== "" && word !== "-");
+    let shown = 0;
+    rows.forEach((row, i) => {
+      const fits = words.every((word) => word.startsWith("-") ? !texts[i].includes(word.slice(1)) : texts[i].includes(word));
+      row.hidden = !fits;
+      shown += fits ? 1 : 0;
+    });
+    document.getElementById("rows-shown").textContent = `${shown} of ${rows.length}`;
+  };
+  filterLine.addEventListener("input", filter);
+  filter();
 }
 
 const setAll = (open) => { for (const group of groups) group.open = open; };

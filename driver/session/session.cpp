@@ -15,6 +15,7 @@
 #include "driver/files/files.h"
 #include "driver/session/cost_model.h"
 #include "driver/session/model_hash.h"
+#include "driver/session/program_on.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
 #include "fusion/fold/fold_intrinsics.h"
@@ -400,6 +401,32 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   }
   if (!fused) return Failed{};
   return plan_and_emit(std::move(again), *fused, fixed, way, before.program.fusion, costs, diagnostics, stop, progress);
+}
+
+Result<Program> program_on(const Compilation& before, const Target& target, const FixedSchedules& fixed,
+                           const CostOptions& costs, Diagnostics& diagnostics, const std::stop_token& stop,
+                           const ProgressSink& progress) {
+  const Strategy* strategy = find_strategy(before.program.fusion);
+  check(strategy != nullptr, "a plan names a strategy that there is not");
+  auto templates = fusion_templates(before.templates, diagnostics);
+  if (!templates) return Failed{};
+  const CompileWay way{target,           &backend_of(before),  strategy, before.program.planner,
+                       before.templates, *std::move(templates)};
+  PlanChoices choices;
+  CostOptions options = costs;
+  options.choices = &choices;
+  Compilation made;  // its trace and its record of the fusion are not asked for
+  const TraceSink trace(&made.trace);
+  const Graph graph = before.imported
+                          ? place_tensors(fold_intrinsics(*before.imported, trace), trace, target.dma.alignment)
+                          : before.program.fused.graph;
+  const auto fused = fuse(made, graph, way, fixed.groups, options, diagnostics, stop, progress);
+  if (!fused || stop.stop_requested()) return Failed{};
+  auto program = way.backend->plan(*fused, fixed, way.planner, target, options, trace, {diagnostics, stop, progress});
+  if (!program || stop.stop_requested()) return Failed{};
+  program->fusion = before.program.fusion;
+  program->planner = way.planner;
+  return program;
 }
 
 EmittedProgram emit_signed(const Compilation& compilation) {

@@ -242,6 +242,8 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   const auto plan_folder = [&](const std::string& job) { return batch.folder / job; };
   outcome.comparison =
       comparison_with(*baseline, outcome, names, options.tolerance, plan_folder, options.jobs, context, diagnostics);
+  outcome.words =
+      knee_words(outcome.jobs, outcome.results, plan_folder, options.jobs, context.backends, context.interrupt.token());
   {
     const Interrupt::Hold hold = context.interrupt.hold();
     const bool written = write_results(outcome, options.junit, write) &&
@@ -253,16 +255,16 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
 }
 
 bool write_results(const BatchOutcome& outcome, const std::string& junit, const WriteResult& write) {
-  const auto& [file, command_line, folder, jobs, results, comparison] = outcome;
+  const auto& [file, command_line, folder, jobs, results, comparison, words] = outcome;
   const Comparison* const beside = comparison ? &*comparison : nullptr;
   return write(folder / results_name, results_lines(results)) &&
          write(folder / summary_csv_name, results_csv(jobs, results, beside)) &&
-         write(folder / summary_page_name, results_page(jobs, results, command_line, beside)) &&
+         write(folder / summary_page_name, results_page(jobs, results, command_line, words, beside)) &&
          (junit.empty() || write(junit, junit_text(outcome)));
 }
 
 int print_results(const BatchOutcome& outcome, ToolContext& context) {
-  const auto& [file, command_line, folder, jobs, results, comparison] = outcome;
+  const auto& [file, command_line, folder, jobs, results, comparison, words] = outcome;
   if (context.json) {
     std::string joined;
     for (const JobResult& result : results) {

@@ -11,6 +11,7 @@
 
 #include "driver/batch/baseline.h"
 #include "driver/batch/batch.h"
+#include "driver/batch/sweep_page.h"
 #include "driver/tool/tool_context.h"
 
 namespace stowage {
@@ -50,6 +51,7 @@ struct BatchOutcome {
   std::vector<Job> jobs;
   std::vector<JobResult> results;        ///< by job
   std::optional<Comparison> comparison;  ///< with the baseline, if one is wanted
+  KneeWords words = {};                  ///< what plans do otherwise at the knees of sweeps
 };
 
 /// Writes a file whole or not at all; false after a reported error.

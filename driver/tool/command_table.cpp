@@ -14,6 +14,7 @@
 #include "driver/session/session.h"
 #include "driver/text/memory_size.h"
 #include "driver/tool/common_options.h"
+#include "driver/tool/declare_sensitivity.h"
 #include "driver/tool/option_values.h"
 #include "fusion/strategies/strategy.h"
 #include "lowering/nest/passes.h"
@@ -388,6 +389,9 @@ constexpr CommandRow commands[] = {
      "  stowage diff unfused lenet\n"
      "  stowage diff unfused lenet --json",
      declare_diff, [](const Options& o, ToolContext& c) { return diff_command(o.diff, c); }},
+    {"sensitivity", "what the network takes as one value of the target changes, and what changes at its knees",
+     sensitivity_examples, declare_sensitivity,
+     [](const Options& o, ToolContext& c) { return sensitivity_command(o.sensitivity, c); }},
     {"graph", "draw the network, its fused operators, or the search for them",
      "  stowage graph lenet -o lenet.svg\n"
      "  stowage graph lenet --view graph -o lenet.pdf\n"

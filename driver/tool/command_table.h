@@ -10,6 +10,7 @@
 #include "driver/tool/exercise_command.h"
 #include "driver/tool/manual_commands.h"
 #include "driver/tool/pass_command.h"
+#include "driver/tool/sensitivity_command.h"
 #include "driver/tool/simulate_command.h"
 #include "driver/tool/train_command.h"
 
@@ -37,6 +38,7 @@ struct Options {
   CheckOptions check;
   ExerciseOptions exercise;
   PassOptions pass;
+  SensitivityOptions sensitivity;
   CompletionsOptions completions;
   ManOptions man;
   bool json = false;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <iterator>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -53,6 +54,7 @@ std::string_view name_of(GroupChange::Kind kind) {
 std::string_view name_of(ScheduleChange::What what) {
   static constexpr std::string_view names[] = {"template", "merged", "lanes", "copied",  "split",    "buffer",
                                                "order",    "dma",    "slots", "sharing", "resident", "launch"};
+  static_assert(std::size(names) == static_cast<std::size_t>(ScheduleChange::What::launch) + 1);
   return names[static_cast<std::size_t>(what)];
 }
 

@@ -50,9 +50,11 @@ int merge_command(const BatchCommandOptions& options, ToolContext& context) {
   const fs::path folder = options.output.empty() ? fs::path(batch_folder_of(merged->file)) : fs::path(options.output);
   BatchOutcome outcome{merged->file, merged->command, folder, std::move(merged->jobs), std::move(merged->results), {}};
   if (!check_free(outcome, *baseline, options, diagnostics)) return failed(context, diagnostics);
-  outcome.comparison = comparison_with(
-      *baseline, outcome, names, options.tolerance, [&](const std::string& job) { return plans.at(job); }, options.jobs,
-      context, diagnostics);
+  const auto plan_folder = [&](const std::string& job) { return plans.at(job); };
+  outcome.comparison =
+      comparison_with(*baseline, outcome, names, options.tolerance, plan_folder, options.jobs, context, diagnostics);
+  outcome.words =
+      knee_words(outcome.jobs, outcome.results, plan_folder, options.jobs, context.backends, context.interrupt.token());
   if (diagnostics.has_errors() || !make_batch_folder(folder, diagnostics)) return failed(context, diagnostics);
   const Existing existing = options.force ? Existing::replace : Existing::keep;
   const auto write = [&](const fs::path& file, const std::string& text) {

@@ -32,8 +32,11 @@ bool is_wrong_setting(const Diagnostic& diagnostic) {
   return diagnostic.place.file.starts_with("--set ") && !of_relation;
 }
 
+/// A range of values that options give.
+bool is_wrong_range(const Diagnostic& diagnostic) { return diagnostic.place.file.starts_with("--from "); }
+
 bool is_usage(const Diagnostic& diagnostic) {
-  return is_wrong_setting(diagnostic) ||
+  return is_wrong_setting(diagnostic) || is_wrong_range(diagnostic) ||
          std::find(std::begin(usage_codes), std::end(usage_codes), diagnostic.code) != std::end(usage_codes);
 }
 

@@ -140,10 +140,12 @@ TEST_CASE("page and spreadsheet have columns of the comparison") {
   CHECK_THAT(page,
              Contains("<p>Beside <code>old&lt;1&gt;.jsonl</code>, tolerance 2 %: 2 slower, 1 larger, 1 gone, 1 as "
                       "before.</p>\n<p>No longer in the batch: &lt;gone&gt;.</p>"));
-  CHECK_THAT(page, Contains("<tr class=\"refused\"><td>m</td><td>done</td><td>slower, larger</td>"
-                            "<td class=\"number\" data-value=\"0."));
+  CHECK_THAT(
+      page,
+      Contains("<tr class=\"refused\"><td><a href=\"./m/report.md\">m</a></td><td>done</td><td>slower, larger</td>"
+               "<td class=\"number\" data-value=\"0."));
   CHECK_THAT(page, Contains(" %</td><td>matmul</td>") && Contains(">+0.0 %</td><td>vector</td>"));
-  CHECK_THAT(page, Contains("<tr><td>w</td><td>done</td><td>as before</td>"));
+  CHECK_THAT(page, Contains("<tr><td><a href=\"./w/report.md\">w</a></td><td>done</td><td>as before</td>"));
   CHECK_THAT(page, Contains("planner swtvm instead of searched; now is ") && Contains(" slower</td>"));
   const std::string csv = read_text("out/summary.csv");
   CHECK_THAT(csv, StartsWith("job,status,change,time_change,network,") && Contains(",summary,verdict\r\n"));

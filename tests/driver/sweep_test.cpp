@@ -177,7 +177,7 @@ TEST_CASE("a batch writes a row a job for spreadsheets, and a page with what its
 
 TEST_CASE("a knee is where more gains less than a hundredth") {
   using drawing::SweepLine;
-  const auto knee = [](const std::vector<std::int64_t>& cycles) {
+  const auto knee = [](const std::vector<double>& cycles) {
     SweepLine line;
     for (std::size_t i = 0; i < cycles.size(); ++i) line.points.push_back({static_cast<double>(i), cycles[i], ""});
     return drawing::knee_of(line);
@@ -271,6 +271,8 @@ TEST_CASE("mistakes of a sweep are told once, with the value that is wrong") {
   CHECK_THAT(range("{ from = 1, to = 4, step = 0 }"), Catch::Contains("not more than 0"));
   CHECK_THAT(range("{ from = 1, to = 4, factor = 1 }"), Catch::Contains("wants one more than 1"));
   CHECK_THAT(range("{ from = 0, to = 4, factor = 2 }"), Catch::Contains("a 'from' more than 0"));
+  CHECK_THAT(range("{ values = [1, 2], from = 1, to = 2, step = 1 }"),
+             Catch::Contains("'batch' has both 'values' and 'from', a list or a range was wanted [wrong-range]"));
   CHECK_THAT(range("{ from = 1, step = 1 }"), Catch::Contains("'job.sweep.batch.to' is missing"));
   CHECK_THAT(range("{ from = 1, to = 4, stp = 1 }"), Catch::Contains("did you mean 'step'?"));
   CHECK_THAT(range("{ from = 1, to = 1e17, step = 1 }"), Catch::Contains("has more than 1000000 values"));

@@ -15,8 +15,8 @@ TEST_CASE("help of every command") {
   CHECK(overview.code == 0);
   CHECK(overview.out == golden("help.txt", overview.out));
   for (const std::string command :
-       {"compile", "batch", "run", "explain", "simulate", "diff", "graph", "report", "network", "coverage", "targets",
-        "templates", "ops", "passes", "pass", "completions", "man"}) {
+       {"compile", "batch", "run", "explain", "simulate", "diff", "sensitivity", "graph", "report", "network",
+        "coverage", "targets", "templates", "ops", "passes", "pass", "completions", "man"}) {
     const ToolRun help = run_stowage({command, "--help"});
     INFO(command);
     CHECK(help.code == 0);
