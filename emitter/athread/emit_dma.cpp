@@ -12,6 +12,7 @@
 
 #include "core/check.h"
 #include "emitter/athread/kernel_context.h"
+#include "lowering/ir/mesh.h"
 #include "lowering/time/dma_shape.h"
 
 namespace stowage {
@@ -352,8 +353,12 @@ std::string region_text(KernelContext& k, const Dma& dma) {
 }
 
 void emit_barrier(KernelContext& k, Space team, int statement) {
-  if (team == Space::row) {
-    k.out.line(fmt::format("athread_syn(ROW_SCOPE, {:#x});", (1 << k.nest.mesh->columns) - 1), statement);
+  const auto of_rows = [](int rows) { return (1 << rows) - 1; };
+  if (team == Space::row || leaves_rows(k.nest, k.target)) {
+    // Of the rows that take part: those of each column, and then of each row.
+    if (team == Space::mesh)
+      k.out.line(fmt::format("athread_syn(COL_SCOPE, {:#x});", of_rows(k.nest.mesh->rows)), statement);
+    k.out.line(fmt::format("athread_syn(ROW_SCOPE, {:#x});", of_rows(k.nest.mesh->columns)), statement);
   } else {
     k.out.line("athread_syn(ARRAY_SCOPE, 0xffff);", statement);
   }

@@ -88,6 +88,10 @@ std::vector<IndexExpr> with_sender(std::vector<IndexExpr> conditions, const Loop
   return conditions;
 }
 
+bool leaves_rows(const LoopNest& nest, const Target& target) {
+  return nest.mesh && nest.mesh->rows < target.cores.mesh_rows;
+}
+
 std::string core_text(const LoopNest& nest, int core) {
   if (!nest.mesh) return fmt::format("core {}", core);
   return fmt::format("core {} (row {}, column {})", core, core / nest.mesh->columns, core % nest.mesh->columns);

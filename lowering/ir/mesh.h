@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/target.h"
 #include "lowering/ir/loop_nest.h"
 
 namespace stowage {
@@ -41,6 +42,10 @@ class Teams {
 /// `conditions`, and those that are > 0 on the sender of a broadcast alone, in a nest whose coordinates count its
 /// cores.
 std::vector<IndexExpr> with_sender(std::vector<IndexExpr> conditions, const LoopNest& nest, const Broadcast& broadcast);
+
+/// Whether a nest leaves rows of a target's mesh without work. A barrier of all cores that it uses is one of each
+/// column's, and then one of each row.
+bool leaves_rows(const LoopNest& nest, const Target& target);
 
 /// "core 5 (row 1, column 1)", or "core 5" in a nest without a mesh.
 std::string core_text(const LoopNest& nest, int core);

@@ -24,6 +24,11 @@ struct TeamBarriers {
   std::map<int, Space> waits_of;  ///< by Stmt::id, all waits for gets of a team: that team
 
   [[nodiscard]] bool any() const { return !waits_of.empty(); }
+  /// Whose barriers stand at a statement that has some.
+  [[nodiscard]] Space team_at(int statement) const {
+    const auto found = before.find(statement);
+    return found != before.end() ? found->second : after.at(statement);
+  }
 };
 
 TeamBarriers team_barriers(const LoopNest& nest);

@@ -47,12 +47,11 @@ std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::
   std::int64_t cores = 1;
   for (const ParallelSplit& split : parallel) cores *= split.parts;
   const std::int64_t columns = target.cores.mesh_columns;
-  const std::int64_t of_mesh = columns * target.cores.mesh_rows;
-  if (wanted == SharedBy::mesh && cores != of_mesh) {
-    return fmt::format("is wanted by {}, and the mesh has {}", counted(cores, "core"), of_mesh);
-  }
   if (cores % columns != 0) {
     return fmt::format("is wanted by {}, which make up no whole rows of {}", counted(cores, "core"), columns);
+  }
+  if (wanted == SharedBy::mesh && cores == columns && target.cores.mesh_rows > 1) {
+    return fmt::format("is wanted by {}, which are one row", counted(cores, "core"));
   }
   for (const ParallelSplit& split : parallel) {
     const std::int64_t extent = model.iterators[static_cast<std::size_t>(*model.iterator_named(split.iterator))].extent;
@@ -91,12 +90,11 @@ Target without_sharing(Target target) {
   return target;
 }
 
-std::int64_t cores_of(SharedBy shared, const Target& target) {
-  const std::int64_t columns = target.cores.mesh_columns;
+std::int64_t cores_of(SharedBy shared, std::int64_t used, const Target& target) {
   switch (shared) {
     case SharedBy::core: return 1;
-    case SharedBy::row: return columns;
-    case SharedBy::mesh: return columns * target.cores.mesh_rows;
+    case SharedBy::row: return target.cores.mesh_columns;
+    case SharedBy::mesh: return used;
   }
   fail_check("unknown sharing");
 }

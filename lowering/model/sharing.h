@@ -19,12 +19,12 @@ namespace stowage {
 IdVector<BufferId, SharedBy> sharing_by_buffer(const GroupModel& model,
                                                const std::map<std::string, SharedBy>& of_tensors);
 
-/// Why the cores of a row, or all of them, cannot load a buffer together where these splits make the core grid, as the
+/// Why the cores of a row, or all that are used, cannot load a buffer together where these splits make the core grid, as the
 /// end of a sentence that begins with its name; empty if they can.
 ///
 /// A core's number counts the parts of the last split first. So the cores of a row want the same boxes if what moves
 /// these is split only between rows: if of each such split the stride, the product of the parts behind it, is a
-/// multiple of the columns. And all cores of a row must be there. They run in step: where parts are of different sizes,
+/// multiple of the columns. And all cores of a row must be there, if not all rows. They run in step: where parts are of different sizes,
 /// some make trips without elements.
 std::string why_not_shared(const GroupModel& model, BufferId buffer, const std::vector<ParallelSplit>& parallel,
                            SharedBy wanted, const Target& target);
@@ -36,8 +36,8 @@ SharedBy widest_sharing(const GroupModel& model, BufferId buffer, const std::vec
 /// The same target, on which every core loads for itself, as published.
 Target without_sharing(Target target);
 
-/// Cores that load together.
-std::int64_t cores_of(SharedBy shared, const Target& target);
+/// Cores that load together, of so many that a nest uses.
+std::int64_t cores_of(SharedBy shared, std::int64_t used, const Target& target);
 
 /// Where a get puts what it loads.
 Space space_of(SharedBy shared);

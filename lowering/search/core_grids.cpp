@@ -91,7 +91,7 @@ class LeastCost {
       const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t again = tiling != nullptr ? tiling->again[b] : 1;
       const std::int64_t wanted = again * elements(of_buffer_[b], choice) * byte_size(tensor.type);
-      const std::int64_t moved = sharing.empty() ? wanted : wanted / cores_of(sharing[b], target_);
+      const std::int64_t moved = sharing.empty() ? wanted : wanted / cores_of(sharing[b], cores, target_);
       const std::int64_t block = run(of_buffer_[b], tensor, choice, tiling != nullptr ? &tiling->extents[b] : nullptr) *
                                  byte_size(tensor.type);
       bytes += moved;

@@ -24,10 +24,26 @@ void clip(Reach& reach, std::int64_t extent) {
 /// Points of axes that an index is evaluated at, at most.
 constexpr std::int64_t max_enumerated = 4096;
 
-/// Values of an index with divisions, remainders or tables, point by point: nothing where there are too many points,
-/// where not all values of an axis are needed, and where the index is the value of a tensor.
-std::optional<Reach> enumerated_reach(const IndexExpr& e, const std::function<const Reach&(VarId)>& axis) {
-  if (!tensor_values_of(e).empty()) return std::nullopt;
+/// Whether an index of an access depends on an axis that another one of it depends on too: not every value of the one
+/// then meets every value of the other, as of a quotient and a remainder.
+bool is_correlated(const std::vector<IndexExpr>& index, std::size_t d) {
+  const std::set<VarId> own = variables_of(index[d]);
+  for (std::size_t other = 0; other < index.size(); ++other) {
+    if (other == d) continue;
+    const std::set<VarId> variables = variables_of(index[other]);
+    if (std::any_of(own.begin(), own.end(), [&](VarId v) { return variables.contains(v); })) return true;
+  }
+  return false;
+}
+
+/// So many values within a dimension of an index `d` of an access that has divisions, remainders or tables, point by
+/// point: nothing where there are too many points, where not all values of an axis are needed, where the index is the
+/// value of a tensor, and where it is correlated with another one, as what is needed of several dimensions is taken to
+/// be their product.
+std::optional<std::int64_t> enumerated_count(const std::vector<IndexExpr>& index, std::size_t d,
+                                             const std::function<const Reach&(VarId)>& axis, std::int64_t extent) {
+  const IndexExpr& e = index[d];
+  if (!tensor_values_of(e).empty() || is_correlated(index, d)) return std::nullopt;
   const std::set<VarId> of = variables_of(e);
   const std::vector<VarId> variables(of.begin(), of.end());
   std::int64_t points = 1;
@@ -40,21 +56,23 @@ std::optional<Reach> enumerated_reach(const IndexExpr& e, const std::function<co
   for (const VarId v : variables) at[v] = axis(v).hull.low;
   std::set<std::int64_t> values;
   for (std::int64_t point = 0; point < points; ++point) {
-    values.insert(evaluate(e, [&](VarId v) { return at.at(v); }));
+    const std::int64_t value = evaluate(e, [&](VarId v) { return at.at(v); });
+    if (value >= 0 && value < extent) values.insert(value);
     for (const VarId v : variables) {  // the next point
       if (++at[v] <= axis(v).hull.high) break;
       at[v] = axis(v).hull.low;
     }
   }
-  const Interval hull{*values.begin(), *values.rbegin()};
-  const auto count = static_cast<std::int64_t>(values.size());
-  return Reach{hull, count, count == hull.high - hull.low + 1};
+  return static_cast<std::int64_t>(values.size());
 }
 
-/// Values of a sum of axes. Terms from the smallest step upwards: one whose step is no longer than what the smaller
-/// ones cover leaves no gap.
-Reach reach_of(const IndexExpr& e, const std::function<const Reach&(VarId)>& axis, std::int64_t extent) {
-  if (!e.is_affine()) return enumerated_reach(e, axis).value_or(Reach{{0, extent - 1}, 1, false});
+/// Values of index `d` of an access; of a sum of axes its terms from the smallest step upwards: one whose step is no
+/// longer than what the smaller ones cover leaves no gap.
+Reach reach_of(const std::vector<IndexExpr>& index, std::size_t d, const std::function<const Reach&(VarId)>& axis,
+               std::int64_t extent) {
+  const IndexExpr& e = index[d];
+  // What is loaded of it may reach from end to end, whatever is needed (lowering/model/tile_boxes.h).
+  if (!e.is_affine()) return {{0, extent - 1}, enumerated_count(index, d, axis, extent).value_or(1), false};
   Reach reach{bounds(e, [&](VarId a) { return axis(a).hull; }), 1, true};
   std::vector<std::pair<std::int64_t, const Reach*>> steps;
   for (const IndexTerm& term : e.terms()) {
@@ -97,7 +115,7 @@ void CoreNeeds::find(const std::vector<Interval>& tiles) {
 Reach CoreNeeds::dimension(const ModelBuffer& buffer, std::size_t d) const {
   const std::int64_t extent = model_.list->tensors[buffer.tensor].shape[d];
   Reach reach = reach_of(
-      buffer.index[d], [&](VarId a) -> const Reach& { return axis(buffer.stage, a.index()); }, extent);
+      buffer.index, d, [&](VarId a) -> const Reach& { return axis(buffer.stage, a.index()); }, extent);
   clip(reach, extent);
   return reach;
 }
@@ -108,7 +126,7 @@ Reach CoreNeeds::demanded(StageId s, std::size_t a) const {
   for (const auto& [reader, read] : model_.readers_of(s)) {
     const Access& access = stage_of(reader).reads[static_cast<std::size_t>(read)];
     const Reach wanted = reach_of(
-        access.index[a], [&, reader = reader](VarId v) -> const Reach& { return axis(reader, v.index()); }, extent);
+        access.index, a, [&, reader = reader](VarId v) -> const Reach& { return axis(reader, v.index()); }, extent);
     if (!all) {
       all = wanted;
       continue;

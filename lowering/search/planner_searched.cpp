@@ -155,7 +155,7 @@ class PlanSearch {
       if (widest == SharedBy::core) continue;
       const StageTensor& tensor = model_.list->tensors[buffer.tensor];
       const std::int64_t wanted = element_count(buffer_extents(model_, buffer, ranges)) * byte_size(tensor.type);
-      const auto saved = static_cast<double>(wanted * (cores_of(widest, target_) - 1));
+      const auto saved = static_cast<double>(wanted * (cores_of(widest, parts_of(parallel), target_) - 1));
       if (saved / peak_dma_bandwidth(target_) > barriers) fixed.sharing.try_emplace(buffer.name, widest);
     }
     return fixed;
@@ -484,7 +484,7 @@ class PlanSearch {
     trace_.add(std::move(chosen));
     const IdVector<BufferId, SharedBy> sharing = sharing_by_buffer(model_, best.complete.sharing);
     for (const BufferId b : sharing.ids()) {
-      if (sharing[b] != SharedBy::core) trace_.add(LoadShared{b, cores_of(sharing[b], target_)});
+      if (sharing[b] != SharedBy::core) trace_.add(LoadShared{b, cores_of(sharing[b], best.parts(), target_)});
     }
     tell_residents(best);
     if (cheapest_->cycles() < best.cycles()) trace_.add(CheaperPlanRefused{split_of(*cheapest_), cheapest_->cycles()});

@@ -128,7 +128,8 @@ class SequenceWriter {
         with_uses_(sharing == Sharing::equal_slots),
         barriers_(team_barriers(nest)),
         deciding_(deciding_variables(nest, with_uses_)) {
-    all_.barrier_cycles = costs.barrier_cycles();
+    all_.row_barrier_cycles = costs.barrier_cycles(Space::row);
+    all_.mesh_barrier_cycles = costs.barrier_cycles(Space::mesh);
     for (const auto& [wait, team] : barriers_.waits_of) {
       if (team == Space::row) all_.columns = nest.mesh->columns;
     }

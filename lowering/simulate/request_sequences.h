@@ -54,7 +54,8 @@ struct RequestSequences {
   std::vector<RequestSequence> sequences;  ///< each behind those that it is made of
   std::vector<int> of_core;                ///< index into sequences
   int columns = 0;                         ///< of the mesh, if there are barriers of rows
-  std::int64_t barrier_cycles = 0;         ///< from the last core's coming
+  std::int64_t row_barrier_cycles = 0;     ///< from the last core's coming
+  std::int64_t mesh_barrier_cycles = 0;    ///< the same, of all cores that are used
 };
 
 enum class Sharing : std::uint8_t {

@@ -11,6 +11,8 @@
 #include "core/overloaded.h"
 #include "lowering/ir/compute_form.h"
 #include "lowering/ir/enclosing.h"
+#include "lowering/ir/mesh.h"
+#include "lowering/ir/team_barriers.h"
 #include "lowering/time/inner_loop.h"
 #include "lowering/time/rates.h"
 #include "lowering/time/row_alignment.h"
@@ -121,8 +123,9 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
     }
   };
   transfers(DmaDirection::get);
+  const TeamBarriers barriers = counts.barriers.empty() ? TeamBarriers{} : team_barriers(nest);
   for (const auto& [id, times] : counts.barriers)
-    table.push_back({id, BarrierCost{times, target.cores.barrier_cycles}});
+    table.push_back({id, BarrierCost{times, barrier_cycles(nest, barriers.team_at(id), target)}});
   for (const auto& [id, totals] : counts.compute) {
     const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
     table.push_back({id, compute_cost(nest, compute, totals, target)});
@@ -130,6 +133,10 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   for (const auto& [id, totals] : counts.fill) table.push_back({id, FillCost{totals.elements_of_busiest}});
   transfers(DmaDirection::put);
   return table;
+}
+
+double barrier_cycles(const LoopNest& nest, Space team, const Target& target) {
+  return target.cores.barrier_cycles * (team == Space::mesh && leaves_rows(nest, target) ? 2 : 1);
 }
 
 LaunchCost launch_cost(LaunchedBy launch, const Target& target) {

@@ -36,6 +36,19 @@ KernelText of_rows() {
   return kernel;
 }
 
+/// Core 0 loads the first 32 elements for three rows, which wait for each other by columns and then by rows; each of
+/// the other cores loads them for itself.
+KernelText of_three_rows() {
+  const std::string together = "if (core < 24) { athread_syn(COL_SCOPE, 0x7); " + std::string(row) + " }";
+  KernelText kernel;
+  kernel.zero = together + " ldm->r0 = 0;";
+  kernel.get =
+      "if (core == 0 || core >= 24) athread_get(core ? PE_MODE : BCAST_MODE, ldm->para.x, ldm->a, 128, "
+      "(void *)&ldm->r0, core ? 0 : 0x7, 0, 0);";
+  kernel.wait = "if (core == 0 || core >= 24) { dma_wait(&ldm->r0, 1); } " + together;
+  return kernel;
+}
+
 std::vector<float> results_of(const EmulationJob& job) {
   Diagnostics diagnostics;
   const auto run = run_emulated_sources(job, diagnostics);
@@ -166,11 +179,36 @@ TEST_CASE("fault: a core of a row that never comes is named, with what it does i
                  "double.s.c:"});
 }
 
+TEST_CASE("cores of some rows wait for each other by columns and then by rows") {
+  for (const auto level : all_levels) {
+    for (const int workers : {1, 3}) {
+      INFO("level " << static_cast<int>(level) << ", workers " << workers);
+      EmulationJob job = doubling_job(of_three_rows(), level);
+      job.options.workers = workers;
+      const std::vector<float> y = results_of(job);
+      REQUIRE(y.size() == 64 * 32);
+      for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == 2.0F * static_cast<float>(i % 32));
+    }
+  }
+}
+
+TEST_CASE("fault: a core of a column that never comes, or that waits for other rows") {
+  KernelText returned = of_three_rows();
+  returned.compute += " if (core == 9) { dma_wait(&ldm->r0, 0); return; } if (core < 24) { athread_syn(COL_SCOPE, 0x7); }";
+  check_refused(
+      doubling_job(returned, EmulationLevel::count), "emulation-deadlock",
+      {"2 of 3 cores wait at a barrier of column 1 of the mesh that the other 1 never reach (core 9 has returned)"});
+  KernelText others = of_three_rows();
+  others.compute += " if (core < 24) { athread_syn(COL_SCOPE, core < 8 ? 0x3 : 0x7); }";
+  check_refused(doubling_job(others, EmulationLevel::count), "emulation-barrier", {"other cores of column "});
+}
+
 TEST_CASE("fault: scopes and modes that are not emulated") {
   KernelText column = of_rows();
-  column.compute += " athread_syn(COL_SCOPE, 0xff);";
+  column.compute += " athread_syn(COL_SCOPE, 0x1);";
   check_refused(doubling_job(column, EmulationLevel::count), "emulation-unsupported",
-                {"only ARRAY_SCOPE with mask 0xffff and ROW_SCOPE with mask 0xff are emulated"});
+                {"only ARRAY_SCOPE with mask 0xffff, ROW_SCOPE with mask 0xff and COL_SCOPE with a mask of rows that has "
+                 "the core's own are emulated"});
   KernelText rank = of_mesh();
   rank.get = "athread_get(RANK_MODE, x, ldm->a, 128, (void *)&ldm->r0, 0, 0, 0);";
   check_refused(doubling_job(rank, EmulationLevel::count), "emulation-unsupported", {"BCAST_MODE are emulated"});

@@ -53,6 +53,20 @@ TEST_CASE("the limit counts what divisions and remainders say is needed") {
 )")
                                .stages;
   CHECK(physical_limit(stages, four()).bytes == 4 * (5 + 4 + 8));
+  // 10 of 56 elements, although quotients and remainders, each for itself, make up 2 * 8.
+  const StageList reshaped = parsed(R"(nest test {
+  input X f32[7,8]
+  output Y f32[10]
+  stage copy {
+    Y[y < 10] = #0
+    #0 = X[(y / 8), (y % 8)]
+  }
+  body {
+  }
+}
+)")
+                                 .stages;
+  CHECK(physical_limit(reshaped, four()).bytes <= 4 * (10 + 10));
 }
 
 TEST_CASE("the limit is that of what is wanted, and not of the copies that a plan makes") {

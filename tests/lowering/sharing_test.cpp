@@ -72,7 +72,11 @@ TEST_CASE("cores load together what they want the same boxes of", "[sharing]") {
   CHECK(verdict_of({{"y", 2}, {"x", 4}}, "B", SharedBy::row).empty());
   CHECK(verdict_of({{"y", 8}}, "A", SharedBy::mesh).empty());
   CHECK(verdict_of({{"y", 4}}, "A", SharedBy::row).empty());
-  CHECK(verdict_of({{"y", 4}}, "A", SharedBy::mesh) == "is wanted by 4 cores, and the mesh has 8");
+  CHECK(verdict_of({{"y", 4}}, "A", SharedBy::mesh) == "is wanted by 4 cores, which are one row");
+  Target taller = mesh();
+  taller.cores.count = 12;
+  taller.cores.mesh_rows = 3;
+  CHECK(verdict_of({{"y", 8}}, "A", SharedBy::mesh, taller).empty());
   CHECK(verdict_of({{"y", 6}}, "A", SharedBy::row) == "is wanted by 6 cores, which make up no whole rows of 4");
   CHECK(
       verdict_of({{"x", 4}, {"y", 2}}, "A", SharedBy::row) ==
@@ -114,7 +118,7 @@ TEST_CASE("what cannot be loaded together is refused with the reason and the wid
   CHECK(reason(fixed) == "schedule: sharing: there is no input 'C' to load");
   fixed.parallel = {{{"y", 4}}};
   fixed.sharing = {{"A", SharedBy::mesh}};
-  CHECK_THAT(reason(fixed), Catch::EndsWith("the mesh has 8; at most by the row"));
+  CHECK_THAT(reason(fixed), Catch::EndsWith("which are one row; at most by the row"));
 }
 
 TEST_CASE("a product whose first operand goes to all cores at once", "[sharing]") {

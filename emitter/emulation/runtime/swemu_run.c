@@ -37,13 +37,16 @@ static unsigned generation;     /* raised by every launch */
 static int next_claim;          /* into order */
 static unsigned active_helpers; /* that have not finished their share of this launch */
 
-/* A place where cores wait for each other: those of a row, or all. */
+/* A place where cores wait for each other: those of a row, those of a column in some rows, or all. */
 struct barrier {
   unsigned epoch; /* raised whenever it opens */
   int arrived;
+  int first, step, end;
+  int rows; /* of a column's that take part, as those have said who have come; 0: all */
 };
 static struct barrier of_all;
 static struct barrier* of_rows;
+static struct barrier* of_columns;
 static unsigned opened; /* raised whenever any of them opens */
 static int waiting, finished;
 
@@ -81,14 +84,16 @@ uint64_t swemu_random(uint64_t* state) {
 
 /* ---- barriers ---- */
 
-static int is_of_row(const struct barrier* barrier) { return barrier != &of_all; }
-static int first_of(const struct barrier* barrier) {
-  return is_of_row(barrier) ? (int)(barrier - of_rows) * swemu_config.columns : 0;
+/* The members of a barrier are the cores from its first one on, each so many behind the last, in rows of its mask. */
+static int is_member(const struct barrier* barrier, int core) {
+  if (core < barrier->first || (core - barrier->first) % barrier->step || core >= barrier->end) return 0;
+  return !barrier->rows || ((barrier->rows >> (core / swemu_config.columns)) & 1);
 }
-/* One more than the last. */
-static int end_of(const struct barrier* barrier) {
-  const int end = is_of_row(barrier) ? first_of(barrier) + swemu_config.columns : swemu_run.threads;
-  return end < swemu_run.threads ? end : swemu_run.threads;
+
+static int members_of(const struct barrier* barrier) {
+  int members = 0;
+  for (int i = barrier->first; i < swemu_run.threads; i += barrier->step) members += is_member(barrier, i);
+  return members;
 }
 
 static int waits_at(const struct swemu_core* core, const struct barrier* barrier) {
@@ -100,17 +105,23 @@ static void report_deadlock(void) {
   const struct swemu_core* first = NULL;
   for (int i = 0; i < swemu_run.threads && !first; ++i)
     if (swemu_cores[i].blocked) first = &swemu_cores[i];
-  const struct barrier* barrier = waits_at(first, &of_all) ? &of_all : &of_rows[first->id / swemu_config.columns];
+  const int row = first->id / swemu_config.columns;
+  const int column = first->id % swemu_config.columns;
+  const struct barrier* barrier = &of_all;
+  if (waits_at(first, &of_rows[row])) barrier = &of_rows[row];
+  if (waits_at(first, &of_columns[column])) barrier = &of_columns[column];
   int returned = -1;
   const struct swemu_core* elsewhere = NULL;
-  for (int i = first_of(barrier); i < end_of(barrier); ++i) {
+  for (int i = 0; i < swemu_run.threads; ++i) {
     const struct swemu_core* core = &swemu_cores[i];
+    if (!is_member(barrier, i)) continue;
     if (core->finished && returned < 0) returned = i;
     if (core->blocked && !waits_at(core, barrier) && !elsewhere) elsewhere = core;
   }
-  const int all = end_of(barrier) - first_of(barrier);
+  const int all = members_of(barrier);
   char which[40] = "all cores";
-  if (is_of_row(barrier)) snprintf(which, sizeof which, "row %d of the mesh", first->id / swemu_config.columns);
+  if (barrier == &of_rows[row]) snprintf(which, sizeof which, "row %d of the mesh", row);
+  if (barrier == &of_columns[column]) snprintf(which, sizeof which, "column %d of the mesh", column);
   if (returned >= 0)
     swemu_fatal("emulation-deadlock", first->blocked_at, first->id,
                 "%d of %d cores wait at a barrier of %s that the other %d never reach (core %d has returned)",
@@ -122,12 +133,25 @@ static void report_deadlock(void) {
 }
 
 static struct barrier* barrier_of(struct swemu_site* site, const struct swemu_core* core, int scope, int mask) {
-  enum { ROW = 0, ARRAY = 2 };
+  enum { ROW = 0, COLUMN = 1, ARRAY = 2 };
   if (scope == ARRAY && (mask & 0xffff) == 0xffff) return &of_all;
   const int of_row = swemu_config.columns < 31 ? (1 << swemu_config.columns) - 1 : 0;
   if (scope == ROW && mask == of_row && of_row) return &of_rows[core->id / swemu_config.columns];
+  const int row = core->id / swemu_config.columns;
+  if (scope == COLUMN && mask > 0 && mask <= 0xff && row < 8 && ((mask >> row) & 1)) {
+    struct barrier* column = &of_columns[core->id % swemu_config.columns];
+    pthread_mutex_lock(&lock);
+    if (!column->arrived) column->rows = mask;
+    const int rows = column->rows;
+    pthread_mutex_unlock(&lock);
+    if (rows == mask) return column;
+    swemu_fatal("emulation-barrier", site, core->id,
+                "athread_syn(COL_SCOPE, 0x%x): other cores of column %d wait for rows 0x%x", (unsigned)mask,
+                core->id % swemu_config.columns, (unsigned)rows);
+  }
   swemu_fatal("emulation-unsupported", site, core->id,
-              "athread_syn(%d, 0x%x): only ARRAY_SCOPE with mask 0xffff and ROW_SCOPE with mask 0x%x are emulated",
+              "athread_syn(%d, 0x%x): only ARRAY_SCOPE with mask 0xffff, ROW_SCOPE with mask 0x%x and COL_SCOPE with a "
+              "mask of rows that has the core's own are emulated",
               scope, (unsigned)mask, (unsigned)of_row);
 }
 
@@ -139,12 +163,13 @@ static void wait_at(struct barrier* barrier, struct swemu_core* core, struct swe
   core->blocked_at = site;
   fiber->barrier = &barrier->epoch;
   ++waiting;
-  if (++barrier->arrived == end_of(barrier) - first_of(barrier)) {
+  if (++barrier->arrived == members_of(barrier)) {
     if (barrier == &of_all) swemu_check_races();
     if (at_opening) at_opening();
     waiting -= barrier->arrived;
     barrier->arrived = 0;
-    for (int i = first_of(barrier); i < end_of(barrier); ++i) swemu_cores[i].blocked = 0;
+    for (int i = 0; i < swemu_run.threads; ++i)
+      if (is_member(barrier, i)) swemu_cores[i].blocked = 0;
     __atomic_add_fetch(&barrier->epoch, 1, __ATOMIC_RELEASE);
     __atomic_add_fetch(&opened, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&changed);
@@ -287,8 +312,14 @@ int swemu_init(void) {
   memset(swemu_cores, 0, cores * sizeof *swemu_cores);
   order = swemu_checked_realloc(NULL, cores * sizeof *order);
   const size_t rows = (cores + (size_t)swemu_config.columns - 1) / (size_t)swemu_config.columns;
+  const int columns = swemu_config.columns;
+  of_all = (struct barrier){.step = 1, .end = (int)cores};
   of_rows = swemu_checked_realloc(NULL, rows * sizeof *of_rows);
-  memset(of_rows, 0, rows * sizeof *of_rows);
+  for (int r = 0; r < (int)rows; ++r)
+    of_rows[r] = (struct barrier){.first = r * columns, .step = 1, .end = (r + 1) * columns};
+  of_columns = swemu_checked_realloc(NULL, (size_t)columns * sizeof *of_columns);
+  for (int c = 0; c < columns; ++c)
+    of_columns[c] = (struct barrier){.first = c, .step = columns, .end = (int)cores};
   const size_t words = ((size_t)swemu_config.ldm_bytes + 63) / 64;
   swemu_run.threads = swemu_config.cores < SWEMU_ATHREAD_THREADS ? swemu_config.cores : SWEMU_ATHREAD_THREADS;
   for (int i = 0; i < swemu_config.cores; ++i) {
