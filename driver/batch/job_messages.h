@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that a batch and the processes of its jobs exchange (driver/batch/job_process.h). Both are the same program,
-// so that a line that cannot be read is a fault: JSON's exceptions and Damage are thrown.
+// The lines that a batch and the processes of its jobs exchange (driver/batch/job_process.h). Both are the same
+// program, so that a line that cannot be read is a fault: JSON's exceptions and Damage are thrown.
 #pragma once
 
 #include <optional>

@@ -190,7 +190,8 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
                        "compare the merged result: stowage batch --merge DIR... --baseline FILE");
   }
   if (!options.memory_per_job.empty() && context.program.empty()) {
-    return usage_error(context, "batch", "--memory-per-job needs jobs in processes of their own, which there are not here",
+    return usage_error(context, "batch",
+                       "--memory-per-job needs jobs in processes of their own, which there are not here",
                        "run the tool itself");
   }
   Diagnostics diagnostics;

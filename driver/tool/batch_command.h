@@ -23,8 +23,8 @@ struct BatchCommandOptions {
   int jobs = 1;
   std::string only;
   std::string memory_per_job;  ///< a size; empty: no limit
-  bool retry_failed = false;  ///< jobs that failed in an earlier run are run once more
-  bool dry_run = false;       ///< list the jobs, do nothing
+  bool retry_failed = false;   ///< jobs that failed in an earlier run are run once more
+  bool dry_run = false;        ///< list the jobs, do nothing
   std::optional<std::string> cost_cache;
   std::string baseline;  ///< results.jsonl of an earlier run, or its folder; empty: none
   double tolerance = usual_tolerance;

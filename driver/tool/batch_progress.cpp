@@ -34,12 +34,14 @@ std::string rate_text(double per_second) {
 }  // namespace
 
 std::string pace_text(const BatchPace& pace) {
-  std::string text = fmt::format("{} of {}", grouped_digits(static_cast<std::int64_t>(pace.ended)), counted(pace.jobs, "job"));
+  std::string text =
+      fmt::format("{} of {}", grouped_digits(static_cast<std::int64_t>(pace.ended)), counted(pace.jobs, "job"));
   if (pace.failed > 0) text += fmt::format(", {} failed", pace.failed);
   if (pace.ended == 0 || pace.ended == pace.jobs || pace.seconds <= 0) return text;
   text += ", " + rate_text(static_cast<double>(pace.ended) / pace.seconds);
   if (pace.work_done <= 0) return text;
-  const double left = pace.seconds * static_cast<double>(pace.work - pace.work_done) / static_cast<double>(pace.work_done);
+  const double left =
+      pace.seconds * static_cast<double>(pace.work - pace.work_done) / static_cast<double>(pace.work_done);
   return text + fmt::format(", {} left", rough_time(left));
 }
 

@@ -10,7 +10,8 @@ namespace stowage {
 
 int batch_worker(ToolContext& context) {
   if (serve_jobs(STDIN_FILENO, context.interrupt.token())) return exit_done;
-  return usage_error(context, "", fmt::format("'{}' is what 'stowage batch' starts to run its jobs", job_worker_command),
+  return usage_error(context, "",
+                     fmt::format("'{}' is what 'stowage batch' starts to run its jobs", job_worker_command),
                      "run 'stowage batch JOBS.toml'");
 }
 

@@ -207,8 +207,8 @@ TEST_CASE("sizes of memory") {
   for (const std::string wrong : {"", "G", "512", "1e3M", "-1G", "0G", "nanG", "infG", "1 G", "1GB", "1g", "1GiBs"}) {
     why_not.clear();
     CHECK_FALSE(parse_memory_size(wrong, why_not));
-    CHECK(why_not == "'" + wrong +
-                         "' is no size of memory: a number with K, M, G or T was wanted, for instance 512M or 1.5G");
+    CHECK(why_not ==
+          "'" + wrong + "' is no size of memory: a number with K, M, G or T was wanted, for instance 512M or 1.5G");
   }
   for (const std::string wrong : {"31M", "1025T", "99999999999999999999T"}) {
     CHECK_FALSE(parse_memory_size(wrong, why_not));

@@ -118,9 +118,10 @@ TEST_CASE("what is no whole number in the range is told what is wanted") {
           "error: --workers: '" + text + "' is no whole number from 0 to 4096");
   }
   CHECK(mistake({"batch", "x.toml", "-j", "0"}) == "error: -j: '0' is no whole number from 1 to 1024");
-  CHECK(mistake({"batch", "x.toml", "--memory-per-job", "1"}) ==
-        "error: --memory-per-job: '1' is no size of memory: a number with K, M, G or T was wanted, for instance 512M or "
-        "1.5G");
+  CHECK(
+      mistake({"batch", "x.toml", "--memory-per-job", "1"}) ==
+      "error: --memory-per-job: '1' is no size of memory: a number with K, M, G or T was wanted, for instance 512M or "
+      "1.5G");
   CHECK(mistake({"batch", "x.toml", "--memory-per-job", "1K"}) ==
         "error: --memory-per-job: '1K' is no memory that a job can have: 32M to 1024T was wanted");
 }
