@@ -38,7 +38,7 @@ using TraceEvent =
                  CoresSplit, SplitUnaligned, BufferCorrelated, IteratorsClassified, SizeTried, SizesChosen,    //
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
                  SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,  //
-                 CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied>;
+                 CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied, StagesFolded>;
 
 struct TraceRecord {
   std::string subject;  ///< fused operator, operator or template it is about

@@ -58,6 +58,9 @@ struct InputCopied {
   BufferId buffer;
 };
 
+/// Constants of one element are literals, and stages behind reductions finish them.
+struct StagesFolded {};
+
 /// In the chosen plan one core loads an input for so many, itself included.
 struct LoadShared {
   BufferId buffer;

@@ -334,6 +334,10 @@ std::string say(const InputCopied& copied, const GroupNames& names) {
                      name(copied.buffer, names));
 }
 
+std::string say(const StagesFolded&, const GroupNames&) {
+  return "constants of one element are literals, and what finishes a sum is computed in one pass with what follows it";
+}
+
 std::string say(const SlotsTried& tried, const GroupNames& names) {
   std::vector<std::string> buffers;
   for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));

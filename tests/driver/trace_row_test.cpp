@@ -103,6 +103,7 @@ std::vector<TraceEvent> examples() {
       AxesMerged{y, 3136},
       LanesBlocked{y, 16},
       InputCopied{a},
+      StagesFolded{},
       PlanChosen{split, 900, true, std::nullopt},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "dma get", true, 100}},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "", false, 0}},
