@@ -38,8 +38,8 @@ using TraceEvent =
                  CoresSplit, SplitUnaligned, BufferCorrelated, IteratorsClassified, SizeTried, SizesChosen,    //
                  LdmExceeded, LoopTried, LoopBarred, LoopPlaced, LoopsOrdered, TransferPlaced,                 //
                  SplitPlanned, MoreSplitsPlanned, SplitsLeftOut, NeighboursPlanned, PlanImproved, PlanChosen,  //
-                 CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied,     //
-                 InputResident>;
+                 CheaperPlanRefused, SlotsTried, LoadShared, AxesMerged, LanesBlocked, InputCopied,            //
+                 InputResident, StagesFolded>;
 
 struct TraceRecord {
   std::string subject;  ///< fused operator, operator or template it is about

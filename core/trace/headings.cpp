@@ -104,6 +104,7 @@ TraceHeading heading(const AxesMerged&) { return {"search", "merged", step}; }
 TraceHeading heading(const LanesBlocked&) { return {"search", "lanes", step}; }
 TraceHeading heading(const InputCopied&) { return {"search", "copied", step}; }
 TraceHeading heading(const InputResident&) { return {"search", "resident", step}; }
+TraceHeading heading(const StagesFolded&) { return {"search", "folded", step}; }
 TraceHeading heading(const NeighboursPlanned&) { return {"search", "sizes", step}; }
 TraceHeading heading(const PlanImproved&) { return {"search", "sizes", step}; }
 TraceHeading heading(const PlanChosen&) { return {"search", "chosen", accepted}; }

@@ -64,6 +64,9 @@ struct InputResident {
   std::vector<IteratorId> along;
 };
 
+/// Constants of one element are literals, and stages behind reductions finish them.
+struct StagesFolded {};
+
 /// In the chosen plan one core loads an input for so many, itself included.
 struct LoadShared {
   BufferId buffer;

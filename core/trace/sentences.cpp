@@ -341,6 +341,10 @@ std::string say(const InputResident& resident, const GroupNames& names) {
                      fmt::join(along, ", "));
 }
 
+std::string say(const StagesFolded&, const GroupNames&) {
+  return "constants of one element are literals, and what finishes a sum is computed in one pass with what follows it";
+}
+
 std::string say(const SlotsTried& tried, const GroupNames& names) {
   std::vector<std::string> buffers;
   for (const BufferId buffer : tried.buffers) buffers.push_back(name(buffer, names));

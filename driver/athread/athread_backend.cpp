@@ -31,6 +31,7 @@ Json to_json(const Schedule& schedule) {
   json["merged"] = schedule.merged.value_or(MergedAxes{});
   json["lanes"] = schedule.lanes.value_or(LaneBlocks{});
   json["copied"] = schedule.copied.value_or(CopiedInputs{});
+  json["folded"] = schedule.folded.value_or(false);
   if (schedule.parallel) {
     json["parallel"] = Json::array();
     for (const ParallelSplit& split : *schedule.parallel) {

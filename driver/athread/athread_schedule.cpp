@@ -54,6 +54,7 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
     fixed.places[name + "/copied"] = table.placed("copied");
     schedule.copied.emplace(copied.begin(), copied.end());
   }
+  if (bool folded = false; table.read("folded", folded)) schedule.folded = folded;
   if (table.has("parallel")) {
     fixed.places[name + "/parallel"] = table.placed("parallel");
     schedule.parallel.emplace();
@@ -144,7 +145,7 @@ struct NamesToUse {
 NamesToUse names_to_use(const Schedule& schedule, const StageList& stages, const Planner& planner,
                         const Target& target) {
   std::vector<StageForm> forms = forms_to_plan(planner, stages, schedule, target);
-  if (!schedule.merged || !schedule.lanes || !schedule.copied) forms.push_back(form_of(schedule));
+  if (!schedule.merged || !schedule.lanes || !schedule.copied || !schedule.folded) forms.push_back(form_of(schedule));
   NamesToUse names;
   for (const StageTensor& tensor : stages.tensors) names.tensors.push_back(tensor.name);
   for (const StageForm& form : forms) {
@@ -251,6 +252,7 @@ std::string to_toml(const std::string& name, const Schedule& schedule) {
     for (const std::string& input : *schedule.copied) entries.push_back(quoted_toml(input));
     line("copied", "[", "]");
   }
+  if (schedule.folded) text += fmt::format("folded = {}\n", *schedule.folded);
   if (schedule.parallel) {
     for (const ParallelSplit& split : *schedule.parallel) {
       entries.push_back(fmt::format("{{ iterator = {}, parts = {} }}", quoted_toml(split.iterator), split.parts));

@@ -190,6 +190,7 @@ Schedule schedule_of(const Json& json) {
   }
   schedule.copied.emplace();  // before inputs could be copied
   if (json.contains("copied")) schedule.copied = json.at("copied").get<CopiedInputs>();
+  schedule.folded = json.contains("folded") && json.at("folded").get<bool>();  // before there was one pass for two
   if (json.contains("parallel")) {
     schedule.parallel.emplace();
     for (const Json& split : json.at("parallel")) {

@@ -223,15 +223,8 @@ std::string resident_text(const std::set<std::string>* along) {
   return along == nullptr ? "" : fmt::format("{}", fmt::join(*along, ", "));
 }
 
-}  // namespace
-
-std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& after) {
+void add_form_changes(std::vector<ScheduleChange>& changes, const Schedule& a, const Schedule& b) {
   using What = ScheduleChange::What;
-  std::vector<ScheduleChange> changes;
-  const Schedule& a = before.schedule;
-  const Schedule& b = after.schedule;
-  const auto names = renamed_tensors(before.nest, after.nest);
-  check(a.order && b.order && a.parallel && b.parallel, "the schedule of a kernel is not complete");
   if (a.merged != b.merged) {
     changes.push_back({What::merged, "", merged_text(a.merged), merged_text(b.merged),
                        merged_text(b.merged).empty() ? "takes each axis by itself"
@@ -247,6 +240,24 @@ std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& aft
                        copied_text(b.copied).empty() ? "loads its inputs with their padding"
                                                      : fmt::format("copies {} in the LDM", copied_text(b.copied))});
   }
+  if (a.folded != b.folded) {
+    const auto words = [](const std::optional<bool>& folded) { return folded.value_or(false) ? "one pass" : ""; };
+    changes.push_back({What::folded, "", words(a.folded), words(b.folded),
+                       b.folded.value_or(false) ? "finishes sums in one pass with what follows them"
+                                                : "finishes sums in a pass of its own"});
+  }
+}
+
+}  // namespace
+
+std::vector<ScheduleChange> schedule_changes(const Plan& before, const Plan& after) {
+  using What = ScheduleChange::What;
+  std::vector<ScheduleChange> changes;
+  const Schedule& a = before.schedule;
+  const Schedule& b = after.schedule;
+  const auto names = renamed_tensors(before.nest, after.nest);
+  check(a.order && b.order && a.parallel && b.parallel, "the schedule of a kernel is not complete");
+  add_form_changes(changes, a, b);
   if (*a.parallel != *b.parallel) {
     const int cores = after.nest.cores_used();
     changes.push_back({What::split, "", split_text(*a.parallel), split_text(*b.parallel),

@@ -223,6 +223,8 @@ constexpr auto fields_of(Of<LanesBlocked>) {
   using T = LanesBlocked;
   return kind("lanes-blocked", field("iterator", &T::iterator), field("block", &T::block));
 }
+constexpr auto fields_of(Of<StagesFolded>) { return kind("stages-folded"); }
+
 constexpr auto fields_of(Of<InputCopied>) {
   using T = InputCopied;
   return kind("input-copied", field("buffer", &T::buffer));

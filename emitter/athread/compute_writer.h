@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ class ComputeWriter {
   [[nodiscard]] bool can_block_registers() const;
   void write_register_block();
 
+  // emit_gathered_lanes.cpp
+  void write_gathered();
+
   /// The stage's coordinate along an axis: start of the range plus loop variable.
   [[nodiscard]] IndexExpr point(std::size_t axis) const;
   /// An expression of the stage (over its axes, with values of its reads) at the current point.
@@ -55,7 +59,15 @@ class ComputeWriter {
   /// A scalar expression at the current point; temporaries are written as lines before it.
   std::string value(const ScalarExpr& e, const std::string& accumulator);
 
+  /// Element number in a buffer.
+  [[nodiscard]] IndexExpr flat_index(BufferId buffer, const std::vector<IndexExpr>& local) const;
+  /// True if the element is at a multiple of 16 bytes whatever the loops do. Those over `by_vectors` step by whole
+  /// vectors.
+  [[nodiscard]] bool begins_vector(BufferId buffer, const std::vector<IndexExpr>& local,
+                                   std::span<const VarId> by_vectors) const;
+
   friend class RegisterBlock;
+  friend class GatheredLanes;
   KernelContext& k_;
   const Stmt& stmt_;
   const Compute& compute_;

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "emitter/athread/compute_writer.h"
+#include "lowering/ir/compute_form.h"
 
 namespace stowage {
 
@@ -119,6 +120,28 @@ std::string ComputeWriter::read(int read) {
 std::string ComputeWriter::output() { return element(compute_.output_buffer, output_index()); }
 
 ElementType ComputeWriter::output_type() const { return k_.nest.buffers[compute_.output_buffer].type; }
+
+IndexExpr ComputeWriter::flat_index(BufferId buffer, const std::vector<IndexExpr>& local) const {
+  const auto strides = row_major_strides(k_.nest.buffers[buffer].extents);
+  IndexExpr flat;
+  for (std::size_t d = 0; d < local.size(); ++d) flat += local[d] * strides[d];
+  return flat;
+}
+
+bool ComputeWriter::begins_vector(BufferId buffer, const std::vector<IndexExpr>& local,
+                                  std::span<const VarId> by_vectors) const {
+  constexpr std::int64_t vector_bytes = 16;
+  const Buffer& held = k_.nest.buffers[buffer];
+  const IndexExpr flat = flat_index(buffer, local);
+  if (held.offset % vector_bytes != 0 || (held.slots > 1 && held.slot_bytes() % vector_bytes != 0)) return false;
+  if (flat.constant() % lanes_of_floatv4 != 0) return false;
+  return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
+    const bool steps_by_vectors =
+        term.atom.kind == IndexAtom::Kind::variable &&
+        std::find(by_vectors.begin(), by_vectors.end(), term.atom.variable) != by_vectors.end();
+    return steps_by_vectors || term.coefficient % lanes_of_floatv4 == 0;
+  });
+}
 
 std::string ComputeWriter::value(const ScalarExpr& e, const std::string& accumulator) {
   int temporaries = 0;
@@ -237,8 +260,9 @@ void ComputeWriter::write() {
   if (!stmt_.note.empty()) k_.comment(stmt_.note);
   const bool blocks = compute_.form == ComputeForm::register_block && can_block_registers();
   check(!blocks || k_.target.cores.vector_lanes == 4, "a register block for a target whose vectors are no floatv4");
+  const bool gathers = gathers_lanes(k_.nest, compute_, k_.target);
   const bool scoped = std::any_of(axes_.begin(), axes_.end(), [&](const LocalAxis& axis) {
-    return axis.needs_name() || (blocks && !axis.constant);  // loop variables that outlive their loop
+    return axis.needs_name() || ((blocks || gathers) && !axis.constant);  // loop variables that outlive their loop
   });
   const bool nothing = std::any_of(axes_.begin(), axes_.end(),
                                    [](const LocalAxis& axis) { return axis.constant && *axis.constant <= 0; });
@@ -252,6 +276,8 @@ void ComputeWriter::write() {
   }
   if (blocks) {
     write_register_block();
+  } else if (gathers) {
+    write_gathered();
   } else if (compute_.form != ComputeForm::scalar && compute_.lane_axis >= 0) {
     write_vector();
   } else {

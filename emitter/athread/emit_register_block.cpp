@@ -14,7 +14,7 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t lanes = 4;  // of a floatv4
+constexpr std::int64_t lanes = lanes_of_floatv4;
 constexpr std::int64_t group_lanes = register_block_vectors * lanes;
 
 /// Vectors that one group of accumulators covers: offsets of their first lanes from the group's base.
@@ -77,18 +77,10 @@ class RegisterBlock {
     o.read = as_float_read(e)->read;
     o.letter = letter;
     const IndexExpr flat =
-        flat_index(*w_.compute_.read_buffers[static_cast<std::size_t>(o.read)], w_.read_index(o.read));
+        w_.flat_index(*w_.compute_.read_buffers[static_cast<std::size_t>(o.read)], w_.read_index(o.read));
     o.lane_step = linear_in(flat, w_.axes_[lane_].variable).value_or(0);
     o.by_block = block_ && mentions(flat, w_.axes_[*block_].variable);
     return o;
-  }
-
-  /// Element number in the buffer.
-  [[nodiscard]] IndexExpr flat_index(BufferId buffer, const std::vector<IndexExpr>& local) const {
-    const auto strides = row_major_strides(w_.k_.nest.buffers[buffer].extents);
-    IndexExpr flat;
-    for (std::size_t d = 0; d < local.size(); ++d) flat += local[d] * strides[d];
-    return flat;
   }
 
   void write_blocks() {
@@ -298,17 +290,9 @@ class RegisterBlock {
   /// True if the element is at a multiple of 16 bytes whatever the loops do. Lane loops step by whole vectors, block
   /// loops by whole blocks.
   [[nodiscard]] bool aligned(BufferId buffer, const std::vector<IndexExpr>& index) const {
-    const Buffer& held = w_.k_.nest.buffers[buffer];
-    const IndexExpr flat = flat_index(buffer, index);
-    if (held.offset % 16 != 0 || (held.slots > 1 && held.slot_bytes() % 16 != 0) || flat.constant() % lanes != 0)
-      return false;
-    return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
-      const bool steps_by_vectors =
-          term.atom.kind == IndexAtom::Kind::variable &&
-          (term.atom.variable == w_.axes_[lane_].variable ||
-           (block_ && rows_ == block_rows_ && rows_ % lanes == 0 && term.atom.variable == w_.axes_[*block_].variable));
-      return steps_by_vectors || term.coefficient % lanes == 0;
-    });
+    std::vector<VarId> by_vectors = {w_.axes_[lane_].variable};
+    if (block_ && rows_ == block_rows_ && rows_ % lanes == 0) by_vectors.push_back(w_.axes_[*block_].variable);
+    return w_.begins_vector(buffer, index, by_vectors);
   }
 
   ComputeWriter& w_;

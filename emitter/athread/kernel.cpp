@@ -10,15 +10,18 @@
 #include "core/check.h"
 #include "core/quoting.h"
 #include "emitter/athread/kernel_context.h"
+#include "lowering/ir/compute_form.h"
 #include "lowering/model/ldm_room.h"
+#include "lowering/time/rates.h"
 
 namespace stowage {
 namespace {
 
 void emit_block(KernelContext& k, const Block& block);
 
-/// The whole buffer as one row. Around a box: for each dimension that it does not span, and each index of the
-/// dimensions before it that lies inside, what comes before and what comes after the box is one row each.
+/// The whole buffer as one row, in vectors where they begin aligned. Around a box: for each dimension that it does not
+/// span, and each index of the dimensions before it that lies inside, what comes before and what comes after the box is
+/// one row each.
 void emit_fill(KernelContext& k, const Stmt& stmt, const Fill& fill) {
   const Buffer& buffer = k.nest.buffers[fill.buffer];
   const std::string value = c_constant(buffer.type, fill.value);
@@ -32,7 +35,18 @@ void emit_fill(KernelContext& k, const Stmt& stmt, const Fill& fill) {
                stmt.id);
   };
   if (!fill.around) {
-    row(0, element_count(buffer.extents), "");
+    const std::int64_t all = element_count(buffer.extents);
+    const bool vectors = fills_in_vectors(k.nest, fill, k.target);
+    const std::int64_t in_vectors = vectors ? all - all % lanes_of_floatv4 : 0;
+    if (in_vectors > 0) {
+      k.out.open("{");
+      k.out.line(fmt::format("floatv4 v_ = simd_set_floatv4({0}, {0}, {0}, {0});", value));
+      k.out.line(fmt::format("for (int i = 0; i < {}; i += {}) simd_store(v_, &(({} *){})[i]);", in_vectors,
+                             lanes_of_floatv4, c_name_of(buffer.type), k.box(fill.buffer)),
+                 stmt.id);
+      k.out.close();
+    }
+    row(in_vectors, all, "");
     return;
   }
   const auto spans = [&](std::size_t d) {

@@ -2,9 +2,8 @@
 #include "fusion/groups/stage_composition.h"
 
 #include <algorithm>
-#include <functional>
 
-#include "core/same_padding.h"
+#include "core/stage_rewrite.h"
 #include "fusion/facts/operator_facts.h"
 
 namespace stowage {
@@ -12,14 +11,6 @@ namespace {
 
 /// Operations that composing may compute a second time (y = f(x); z = y * g(y)) before an intermediate is cheaper.
 constexpr std::int64_t max_repeated_operations = 32;
-
-/// What a stage without a reduction computes for one element.
-ScalarExpr element_value(const Stage& stage) {
-  if (!stage.finish) return stage.body;
-  return map_leaves(stage.finish, [&](const ScalarExpr& leaf) -> ScalarExpr {
-    return std::holds_alternative<ScalarNode::Accumulator>(leaf->value) ? stage.body : nullptr;
-  });
-}
 
 bool only_reindexes(const Stage& stage) {
   const bool copies = stage.reduction == Reduction::none && !stage.finish &&
@@ -64,90 +55,6 @@ bool can_compose(const StageList& list, const Stage& producer, const Stage& read
   }
   const std::int64_t repeated = uses_of(reader, producer.output) - 1;
   return repeated * operation_count(element_value(producer)) <= max_repeated_operations;
-}
-
-using ReadNumber = std::function<int(int)>;
-using IndexMap = std::function<IndexExpr(const IndexExpr&)>;
-
-/// The same expression over other reads and indices.
-ScalarExpr moved(const ScalarExpr& e, const ReadNumber& number, const IndexMap& map) {
-  return map_leaves(e, [&](const ScalarExpr& leaf) -> ScalarExpr {
-    if (const auto* read = std::get_if<ScalarNode::Read>(&leaf->value)) {
-      return scalar_read(leaf->type, number(read->read));
-    }
-    if (const auto* index = std::get_if<ScalarNode::Index>(&leaf->value)) {
-      return scalar_index(leaf->type, map(index->value));
-    }
-    return nullptr;
-  });
-}
-
-/// Drops reads that nothing uses any more, and merges equal ones.
-Stage with_tidy_reads(Stage stage) {
-  std::vector<bool> used(stage.reads.size(), false);
-  const auto use_index = [&](const IndexExpr& index) {
-    for (const int read : tensor_values_of(index)) used[static_cast<std::size_t>(read)] = true;
-  };
-  const auto use_node = [&](const ScalarNode& node) {
-    if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
-      used[static_cast<std::size_t>(read->read)] = true;
-      for (const IndexExpr& index : stage.reads[static_cast<std::size_t>(read->read)].index) use_index(index);
-    }
-    if (const auto* index = std::get_if<ScalarNode::Index>(&node.value)) use_index(index->value);
-  };
-  visit_nodes(stage.body, use_node);
-  if (stage.finish) visit_nodes(stage.finish, use_node);
-
-  std::vector<Access> kept;
-  std::vector<int> number(stage.reads.size(), -1);
-  for (std::size_t r = 0; r < stage.reads.size(); ++r) {
-    if (!used[r]) continue;
-    const auto equal = std::find_if(kept.begin(), kept.end(), [&](const Access& access) {
-      return access.tensor == stage.reads[r].tensor && access.index == stage.reads[r].index &&
-             same_padding(access.padding, stage.reads[r].padding);
-    });
-    number[r] = static_cast<int>(equal - kept.begin());
-    if (equal == kept.end()) kept.push_back(stage.reads[r]);
-  }
-  const auto new_number = [&](int read) { return number[static_cast<std::size_t>(read)]; };
-  const auto renumbered = [&](const IndexExpr& index) { return renumber_reads(index, new_number); };
-  for (Access& access : kept) {
-    for (IndexExpr& index : access.index) index = renumbered(index);
-  }
-  stage.reads = std::move(kept);
-  stage.body = moved(stage.body, new_number, renumbered);
-  if (stage.finish) stage.finish = moved(stage.finish, new_number, renumbered);
-  return stage;
-}
-
-/// `reader` with every read of the producer's output replaced by its computation.
-Stage inlined(Stage reader, const Stage& producer) {
-  const ScalarExpr value = element_value(producer);
-  std::vector<ScalarExpr> replacement(reader.reads.size());
-  for (std::size_t k = 0; k < replacement.size(); ++k) {
-    if (reader.reads[k].tensor != producer.output) continue;
-    const std::vector<IndexExpr> place = reader.reads[k].index;
-    const int base = static_cast<int>(reader.reads.size());
-    const auto number = [&](int read) { return base + read; };
-    const auto at_place = [&](const IndexExpr& index) {
-      return substitute(renumber_reads(index, number), [&](VarId axis) { return place.at(axis.index()); });
-    };
-    for (Access access : producer.reads) {
-      for (IndexExpr& index : access.index) index = at_place(index);
-      reader.reads.push_back(std::move(access));
-    }
-    replacement[k] = moved(value, number, at_place);
-  }
-  const auto replaced = [&](const ScalarExpr& e) {
-    return map_leaves(e, [&](const ScalarExpr& leaf) -> ScalarExpr {
-      const auto* read = std::get_if<ScalarNode::Read>(&leaf->value);
-      if (read == nullptr || static_cast<std::size_t>(read->read) >= replacement.size()) return nullptr;
-      return replacement[static_cast<std::size_t>(read->read)];
-    });
-  };
-  reader.body = replaced(reader.body);
-  if (reader.finish) reader.finish = replaced(reader.finish);
-  return with_tidy_reads(std::move(reader));
 }
 
 StageList without_unused_tensors(StageList list) {

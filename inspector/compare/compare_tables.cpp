@@ -18,6 +18,7 @@ const char* what_text(ScheduleChange::What what) {
     case ScheduleChange::What::merged: return "axes taken as one";
     case ScheduleChange::What::lanes: return "lanes in blocks";
     case ScheduleChange::What::copied: return "copied inputs";
+    case ScheduleChange::What::folded: return "folded stages";
     case ScheduleChange::What::split: return "split over the cores";
     case ScheduleChange::What::buffer: return "buffer size of";
     case ScheduleChange::What::order: return "order of the loops";

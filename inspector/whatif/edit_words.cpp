@@ -24,6 +24,7 @@ std::string schedule_text(const Schedule& schedule) {
     words.push_back(fmt::format("lanes along {} in blocks of {}", iterator, block));
   }
   for (const std::string& input : schedule.copied.value_or(CopiedInputs{})) words.push_back(input + " copied");
+  if (schedule.folded) words.push_back(*schedule.folded ? "stages folded" : "stages not folded");
   if (schedule.parallel) {
     std::vector<std::string> parts;
     for (const ParallelSplit& split : *schedule.parallel) {

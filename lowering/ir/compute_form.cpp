@@ -2,7 +2,10 @@
 #include "lowering/ir/compute_form.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "core/check.h"
 
 namespace stowage {
 namespace {
@@ -27,6 +30,36 @@ std::optional<std::pair<int, int>> outer_product(const Stage& stage, Compute::Pa
   if (moves(a->read) && use(b->read) == LaneUse::none) return std::pair{a->read, b->read};
   if (moves(b->read) && use(a->read) == LaneUse::none) return std::pair{b->read, a->read};
   return std::nullopt;
+}
+
+/// Whether an operation has instructions for vectors of float32 that give what the scalar ones do.
+bool has_vector_instructions(const ScalarNode::Binary& binary) {
+  switch (binary.op) {
+    case BinaryOp::add:
+    case BinaryOp::subtract:
+    case BinaryOp::multiply:
+    case BinaryOp::divide: return true;
+    case BinaryOp::minimum:
+    case BinaryOp::maximum: {
+      // One comparison and one selection, as long as the second operand is never NaN.
+      const auto* bound = std::get_if<ScalarNode::Constant>(&binary.b->value);
+      return bound != nullptr && !std::isnan(bound->value);
+    }
+    case BinaryOp::power:
+    case BinaryOp::less:
+    case BinaryOp::less_equal:
+    case BinaryOp::equal:
+    case BinaryOp::logical_and:
+    case BinaryOp::logical_or: return false;
+  }
+  fail_check("unknown binary operation");
+}
+
+/// Whether a read can be a vector along the lanes: loaded, gathered, or one value in all of them.
+bool can_be_vector(const Access& access, VarId lane) {
+  if (lane_use(access, lane) == LaneUse::other) return false;
+  return std::all_of(access.index.begin(), access.index.end(),
+                     [](const IndexExpr& e) { return tensor_values_of(e).empty(); });
 }
 
 }  // namespace
@@ -106,6 +139,31 @@ bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute) {
     if (compute.read_buffers[r] && !runs_along(lane_use(stage.reads[r], lane))) return false;
   }
   return true;
+}
+
+bool may_gather_lanes(const Stage& stage, Compute::Part part) {
+  if (stage.spatial == 0 || part == Compute::Part::update) return false;
+  const VarId lane(static_cast<std::size_t>(stage.spatial - 1));
+  bool may = true;
+  visit_nodes(part == Compute::Part::finish ? stage.finish : stage.body, [&](const ScalarNode& node) {
+    may = may && node.type == ElementType::f32;
+    if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) {
+      may = may && can_be_vector(stage.reads[static_cast<std::size_t>(read->read)], lane);
+    } else if (const auto* binary = std::get_if<ScalarNode::Binary>(&node.value)) {
+      may = may && has_vector_instructions(*binary);
+    } else {
+      may = may && (std::holds_alternative<ScalarNode::Constant>(node.value) ||
+                    std::holds_alternative<ScalarNode::Accumulator>(node.value));
+    }
+  });
+  return may;
+}
+
+bool gathers_lanes(const LoopNest& nest, const Compute& compute, const Target& target) {
+  const Stage& stage = nest.stages.stages[compute.stage];
+  return target.cores.vector_lanes == lanes_of_floatv4 && compute.form == ComputeForm::vector &&
+         compute.lane_axis == stage.spatial - 1 && !is_contiguous_along_lane(nest, compute) &&
+         may_gather_lanes(stage, compute.part);
 }
 
 bool may_run_along_lane(const Stage& stage, Compute::Part part) {

@@ -12,6 +12,9 @@ namespace stowage {
 enum class LaneUse : std::uint8_t { none, contiguous, strided, other };
 LaneUse lane_use(const Access& access, VarId lane);
 
+/// Elements of a vector in the emitted code.
+inline constexpr std::int64_t lanes_of_floatv4 = 4;
+
 /// A register block: vectors of its lane axis, times rows of its block axis, that are summed in registers at once.
 inline constexpr std::int64_t register_block_vectors = 4;
 inline constexpr std::int64_t register_block_sums = 16;
@@ -32,6 +35,14 @@ bool may_have_form(const LoopNest& nest, const Compute& compute, const Target& t
 /// True if every read of a Compute is contiguous along its lane axis or does not depend on it: the loop then runs at
 /// the vector rate.
 bool is_contiguous_along_lane(const LoopNest& nest, const Compute& compute);
+
+/// True if a map or a finish whose last spatial axis is its lanes may run in vectors although reads are strided along
+/// them: these are gathered, element by element. So are float32 values that are added, subtracted, multiplied, divided,
+/// or bounded by a number.
+bool may_gather_lanes(const Stage& stage, Compute::Part part);
+
+/// True if a Compute is emitted so: in the vector form, with vectors of floatv4.
+bool gathers_lanes(const LoopNest& nest, const Compute& compute, const Target& target);
 
 /// Shorter loops along the lane axis are not vectorised: they fill no vector. Of one lane nothing is.
 std::int64_t shortest_vector_loop(const Target& target);

@@ -60,6 +60,9 @@ struct Schedule {
   std::optional<LaunchedBy> launch = std::nullopt;
   /// The input tensors that are copied; the other keys call the copy of "x" by the name "x_copy".
   std::optional<CopiedInputs> copied = std::nullopt;
+  /// Whether constants of one element are literals and the stage behind a reduction finishes it
+  /// (lowering/model/folded_stages.h).
+  std::optional<bool> folded = std::nullopt;
 
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "lowering/model/copied_inputs.h"
+#include "lowering/model/folded_stages.h"
 #include "lowering/model/group_model.h"
 #include "lowering/model/group_trace.h"
 #include "lowering/model/lane_blocks.h"
@@ -29,6 +30,24 @@ std::set<std::string> named_in(const Schedule& schedule) {
   return names;
 }
 
+bool reads_tensor(const StageList& list, const std::string& name) {
+  return std::any_of(list.stages.begin(), list.stages.end(), [&](const Stage& stage) {
+    return std::any_of(stage.reads.begin(), stage.reads.end(),
+                       [&](const Access& read) { return list.tensors[read.tensor].name == name; });
+  });
+}
+
+/// Whether every tensor that a schedule speaks of is read in the folded stages too, where it is read before.
+bool keeps_named_tensors(const StageList& list, const Schedule& schedule) {
+  const StageList folded = fold_stages(list);
+  const auto keeps = [&](const auto& by_tensor) {
+    return std::all_of(by_tensor.begin(), by_tensor.end(), [&](const auto& entry) {
+      return !reads_tensor(list, entry.first) || reads_tensor(folded, entry.first);
+    });
+  };
+  return keeps(schedule.dma) && keeps(schedule.slots) && keeps(schedule.sharing);
+}
+
 /// Whether a schedule speaks of the blocks or lanes of an iterator.
 bool names_block(const std::set<std::string>& named, const std::string& iterator) {
   const auto is_named = [&](const std::string& name) { return named.contains(name) || named.contains(name + "o"); };
@@ -39,27 +58,32 @@ bool names_block(const std::set<std::string>& named, const std::string& iterator
 
 StageForm form_of(const Schedule& schedule) {
   return {schedule.lanes.value_or(LaneBlocks{}), schedule.merged.value_or(MergedAxes{}),
-          schedule.copied.value_or(CopiedInputs{})};
+          schedule.copied.value_or(CopiedInputs{}), schedule.folded.value_or(false)};
 }
 
 Schedule with_form(Schedule schedule, const StageForm& form) {
   schedule.lanes = form.lanes;
   schedule.merged = form.merged;
   schedule.copied = form.copied;
+  schedule.folded = form.folded;
   return schedule;
 }
 
 std::variant<StageList, Decision> in_form(StageList stages, const StageForm& form) {
   auto blocked = block_lanes(std::move(stages), form.lanes);
   if (std::holds_alternative<Decision>(blocked)) return blocked;
-  auto merged = merge_axes(std::get<StageList>(std::move(blocked)), form.merged);
+  StageList folded = std::get<StageList>(std::move(blocked));
+  if (form.folded) folded = fold_stages(std::move(folded));
+  auto merged = merge_axes(std::move(folded), form.merged);
   if (std::holds_alternative<Decision>(merged)) return merged;
   return copy_inputs(std::get<StageList>(std::move(merged)), form.copied);
 }
 
 std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, const Schedule& fixed,
                                      const Target& target) {
-  for (StageTensor& tensor : stages.tensors) tensor.value.reset();  // which would be packed, and more than once
+  for (StageTensor& tensor : stages.tensors) {
+    if (!literal_of(tensor)) tensor.value.reset();  // which would be packed, and more than once
+  }
   const bool chooses = planner.chooses_forms();
   const std::set<std::string> named = named_in(fixed);
   std::vector<LaneBlocks> lanes = {fixed.lanes.value_or(LaneBlocks{})};
@@ -70,10 +94,13 @@ std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, c
   }
   std::vector<StageForm> forms;
   for (LaneBlocks& blocks : lanes) {
-    StageForm form{std::move(blocks), fixed.merged.value_or(MergedAxes{}), fixed.copied.value_or(CopiedInputs{})};
-    const auto blocked = block_lanes(stages, form.lanes);
-    if (!fixed.merged && chooses && std::holds_alternative<StageList>(blocked)) {
-      form.merged = mergeable_axes(std::get<StageList>(blocked), named);
+    StageForm form{std::move(blocks), fixed.merged.value_or(MergedAxes{}), fixed.copied.value_or(CopiedInputs{}),
+                   fixed.folded.value_or(false)};
+    auto blocked = block_lanes(stages, form.lanes);
+    if (auto* list = std::get_if<StageList>(&blocked); list != nullptr && chooses) {
+      if (!fixed.folded) form.folded = may_fold(*list) && keeps_named_tensors(*list, fixed);
+      if (form.folded) *list = fold_stages(std::move(*list));
+      if (!fixed.merged) form.merged = mergeable_axes(*list, named);
     }
     forms.push_back(std::move(form));
   }
@@ -86,7 +113,7 @@ std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, c
 }
 
 void leave_out_published(std::vector<TraceRecord>& records, const StageForm& form) {
-  if (form.lanes.empty() && form.copied.empty()) return;
+  if (form.lanes.empty() && form.copied.empty() && !form.folded) return;
   std::erase_if(records, [](const TraceRecord& record) {
     const auto* const split = std::get_if<SplitPlanned>(&record.what);
     return split != nullptr && split->published;
@@ -112,6 +139,7 @@ void tell_form(TraceSink sink, const std::string& subject, const StageList& stag
     if (!iterator) continue;
     trace.add(AxesMerged{iterator_id(*iterator), model.iterators[static_cast<std::size_t>(*iterator)].extent});
   }
+  if (form.folded) trace.add(StagesFolded{});
   for (const BufferId b : model.buffers.ids()) {
     if (form.copied.contains(model.buffers[b].name)) trace.add(InputCopied{b});
   }

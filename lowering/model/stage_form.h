@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In which form a group is planned: some axes cut into blocks for vectors to run along them, some taken as one, some
-// inputs copied to padded boxes. Stages, nests and schedules speak of the group in that form; what the graph defines
-// has none.
+// inputs copied to padded boxes, some passes over the LDM taken as one. Stages, nests and schedules speak of the group
+// in that form; what the graph defines has none.
 #pragma once
 
 #include <string>
@@ -21,6 +21,7 @@ struct StageForm {
   LaneBlocks lanes;     ///< lowering/model/lane_blocks.h
   MergedAxes merged;    ///< lowering/model/merged_axes.h, of the axes that there are with the blocks
   CopiedInputs copied;  ///< lowering/model/copied_inputs.h
+  bool folded = false;  ///< lowering/model/folded_stages.h, of the stages that there are with the blocks
   friend bool operator==(const StageForm&, const StageForm&) = default;
 };
 
@@ -37,8 +38,8 @@ std::variant<StageList, Decision> in_form(StageList stages, const StageForm& for
 std::vector<StageForm> forms_to_plan(const Planner& planner, StageList stages, const Schedule& fixed,
                                      const Target& target);
 
-/// Takes out of a search's records what planner swtvm would make of axes in blocks or of copied inputs: that is not the
-/// published plan.
+/// Takes out of a search's records what planner swtvm would make of axes in blocks, of copied inputs or of folded
+/// stages: that is not the published plan.
 void leave_out_published(std::vector<TraceRecord>& records, const StageForm& form);
 
 /// Records the form that was chosen: of the stages in it.

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/overloaded.h"
+#include "lowering/model/folded_stages.h"
 
 namespace stowage {
 namespace {
@@ -53,13 +54,18 @@ class Details {
 
 CanonicalStages canonical_stages(StageList list) {
   CanonicalStages canonical;
+  Details details;
   for (StageTensor& tensor : list.tensors) {
     canonical.tensors.push_back(tensor.name);
     tensor.name = fmt::format("{}{}t", mark, canonical.tensors.size() - 1);
-    tensor.value.reset();
     tensor.source.reset();
+    // What may become a part of what is computed.
+    if (const ScalarExpr literal = literal_of(tensor)) {
+      details.text += fmt::format("{} is {}\n", tensor.name, to_text(literal, {}, {}));
+    } else {
+      tensor.value.reset();
+    }
   }
-  Details details;
   for (Stage& stage : list.stages) {
     canonical.names.push_back(stage.name);
     stage.name = fmt::format("{}{}s", mark, canonical.names.size() - 1);

@@ -363,7 +363,8 @@ class LeastCost {
     // Of a point, by the inner loop's instructions or at the target's rate.
     const auto cycles_of_point = [&](Compute::Part part) {
       const bool long_enough = most_lanes >= shortest_vector_loop(target_);
-      const bool gathers = target_.cores.pipelines && may_block_registers(stage, part);
+      const bool gathers =
+          target_.cores.pipelines && (may_block_registers(stage, part) || may_gather_lanes(stage, part));
       const bool vectors = long_enough && (gathers || may_run_along_lane(stage, part));
       const double at_rate = static_cast<double>(operations_of(stage, part)) /
                              operations_per_cycle(target_, result_type(stage, part), vectors);

@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "lowering/time/counts.h"
 #include "lowering/time/cycle_limit.h"
+#include "lowering/time/rates.h"
 
 namespace stowage {
 namespace {
@@ -89,7 +90,8 @@ std::int64_t ExecutionCosts::compute_cycles(const Stmt& statement, std::span<con
 std::int64_t ExecutionCosts::fill_cycles(const Stmt& statement, std::span<const std::int64_t> kept) const {
   const auto& fill = std::get<Fill>(statement.node);
   const std::int64_t all = element_count(nest_.buffers[fill.buffer].extents);
-  return cycles_of(FillCost{std::max<std::int64_t>(0, all - (fill.around ? points_in(kept) : 0))});
+  const std::int64_t set = std::max<std::int64_t>(0, all - (fill.around ? points_in(kept) : 0));
+  return cycles_of(FillCost{set, fill_stores(nest_, fill, set, target_)});
 }
 
 }  // namespace stowage

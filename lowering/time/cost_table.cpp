@@ -80,7 +80,8 @@ ComputeCost compute_cost(const LoopNest& nest, const Compute& compute, const Com
   cost.stage = stage.name;
   cost.part = compute.part;
   cost.form = compute.form;
-  const bool gathers = target.cores.pipelines && compute.form == ComputeForm::register_block;
+  const bool gathers =
+      target.cores.pipelines && (compute.form == ComputeForm::register_block || gathers_lanes(nest, compute, target));
   cost.vectors = gathers || (compute.form != ComputeForm::scalar && is_contiguous_along_lane(nest, compute));
   cost.points_of_busiest = totals.points_of_busiest;
   cost.operations = operations_of(stage, compute.part);
@@ -130,7 +131,11 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
     const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
     table.push_back({id, compute_cost(nest, compute, totals, target)});
   }
-  for (const auto& [id, totals] : counts.fill) table.push_back({id, FillCost{totals.elements_of_busiest}});
+  for (const auto& [id, totals] : counts.fill) {
+    const auto& fill = std::get<Fill>(find_statement(nest, id)->node);
+    const std::int64_t stores = fill_stores(nest, fill, totals.elements_of_busiest, target);
+    table.push_back({id, FillCost{totals.elements_of_busiest, stores}});
+  }
   transfers(DmaDirection::put);
   return table;
 }
@@ -170,7 +175,7 @@ std::int64_t cycles_of(const CostFormula& formula) {
                                  return whole_cycles(static_cast<double>(cost.points_of_busiest) *
                                                      static_cast<double>(cost.operations) / cost.operations_per_cycle);
                                },
-                               [](const FillCost& cost) { return cost.elements_of_busiest / fill_elements_per_cycle; }},
+                               [](const FillCost& cost) { return cost.stores_of_busiest; }},
                     formula);
 }
 
@@ -248,8 +253,8 @@ std::string formula_text(const CostFormula& formula) {
                                form_name(cost.form), strided ? ", strided: scalar rate" : "", reached);
           },
           [](const FillCost& cost) {
-            return fmt::format("{} elements of the busiest core / {} per cycle", cost.elements_of_busiest,
-                               fill_elements_per_cycle);
+            return fmt::format("{} elements of the busiest core in {} stores", cost.elements_of_busiest,
+                               cost.stores_of_busiest);
           }},
       formula);
 }
@@ -272,7 +277,7 @@ std::string source_of(const CostFormula& formula) {
                                                      : "target: cores.scalar_flops_per_cycle";
                                },
                                [](const FillCost&) -> std::string {
-                                 return "emitted code: one store an element, which a core can do every cycle";
+                                 return "emitted code: stores of vectors and elements, one a cycle";
                                }},
                     formula);
 }

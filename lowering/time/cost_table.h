@@ -78,6 +78,7 @@ struct ComputeCost {
 /// Elements that are set to padding, or to what a reduction starts from, on the core that sets most.
 struct FillCost {
   std::int64_t elements_of_busiest = 0;
+  std::int64_t stores_of_busiest = 0;  ///< of vectors or of elements, one a cycle
 };
 
 using CostFormula = std::variant<LaunchCost, TransferCost, BarrierCost, ComputeCost, FillCost>;

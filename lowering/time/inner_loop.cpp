@@ -174,6 +174,27 @@ TripWork vector_trip(const Stage& stage, Compute::Part part, const Pipelines& pi
   return trip;
 }
 
+/// A trip of the vector form over a vector of so many lanes, of which some reads are gathered.
+TripWork gathered_trip(const Stage& stage, Compute::Part part, const Pipelines& pipelines,
+                       std::span<const LoopOperand> operands, std::int64_t lanes, bool output_aligned) {
+  TripWork trip = body_of(stage, part, pipelines, lanes);
+  const auto contiguous = [&](bool aligned) {
+    trip.memory += aligned ? 1 : unaligned_loads;
+    trip.arithmetic += aligned ? 0 : unaligned_arithmetic;
+    trip.either += 1;
+  };
+  for (const LoopOperand& operand : operands) {
+    if (operand.lane == LaneUse::contiguous) contiguous(operand.aligned);
+    if (operand.lane != LaneUse::strided) continue;
+    trip.memory += static_cast<double>(lanes);  // element by element
+    trip.arithmetic += static_cast<double>(lanes - 1);
+    trip.either += 1;
+  }
+  contiguous(output_aligned);
+  if (part == Compute::Part::finish) contiguous(output_aligned);  // what it was before
+  return trip;
+}
+
 /// A trip of a register block of so many rows and vectors of `lanes`; no vectors: of single lanes.
 TripWork block_trip(const Pipelines& pipelines, std::span<const LoopOperand> operands, std::int64_t rows,
                     std::int64_t vectors, std::int64_t lanes) {
@@ -226,7 +247,8 @@ InnerLoop::InnerLoop(const LoopNest& nest, const Compute& compute, const Target&
       stage_(nest.stages.stages[compute.stage]),
       expression_(compute.part == Compute::Part::finish ? stage_.finish : stage_.body),
       pipelines_(*target.cores.pipelines),
-      lanes_(target.cores.vector_lanes) {
+      lanes_(target.cores.vector_lanes),
+      gathers_(gathers_lanes(nest, compute, target)) {
   for (const int read : reads_in(expression_)) operands_.push_back(operand_of(read));
   if (compute_.lane_axis < 0) return;
   std::vector<IndexExpr> index;
@@ -308,6 +330,19 @@ double InnerLoop::vector_cycles(std::span<const std::int64_t> extents) const {
          (static_cast<double>(in_vectors) * work(lanes_) + static_cast<double>(single) * work(1) + entry_cycles());
 }
 
+/// The same with gathered reads; what is one value for all lanes is loaded to them once for each row.
+double InnerLoop::gathered_cycles(std::span<const std::int64_t> extents) const {
+  const auto lane = static_cast<std::size_t>(compute_.lane_axis);
+  const double rows = static_cast<double>(product_of(extents)) / static_cast<double>(extents[lane]);
+  const auto single = static_cast<double>(extents[lane] % lanes_);
+  const double in_vectors = (static_cast<double>(extents[lane]) - single) / static_cast<double>(lanes_);
+  const auto of_row = static_cast<double>(std::count_if(
+      operands_.begin(), operands_.end(), [](const LoopOperand& operand) { return operand.lane == LaneUse::none; }));
+  const double vector = gathered_trip(stage_, compute_.part, pipelines_, operands_, lanes_, output_aligned_).cycles();
+  const double one = vector_trip(stage_, compute_.part, pipelines_, operands_, 1).cycles();
+  return rows * (in_vectors * vector + single * one + of_row + entry_cycles());
+}
+
 /// One group of accumulators: loaded, summed over all reductions, stored. No vectors: one lane in plain floats.
 double InnerLoop::group_cycles(std::span<const std::int64_t> extents, std::int64_t rows, std::int64_t vectors) const {
   const auto columns = static_cast<double>(std::max<std::int64_t>(1, vectors));
@@ -359,7 +394,7 @@ double InnerLoop::cycles(std::span<const std::int64_t> extents) const {
   if (product_of(extents) <= 0) return 0;
   switch (compute_.form) {
     case ComputeForm::scalar: return scalar_cycles(extents);
-    case ComputeForm::vector: return vector_cycles(extents);
+    case ComputeForm::vector: return gathers_ ? gathered_cycles(extents) : vector_cycles(extents);
     case ComputeForm::register_block: return block_cycles(extents);
   }
   fail_check("unknown compute form");
@@ -396,7 +431,10 @@ double least_cycles_of_point(const Stage& stage, Compute::Part part, const Targe
   if (!may_block_registers(stage, part)) {
     const std::int64_t width = contiguous ? lanes : 1;
     const double trip = vector_trip(stage, part, pipelines, operands, width).cycles();
-    return std::min(least, trip / static_cast<double>(width));
+    least = std::min(least, trip / static_cast<double>(width));
+    if (contiguous || !may_gather_lanes(stage, part)) return least;
+    const double gathered = gathered_trip(stage, part, pipelines, operands, lanes, true).cycles();
+    return std::min(least, gathered / static_cast<double>(lanes));
   }
   for (std::int64_t vectors = 1; vectors <= register_block_vectors; ++vectors) {
     for (std::int64_t rows = 1; rows <= register_block_rows(vectors * lanes, lanes); ++rows) {

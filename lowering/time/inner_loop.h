@@ -50,6 +50,7 @@ class InnerLoop {
   [[nodiscard]] bool is_aligned(const BufferUse& use, const std::vector<IndexExpr>& index) const;
   [[nodiscard]] double scalar_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double vector_cycles(std::span<const std::int64_t> extents) const;
+  [[nodiscard]] double gathered_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double block_cycles(std::span<const std::int64_t> extents) const;
   [[nodiscard]] double group_cycles(std::span<const std::int64_t> extents, std::int64_t rows,
                                     std::int64_t vectors) const;
@@ -67,6 +68,7 @@ class InnerLoop {
   std::int64_t lanes_;
   std::vector<LoopOperand> operands_;  ///< of the reads, each once
   bool output_aligned_ = false;
+  bool gathers_ = false;  ///< in the vector form
 };
 
 /// No loop of a part of a stage takes fewer cycles a point on a target that has pipelines, whatever its tile: in none

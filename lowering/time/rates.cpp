@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "lowering/ir/compute_form.h"
 
 namespace stowage {
 
@@ -87,6 +88,20 @@ double peak_dma_bandwidth(const Target& target) {
 
 double operations_per_cycle(const Target& target, ElementType type, bool vectors) {
   return (vectors ? target.cores.vector_flops_per_cycle : target.cores.scalar_flops_per_cycle).of(type);
+}
+
+bool fills_in_vectors(const LoopNest& nest, const Fill& fill, const Target& target) {
+  constexpr std::int64_t vector_bytes = 16;
+  const Buffer& buffer = nest.buffers[fill.buffer];
+  return target.cores.vector_lanes == lanes_of_floatv4 && !fill.around && buffer.type == ElementType::f32 &&
+         buffer.offset % vector_bytes == 0 && (buffer.slots == 1 || buffer.slot_bytes() % vector_bytes == 0);
+}
+
+std::int64_t fill_stores(const LoopNest& nest, const Fill& fill, std::int64_t elements, const Target& target) {
+  if (!fills_in_vectors(nest, fill, target)) return elements;
+  const std::int64_t each = element_count(nest.buffers[fill.buffer].extents);
+  const std::int64_t lanes = target.cores.vector_lanes;
+  return each == 0 ? 0 : elements / each * (each / lanes + each % lanes);
 }
 
 }  // namespace stowage

@@ -28,7 +28,12 @@ double peak_dma_bandwidth(const Target& target);
 /// Operations per cycle of one core in an inner loop over vectors, or over single elements, of a type.
 double operations_per_cycle(const Target& target, ElementType type, bool vectors);
 
-/// Elements that a core sets per cycle: one store, which is what the emitted loop issues.
-inline constexpr int fill_elements_per_cycle = 1;
+/// True if a fill is emitted as stores of whole vectors (floatv4): of the whole buffer, of float32 elements, each slot
+/// of which begins at a multiple of a vector.
+bool fills_in_vectors(const LoopNest& nest, const Fill& fill, const Target& target);
+
+/// Stores of a fill that sets so many elements in all its executions, one of which a core issues each cycle: vectors,
+/// and elements that fill none.
+std::int64_t fill_stores(const LoopNest& nest, const Fill& fill, std::int64_t elements, const Target& target);
 
 }  // namespace stowage

@@ -30,6 +30,7 @@ void join(CostFormula& term, const CostFormula& cost) {
   }
   if (auto* fills = std::get_if<FillCost>(&term)) {
     fills->elements_of_busiest += std::get<FillCost>(cost).elements_of_busiest;
+    fills->stores_of_busiest += std::get<FillCost>(cost).stores_of_busiest;
   }
 }
 

@@ -104,6 +104,7 @@ std::vector<TraceEvent> examples() {
       LanesBlocked{y, 16},
       InputCopied{a},
       InputResident{a, {y, ko.iterator}},
+      StagesFolded{},
       PlanChosen{split, 900, true, std::nullopt},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "dma get", true, 100}},
       PlanChosen{split, 900, false, PlanChosen::Published{{}, 1000, "", false, 0}},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels: register blocks of every size, sharing between equal plans, names that C cannot take, lines and statements.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -268,4 +269,64 @@ TEST_CASE("the emitted kernel of a padded, strided convolution is as written dow
   std::stringstream expected;
   expected << in.rdbuf();
   CHECK(text == expected.str());
+}
+
+TEST_CASE("a map that reads along a strided axis gathers vectors, and NaN passes its bounds") {
+  // 18 and 16 columns: with a rest and without; one core, so that tiles have constant sizes, and 64, so that they do not.
+  const int cores = GENERATE(1, 64);
+  const std::int64_t columns = GENERATE(16, 18);
+  StageList stages;
+  stages.tensors = {{"T", f32, {columns, 9}, TensorRole::input, {}, {}},
+                    {"B", f32, {9}, TensorRole::input, {}, {}},
+                    {"R", f32, {9, columns}, TensorRole::input, {}, {}},
+                    {"Y", f32, {9, columns}, TensorRole::output, {}, {}}};
+  Stage stage;
+  stage.name = "store";
+  stage.output = StageTensorId(3);
+  stage.axes = {{"c", 9}, {"x", columns}};
+  stage.spatial = 2;
+  const IndexExpr c = VarId(std::size_t{0});
+  const IndexExpr x = VarId(std::size_t{1});
+  stage.reads = {{StageTensorId(0), {x, c}, {}}, {StageTensorId(1), {c}, {}}, {StageTensorId(2), {c, x}, {}}};
+  const auto number = [](double value) { return scalar_constant(f32, value); };
+  const ScalarExpr sum = scalar_read(f32, 0) + scalar_read(f32, 1);
+  // Products in every place of a sum and a difference, and a sum that is named twice.
+  const ScalarExpr bounded = min(max(sum, number(-0.5)), number(0.75));
+  stage.body = (bounded * scalar_read(f32, 2) - scalar_read(f32, 1)) + (sum - sum * number(0.25)) / number(3) +
+               scalar_read(f32, 2) * number(2);
+  stages.stages = {stage};
+  Target target = sw26010();
+  target.cores.count = cores;
+  const Program program = fixtures::program_of("gathered", stages, target);
+  const EmittedProgram emitted = emit_athread(program);
+  bool gathers = false;
+  for (const EmittedFile& file : emitted.files)
+    gathers = gathers || file.text.find("simd_vseleqs(simd_vfcmplts(") != std::string::npos;
+  CHECK(gathers == (cores == 1));  // 64 cores have less than a vector of columns each, or take rows
+  std::vector<Tensor> inputs = fixtures::random_inputs(program, 11);
+  const auto values = inputs[0].as<float>();
+  std::vector<float> with_special(values.begin(), values.end());
+  const std::vector<float> special = {NAN, INFINITY, -INFINITY, -0.0F, 300.0F};
+  for (std::size_t i = 0; i < with_special.size(); i += 5) with_special[i] = special[i / 5 % special.size()];
+  inputs[0] = Tensor::of_floats(inputs[0].shape(), with_special);
+  fixtures::check_program(program, inputs, {evaluate(stages, inputs)[StageTensorId(3)]});
+}
+
+TEST_CASE("the start of a sum is set in vectors, and by elements behind the last of them") {
+  GraphBuilder builder("filled");
+  const TensorId a = builder.add_input("a", f32, {3, 5});
+  const TensorId b = builder.add_input("b", f32, {5, 6});
+  builder.mark_output(append(builder, "MatMul", "product", {}, {a, b}));
+  Target target = sw26010();
+  target.cores.count = 1;
+  const Program program = fixtures::program_of(std::move(builder).build(), target);
+  std::string kernel;
+  for (const EmittedFile& file : emit_athread(program).files) {
+    if (file.path.ends_with(".s.c") && file.path.find("product") != std::string::npos) kernel = file.text;
+  }
+  INFO(kernel);
+  CHECK(kernel.find("for (int i = 0; i < 16; i += 4) simd_store(v_, &((float *)") != std::string::npos);
+  CHECK(kernel.find("for (int i = 16; i < 18; i++) ((float *)") != std::string::npos);
+  const auto inputs = fixtures::random_inputs(program, 3);
+  fixtures::check_program(program, inputs, fixtures::evaluate_graph(program.fused.graph, inputs));
 }

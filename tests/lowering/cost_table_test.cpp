@@ -104,7 +104,7 @@ TEST_CASE("what differs most between two estimates is named, with the direction 
 
 TEST_CASE("a cost that only the earlier of two estimates has is told too") {
   const ComputeCost computation{.stage = "conv", .points_of_busiest = 100, .operations = 1, .operations_per_cycle = 1};
-  const TimeEstimate before{{{computation, 100}, {FillCost{70}, 70}}, 170, 0};
+  const TimeEstimate before{{{computation, 100}, {FillCost{70, 70}, 70}}, 170, 0};
   const TimeEstimate after{{{computation, 90}}, 90, 0};
   const std::vector<const TimeTerm*> gone = terms_gone(before, after);
   REQUIRE(gone.size() == 1);

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycles of inner loops, counted by hand from the instructions that the emitted code needs.
+#include <algorithm>
+#include <string>
+
 #include <catch2/catch.hpp>
+
+#include <fmt/format.h>
 
 #include "fixtures.h"
 #include "lowering/time/cost_table.h"
 #include "lowering/time/inner_loop.h"
+#include "parsed_nest.h"
 
 namespace stowage {
 namespace {
@@ -108,6 +114,52 @@ TEST_CASE("the rows of a strided convolution are gathered") {
   const double trip = std::max({8.0 + 2 * 3, 4.0 + 2 * 4 + 1, (14.0 + 13 + 3) / 2});
   const double stored = 2 * 8 * 2.0;  // rows of 6 floats: every other one begins within a vector
   CHECK(gathered == 2 * (27 * trip + 9 * 2 + stored + 11));
+}
+
+TEST_CASE("a map with strided reads gathers them, where its arithmetic has vectors") {
+  // Y[c, x] = max(T[x, c] + B[c] + R[c, x], 0): T is strided along x, R is not, B is one value for a row.
+  const auto nest_of = [](std::int64_t columns, const std::string& last) {
+    return parsed(fmt::format(R"(nest store {{
+  input T f32[{0},8]
+  input B f32[8]
+  input R f32[8,{0}]
+  output Y f32[8,{0}]
+  stage store {{
+    Y[c < 8, x < {0}] = {1}(((#0 + #1) + #2), 0.0)
+    #0 = T[x, c]
+    #1 = B[c]
+    #2 = R[c, x]
+  }}
+  memory T = T strides [8, 1]
+  memory B = B strides [1]
+  memory R = R strides [{0}, 1]
+  memory Y = Y strides [{0}, 1] written
+  ldm 16384 bytes
+  buffer TT f32[{0},8] at 0, {2} bytes = T[0, 0]
+  buffer BB f32[8] at 4096, 32 bytes = B[0]
+  buffer RR f32[8,{0}] at 4128, {2} bytes = R[0, 0]
+  buffer YY f32[8,{0}] at 8224, {2} bytes = Y[0, 0]
+  body {{
+    0  compute map YY = store(TT, BB, RR) over c=0:8, x=0:{0} as vector lane x
+  }}
+}}
+)",
+                              columns, last, columns * 32));
+  };
+  // Of four columns: 4 elements of T put together by 3 instructions, a vector of R, the result and the branch; two
+  // additions, a comparison and a selection; three addresses and the counter.
+  const double vector = std::max({7.0, 7.0, (7.0 + 7 + 4) / 2});
+  CHECK(cycles_of(nest_of(16, "max")) == 8 * (4 * vector + 1 + 13));
+  // 18 columns: rows of R and Y begin within vectors, and two columns are left over.
+  const double unaligned = std::max({7.0 + 2, 7.0 + 2, (9.0 + 9 + 4) / 2});
+  const double single = std::max({4.0, 4.0, (4.0 + 4 + 4) / 2});
+  CHECK(cycles_of(nest_of(18, "max")) == 8 * (4 * unaligned + 2 * single + 1 + 13));
+  // A function has no vectors: one column after the other.
+  CHECK(cycles_of(nest_of(16, "pow")) > 8 * 16 * single);
+  const LoopNest nest = nest_of(16, "max");
+  for (const Cost& cost : cost_table(nest, predict_counts(nest), target_with_pipelines())) {
+    if (kind_of(cost.formula) == CostKind::compute) CHECK(std::get<ComputeCost>(cost.formula).vectors);
+  }
 }
 
 TEST_CASE("the cost of a computation is its inner loop's, at most at the target's rate") {

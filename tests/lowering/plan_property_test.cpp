@@ -52,7 +52,7 @@ StageList with_weights(const fixtures::OperatorDraw::Drawn& drawn) {
 }
 
 /// What a schedule says of the form in the n-th round: nothing; runs taken as one; lanes in blocks, and then runs; in
-/// every second round of these inputs that are copied.
+/// every second round of these inputs that are copied, in two of four stages that are folded.
 Schedule with_drawn_form(const StageList& stages, std::uint64_t round, Target target) {
   StageForm form;
   if (round % 3 == 2) {
@@ -61,6 +61,7 @@ Schedule with_drawn_form(const StageList& stages, std::uint64_t round, Target ta
   }
   if (round % 3 > 0) form.merged = mergeable_axes(std::get<StageList>(block_lanes(stages, form.lanes)), {});
   if (round % 2 == 0) form.copied = possible_copied_inputs(stages);
+  form.folded = round % 4 < 2;
   return with_form({}, form);
 }
 

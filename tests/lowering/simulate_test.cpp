@@ -222,11 +222,11 @@ TEST_CASE("tiles that are loaded ahead come while the core computes") {
   // A tile of B: 10 + 256 cycles at 4 bytes a cycle; 16 * 16 * 2 = 512 operations with it.
   const Simulation simulation = simulated(matmul(4), machine());
   // Of each column the first two tiles are asked for at once and share the engine: 10 + 2 * 256 until both are there.
-  // From then on each is there before it is asked for. The sum starts with 16 elements that are filled; 64 bytes of
-  // result go.
-  const std::int64_t column = 16 + (10 + 2 * 256) + 4 * 512 + (10 + 16);
+  // From then on each is there before it is asked for. The sum starts with 16 elements that are set, in 4 vectors; 64
+  // bytes of result go.
+  const std::int64_t column = 4 + (10 + 2 * 256) + 4 * 512 + (10 + 16);
   CHECK(simulation.cycles == 100 + (10 + 64) + 2 * column);
-  CHECK(core(simulation, 0) == CoreTimes{2 * (16 + 4 * 512), 0, 74 + 2 * 522, 2 * 26, 0, 0});
+  CHECK(core(simulation, 0) == CoreTimes{2 * (4 + 4 * 512), 0, 74 + 2 * 522, 2 * 26, 0, 0});
   CHECK(simulation.dma.busy_cycles == 64 + 2 * (4 * 256 + 16));
   CHECK(times_of(simulation, 4).waited + times_of(simulation, 7).waited == 2 * 522);
   CHECK(times_of(simulation, 7).executions == 6);
@@ -238,21 +238,21 @@ TEST_CASE("transfers of a core that queue up come in the order in which they wer
   SimulationOptions options;
   options.dma_order = DmaOrder::queued;
   const Simulation simulation = simulated(matmul(4), machine(), options);
-  const std::int64_t column = 16 + (10 + 256) + 4 * 512 + (10 + 16);
+  const std::int64_t column = 4 + (10 + 256) + 4 * 512 + (10 + 16);
   CHECK(simulation.cycles == 100 + (10 + 64) + 2 * column);
   CHECK(core(simulation, 0).waiting_for_gets == 74 + 2 * 266);
   CHECK(simulation.dma.busy_cycles == 64 + 2 * (4 * 256 + 16));
 }
 
 TEST_CASE("where loading takes longer than computing, the engine never rests") {
-  // A tile of B: 10 + 1024 cycles. The first two share the engine until cycle 16 + 10 + 2048 of the column. Tile 2 is
-  // asked for when tile 0 has been computed with, and moves 10 cycles later, at 2596; tile 3 512 cycles behind it, at
-  // 3108. Of tile 2 are left 512 then, which take 1024 while both share: it is there at 4132. Of tile 3 are left 512,
+  // A tile of B: 10 + 1024 cycles. The first two share the engine until cycle 4 + 10 + 2048 of the column. Tile 2 is
+  // asked for when tile 0 has been computed with, and moves 10 cycles later, at 2584; tile 3 512 cycles behind it, at
+  // 3096. Of tile 2 are left 512 then, which take 1024 while both share: it is there at 4120. Of tile 3 are left 512,
   // which it gets alone, while tile 2 is computed with.
   const Simulation simulation = simulated(matmul(4), machine(1));
-  const std::int64_t column = 4132 + 512 + 512 + (10 + 64);
+  const std::int64_t column = 4120 + 512 + 512 + (10 + 64);
   CHECK(simulation.cycles == 100 + (10 + 256) + 2 * column);
-  CHECK(core(simulation, 0).waiting_for_gets == 266 + 2 * (2058 + (4132 - 3098)));
+  CHECK(core(simulation, 0).waiting_for_gets == 266 + 2 * (2058 + (4120 - 3086)));
 }
 
 TEST_CASE("the longer of loading and computing sets the pace") {
@@ -262,7 +262,7 @@ TEST_CASE("the longer of loading and computing sets the pace") {
   };
   const std::int64_t of_a = 32 * 64;  // bytes of A, which are loaded before
   CHECK(cycles_of_32_tiles(4) == of_a / 4 + 2 * 32 * 512);
-  // Every other tile is asked for when nothing is under way (cycle 4644 of the column above), and starts up alone.
+  // Every other tile is asked for when nothing is under way (cycle 4632 of the column above), and starts up alone.
   CHECK(cycles_of_32_tiles(1) == of_a + 2 * (32 * 1024 + 16 * 10));
 }
 

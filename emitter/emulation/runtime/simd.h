@@ -5,6 +5,7 @@
 
 typedef float floatv4 __attribute__((vector_size(16)));
 typedef float swemu_aligned_floats __attribute__((vector_size(16), may_alias));
+typedef int swemu_ints __attribute__((vector_size(16)));
 typedef float swemu_any_floats __attribute__((vector_size(16), aligned(4), may_alias));
 
 #define simd_load(v, p) ((v) = (floatv4) * (const swemu_aligned_floats*)(const void*)(p))
@@ -22,5 +23,16 @@ static inline floatv4 simd_vadds(floatv4 a, floatv4 b) { return a + b; }
 static inline floatv4 simd_vsubs(floatv4 a, floatv4 b) { return a - b; }
 static inline floatv4 simd_vmuls(floatv4 a, floatv4 b) { return a * b; }
 static inline floatv4 simd_vdivs(floatv4 a, floatv4 b) { return a / b; }
+
+/* 2 where the first is less, else 0; NaN is less than nothing. */
+static inline floatv4 simd_vfcmplts(floatv4 a, floatv4 b) {
+  const floatv4 two = {2, 2, 2, 2};
+  return (floatv4)((a < b) & (swemu_ints)two);
+}
+/* The second where the first is 0, else the third. */
+static inline floatv4 simd_vseleqs(floatv4 a, floatv4 b, floatv4 c) {
+  const swemu_ints zero = a == (floatv4){0, 0, 0, 0};
+  return (floatv4)((zero & (swemu_ints)b) | (~zero & (swemu_ints)c));
+}
 
 #endif

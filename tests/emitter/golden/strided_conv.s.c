@@ -1,5 +1,5 @@
 /*
- * conv_e32aad25: compute-core function of layer layer_conv
+ * conv_c3d51e7d: compute-core function of layer layer_conv
  *
  *   input X f32[1,3,37,37]
  *   input W f32[20,3,7,7]
@@ -26,25 +26,25 @@
 #include "layers_mix.h"
 #include "sw_rt.h"
 
-struct conv_e32aad25_ldm {
+struct conv_c3d51e7d_ldm {
   float t_X_ldm[1][3][19][43];  /* X: 9804 bytes at 0 */
   char gap0_[20];
   float t_W_ldm[1][3][7][7];  /* W: 588 bytes at 9824 */
   char gap1_[20];
   float t_Y_ldm[1][1][7][19];  /* Y: 532 bytes at 10432 */
-  struct conv_e32aad25_para para;
+  struct conv_c3d51e7d_para para;
   volatile unsigned reply_para, reply_X, reply_W, reply_Y;
 };
-SW_CHECK(conv_e32aad25_t_X_ldm_is_in_place, offsetof(struct conv_e32aad25_ldm, t_X_ldm) == 0);
-SW_CHECK(conv_e32aad25_t_W_ldm_is_in_place, offsetof(struct conv_e32aad25_ldm, t_W_ldm) == 9824);
-SW_CHECK(conv_e32aad25_t_Y_ldm_is_in_place, offsetof(struct conv_e32aad25_ldm, t_Y_ldm) == 10432);
-SW_CHECK(conv_e32aad25_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
-SW_CHECK(conv_e32aad25_all_fits, sizeof(struct conv_e32aad25_ldm) <= SW_ARENA_BYTES);
+SW_CHECK(conv_c3d51e7d_t_X_ldm_is_in_place, offsetof(struct conv_c3d51e7d_ldm, t_X_ldm) == 0);
+SW_CHECK(conv_c3d51e7d_t_W_ldm_is_in_place, offsetof(struct conv_c3d51e7d_ldm, t_W_ldm) == 9824);
+SW_CHECK(conv_c3d51e7d_t_Y_ldm_is_in_place, offsetof(struct conv_c3d51e7d_ldm, t_Y_ldm) == 10432);
+SW_CHECK(conv_c3d51e7d_buffers_fit, 10964 <= SW_LDM_BYTES - SW_LDM_RESERVED);
+SW_CHECK(conv_c3d51e7d_all_fits, sizeof(struct conv_c3d51e7d_ldm) <= SW_ARENA_BYTES);
 
-void conv_e32aad25(void *arg) {
+void conv_c3d51e7d(void *arg) {
   const int core = athread_get_id(-1);
   if (core >= 60) return;
-  struct conv_e32aad25_ldm *ldm = LDM_OF(struct conv_e32aad25_ldm);
+  struct conv_c3d51e7d_ldm *ldm = LDM_OF(struct conv_c3d51e7d_ldm);
 
   /* the parameters: where the tensors are in main memory */
   ldm->reply_para = 0;
@@ -87,7 +87,11 @@ void conv_e32aad25(void *arg) {
   dma_wait(&ldm->reply_X, issued_X);
   dma_wait(&ldm->reply_W, 1);
   /* initialisation of Y */
-  for (int i = 0; i < 133; i++) ((float *)ldm->t_Y_ldm)[i] = 0.0f;
+  {
+    floatv4 v_ = simd_set_floatv4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (int i = 0; i < 132; i += 4) simd_store(v_, &((float *)ldm->t_Y_ldm)[i]);
+  }
+  for (int i = 132; i < 133; i++) ((float *)ldm->t_Y_ldm)[i] = 0.0f;
   {
     for (int yyi = 0; yyi < yy_n; yyi++) {
       {

@@ -37,5 +37,21 @@ typedef float stub_unaligned __attribute__((vector_size(16), aligned(4), may_ali
 #define simd_loade(v, p) ((v) = simd_set_floatv4(*(p), *(p), *(p), *(p)))
 static inline floatv4 simd_set_floatv4(float a, float b, float c, float d) { return (floatv4){a, b, c, d}; }
 static inline floatv4 simd_vmas(floatv4 a, floatv4 b, floatv4 c) { return a * b + c; }
+static inline floatv4 simd_vmss(floatv4 a, floatv4 b, floatv4 c) { return a * b - c; }
+static inline floatv4 simd_vnmas(floatv4 a, floatv4 b, floatv4 c) { return c - a * b; }
+static inline floatv4 simd_vadds(floatv4 a, floatv4 b) { return a + b; }
+static inline floatv4 simd_vsubs(floatv4 a, floatv4 b) { return a - b; }
+static inline floatv4 simd_vmuls(floatv4 a, floatv4 b) { return a * b; }
+static inline floatv4 simd_vdivs(floatv4 a, floatv4 b) { return a / b; }
+static inline floatv4 simd_vfcmplts(floatv4 a, floatv4 b) {
+  floatv4 less = {0, 0, 0, 0};
+  for (int i = 0; i < 4; i++) less[i] = a[i] < b[i] ? 2 : 0;
+  return less;
+}
+static inline floatv4 simd_vseleqs(floatv4 a, floatv4 b, floatv4 c) {
+  floatv4 chosen = {0, 0, 0, 0};
+  for (int i = 0; i < 4; i++) chosen[i] = a[i] == 0 ? b[i] : c[i];
+  return chosen;
+}
 
 #endif

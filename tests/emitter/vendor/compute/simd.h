@@ -21,5 +21,13 @@ extern void vendor_store_unaligned(floatv4 value, float *to);
 
 extern floatv4 simd_set_floatv4(float a, float b, float c, float d);
 extern floatv4 simd_vmas(floatv4 a, floatv4 b, floatv4 c);
+extern floatv4 simd_vmss(floatv4 a, floatv4 b, floatv4 c);
+extern floatv4 simd_vnmas(floatv4 a, floatv4 b, floatv4 c);
+extern floatv4 simd_vadds(floatv4 a, floatv4 b);
+extern floatv4 simd_vsubs(floatv4 a, floatv4 b);
+extern floatv4 simd_vmuls(floatv4 a, floatv4 b);
+extern floatv4 simd_vdivs(floatv4 a, floatv4 b);
+extern floatv4 simd_vfcmplts(floatv4 a, floatv4 b);
+extern floatv4 simd_vseleqs(floatv4 a, floatv4 b, floatv4 c);
 
 #endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps and finishes along lanes of which some reads are strided (a sum whose lanes lie innermost, stored as the graph
+// has it): four elements are gathered into a vector, and what is computed is computed in vectors.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/check.h"
+#include "core/overloaded.h"
+#include "emitter/athread/compute_writer.h"
+#include "lowering/ir/compute_form.h"
+
+namespace stowage {
+namespace {
+
+constexpr std::int64_t lanes = lanes_of_floatv4;
+
+const ScalarNode::Binary* as_product(const ScalarExpr& e) {
+  const auto* binary = std::get_if<ScalarNode::Binary>(&e->value);
+  return binary != nullptr && binary->op == BinaryOp::multiply ? binary : nullptr;
+}
+
+}  // namespace
+
+class GatheredLanes {
+ public:
+  explicit GatheredLanes(ComputeWriter& w)
+      : w_(w),
+        lane_(static_cast<std::size_t>(w.compute_.lane_axis)),
+        expression_(w.compute_.part == Compute::Part::finish ? w.stage_.finish : w.stage_.body) {
+    visit_nodes(expression_, [&](const ScalarNode& node) {
+      if (const auto* read = std::get_if<ScalarNode::Read>(&node.value)) reads_.insert(read->read);
+      accumulates_ = accumulates_ || std::holds_alternative<ScalarNode::Accumulator>(node.value);
+      if (const auto* constant = std::get_if<ScalarNode::Constant>(&node.value)) {
+        constants_.emplace(c_constant(node.type, constant->value), std::string());
+      }
+    });
+  }
+
+  void write() {
+    std::vector<std::size_t> outer;
+    for (std::size_t i = 0; i < w_.axes_.size(); ++i) {
+      if (i != lane_) outer.push_back(i);
+    }
+    const bool own_braces =
+        std::all_of(outer.begin(), outer.end(), [&](std::size_t i) { return w_.axes_[i].constant == 1; });
+    if (own_braces) w_.k_.out.open("{");
+    for (const std::size_t i : outer) w_.open_loop(i, false);
+    write_row();
+    for (const std::size_t i : outer) w_.close_loop(i);
+    if (own_braces) w_.k_.out.close();
+  }
+
+ private:
+  /// What all vectors of a row have in common, the vectors, and the lanes that fill none.
+  void write_row() {
+    CWriter& out = w_.k_.out;
+    const LocalAxis& lane = w_.axes_[lane_];
+    if (lane.constant && *lane.constant < lanes) {
+      w_.open_loop(lane_, false);
+      w_.write_assignment();
+      w_.close_loop(lane_);
+      return;
+    }
+    write_common();
+    if (!lane.constant) {
+      out.line(fmt::format("int {} = 0;", lane.name));
+      out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", lane.name, lanes, lane.end), w_.stmt_.id);
+      write_vector();
+      out.close();
+      out.open(fmt::format("for (; {0} < {1}; {0}++) {{", lane.name, lane.end), w_.stmt_.id);
+      w_.write_assignment();
+      out.close();
+      return;
+    }
+    const std::int64_t in_vectors = *lane.constant - *lane.constant % lanes;
+    out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", lane.name, in_vectors, lanes), w_.stmt_.id);
+    write_vector();
+    out.close();
+    if (in_vectors == *lane.constant) return;
+    out.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0}++) {{", lane.name, in_vectors, lane.end), w_.stmt_.id);
+    w_.write_assignment();
+    out.close();
+  }
+
+  [[nodiscard]] LaneUse use_of(int read) const {
+    return lane_use(w_.stage_.reads[static_cast<std::size_t>(read)], VarId(lane_));
+  }
+
+  static std::string name_of(int read) { return fmt::format("v{}_", read); }
+
+  void write_common() {
+    int number = 0;
+    for (auto& [text, name] : constants_) {
+      name = fmt::format("c{}_", number++);
+      w_.k_.out.line(fmt::format("floatv4 {0} = simd_set_floatv4({1}, {1}, {1}, {1});", name, text));
+    }
+    for (const int read : reads_) {
+      if (use_of(read) != LaneUse::none) continue;
+      w_.k_.out.line(fmt::format("floatv4 {};", name_of(read)));
+      w_.k_.out.line(fmt::format("simd_loade({}, &{});", name_of(read), w_.read(read)));
+    }
+  }
+
+  void write_vector() {
+    for (const int read : reads_) {
+      const BufferUse& buffer = *w_.compute_.read_buffers[static_cast<std::size_t>(read)];
+      const std::vector<IndexExpr> index = w_.read_index(read);
+      if (use_of(read) == LaneUse::contiguous) write_load(name_of(read), buffer, index);
+      if (use_of(read) == LaneUse::strided) write_gather(name_of(read), buffer, index);
+    }
+    const std::vector<IndexExpr> output = w_.output_index();
+    if (accumulates_) write_load("acc_", w_.compute_.output_buffer, output);
+    temporaries_.clear();
+    const std::string result = value(expression_);
+    w_.k_.out.line(
+        fmt::format("simd_store{}({}, &{});", suffix(w_.compute_.output_buffer, output), result, w_.output()),
+        w_.stmt_.id);
+  }
+
+  void write_load(const std::string& name, const BufferUse& buffer, const std::vector<IndexExpr>& index) {
+    w_.k_.out.line(fmt::format("floatv4 {};", name));
+    w_.k_.out.line(fmt::format("simd_load{}({}, &{});", suffix(buffer, index), name, w_.element(buffer, index)));
+  }
+
+  void write_gather(const std::string& name, const BufferUse& buffer, const std::vector<IndexExpr>& index) {
+    const auto place = [&](std::int64_t offset) {
+      std::vector<IndexExpr> at = index;
+      for (IndexExpr& e : at) {
+        e = substitute(e, [&](VarId v) {
+          return v == w_.axes_[lane_].variable ? IndexExpr(v) + IndexExpr(offset) : IndexExpr(v);
+        });
+      }
+      return w_.element(buffer, at);
+    };
+    w_.k_.out.line(
+        fmt::format("floatv4 {} = simd_set_floatv4({}, {}, {}, {});", name, place(0), place(1), place(2), place(3)));
+  }
+
+  /// "u" for what may begin within a vector of the LDM.
+  [[nodiscard]] std::string_view suffix(const BufferUse& buffer, const std::vector<IndexExpr>& index) const {
+    const VarId by_vectors[] = {w_.axes_[lane_].variable};
+    return w_.begins_vector(buffer, index, by_vectors) ? "" : "u";
+  }
+
+  /// The name of a vector that has the value of an expression; each different operation once, on a line before.
+  std::string value(const ScalarExpr& e) {
+    return std::visit(
+        Overloaded{[&](const ScalarNode::Constant& n) { return constants_.at(c_constant(e->type, n.value)); },
+                   [&](const ScalarNode::Read& n) { return name_of(n.read); },
+                   [&](const ScalarNode::Accumulator&) { return std::string("acc_"); },
+                   [&](const ScalarNode::Binary& n) { return named(operation(n)); },
+                   [&](const auto&) -> std::string { fail_check("an expression without instructions for vectors"); }},
+        e->value);
+  }
+
+  std::string named(const std::string& text) {
+    const auto [known, added] = temporaries_.emplace(text, fmt::format("t{}_", temporaries_.size()));
+    if (added) w_.k_.out.line(fmt::format("floatv4 {} = {};", known->second, text));
+    return known->second;
+  }
+
+  std::string operation(const ScalarNode::Binary& n) {
+    switch (n.op) {
+      case BinaryOp::add:
+        if (const auto* product = as_product(n.a)) return fused("simd_vmas", *product, n.b);
+        if (const auto* product = as_product(n.b)) return fused("simd_vmas", *product, n.a);
+        return of_two("simd_vadds", n);
+      case BinaryOp::subtract:
+        if (const auto* product = as_product(n.b)) return fused("simd_vnmas", *product, n.a);
+        if (const auto* product = as_product(n.a)) return fused("simd_vmss", *product, n.b);
+        return of_two("simd_vsubs", n);
+      case BinaryOp::multiply: return of_two("simd_vmuls", n);
+      case BinaryOp::divide: return of_two("simd_vdivs", n);
+      case BinaryOp::minimum: return bounded(n, false);
+      case BinaryOp::maximum: return bounded(n, true);
+      default: fail_check("an operation without instructions for vectors");
+    }
+  }
+
+  std::string of_two(std::string_view instruction, const ScalarNode::Binary& n) {
+    const std::string a = value(n.a);
+    const std::string b = value(n.b);
+    return fmt::format("{}({}, {})", instruction, a, b);
+  }
+
+  std::string fused(std::string_view instruction, const ScalarNode::Binary& product, const ScalarExpr& third) {
+    const std::string a = value(product.a);
+    const std::string b = value(product.b);
+    const std::string c = value(third);
+    return fmt::format("{}({}, {}, {})", instruction, a, b, c);
+  }
+
+  /// The first operand, or the bound where that is beyond it: NaN stays.
+  std::string bounded(const ScalarNode::Binary& n, bool from_below) {
+    const std::string a = value(n.a);
+    const std::string bound = value(n.b);
+    return fmt::format("simd_vseleqs(simd_vfcmplts({}, {}), {}, {})", from_below ? a : bound, from_below ? bound : a, a,
+                       bound);
+  }
+
+  ComputeWriter& w_;
+  std::size_t lane_;
+  const ScalarExpr& expression_;
+  std::set<int> reads_;
+  bool accumulates_ = false;
+  std::map<std::string, std::string> constants_;    ///< by their text in C
+  std::map<std::string, std::string> temporaries_;  ///< of the vector being written, by what they compute
+};
+
+void ComputeWriter::write_gathered() { GatheredLanes(*this).write(); }
+
+}  // namespace stowage
