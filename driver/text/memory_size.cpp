@@ -2,6 +2,7 @@
 #include "driver/text/memory_size.h"
 
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ std::optional<std::int64_t> parse_memory_size(std::string_view text, std::string
   const auto power = unit.empty() ? std::string_view::npos : units.find(unit.front());
   const std::string_view rest = unit.empty() ? unit : unit.substr(1);
   const bool is_size = error == std::errc() && power != std::string_view::npos && (rest.empty() || rest == "iB");
-  if (!is_size || !(number > 0)) {
+  if (!is_size || !(number > 0) || !std::isfinite(number)) {
     why_not = fmt::format("'{}' is no size of memory: a number with K, M, G or T was wanted, for instance 512M or 1.5G",
                           text);
     return std::nullopt;
