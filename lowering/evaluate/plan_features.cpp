@@ -204,7 +204,8 @@ std::vector<Asked> asked_of_sequences(const RequestSequences& all, double engine
       stretch.issuing += times * static_cast<double>(request.execution.issue_cycles);
       stretch.startup += times * static_cast<double>(request.execution.startup_cycles);
       stretch.engine += times * static_cast<double>(request.execution.engine_parts) / parts_of_cycle;
-      if (request.kind == Request::Kind::barrier) stretch.barriers += times * static_cast<double>(all.barrier_cycles);
+      if (request.kind == Request::Kind::barrier)
+        stretch.barriers += times * static_cast<double>(all.barrier_cycles(request.team));
     }
     end_stretch();
   }

@@ -156,8 +156,7 @@ std::vector<std::size_t> CoreRuns::open_barriers() {
 }
 
 void CoreRuns::open_barrier(const std::vector<std::size_t>& team) {
-  const bool is_row = runs_[team.front()].last->team == Space::row;
-  const std::int64_t cycles = is_row ? all_->row_barrier_cycles : all_->mesh_barrier_cycles;
+  const std::int64_t cycles = all_->barrier_cycles(runs_[team.front()].last->team);
   std::int64_t open = 0;
   for (const std::size_t r : team) open = std::max(open, runs_[r].now + cycles);
   for (const std::size_t r : team) {

@@ -56,6 +56,10 @@ struct RequestSequences {
   int columns = 0;                         ///< of the mesh, if there are barriers of rows
   std::int64_t row_barrier_cycles = 0;     ///< from the last core's coming
   std::int64_t mesh_barrier_cycles = 0;    ///< the same, of all cores that are used
+
+  [[nodiscard]] std::int64_t barrier_cycles(Space team) const {
+    return team == Space::row ? row_barrier_cycles : mesh_barrier_cycles;
+  }
 };
 
 enum class Sharing : std::uint8_t {
