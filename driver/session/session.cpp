@@ -410,11 +410,20 @@ Result<Program> program_on(const Compilation& before, const Target& target, cons
   check(strategy != nullptr, "a plan names a strategy that there is not");
   auto templates = fusion_templates(before.templates, diagnostics);
   if (!templates) return Failed{};
-  const CompileWay way{target,           &backend_of(before),  strategy, before.program.planner,
-                       before.templates, *std::move(templates)};
+  auto evaluator = evaluator_for(before.program.evaluated_by, before.cost_model, target, diagnostics);
+  if (!evaluator) return Failed{};
+  const CompileWay way{target,
+                       &backend_of(before),
+                       strategy,
+                       before.program.planner,
+                       *std::move(evaluator),
+                       before.cost_model,
+                       before.templates,
+                       *std::move(templates)};
   PlanChoices choices;
   CostOptions options = costs;
   options.choices = &choices;
+  options.evaluator = way.evaluator;
   Compilation made;  // its trace and its record of the fusion are not asked for
   const TraceSink trace(&made.trace);
   const Graph graph = before.imported
@@ -426,6 +435,7 @@ Result<Program> program_on(const Compilation& before, const Target& target, cons
   if (!program || stop.stop_requested()) return Failed{};
   program->fusion = before.program.fusion;
   program->planner = way.planner;
+  program->evaluated_by = before.program.evaluated_by;
   return program;
 }
 
