@@ -2,13 +2,11 @@
 #include "driver/session/session.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
 #include "core/npy.h"
 #include "core/operators.h"
@@ -356,21 +354,32 @@ Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& requ
   return compile_imported({}, graph, *way, request, diagnostics, stop, progress);
 }
 
-Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
-                               Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress,
-                               const CostOptions& cost_options) {
+namespace {
+
+/// The way that a compilation went, on a target; without templates.
+Result<CompileWay> way_of(const Compilation& before, const Target& target, Diagnostics& diagnostics) {
   const Strategy* strategy = find_strategy(before.program.fusion);
   check(strategy != nullptr, "a plan names a strategy that there is not");
   auto evaluator = evaluator_for(before.program.evaluated_by, before.cost_model, target, diagnostics);
   if (!evaluator) return Failed{};
-  CompileWay way{target,
-                 &backend_of(before),
-                 strategy,
-                 before.program.planner,
-                 *std::move(evaluator),
-                 before.cost_model,
-                 before.templates,
-                 {}};
+  return CompileWay{target,
+                    &backend_of(before),
+                    strategy,
+                    before.program.planner,
+                    *std::move(evaluator),
+                    before.cost_model,
+                    before.templates,
+                    {}};
+}
+
+}  // namespace
+
+Result<Compilation> plan_again(const Compilation& before, const Target& target, const FixedSchedules& fixed,
+                               Diagnostics& diagnostics, std::stop_token stop, const ProgressSink& progress,
+                               const CostOptions& cost_options) {
+  auto found = way_of(before, target, diagnostics);
+  if (!found) return Failed{};
+  CompileWay way = *std::move(found);
   PlanChoices choices;
   CostOptions costs = cost_options;
   costs.choices = &choices;
@@ -385,7 +394,7 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
   }
   std::erase_if(again.trace.records, [&](const TraceRecord& record) {
     const std::string algorithm = heading_of(record).algorithm;
-    return algorithm == "fusion" || algorithm == strategy->name();
+    return algorithm == "fusion" || algorithm == way.strategy->name();
   });
   auto templates = fusion_templates(before.templates, diagnostics);
   if (!templates) return Failed{};
@@ -406,20 +415,12 @@ Result<Compilation> plan_again(const Compilation& before, const Target& target, 
 Result<Program> program_on(const Compilation& before, const Target& target, const FixedSchedules& fixed,
                            const CostOptions& costs, Diagnostics& diagnostics, const std::stop_token& stop,
                            const ProgressSink& progress) {
-  const Strategy* strategy = find_strategy(before.program.fusion);
-  check(strategy != nullptr, "a plan names a strategy that there is not");
+  auto found = way_of(before, target, diagnostics);
+  if (!found) return Failed{};
+  CompileWay way = *std::move(found);
   auto templates = fusion_templates(before.templates, diagnostics);
   if (!templates) return Failed{};
-  auto evaluator = evaluator_for(before.program.evaluated_by, before.cost_model, target, diagnostics);
-  if (!evaluator) return Failed{};
-  const CompileWay way{target,
-                       &backend_of(before),
-                       strategy,
-                       before.program.planner,
-                       *std::move(evaluator),
-                       before.cost_model,
-                       before.templates,
-                       *std::move(templates)};
+  way.templates = *std::move(templates);
   PlanChoices choices;
   CostOptions options = costs;
   options.choices = &choices;
@@ -441,31 +442,6 @@ Result<Program> program_on(const Compilation& before, const Target& target, cons
 
 EmittedProgram emit_signed(const Compilation& compilation) {
   return backend_of(compilation).emit(compilation.program, reproducer_line(compilation));
-}
-
-std::string default_cost_cache() {
-  if (const char* own = std::getenv("STOWAGE_CACHE_DIR")) return own;
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  if (xdg != nullptr && xdg[0] == '/') return std::string(xdg) + "/stowage";  // relative ones are to be ignored
-  const char* home = std::getenv("HOME");
-  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/stowage" : std::string();
-}
-
-std::string hash_of(std::span<const std::byte> bytes) {
-  return fmt::format("xxh64:{:016x}", XXH64(bytes.data(), bytes.size(), 0));
-}
-
-std::string hash_of_target(const Target& target) {
-  const std::string text = to_toml(target);
-  return hash_of(std::as_bytes(std::span(text)));
-}
-
-std::string_view stowage_version() { return STOWAGE_VERSION; }
-
-std::string reproducer_line(const Compilation& compilation) {
-  return fmt::format("stowage {} | {} | model {} {} | target {} {}", stowage_version(), compilation.command_line,
-                     compilation.model.path, compilation.model.hash, compilation.program.target.name,
-                     hash_of_target(compilation.program.target));
 }
 
 }  // namespace stowage
