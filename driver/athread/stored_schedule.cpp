@@ -230,6 +230,7 @@ std::optional<std::string> broken_schedule(const std::string& subject, const Gro
   chosen.parallel = schedule.parallel;
   chosen.buffer = schedule.buffer;
   chosen.resident = schedule.resident;
+  if (!schedule.resident.empty()) chosen.order = schedule.order;  // what may stay depends on it
   const Scheduled filled = run_algorithms(subject, model, chosen, target, {});
   if (const auto* refusal = std::get_if<Decision>(&filled)) return refusal->reason;
   const auto& complete = std::get<Schedule>(filled);

@@ -49,7 +49,7 @@ bool is_reserved(std::string_view name) {
          "NAN",        "main",     "floatv4", "doublev4",    "arg",         "core",       "ldm",       "para",
          "PE_MODE",    "dma_wait", "h2ldm",   "athread_get", "athread_put", "bool",       "true",      "false",
          "stdin",      "stdout",   "stderr",  "errno",       "y0",          "y1",         "yn",        "j0",
-         "j1",         "jn",       "gamma",   "signgam",     "index",       "BCAST_MODE", "ROW_SCOPE", "ARRAY_SCOPE",
+         "j1",         "jn",       "gamma",   "signgam",     "index",       "BCAST_MODE", "ROW_SCOPE", "COL_SCOPE", "ARRAY_SCOPE",
          "athread_syn"});
     std::sort(sorted.begin(), sorted.end());
     return sorted;

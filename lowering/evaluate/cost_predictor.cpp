@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/check.h"
+#include "lowering/time/cycle_limit.h"
 
 namespace stowage {
 namespace {
@@ -59,8 +60,12 @@ double log_ratio(const CostSample& sample) {
 }  // namespace
 
 std::int64_t predicted_cycles(const CostPredictor& predictor, const PlanFeatures& features) {
-  const double ratio = std::exp(predictor.ratio.value(features.values));
-  return features.launch_cycles + std::llround(static_cast<double>(features.base_cycles) * ratio);
+  // A file from elsewhere may say anything; what is learned is near one.
+  constexpr double largest_ratio = 1000;
+  const double ratio = std::clamp(std::exp(predictor.ratio.value(features.values)), 1 / largest_ratio, largest_ratio);
+  const double cycles = static_cast<double>(features.base_cycles) * ratio;
+  return std::min(features.launch_cycles + std::llround(std::min(cycles, static_cast<double>(cycle_limit))),
+                  cycle_limit - 1);
 }
 
 CostPredictor train_predictor(const std::vector<CostSample>& samples, std::uint64_t seed) {

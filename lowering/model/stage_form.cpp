@@ -27,6 +27,7 @@ std::set<std::string> named_in(const Schedule& schedule) {
   for (const auto& [iterator, size] : schedule.buffer) names.insert(iterator);
   if (schedule.order) names.insert(schedule.order->begin(), schedule.order->end());
   for (const auto& [tensor, loop] : schedule.dma) names.insert(loop);
+  for (const auto& [tensor, along] : schedule.resident) names.insert(along.begin(), along.end());
   return names;
 }
 
@@ -45,7 +46,7 @@ bool keeps_named_tensors(const StageList& list, const Schedule& schedule) {
       return !reads_tensor(list, entry.first) || reads_tensor(folded, entry.first);
     });
   };
-  return keeps(schedule.dma) && keeps(schedule.slots) && keeps(schedule.sharing);
+  return keeps(schedule.dma) && keeps(schedule.slots) && keeps(schedule.sharing) && keeps(schedule.resident);
 }
 
 /// Whether a schedule speaks of the blocks or lanes of an iterator.

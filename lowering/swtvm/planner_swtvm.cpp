@@ -361,9 +361,10 @@ Scheduled run_algorithms(const std::string& subject, const GroupModel& model, co
   schedule.resident = staying(model, fixed.resident, order);
 
   const IdVector<BufferId, SharedBy> sharing = sharing_by_buffer(model, fixed.sharing);
-  IdVector<BufferId, int> depth = insert_dma(model, order, trace, residents);
+  const Residents stay(model, schedule.resident, ranges);
+  IdVector<BufferId, int> depth = insert_dma(model, order, trace, stay);
   if (auto refused = fix_places(model, order, fixed.dma, depth)) return *refused;
-  if (auto refused = check_places_of_residents(model, order, depth, residents)) return *refused;
+  if (auto refused = check_places_of_residents(model, order, depth, stay)) return *refused;
   for (const BufferId b : model.buffers.ids()) {
     const ModelBuffer& buffer = model.buffers[b];
     if (buffer.kind == ModelBuffer::Kind::intermediate) continue;

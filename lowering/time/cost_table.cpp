@@ -126,7 +126,8 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   transfers(DmaDirection::get);
   const TeamBarriers barriers = counts.barriers.empty() ? TeamBarriers{} : team_barriers(nest);
   for (const auto& [id, times] : counts.barriers)
-    table.push_back({id, BarrierCost{times, barrier_cycles(nest, barriers.team_at(id), target)}});
+    table.push_back(
+        {id, BarrierCost{times * barriers_of_team(nest, barriers.team_at(id), target), target.cores.barrier_cycles}});
   for (const auto& [id, totals] : counts.compute) {
     const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
     table.push_back({id, compute_cost(nest, compute, totals, target)});
@@ -140,8 +141,8 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   return table;
 }
 
-double barrier_cycles(const LoopNest& nest, Space team, const Target& target) {
-  return target.cores.barrier_cycles * (team == Space::mesh && leaves_rows(nest, target) ? 2 : 1);
+std::int64_t barriers_of_team(const LoopNest& nest, Space team, const Target& target) {
+  return team == Space::mesh && leaves_rows(nest, target) ? 2 : 1;
 }
 
 LaunchCost launch_cost(LaunchedBy launch, const Target& target) {
@@ -260,26 +261,24 @@ std::string formula_text(const CostFormula& formula) {
 }
 
 std::string source_of(const CostFormula& formula) {
-  return std::visit(Overloaded{[](const LaunchCost& cost) -> std::string {
-                                 return cost.by == LaunchedBy::barrier ? "target: cores.barrier_cycles"
-                                                                       : "target: cores.launch_seconds";
-                               },
-                               [](const TransferCost& cost) -> std::string {
-                                 return fmt::format("target: dma.bandwidth by {}, dma.startup_cycles{}{}",
-                                                    cost.by_lines ? "lines" : "block size",
-                                                    cost.issue_cycles > 0 ? ", dma.issue_cycles" : "",
-                                                    cost.one_core_seconds > 0 ? ", dma.core_bytes_per_second" : "");
-                               },
-                               [](const BarrierCost&) -> std::string { return "target: cores.barrier_cycles"; },
-                               [](const ComputeCost& cost) -> std::string {
-                                 if (cost.peak > 0) return "target: cores.pipelines, instructions of the emitted loop";
-                                 return cost.vectors ? "target: cores.vector_flops_per_cycle"
-                                                     : "target: cores.scalar_flops_per_cycle";
-                               },
-                               [](const FillCost&) -> std::string {
-                                 return "emitted code: stores of vectors and elements, one a cycle";
-                               }},
-                    formula);
+  return std::visit(
+      Overloaded{
+          [](const LaunchCost& cost) -> std::string {
+            return cost.by == LaunchedBy::barrier ? "target: cores.barrier_cycles" : "target: cores.launch_seconds";
+          },
+          [](const TransferCost& cost) -> std::string {
+            return fmt::format("target: dma.bandwidth by {}, dma.startup_cycles{}{}",
+                               cost.by_lines ? "lines" : "block size",
+                               cost.issue_cycles > 0 ? ", dma.issue_cycles" : "",
+                               cost.one_core_seconds > 0 ? ", dma.core_bytes_per_second" : "");
+          },
+          [](const BarrierCost&) -> std::string { return "target: cores.barrier_cycles"; },
+          [](const ComputeCost& cost) -> std::string {
+            if (cost.peak > 0) return "target: cores.pipelines, instructions of the emitted loop";
+            return cost.vectors ? "target: cores.vector_flops_per_cycle" : "target: cores.scalar_flops_per_cycle";
+          },
+          [](const FillCost&) -> std::string { return "emitted code: stores of vectors and elements, one a cycle"; }},
+      formula);
 }
 
 }  // namespace stowage

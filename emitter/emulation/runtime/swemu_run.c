@@ -138,27 +138,26 @@ static struct barrier* barrier_of(struct swemu_site* site, const struct swemu_co
   const int of_row = swemu_config.columns < 31 ? (1 << swemu_config.columns) - 1 : 0;
   if (scope == ROW && mask == of_row && of_row) return &of_rows[core->id / swemu_config.columns];
   const int row = core->id / swemu_config.columns;
-  if (scope == COLUMN && mask > 0 && mask <= 0xff && row < 8 && ((mask >> row) & 1)) {
-    struct barrier* column = &of_columns[core->id % swemu_config.columns];
-    pthread_mutex_lock(&lock);
-    if (!column->arrived) column->rows = mask;
-    const int rows = column->rows;
-    pthread_mutex_unlock(&lock);
-    if (rows == mask) return column;
-    swemu_fatal("emulation-barrier", site, core->id,
-                "athread_syn(COL_SCOPE, 0x%x): other cores of column %d wait for rows 0x%x", (unsigned)mask,
-                core->id % swemu_config.columns, (unsigned)rows);
-  }
+  const int rows = (swemu_run.threads + swemu_config.columns - 1) / swemu_config.columns;
+  if (scope == COLUMN && mask > 0 && rows <= 8 && mask < 1 << rows && ((mask >> row) & 1))
+    return &of_columns[core->id % swemu_config.columns];
   swemu_fatal("emulation-unsupported", site, core->id,
               "athread_syn(%d, 0x%x): only ARRAY_SCOPE with mask 0xffff, ROW_SCOPE with mask 0x%x and COL_SCOPE with a "
               "mask of rows that has the core's own are emulated",
               scope, (unsigned)mask, (unsigned)of_row);
 }
 
-/* `at_opening`, if any, is called when the last core has come, while all stand still. */
-static void wait_at(struct barrier* barrier, struct swemu_core* core, struct swemu_site* site, void (*at_opening)(void)) {
+/* `at_opening`, if any, is called when the last core has come, while all stand still. `rows`: of a column's barrier,
+   its mask. */
+static void wait_at(struct barrier* barrier, int rows, struct swemu_core* core, struct swemu_site* site,
+                    void (*at_opening)(void)) {
   struct swemu_fiber* fiber = core->fiber;
   pthread_mutex_lock(&lock);
+  if (!barrier->arrived) barrier->rows = rows;
+  if (barrier->rows != rows)
+    swemu_fatal("emulation-barrier", site, core->id,
+                "athread_syn(COL_SCOPE, 0x%x): other cores of column %d wait for rows 0x%x", (unsigned)rows,
+                core->id % swemu_config.columns, (unsigned)barrier->rows);
   core->blocked = 1;
   core->blocked_at = site;
   fiber->barrier = &barrier->epoch;
@@ -193,7 +192,8 @@ static void wait_at(struct barrier* barrier, struct swemu_core* core, struct swe
 int swemu_barrier(struct swemu_site* site, int scope, int mask) {
   struct swemu_core* core = swemu_core;
   if (!core) swemu_fatal("emulation-misuse", site, -1, "athread_syn was called on the management core");
-  wait_at(barrier_of(site, core, scope, mask), core, site, NULL);
+  struct barrier* barrier = barrier_of(site, core, scope, mask);
+  wait_at(barrier, barrier >= of_columns && barrier < of_columns + swemu_config.columns ? mask : 0, core, site, NULL);
   return 0;
 }
 
@@ -416,7 +416,7 @@ void swemu_next_kernel(struct swemu_site* site, const char* kernel, const void* 
   next.argument = pointer;
   next.bytes = bytes;
   pthread_mutex_unlock(&lock);
-  wait_at(&of_all, core, site, go_to_next);
+  wait_at(&of_all, 0, core, site, go_to_next);
   if (swemu_run.argument != pointer)
     swemu_fatal("emulation-misuse", site, core->id, "the cores do not go on to the same kernel: to %s and %s", kernel,
                 swemu_run.kernel);
