@@ -14,8 +14,9 @@ namespace stowage::inspector {
 StepMaker::StepMaker(const LoadedPlan& plan, const StepFacts& facts, Replay& replay)
     : plan_(plan), facts_(facts), replay_(replay), model_(build_group_model(facts.plan->nest.stages)) {
   state.ranges = core_ranges(model_, {});
-  state.residents = Residents(model_, plan().schedule.resident,
-                              core_ranges(model_, plan().schedule.parallel.value_or(std::vector<ParallelSplit>{})));
+  const Schedule& schedule = facts.plan->schedule;
+  state.residents = Residents(model_, schedule.resident,
+                              core_ranges(model_, schedule.parallel.value_or(std::vector<ParallelSplit>{})));
   state.depth.assign(model_.buffers.size(), std::nullopt);
   loop_over_iterators();
 }
