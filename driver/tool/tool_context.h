@@ -32,7 +32,7 @@ struct ToolContext {
   bool json = false;                 ///< one object on the output stream
   Backends backends = built_in_backends();
   /// This tool as a program, which runs jobs of a batch in processes of their own; empty: all is done in this process.
-  std::string program = {};
+  std::string program;
 };
 
 /// A line on the terminal that tells how far work is, removed at the end; silent where nobody watches.
