@@ -213,7 +213,7 @@ TEST_CASE("a limit of built-in templates is one note about the plan, without adv
   std::ostringstream out;
   std::ostringstream err;
   Interrupt interrupt;
-  print_warnings({out, err, interrupt}, diagnostics);
+  print_warnings({out, err, interrupt, nullptr, false, built_in_backends(), {}}, diagnostics);
   CHECK(err.str() == "note: " + note.message + " [groups-left-out]\n");
 }
 
