@@ -64,8 +64,8 @@ std::int64_t predicted_cycles(const CostPredictor& predictor, const PlanFeatures
   constexpr double largest_ratio = 1000;
   const double ratio = std::clamp(std::exp(predictor.ratio.value(features.values)), 1 / largest_ratio, largest_ratio);
   const double cycles = static_cast<double>(features.base_cycles) * ratio;
-  return std::min(features.launch_cycles + std::llround(std::min(cycles, static_cast<double>(cycle_limit))),
-                  cycle_limit - 1);
+  const auto rounded = static_cast<std::int64_t>(std::llround(std::min(cycles, static_cast<double>(cycle_limit))));
+  return std::min(features.launch_cycles + rounded, cycle_limit - 1);
 }
 
 CostPredictor train_predictor(const std::vector<CostSample>& samples, std::uint64_t seed) {
