@@ -37,7 +37,7 @@ class ExecutionCosts {
   [[nodiscard]] std::int64_t launch_cycles() const { return launch_cycles_; }
   /// Cycles that a team's barrier takes when its last core has come: whole ones, rounded up.
   [[nodiscard]] std::int64_t barrier_cycles(Space team) const {
-    return cycles_of(BarrierCost{barriers_of_team(nest_, team, target_), target_.cores.barrier_cycles});
+    return cycles_of(BarrierCost{1, stowage::barrier_cycles(nest_, team, target_)});
   }
   /// Of a Dma of the nest, by the extents of its region.
   [[nodiscard]] TransferExecution transfer(const Stmt& statement, std::span<const std::int64_t> extents) const;

@@ -25,6 +25,11 @@ std::int64_t whole_cycles(double cycles) {
   return std::llround(std::ceil(std::min(cycles, static_cast<double>(std::int64_t{1} << 50))));
 }
 
+/// Barriers that one of a team is made of: of all cores of some rows two, of each column and of each row.
+std::int64_t barriers_of(const LoopNest& nest, Space team, const Target& target) {
+  return team == Space::mesh && leaves_rows(nest, target) ? 2 : 1;
+}
+
 std::string_view form_name(ComputeForm form) {
   switch (form) {
     case ComputeForm::scalar: return "scalar";
@@ -127,7 +132,7 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   const TeamBarriers barriers = counts.barriers.empty() ? TeamBarriers{} : team_barriers(nest);
   for (const auto& [id, times] : counts.barriers)
     table.push_back(
-        {id, BarrierCost{times * barriers_of_team(nest, barriers.team_at(id), target), target.cores.barrier_cycles}});
+        {id, BarrierCost{times * barriers_of(nest, barriers.team_at(id), target), target.cores.barrier_cycles}});
   for (const auto& [id, totals] : counts.compute) {
     const auto& compute = std::get<Compute>(find_statement(nest, id)->node);
     table.push_back({id, compute_cost(nest, compute, totals, target)});
@@ -141,8 +146,8 @@ CostTable cost_table(const LoopNest& nest, const NestCounts& counts, const Targe
   return table;
 }
 
-std::int64_t barriers_of_team(const LoopNest& nest, Space team, const Target& target) {
-  return team == Space::mesh && leaves_rows(nest, target) ? 2 : 1;
+double barrier_cycles(const LoopNest& nest, Space team, const Target& target) {
+  return static_cast<double>(barriers_of(nest, team, target)) * target.cores.barrier_cycles;
 }
 
 LaunchCost launch_cost(LaunchedBy launch, const Target& target) {

@@ -95,8 +95,8 @@ std::optional<std::string> without_rate(const LoopNest& nest);
 /// Rows: launch, gets, barriers, computations, fills, puts; each in program order.
 using CostTable = std::vector<Cost>;
 
-/// Barriers that one of a team is made of: of all cores of some rows two, of each column and of each row.
-std::int64_t barriers_of_team(const LoopNest& nest, Space team, const Target& target);
+/// Cycles of one barrier of a team.
+double barrier_cycles(const LoopNest& nest, Space team, const Target& target);
 LaunchCost launch_cost(LaunchedBy launch, const Target& target);
 
 /// Of a nest without such a statement.
