@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "core/number_text.h"
 #include "core/target_settings.h"
+#include "driver/diff/form_changes.h"
 #include "lowering/model/sharing.h"
 
 namespace stowage {
@@ -199,53 +200,8 @@ std::string place_words(const Plan& before, const Plan& after, const std::string
   return fmt::format("moves the DMA of {} from {} {} {}", subject, from, outwards ? "out to" : "into", to);
 }
 
-std::string merged_text(const std::optional<MergedAxes>& merged) {
-  std::vector<std::string> runs;
-  for (const std::vector<std::string>& run : merged.value_or(MergedAxes{})) {
-    runs.push_back(fmt::format("{}", fmt::join(run, ", ")));
-  }
-  return fmt::format("{}", fmt::join(runs, "; "));
-}
-
-std::string lanes_text(const std::optional<LaneBlocks>& lanes) {
-  std::vector<std::string> blocks;
-  for (const auto& [iterator, block] : lanes.value_or(LaneBlocks{})) {
-    blocks.push_back(fmt::format("{} in blocks of {}", iterator, block));
-  }
-  return fmt::format("{}", fmt::join(blocks, ", "));
-}
-
-std::string copied_text(const std::optional<CopiedInputs>& copied) {
-  return fmt::format("{}", fmt::join(copied.value_or(CopiedInputs{}), ", "));
-}
-
 std::string resident_text(const std::set<std::string>* along) {
   return along == nullptr ? "" : fmt::format("{}", fmt::join(*along, ", "));
-}
-
-void add_form_changes(std::vector<ScheduleChange>& changes, const Schedule& a, const Schedule& b) {
-  using What = ScheduleChange::What;
-  if (a.merged != b.merged) {
-    changes.push_back({What::merged, "", merged_text(a.merged), merged_text(b.merged),
-                       merged_text(b.merged).empty() ? "takes each axis by itself"
-                                                     : fmt::format("takes {} as one axis", merged_text(b.merged))});
-  }
-  if (a.lanes != b.lanes) {
-    changes.push_back({What::lanes, "", lanes_text(a.lanes), lanes_text(b.lanes),
-                       lanes_text(b.lanes).empty() ? "has no lanes in blocks"
-                                                   : fmt::format("runs vectors along {}", lanes_text(b.lanes))});
-  }
-  if (a.copied != b.copied) {
-    changes.push_back({What::copied, "", copied_text(a.copied), copied_text(b.copied),
-                       copied_text(b.copied).empty() ? "loads its inputs with their padding"
-                                                     : fmt::format("copies {} in the LDM", copied_text(b.copied))});
-  }
-  if (a.folded != b.folded) {
-    const auto words = [](const std::optional<bool>& folded) { return folded.value_or(false) ? "one pass" : ""; };
-    changes.push_back({What::folded, "", words(a.folded), words(b.folded),
-                       b.folded.value_or(false) ? "finishes sums in one pass with what follows them"
-                                                : "finishes sums in a pass of its own"});
-  }
 }
 
 }  // namespace
