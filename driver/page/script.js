@@ -34,7 +34,7 @@ if (filterLine) {
   const rows = Array.from(document.querySelector("table.filtered").tBodies[0].rows);
   const texts = rows.map((row) => Array.from(row.cells, (cell) => cell.textContent).join("\n").toLowerCase());
   const filter = () => {
-    const words = filterLine.value.toLowerCase().split(/\s+/).filter((word) => word !== "" && word !== "-");
+    const words = filterLine.value.toLowerCase().split(/\s+/).filter((word) => !["", "-"].includes(word));
     let shown = 0;
     rows.forEach((row, i) => {
       const fits = words.every((word) => word.startsWith("-") ? !texts[i].includes(word.slice(1)) : texts[i].includes(word));

@@ -28,7 +28,7 @@ std::vector<std::string> usual_keys() {
 void declare_sensitivity(CLI::App& app, Options& all) {
   SensitivityOptions& options = all.sensitivity;
   app.add_option("DIR", options.folder, "what compile -o wrote")->required()->type_name("");
-  app.add_option("--key", options.key, "a number of the target: target.ldm.bytes, target.cores.count, …")
+  app.add_option("--key", options.key, "a number of the target: target.ldm.bytes, target.cores.count, ...")
       ->required()
       ->check(known(usual_keys()))
       ->type_name("KEY");

@@ -47,7 +47,8 @@ TEST_CASE("groups compared by simulation: the plan's folder knows it, and all fi
   const Json plan = Json::parse(read_text("lenet/plan.json"));
   CHECK(plan["cost"] == "simulated");
   std::int64_t chosen = 0;
-  for (const Json& row : Json::parse(read_text("lenet/trace.json"))["fusion"]["candidates"]) {
+  const Json trace = Json::parse(read_text("lenet/trace.json"));
+  for (const Json& row : trace["fusion"]["candidates"]) {
     if (row["fate"] == "chosen") chosen += row["cycles"].get<std::int64_t>();
   }
   CHECK(chosen == compiled["evaluated_cycles"]);
