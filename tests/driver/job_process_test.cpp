@@ -179,7 +179,7 @@ TEST_CASE("a job that needs more memory than it may have fails alone, with the l
     REQUIRE(rows.size() == 3);
     CHECK(rows[0].at("status") == "done");
     CHECK(rows[1].at("status") == "failed");
-    CHECK(rows[1].at("summary") == "this needs more memory than the 64.0 MiB that a job may have");
+    CHECK(rows[1].at("summary") == "this needs more memory than the 64.00 MiB that a job may have");
     CHECK(rows[1].at("diagnostics").at(0).at("code") == "out-of-memory");
     CHECK(rows[2].at("status") == "done");
     if (expected.empty()) expected = read_text("out/results.jsonl");
