@@ -15,7 +15,7 @@
 namespace stowage {
 
 /// More than any sample network has.
-constexpr std::size_t usual_details = 200;
+constexpr std::size_t usual_details = 220;
 constexpr std::size_t all_details = std::numeric_limits<std::size_t>::max();
 
 /// What a person asks for: "all", or a number of at least 1.

@@ -58,10 +58,11 @@ fusion = ["greedy", "none"]
   CHECK(names_of(jobs)[1] == "m-greedy-matmul-32768");
   CHECK(names_of(jobs)[3] == "m-greedy-vector-16384");
   CHECK(names_of(jobs)[11] == "m-none-vector-65536");
-  CHECK(jobs[4].dump() ==
-        R"({"cost":"closed","fusion":"greedy","job":"m-greedy-vector-32768","network":"vector","planner":"searched","settings":)"
-        R"(["target.ldm.bytes=32768"],"sweep":{"fusion":"greedy","network":"vector","target.ldm.bytes":32768},)"
-        R"("target":"sw26010"})");
+  CHECK(
+      jobs[4].dump() ==
+      R"({"cost":"closed","fusion":"greedy","job":"m-greedy-vector-32768","network":"vector","planner":"searched","settings":)"
+      R"(["target.ldm.bytes=32768"],"sweep":{"fusion":"greedy","network":"vector","target.ldm.bytes":32768},)"
+      R"("target":"sw26010"})");
 }
 
 TEST_CASE("keys of a sweep stand in tables as well, beside settings of the job") {
