@@ -8,10 +8,10 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file_lock.h"
 #include "core/temporary_name.h"
 
 namespace stowage {
@@ -19,21 +19,6 @@ namespace stowage {
 namespace fs = std::filesystem;
 
 namespace {
-
-enum class Lock { held, taken, impossible };
-
-/// Ends with the process, however that ends.
-Lock lock(int descriptor) {
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return Lock::held;
-  return errno == EWOULDBLOCK ? Lock::taken : Lock::impossible;
-}
-
-bool is_at(const fs::path& path, int descriptor) {
-  struct stat open {};
-  struct stat there {};
-  return ::fstat(descriptor, &open) == 0 && ::lstat(path.c_str(), &there) == 0 && open.st_ino == there.st_ino &&
-         open.st_dev == there.st_dev;
-}
 
 void remove_left_behind(const fs::path& wanted) {
   const std::string name = wanted.filename().string();
@@ -47,7 +32,7 @@ void remove_left_behind(const fs::path& wanted) {
   for (const fs::path& path : left) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) continue;
-    if (lock(descriptor) == Lock::held) fs::remove_all(path, failure);
+    if (try_lock(descriptor) == Lock::held) fs::remove_all(path, failure);
     ::close(descriptor);
   }
 }
@@ -98,7 +83,7 @@ bool HiddenTemporary::make(Kind kind) {
     error_.assign(failure, std::generic_category());
     return failure != EEXIST && !(made && failure == ENOENT);
   }
-  if (lock(descriptor) == Lock::taken || !is_at(path, descriptor)) {
+  if (try_lock(descriptor) == Lock::taken || !is_at(path, descriptor)) {
     ::close(descriptor);
     return false;
   }
@@ -128,7 +113,7 @@ int HiddenTemporary::exchange() {
   // File systems that cannot: the old one steps aside, held so that nobody takes it for left behind.
   const int held = ::open(wanted_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (held < 0) return errno;
-  lock(held);
+  try_lock(held);
   const fs::path aside = path_.string().append(stepped_aside);
   int failure = ::rename(wanted_.c_str(), aside.c_str()) == 0 ? 0 : errno;
   if (failure == 0) {

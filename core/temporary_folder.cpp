@@ -2,7 +2,6 @@
 #include "core/temporary_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "core/file_lock.h"
 
 namespace stowage {
 namespace {
@@ -43,17 +44,9 @@ void remove_leftovers(const fs::path& below) {
     const int folder = open_private(entry->path());
     if (folder < 0) continue;
     std::error_code kept;
-    if (flock(folder, LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry->path(), kept);
+    if (try_lock(folder) == Lock::held) fs::remove_all(entry->path(), kept);
     close(folder);
   }
-}
-
-/// Before it was locked, another process may have taken it for a leftover.
-bool is_still(const fs::path& path, int folder) {
-  struct stat named {};
-  struct stat opened {};
-  return lstat(path.c_str(), &named) == 0 && fstat(folder, &opened) == 0 && named.st_ino == opened.st_ino &&
-         named.st_dev == opened.st_dev;
 }
 
 }  // namespace
@@ -71,8 +64,8 @@ TemporaryFolder::TemporaryFolder(const fs::path& below) {
     path_ = name;
     lock_ = open_private(path_);
     // Where the file system has no locks, nobody removes leftovers either.
-    const bool taken = lock_ < 0 || (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK);
-    if (!taken && is_still(path_, lock_)) return;
+    // Before it was locked, another process may have taken it for a leftover.
+    if (lock_ >= 0 && try_lock(lock_) != Lock::taken && is_at(path_, lock_)) return;
     if (lock_ >= 0) close(lock_);
   }
 }

@@ -8,10 +8,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file_lock.h"
 #include "driver/batch/stored_result.h"
 #include "driver/files/files.h"
 #include "driver/json/json.h"
@@ -63,13 +62,7 @@ void BatchJournal::report(const char* code, std::string message, std::string rem
 
 bool BatchJournal::take_lock(Diagnostics& diagnostics) {
   // On a file system without locks there is none. One that was just finished has another file at its place.
-  struct stat open {};
-  struct stat there {};
-  const bool is_held = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-  if (is_held && ::fstat(descriptor_, &open) == 0 && ::lstat(path().c_str(), &there) == 0 &&
-      open.st_ino == there.st_ino && open.st_dev == there.st_dev) {
-    return true;
-  }
+  if (try_lock(descriptor_) != Lock::taken && is_at(path(), descriptor_)) return true;
   report("batch-running", "another process runs a batch in this folder", "wait for it, or choose another folder",
          diagnostics);
   return false;

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/program/cost_cache.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <fstream>
@@ -18,6 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/file_lock.h"
 #include "core/file_writer.h"
 #include "core/temporary_name.h"
 
@@ -131,24 +127,6 @@ void tidy(const fs::path& folder) {
   for (std::size_t i = 0; i + max_files < files.size(); ++i) fs::remove(files[i].second, failure);
 }
 
-/// Keeps other processes and threads from saving meanwhile, so that of two that save at once none loses what the other
-/// has added. On file systems without locks that may happen, and costs are computed once more.
-class SavingLock {
- public:
-  explicit SavingLock(const fs::path& folder) : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    while (folder_ >= 0 && ::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~SavingLock() {
-    if (folder_ >= 0) ::close(folder_);
-  }
-  SavingLock(const SavingLock&) = delete;
-  SavingLock& operator=(const SavingLock&) = delete;
-
- private:
-  int folder_;
-};
-
 }  // namespace
 
 std::string hash128_of(std::string_view text) {
@@ -176,7 +154,9 @@ void CostCache::save() {
   changed_ = false;
   std::error_code failure;
   fs::create_directories(file_.parent_path(), failure);
-  const SavingLock lock(file_.parent_path());
+  // Of two that save at once none loses what the other has added; without the lock that would be computed once more.
+  constexpr std::chrono::seconds patience(5);
+  const FileLock lock(file_, patience);
   for (auto& [key, answer] : read_records(file_)) records_.try_emplace(key, answer);
   std::string text;
   for (const auto& [key, answer] : records_) text += line_of(key, answer);
