@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "core/athread_machine.h"
+
 namespace stowage {
 namespace {
 
-constexpr int lanes_of_floatv4 = 4;
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 
 bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }

@@ -81,7 +81,7 @@ struct BatchOptions : JobConditions {
   bool force = false;
   std::vector<JobStart> starts;                  ///< by job; empty: nothing is known
   std::set<std::filesystem::path> own_networks;  ///< sample networks that may be written over
-  /// Runs jobs in processes of their own (driver/batch/job_worker.h); empty: they run in this one, without a limit.
+  /// Runs jobs in processes of their own (driver/batch/job_worker.cpp); empty: they run in this one, without a limit.
   std::string program;
   std::string file;  ///< of the batch, and what stood in it when the jobs were read; for these processes
   std::string text;

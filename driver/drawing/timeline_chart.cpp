@@ -123,8 +123,8 @@ class TimelinePicture {
     return entries;
   }
 
-  [[nodiscard]] std::string name_of_slot(std::size_t place) const {
-    const SlotPlace& at = tracks_.places[place];
+  [[nodiscard]] std::string name_of_slot(std::size_t number) const {
+    const NumberedSlot& at = tracks_.slots[number];
     const Buffer& buffer = nest_.buffers[at.buffer];
     return buffer.slots == 1 ? buffer.name : fmt::format("{}[{}]", buffer.name, at.slot);
   }
@@ -134,7 +134,7 @@ class TimelinePicture {
     for (const CoreTracks& one : tracks_.groups) {
       labels = std::max(labels, sheet_.text_width(name_of_cores(one.cores, tracks_.simulation.cores.size())));
     }
-    for (std::size_t p = 0; p < tracks_.places.size(); ++p) {
+    for (std::size_t p = 0; p < tracks_.slots.size(); ++p) {
       labels = std::max(labels, sheet_.text_width(name_of_slot(p)));
     }
     label_width_ = std::min(labels + 2, chart_.scene.width * 0.25);
@@ -239,14 +239,14 @@ class TimelinePicture {
     add_heading(fmt::format("LDM: slots of core {}", view_.core), y);
     y += row();
     const double top = y;
-    for (std::size_t p = 0; p < tracks_.places.size(); ++p) {
-      const SlotPlace& place = tracks_.places[p];
-      const Buffer& buffer = nest_.buffers[place.buffer];
+    for (std::size_t p = 0; p < tracks_.slots.size(); ++p) {
+      const NumberedSlot& slot = tracks_.slots[p];
+      const Buffer& buffer = nest_.buffers[slot.buffer];
       add_label(name_of_slot(p), y,
-                fmt::format("{} of {}, {}", name_of_slot(p), tensor_of_buffer(nest_, place.buffer),
+                fmt::format("{} of {}, {}", name_of_slot(p), tensor_of_buffer(nest_, slot.buffer),
                             sheet_.size(buffer.box_bytes())));
       add_track_row(chart_.scene, context(), group().slots[p], TrackKind::slot,
-                    {chart_.left, y + 1, chart_.right - chart_.left, row() - 2}, view_.from, view_.to, place.buffer);
+                    {chart_.left, y + 1, chart_.right - chart_.left, row() - 2}, view_.from, view_.to, slot.buffer);
       y += row();
     }
     add_grid(top, y);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "emitter/athread/compute_writer.h"
 #include "lowering/ir/compute_form.h"
@@ -130,10 +131,10 @@ IndexExpr ComputeWriter::flat_index(BufferId buffer, const std::vector<IndexExpr
 
 bool ComputeWriter::begins_vector(BufferId buffer, const std::vector<IndexExpr>& local,
                                   std::span<const VarId> by_vectors) const {
-  constexpr std::int64_t vector_bytes = 16;
   const Buffer& held = k_.nest.buffers[buffer];
   const IndexExpr flat = flat_index(buffer, local);
-  if (held.offset % vector_bytes != 0 || (held.slots > 1 && held.slot_bytes() % vector_bytes != 0)) return false;
+  if (held.offset % bytes_of_floatv4 != 0 || (held.slots > 1 && held.slot_bytes() % bytes_of_floatv4 != 0))
+    return false;
   if (flat.constant() % lanes_of_floatv4 != 0) return false;
   return std::all_of(flat.terms().begin(), flat.terms().end(), [&](const IndexTerm& term) {
     const bool steps_by_vectors =
@@ -259,7 +260,8 @@ void ComputeWriter::write_vector() {
 void ComputeWriter::write() {
   if (!stmt_.note.empty()) k_.comment(stmt_.note);
   const bool blocks = compute_.form == ComputeForm::register_block && can_block_registers();
-  check(!blocks || k_.target.cores.vector_lanes == 4, "a register block for a target whose vectors are no floatv4");
+  check(!blocks || k_.target.cores.vector_lanes == lanes_of_floatv4,
+        "a register block for a target whose vectors are no floatv4");
   const bool gathers = gathers_lanes(k_.nest, compute_, k_.target);
   const bool scoped = std::any_of(axes_.begin(), axes_.end(), [&](const LocalAxis& axis) {
     return axis.needs_name() || ((blocks || gathers) && !axis.constant);  // loop variables that outlive their loop

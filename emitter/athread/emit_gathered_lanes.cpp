@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "core/overloaded.h"
 #include "emitter/athread/compute_writer.h"

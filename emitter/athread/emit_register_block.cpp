@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "emitter/athread/compute_writer.h"
 #include "lowering/ir/compute_form.h"

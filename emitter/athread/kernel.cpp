@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "core/quoting.h"
 #include "emitter/athread/kernel_context.h"

@@ -21,7 +21,7 @@ namespace stowage {
 /// Gives tensors their boxes (GraphTensor::inside). The graph is one after fold_intrinsics and has none yet. Every view
 /// and every copy that stays is a record of algorithm "placement": subject the operator, place the rule.
 /// Of elements narrower than `dma.alignment` bytes a box keeps to whole units of it, in which DMA moves.
-Graph place_tensors(const Graph& graph, TraceSink trace, int dma_alignment = 4);
+Graph place_tensors(const Graph& graph, TraceSink trace, int dma_alignment);
 
 /// True if the operator's result is in place as soon as its operands are: nothing is to be done.
 bool is_in_place(const Graph& graph, OpId op);

@@ -60,10 +60,10 @@ std::optional<Border> border_of(const Graph& graph, const BranchFamily& family, 
 
 }  // namespace
 
-std::optional<ResultRow> row_of(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
+std::optional<BranchRow> row_of(const Graph& graph, const BranchFamily& family, const Boxes& boxes,
                                 const std::vector<bool>& joins) {
   const std::optional<Border> border = border_of(graph, family, boxes, joins);
-  ResultRow row{{}, family.axis, std::nullopt};
+  BranchRow row{{}, family.axis, std::nullopt};
   for (const TensorId result : results_of(graph, family)) {
     if (!boxes.contains(result)) row.tensors.push_back(result);
   }

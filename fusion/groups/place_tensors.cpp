@@ -49,7 +49,7 @@ class Placer {
     records_.resize(graph.operators().size());
   }
 
-  void run(std::vector<ResultRow> rows = {}) {
+  void run(std::vector<BranchRow> rows = {}) {
     rows_ = std::move(rows);
     refused_rows_.resize(rows_.size());
     for (auto op = order_.rbegin(); op != order_.rend(); ++op) {
@@ -86,7 +86,7 @@ class Placer {
     return row_of_storage_[found->second.storage.index() - graph_.tensors().size()];
   }
   /// As it was laid.
-  [[nodiscard]] const ResultRow& row(std::size_t row) const { return rows_[row]; }
+  [[nodiscard]] const BranchRow& row(std::size_t row) const { return rows_[row]; }
   [[nodiscard]] const std::string& storage_name(std::size_t row) const {
     for (std::size_t s = 0; s < row_of_storage_.size(); ++s) {
       if (row_of_storage_[s] == row) return storages_[s].name;
@@ -265,7 +265,7 @@ class Placer {
   /// Gives a row its storage; where a concatenation cannot be in it, without that.
   void lay(std::size_t r) {
     refused_rows_[r] = try_to_lay(r);
-    ResultRow& row = rows_[r];
+    BranchRow& row = rows_[r];
     if (!refused_rows_[r] || !row.join || row.tensors.size() < 3) return;
     std::erase(row.tensors, graph_.op(*row.join).first_output());
     row.join.reset();
@@ -274,7 +274,7 @@ class Placer {
 
   /// Why it cannot be.
   std::optional<Decision> try_to_lay(std::size_t r) {
-    const ResultRow& row = rows_[r];
+    const BranchRow& row = rows_[r];
     const GraphTensor& first = tensor(row.tensors.front());
     Shape shape = first.shape;
     shape[row.axis] = 0;
@@ -349,7 +349,7 @@ class Placer {
   std::vector<Kind> kinds_;  ///< by operator
   Boxes boxes_;
   std::vector<std::optional<TraceEvent>> records_;  ///< by operator: whether it is a view
-  std::vector<ResultRow> rows_;
+  std::vector<BranchRow> rows_;
   std::vector<std::optional<Decision>> refused_rows_;
   std::vector<GraphTensor> storages_;        ///< numbered behind the graph's tensors
   std::vector<std::size_t> row_of_storage_;  ///< by storage
@@ -385,12 +385,12 @@ class BranchPlaces {
  private:
   struct Entry {
     BranchFamily family;
-    std::optional<ResultRow> row;
+    std::optional<BranchRow> row;
     std::string given_up;  ///< why there is none any more
   };
 
-  [[nodiscard]] std::vector<ResultRow> rows() const {
-    std::vector<ResultRow> all;
+  [[nodiscard]] std::vector<BranchRow> rows() const {
+    std::vector<BranchRow> all;
     for (const Entry& entry : entries_) {
       if (entry.row) all.push_back(*entry.row);
     }

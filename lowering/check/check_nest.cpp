@@ -48,7 +48,7 @@ class NestChecker {
         LdmContents ldm(nest_);
         ldm_ = &ldm;
         walk(nest_.body);
-        for (const Flight& flight : ldm.flights()) {
+        for (const TransferUnderWay& flight : ldm.flights()) {
           if (!flight.box.is_empty() || flight.of_team)
             add(FaultFamily::wait, flight.started, "nothing waits for this transfer before the kernel ends");
         }
@@ -182,15 +182,15 @@ class NestChecker {
   }
 
   /// The slot that a use names, if there is one.
-  std::optional<SlotPlace> place_of(const Stmt& s, const BufferUse& use) {
+  std::optional<SlotOfBuffer> place_of(const Stmt& s, const BufferUse& use) {
     const Buffer& buffer = nest_.buffers[use.buffer];
     const std::int64_t slot = value(use.slot);
-    if (slot >= 0 && slot < buffer.slots) return SlotPlace{use.buffer, slot};
+    if (slot >= 0 && slot < buffer.slots) return SlotOfBuffer{use.buffer, slot};
     add(FaultFamily::bounds, now(s), fmt::format("buffer {} has no slot {}, but {}", buffer.name, slot, buffer.slots));
     return std::nullopt;
   }
 
-  bool is_in_buffer(const Stmt& s, const SlotPlace& place, const ElementBox& box) {
+  bool is_in_buffer(const Stmt& s, const SlotOfBuffer& place, const ElementBox& box) {
     const Buffer& buffer = nest_.buffers[place.buffer];
     if (box.is_empty() || whole(buffer.extents).holds(box)) return true;
     add(FaultFamily::bounds, now(s),
@@ -200,8 +200,8 @@ class NestChecker {
   }
 
   /// Nothing under way may be touched.
-  void check_free(const Stmt& s, const SlotPlace& place, const ElementBox& box, bool reads) {
-    const Flight* const flight = box.is_empty() ? nullptr : ldm_->in_the_way(place, box, reads);
+  void check_free(const Stmt& s, const SlotOfBuffer& place, const ElementBox& box, bool reads) {
+    const TransferUnderWay* const flight = box.is_empty() ? nullptr : ldm_->in_the_way(place, box, reads);
     if (flight == nullptr) return;
     const std::string& name = nest_.buffers[place.buffer].name;
     add(FaultFamily::race, now(s),
@@ -210,7 +210,7 @@ class NestChecker {
         &flight->started);
   }
 
-  void check_there(const Stmt& s, const SlotPlace& place, const ElementBox& box, const Values& origin) {
+  void check_there(const Stmt& s, const SlotOfBuffer& place, const ElementBox& box, const Values& origin) {
     if (box.is_empty()) return;
     const auto unfit = ldm_->unfit(place, box, origin);
     if (!unfit) return;
@@ -239,7 +239,8 @@ class NestChecker {
     const Values origin = values(origin_of(nest_, dma.buffer));
     const bool meets = dma.to == Space::row || dma.to == Space::mesh;
     if (dma.to == Space::column) ++result_.not_looked_at;  // whether its cores meet
-    Flight flight{*place, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, meets, now(s)};
+    TransferUnderWay flight{*place, moved(region, origin, -1), origin, dma.direction == DmaDirection::get, meets,
+                            now(s)};
     if (flight.of_team) {
       Values what = region.low;
       what.insert(what.end(), region.end.begin(), region.end.end());
@@ -270,7 +271,7 @@ class NestChecker {
       add(FaultFamily::wait, now(s),
           fmt::format("{} transfers are under way, for which nothing has waited", ldm_->flights().size()),
           &ldm_->flights().front().started);
-      ldm_->end([](const Flight&) { return true; });
+      ldm_->end([](const TransferUnderWay&) { return true; });
     }
     ldm_->start(std::move(flight));
   }
@@ -308,11 +309,13 @@ class NestChecker {
   }
 
   void await(const Stmt& s, const Wait& wait) {
-    std::optional<SlotPlace> place;
+    std::optional<SlotOfBuffer> place;
     if (wait.slot && !(place = place_of(s, *wait.slot))) return;
-    const auto ended = ldm_->end(
-        [&](const Flight& flight) { return place ? flight.place == *place : flight.started.statement == wait.dma; });
-    if (std::any_of(ended.begin(), ended.end(), [](const Flight& flight) { return flight.of_team; })) event(s, {});
+    const auto ended = ldm_->end([&](const TransferUnderWay& flight) {
+      return place ? flight.place == *place : flight.started.statement == wait.dma;
+    });
+    if (std::any_of(ended.begin(), ended.end(), [](const TransferUnderWay& flight) { return flight.of_team; }))
+      event(s, {});
     if (!ended.empty()) return;
     add(FaultFamily::wait, now(s),
         place ? fmt::format("no transfer is under way in slot {} of {}", place->slot, nest_.buffers[place->buffer].name)

@@ -28,8 +28,8 @@ LdmContents::LdmContents(const LoopNest& nest)
   }
 }
 
-const Flight* LdmContents::in_the_way(const SlotPlace& place, const ElementBox& box, bool reads) const {
-  for (const Flight& flight : flights_) {
+const TransferUnderWay* LdmContents::in_the_way(const SlotOfBuffer& place, const ElementBox& box, bool reads) const {
+  for (const TransferUnderWay& flight : flights_) {
     if ((reads && !flight.fills) || flight.box.is_empty()) continue;
     if (flight.place == place && overlap(flight.box, box)) return &flight;
     const std::vector<BufferId>& beside = beside_[place.buffer];
@@ -40,7 +40,7 @@ const Flight* LdmContents::in_the_way(const SlotPlace& place, const ElementBox& 
   return nullptr;
 }
 
-std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotPlace& place, const ElementBox& box,
+std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotOfBuffer& place, const ElementBox& box,
                                                      const std::vector<std::int64_t>& origin) const {
   const std::vector<Piece>& held = pieces_[place.buffer][static_cast<std::size_t>(place.slot)];
   std::vector<const ElementBox*> there;
@@ -55,7 +55,7 @@ std::optional<LdmContents::Unfit> LdmContents::unfit(const SlotPlace& place, con
   return Unfit{left.front(), nullptr};
 }
 
-void LdmContents::write(const SlotPlace& place, Piece piece) {
+void LdmContents::write(const SlotOfBuffer& place, Piece piece) {
   const auto take = [&](std::vector<Piece>& from) {
     std::vector<Piece> left;
     for (Piece& old : from) {

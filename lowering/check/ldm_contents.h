@@ -18,10 +18,10 @@ struct Moment {
   std::vector<std::int64_t> values;
 };
 
-struct SlotPlace {
+struct SlotOfBuffer {
   BufferId buffer;
   std::int64_t slot = 0;
-  friend auto operator<=>(const SlotPlace&, const SlotPlace&) = default;
+  friend auto operator<=>(const SlotOfBuffer&, const SlotOfBuffer&) = default;
 };
 
 /// Elements of a slot, in its own coordinates.
@@ -31,8 +31,8 @@ struct Piece {
   Moment written;
 };
 
-struct Flight {
-  SlotPlace place;
+struct TransferUnderWay {
+  SlotOfBuffer place;
   ElementBox box;  ///< of the slot; empty: nothing is moved
   std::vector<std::int64_t> origin;
   bool fills = true;  ///< false: sends
@@ -46,41 +46,41 @@ class LdmContents {
 
   /// A transfer under way that touches elements of the box, in this slot or in what lies at the same bytes: of those
   /// that fill only, if something is read.
-  [[nodiscard]] const Flight* in_the_way(const SlotPlace& place, const ElementBox& box, bool reads) const;
+  [[nodiscard]] const TransferUnderWay* in_the_way(const SlotOfBuffer& place, const ElementBox& box, bool reads) const;
 
   struct Unfit {
     ElementBox box;                ///< elements that are not there
     const Piece* stale = nullptr;  ///< of another box of the tensor
   };
   /// What keeps a box from being read as elements of the tensor, where the slot begins at `origin`.
-  [[nodiscard]] std::optional<Unfit> unfit(const SlotPlace& place, const ElementBox& box,
+  [[nodiscard]] std::optional<Unfit> unfit(const SlotOfBuffer& place, const ElementBox& box,
                                            const std::vector<std::int64_t>& origin) const;
 
   /// Elements get there; what lay at the same bytes is lost.
-  void write(const SlotPlace& place, Piece piece);
-  void start(Flight flight) { flights_.push_back(std::move(flight)); }
+  void write(const SlotOfBuffer& place, Piece piece);
+  void start(TransferUnderWay flight) { flights_.push_back(std::move(flight)); }
   /// Ends those under way for which `is_awaited` holds: what they fill is there. How many that were.
   template <class IsAwaited>
-  std::vector<Flight> end(const IsAwaited& is_awaited) {
-    std::vector<Flight> ended, rest;
-    for (Flight& flight : flights_) (is_awaited(flight) ? ended : rest).push_back(std::move(flight));
+  std::vector<TransferUnderWay> end(const IsAwaited& is_awaited) {
+    std::vector<TransferUnderWay> ended, rest;
+    for (TransferUnderWay& flight : flights_) (is_awaited(flight) ? ended : rest).push_back(std::move(flight));
     flights_ = std::move(rest);
-    for (const Flight& flight : ended) {
+    for (const TransferUnderWay& flight : ended) {
       if (flight.fills && !flight.box.is_empty()) write(flight.place, {flight.box, flight.origin, flight.started});
     }
     return ended;
   }
-  [[nodiscard]] const std::vector<Flight>& flights() const { return flights_; }
+  [[nodiscard]] const std::vector<TransferUnderWay>& flights() const { return flights_; }
 
  private:
-  [[nodiscard]] std::vector<Piece>& pieces(const SlotPlace& place) {
+  [[nodiscard]] std::vector<Piece>& pieces(const SlotOfBuffer& place) {
     return pieces_[place.buffer][static_cast<std::size_t>(place.slot)];
   }
 
   const LoopNest& nest_;
   IdVector<BufferId, std::vector<std::vector<Piece>>> pieces_;  ///< by slot
   IdVector<BufferId, std::vector<BufferId>> beside_;            ///< buffers at some of the same bytes
-  std::vector<Flight> flights_;                                 ///< in the order in which they were started
+  std::vector<TransferUnderWay> flights_;                       ///< in the order in which they were started
 };
 
 }  // namespace stowage

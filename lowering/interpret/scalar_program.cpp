@@ -2,108 +2,21 @@
 #include "lowering/interpret/scalar_program.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/check.h"
 #include "core/element_arithmetic.h"
+#include "core/scalar_operation.h"
 
 namespace stowage {
-namespace {
-
-std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-
-double unary(UnaryOp op, double a) {
-  switch (op) {
-    case UnaryOp::negate: return -a;
-    case UnaryOp::exp: return std::exp(a);
-    case UnaryOp::log: return std::log(a);
-    case UnaryOp::sqrt: return std::sqrt(a);
-    case UnaryOp::erf: return std::erf(a);
-    case UnaryOp::tanh: return std::tanh(a);
-    case UnaryOp::floor: return std::floor(a);
-    case UnaryOp::ceil: return std::ceil(a);
-    case UnaryOp::abs: return std::fabs(a);
-    case UnaryOp::sin: return std::sin(a);
-    case UnaryOp::cos: return std::cos(a);
-    case UnaryOp::round: return std::nearbyint(a);
-    case UnaryOp::logical_not: break;
-  }
-  fail_check("operation on a floating-point number that has none");
-}
-
-std::int64_t unary(UnaryOp op, ElementType type, std::int64_t a) {
-  switch (op) {
-    case UnaryOp::negate: return static_cast<std::int64_t>(-bits(a));
-    case UnaryOp::abs: return is_signed(type) && a < 0 ? static_cast<std::int64_t>(-bits(a)) : a;
-    case UnaryOp::logical_not: return a == 0 ? 1 : 0;
-    case UnaryOp::floor:
-    case UnaryOp::ceil:
-    case UnaryOp::round: return a;
-    default: break;
-  }
-  fail_check("operation on an integer that has none");
-}
-
-double binary(BinaryOp op, double a, double b) {
-  switch (op) {
-    case BinaryOp::add: return a + b;
-    case BinaryOp::subtract: return a - b;
-    case BinaryOp::multiply: return a * b;
-    case BinaryOp::divide: return a / b;
-    case BinaryOp::minimum: return minimum_of(a, b);
-    case BinaryOp::maximum: return maximum_of(a, b);
-    case BinaryOp::power: return std::pow(a, b);
-    default: break;
-  }
-  fail_check("operation on floating-point numbers that have none");
-}
-
-std::int64_t binary(BinaryOp op, ElementType type, std::int64_t a, std::int64_t b) {
-  const bool is_unsigned = type == ElementType::u64;
-  const bool less = is_unsigned ? bits(a) < bits(b) : a < b;
-  switch (op) {
-    case BinaryOp::add: return static_cast<std::int64_t>(bits(a) + bits(b));
-    case BinaryOp::subtract: return static_cast<std::int64_t>(bits(a) - bits(b));
-    case BinaryOp::multiply: return static_cast<std::int64_t>(bits(a) * bits(b));
-    case BinaryOp::divide: return integer_quotient(type, a, b);
-    case BinaryOp::minimum: return less ? a : b;
-    case BinaryOp::maximum: return less ? b : a;
-    case BinaryOp::power: return integer_power(type, a, b);
-    case BinaryOp::logical_and: return a != 0 && b != 0 ? 1 : 0;
-    case BinaryOp::logical_or: return a != 0 || b != 0 ? 1 : 0;
-    default: break;
-  }
-  fail_check("operation on integers that have none");
-}
-
-template <class T>
-std::int64_t compared(BinaryOp op, T a, T b) {
-  if (op == BinaryOp::less) return a < b ? 1 : 0;
-  if (op == BinaryOp::less_equal) return a <= b ? 1 : 0;
-  return a == b ? 1 : 0;
-}
-
-bool is_comparison(BinaryOp op) { return op == BinaryOp::less || op == BinaryOp::less_equal || op == BinaryOp::equal; }
-
-BinaryOp step_of(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::sum: return BinaryOp::add;
-    case Reduction::product: return BinaryOp::multiply;
-    case Reduction::maximum: return BinaryOp::maximum;
-    case Reduction::minimum: return BinaryOp::minimum;
-    case Reduction::none: break;
-  }
-  fail_check("no reduction to take a step of");
-}
-
-}  // namespace
-
 double combined(Reduction reduction, ElementType type, double a, double b) {
-  return rounded(type, binary(step_of(reduction), a, b));
+  double result = 0;
+  with_float_operation(step_of(reduction), [&](auto&& f) { result = f(a, b); });
+  return rounded(type, result);
 }
 
 std::int64_t combined(Reduction reduction, ElementType type, std::int64_t a, std::int64_t b) {
-  return wrapped(type, binary(step_of(reduction), type, a, b));
+  std::int64_t result = 0;
+  with_integer_operation(step_of(reduction), type, [&](auto&& f) { result = f(a, b); });
+  return wrapped(type, result);
 }
 
 ScalarProgram::ScalarProgram(const ScalarExpr& e, std::size_t reads, std::size_t axes)
@@ -196,29 +109,24 @@ void ScalarProgram::run(const Operation& operation, std::vector<Strip>& register
   switch (operation.kind) {
     case Operation::Kind::unary:
       if (real_operands) {
-        fill_real([&](std::size_t i) { return unary(operation.unary, a.real[i]); });
+        with_float_operation(operation.unary,
+                             [&](auto&& f) { fill_real([&](std::size_t i) { return f(a.real[i]); }); });
       } else {
-        fill_whole([&](std::size_t i) { return unary(operation.unary, type, a.whole[i]); });
+        with_integer_operation(operation.unary, type,
+                               [&](auto&& f) { fill_whole([&](std::size_t i) { return f(a.whole[i]); }); });
       }
       break;
     case Operation::Kind::binary:
-      if (is_comparison(operation.binary)) {
-        if (real_operands) {
-          fill_whole([&](std::size_t i) { return compared(operation.binary, a.real[i], b.real[i]); });
-        } else if (operation.operand_type == ElementType::u64) {
-          fill_whole([&](std::size_t i) { return compared(operation.binary, bits(a.whole[i]), bits(b.whole[i])); });
-        } else {
-          fill_whole([&](std::size_t i) { return compared(operation.binary, a.whole[i], b.whole[i]); });
-        }
-      } else if (real_operands && operation.binary == BinaryOp::multiply) {  // the two that matter for speed
-        fill_real([&](std::size_t i) { return a.real[i] * b.real[i]; });
-      } else if (real_operands && operation.binary == BinaryOp::add) {
-        fill_real([&](std::size_t i) { return a.real[i] + b.real[i]; });
+      if (real_operands && is_comparison(operation.binary)) {
+        with_float_comparison(operation.binary, [&](auto&& f) {
+          fill_whole([&](std::size_t i) -> std::int64_t { return f(a.real[i], b.real[i]) ? 1 : 0; });
+        });
       } else if (real_operands) {
-        fill_real([&](std::size_t i) { return binary(operation.binary, a.real[i], b.real[i]); });
+        with_float_operation(operation.binary,
+                             [&](auto&& f) { fill_real([&](std::size_t i) { return f(a.real[i], b.real[i]); }); });
       } else {
-        fill_whole(
-            [&](std::size_t i) { return binary(operation.binary, operation.operand_type, a.whole[i], b.whole[i]); });
+        with_integer_operation(operation.binary, operation.operand_type,
+                               [&](auto&& f) { fill_whole([&](std::size_t i) { return f(a.whole[i], b.whole[i]); }); });
       }
       break;
     case Operation::Kind::select: {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 
 namespace stowage {

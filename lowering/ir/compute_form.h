@@ -12,13 +12,7 @@ namespace stowage {
 enum class LaneUse : std::uint8_t { none, contiguous, strided, other };
 LaneUse lane_use(const Access& access, VarId lane);
 
-/// Elements of a vector in the emitted code.
-inline constexpr std::int64_t lanes_of_floatv4 = 4;
-
-/// A register block: vectors of its lane axis, times rows of its block axis, that are summed in registers at once.
-inline constexpr std::int64_t register_block_vectors = 4;
-inline constexpr std::int64_t register_block_sums = 16;
-/// Rows that go with so many lanes at most: fewer vectors leave registers for more rows.
+/// Rows of a register block that go with so many lanes at most: fewer vectors leave registers for more rows.
 std::int64_t register_block_rows(std::int64_t most_lanes, std::int64_t lanes_of_vector);
 
 /// Chooses form, lane axis and block axis of a Compute whose buffers and box are set.

@@ -255,7 +255,7 @@ struct Route {
 std::optional<Route> route_of(const Stmt& statement);
 /// The space of a transfer that a team of cores makes together; nothing of any other statement.
 std::optional<Space> team_of(const Stmt& statement);
-/// The first transfer of a team; nullptr where every core moves for itself, which is what backends emit today.
+/// The first transfer of a team; nullptr where every core moves for itself.
 const Stmt* first_of_team(const LoopNest& nest);
 
 /// Text of the nest (grammar in docs/ir.md) together with the span of every statement.

@@ -157,7 +157,10 @@ StageList fold_stages(StageList stages) {
     if (has_literals(stages, stage)) stage = with_literals(stages, std::move(stage));
   }
   for (Stage& stage : stages.stages) {
-    if (const auto reader = finishing_stage(stages, stage)) move_finish(stage, stages.stages[*reader]);
+    const auto reader = finishing_stage(stages, stage);
+    if (!reader) continue;
+    move_finish(stage, stages.stages[*reader]);
+    stages.tensors[stage.output].source.reset();  // the graph's tensor has the finish
   }
   return stages;
 }

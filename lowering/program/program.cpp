@@ -65,7 +65,7 @@ void choose_for_groups(const FusedGraph& fused, const std::map<std::string, Sche
 
 std::string remedy_for(const Decision& refused) {
   if (refused.rule == "ldm-capacity") return "choose a target with more LDM or another fusion";
-  if (refused.rule == "dma-alignment") return "choose a target with a smaller dma_alignment";
+  if (refused.rule == "dma-alignment") return "choose a target with a smaller dma.alignment";
   if (refused.rule == cycle_limit_rule) {
     return "give the target's clock_hz, dma_bandwidth, dma_startup_cycles, launch_seconds and flops per cycle values "
            "of a "
@@ -242,7 +242,7 @@ ProgramTotals totals_of(const Program& program) {
     sum.dma.bytes += dma.bytes;
     sum.ldm_peak_bytes = std::max(sum.ldm_peak_bytes, launched->scratchpad(program.target).peak_bytes);
     sum.cycles += launched->cycles();
-    if (program.target.family != athread_family) continue;
+    if (step.plan() == nullptr) continue;  // of another family
     const PhysicalLimit limit = physical_limit(launched->stages(), program.target);
     sum.least_bytes += limit.bytes;
     sum.least_seconds += limit.seconds();

@@ -88,8 +88,9 @@ void CoreRuns::start(CoreRun& run, std::size_t index, const Request& request) {
 
 bool CoreRuns::must_wait(CoreRun& run, const Request& request) {
   for (PendingTransfer& transfer : run.pending) {
-    const bool is_meant = request.kind == Request::Kind::await_slot ? transfer.request->place == request.place
-                                                                    : transfer.request->statement == request.awaited;
+    const bool is_meant = request.kind == Request::Kind::await_slot
+                              ? transfer.request->slot_number == request.slot_number
+                              : transfer.request->statement == request.awaited;
     if (!is_meant) continue;
     transfer.is_awaited = true;
     ++run.awaited;
@@ -189,7 +190,7 @@ void CoreRuns::record(const CoreRun& run, const PendingTransfer& ended) {
   timeline_->transfers.push_back(
       {run.cores.front(), all_->statements[static_cast<std::size_t>(ended.request->statement)]->id, ended.begun,
        engine_.moved_from(ended.number), engine_.now(), execution.bytes, execution.engine_parts, -1,
-       ended.request->place, ended.request->direction == DmaDirection::put});
+       ended.request->slot_number, ended.request->direction == DmaDirection::put});
 }
 
 }  // namespace stowage

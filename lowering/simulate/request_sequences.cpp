@@ -134,8 +134,8 @@ class SequenceWriter {
       if (team == Space::row) all_.columns = nest.mesh->columns;
     }
     for (const Buffer& buffer : nest.buffers) {
-      first_place_.push_back(places_);
-      places_ += buffer.slots;
+      first_slot_number_.push_back(slot_count_);
+      slot_count_ += buffer.slots;
     }
     body_ = compiled(nest.body);
     for (const std::size_t variable : variables_of_cores()) cores_deciding_.push_back(variable);
@@ -382,14 +382,14 @@ class SequenceWriter {
     request.statement = walked.number;
     if (const auto* dma = std::get_if<Dma>(&statement.node)) {
       request.kind = Request::Kind::transfer;
-      request.place = place_of(dma->buffer, slot);
+      request.slot_number = slot_number(dma->buffer, slot);
       request.direction = dma->direction;
       request.execution = costs_.transfer(statement, extents);
       if (request.execution.operations == 0) return std::nullopt;
     } else if (const auto* wait = std::get_if<Wait>(&statement.node)) {
       request.kind = wait->slot ? Request::Kind::await_slot : Request::Kind::await_statement;
       if (wait->slot) {
-        request.place = place_of(*wait->slot, slot);
+        request.slot_number = slot_number(*wait->slot, slot);
       } else {
         request.awaited = number_of_.at(wait->dma);
       }
@@ -400,17 +400,17 @@ class SequenceWriter {
       const std::vector<BufferUse> uses = with_uses_ ? touched(statement) : std::vector<BufferUse>();
       const std::span<const std::int64_t> slots = extents.last(uses.size());
       extents = extents.first(extents.size() - uses.size());
-      for (std::size_t i = 0; i < uses.size(); ++i) request.uses.push_back(place_of(uses[i], slots[i]));
+      for (std::size_t i = 0; i < uses.size(); ++i) request.uses.push_back(slot_number(uses[i], slots[i]));
       request.cycles = fills ? costs_.fill_cycles(statement, extents) : costs_.compute_cycles(statement, extents);
       if (request.cycles == 0) return std::nullopt;
     }
     return request;
   }
 
-  [[nodiscard]] int place_of(const BufferUse& use, std::int64_t slot) const {
+  [[nodiscard]] int slot_number(const BufferUse& use, std::int64_t slot) const {
     const BufferId buffer = use.buffer;
     check(slot >= 0 && slot < nest_.buffers[buffer].slots, "a nest that is simulated names slots that there are");
-    return first_place_[buffer] + static_cast<int>(slot);
+    return first_slot_number_[buffer] + static_cast<int>(slot);
   }
 
   const LoopNest& nest_;
@@ -421,8 +421,8 @@ class SequenceWriter {
   bool first_of_row_ = false;  ///< the core that is walked
   bool first_of_mesh_ = false;
   std::map<std::size_t, Deciding> deciding_;
-  IdVector<BufferId, int> first_place_;
-  int places_ = 0;
+  IdVector<BufferId, int> first_slot_number_;
+  int slot_count_ = 0;
   std::map<int, int> number_of_;  ///< Stmt::id → index into statements
   std::vector<WalkedStatement> body_;
   std::vector<std::size_t> cores_deciding_;

@@ -24,7 +24,7 @@ struct Request {
   };
   Kind kind = Kind::compute;
   int statement = 0;                           ///< index into RequestSequences::statements
-  int place = -1;                              ///< transfer, await_slot: the slot, numbered throughout all buffers
+  int slot_number = -1;                        ///< transfer, await_slot: the slot, numbered throughout all buffers
   int awaited = -1;                            ///< await_statement: index into RequestSequences::statements
   DmaDirection direction = DmaDirection::get;  ///< transfer
   std::int64_t cycles = 0;                     ///< compute: of the core

@@ -33,7 +33,7 @@ struct Timeline {
     std::int64_t bytes = 0;
     std::int64_t engine_parts = 0;  ///< of the DMA engine, which it shares with all that move meanwhile
     int wait = -1;                  ///< in which its core waits for it, index into slices; none if it need not wait
-    int place = 0;                  ///< its slot, numbered throughout all buffers
+    int slot_number = 0;            ///< its slot, numbered throughout all buffers
     bool is_put = false;
   };
   /// What is recorded in these ranges happened so many times more, each of them `period` cycles after the one before;

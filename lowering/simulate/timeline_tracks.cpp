@@ -354,7 +354,7 @@ bool reaches(const LoopNest& nest, const Timeline::Transfer& transfer, const std
 TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Timeline timeline) {
   TimelineTracks made;
   for (const BufferId b : nest.buffers.ids()) {
-    for (int slot = 0; slot < nest.buffers[b].slots; ++slot) made.places.push_back({b, slot});
+    for (int slot = 0; slot < nest.buffers[b].slots; ++slot) made.slots.push_back({b, slot});
   }
   const std::vector<RepeatNode> repeats = nested(timeline.repeats);
   std::vector<std::size_t> group_of(simulation.cores.size());
@@ -369,8 +369,8 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
   };
   std::vector<Rows> rows(made.groups.size());
   for (Rows& of_group : rows) {
-    of_group.slots.resize(made.places.size());
-    of_group.transfers.resize(made.places.size());
+    of_group.slots.resize(made.slots.size());
+    of_group.transfers.resize(made.slots.size());
     if (simulation.launch_cycles > 0) {
       // Before anything that is recorded.
       constexpr auto nowhere = static_cast<std::size_t>(-1);
@@ -387,17 +387,17 @@ TimelineTracks timeline_tracks(const LoopNest& nest, Simulation simulation, Time
     std::vector<int> touched = timeline.uses[static_cast<std::size_t>(slice.uses)];
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    for (const int place : touched) of_group.slots[static_cast<std::size_t>(place)].push_back(one);
+    for (const int number : touched) of_group.slots[static_cast<std::size_t>(number)].push_back(one);
   }
   for (std::size_t i = 0; i < timeline.transfers.size(); ++i) {
     const Timeline::Transfer& transfer = timeline.transfers[i];
     const TrackState state = transfer.is_put ? TrackState::draining : TrackState::filling;
     const Recorded one{{transfer.begun, transfer.ended, state, static_cast<int>(i), transfer.statement}, 0, i, true};
-    const auto place = static_cast<std::size_t>(transfer.place);
+    const auto number = static_cast<std::size_t>(transfer.slot_number);
     const std::size_t starts = group_of[static_cast<std::size_t>(transfer.core)];
-    rows[starts].transfers[place].push_back(one);
+    rows[starts].transfers[number].push_back(one);
     for (std::size_t g = 0; g < rows.size(); ++g) {
-      if (g == starts || reaches(nest, transfer, made.groups[g].cores)) rows[g].slots[place].push_back(one);
+      if (g == starts || reaches(nest, transfer, made.groups[g].cores)) rows[g].slots[number].push_back(one);
     }
   }
   for (std::size_t g = 0; g < rows.size(); ++g) {

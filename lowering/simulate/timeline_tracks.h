@@ -89,8 +89,8 @@ class TimelineTrack {
   std::size_t end_ = 0;
 };
 
-/// A buffer's slot.
-struct SlotPlace {
+/// A buffer's slot; slots are numbered throughout all buffers.
+struct NumberedSlot {
   BufferId buffer;
   int slot = 0;
 };
@@ -99,15 +99,15 @@ struct SlotPlace {
 struct CoreTracks {
   std::vector<int> cores;  ///< numbers, ascending
   TimelineTrack core;
-  std::vector<TimelineTrack> slots;      ///< by place: what happens to it, by whomever
-  std::vector<TimelineTrack> transfers;  ///< by place: only the transfers that these cores start
+  std::vector<TimelineTrack> slots;      ///< by number: what happens to it, by whomever
+  std::vector<TimelineTrack> transfers;  ///< by number: only the transfers that these cores start
 };
 
 struct TimelineTracks {
   Simulation simulation;
   Timeline timeline;
-  std::vector<SlotPlace> places;   ///< in the order of the buffers
-  std::vector<CoreTracks> groups;  ///< by their first cores
+  std::vector<NumberedSlot> slots;  ///< by number, in the order of the buffers
+  std::vector<CoreTracks> groups;   ///< by their first cores
 
   /// The group that a core is in; it has to be one that the nest uses.
   [[nodiscard]] std::size_t group_of(int core) const;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "core/tensor.h"
 #include "lowering/ir/compute_form.h"
@@ -14,7 +15,7 @@
 namespace stowage {
 namespace {
 
-constexpr int vector_bytes_of_lane = 4;  ///< floatv4: 16 bytes of elements
+constexpr std::int64_t bytes_of_lane = bytes_of_floatv4 / lanes_of_floatv4;
 
 // Instructions where nobody has counted those of a compiler. Setting up a loop: its counter, its addresses, its end.
 constexpr double entry_instructions = 4;
@@ -271,7 +272,7 @@ LoopOperand InnerLoop::operand_of(int read) const {
 /// As the emitter finds out whether it may load a whole vector, for all rows of a block: lane loops step by vectors.
 bool InnerLoop::is_aligned(const BufferUse& use, const std::vector<IndexExpr>& index) const {
   const Buffer& held = nest_.buffers[use.buffer];
-  const std::int64_t vector_bytes = lanes_ * vector_bytes_of_lane;
+  const std::int64_t vector_bytes = lanes_ * bytes_of_lane;
   if (held.offset % vector_bytes != 0 || (held.slots > 1 && held.slot_bytes() % vector_bytes != 0)) return false;
   const std::vector<std::int64_t> strides = row_major_strides(held.extents);
   const std::vector<IndexExpr>& origin = origin_of(nest_, use);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/athread_machine.h"
 #include "core/check.h"
 #include "lowering/ir/compute_form.h"
 
@@ -91,10 +92,9 @@ double operations_per_cycle(const Target& target, ElementType type, bool vectors
 }
 
 bool fills_in_vectors(const LoopNest& nest, const Fill& fill, const Target& target) {
-  constexpr std::int64_t vector_bytes = 16;
   const Buffer& buffer = nest.buffers[fill.buffer];
   return target.cores.vector_lanes == lanes_of_floatv4 && !fill.around && buffer.type == ElementType::f32 &&
-         buffer.offset % vector_bytes == 0 && (buffer.slots == 1 || buffer.slot_bytes() % vector_bytes == 0);
+         buffer.offset % bytes_of_floatv4 == 0 && (buffer.slots == 1 || buffer.slot_bytes() % bytes_of_floatv4 == 0);
 }
 
 std::int64_t fill_stores(const LoopNest& nest, const Fill& fill, std::int64_t elements, const Target& target) {

@@ -137,7 +137,7 @@ void answer_to_stop(benchmark::State& state) {
 void fuse_exact(benchmark::State& state, const Graph& graph) {
   Diagnostics diagnostics;
   const auto target = load_target("sw26010", {}, diagnostics);
-  const Graph folded = place_tensors(fold_intrinsics(graph, {}), {});
+  const Graph folded = place_tensors(fold_intrinsics(graph, {}), {}, 4);
   FusionRecord record;
   for (auto _ : state) {
     const PlannedGroupCost cost(*find_planner("swtvm"), *target, {2, {}});

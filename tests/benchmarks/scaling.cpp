@@ -95,7 +95,7 @@ void exact(benchmark::State& state) {
   const auto target = load_target("sw26010", {}, diagnostics);
   check(static_cast<bool>(target), format_diagnostics(diagnostics));
   ratio(state, [&](int operators) {
-    return [&, placed = place_tensors(fold_intrinsics(chain(operators), {}), {})] {
+    return [&, placed = place_tensors(fold_intrinsics(chain(operators), {}), {}, 4)] {
       const PlannedGroupCost cost(*find_planner("swtvm"), *target, {2, {}});
       benchmark::DoNotOptimize(fuse_graph(placed, built_in_templates(), &cost, *find_strategy("exact"), {}));
     };

@@ -40,7 +40,7 @@ StrategyRow row_of(const std::string& network, const std::string& planner, int c
   REQUIRE((graph && target));
   const PlannedGroupCost cost(*find_planner(planner), *target);
   const CandidateSet set =
-      find_candidate_groups(place_tensors(fold_intrinsics(*graph, {}), {}), built_in_templates(), &cost, {});
+      find_candidate_groups(place_tensors(fold_intrinsics(*graph, {}), {}, 4), built_in_templates(), &cost, {});
   StrategyRow row;
   row.candidates = static_cast<std::size_t>(std::count_if(
       set.candidates.begin(), set.candidates.end(),
@@ -146,7 +146,7 @@ TEST_CASE("table of branches", "[.table]") {
     REQUIRE(write_network(network, {}, "model.onnx", diagnostics));
     const auto imported = import_onnx("model.onnx", {}, diagnostics);
     REQUIRE(imported);
-    const Graph graph = place_tensors(fold_intrinsics(*imported, {}), {});
+    const Graph graph = place_tensors(fold_intrinsics(*imported, {}), {}, 4);
     for (const std::string& planner : planner_names()) {
       const auto without = totals_with(graph, false, *find_planner(planner));
       const auto with = totals_with(graph, true, *find_planner(planner));

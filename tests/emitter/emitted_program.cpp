@@ -126,7 +126,7 @@ Program program_of(const std::string& name, std::vector<StageList> lists, const 
 }
 
 Program program_of(Graph graph, const Target& target) {
-  graph = place_tensors(graph, {});
+  graph = place_tensors(graph, {}, 4);
   Program program;
   program.target = target;
   program.fusion = "none";

@@ -44,7 +44,7 @@ struct Network {
         append("Add", {append("Reshape", {product}, {{"shape", std::vector<std::int64_t>{80, 50}}}), c});
     builder.mark_output(append("Relu", {sum}));
     const FusedGraph fused =
-        find_strategy("none")->fuse(place_tensors(std::move(builder).build(), {}), {}, nullptr, {});
+        find_strategy("none")->fuse(place_tensors(std::move(builder).build(), {}, 4), {}, nullptr, {});
     const auto target = load_target("sw26010", {}, diagnostics);
     REQUIRE(target);
     auto planned = plan_program(fused, {}, *find_planner("swtvm"), *target, {}, diagnostics);

@@ -22,7 +22,7 @@ using Ints = std::vector<std::int64_t>;
 /// Boxes of results and what is said of families.
 std::string placed(const Graph& graph) {
   Trace trace;
-  const Graph result = place_tensors(graph, TraceSink(&trace));
+  const Graph result = place_tensors(graph, TraceSink(&trace), 4);
   CHECK(verify(result).value_or("sound") == "sound");
   std::string text;
   for (const GraphTensor& tensor : result.tensors()) {
@@ -160,7 +160,7 @@ TEST_CASE("branches that are whole in a concatenation stay there") {
 b_out in all_out from element 32 with strides [80, 16, 4, 1]
 - a [one-place] a_out, b_out stay where concatenations want them
 )");
-  CHECK(branch_candidates(place_tensors(graph, {}), built_in_templates()) == "parallel_convolutions: a + b\n");
+  CHECK(branch_candidates(place_tensors(graph, {}, 4), built_in_templates()) == "parallel_convolutions: a + b\n");
 }
 
 TEST_CASE("outputs of the network with gaps, and what a view needs without, stay apart") {
@@ -178,7 +178,7 @@ TEST_CASE("outputs of the network with gaps, and what a view needs without, stay
 }
 
 TEST_CASE("patterns of branches: every number of branches, every length, and each set of operators once") {
-  CHECK(branch_candidates(place_tensors(inception(1), {}), built_in_templates()) ==
+  CHECK(branch_candidates(place_tensors(inception(1), {}, 4), built_in_templates()) ==
         R"(parallel_convolutions: one + one_relu + reduce3 + reduce3_relu + reduce5 + reduce5_relu
 parallel_convolutions: one + one_relu + reduce3 + reduce3_relu [branches-place]
 parallel_convolutions: one + one_relu + reduce5 + reduce5_relu
@@ -188,7 +188,7 @@ parallel_convolutions: one + reduce5 [branches-place]
 parallel_convolutions: reduce3 + reduce3_relu + reduce5 + reduce5_relu
 parallel_convolutions: reduce3 + reduce5
 )");
-  CHECK(branch_candidates(place_tensors(attention_head(), {}), built_in_templates()) ==
+  CHECK(branch_candidates(place_tensors(attention_head(), {}, 4), built_in_templates()) ==
         R"(parallel_products: q + q_biased + k + k_biased + v + v_biased
 parallel_products: q + q_biased + k + k_biased
 parallel_products: q + q_biased + v + v_biased [branches-place]
@@ -202,7 +202,7 @@ parallel_products: k + v
 
 TEST_CASE("as one operator branches compute what they compute alone") {
   for (const Graph& graph : {two_convolutions(), inception(1), inception(2), attention_head()}) {
-    const FusedGraph fused = fused_branches(place_tensors(graph, {}));
+    const FusedGraph fused = fused_branches(place_tensors(graph, {}, 4));
     INFO(to_text(fused));
     CHECK(std::any_of(fused.groups.begin(), fused.groups.end(), is_horizontal));
     check_values(fused, 1);
@@ -210,7 +210,7 @@ TEST_CASE("as one operator branches compute what they compute alone") {
 }
 
 TEST_CASE("three branches as one convolution, in words") {
-  const FusedGraph fused = fused_branches(place_tensors(inception(2), {}));
+  const FusedGraph fused = fused_branches(place_tensors(inception(2), {}, 4));
   for (const FusedOperator& group : fused.groups) {
     if (!is_horizontal(group)) continue;
     CHECK(to_text(group_stages(fused.graph, group)) == R"(input shared_out f32[2,4,6,6]

@@ -74,7 +74,7 @@ class Net {
   [[nodiscard]] const Shape& shape(TensorId tensor) const { return builder_.tensor(tensor).shape; }
 
   /// Views are placed, as they are wherever a strategy sees a graph.
-  Graph done(const std::vector<TensorId>& outputs) { return place_tensors(unplaced(outputs), {}); }
+  Graph done(const std::vector<TensorId>& outputs) { return place_tensors(unplaced(outputs), {}, 4); }
 
   Graph unplaced(TensorId output) { return unplaced(std::vector<TensorId>{output}); }
   Graph unplaced(const std::vector<TensorId>& outputs) {

@@ -19,7 +19,7 @@ using Ints = std::vector<std::int64_t>;
 /// The boxes and the decisions.
 std::string placed(const Graph& graph) {
   Trace trace;
-  const Graph result = place_tensors(graph, TraceSink(&trace));
+  const Graph result = place_tensors(graph, TraceSink(&trace), 4);
   CHECK(verify(result).value_or("sound") == "sound");
   std::string text;
   for (const GraphTensor& tensor : result.tensors()) {

@@ -3,6 +3,7 @@
 // licence lines, names of tests, sizes of files.
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -115,7 +116,7 @@ const std::map<std::string, std::vector<Inside>> insides = {
       {"sensitivity", {"batch", "diff", "drawing", "json", "page", "report", "session", "text"}},
       {"tool",
        {"backend", "batch", "diff", "exercises", "files", "json", "manual", "networks", "page", "report", "run",
-         "predictor", "sensitivity", "session", "store", "text", "timeline", "training"}}}},
+        "predictor", "sensitivity", "session", "store", "text", "timeline", "training"}}}},
     {"inspector",
      {{"desktop", {}},
       {"look", {}},
@@ -360,6 +361,45 @@ TEST_CASE("functions have at most 80 lines", "[house]") {
   }
   CHECK(blocks > 1000);
   CHECK(needed.size() == long_functions.size());  // an exception that is no longer needed goes
+}
+
+/// The types that a file defines at namespace scope and shows to the linker ("stowage::Graph"). The formatter indents
+/// nothing in namespaces, so that such a definition begins its line.
+std::vector<std::string> types_shown_by(const SourceFile& file) {
+  std::vector<std::string> types;
+  std::vector<std::string> namespaces;
+  const std::regex opening(R"(^(?:inline )?namespace ?([\w:]*) ?\{$)");
+  const std::regex definition(
+      R"(^(?:struct|class|union|enum class|enum)(?: \[\[.*\]\])? (\w+)(?: final)?(?: : .*)? \{.*)");
+  for (const std::string& line : file.lines) {
+    std::smatch found;
+    if (std::regex_match(line, found, opening)) {
+      namespaces.push_back(found[1]);
+    } else if (line.starts_with("}  // namespace") && !namespaces.empty()) {
+      namespaces.pop_back();
+    } else if (std::regex_match(line, found, definition)) {
+      const bool is_local = std::find(namespaces.begin(), namespaces.end(), "") != namespaces.end();
+      std::string name = found[1];
+      for (auto outer = namespaces.rbegin(); outer != namespaces.rend(); ++outer) name = *outer + "::" + name;
+      if (!is_local) types.push_back(name);
+    }
+  }
+  return types;
+}
+
+TEST_CASE("a type that the linker sees has one definition", "[house]") {
+  // Two of one name are undefined behaviour: the linker keeps one destructor for both.
+  std::map<std::string, std::string> defined;
+  for (const SourceFile& file : source_tree()) {
+    if (!file.is_cpp() || !may_use.contains(layer_of(file.path))) continue;
+    for (const std::string& type : types_shown_by(file)) {
+      INFO(type << " in " << file.path);
+      const auto [before, is_new] = defined.emplace(type, file.path);
+      INFO("and in " << before->second);
+      CHECK(is_new);
+    }
+  }
+  CHECK(defined.size() > 500);
 }
 
 TEST_CASE("files keep to their size budgets", "[house]") {

@@ -310,7 +310,7 @@ TEST_CASE(
     CHECK_THAT(why(cost), Catch::StartsWith("MaxPool + Relu: refused\n") && Catch::Contains("dma-alignment") &&
                               Catch::Contains(answer.decision.reason) &&
                               Catch::EndsWith("what would change it: target.dma.alignment = 1 (instead of 4)\n"));
-    CHECK_THAT(why(NoChange(cost)), Catch::EndsWith("no smaller dma_alignment\n"));
+    CHECK_THAT(why(NoChange(cost)), Catch::EndsWith("no smaller dma.alignment\n"));
   }
 }
 

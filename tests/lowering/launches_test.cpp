@@ -28,7 +28,7 @@ FusedGraph chain() {
   const TensorId a = net.op("Relu", "a", {x});
   const TensorId b = net.op("MatMul", "b", {a, net.constant("w", {64, 64})});
   const Graph graph = net.done({net.op("Tanh", "c", {b})});
-  return find_strategy("none")->fuse(place_tensors(graph, {}), {}, nullptr, {});
+  return find_strategy("none")->fuse(place_tensors(graph, {}, 4), {}, nullptr, {});
 }
 
 Result<Program> planned(const std::string& planner, const std::map<std::string, Schedule>& schedules,
