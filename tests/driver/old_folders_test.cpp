@@ -59,6 +59,10 @@ TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
   INFO(steps.err);
   CHECK(steps.code == 0);
   CHECK(run_stowage({"report", "old", "-o", "page.html"}).code == 0);
+  const ToolRun checked = run_stowage({"check", "old"});
+  INFO(checked.out << checked.err);
+  CHECK(checked.code == 0);
+  CHECK(json_of({"simulate", "old", "--json"}).at("seconds") > 0);
   if (network != "inception") return;
   CHECK(read_text("old/plan.json").find("sibling_convolutions") != std::string::npos);
   const Json explained = json_of({"explain", "old", "--json"});
@@ -73,8 +77,10 @@ TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
 
 TEST_CASE("a folder of version 1 and one of today are compared", "[old_folders]") {
   const Workplace here;
-  bring("inception");
-  REQUIRE(run_stowage({"compile", "inception.onnx", "-o", "new", "--planner", "swtvm"}).code == 0);
+  const std::string network = GENERATE(std::string("inception"), std::string("matmul"));
+  CAPTURE(network);
+  bring(network);
+  REQUIRE(run_stowage({"compile", network + ".onnx", "-o", "new", "--planner", "swtvm"}).code == 0);
   const ToolRun same = run_stowage({"diff", "old", "new"});
   INFO(same.out << same.err);
   CHECK(same.code == 0);

@@ -318,6 +318,8 @@ const std::map<std::string, std::string> oversized = {
     {"lowering/ir/loop_nest.h", "the statements of a loop nest read best side by side"},
     {"lowering/search/planner_searched.cpp", "one search with its state, which another planner is to replace"},
     {"fusion/groups/place_tensors.cpp", "places of views and of branches share what is placed already"},
+    {"emitter/emulation/runtime/swemu_dma.c", "an operation's checks and moves are inlined into its call"},
+    {"emitter/emulation/runtime/swemu_run.c", "workers, barriers and launches share one lock and its state"},
 };
 
 /// Functions of more than 80 lines, and why each may be so long.
@@ -406,7 +408,8 @@ TEST_CASE("files keep to their size budgets", "[house]") {
   constexpr std::size_t header_budget = 150;
   constexpr std::size_t source_budget = 450;
   for (const SourceFile& file : source_tree()) {
-    if (!file.is_cpp() || !may_use.contains(layer_of(file.path))) continue;
+    const bool is_source = file.is_cpp() || file.path.ends_with(".c");
+    if (!is_source || !may_use.contains(layer_of(file.path))) continue;
     const std::size_t budget = file.is_header() ? header_budget : source_budget;
     INFO(file.path << " has " << file.lines.size() << " lines");
     if (oversized.contains(file.path)) {
