@@ -9,7 +9,10 @@
 //     dma      = { A = "ko", B = "ko", C = "yo" }
 //     slots    = { B = 1 }
 //     sharing  = { A = "mesh" }
+//     resident = { W = ["rc"] }
 //     launch   = "barrier"
+//     copied   = ["x"]
+//     folded   = true
 #pragma once
 
 #include <string>

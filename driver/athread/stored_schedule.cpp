@@ -214,6 +214,9 @@ Schedule schedule_of(const Json& json) {
   }
   // Before inputs could be resident none was.
   if (json.contains("resident")) schedule.resident = json.at("resident").get<ResidentInputs>();
+  for (const auto& [tensor, along] : schedule.resident) {
+    if (along.empty()) throw std::invalid_argument("resident: " + tensor + " stays along no iterator");
+  }
   if (!json.contains("sharing")) return schedule;  // as before cores could load together
   for (const auto& [tensor, text] : json.at("sharing").items()) {
     const auto shared = sharing_named(text.get<std::string>());

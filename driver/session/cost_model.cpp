@@ -52,7 +52,9 @@ Result<Evaluator> evaluator_for(EvaluatedBy by, const std::optional<CostModel>& 
                       "train one for this target, with the same --target and --set: stowage train-cost");
     return Failed{};
   }
-  return Evaluator{by, std::make_shared<const CostPredictor>(*std::move(predictor)), model->file.hash};
+  // Not the hash that a plan's folder says: costs on disk are found by it.
+  return Evaluator{by, std::make_shared<const CostPredictor>(*std::move(predictor)),
+                   hash_of(std::as_bytes(std::span(model->text)))};
 }
 
 }  // namespace stowage
