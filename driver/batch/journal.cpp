@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -48,7 +49,16 @@ std::string written_line(std::string_view name, const std::string& hash, const s
 
 }  // namespace
 
+bool is_batch_running(const fs::path& folder) {
+  const int journal = ::open((folder / journal_name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (journal < 0) return false;
+  const bool is_held = ::flock(journal, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(journal);
+  return is_held;
+}
+
 BatchJournal::~BatchJournal() {
+  finish_ended();
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -215,13 +225,32 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
 }
 
 void BatchJournal::end(const JobResult& result) {
-  const std::lock_guard lock(appending_);
+  const std::lock_guard lock(ending_);
   entries_.at(result.name).result = result;
-  sync();
-  append(end_line(result));
+  ended_ += end_line(result);
+  if (!writer_.joinable()) writer_ = std::jthread([this](const std::stop_token& stop) { write_ended(stop); });
+  has_ended_.notify_one();
+}
+
+void BatchJournal::write_ended(const std::stop_token& stop) {
+  std::unique_lock lock(ending_);
+  while (has_ended_.wait(lock, stop, [&] { return !ended_.empty(); })) {
+    const std::string lines = std::exchange(ended_, {});
+    lock.unlock();
+    sync();
+    append(lines);
+    lock.lock();
+  }
+}
+
+void BatchJournal::finish_ended() {
+  if (!writer_.joinable()) return;
+  writer_.request_stop();
+  writer_.join();
 }
 
 void BatchJournal::writes(const fs::path& file, std::string_view text) {
+  finish_ended();
   const std::string name = name_of(file);
   const std::string hash = hash_of(std::as_bytes(std::span(text)));
   if (written_[name].insert({hash, run_}).second) append(written_line(name, hash, run_));
@@ -244,6 +273,7 @@ void BatchJournal::sync() {
 }
 
 bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
+  finish_ended();
   if (failure_) {
     report("file-error", "cannot be written: " + failure_.message(), "the next run does again what it does not tell of",
            diagnostics);

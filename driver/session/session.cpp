@@ -9,15 +9,18 @@
 #include <fmt/ranges.h>
 
 #include "core/npy.h"
+#include "core/number_text.h"
 #include "core/operators.h"
+#include "core/time_limit.h"
 #include "driver/files/files.h"
+#include "driver/session/compile_within.h"
 #include "driver/session/cost_model.h"
 #include "driver/session/model_hash.h"
 #include "driver/session/program_on.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
 #include "fusion/fold/fold_intrinsics.h"
-#include "fusion/strategies/strategy.h"
+#include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/program.h"
@@ -219,17 +222,40 @@ Result<std::vector<std::vector<OpId>>> find_groups(const Graph& graph, const std
   return found;
 }
 
-/// The fused graph; the record of it goes into the compilation.
+/// A limit of time for the search, and what it did.
+struct LimitedSearch {
+  std::stop_token over;       ///< also where everything is stopped
+  std::string command_line;   ///< of a plan that the limit decided
+  std::int64_t left_out = 0;  ///< groups that were not planned
+};
+
+/// Whether every chosen group was planned in time; else there is no plan at all, which is reported.
+bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics) {
+  const auto late = std::count_if(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
+    return row.fate == CandidateFate::chosen && !row.refusals.empty() && row.refusals.front().rule == out_of_time;
+  });
+  if (late == 0) return true;
+  diagnostics.error("out-of-time", {},
+                    fmt::format("no plan was found within the time limit: {} {} not planned yet",
+                                counted(late, "operator"), for_number(late, "was", "were")),
+                    "give it more time; with a cache of costs the next run goes on from what was planned");
+  return false;
+}
+
+/// The fused graph; the record of it goes into the compilation. `limited` may be null.
 Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const CompileWay& way,
                         const std::vector<FixedGroup>& groups, const CostOptions& costs, Diagnostics& diagnostics,
-                        const std::stop_token& stop, const ProgressSink& progress) {
+                        const std::stop_token& stop, const ProgressSink& progress, LimitedSearch* limited = nullptr) {
   const auto fixed = find_groups(graph, groups, diagnostics);
   if (!fixed) return Failed{};
   report(progress, "fuse", 0, 1);
   const auto cost = way.backend->group_cost(way.planner, way.target, costs);
   check(cost != nullptr, "the planner is one of the family's");
-  Fusion fusion =
-      fuse_graph(graph, way.templates, cost.get(), *way.strategy, TraceSink(&compilation.trace), stop, *fixed);
+  const TraceSink trace(&compilation.trace);
+  CandidateSet candidates =
+      find_candidate_groups(graph, way.templates, cost.get(), trace, limited != nullptr ? limited->over : stop);
+  if (limited != nullptr && !stop.stop_requested()) limited->left_out = refuse_out_of_time(candidates);
+  Fusion fusion = fuse_candidates(candidates, *way.strategy, trace, stop, *fixed);
   if (stop.stop_requested()) return Failed{};
   for (const FixedRefusal& refused : fusion.refused) {
     const FixedGroup& group = groups[refused.group];
@@ -245,6 +271,7 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   if (!fusion.refused.empty()) return Failed{};
   if (const auto broken = verify(fusion.fused)) fail_check("fusion broke the graph: " + *broken);
   compilation.fusion = std::move(fusion.record);
+  if (!has_plan_in_time(compilation.fusion, diagnostics)) return Failed{};
   const std::vector<FusionTemplate>& built_in = built_in_templates();
   std::set<std::string> cut_off;  // built-in templates: their users cannot change them
   for (const SearchLimit& limit : compilation.fusion.limits) {
@@ -285,10 +312,20 @@ std::vector<FixedGroup> groups_of(const FusedGraph& fused) {
   return groups;
 }
 
+void note_limit(Compilation& compilation, const LimitedSearch& limited, Diagnostics& diagnostics) {
+  compilation.command_line = limited.command_line;
+  diagnostics.warning("out-of-time", {},
+                      fmt::format("the time limit was over before the search was: the plan is the best that was found "
+                                  "till then, and {} {} not looked at",
+                                  counted(limited.left_out, "group"), for_number(limited.left_out, "was", "were")),
+                      "give it more time for a better one");
+}
+
 /// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.
 Result<Compilation> compile_imported(Compilation compilation, const Graph& graph, const CompileWay& way,
                                      const CompileRequest& request, Diagnostics& diagnostics,
-                                     const std::stop_token& stop, const ProgressSink& progress) {
+                                     const std::stop_token& stop, const ProgressSink& progress,
+                                     LimitedSearch* limited = nullptr) {
   compilation.command_line = request.command_line;
   compilation.imported = graph;
   compilation.network = graph.name();
@@ -301,9 +338,11 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   costs.choices = &choices;
   costs.evaluator = way.evaluator;
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma.alignment);
-  auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
+  auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress, limited);
   if (!fused) return Failed{};
-  if (request.fixed.schedules.empty()) {
+  const bool is_cut_short = limited != nullptr && limited->left_out > 0;
+  if (is_cut_short) note_limit(compilation, *limited, diagnostics);
+  if (request.fixed.schedules.empty() && !is_cut_short) {
     const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
     if (!groups) return Failed{};
     compilation.others = other_plans(placed, way.templates, *way.strategy, *way.backend, way.planner, way.target,
@@ -345,6 +384,21 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
   const auto graph = import_network(request, compilation, diagnostics, stop);
   if (!graph || stop.stop_requested()) return Failed{};
   return compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, progress);
+}
+
+Result<Compilation> compile_within(const SearchTime& time, const CompileRequest& request, bool& has_decided,
+                                   Diagnostics& diagnostics, const std::stop_token& stop) {
+  const TimeLimit limit(time.seconds, stop);
+  has_decided = false;
+  const auto way = compile_way(request, diagnostics);
+  if (!way) return Failed{};
+  Compilation compilation;
+  const auto graph = import_network(request, compilation, diagnostics, stop);
+  if (!graph || stop.stop_requested()) return Failed{};
+  LimitedSearch limited{limit.token(), time.command_line};
+  auto compiled = compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, {}, &limited);
+  has_decided = limited.left_out > 0;
+  return compiled;
 }
 
 Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& request, Diagnostics& diagnostics,
