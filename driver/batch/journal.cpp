@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -52,7 +53,7 @@ std::string written_line(std::string_view name, const std::string& hash, const s
 bool is_batch_running(const fs::path& folder) {
   const int journal = ::open((folder / journal_name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (journal < 0) return false;
-  const bool is_held = ::flock(journal, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool is_held = try_lock(journal) == Lock::taken;
   ::close(journal);
   return is_held;
 }
@@ -71,8 +72,15 @@ void BatchJournal::report(const char* code, std::string message, std::string rem
 }
 
 bool BatchJournal::take_lock(Diagnostics& diagnostics) {
+  // Who only looks whether a batch runs (is_batch_running) has the lock for a moment, too.
+  constexpr std::chrono::milliseconds pause(5);
+  Lock lock = try_lock(descriptor_);
+  for (int tries = 0; lock == Lock::taken && tries < 20; ++tries) {
+    std::this_thread::sleep_for(pause);
+    lock = try_lock(descriptor_);
+  }
   // On a file system without locks there is none. One that was just finished has another file at its place.
-  if (try_lock(descriptor_) != Lock::taken && is_at(path(), descriptor_)) return true;
+  if (lock != Lock::taken && is_at(path(), descriptor_)) return true;
   report("batch-running", "another process runs a batch in this folder", "wait for it, or choose another folder",
          diagnostics);
   return false;
@@ -297,7 +305,7 @@ bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
       if (hash && *hash == one.hash) text += written_line(name, one.hash, one.run);
     }
   }
-  sync();
+  // The plans are on the disk already: the lines that this file replaces told of them.
   if (!write_file_whole(path(), text, Existing::replace, diagnostics)) return false;
   sync();
   return true;

@@ -9,12 +9,13 @@
 #include <fmt/ranges.h>
 
 #include "core/npy.h"
-#include "core/number_text.h"
 #include "core/operators.h"
 #include "core/time_limit.h"
 #include "driver/files/files.h"
 #include "driver/session/compile_within.h"
 #include "driver/session/cost_model.h"
+#include "driver/session/fixed_operators.h"
+#include "driver/session/limited_search.h"
 #include "driver/session/model_hash.h"
 #include "driver/session/program_on.h"
 #include "fusion/explain/record_as_planned.h"
@@ -184,64 +185,6 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   return compilation;
 }
 
-/// Operators of fixed groups in a graph; names that it has not, or has in two groups, are reported.
-Result<std::vector<std::vector<OpId>>> find_groups(const Graph& graph, const std::vector<FixedGroup>& groups,
-                                                   Diagnostics& diagnostics) {
-  Diagnostics own;
-  std::map<std::string, OpId> known;
-  std::vector<std::string> names;
-  for (const OpId op : topological_order(graph)) {
-    names.push_back(graph.op(op).name);
-    known.emplace(names.back(), op);
-  }
-  std::set<OpId> taken;
-  std::vector<std::vector<OpId>> found;
-  for (const FixedGroup& group : groups) {
-    const auto problem = [&](const char* code, std::string message, std::string remedy) {
-      Diagnostic diagnostic = group.place;
-      diagnostic.code = code;
-      diagnostic.message = std::move(message);
-      diagnostic.remedy = std::move(remedy);
-      own.add(std::move(diagnostic));
-    };
-    found.emplace_back();
-    for (const std::string& name : group.operators) {
-      const auto op = known.find(name);
-      if (op == known.end()) {
-        problem("unknown-operator", fmt::format("no operator '{}'", name), suggest_name(name, names));
-      } else if (!taken.insert(op->second).second) {
-        problem("group-overlap", fmt::format("operator '{}' is in two fixed groups", name),
-                "an operator belongs to one group only");
-      } else {
-        found.back().push_back(op->second);
-      }
-    }
-  }
-  diagnostics.append(own);
-  if (own.has_errors()) return Failed{};
-  return found;
-}
-
-/// A limit of time for the search, and what it did.
-struct LimitedSearch {
-  std::stop_token over;       ///< also where everything is stopped
-  std::string command_line;   ///< of a plan that the limit decided
-  std::int64_t left_out = 0;  ///< groups that were not planned
-};
-
-/// Whether every chosen group was planned in time; else there is no plan at all, which is reported.
-bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics) {
-  const auto late = std::count_if(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
-    return row.fate == CandidateFate::chosen && !row.refusals.empty() && row.refusals.front().rule == out_of_time;
-  });
-  if (late == 0) return true;
-  diagnostics.error("out-of-time", {},
-                    fmt::format("no plan was found within the time limit: {} {} not planned yet",
-                                counted(late, "operator"), for_number(late, "was", "were")),
-                    "give it more time; with a cache of costs the next run goes on from what was planned");
-  return false;
-}
-
 /// The fused graph; the record of it goes into the compilation. `limited` may be null.
 Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const CompileWay& way,
                         const std::vector<FixedGroup>& groups, const CostOptions& costs, Diagnostics& diagnostics,
@@ -301,24 +244,6 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
 bool same_groups(const FusedGraph& a, const FusedGraph& b) {
   return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
                     [](const FusedOperator& x, const FusedOperator& y) { return x.operators == y.operators; });
-}
-
-std::vector<FixedGroup> groups_of(const FusedGraph& fused) {
-  std::vector<FixedGroup> groups;
-  for (const FusedOperator& group : fused.groups) {
-    groups.emplace_back();
-    for (const OpId op : group.operators) groups.back().operators.push_back(fused.graph.op(op).name);
-  }
-  return groups;
-}
-
-void note_limit(Compilation& compilation, const LimitedSearch& limited, Diagnostics& diagnostics) {
-  compilation.command_line = limited.command_line;
-  diagnostics.warning("out-of-time", {},
-                      fmt::format("the time limit was over before the search was: the plan is the best that was found "
-                                  "till then, and {} {} not looked at",
-                                  counted(limited.left_out, "group"), for_number(limited.left_out, "was", "were")),
-                      "give it more time for a better one");
 }
 
 /// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.

@@ -124,8 +124,10 @@ bool make_folder(const fs::path& folder, Diagnostics& diagnostics) {
 
 void print_state(const ShardsByState& shards, const std::vector<fs::path>& scripts, const fs::path& folder,
                  const std::string& command_line, ToolContext& context) {
-  const std::string merge = fmt::format("stowage batch --merge {}/* -o {}", shell_quoted((folder / "shards").string()),
-                                        shell_quoted(folder.string()));
+  const std::size_t all = shards.done.size() + shards.running.size() + shards.stopped.size() + shards.missing.size();
+  // Shards of another division may lie beside these.
+  const std::string merge = fmt::format("stowage batch --merge {}/*-of-{} -o {}",
+                                        shell_quoted((folder / "shards").string()), all, shell_quoted(folder.string()));
   if (context.json) {
     Json json{{"command", command_line},
               {"done", shards.done},
@@ -146,13 +148,12 @@ void print_state(const ShardsByState& shards, const std::vector<fs::path>& scrip
   tell(shards.running, "running");
   tell(shards.stopped, "stopped before the end");
   tell(shards.missing, "not begun");
-  const std::size_t all = shards.done.size() + shards.running.size() + shards.stopped.size() + shards.missing.size();
   context.out << fmt::format("stowage {} | {}\n\n{} in {}: {}\n", stowage_version(), command_line,
                              counted(all, "shard"), (folder / "shards").string(), listed(parts));
-  if (!scripts.empty()) context.out << "those that are left, run by\n";
+  if (!scripts.empty()) context.out << "run what is left by\n";
   for (const fs::path& script : scripts) context.out << fmt::format("  sbatch {}\n", shell_quoted(script.string()));
-  context.out << fmt::format("{}\n  {}\n", shards.done.size() == all ? "put together by" : "then put together by",
-                             merge);
+  context.out << fmt::format(
+      "{}\n  {}\n", shards.done.size() == all ? "put them together by" : "and then put all together by", merge);
 }
 
 }  // namespace

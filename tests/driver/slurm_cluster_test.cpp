@@ -150,7 +150,7 @@ planner = "swtvm"
 
 [[job]]
 name = "long"
-network = "googlenet"
+network = "cifarnet"
 planner = "searched"
 
 [[job]]
@@ -183,7 +183,7 @@ TEST_CASE("a Slurm array gives the bytes of one process, and what was killed is 
   const auto queue_is_empty = [] { return printed("squeue -h").empty(); };
   const std::string id = printed("sbatch --parsable jobs.sbatch");
   // The longest job is in the first shard. It is at it when its network is there.
-  REQUIRE(comes_true([] { return fs::exists("jobs-out/shards/1-of-4/networks/googlenet-batch1-seed1.onnx"); }));
+  REQUIRE(comes_true([] { return fs::exists("jobs-out/shards/1-of-4/networks/cifarnet-batch1-seed1.onnx"); }));
   printed("scancel " + id.substr(0, id.find('\n')) + "_1");
   REQUIRE(comes_true(queue_is_empty));
   run(command);
@@ -194,7 +194,7 @@ TEST_CASE("a Slurm array gives the bytes of one process, and what was killed is 
   printed("sbatch --parsable jobs.sbatch");
   REQUIRE(comes_true(queue_is_empty));
   run(command);
-  CHECK(read_text("out.txt").find("4 done (1-4)\nput together by\n") != std::string::npos);
+  CHECK(read_text("out.txt").find("4 done (1-4)\nput them together by\n") != std::string::npos);
 
   std::vector<std::string> by_slurm = {"batch", "--merge", "-o", "by-slurm"};
   std::vector<std::string> by_hand = {"batch", "--merge", "-o", "by-hand"};

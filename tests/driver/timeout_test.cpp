@@ -2,7 +2,6 @@
 // `stowage batch --timeout`: what a clock decided says so and is not taken for complete; what it did not decide is the
 // same bytes.
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <thread>
 
@@ -83,7 +82,7 @@ Outcome batch_within(const std::string& seconds) {
 
 TEST_CASE("a job has its plan, the best that was found in time, or none, and says which") {
   const Workplace here;
-  write_text("jobs.toml", "[[job]]\nname = \"g\"\nnetwork = \"googlenet\"\n");
+  write_text("jobs.toml", "[[job]]\nname = \"g\"\nnetwork = \"lenet\"\n");
   REQUIRE(run_stowage({"batch", "jobs.toml", "-o", "whole"}).code == 0);
   const std::string whole = read_text("whole/results.jsonl");
 
@@ -99,20 +98,19 @@ TEST_CASE("a job has its plan, the best that was found in time, or none, and say
   CHECK(all.line == whole);
   CHECK(read_text("out/g/plan.json") == read_text("whole/g/plan.json"));
 
-  // Between the two there is a time that is enough for operators alone and not for all groups.
-  double low = 0.001;
-  double high = 100;
+  // Between the two there is a time that is enough for operators alone and not for all groups. The machine may be busy
+  // at one moment and idle at the next, so no try rules out others.
+  double seconds = 0.2;
   Outcome some;
-  for (int i = 0; i < 20 && !(some.code == 0 && some.row.contains("out_of_time")); ++i) {
-    const double seconds = std::sqrt(low * high);
+  for (int i = 0; i < 100 && !(some.code == 0 && some.row.contains("out_of_time")); ++i) {
     some = batch_within(std::to_string(seconds));
     INFO(seconds << ": " << some.line);
     if (some.code != 0) {
       CHECK(some.row.at("diagnostics").at(0).at("code") == "out-of-time");
-      low = seconds;
+      seconds *= 1.5;
     } else if (!some.row.contains("out_of_time")) {
       CHECK(some.line == whole);
-      high = seconds;
+      seconds *= 0.8;
     }
   }
   REQUIRE(some.row.contains("out_of_time"));
@@ -124,8 +122,8 @@ TEST_CASE("a job has its plan, the best that was found in time, or none, and say
 
   // With as little time or less it stays, with more it is done again, and is complete then.
   const std::string same = std::to_string(some.row.at("out_of_time").get<double>());
-  for (const std::string& seconds : {same, std::string("0.001")}) {
-    CHECK(run_stowage({"batch", "jobs.toml", "-o", "out", "--timeout", seconds}).code == 0);
+  for (const std::string& less : {same, std::string("0.001")}) {
+    CHECK(run_stowage({"batch", "jobs.toml", "-o", "out", "--timeout", less}).code == 0);
     CHECK(read_text("out/results.jsonl") == some.line);
   }
   CHECK(run_stowage({"batch", "jobs.toml", "-o", "out"}).code == 0);
@@ -139,7 +137,7 @@ TEST_CASE("times that are no positive number of seconds are usage errors") {
     const ToolRun run = run_stowage({"batch", "jobs.toml", "--timeout", wrong});
     INFO(run.err);
     CHECK(run.code == 2);
-    CHECK(run.err.find("error: --timeout: '" + wrong + "' is no number of seconds from 0.001 to 1e+09 [usage]") == 0);
+    CHECK(run.err.find("error: --timeout: '" + wrong + "' is no number of seconds from 0.001 to 1000000000 [usage]") == 0);
   }
   CHECK(run_stowage({"batch", "--merge", "x", "--timeout", "1"}).code == 2);
 }
