@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stowage batch --slurm`: what the scripts say, which shards are left, and every mistake in [slurm].
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "core/file_lock.h"
+#include "driver/batch/journal.h"
 #include "driver/batch/slurm.h"
 #include "tests/driver/tool_runner.h"
 
@@ -66,7 +70,8 @@ TEST_CASE("shards that are left get a script, and it says which") {
   run_shard(2, 4);
   run_shard(3, 4);
   // Stopped: its note says that it has no results.
-  auto note = nlohmann::ordered_json::parse(read_text("jobs-out/shards/3-of-4/shard.json"));
+  const std::string ended = read_text("jobs-out/shards/3-of-4/shard.json");
+  auto note = nlohmann::ordered_json::parse(ended);
   note["results"] = "";
   write_text("jobs-out/shards/3-of-4/shard.json", note.dump(1) + "\n");
   const ToolRun again = run_stowage(command);
@@ -75,7 +80,8 @@ TEST_CASE("shards that are left get a script, and it says which") {
       again.out.find("4 shards in jobs-out/shards: 1 done (2), 1 stopped before the end (3) and 2 not begun (1,4)\n") !=
       std::string::npos);
   CHECK(read_text("go.sbatch").find("#SBATCH --array=1,3-4\n") != std::string::npos);
-  for (const int left : {1, 3, 4}) run_shard(left, 4);
+  write_text("jobs-out/shards/3-of-4/shard.json", ended);
+  for (const int left : {1, 4}) run_shard(left, 4);
   const std::string before = read_text("go.sbatch");
   const ToolRun last = run_stowage(command);
   CHECK(last.out.find("4 shards in jobs-out/shards: 4 done (1-4)\nput them together by\n  stowage batch --merge "
@@ -94,6 +100,33 @@ TEST_CASE("shards that are left get a script, and it says which") {
   }
 }
 
+TEST_CASE("a shard that runs gets no script, and to look whether it does keeps none from running") {
+  const Workplace here;
+  write_text("jobs.toml", std::string(four_jobs) + "[slurm]\nshards = 2\n");
+  const fs::path folder = "jobs-out/shards/1-of-2";
+  run_shard(1, 2);
+  const std::string ended = read_text(folder / "shard.json");
+  auto note = nlohmann::ordered_json::parse(ended);
+  note["results"] = "";
+  write_text(folder / "shard.json", note.dump(1) + "\n");
+  {
+    const FileLock as_a_batch_does(folder / journal_name, std::chrono::milliseconds(0));
+    REQUIRE(as_a_batch_does.is_held());
+    const ToolRun run = run_stowage({"batch", "jobs.toml", "--slurm", "go.sbatch"});
+    INFO(run.out << run.err);
+    CHECK(run.out.find("2 shards in jobs-out/shards: 1 running (1) and 1 not begun (2)\n") != std::string::npos);
+    CHECK(read_text("go.sbatch").find("#SBATCH --array=2\n") != std::string::npos);
+  }
+  write_text(folder / "shard.json", ended);
+  const std::jthread looks([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      is_batch_running(folder);
+      std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < 50; ++i) run_shard(1, 2);
+}
+
 TEST_CASE("shards of another batch are refused, and a script that somebody edited stays") {
   const Workplace here;
   write_text("jobs.toml", std::string(four_jobs) + "[slurm]\nshards = 2\n");
@@ -105,7 +138,9 @@ TEST_CASE("shards of another batch are refused, and a script that somebody edite
   CHECK(edited.err.find("[output-exists]") != std::string::npos);
   CHECK(run_stowage({"batch", "jobs.toml", "--slurm", "go.sbatch", "--force"}).code == 0);
   run_shard(1, 2);
-  write_text("jobs.toml", std::string(four_jobs) + "check = true\n[slurm]\nshards = 2\n");
+  std::string others = four_jobs;
+  others.replace(others.find("none"), 4, "greedy");
+  write_text("jobs.toml", others + "[slurm]\nshards = 2\n");
   const ToolRun other = run_stowage(command);
   CHECK(other.code == 1);
   CHECK(other.err.find("jobs-out/shards/1-of-2: error: the batch file, or a file that one of its jobs reads, was "
@@ -141,13 +176,13 @@ struct Mistake {
 TEST_CASE("every mistake in the table for Slurm has its place") {
   const Workplace here;
   const std::vector<Mistake> mistakes = {
-      {"partitoin = \"x\"", "2:1: error: unknown key 'partitoin' [unknown-key]"},
-      {"shards = 0", "2:10: error: 'shards' "},
-      {"shards = 10001", "2:10: error: 'shards' "},
+      {"partitoin = \"x\"", "2:1: error: unknown key 'slurm.partitoin' [unknown-key]"},
+      {"shards = 0", "2:10: error: 'slurm.shards' "},
+      {"shards = 10001", "2:10: error: 'slurm.shards' "},
       {"shards = \"4\"", "2:10: error: "},
-      {"limit = -1", "2:9: error: 'limit' "},
-      {"cpus = 0", "2:8: error: 'cpus' "},
-      {"max_array = 0", "2:13: error: 'max_array' "},
+      {"limit = -1", "2:9: error: 'slurm.limit' "},
+      {"cpus = 0", "2:8: error: 'slurm.cpus' "},
+      {"max_array = 0", "2:13: error: 'slurm.max_array' "},
       {"time = \"soon\"",
        "2:8: error: 'soon' is no time as Slurm has it: minutes, \"HOURS:MINUTES:SECONDS\" or "
        "\"DAYS-HOURS\" were wanted [slurm-value]"},
