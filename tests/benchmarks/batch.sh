@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # batch.sh STOWAGE [JOBS]   measures what is promised of batches, with a release build of the tool, on an idle machine:
-#   new      1,000 small jobs that were never run keep two cores busy: processor time over elapsed time (promised: more than 1.9)
+#   new      1,000 small jobs that were never run keep two cores busy: processor time over elapsed time, which is
+#            promised to be more than 1.9
 #   kept     JOBS jobs (10,000) that were run before take less than 1 ms each, and 10 times the jobs do not need much more
 #            memory: the peak of both
 set -euo pipefail

@@ -128,7 +128,8 @@ class SlurmCluster {
 std::string why_no_cluster() {
   if (::geteuid() != 0) return "a Slurm of its own needs root";
   for (const char* const program : {"/usr/sbin/munged", "/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/bin/sbatch"}) {
-    if (!fs::exists(program)) return std::string(program) + " is not there (packages slurmctld, slurmd, slurm-client and munge)";
+    if (!fs::exists(program))
+      return std::string(program) + " is not there (packages slurmctld, slurmd, slurm-client and munge)";
   }
   return "";
 }
