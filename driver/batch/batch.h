@@ -60,6 +60,7 @@ struct JobResult {
   std::string json;     ///< one line, without line break
   Diagnostics diagnostics;
   std::optional<ProgramTotals> totals;
+  std::optional<double> out_of_time;  ///< this limit of seconds decided the result, which may be better with another
 };
 
 /// What is known of a job before the batch runs.
@@ -75,6 +76,7 @@ struct JobConditions {
   std::string cost_cache;                    ///< folder; empty: none
   std::string command_line;                  ///< of the batch; a job's own is this with --only
   std::optional<std::int64_t> memory_bytes;  ///< that each process of a job may have; nothing: no limit
+  std::optional<double> search_seconds;      ///< that a job may look for its plan; nothing: no limit
 };
 
 struct BatchOptions : JobConditions {

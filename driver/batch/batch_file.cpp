@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading batch files.
+#include "driver/batch/batch_file.h"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -9,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "core/toml_reader.h"
-#include "driver/batch/batch.h"
 #include "driver/files/files.h"
 #include "driver/networks/networks.h"
 #include "driver/session/schedule_toml.h"
@@ -110,6 +111,7 @@ class BatchReader {
       read_common(*table, folder, defaults_);
       table->finish();
     }
+    if (auto slurm = document->table("slurm")) read_slurm(*slurm, slurm_);
     if (auto presets = document->table("preset")) read_presets(*presets, folder);
     const Need jobs = included.empty() ? Need::required : Need::optional;
     for (TomlTable& table : document->tables("job", jobs)) read_job(table, folder);
@@ -117,7 +119,7 @@ class BatchReader {
     open_.pop_back();
   }
 
-  [[nodiscard]] std::vector<Job> take_jobs() { return std::move(jobs_); }
+  [[nodiscard]] BatchFile take() { return {std::move(jobs_), std::move(slurm_)}; }
 
  private:
   struct Preset {
@@ -295,6 +297,7 @@ class BatchReader {
   std::vector<fs::path> open_;  ///< files that are being read, each included by the one before
   std::set<std::string> names_;
   std::vector<Job> jobs_;
+  SlurmSettings slurm_;
 };
 
 }  // namespace
@@ -319,12 +322,19 @@ Result<std::vector<Job>> load_jobs(const std::string& path, Diagnostics& diagnos
 
 Result<std::vector<Job>> parse_jobs(std::string_view text, const std::string& path, Diagnostics& diagnostics,
                                     const Backends& backends) {
+  auto file = parse_batch_file(text, path, diagnostics, backends);
+  if (!file) return Failed{};
+  return std::move(file->jobs);
+}
+
+Result<BatchFile> parse_batch_file(std::string_view text, const std::string& path, Diagnostics& diagnostics,
+                                   const Backends& backends) {
   Diagnostics own;
   BatchReader reader(backends, own);
   reader.read(text, path);
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
-  return reader.take_jobs();
+  return reader.take();
 }
 
 }  // namespace stowage

@@ -63,6 +63,7 @@ std::string to_line(const WorkerSetup& setup) {
   json["cost_cache"] = bytes_of(conditions.cost_cache);
   json["command_line"] = bytes_of(conditions.command_line);
   if (conditions.memory_bytes) json["memory_bytes"] = *conditions.memory_bytes;
+  if (conditions.search_seconds) json["search_seconds"] = *conditions.search_seconds;
   json["file"] = bytes_of(setup.file);
   json["text"] = setup.text;
   return line_of(json);
@@ -76,6 +77,7 @@ WorkerSetup setup_of(const std::string& line) {
   setup.conditions.cost_cache = text_of(json.at("cost_cache"));
   setup.conditions.command_line = text_of(json.at("command_line"));
   if (json.contains("memory_bytes")) setup.conditions.memory_bytes = json.at("memory_bytes").get<std::int64_t>();
+  if (json.contains("search_seconds")) setup.conditions.search_seconds = json.at("search_seconds").get<double>();
   setup.file = text_of(json.at("file"));
   json.at("text").get_to(setup.text);
   return setup;

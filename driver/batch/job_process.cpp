@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Less than a whole second, within which Ctrl-C stops everything.
-constexpr std::chrono::milliseconds grace_of_stopped(600);
+constexpr std::chrono::milliseconds grace_of_stopped(300);
 /// A process that has closed its socket is on its way out, which may take as long as writing a core dump.
 constexpr std::chrono::milliseconds grace_of_dying(10'000);
 
@@ -135,11 +135,11 @@ JobResult JobProcess::ended(const Job& job, const std::stop_token& stop) {
   if (is_stopped) process_->ask_to_stop();
   const ProcessEnd end = process_->end(is_stopped ? grace_of_stopped : grace_of_dying);
   process_.reset();
+  // What it was writing has a hidden name beside the place, and goes with the next thing that is made there.
+  { const HiddenTemporary next(options_->folder / job.name, HiddenTemporary::Kind::folder); }
   Diagnostics diagnostics;
   if (is_stopped) return result_without_run(job, JobState::interrupted, std::move(diagnostics), options_->folder);
   is_doubtful_ = true;
-  // What it was writing has a hidden name beside the place, and goes with the next thing that is made there.
-  { const HiddenTemporary next(options_->folder / job.name, HiddenTemporary::Kind::folder); }
   diagnostics.add(death_of(job, end, options_->memory_bytes));
   const bool is_ours = end.signal == 0 || (is_crash(end.signal) && !options_->memory_bytes);
   return result_without_run(job, is_ours ? JobState::fault : JobState::failed, std::move(diagnostics),

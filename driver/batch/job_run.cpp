@@ -13,6 +13,7 @@
 #include "driver/networks/networks.h"
 #include "driver/run/check_run.h"
 #include "driver/run/inputs.h"
+#include "driver/session/compile_within.h"
 #include "driver/store/fusion_file.h"
 #include "driver/store/plan_file.h"
 
@@ -41,6 +42,13 @@ Json check_json(const CheckResult& check) {
   return json;
 }
 
+Result<Compilation> compiled(const CompileRequest& request, std::optional<double> seconds, bool& is_cut_short,
+                             Diagnostics& diagnostics, const std::stop_token& stop) {
+  if (!seconds) return compile(request, diagnostics, stop);
+  const SearchTime time{*seconds, fmt::format("{} --timeout {}", request.command_line, *seconds)};
+  return compile_within(time, request, is_cut_short, diagnostics, stop);
+}
+
 /// Compiles, writes and checks one job. True if all went well; `json` and `result` are filled on the way.
 bool run_steps(const Job& job, const JobConditions& conditions, bool replace, const NetworkStep& network,
                JobResult& result, Json& json, const std::stop_token& stop) {
@@ -56,8 +64,14 @@ bool run_steps(const Job& job, const JobConditions& conditions, bool replace, co
     // From the job's folder on, so that the plan's bytes do not say where the batch writes.
     request.recorded_model = (fs::path("..") / network_path(job, "")).generic_string();
   }
-  const auto compilation = compile(request, result.diagnostics, stop);
+  bool is_cut_short = false;
+  const auto compilation = compiled(request, conditions.search_seconds, is_cut_short, result.diagnostics, stop);
+  if (is_cut_short) {
+    result.out_of_time = conditions.search_seconds;
+    json["out_of_time"] = *conditions.search_seconds;
+  }
   if (!compilation) return false;
+  const std::string_view late = is_cut_short ? ", out of time" : "";
   result.totals = totals_of(compilation->program);
   json["model_hash"] = compilation->model.hash;
   json.update(totals_json(compilation->program));
@@ -66,7 +80,7 @@ bool run_steps(const Job& job, const JobConditions& conditions, bool replace, co
     return false;
   }
   if (!job.check) {
-    result.summary = "compiled";
+    result.summary = fmt::format("compiled{}", late);
     return true;
   }
   const auto inputs = network_inputs(compilation->program.fused.graph, {}, 0, result.diagnostics);
@@ -86,6 +100,7 @@ bool run_steps(const Job& job, const JobConditions& conditions, bool replace, co
   } else {
     result.summary = fmt::format("{} predicted counts differ", check->counts.size());
   }
+  result.summary += late;
   return check->agrees();
 }
 

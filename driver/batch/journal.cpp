@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -48,7 +50,16 @@ std::string written_line(std::string_view name, const std::string& hash, const s
 
 }  // namespace
 
+bool is_batch_running(const fs::path& folder) {
+  const int journal = ::open((folder / journal_name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (journal < 0) return false;
+  const bool is_held = try_lock(journal) == Lock::taken;
+  ::close(journal);
+  return is_held;
+}
+
 BatchJournal::~BatchJournal() {
+  finish_ended();
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -61,8 +72,15 @@ void BatchJournal::report(const char* code, std::string message, std::string rem
 }
 
 bool BatchJournal::take_lock(Diagnostics& diagnostics) {
+  // Who only looks whether a batch runs (is_batch_running) has the lock for a moment, too.
+  constexpr std::chrono::milliseconds pause(5);
+  Lock lock = try_lock(descriptor_);
+  for (int tries = 0; lock == Lock::taken && tries < 20; ++tries) {
+    std::this_thread::sleep_for(pause);
+    lock = try_lock(descriptor_);
+  }
   // On a file system without locks there is none. One that was just finished has another file at its place.
-  if (try_lock(descriptor_) != Lock::taken && is_at(path(), descriptor_)) return true;
+  if (lock != Lock::taken && is_at(path(), descriptor_)) return true;
   report("batch-running", "another process runs a batch in this folder", "wait for it, or choose another folder",
          diagnostics);
   return false;
@@ -215,13 +233,32 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
 }
 
 void BatchJournal::end(const JobResult& result) {
-  const std::lock_guard lock(appending_);
+  const std::lock_guard lock(ending_);
   entries_.at(result.name).result = result;
-  sync();
-  append(end_line(result));
+  ended_ += end_line(result);
+  if (!writer_.joinable()) writer_ = std::jthread([this](const std::stop_token& stop) { write_ended(stop); });
+  has_ended_.notify_one();
+}
+
+void BatchJournal::write_ended(const std::stop_token& stop) {
+  std::unique_lock lock(ending_);
+  while (has_ended_.wait(lock, stop, [&] { return !ended_.empty(); })) {
+    const std::string lines = std::exchange(ended_, {});
+    lock.unlock();
+    sync();
+    append(lines);
+    lock.lock();
+  }
+}
+
+void BatchJournal::finish_ended() {
+  if (!writer_.joinable()) return;
+  writer_.request_stop();
+  writer_.join();
 }
 
 void BatchJournal::writes(const fs::path& file, std::string_view text) {
+  finish_ended();
   const std::string name = name_of(file);
   const std::string hash = hash_of(std::as_bytes(std::span(text)));
   if (written_[name].insert({hash, run_}).second) append(written_line(name, hash, run_));
@@ -244,6 +281,7 @@ void BatchJournal::sync() {
 }
 
 bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
+  finish_ended();
   if (failure_) {
     report("file-error", "cannot be written: " + failure_.message(), "the next run does again what it does not tell of",
            diagnostics);
@@ -267,7 +305,7 @@ bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
       if (hash && *hash == one.hash) text += written_line(name, one.hash, one.run);
     }
   }
-  sync();
+  // The plans are on the disk already: the lines that this file replaces told of them.
   if (!write_file_whole(path(), text, Existing::replace, diagnostics)) return false;
   sync();
   return true;

@@ -2,18 +2,22 @@
 // What a batch has done so far, line by line in the hidden file .batch.jsonl of its folder, so that one that was killed
 // goes on where it was: a line for each job that is going to be run, one with the result of each that came to its end,
 // and one for each file that is written. A line that a killed process did not finish is none. Each line is on the disk
-// before what it announces is begun, and behind what it tells of, so that it is true after a power failure, too.
+// before what it announces is begun, and behind what it tells of, so that it is true after a power failure, too. Jobs
+// do not wait for the disk: those that come to their end while it writes are put there together.
 #pragma once
 
+#include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "driver/batch/batch.h"
@@ -21,6 +25,9 @@
 namespace stowage {
 
 inline constexpr std::string_view journal_name = ".batch.jsonl";
+
+/// Whether a process runs a batch in this folder now, as far as the file system knows of locks.
+bool is_batch_running(const std::filesystem::path& folder);
 
 class BatchJournal {
  public:
@@ -50,7 +57,7 @@ class BatchJournal {
   /// written over whoever wrote them.
   bool begin(std::span<const Job> jobs, std::span<const std::string> identities,
              std::span<const std::filesystem::path> replaced, Diagnostics& diagnostics);
-  /// A job came to its end.
+  /// A job came to its end. Of any thread.
   void end(const JobResult& result);
   /// A file of results is going to be written.
   void writes(const std::filesystem::path& file, std::string_view text);
@@ -65,6 +72,10 @@ class BatchJournal {
   void append(const std::string& lines);
   /// All that was written so far, the plans in their folders as well, is on the disk then.
   void sync();
+  /// Puts the lines of jobs that have ended on the disk, until a stop is requested and none is left.
+  void write_ended(const std::stop_token& stop);
+  /// Nothing else writes then.
+  void finish_ended();
   [[nodiscard]] std::filesystem::path path() const { return folder_ / journal_name; }
   void report(const char* code, std::string message, std::string remedy, Diagnostics& diagnostics, int line = 0) const;
 
@@ -84,9 +95,12 @@ class BatchJournal {
   int descriptor_ = -1;
   std::map<std::string, Entry> entries_;
   std::map<std::string, std::set<Written>> written_;
-  std::mutex appending_;
   bool is_damaged_ = false;
   std::error_code failure_;  ///< of the first line that could not be written
+  std::mutex ending_;        ///< of the next two, and of entries_ while jobs run
+  std::string ended_;        ///< lines that are not written yet
+  std::condition_variable_any has_ended_;
+  std::jthread writer_;
 };
 
 }  // namespace stowage

@@ -25,11 +25,16 @@ std::string first_few(std::vector<std::string> names) {
   return fmt::format("{}, {}, {}, ...", names[0], names[1], names[2]);
 }
 
+/// Whether a clock decided a result that had less time than it would have now.
+bool is_cut_short(const JobResult& result, std::optional<double> search_seconds) {
+  return result.out_of_time && (!search_seconds || *search_seconds > *result.out_of_time);
+}
+
 }  // namespace
 
 Result<std::vector<JobStart>> starts_of(const std::vector<Job>& jobs, const std::vector<std::string>& identities,
                                         const BatchJournal& journal, const fs::path& folder, Again again,
-                                        Diagnostics& diagnostics) {
+                                        std::optional<double> search_seconds, Diagnostics& diagnostics) {
   std::vector<JobStart> starts(jobs.size());
   std::vector<std::string> changed;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -40,6 +45,7 @@ Result<std::vector<JobStart>> starts_of(const std::vector<Job>& jobs, const std:
     std::error_code failure;
     if (is_done && !fs::exists(folder / jobs[i].name / folder_marker, failure)) continue;
     if (!is_done && again == Again::failed) continue;
+    if (entry->identity == identities[i] && is_cut_short(*entry->result, search_seconds)) continue;
     if (entry->identity == identities[i]) {
       starts[i].kept = entry->result;
     } else if (is_done) {

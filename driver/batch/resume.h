@@ -2,6 +2,7 @@
 // What of a batch has been done before, and stays.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,11 @@ enum class Again { none, failed, all };
 
 /// By job: its result, if it stays; whether what stands at the place of its plan may be replaced. A job stays if it
 /// came to its end, is by contents what it was, and its plan is still there. One that failed and is now another is run
-/// anew; one that is done and is now another is reported (job-changed).
+/// anew; one that is done and is now another is reported (job-changed). One that a time limit decided is run anew where
+/// there is more time now.
 Result<std::vector<JobStart>> starts_of(const std::vector<Job>& jobs, const std::vector<std::string>& identities,
                                         const BatchJournal& journal, const std::filesystem::path& folder, Again again,
-                                        Diagnostics& diagnostics);
+                                        std::optional<double> search_seconds, Diagnostics& diagnostics);
 
 /// identities_of() jobs as this program runs them: another build may make other plans of them.
 std::vector<std::string> identities_in_build(const std::vector<std::string>& identities);

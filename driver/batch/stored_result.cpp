@@ -103,6 +103,7 @@ StoredResult result_of(const Row& json) {
   stored.result.name = stored.job.name;
   stored.result.state = state_of(json);
   stored.result.summary = text_or_nothing(json, "summary");
+  if (json.contains("out_of_time")) stored.result.out_of_time = json.at("out_of_time").get<double>();
   stored.version = text_or_nothing(json, "stowage");
   stored.job.network = json.at("network").get<std::string>();
   stored.job.request.target = json.at("target").get<std::string>();

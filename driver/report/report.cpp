@@ -9,6 +9,7 @@
 #include "driver/report/plan_tables.h"
 #include "driver/report/table_text.h"
 #include "driver/text/text_table.h"
+#include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/ldm_room.h"
 #include "lowering/program/program.h"
 #include "lowering/search/limit_distance.h"
@@ -139,6 +140,9 @@ std::string summary_text(const Compilation& compilation) {
     meanings += is_chosen ? fmt::format("Choice of groups: {}, at the cycles that {} for each.\n",
                                         proof_text(compilation.fusion, chosen), who_says_cycles(program))
                           : fmt::format("Choice of groups: made for a plan of {} cycles.\n", grouped_digits(chosen));
+  }
+  if (const std::int64_t late = groups_out_of_time(compilation.fusion); late > 0) {
+    sums.add({"time limit", fmt::format("{} not looked at", counted(late, "group"))});
   }
   sums.add({"operators in fused operators", fmt::format("{} in {}", totals.operators, totals.groups)});
   sums.add(

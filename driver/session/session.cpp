@@ -10,14 +10,18 @@
 
 #include "core/npy.h"
 #include "core/operators.h"
+#include "core/time_limit.h"
 #include "driver/files/files.h"
+#include "driver/session/compile_within.h"
 #include "driver/session/cost_model.h"
+#include "driver/session/fixed_operators.h"
+#include "driver/session/limited_search.h"
 #include "driver/session/model_hash.h"
 #include "driver/session/program_on.h"
 #include "fusion/explain/record_as_planned.h"
 #include "fusion/facts/views.h"
 #include "fusion/fold/fold_intrinsics.h"
-#include "fusion/strategies/strategy.h"
+#include "fusion/strategies/fuse_candidates.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/plan_choices.h"
 #include "lowering/program/program.h"
@@ -181,55 +185,20 @@ Result<Compilation> plan_and_emit(Compilation compilation, const FusedGraph& fus
   return compilation;
 }
 
-/// Operators of fixed groups in a graph; names that it has not, or has in two groups, are reported.
-Result<std::vector<std::vector<OpId>>> find_groups(const Graph& graph, const std::vector<FixedGroup>& groups,
-                                                   Diagnostics& diagnostics) {
-  Diagnostics own;
-  std::map<std::string, OpId> known;
-  std::vector<std::string> names;
-  for (const OpId op : topological_order(graph)) {
-    names.push_back(graph.op(op).name);
-    known.emplace(names.back(), op);
-  }
-  std::set<OpId> taken;
-  std::vector<std::vector<OpId>> found;
-  for (const FixedGroup& group : groups) {
-    const auto problem = [&](const char* code, std::string message, std::string remedy) {
-      Diagnostic diagnostic = group.place;
-      diagnostic.code = code;
-      diagnostic.message = std::move(message);
-      diagnostic.remedy = std::move(remedy);
-      own.add(std::move(diagnostic));
-    };
-    found.emplace_back();
-    for (const std::string& name : group.operators) {
-      const auto op = known.find(name);
-      if (op == known.end()) {
-        problem("unknown-operator", fmt::format("no operator '{}'", name), suggest_name(name, names));
-      } else if (!taken.insert(op->second).second) {
-        problem("group-overlap", fmt::format("operator '{}' is in two fixed groups", name),
-                "an operator belongs to one group only");
-      } else {
-        found.back().push_back(op->second);
-      }
-    }
-  }
-  diagnostics.append(own);
-  if (own.has_errors()) return Failed{};
-  return found;
-}
-
-/// The fused graph; the record of it goes into the compilation.
+/// The fused graph; the record of it goes into the compilation. `limited` may be null.
 Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const CompileWay& way,
                         const std::vector<FixedGroup>& groups, const CostOptions& costs, Diagnostics& diagnostics,
-                        const std::stop_token& stop, const ProgressSink& progress) {
+                        const std::stop_token& stop, const ProgressSink& progress, LimitedSearch* limited = nullptr) {
   const auto fixed = find_groups(graph, groups, diagnostics);
   if (!fixed) return Failed{};
   report(progress, "fuse", 0, 1);
   const auto cost = way.backend->group_cost(way.planner, way.target, costs);
   check(cost != nullptr, "the planner is one of the family's");
-  Fusion fusion =
-      fuse_graph(graph, way.templates, cost.get(), *way.strategy, TraceSink(&compilation.trace), stop, *fixed);
+  const TraceSink trace(&compilation.trace);
+  CandidateSet candidates =
+      find_candidate_groups(graph, way.templates, cost.get(), trace, limited != nullptr ? limited->over : stop);
+  if (limited != nullptr && !stop.stop_requested()) limited->left_out = refuse_out_of_time(candidates);
+  Fusion fusion = fuse_candidates(candidates, *way.strategy, trace, stop, *fixed);
   if (stop.stop_requested()) return Failed{};
   for (const FixedRefusal& refused : fusion.refused) {
     const FixedGroup& group = groups[refused.group];
@@ -245,6 +214,7 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   if (!fusion.refused.empty()) return Failed{};
   if (const auto broken = verify(fusion.fused)) fail_check("fusion broke the graph: " + *broken);
   compilation.fusion = std::move(fusion.record);
+  if (!has_plan_in_time(compilation.fusion, diagnostics)) return Failed{};
   const std::vector<FusionTemplate>& built_in = built_in_templates();
   std::set<std::string> cut_off;  // built-in templates: their users cannot change them
   for (const SearchLimit& limit : compilation.fusion.limits) {
@@ -276,19 +246,11 @@ bool same_groups(const FusedGraph& a, const FusedGraph& b) {
                     [](const FusedOperator& x, const FusedOperator& y) { return x.operators == y.operators; });
 }
 
-std::vector<FixedGroup> groups_of(const FusedGraph& fused) {
-  std::vector<FixedGroup> groups;
-  for (const FusedOperator& group : fused.groups) {
-    groups.emplace_back();
-    for (const OpId op : group.operators) groups.back().operators.push_back(fused.graph.op(op).name);
-  }
-  return groups;
-}
-
 /// Fuses, plans and emits; `compilation` holds what is known of the request and the model so far.
 Result<Compilation> compile_imported(Compilation compilation, const Graph& graph, const CompileWay& way,
                                      const CompileRequest& request, Diagnostics& diagnostics,
-                                     const std::stop_token& stop, const ProgressSink& progress) {
+                                     const std::stop_token& stop, const ProgressSink& progress,
+                                     LimitedSearch* limited = nullptr) {
   compilation.command_line = request.command_line;
   compilation.imported = graph;
   compilation.network = graph.name();
@@ -301,9 +263,11 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   costs.choices = &choices;
   costs.evaluator = way.evaluator;
   const Graph placed = place_tensors(fold_intrinsics(graph, trace), trace, way.target.dma.alignment);
-  auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress);
+  auto fused = fuse(compilation, placed, way, request.fixed.groups, costs, diagnostics, stop, progress, limited);
   if (!fused) return Failed{};
-  if (request.fixed.schedules.empty()) {
+  const bool is_cut_short = limited != nullptr && limited->left_out > 0;
+  if (is_cut_short) note_limit(compilation, *limited, diagnostics);
+  if (request.fixed.schedules.empty() && !is_cut_short) {
     const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
     if (!groups) return Failed{};
     compilation.others = other_plans(placed, way.templates, *way.strategy, *way.backend, way.planner, way.target,
@@ -345,6 +309,21 @@ Result<Compilation> compile(const CompileRequest& request, Diagnostics& diagnost
   const auto graph = import_network(request, compilation, diagnostics, stop);
   if (!graph || stop.stop_requested()) return Failed{};
   return compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, progress);
+}
+
+Result<Compilation> compile_within(const SearchTime& time, const CompileRequest& request, bool& has_decided,
+                                   Diagnostics& diagnostics, const std::stop_token& stop) {
+  const TimeLimit limit(time.seconds, stop);
+  has_decided = false;
+  const auto way = compile_way(request, diagnostics);
+  if (!way) return Failed{};
+  Compilation compilation;
+  const auto graph = import_network(request, compilation, diagnostics, stop);
+  if (!graph || stop.stop_requested()) return Failed{};
+  LimitedSearch limited{limit.token(), time.command_line};
+  auto compiled = compile_imported(std::move(compilation), *graph, *way, request, diagnostics, stop, {}, &limited);
+  has_decided = limited.left_out > 0;
+  return compiled;
 }
 
 Result<Compilation> compile_graph(const Graph& graph, const CompileRequest& request, Diagnostics& diagnostics,

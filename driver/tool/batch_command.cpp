@@ -89,7 +89,7 @@ bool prepare(BatchOptions& batch, const std::vector<Job>& jobs, const std::optio
   if (!by_contents) return false;
   const std::vector<std::string> identities = identities_in_build(*by_contents);
   const Again again = options.force ? Again::all : options.retry_failed ? Again::failed : Again::none;
-  auto starts = starts_of(jobs, identities, journal, batch.folder, again, diagnostics);
+  auto starts = starts_of(jobs, identities, journal, batch.folder, again, batch.search_seconds, diagnostics);
   if (!starts) return false;
   batch.starts = *std::move(starts);
   batch.own_networks = journal.networks();
@@ -184,6 +184,7 @@ bool make_batch_folder(const fs::path& folder, Diagnostics& diagnostics) {
 
 int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   if (!options.merged.empty()) return merge_command(options, context);
+  if (!options.slurm.empty()) return slurm_command(options, context);
   if (!options.shard.empty() && !options.baseline.empty()) {
     // The files of a shard would not be those that a merge makes one of, and jobs of other shards would be gone.
     return usage_error(context, "batch", "--baseline does not go with --shard",
@@ -226,6 +227,7 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
     batch.memory_bytes = parse_memory_size(options.memory_per_job, why_not);
     check(batch.memory_bytes.has_value(), "the command line lets sizes through only");
   }
+  batch.search_seconds = options.timeout;
   const std::string shown = *note ? fmt::format("{} --shard {}", command, options.shard) : command;
   BatchJournal journal(batch.folder, options.only.empty() ? shown : fmt::format("{} --only {}", shown, options.only));
   if (!prepare(batch, *jobs, *baseline, options, journal, stop, diagnostics)) return failed(context, diagnostics);

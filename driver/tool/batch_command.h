@@ -22,19 +22,23 @@ struct BatchCommandOptions {
   bool force = false;
   int jobs = 1;
   std::string only;
-  std::string memory_per_job;  ///< a size; empty: no limit
-  bool retry_failed = false;   ///< jobs that failed in an earlier run are run once more
-  bool dry_run = false;        ///< list the jobs, do nothing
+  std::string memory_per_job;     ///< a size; empty: no limit
+  std::optional<double> timeout;  ///< seconds that a job may look for its plan
+  bool retry_failed = false;      ///< jobs that failed in an earlier run are run once more
+  bool dry_run = false;           ///< list the jobs, do nothing
   std::optional<std::string> cost_cache;
   std::string baseline;  ///< results.jsonl of an earlier run, or its folder; empty: none
   double tolerance = usual_tolerance;
   std::string junit;                ///< file; empty: none
   std::string shard;                ///< "I/N"; empty: the whole batch
+  std::string slurm;                ///< script to be written instead of running anything; empty: none
   std::vector<std::string> merged;  ///< folders of shards, which are put together; nothing is run
 };
 int batch_command(const BatchCommandOptions& options, ToolContext& context);
 /// `--merge`.
 int merge_command(const BatchCommandOptions& options, ToolContext& context);
+/// `--slurm`: writes scripts, runs nothing.
+int slurm_command(const BatchCommandOptions& options, ToolContext& context);
 /// What `batch` starts for its jobs (driver/batch/job_process.h).
 int batch_worker(ToolContext& context);
 

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "driver/batch/shard.h"
 #include "driver/exercises/exercises.h"
 #include "driver/manual/completions.h"
 #include "driver/networks/networks.h"
@@ -196,24 +195,6 @@ void declare_report(CLI::App& app, Options& all) {
   app.add_flag("--force", options.force, "replace the file if it exists");
 }
 
-CLI::Validator a_memory_size() {
-  return {[](std::string& value) {
-            std::string why_not;
-            parse_memory_size(value, why_not);
-            return why_not;
-          },
-          ""};
-}
-
-CLI::Validator a_shard() {
-  return {[](std::string& value) {
-            std::string why_not;
-            parse_shard(value, why_not);
-            return why_not;
-          },
-          ""};
-}
-
 void declare_batch(CLI::App& app, Options& all) {
   BatchCommandOptions& options = all.batch;
   CLI::Option* file = app.add_option("JOBS.toml", options.file, "the jobs")->type_name("");
@@ -222,6 +203,10 @@ void declare_batch(CLI::App& app, Options& all) {
                  "memory that each process of a job may have; one that needs more fails")
       ->check(a_memory_size())
       ->type_name("SIZE");
+  app.add_option("--timeout", options.timeout,
+                 "how long a job may look for its plan; then it takes the best so far, and says so")
+      ->check(seconds_between(0.001, 1e9))
+      ->type_name("SECONDS");
   CLI::Option* only = app.add_option("--only", options.only, "run one job")->type_name("NAME");
   CLI::Option* retry =
       app.add_flag("--retry-failed", options.retry_failed, "run jobs once more that failed in an earlier run");
@@ -244,11 +229,18 @@ void declare_batch(CLI::App& app, Options& all) {
       ->check(a_shard())
       ->excludes(only)
       ->type_name("I/N");
+  CLI::Option* slurm = app.add_option("--slurm", options.slurm,
+                                      "write a script that runs the jobs, or what is left of them, as a Slurm array")
+                           ->type_name("FILE.sbatch");
+  for (const char* const of_this_machine :
+       {"-j", "--only", "--retry-failed", "--dry-run", "--baseline", "--tolerance", "--junit", "--shard"}) {
+    slurm->excludes(app.get_option(of_this_machine));
+  }
   CLI::Option* merge =
       app.add_option("--merge", options.merged, "put the results of all N parts together, and run nothing")
           ->type_name("DIR");
-  for (const char* const of_runs :
-       {"JOBS.toml", "-j", "--memory-per-job", "--only", "--retry-failed", "--dry-run", "--cost-cache", "--shard"}) {
+  for (const char* const of_runs : {"JOBS.toml", "-j", "--memory-per-job", "--timeout", "--only", "--retry-failed",
+                                    "--dry-run", "--cost-cache", "--shard", "--slurm"}) {
     merge->excludes(app.get_option(of_runs));
   }
   app.callback([file, merge] {
@@ -352,6 +344,7 @@ constexpr CommandRow commands[] = {
      "  stowage batch jobs.toml --only resnet50 -o results --force\n"
      "  stowage batch jobs.toml -o tuesday --baseline monday/results.jsonl --tolerance 1\n"
      "  stowage batch jobs.toml --shard 1/4\n"
+     "  stowage batch jobs.toml --slurm jobs.sbatch && sbatch jobs.sbatch\n"
      "  stowage batch --merge jobs-out-1-of-4 jobs-out-2-of-4 jobs-out-3-of-4 jobs-out-4-of-4",
      declare_batch, [](const Options& o, ToolContext& c) { return batch_command(o.batch, c); }},
     {"run", "run what was compiled, in emulation on this machine",

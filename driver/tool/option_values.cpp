@@ -13,6 +13,8 @@
 #include <CLI/CLI.hpp>
 
 #include "core/diagnostics.h"
+#include "driver/batch/shard.h"
+#include "driver/text/memory_size.h"
 
 namespace stowage {
 
@@ -105,6 +107,24 @@ CLI::Validator seconds_between(double low, double high) {
             return fmt::format("'{}' is no number of seconds from {} to {}", value, low, high);
           },
           fmt::format("FLOAT in [{:g} - {:g}]", low, high)};
+}
+
+CLI::Validator a_memory_size() {
+  return {[](std::string& value) {
+            std::string why_not;
+            parse_memory_size(value, why_not);
+            return why_not;
+          },
+          ""};
+}
+
+CLI::Validator a_shard() {
+  return {[](std::string& value) {
+            std::string why_not;
+            parse_shard(value, why_not);
+            return why_not;
+          },
+          ""};
 }
 
 ValueHint hint_of(CLI::Option& option) {

@@ -27,6 +27,8 @@ CLI::Validator seed_number();
 CLI::Validator whole_number(std::int64_t low, std::int64_t high);
 CLI::Validator percent_between(double low, double high);
 CLI::Validator seconds_between(double low, double high);
+CLI::Validator a_memory_size();
+CLI::Validator a_shard();
 
 /// Of the names of its checks, and of what stands for it in help: DIR is a folder, FILE.toml a file with that ending.
 ValueHint hint_of(CLI::Option& option);

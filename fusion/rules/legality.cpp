@@ -376,6 +376,7 @@ constexpr LegalityRule rules[] = {
      nullptr},
     {"repeat-limit", RuleScope::choice,
      "a repeated vertex of a template stands for at most as many operators as the template says", nullptr},
+    {"out-of-time", RuleScope::choice, "where planning has a time limit, a group was planned within it", nullptr},
     {"auto-pad", RuleScope::folding, "a window that padding folds into names its pads instead of computing them",
      nullptr},
     {"ceil-mode", RuleScope::folding, "a window that padding folds into rounds its extents down", nullptr},

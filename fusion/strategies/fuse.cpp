@@ -10,6 +10,7 @@
 #include "fusion/groups/group_cost.h"
 #include "fusion/groups/horizontal_fusion.h"
 #include "fusion/strategies/fixed_groups.h"
+#include "fusion/strategies/fuse_candidates.h"
 #include "fusion/strategies/lattice.h"
 #include "fusion/strategies/strategies.h"
 
@@ -115,7 +116,25 @@ std::string text_of(const SearchLimit& limit) {
   return fmt::format("limit reached: template {}: {}", limit.template_name, limit.message);
 }
 
-bool is_proved(const FusionRecord& record) { return record.search && record.search->complete && record.limits.empty(); }
+std::int64_t refuse_out_of_time(CandidateSet& set) {
+  std::int64_t count = 0;
+  for (CandidateGroup& candidate : set.candidates) {
+    if (candidate.refusals.empty() || candidate.refusals.front().rule != "stopped") continue;
+    candidate.refusals = {Decision::refuse(std::string(out_of_time), "the time limit was over before it was planned")};
+    ++count;
+  }
+  return count;
+}
+
+std::int64_t groups_out_of_time(const FusionRecord& record) {
+  return std::count_if(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
+    return !row.refusals.empty() && row.refusals.front().rule == out_of_time;
+  });
+}
+
+bool is_proved(const FusionRecord& record) {
+  return record.search && record.search->complete && record.limits.empty() && groups_out_of_time(record) == 0;
+}
 
 std::string proof_text(const FusionRecord& record, std::int64_t cycles) {
   check(record.search.has_value(), "there was no search");
@@ -131,7 +150,10 @@ std::string proof_text(const FusionRecord& record, std::int64_t cycles) {
                        fixed ? "the templates and the groups fixed by hand" : "the templates");
   }
   std::string over = groups;
-  if (!record.limits.empty()) {
+  if (const std::int64_t late = groups_out_of_time(record); late > 0) {
+    over = fmt::format("the {} that were planned within the time limit; {} more {} not", groups, late,
+                       for_number(late, "was", "were"));
+  } else if (!record.limits.empty()) {
     std::set<std::string> names;
     for (const SearchLimit& limit : record.limits) names.insert(limit.template_name);
     over = fmt::format("the {} that were looked at; a limit of template {} left others out", groups,
@@ -159,10 +181,9 @@ const CandidateRecord* find_candidate(const FusionRecord& record, std::vector<Op
   return nullptr;
 }
 
-Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,
-                  const Strategy& strategy, TraceSink trace, const std::stop_token& stop,
-                  const std::vector<std::vector<OpId>>& fixed) {
-  const CandidateSet set = find_candidate_groups(graph, templates, cost, trace, stop);
+Fusion fuse_candidates(const CandidateSet& set, const Strategy& strategy, TraceSink trace, const std::stop_token& stop,
+                       const std::vector<std::vector<OpId>>& fixed) {
+  const Graph& graph = set.facts.graph;
   FixedCandidates person = find_fixed(set, fixed);
   if (!person.refused.empty()) return {{graph, {}}, {}, std::move(person.refused)};
   const Choice choice = person.candidates.empty() ? strategy.choose(set, trace, stop)
@@ -177,6 +198,12 @@ Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templat
   fusion.fused.groups = in_execution_order(set.facts, std::move(fusion.fused.groups));
   fusion.fused = with_stacks(std::move(fusion.fused));
   return fusion;
+}
+
+Fusion fuse_graph(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,
+                  const Strategy& strategy, TraceSink trace, const std::stop_token& stop,
+                  const std::vector<std::vector<OpId>>& fixed) {
+  return fuse_candidates(find_candidate_groups(graph, templates, cost, trace, stop), strategy, trace, stop, fixed);
 }
 
 FusedGraph Strategy::fuse(const Graph& graph, const std::vector<FusionTemplate>& templates, const GroupCost* cost,

@@ -120,6 +120,8 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   for (std::size_t i = 0; i < groups.size() && !stop.stop_requested(); ++i) {
     if (first.try_emplace(keys[i], i).second && cache.find(keys[i]) == nullptr) missing.push_back(i);
   }
+  // Operators alone first: with them there is a plan, should time run out.
+  std::stable_partition(missing.begin(), missing.end(), [&](std::size_t i) { return groups[i].operators.size() == 1; });
   PlanChoices own;
   PlanChoices& choices = options_.choices != nullptr ? *options_.choices : own;
   std::vector<Answer> planned(missing.size());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include <fcntl.h>
@@ -63,12 +64,31 @@ std::map<std::string, fs::file_time_type> done_plans() {
   return times;
 }
 
+/// How many jobs the journal tells of as having come to their end, well or not.
+std::size_t ended_jobs() {
+  std::set<std::string> ended;
+  std::error_code failure;
+  if (!fs::exists("out/.batch.jsonl", failure)) return 0;
+  std::istringstream lines(read_text("out/.batch.jsonl"));
+  for (std::string line; std::getline(lines, line) && !lines.eof();) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.contains("begin")) ended.erase(json.at("begin").get<std::string>());
+    if (json.contains("end")) ended.insert(json.at("end").get<std::string>());
+  }
+  return ended.size();
+}
+
 /// Runs what is left: the same files as without a stop, and no plan made twice. In a process, as what was killed: the
 /// test's own program is another build.
 void go_on(const std::vector<std::pair<std::string, std::string>>& whole) {
   const auto before = done_plans();
+  const std::size_t kept = ended_jobs();
   const int code = wait_for(start(to_out));
-  INFO(read_text("err.txt"));
+  const std::string told = read_text("err.txt");
+  INFO(told);
+  // All the others are run, and no more than those.
+  const std::string of_kept = "note: of 8 jobs " + std::to_string(kept) + (kept == 1 ? " was run" : " were run");
+  CHECK((told.find(of_kept) != std::string::npos) == (kept > 0));
   CHECK(code == 1);  // one job fails
   CHECK((files_below("out") == whole));
   const auto after = done_plans();

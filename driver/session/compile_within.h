@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// compile() with a limit of time for the search.
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "driver/session/session.h"
+
+namespace stowage {
+
+struct SearchTime {
+  double seconds = 0;        ///< after so many no further group is planned; the strategy chooses among those that were
+  std::string command_line;  ///< of the request, where the limit decides what is found
+};
+
+/// Compiles a request. `has_decided` says whether the limit did: then another run may find a better plan, and where not
+/// every operator was planned there is none (code out-of-time). A search that ends before finds what compile() does.
+Result<Compilation> compile_within(const SearchTime& time, const CompileRequest& request, bool& has_decided,
+                                   Diagnostics& diagnostics, const std::stop_token& stop = {});
+
+}  // namespace stowage

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/session/limited_search.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/number_text.h"
+#include "fusion/strategies/fuse_candidates.h"
+
+namespace stowage {
+
+bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics) {
+  const auto late = std::count_if(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
+    return row.fate == CandidateFate::chosen && !row.refusals.empty() && row.refusals.front().rule == out_of_time;
+  });
+  if (late == 0) return true;
+  diagnostics.error("out-of-time", {},
+                    fmt::format("no plan was found within the time limit: {} {} not planned yet",
+                                counted(late, "operator"), for_number(late, "was", "were")),
+                    "give it more time; with a cache of costs the next run goes on from what was planned");
+  return false;
+}
+
+void note_limit(Compilation& compilation, const LimitedSearch& limited, Diagnostics& diagnostics) {
+  compilation.command_line = limited.command_line;
+  diagnostics.warning("out-of-time", {},
+                      fmt::format("the time limit was over before the search was: the plan is the best that was found "
+                                  "till then, and {} {} not looked at",
+                                  counted(limited.left_out, "group"), for_number(limited.left_out, "was", "were")),
+                      "give it more time for a better one");
+}
+
+}  // namespace stowage

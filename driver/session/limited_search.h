@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a limit of time (compile_within.h) leaves of a search.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+
+#include "driver/session/session.h"
+
+namespace stowage {
+
+/// A limit of time for the search, and what it did.
+struct LimitedSearch {
+  std::stop_token over;       ///< also where everything is stopped
+  std::string command_line;   ///< of a plan that the limit decided
+  std::int64_t left_out = 0;  ///< groups that were not planned
+};
+
+/// Whether every chosen group was planned in time; else there is no plan at all, which is reported.
+bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics);
+
+/// Of a plan that the limit decided: the compilation's command line and a warning say so.
+void note_limit(Compilation& compilation, const LimitedSearch& limited, Diagnostics& diagnostics);
+
+}  // namespace stowage

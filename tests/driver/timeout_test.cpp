@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// `stowage batch --timeout`: what a clock decided says so and is not taken for complete; what it did not decide is the
+// same bytes.
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "core/time_limit.h"
+#include "driver/session/session.h"
+#include "fusion/strategies/fuse_candidates.h"
+#include "tests/driver/tool_runner.h"
+
+namespace stowage::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_CASE("a time limit stops by itself, with what is around it, or not at all") {
+  const auto is_stopped_soon = [](const std::stop_token& token) {
+    for (int i = 0; i < 3000 && !token.stop_requested(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return token.stop_requested();
+  };
+  std::stop_source outer;
+  const TimeLimit soon(0.01, outer.get_token());
+  CHECK(is_stopped_soon(soon.token()));
+  CHECK_FALSE(outer.stop_requested());
+  const TimeLimit late(1e9, outer.get_token());
+  CHECK_FALSE(late.token().stop_requested());
+  outer.request_stop();
+  CHECK(late.token().stop_requested());
+}
+
+/// A cost for which time is over when it comes to groups of several operators.
+class LateCost : public GroupCost {
+ public:
+  Answer cost(const Graph&, const FusedOperator& group) const override {
+    if (group.operators.size() > 1) return {{false, "stopped", "stopped", {}}, 0};
+    return {Decision::allow(), 100};
+  }
+};
+
+TEST_CASE("groups that were not planned in time are refused, and nothing is called proved") {
+  const Workplace here;
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  Diagnostics diagnostics;
+  const auto graph = import_onnx("lenet.onnx", {}, diagnostics);
+  REQUIRE(graph);
+  const LateCost cost;
+  for (const std::string& name : strategy_names()) {
+    INFO(name);
+    const Strategy& strategy = *find_strategy(name);
+    CandidateSet set = find_candidate_groups(*graph, built_in_templates(), &cost, {});
+    const std::int64_t late = refuse_out_of_time(set);
+    CHECK(late > 0);
+    const Fusion fusion = fuse_candidates(set, strategy, {});
+    for (const FusedOperator& group : fusion.fused.groups) CHECK(group.operators.size() == 1);
+    CHECK(groups_out_of_time(fusion.record) == late);
+    CHECK_FALSE(is_proved(fusion.record));
+    if (!fusion.record.search) continue;
+    CHECK(proof_text(fusion.record, fusion.record.totals.front().cycles) ==
+          "the best of the partitions into the " + std::to_string(fusion.fused.groups.size()) +
+              " groups that were planned within the time limit; " + std::to_string(late) + " more were not");
+  }
+}
+
+struct Outcome {
+  int code = 0;
+  nlohmann::json row;
+  std::string line;
+};
+
+Outcome batch_within(const std::string& seconds) {
+  fs::remove_all("out");
+  const ToolRun run = run_stowage({"batch", "jobs.toml", "-o", "out", "--timeout", seconds});
+  const std::string line = read_text("out/results.jsonl");
+  return {run.code, nlohmann::json::parse(line), line};
+}
+
+TEST_CASE("a job has its plan, the best that was found in time, or none, and says which") {
+  const Workplace here;
+  write_text("jobs.toml", "[[job]]\nname = \"g\"\nnetwork = \"lenet\"\n");
+  REQUIRE(run_stowage({"batch", "jobs.toml", "-o", "whole"}).code == 0);
+  const std::string whole = read_text("whole/results.jsonl");
+
+  const Outcome none = batch_within("0.001");
+  CHECK(none.code == 1);
+  CHECK(none.row.at("status") == "failed");
+  CHECK(none.row.at("out_of_time") == 0.001);
+  CHECK(none.row.at("diagnostics").at(0).at("code") == "out-of-time");
+  CHECK_FALSE(fs::exists("out/g"));
+
+  const Outcome all = batch_within("1e6");
+  CHECK(all.code == 0);
+  CHECK(all.line == whole);
+  CHECK(read_text("out/g/plan.json") == read_text("whole/g/plan.json"));
+
+  // Between the two there is a time that is enough for operators alone and not for all groups. The machine may be busy
+  // at one moment and idle at the next, so no try rules out others.
+  double seconds = 0.2;
+  Outcome some;
+  for (int i = 0; i < 100 && !(some.code == 0 && some.row.contains("out_of_time")); ++i) {
+    some = batch_within(std::to_string(seconds));
+    INFO(seconds << ": " << some.line);
+    if (some.code != 0) {
+      CHECK(some.row.at("diagnostics").at(0).at("code") == "out-of-time");
+      seconds *= 1.5;
+    } else if (!some.row.contains("out_of_time")) {
+      CHECK(some.line == whole);
+      seconds *= 0.8;
+    }
+  }
+  REQUIRE(some.row.contains("out_of_time"));
+  CHECK(some.row.at("summary") == "compiled, out of time");
+  CHECK(some.row.at("diagnostics").at(0).at("code") == "out-of-time");
+  CHECK(read_text("out/g/report.md").find("--timeout") != std::string::npos);
+  const auto cycles = nlohmann::json::parse(whole).at("cycles").get<std::int64_t>();
+  CHECK(some.row.at("cycles").get<std::int64_t>() >= cycles);
+
+  // With as little time or less it stays, with more it is done again, and is complete then.
+  const std::string same = std::to_string(some.row.at("out_of_time").get<double>());
+  for (const std::string& less : {same, std::string("0.001")}) {
+    CHECK(run_stowage({"batch", "jobs.toml", "-o", "out", "--timeout", less}).code == 0);
+    CHECK(read_text("out/results.jsonl") == some.line);
+  }
+  CHECK(run_stowage({"batch", "jobs.toml", "-o", "out"}).code == 0);
+  CHECK(read_text("out/results.jsonl") == whole);
+  CHECK(run_stowage({"batch", "jobs.toml", "-o", "out", "--timeout", "0.001"}).code == 0);
+  CHECK(read_text("out/results.jsonl") == whole);
+}
+
+TEST_CASE("times that are no positive number of seconds are usage errors") {
+  for (const std::string wrong : {"0", "-1", "soon", "nan", "inf", "1e10", "1s"}) {
+    const ToolRun run = run_stowage({"batch", "jobs.toml", "--timeout", wrong});
+    INFO(run.err);
+    CHECK(run.code == 2);
+    CHECK(run.err.find("error: --timeout: '" + wrong + "' is no number of seconds from 0.001 to 1000000000 [usage]") == 0);
+  }
+  CHECK(run_stowage({"batch", "--merge", "x", "--timeout", "1"}).code == 2);
+}
+
+}  // namespace
+}  // namespace stowage::test
