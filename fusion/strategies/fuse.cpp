@@ -120,7 +120,7 @@ std::int64_t refuse_out_of_time(CandidateSet& set) {
   std::int64_t count = 0;
   for (CandidateGroup& candidate : set.candidates) {
     if (candidate.refusals.empty() || candidate.refusals.front().rule != "stopped") continue;
-    candidate.refusals = {Decision::refuse(std::string(out_of_time), "the time limit was over before it was planned")};
+    candidate.refusals = {Decision::refuse("out-of-time", "the time limit was over before it was planned")};
     ++count;
   }
   return count;
