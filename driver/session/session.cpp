@@ -12,6 +12,7 @@
 #include "core/operators.h"
 #include "driver/files/files.h"
 #include "driver/session/cost_model.h"
+#include "driver/session/learned_elsewhere.h"
 #include "driver/session/model_hash.h"
 #include "driver/session/program_on.h"
 #include "fusion/explain/record_as_planned.h"
@@ -360,7 +361,7 @@ namespace {
 Result<CompileWay> way_of(const Compilation& before, const Target& target, Diagnostics& diagnostics) {
   const Strategy* strategy = find_strategy(before.program.fusion);
   check(strategy != nullptr, "a plan names a strategy that there is not");
-  auto evaluator = evaluator_for(before.program.evaluated_by, before.cost_model, target, diagnostics);
+  auto evaluator = evaluator_again(before, target, diagnostics);
   if (!evaluator) return Failed{};
   return CompileWay{target,
                     &backend_of(before),
