@@ -161,12 +161,15 @@ class SweepPicture {
     for (std::size_t i = 0; i < path.size(); ++i) {
       constexpr double radius = 3;
       const Box dot{path[i].x - radius, path[i].y - radius, 2 * radius, 2 * radius};
-      scene_.ellipse(dot, ink_of(number)).tip = line.points[i].tip;
+      Shape& shown = scene_.ellipse(dot, ink_of(number));
+      shown.tip = line.points[i].tip;
+      shown.item = line.points[i].item;
       if (std::find(rings.begin(), rings.end(), i) == rings.end()) continue;
       constexpr double ring = 6;
       Shape& mark = scene_.ellipse({path[i].x - ring, path[i].y - ring, 2 * ring, 2 * ring}, Ink::none, Ink::text);
       mark.width = 1.5;
       mark.tip = line.points[i].tip;
+      mark.item = line.points[i].item;
     }
   }
 

@@ -3,6 +3,8 @@
 
 #include <QFontMetricsF>
 #include <QHBoxLayout>
+#include <QHeaderView>
+#include <QShortcut>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QVBoxLayout>
@@ -19,6 +21,7 @@ namespace {
 
 constexpr double margin = drawing::margin;
 constexpr const char* usual_key = "target.ldm.bytes";
+constexpr std::size_t most_kept = 12;
 
 }  // namespace
 
@@ -32,34 +35,36 @@ SensitivityPane::SensitivityPane(const PaneContext& context)
       calculate_(new QPushButton(tr("Calculate"), this)),
       bar_(new QProgressBar(this)),
       chart_(new DrawingView(look(), this)),
-      words_(new QPlainTextEdit(this)) {
-  auto* split = new QSplitter(Qt::Vertical, this);
-  split->addWidget(chart_);
-  split->addWidget(words_);
-  split->setStretchFactor(0, 3);
-  split->setStretchFactor(1, 1);
-  chart_->setAccessibleName(tr("Curve"));
-  chart_->setBuilder([this](QSizeF room) { return picture(room); });
-  words_->setReadOnly(true);
-  words_->setFrameShape(QFrame::NoFrame);
-  words_->setTabChangesFocus(true);
-  words_->setAccessibleName(tr("Knees"));
+      tabs_(new QTabWidget(this)),
+      words_(new QPlainTextEdit(this)),
+      values_(new TableView(look(), this)),
+      compare_(new QPushButton(tr("Compare"), this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   makeBar();
+  makeLowerPart();
+  auto* split = new QSplitter(Qt::Vertical, this);
+  split->addWidget(chart_);
+  split->addWidget(tabs_);
+  split->setStretchFactor(0, 3);
+  split->setStretchFactor(1, 1);
+  split->setChildrenCollapsible(false);
   layout->addWidget(split, 1);
+  chart_->setAccessibleName(tr("Curve"));
+  chart_->setBuilder([this](QSizeF room) { return picture(room); });
+  connectParts();
 }
 
 void SensitivityPane::makeBar() {
   auto* bar = new QHBoxLayout;
   bar->setContentsMargins(6, 3, 6, 3);
   bar->setSpacing(6);
-  bar->addWidget(key_, 2);
+  bar->addWidget(key_, 3);
   bar->addWidget(new QLabel(tr("from"), this));
-  bar->addWidget(from_, 1);
+  bar->addWidget(from_, 2);
   bar->addWidget(new QLabel(tr("to"), this));
-  bar->addWidget(to_, 1);
+  bar->addWidget(to_, 2);
   bar->addWidget(by_);
   bar->addWidget(amount_, 1);
   bar->addWidget(calculate_);
@@ -69,14 +74,42 @@ void SensitivityPane::makeBar() {
   bar_->setTextVisible(true);
   bar_->hide();
   key_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  key_->setMinimumContentsLength(12);
-  key_->setAccessibleName(tr("Value of the target"));
+  key_->setMinimumContentsLength(14);
   by_->addItems({tr("times"), tr("plus")});
-  by_->setAccessibleName(tr("How a value follows from the one before"));
-  from_->setAccessibleName(tr("First value"));
-  to_->setAccessibleName(tr("No value is larger"));
-  amount_->setAccessibleName(tr("Factor or step"));
-  calculate_->setToolTip(tr("Compiles the network anew for every value"));
+  const auto name = [](QWidget* widget, const QString& accessible, const QString& tip) {
+    widget->setAccessibleName(accessible);
+    widget->setToolTip(tip);
+  };
+  name(from_, tr("First value"), tr("The first value, as a target's file has it"));
+  name(to_, tr("Last value"), tr("No value is larger than that"));
+  name(by_, tr("How a value follows from the one before"),
+       tr("Each value is so many times the one before, or so much more"));
+  name(amount_, tr("Factor or step"), tr("How many times the one before, or how much more"));
+  name(calculate_, {},
+       tr("Compile the network anew for every value, with everything else as it is (Enter in a field)"));
+  key_->setAccessibleName(tr("Value of the target"));
+}
+
+void SensitivityPane::makeLowerPart() {
+  words_->setReadOnly(true);
+  words_->setFrameShape(QFrame::NoFrame);
+  words_->setTabChangesFocus(true);
+  words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  words_->setAccessibleName(tr("What changes at the knees"));
+  values_->setAccessibleName(tr("Values"));
+  values_->view().setAccessibleName(tr("Values"));
+  compare_->setToolTip(
+      tr("Compile the network for the chosen value and make it the baseline of what is open (Enter, or a double click "
+         "on the value)"));
+  tabs_->setDocumentMode(true);
+  tabs_->addTab(words_, tr("Knees"));
+  tabs_->addTab(values_, tr("Values"));
+  tabs_->setTabToolTip(0, tr("What changes where the curve bends, and which values are refused"));
+  tabs_->setTabToolTip(1, tr("The numbers of every value"));
+  tabs_->setCornerWidget(compare_);
+}
+
+void SensitivityPane::connectParts() {
   connect(key_, &QComboBox::currentIndexChanged, this, &SensitivityPane::showRange);
   for (QLineEdit* field : {from_, to_, amount_})
     connect(field, &QLineEdit::returnPressed, this, &SensitivityPane::calculate);
@@ -87,53 +120,97 @@ void SensitivityPane::makeBar() {
       calculate();
     }
   });
+  connect(chart_, &DrawingView::itemChosen, this, &SensitivityPane::choosePoint);
+  connect(chart_, &DrawingView::itemActivated, this, &SensitivityPane::compare);
+  const auto at = [this](const QModelIndex& index) {
+    return index.isValid() ? values_->filter().mapToSource(index).row() : -1;
+  };
+  connect(values_->view().selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this, at](const QModelIndex& index) { choosePoint(at(index)); });
+  connect(&values_->view(), &QAbstractItemView::doubleClicked, this,
+          [this, at](const QModelIndex& index) { compare(at(index)); });
+  for (const int key : {Qt::Key_Return, Qt::Key_Enter}) {
+    auto* enter = new QShortcut(QKeySequence(key), &values_->view());
+    enter->setContext(Qt::WidgetShortcut);
+    connect(enter, &QShortcut::activated, this, [this] { compare(point()); });
+  }
+  connect(compare_, &QPushButton::clicked, this, [this] { compare(point()); });
+  // While the pane is hidden nothing else tells it.
+  connect(&document(), &Document::planChanged, &calculating_, &Background::cancel);
   connect(&calculating_, &Background::busyChanged, this, [this] {
     calculate_->setText(calculating_.busy() ? tr("Cancel") : tr("Calculate"));
     bar_->setVisible(calculating_.busy());
+    compare_->setEnabled(hasPlan(point()) && !calculating_.busy());
   });
   connect(&calculating_, &Background::progress, this, [this](const QString& stage, int done, int total) {
     bar_->setRange(0, total);
     bar_->setValue(done);
-    bar_->setFormat(stage);
+    bar_->setFormat(total > 0 ? tr("%1 (%2 of %3)").arg(stage).arg(done + 1).arg(total) : stage);
   });
   connect(&calculating_, &Background::fault, this, &SensitivityPane::message);
 }
 
+QWidget& SensitivityPane::mainView() {
+  if (!curve()) return *key_;
+  return *chart_;
+}
+
 void SensitivityPane::refresh(unsigned changes) {
-  if ((changes & plan_changed) != 0) showPlan();
-  if ((changes & look_changed) != 0) {
-    words_->setFont(look().textFont());
-    words_->setMinimumHeight(look().lines(2));
-    for (QLineEdit* field : {from_, to_, amount_}) field->setMinimumWidth(look().characters(6));
+  if ((changes & look_changed) != 0) fitText();
+  if ((changes & plan_changed) != 0) {
+    showPlan();
+  } else if ((changes & look_changed) != 0) {
+    chart_->rebuild();
   }
-  if ((changes & (plan_changed | look_changed)) != 0) chart_->rebuild();
+}
+
+void SensitivityPane::fitText() {
+  words_->setFont(look().textFont());
+  const int most = look().characters(9);
+  for (QLineEdit* field : {from_, to_}) field->setMinimumWidth(most);
+  amount_->setMinimumWidth(look().characters(5));
+  chart_->setMinimumHeight(look().lines(8));
+  tabs_->setMinimumHeight(look().lines(6));
 }
 
 void SensitivityPane::showPlan() {
-  calculating_.cancel();
-  curve_.reset();
-  words_->clear();
-  const QString before = key_->currentText();
+  const auto same = [this](const Asked& asked) { return plan() != nullptr && asked.plan.lock() == plan(); };
+  const auto known = std::find_if(kept_.begin(), kept_.end(), same);
+  shown_ = known != kept_.end() ? *known : Asked();
+  const QString before = known != kept_.end() ? qt(known->key) : key_->currentText();
   {
     const QSignalBlocker blocker(key_);
     key_->clear();
     if (plan()) {
       for (const auto& [key, value] : curve_keys(plan()->program().target)) key_->addItem(qt(key));
     }
-    const int known = key_->findText(before);
-    key_->setCurrentIndex(known >= 0 ? known : std::max(0, key_->findText(QString::fromLatin1(usual_key))));
+    const int found = key_->findText(before);
+    key_->setCurrentIndex(found >= 0 ? found : std::max(0, key_->findText(QString::fromLatin1(usual_key))));
   }
-  for (QWidget* part : {static_cast<QWidget*>(key_), static_cast<QWidget*>(calculate_)})
+  for (QWidget* part : std::initializer_list<QWidget*>{key_, from_, to_, by_, amount_, calculate_})
     part->setEnabled(plan() != nullptr);
   showRange();
+  if (known != kept_.end()) setRange(known->range);
+  showCurve();
 }
 
 void SensitivityPane::showRange() {
-  const RangeText usual = plan() ? usual_range(*plan(), key_->currentText().toStdString()) : RangeText();
-  from_->setText(qt(usual.from));
-  to_->setText(qt(usual.to));
-  by_->setCurrentIndex(usual.factor.empty() ? 1 : 0);
-  amount_->setText(qt(usual.factor.empty() ? usual.step : usual.factor));
+  if (!plan()) return setRange({});
+  const std::string key = key_->currentText().toStdString();
+  setRange(usual_range(*plan(), key));
+  const auto keys = curve_keys(plan()->program().target);
+  const auto own = keys.find(key);
+  key_->setToolTip(own != keys.end()
+                       ? format("The value of the target that is changed; the plan has {} = {:.10g}", key, own->second)
+                       : QString());
+}
+
+void SensitivityPane::setRange(const RangeText& range) {
+  const bool is_factor = range.step.empty();
+  from_->setText(qt(range.from));
+  to_->setText(qt(range.to));
+  by_->setCurrentIndex(is_factor ? 0 : 1);
+  amount_->setText(qt(is_factor ? range.factor : range.step));
 }
 
 RangeText SensitivityPane::range() const {
@@ -143,35 +220,91 @@ RangeText SensitivityPane::range() const {
           is_factor ? amount : ""};
 }
 
+void SensitivityPane::start(Background::Work work) {
+  bar_->setRange(0, 0);
+  bar_->setFormat(QString());
+  calculating_.start(std::move(work));
+}
+
 void SensitivityPane::calculate() {
   if (!plan()) return;
-  calculating_.start([this, plan = plan(), key = key_->currentText().toStdString(), range = range()](
-                         std::stop_token stop, const ProgressSink& progress) -> Background::Deliver {
+  start([this, plan = plan(), key = key_->currentText().toStdString(), range = range()](
+            const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
     AskedCurve asked = ask_curve(*plan, key, range, stop, progress);
     if (stop.stop_requested()) return {};
-    return [this, asked = std::move(asked)] { take(asked); };
+    return [this, made = Asked{plan, key, range, std::move(asked)}] { take(made); };
   });
 }
 
-void SensitivityPane::take(const AskedCurve& asked) {
-  curve_ = asked.curve;
+void SensitivityPane::take(Asked asked) {
+  if (asked.asked.curve) keep(asked);
+  // A hidden pane has no plan; when it is shown it finds what was kept.
+  if (!plan() || asked.plan.lock() != plan()) return;
+  shown_ = std::move(asked);
+  showCurve();
+}
+
+void SensitivityPane::keep(const Asked& asked) {
+  const auto plan = asked.plan.lock();
+  std::erase_if(kept_, [&](const Asked& each) { return each.plan.expired() || each.plan.lock() == plan; });
+  if (kept_.size() == most_kept) kept_.erase(kept_.begin());
+  kept_.push_back(asked);
+}
+
+void SensitivityPane::showCurve() {
   QStringList lines;
-  if (!asked.told.empty()) lines.push_back(qt(asked.told));
-  if (curve_) {
-    for (const std::string& line : knee_lines(*curve_)) lines.push_back(qt(line));
-    for (const std::string& line : refusal_lines(*curve_)) lines.push_back(qt(line));
+  if (!shown_.asked.told.empty()) lines.push_back(qt(shown_.asked.told));
+  if (curve()) {
+    for (const std::string& line : knee_lines(*curve())) lines.push_back(qt(line));
+    for (const std::string& line : refusal_lines(*curve())) lines.push_back(qt(line));
   }
   words_->setPlainText(lines.join(QLatin1Char('\n')));
+  values_->setTable(curve() ? std::make_shared<const Table>(values_table(*curve())) : nullptr, 1);
+  tabs_->setCurrentWidget(words_);
+  choosePoint(-1);
   chart_->rebuild();
 }
 
+bool SensitivityPane::hasPlan(int point) const {
+  return plan() != nullptr && curve() && point >= 0 &&
+         curve()->points.at(static_cast<std::size_t>(point)).numbers.has_value();
+}
+
+void SensitivityPane::choosePoint(int point) {
+  chart_->setItem(point);
+  compare_->setEnabled(hasPlan(point) && !calculating_.busy());
+  if (point < 0) return;
+  const QModelIndex row = values_->filter().mapFromSource(values_->model().index(point, 0));
+  if (values_->view().currentIndex().row() == row.row()) return;
+  values_->view().setCurrentIndex(row);
+}
+
+void SensitivityPane::compare(int point) {
+  if (!hasPlan(point)) return;
+  const SweptValue value = curve()->points[static_cast<std::size_t>(point)].value;
+  start([this, plan = plan(), value](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
+    const PlanAtValue made = plan_at(*plan, value, stop, progress);
+    if (stop.stop_requested()) return {};
+    return [this, made, value] {
+      if (!made.plan) {
+        Q_EMIT message(qt(made.told));
+        return;
+      }
+      document().keep(format("{} = {}", value.key, value_words(value.key, value)), made.plan);
+      document().showBaseline(made.plan);
+      Q_EMIT message(
+          format("{} = {} is the baseline now: Compare has the difference", value.key, value_words(value.key, value)));
+    };
+  });
+}
+
 Drawing SensitivityPane::picture(QSizeF room) const {
-  if (curve_ && curve_->has_plan()) return drawn(curve_chart(*curve_, sheet_of(look(), room)), look());
+  if (curve() && curve()->has_plan()) return drawn(curve_chart(*curve(), sheet_of(look(), room)), look());
   Drawing drawing;
-  const QString hint = !plan() ? QString()
-                       : curve_
-                           ? tr("There is no plan for any of these values.")
-                           : tr("Calculate compiles the network anew for every value, with everything else as it is.");
+  const QString hint = !plan()   ? tr("Nothing is open.")
+                       : curve() ? tr("There is no plan for any of these values.")
+                                 : tr("Calculate compiles the network anew for every value, with everything else as it "
+                                      "is, and draws what it takes.");
   double y = margin;
   const double row = QFontMetricsF(look().textFont()).height();
   for (const QString& line : wrapped(hint, look().textFont(), room.width() - 2 * margin)) {
@@ -184,7 +317,8 @@ Drawing SensitivityPane::picture(QSizeF room) const {
 
 Drawing SensitivityPane::wordsDrawing(double width) const {
   Drawing drawing;
-  double y = 4;
+  constexpr double above = 4;
+  double y = above;
   const double row = QFontMetricsF(look().textFont()).height();
   for (const QString& paragraph : words_->toPlainText().split(QLatin1Char('\n'))) {
     for (const QString& line : wrapped(paragraph, look().textFont(), width - 2 * margin)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A curve of the opened plan (driver/sensitivity), asked for with what stands in the pane's fields. For worker threads.
+// A curve of the opened plan (driver/sensitivity), asked for with what stands in the pane's fields, and the plans that
+// it is made of. For worker threads.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include "core/progress.h"
 #include "driver/sensitivity/curve.h"
 #include "inspector/state/loaded_plan.h"
+#include "inspector/tables/table.h"
 
 namespace stowage::inspector {
 
@@ -21,7 +23,19 @@ struct AskedCurve {
 AskedCurve ask_curve(const LoadedPlan& plan, const std::string& key, const RangeText& range,
                      const std::stop_token& stop, const ProgressSink& progress);
 
+struct PlanAtValue {
+  PlanPtr plan;      ///< null after a stop, and where there is none
+  std::string told;  ///< what is wrong
+};
+
+/// The plan that a point of a curve has its numbers of: the plan's network compiled with that value.
+PlanAtValue plan_at(const LoadedPlan& plan, const SweptValue& value, const std::stop_token& stop,
+                    const ProgressSink& progress);
+
 /// Values to begin with: from a quarter of the plan's own to twice as much, doubling.
 RangeText usual_range(const LoadedPlan& plan, const std::string& key);
+
+/// A row for each point, in their order. Cycles stay cycles, because the clock may be what is changed.
+Table values_table(const Curve& curve);
 
 }  // namespace stowage::inspector
