@@ -15,6 +15,8 @@ namespace {
 constexpr std::array inks = {Ink::get, Ink::put, Ink::compute, Ink::launch};
 constexpr std::array dashes = {Dash::none, Dash::dashes, Dash::dots};
 
+constexpr double least_height = 90;  ///< of the lines, however small the sheet
+
 double largest(const SweepLine& line) {
   double amount = 0;
   for (const SweepPoint& point : line.points) amount = std::max(amount, point.amount);
@@ -85,7 +87,8 @@ class SweepPicture {
     // Where all lines are flat the axis begins below them, as its labels say.
     low_ = low_ < 0.5 ? 0 : std::max(0.0, std::floor(low_ * 20 - 0.5) / 20);
     const double left = margin + sheet_.text_width("100 %") + 8;
-    area_ = {left, top, scene_.width - left - names - margin, std::max(140.0, sheet_.height - top - 2 * row() - 12)};
+    area_ = {left, top, scene_.width - left - names - margin,
+             std::max(least_height, sheet_.height - top - 2 * row() - 12)};
     scene_.box(area_, Ink::base, Ink::line);
   }
 

@@ -52,7 +52,8 @@ SensitivityPane::SensitivityPane(const PaneContext& context)
   split->setChildrenCollapsible(false);
   layout->addWidget(split, 1);
   chart_->setAccessibleName(tr("Curve"));
-  chart_->setBuilder([this](QSizeF room) { return picture(room); });
+  // The dock has a title, and the axis says what is changed: so the curve has the room.
+  chart_->setBuilder([this](QSizeF room) { return picture(room, false); });
   connectParts();
 }
 
@@ -298,8 +299,12 @@ void SensitivityPane::compare(int point) {
   });
 }
 
-Drawing SensitivityPane::picture(QSizeF room) const {
-  if (curve() && curve()->has_plan()) return drawn(curve_chart(*curve(), sheet_of(look(), room)), look());
+Drawing SensitivityPane::picture(QSizeF room, bool titled) const {
+  if (curve() && curve()->has_plan()) {
+    drawing::Sheet sheet = sheet_of(look(), room);
+    sheet.titled = titled;
+    return drawn(curve_chart(*curve(), sheet), look());
+  }
   Drawing drawing;
   const QString hint = !plan()   ? tr("Nothing is open.")
                        : curve() ? tr("There is no plan for any of these values.")
@@ -331,13 +336,13 @@ Drawing SensitivityPane::wordsDrawing(double width) const {
 }
 
 QSizeF SensitivityPane::exportSize(QSizeF room) {
-  const QSizeF upper = picture({room.width(), room.height() / 2}).size;
+  const QSizeF upper = picture({room.width(), room.height() / 2}, true).size;
   return {upper.width(), upper.height() + wordsDrawing(upper.width()).size.height()};
 }
 
 void SensitivityPane::draw(QPainter& painter, QSizeF size) {
   const Drawing lower = wordsDrawing(size.width());
-  const Drawing upper = picture({size.width(), size.height() - lower.size.height()});
+  const Drawing upper = picture({size.width(), size.height() - lower.size.height()}, true);
   paint(painter, upper);
   painter.translate(0, upper.size.height());
   paint(painter, lower);

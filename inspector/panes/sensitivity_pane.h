@@ -79,7 +79,7 @@ class SensitivityPane : public Pane {
   void take(Asked asked);
   void keep(const Asked& asked);
   void start(Background::Work work);
-  [[nodiscard]] Drawing picture(QSizeF room) const;
+  [[nodiscard]] Drawing picture(QSizeF room, bool titled) const;
   [[nodiscard]] Drawing wordsDrawing(double width) const;
 
   QComboBox* key_;

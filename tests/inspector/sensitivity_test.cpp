@@ -24,7 +24,7 @@ AskedCurve asked(const PlanPtr& plan, const RangeText& range) {
 TEST_CASE("the window's curve is the command line's, and its picture the page's", "[inspector]") {
   const PlanPtr plan = sample_plan("lenet");
   CHECK_THROWS_AS(ask_curve(*plan, "target.ldm.bytes", {"1", "2", "", ""}, {}, {}), InternalError);
-  const AskedCurve here = asked(plan, {"6144", "98304", "", "2"});
+  const AskedCurve here = asked(plan, {"4096", "65536", "", "2"});
   REQUIRE(here.curve);
   CHECK(here.told.empty());
   REQUIRE(here.curve->points.size() == 5);
@@ -215,6 +215,17 @@ TEST_CASE("values of a curve are chosen in picture and table, and their plans co
   window.document().show(plan);
   REQUIRE(wait_until([&] { return pane.curve() == curve; }));
   CHECK(pane.to().text() == QStringLiteral("49152"));
+}
+
+TEST_CASE("on a small screen the whole curve is in sight", "[inspector]") {
+  MainWindow window;
+  window.look().setPointSize(10);
+  window.resize(1264, 672);
+  SensitivityPane& pane = calculated(window, "8192", "65536");
+  window.settle();
+  REQUIRE_FALSE(pane.curve()->knees.empty());
+  CHECK(pane.chart().drawing().size.height() <= pane.chart().viewport()->height());
+  CHECK(pane.chart().drawing().size.width() <= pane.chart().viewport()->width());
 }
 
 TEST_CASE("a curve of a plan that is no longer open is given up", "[inspector]") {
