@@ -99,6 +99,7 @@ void SensitivityPane::makeLowerPart() {
   words_->setAccessibleName(tr("What changes at the knees"));
   values_->setAccessibleName(tr("Values"));
   values_->view().setAccessibleName(tr("Values"));
+  values_->totals().hide();  // of other plans there is no sum
   compare_->setToolTip(
       tr("Compile the network for the chosen value and make it the baseline of what is open (Enter, or a double click "
          "on the value)"));

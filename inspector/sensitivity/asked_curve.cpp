@@ -106,6 +106,9 @@ Table values_table(const Curve& curve) {
   Table table = placed(curve_table(curve));
   for (Column& column : table.columns) {
     if (column.kind == ColumnKind::cycles) column.kind = ColumnKind::count;
+    // Sentences stand beside the table, and on a small screen it has little room.
+    column.shown =
+        column.key != "kernels" && column.key != "changes" && column.key != "refused" && column.key != "dma_transfers";
   }
   return table;
 }

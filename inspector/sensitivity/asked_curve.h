@@ -35,7 +35,8 @@ PlanAtValue plan_at(const LoadedPlan& plan, const SweptValue& value, const std::
 /// Values to begin with: from a quarter of the plan's own to twice as much, doubling.
 RangeText usual_range(const LoadedPlan& plan, const std::string& key);
 
-/// A row for each point, in their order. Cycles stay cycles, because the clock may be what is changed.
+/// A row for each point, in their order; not all columns are shown at first. Cycles stay cycles, because the clock may
+/// be what is changed.
 Table values_table(const Curve& curve);
 
 }  // namespace stowage::inspector

@@ -2,6 +2,7 @@
 // The pane with the curve of a network over one value of its target.
 #include "inspector/panes/sensitivity_pane.h"
 
+#include <QScrollBar>
 #include <QTest>
 #include <catch2/catch.hpp>
 #include <set>
@@ -226,6 +227,14 @@ TEST_CASE("on a small screen the whole curve is in sight", "[inspector]") {
   REQUIRE_FALSE(pane.curve()->knees.empty());
   CHECK(pane.chart().drawing().size.height() <= pane.chart().viewport()->height());
   CHECK(pane.chart().drawing().size.width() <= pane.chart().viewport()->width());
+  // And a row or two of the table.
+  auto* tabs = pane.findChild<QTabWidget*>();
+  REQUIRE(tabs != nullptr);
+  tabs->setCurrentWidget(&pane.values());
+  window.settle();
+  QTableView& table = pane.values().view();
+  CHECK(table.viewport()->rect().contains(table.visualRect(table.model()->index(0, 0))));
+  CHECK_FALSE(table.horizontalScrollBar()->isVisible());
 }
 
 TEST_CASE("a curve of a plan that is no longer open is given up", "[inspector]") {
