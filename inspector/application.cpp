@@ -333,6 +333,13 @@ int export_when_open(const Options& options, Document& document, Selection& sele
   return code;
 }
 
+/// Nobody is there to ask a pane for what it shows only then.
+void ask_first(Pane& pane) {
+  pane.flush();
+  if (!pane.askFirst()) return;
+  while (pane.busy()) QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
+}
+
 int run_export(const Options& options) {
   Look look;
   look.setDark(options.dark);
@@ -353,6 +360,7 @@ int run_export(const Options& options) {
         graph->setMetric(static_cast<GraphMetric>(colour_names.indexOf(options.colours)));
       }
     }
+    ask_first(*pane);
     return export_pane(*pane, options.output, {options.size, options.scale});
   });
 }
@@ -367,7 +375,10 @@ int run_window_export(const Options& options) {
   window.show();
   return export_when_open(options, window.document(), window.selection(), [&] {
     window.setLayoutNamed(options.layout.isEmpty() ? QStringLiteral("compile") : options.layout);
-    if (!options.front.isEmpty()) window.raisePane(options.front.toStdString());
+    if (!options.front.isEmpty()) {
+      window.raisePane(options.front.toStdString());
+      ask_first(*window.pane(options.front.toStdString()));
+    }
     window.settle();
     return export_window(window, options.output);
   });

@@ -57,6 +57,7 @@ picture timeline timeline compile $small --op layer1_0_conv3 resnet50
 picture cost cost compile $small --op layer1_0_conv3 resnet50
 picture tables tables compile $small --op layer1_0_conv3 resnet50
 picture compare compare compile $small --op layer1_0_conv3 resnet50 greedy
+picture sensitivity sensitivity compile $small resnet50
 picture whatif whatif teach $small --op layer1_0_conv3 resnet50
 picture dark fusion compile $small --dark --op layer1_0_conv2 resnet50
 picture large graph compile $large --op layer1_0_add resnet50

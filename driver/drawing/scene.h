@@ -91,6 +91,7 @@ struct Shape {
   Cut cut = Cut::end;
   bool upward = false;  ///< text turned by a quarter to the left
   std::optional<Subject> subject;
+  int item = -1;    ///< of what the picture lists itself, the values of a curve, say: which; -1: of nothing
   std::string tip;  ///< told to whoever points at it; may have several lines
 };
 

@@ -15,6 +15,8 @@ namespace {
 constexpr std::array inks = {Ink::get, Ink::put, Ink::compute, Ink::launch};
 constexpr std::array dashes = {Dash::none, Dash::dashes, Dash::dots};
 
+constexpr double least_height = 90;  ///< of the lines, however small the sheet
+
 double largest(const SweepLine& line) {
   double amount = 0;
   for (const SweepPoint& point : line.points) amount = std::max(amount, point.amount);
@@ -85,7 +87,8 @@ class SweepPicture {
     // Where all lines are flat the axis begins below them, as its labels say.
     low_ = low_ < 0.5 ? 0 : std::max(0.0, std::floor(low_ * 20 - 0.5) / 20);
     const double left = margin + sheet_.text_width("100 %") + 8;
-    area_ = {left, top, scene_.width - left - names - margin, std::max(140.0, sheet_.height - top - 2 * row() - 12)};
+    area_ = {left, top, scene_.width - left - names - margin,
+             std::max(least_height, sheet_.height - top - 2 * row() - 12)};
     scene_.box(area_, Ink::base, Ink::line);
   }
 
@@ -161,12 +164,15 @@ class SweepPicture {
     for (std::size_t i = 0; i < path.size(); ++i) {
       constexpr double radius = 3;
       const Box dot{path[i].x - radius, path[i].y - radius, 2 * radius, 2 * radius};
-      scene_.ellipse(dot, ink_of(number)).tip = line.points[i].tip;
+      Shape& shown = scene_.ellipse(dot, ink_of(number));
+      shown.tip = line.points[i].tip;
+      shown.item = line.points[i].item;
       if (std::find(rings.begin(), rings.end(), i) == rings.end()) continue;
       constexpr double ring = 6;
       Shape& mark = scene_.ellipse({path[i].x - ring, path[i].y - ring, 2 * ring, 2 * ring}, Ink::none, Ink::text);
       mark.width = 1.5;
       mark.tip = line.points[i].tip;
+      mark.item = line.points[i].item;
     }
   }
 

@@ -11,6 +11,7 @@
 #include "core/number_text.h"
 #include "core/toml_reader.h"
 #include "driver/batch/knees.h"
+#include "driver/session/learned_elsewhere.h"
 #include "driver/session/program_on.h"
 
 namespace stowage {
@@ -41,6 +42,16 @@ Result<Target> target_with(const Compilation& plan, const SweptValue& value, Dia
   diagnostics.append(own);
   if (own.has_errors()) return Failed{};
   return target;
+}
+
+/// Whether a learned evaluator would be asked about another target. Reported once, not of every value but the plan's.
+bool is_learned_elsewhere(const Compilation& plan, const std::vector<SweptValue>& values, Diagnostics& diagnostics) {
+  if (!plan.cost_model) return false;
+  return std::any_of(values.begin(), values.end(), [&](const SweptValue& value) {
+    Diagnostics ignored;
+    const auto target = target_with(plan, value, ignored);
+    return target && stowage::is_learned_elsewhere(plan, *target, diagnostics);
+  });
 }
 
 /// The first thing that is wrong.
@@ -212,6 +223,7 @@ Result<Curve> sensitivity(const Compilation& plan, const CurveRequest& request, 
                       "bring the model back to its place, or take another key");
     return Failed{};
   }
+  if (is_learned_elsewhere(plan, request.values, diagnostics)) return Failed{};
   CurveMaker maker(plan, request, diagnostics, stop);
   for (std::size_t i = 0; i < request.values.size(); ++i) {
     if (progress) progress(fmt::format("{} = {}", request.key, request.values[i].toml), i, request.values.size());

@@ -70,8 +70,8 @@ Result<std::vector<SweptValue>> curve_values(const std::string& key, RangeText r
 
 /// The curve of a plan's network. What a value is refused for is told by its point, not reported. Warned of: a plan
 /// that is not what its network is compiled to today (plan-differs), and what compiling warns of, once. Fails without a
-/// diagnostic when stopped. Reported: unknown-setting, and model-gone where the network as it was imported is needed
-/// and not there.
+/// diagnostic when stopped. Reported: unknown-setting, model-gone where the network as it was imported is needed and
+/// not there, and other-target of a plan by a learned evaluator.
 Result<Curve> sensitivity(const Compilation& plan, const CurveRequest& request, Diagnostics& diagnostics,
                           const std::stop_token& stop = {}, const ProgressSink& progress = {});
 

@@ -35,7 +35,8 @@ drawing::SweepLine line_of(const Curve& curve, const Amount& amount) {
     }
     line.points.push_back(
         {point.number, amount.of(*point.numbers),
-         fmt::format("{} = {}\n{}: {}", curve.key, point.value.toml, amount.name, amount.text(*point.numbers))});
+         fmt::format("{} = {}\n{}: {}", curve.key, point.value.toml, amount.name, amount.text(*point.numbers)),
+         static_cast<int>(i)});
   }
   return line;
 }

@@ -11,7 +11,7 @@ namespace stowage {
 
 /// Time, DMA bytes, LDM peak and fused operators against the value, as parts of their largest; its knees with their
 /// numbers, the plan's own value, and a cross where there is no plan. The same for page and window. Of a curve that has
-/// a plan.
+/// a plan. The items of its shapes are points of the curve.
 drawing::Scene curve_chart(const Curve& curve, const drawing::Sheet& sheet);
 
 /// `reproducer` says what the plan was made by, `command_line` what the page was.

@@ -15,6 +15,7 @@
 #include "driver/session/compile_within.h"
 #include "driver/session/cost_model.h"
 #include "driver/session/fixed_operators.h"
+#include "driver/session/learned_elsewhere.h"
 #include "driver/session/limited_search.h"
 #include "driver/session/model_hash.h"
 #include "driver/session/program_on.h"
@@ -339,7 +340,7 @@ namespace {
 Result<CompileWay> way_of(const Compilation& before, const Target& target, Diagnostics& diagnostics) {
   const Strategy* strategy = find_strategy(before.program.fusion);
   check(strategy != nullptr, "a plan names a strategy that there is not");
-  auto evaluator = evaluator_for(before.program.evaluated_by, before.cost_model, target, diagnostics);
+  auto evaluator = evaluator_again(before, target, diagnostics);
   if (!evaluator) return Failed{};
   return CompileWay{target,
                     &backend_of(before),

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace stowage::inspector {
 
@@ -27,6 +28,12 @@ void DrawingView::setLit(const Subject& chosen, const Subject& hovered) {
   if (chosen == chosen_ && hovered == hovered_) return;
   chosen_ = chosen;
   hovered_ = hovered;
+  viewport()->update();
+}
+
+void DrawingView::setItem(int item) {
+  if (item == item_) return;
+  item_ = item;
   viewport()->update();
 }
 
@@ -52,6 +59,21 @@ QPointF DrawingView::origin() const {
 }
 
 const Mark* DrawingView::markAt(QPointF position) const { return drawing_.at(position - origin()); }
+
+int DrawingView::itemAt(QPointF position) const {
+  constexpr double reach = 9;
+  int found = -1;
+  double nearest = reach;
+  for (const Mark& mark : drawing_.marks) {
+    if (mark.item < 0) continue;
+    const QPointF way = mark.bounds().center() - (position - origin());
+    const double distance = std::hypot(way.x(), way.y());
+    if (distance > nearest) continue;
+    nearest = distance;
+    found = mark.item;
+  }
+  return found;
+}
 
 void paint_lit(QPainter& painter, const Drawing& drawing, const Subject& chosen, const Subject& hovered,
                const Theme& theme) {
@@ -81,6 +103,12 @@ void DrawingView::paintEvent(QPaintEvent*) {
   painter.translate(origin());
   paint(painter, drawing_);
   paint_lit(painter, drawing_, chosen_, hovered_, look_.theme());
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(look_.theme().accent, 2.5));
+  for (const Mark& mark : drawing_.marks) {
+    constexpr double around = 2;
+    if (item_ >= 0 && mark.item == item_) painter.drawEllipse(mark.bounds().adjusted(-around, -around, around, around));
+  }
 }
 
 void DrawingView::resizeEvent(QResizeEvent*) { rebuild(); }
@@ -102,13 +130,23 @@ bool DrawingView::viewportEvent(QEvent* event) {
 void DrawingView::mousePressEvent(QMouseEvent* event) {
   const Mark* mark = markAt(event->position());
   if (event->button() == Qt::LeftButton && mark != nullptr && mark->subject) Q_EMIT chosen(*mark->subject);
+  if (const int item = itemAt(event->position()); event->button() == Qt::LeftButton && item >= 0) {
+    Q_EMIT itemChosen(item);
+  }
+}
+
+void DrawingView::mouseDoubleClickEvent(QMouseEvent* event) {
+  const int item = itemAt(event->position());
+  if (event->button() != Qt::LeftButton || item < 0) return mousePressEvent(event);
+  Q_EMIT itemActivated(item);
 }
 
 void DrawingView::mouseReleaseEvent(QMouseEvent* event) { event->accept(); }
 
 void DrawingView::mouseMoveEvent(QMouseEvent* event) {
   const Mark* mark = markAt(event->position());
-  viewport()->setCursor(mark != nullptr && mark->subject ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  const bool stands_for_something = (mark != nullptr && mark->subject) || itemAt(event->position()) >= 0;
+  viewport()->setCursor(stands_for_something ? Qt::PointingHandCursor : Qt::ArrowCursor);
   Q_EMIT hovered(mark != nullptr && mark->subject ? *mark->subject : Subject{});
 }
 
@@ -146,8 +184,30 @@ void DrawingView::step(QPointF direction) {
   Q_EMIT chosen(*best->subject);
 }
 
+bool DrawingView::stepItem(int direction) {
+  std::set<int> items;
+  for (const Mark& mark : drawing_.marks) {
+    if (mark.item >= 0) items.insert(mark.item);
+  }
+  if (items.empty()) return false;
+  auto next = items.begin();
+  if (item_ >= 0) {
+    next = direction > 0 ? items.upper_bound(item_) : items.lower_bound(item_);
+    if (direction > 0 ? next == items.end() : next == items.begin()) return true;
+    if (direction < 0) --next;
+  }
+  Q_EMIT itemChosen(*next);
+  return true;
+}
+
 void DrawingView::keyPressEvent(QKeyEvent* event) {
-  switch (event->key()) {
+  const int key = event->key();
+  if ((key == Qt::Key_Left || key == Qt::Key_Right) && stepItem(key == Qt::Key_Left ? -1 : 1)) return;
+  if ((key == Qt::Key_Return || key == Qt::Key_Enter) && item_ >= 0) {
+    Q_EMIT itemActivated(item_);
+    return;
+  }
+  switch (key) {
     case Qt::Key_Left: return step({-1, 0});
     case Qt::Key_Right: return step({1, 0});
     case Qt::Key_Up: return step({0, -1});

@@ -21,6 +21,9 @@ class DrawingView : public QAbstractScrollArea {
   void setBuilder(Builder builder);
   /// What is chosen and what the pointer is over: marks that hold it are outlined.
   void setLit(const Subject& chosen, const Subject& hovered);
+  /// The one that is chosen of what the drawing lists itself; -1: none. Its marks are outlined.
+  void setItem(int item);
+  [[nodiscard]] int item() const { return item_; }
   void rebuild();
   [[nodiscard]] const Drawing& drawing() const { return drawing_; }
   [[nodiscard]] Drawing build(QSizeF room) const { return builder_ ? builder_(room) : Drawing(); }
@@ -28,12 +31,17 @@ class DrawingView : public QAbstractScrollArea {
  Q_SIGNALS:
   void chosen(const Subject& subject);
   void hovered(const Subject& subject);
+  /// By a click, or by the arrow keys, which go from one to the next.
+  void itemChosen(int item);
+  /// By a double click or Enter.
+  void itemActivated(int item);
 
  protected:
   bool viewportEvent(QEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
@@ -42,13 +50,18 @@ class DrawingView : public QAbstractScrollArea {
  private:
   [[nodiscard]] QPointF origin() const;
   [[nodiscard]] const Mark* markAt(QPointF position) const;
+  /// At or near a point, because a dot is small; -1: none.
+  [[nodiscard]] int itemAt(QPointF position) const;
   void step(QPointF direction);
+  /// To the item before or after; false in a drawing without items.
+  bool stepItem(int direction);
 
   const Look& look_;
   Builder builder_;
   Drawing drawing_;
   Subject chosen_;
   Subject hovered_;
+  int item_ = -1;
 };
 
 /// Outlines the marks that hold what is chosen or hovered over.

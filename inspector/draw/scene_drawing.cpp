@@ -90,6 +90,7 @@ Mark mark_of(const Shape& shape, const Look& look) {
                            .buffer = shape.subject->buffer,
                            .statement = shape.subject->statement};
   }
+  mark.item = shape.item;
   mark.tip = qt(shape.tip);
   return mark;
 }

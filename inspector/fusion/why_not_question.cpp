@@ -8,6 +8,7 @@
 
 #include "fusion/explain/why_not.h"
 #include "inspector/state/background.h"
+#include "inspector/state/told.h"
 #include "lowering/program/planned_cost.h"
 #include "lowering/program/planners.h"
 
@@ -32,7 +33,7 @@ std::string WhyNotQuestion::ask(const std::vector<std::string>& names) const {
   if (diagnostics.has_errors()) {
     std::string text;
     for (const Diagnostic& problem : diagnostics.entries()) {
-      text += problem.message + (problem.remedy.empty() ? "" : "; " + problem.remedy) + '\n';
+      text += told(problem) + '\n';
     }
     return text;
   }

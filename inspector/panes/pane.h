@@ -56,6 +56,9 @@ class Pane : public QWidget {
   [[nodiscard]] virtual bool working() const { return context_.document.comparing(); }
   /// Whether that or anything else is, which may take long.
   [[nodiscard]] virtual bool busy() const { return working(); }
+  /// Begins to work out what it shows only when it is asked, as somebody would ask first; false where it shows all by
+  /// itself. For exports without a window, which wait while it is busy.
+  virtual bool askFirst() { return false; }
   /// Flushes, and waits until it is not working. For exports.
   void settle();
 

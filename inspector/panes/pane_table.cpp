@@ -10,6 +10,7 @@
 #include "inspector/panes/pane.h"
 #include "inspector/panes/problems_pane.h"
 #include "inspector/panes/replay_pane.h"
+#include "inspector/panes/sensitivity_pane.h"
 #include "inspector/panes/tables_pane.h"
 #include "inspector/panes/timeline_pane.h"
 #include "inspector/panes/what_if_pane.h"
@@ -51,6 +52,9 @@ std::span<const PaneRow> pane_table() {
               Qt::BottomDockWidgetArea, make<TablesPane>},
       PaneRow{"problems", "Problems", "what was found wrong with the input, and what to do about it",
               Qt::BottomDockWidgetArea, make<ProblemsPane>},
+      PaneRow{"sensitivity", "Sensitivity",
+              "what the network takes as one value of the target changes, and what changes at its knees",
+              Qt::RightDockWidgetArea, make<SensitivityPane>},
   };
   return rows;
 }

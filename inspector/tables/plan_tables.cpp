@@ -2,11 +2,9 @@
 // The tables of a plan as the driver makes them, each row with the place that it stands for.
 #include "driver/report/plan_tables.h"
 
-#include "inspector/tables/table.h"
+#include "inspector/tables/placed.h"
 
 namespace stowage::inspector {
-
-namespace {
 
 Table placed(PlanTable from) {
   Table table{std::move(from.title), std::move(from.columns), {}};
@@ -17,8 +15,6 @@ Table placed(PlanTable from) {
   }
   return table;
 }
-
-}  // namespace
 
 Table groups_table(const LoadedPlan& plan) { return placed(plan_groups_table(plan.program())); }
 

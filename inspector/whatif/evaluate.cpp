@@ -7,10 +7,12 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "driver/session/learned_elsewhere.h"
 #include "driver/text/text_table.h"
 #include "fusion/groups/group.h"
 #include "fusion/groups/group_cost.h"
 #include "inspector/state/background.h"
+#include "inspector/state/told.h"
 #include "lowering/model/planner.h"
 #include "lowering/program/launches.h"
 #include "lowering/program/plan_group.h"
@@ -158,6 +160,12 @@ Planned plan_and_verify(const std::string& name, const StageList& stages, const 
 
 }  // namespace
 
+Result<Target> target_to_plan(const LoadedPlan& plan, const PlanEdit& edit, Diagnostics& diagnostics) {
+  auto target = edited_target(plan.program().target, edit, diagnostics);
+  if (target && is_learned_elsewhere(plan.compilation, *target, diagnostics)) return Failed{};
+  return target;
+}
+
 Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdit& edit, const GroupChoices* choices) {
   off_window_thread("a group was planned");
   const Program& program = plan.program();
@@ -182,9 +190,9 @@ Evaluation evaluate(const LoadedPlan& plan, int index, OpId focus, const PlanEdi
   }
 
   Diagnostics diagnostics;
-  const auto target = edited_target(program.target, edit, diagnostics);
+  const auto target = target_to_plan(plan, edit, diagnostics);
   if (!target) {
-    evaluation.refusal = Decision::refuse("target", diagnostics.entries().front().message);
+    evaluation.refusal = Decision::refuse("target", told(diagnostics.entries().front()));
     return evaluation;
   }
   const PlannedGroupCost cost(planner, *target);
@@ -281,7 +289,7 @@ std::string verdict(const LoadedPlan& plan, const Evaluation& evaluation, Units 
 PlanPtr plan_network(const PlanPtr& plan, const PlanEdit& edit, Diagnostics& diagnostics, std::stop_token stop,
                      const ProgressSink& progress) {
   off_window_thread("a network was planned");
-  const auto target = edited_target(plan->program().target, edit, diagnostics);
+  const auto target = target_to_plan(*plan, edit, diagnostics);
   if (!target) return nullptr;
   if (progress) progress("groups", 0, 0);
   auto complete = complete_edit(plan, edit, stop);

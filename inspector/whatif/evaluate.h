@@ -51,6 +51,8 @@ struct Evaluation {
 /// The groups around `focus`, an operator of the plan's step `step`, with the edit. `choices` gives the groups that an
 /// edit names; null will do for an edit without groups, its target does not matter.
 Evaluation evaluate(const LoadedPlan& plan, int step, OpId focus, const PlanEdit& edit, const GroupChoices* choices);
+/// The target with the edit's settings; of a plan by a learned evaluator only its own. Mistakes are reported.
+Result<Target> target_to_plan(const LoadedPlan& plan, const PlanEdit& edit, Diagnostics& diagnostics);
 /// Of an edit without groups.
 Evaluation evaluate(const LoadedPlan& plan, int step, const PlanEdit& edit);
 

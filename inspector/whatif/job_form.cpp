@@ -83,6 +83,7 @@ JobForm job_form(const LoadedPlan& plan, const PlanEdit& edit) {
   job.fusion = program.fusion;
   job.planner = program.planner;
   if (program.evaluated_by != EvaluatedBy::closed_form) job.cost = name_of(program.evaluated_by);
+  if (compilation.cost_model) job.cost_model = find_file(compilation.cost_model->file, plan.folder, job.missing);
   if (compilation.templates) job.templates = find_file(compilation.templates->file, plan.folder, job.missing);
   job.dimensions = compilation.dimensions;
   for (const auto& [input, file] : compilation.bindings) {
@@ -91,7 +92,7 @@ JobForm job_form(const LoadedPlan& plan, const PlanEdit& edit) {
   return job;
 }
 
-std::string command_of(const JobForm& job, const std::string& file) {
+std::string command_of(const JobForm& job) {
   std::string line = "stowage compile " + shell_quoted(job.model);
   const auto add = [&](const char* option, const std::string& value) {
     line += fmt::format(" {} {}", option, shell_quoted(value));
@@ -100,12 +101,16 @@ std::string command_of(const JobForm& job, const std::string& file) {
   add("--fusion", job.fusion);
   add("--planner", job.planner);
   if (!job.cost.empty()) add("--cost", job.cost);
+  if (!job.cost_model.empty()) add("--cost-model", job.cost_model);
   if (!job.templates.empty()) add("--templates", job.templates);
   for (const auto& [name, size] : job.dimensions) add("--dim", fmt::format("{}={}", name, size));
   for (const auto& [input, path] : job.bindings) add("--bind", fmt::format("{}={}", input, path));
   for (const auto& [key, value] : job.settings) add("--set", fmt::format("target.{}={}", key, value));
-  add("--schedule", file);
   return line;
+}
+
+std::string command_of(const JobForm& job, const std::string& file) {
+  return fmt::format("{} --schedule {}", command_of(job), shell_quoted(file));
 }
 
 std::string schedule_file(const PlanEdit& edit, const JobForm& job, const std::string& file) {
@@ -136,6 +141,7 @@ std::string batch_file(const PlanEdit& edit, const JobForm& job) {
   line("fusion", quoted_toml(job.fusion));
   line("planner", quoted_toml(job.planner));
   if (!job.cost.empty()) line("cost", quoted_toml(job.cost));
+  if (!job.cost_model.empty()) line("cost_model", quoted_toml(job.cost_model));
   if (!job.templates.empty()) line("templates", quoted_toml(job.templates));
   std::vector<std::string> entries;
   const auto table = [&](const char* key) {

@@ -22,8 +22,9 @@ struct JobForm {
   std::map<std::string, std::string> settings;  ///< key of the target's file → value as TOML, where it is another
   std::string fusion;
   std::string planner;
-  std::string cost;       ///< evaluator; empty: the closed form
-  std::string templates;  ///< absolute path; empty: none
+  std::string cost;        ///< evaluator; empty: the closed form
+  std::string cost_model;  ///< absolute path of what a learned one has learned; empty: none
+  std::string templates;   ///< absolute path; empty: none
   std::map<std::string, std::int64_t> dimensions;
   std::map<std::string, std::string> bindings;  ///< input → absolute path
   std::vector<std::string> missing;             ///< files that were not found, or are others now
@@ -31,6 +32,8 @@ struct JobForm {
 /// Reads the files that it names, to know that they are the plan's; for worker threads.
 JobForm job_form(const LoadedPlan& plan, const PlanEdit& edit);
 
+/// The command line without edits' schedules.
+std::string command_of(const JobForm& job);
 /// The command line that reads the schedules of `file`.
 std::string command_of(const JobForm& job, const std::string& file);
 

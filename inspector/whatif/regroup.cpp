@@ -235,7 +235,7 @@ GroupChoicesPtr priced(const PlanPtr& plan, const PlanEdit& edit, const std::str
                        const std::stop_token& stop) {
   off_window_thread("groups were priced");
   Diagnostics diagnostics;
-  const auto target = edited_target(plan->program().target, edit, diagnostics);
+  const auto target = target_to_plan(*plan, edit, diagnostics);
   const auto templates = fusion_templates(plan->compilation.templates, diagnostics);
   const Planner* planner = find_planner(plan->program().planner);
   check(templates && planner != nullptr, "a plan's templates and planner were found when it was opened");

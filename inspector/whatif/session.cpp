@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "inspector/look/look.h"
+#include "inspector/state/told.h"
 
 namespace stowage::inspector {
 
@@ -259,8 +260,7 @@ void WhatIfSession::startPlanning(const QString& name, bool show) {
       if (base != base_) return;
       if (!plan) {
         const auto entries = diagnostics.entries();
-        if (!entries.empty())
-          Q_EMIT failed(tr("The network cannot be planned so: %1").arg(qt(entries.front().message)));
+        if (!entries.empty()) Q_EMIT failed(tr("The network cannot be planned so: %1").arg(qt(told(entries.front()))));
         return;
       }
       if (plan != base_) planned_.push_back({edit, plan});

@@ -27,7 +27,7 @@ struct Layout {
 const std::vector<Layout>& layouts() {
   static const std::vector<Layout> rows = {
       {"compile",
-       {{"graph", "fusion"}, {"loops", "ldm", "timeline", "cost", "replay", "whatif", "compare"}},
+       {{"graph", "fusion"}, {"loops", "ldm", "timeline", "cost", "replay", "whatif", "compare", "sensitivity"}},
        {2, 3},
        {"tables", "problems"},
        9,

@@ -62,7 +62,7 @@ TEST_CASE("folders of version 1 open, with today's words", "[old_folders]") {
   const ToolRun checked = run_stowage({"check", "old"});
   INFO(checked.out << checked.err);
   CHECK(checked.code == 0);
-  CHECK(json_of({"simulate", "old", "--json"}).at("seconds") > 0);
+  CHECK(json_of({"simulate", "old", "--json"}).at("time_s") > 0);
   if (network != "inception") return;
   CHECK(read_text("old/plan.json").find("sibling_convolutions") != std::string::npos);
   const Json explained = json_of({"explain", "old", "--json"});

@@ -98,6 +98,27 @@ TEST_CASE("what a learned evaluator is refused for") {
   CHECK(refusal({"--cost", "learned", "--cost-model", "none.json"}).find("none.json") != std::string::npos);
 }
 
+TEST_CASE("a plan by a learned evaluator is not asked about another target") {
+  const Workplace here;
+  write_lenet();
+  REQUIRE(run_stowage(training("model.json")).code == 0);
+  REQUIRE(
+      run_stowage({"compile", "lenet.onnx", "--cost", "learned", "--cost-model", "model.json", "-o", "lenet"}).code ==
+      0);
+  const auto sensitivity = [](const char* to) {
+    return run_stowage({"sensitivity", "lenet", "--key", "target.ldm.bytes", "--from", "65536", "--to", to});
+  };
+  const ToolRun refused = sensitivity("131072");
+  CHECK(refused.code == 1);
+  CHECK(refused.out.empty());
+  CHECK(refused.err.find("[other-target]") != std::string::npos);
+  CHECK(refused.err.find("compile the network with --cost closed or --cost simulated") != std::string::npos);
+  // About its own it may be.
+  const ToolRun own = sensitivity("65536");
+  INFO(own.err);
+  CHECK(own.code == 0);
+}
+
 TEST_CASE("a batch names a learned evaluator beside its file") {
   const Workplace here;
   REQUIRE(run_stowage(training("model.json")).code == 0);

@@ -18,6 +18,7 @@
 #include "inspector/panes/loops_pane.h"
 #include "inspector/panes/problems_pane.h"
 #include "inspector/panes/replay_pane.h"
+#include "inspector/panes/sensitivity_pane.h"
 #include "inspector/panes/tables_pane.h"
 #include "inspector/panes/timeline_pane.h"
 #include "inspector/panes/what_if_pane.h"
@@ -40,6 +41,7 @@ QWidget& main_view(MainWindow& window, const std::string& pane) {
   if (pane == "whatif") return pane_of<WhatIfPane>(window, pane).controls().nest();
   if (pane == "compare") return pane_of<ComparePane>(window, pane).changes().view();
   if (pane == "tables") return pane_of<TablesPane>(window, pane).table(0).view();
+  if (pane == "sensitivity") return pane_of<SensitivityPane>(window, pane).key();
   if (pane == "problems") return pane_of<ProblemsPane>(window, pane).list();
   FAIL("which is the main view of " << pane << "?");
   return window;

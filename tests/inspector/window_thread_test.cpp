@@ -20,6 +20,7 @@
 #include "inspector/panes/graph_pane.h"
 #include "inspector/panes/tables_pane.h"
 #include "inspector/panes/what_if_pane.h"
+#include "inspector/sensitivity/asked_curve.h"
 #include "inspector/state/comparison.h"
 #include "inspector/state/files.h"
 #include "inspector/state/load.h"
@@ -44,6 +45,7 @@ TEST_CASE("every entry to session, layout and file work refuses the window's thr
   CHECK_THROWS_AS(compare_plans(plan, plan), InternalError);
   CHECK_THROWS_AS(compare_strategies(*plan, {}, {}), InternalError);
   CHECK_THROWS_AS(WhyNotQuestion(plan), InternalError);
+  CHECK_THROWS_AS(ask_curve(*plan, "target.ldm.bytes", {"1", "2", "", "2"}, {}, {}), InternalError);
   CHECK_THROWS_AS(sketch_graph(*plan, {}), InternalError);
   CHECK_THROWS_AS(kept_dot_layout({}, {}), InternalError);
   CHECK_THROWS_AS(dot_layout({}, {}, diagnostics), InternalError);
@@ -65,10 +67,11 @@ TEST_CASE("files are touched and sessions called where the thread is asked first
         QStringLiteral("whatif/job_form.cpp")}},
       {QStringLiteral("\\bQSettings\\b"), {QStringLiteral("window/settings.cpp"), QStringLiteral("application.cpp")}},
       {QStringLiteral("\\b(plan_group|plan_again|find_candidate_groups|compile|read_compilation|diff_compilations|"
-                      "why_not|plan_program)\\("),
+                      "why_not|plan_program|program_on|sensitivity|read_model_again)\\("),
        {QStringLiteral("whatif/evaluate.cpp"), QStringLiteral("whatif/regroup.cpp"), QStringLiteral("state/load.cpp"),
         QStringLiteral("fusion/strategy_comparison.cpp"), QStringLiteral("fusion/why_not_question.cpp"),
-        QStringLiteral("state/comparison.cpp"), QStringLiteral("replay/replay.cpp")}},
+        QStringLiteral("state/comparison.cpp"), QStringLiteral("replay/replay.cpp"),
+        QStringLiteral("sensitivity/asked_curve.cpp")}},
   };
   int read = 0;
   QDirIterator sources(root, {QStringLiteral("*.cpp"), QStringLiteral("*.h")}, QDir::Files,

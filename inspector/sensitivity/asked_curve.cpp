@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/sensitivity/asked_curve.h"
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/sensitivity/curve_tables.h"
+#include "driver/store/plan_file.h"
+#include "inspector/state/background.h"
+#include "inspector/state/told.h"
+#include "inspector/tables/placed.h"
+#include "inspector/whatif/job_form.h"
+
+namespace stowage::inspector {
+
+namespace {
+
+std::string sentences(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics.entries()) {
+    if (!text.empty()) text += "\n";
+    text += told(diagnostic);
+  }
+  return text;
+}
+
+/// With the network as it was imported, where that can be had.
+Compilation with_network(const LoadedPlan& plan) {
+  Compilation compilation = plan.compilation;
+  if (!compilation.imported && !plan.folder.empty()) read_model_again(compilation, plan.folder);
+  return compilation;
+}
+
+/// That of the plan with one value of its target changed.
+CompileRequest request_with(const LoadedPlan& plan, const SweptValue& value) {
+  constexpr std::string_view prefix = "target.";
+  JobForm job = job_form(plan, {});
+  job.settings[value.key.substr(prefix.size())] = value.toml;
+  CompileRequest request;
+  request.model = plan.compilation.model.path;
+  request.target = job.target;
+  for (const auto& [key, setting] : job.settings)
+    request.settings.push_back(fmt::format("{}{}={}", prefix, key, setting));
+  request.fusion = job.fusion;
+  request.planner = job.planner;
+  if (!job.cost.empty()) request.cost = job.cost;
+  request.cost_model = job.cost_model;
+  request.templates = job.templates;
+  request.costs.cache = default_cost_cache();
+  request.command_line = command_of(job);
+  return request;
+}
+
+}  // namespace
+
+AskedCurve ask_curve(const LoadedPlan& plan, const std::string& key, const RangeText& range,
+                     const std::stop_token& stop, const ProgressSink& progress) {
+  off_window_thread("a curve was calculated");
+  Diagnostics diagnostics;
+  CurveRequest request;
+  request.key = key;
+  auto values = curve_values(key, range, diagnostics);
+  if (!values) return {nullptr, sentences(diagnostics)};
+  request.values = *std::move(values);
+  request.costs.cache = default_cost_cache();
+  auto curve = sensitivity(with_network(plan), request, diagnostics, stop, progress);
+  if (!curve) return {nullptr, sentences(diagnostics)};
+  return {std::make_shared<const Curve>(*std::move(curve)), sentences(diagnostics)};
+}
+
+PlanAtValue plan_at(const LoadedPlan& plan, const SweptValue& value, const std::stop_token& stop,
+                    const ProgressSink& progress) {
+  off_window_thread("a network was compiled");
+  const Compilation before = with_network(plan);
+  Diagnostics diagnostics;
+  // As curves are made: without the model from the network as it was placed for the plan's target.
+  const Graph& network = before.imported ? *before.imported : before.program.fused.graph;
+  auto made = compile_graph(network, request_with(plan, value), diagnostics, stop, progress);
+  if (stop.stop_requested()) return {};
+  if (!made) return {nullptr, sentences(diagnostics)};
+  made->imported = before.imported;
+  made->model = before.model;
+  made->dimensions = before.dimensions;
+  made->bindings = before.bindings;
+  made->emitted = emit_signed(*made);  // the sources name the model that they are made of
+  const std::string origin = fmt::format("{} with {} = {}", plan.origin, value.key, value_words(value.key, value));
+  return {make_loaded_plan(*std::move(made), origin, "", diagnostics, stop, plan.network), ""};
+}
+
+RangeText usual_range(const LoadedPlan& plan, const std::string& key) {
+  const auto keys = curve_keys(plan.program().target);
+  const auto own = keys.find(key);
+  if (own == keys.end() || own->second <= 0) return {"0", "1", "1", ""};
+  const double value = own->second;
+  constexpr double exact = 9e15;  // whole numbers up to there are themselves as doubles
+  const bool is_whole = value == std::floor(value) && value < exact;
+  if (!is_whole) return {fmt::format("{}", value / 4), fmt::format("{}", value * 2), "", "2"};
+  const auto whole = static_cast<std::int64_t>(value);
+  return {std::to_string(whole >= 4 ? whole / 4 : 1), std::to_string(2 * whole), "", "2"};
+}
+
+Table values_table(const Curve& curve) {
+  Table table = placed(curve_table(curve));
+  for (Column& column : table.columns) {
+    if (column.kind == ColumnKind::cycles) column.kind = ColumnKind::count;
+    // Sentences stand beside the table, and on a small screen it has little room.
+    column.shown =
+        column.key != "kernels" && column.key != "changes" && column.key != "refused" && column.key != "dma_transfers";
+  }
+  return table;
+}
+
+}  // namespace stowage::inspector
