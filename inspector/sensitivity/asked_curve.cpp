@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/sensitivity/asked_curve.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -103,12 +106,13 @@ RangeText usual_range(const LoadedPlan& plan, const std::string& key) {
 }
 
 Table values_table(const Curve& curve) {
+  // Sentences stand beside the table, and on a small screen it has little room.
+  constexpr std::array<std::string_view, 6> shown = {"value",  "dma_bytes", "ldm_peak_bytes",
+                                                     "cycles", "time_s",    "knee"};
   Table table = placed(curve_table(curve));
   for (Column& column : table.columns) {
     if (column.kind == ColumnKind::cycles) column.kind = ColumnKind::count;
-    // Sentences stand beside the table, and on a small screen it has little room.
-    column.shown =
-        column.key != "kernels" && column.key != "changes" && column.key != "refused" && column.key != "dma_transfers";
+    column.shown = std::find(shown.begin(), shown.end(), column.key) != shown.end();
   }
   return table;
 }

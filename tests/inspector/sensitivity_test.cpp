@@ -2,6 +2,7 @@
 // The pane with the curve of a network over one value of its target.
 #include "inspector/panes/sensitivity_pane.h"
 
+#include <QHeaderView>
 #include <QScrollBar>
 #include <QTest>
 #include <catch2/catch.hpp>
@@ -233,6 +234,8 @@ TEST_CASE("on a small screen the whole curve is in sight", "[inspector]") {
   tabs->setCurrentWidget(&pane.values());
   window.settle();
   QTableView& table = pane.values().view();
+  INFO(table.viewport()->width() << " x " << table.viewport()->height() << " for " << table.horizontalHeader()->length()
+                                 << " x " << table.rowHeight(0));
   CHECK(table.viewport()->rect().contains(table.visualRect(table.model()->index(0, 0))));
   CHECK_FALSE(table.horizontalScrollBar()->isVisible());
 }
