@@ -30,7 +30,10 @@ FileLock::FileLock(const fs::path& file, std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   do {
     // Neither through a link to somebody's file nor into a pipe that nobody writes to.
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    // On NFS only what may be written can be locked for oneself.
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | flags, 0666);
+    if (descriptor < 0 && (errno == EACCES || errno == EROFS)) descriptor = ::open(file.c_str(), O_RDONLY | flags);
     if (descriptor < 0) return;
     const Lock lock = try_lock(descriptor);
     if (lock == Lock::held && is_at(file, descriptor)) {

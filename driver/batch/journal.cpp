@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "core/file_lock.h"
@@ -53,7 +54,8 @@ std::string written_line(std::string_view name, const std::string& hash, const s
 bool is_batch_running(const fs::path& folder) {
   const int journal = ::open((folder / journal_name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (journal < 0) return false;
-  const bool is_held = try_lock(journal) == Lock::taken;
+  // A shared lock: two that look at once do not take each other for a batch, and it needs no right to write.
+  const bool is_held = ::flock(journal, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(journal);
   return is_held;
 }

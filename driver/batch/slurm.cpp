@@ -16,14 +16,35 @@ namespace {
 
 constexpr std::string_view hash_sign = "# end, ";
 
-bool matches(const std::string& text, const char* form) { return std::regex_match(text, std::regex(form)); }
+constexpr std::size_t longest_value = 1000;  ///< the library's matcher recurses for every character
+
+bool matches(const std::string& text, const char* form) {
+  return text.size() <= longest_value && std::regex_match(text, std::regex(form));
+}
+
+/// What stands in a message of a value that may be of any length.
+std::string shown(const std::string& text) {
+  constexpr std::size_t most = 60;
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
+/// Whether an option of sbatch is one that the script gives; sbatch takes beginnings of names too.
+bool is_of_script(const std::string& option) {
+  const std::string name = option.substr(0, option.find('='));
+  constexpr std::size_t shortest = 3;  // "--a"
+  if (name.size() < shortest) return false;
+  for (const char* own : {"--array", "--output", "--error", "--chdir", "--wrap"}) {
+    if (std::string_view(own).starts_with(name)) return true;
+  }
+  return false;
+}
 
 /// A text of the table that has to have a form.
 void read_formed(TomlTable& table, const char* key, const char* form, const char* wanted, std::string& to) {
   std::string text;
   if (!table.read(key, text)) return;
   if (!matches(text, form)) {
-    table.error("slurm-value", key, fmt::format("'{}' is no {}", text, wanted));
+    table.error("slurm-value", key, fmt::format("'{}' is no {}", shown(text), wanted));
     return;
   }
   to = text;
@@ -48,10 +69,10 @@ void read_slurm(TomlTable& table, SlurmSettings& settings) {
   if (table.read("options", options)) {
     settings.options.clear();
     for (const std::string& option : options) {
-      const bool is_ours = matches(option, "--(array|output|error|chdir|wrap)(=.*)?");
+      const bool is_ours = is_of_script(option);
       if (is_ours || !matches(option, "--[a-z][a-z0-9-]*(=[^\\x00-\\x20\"'\\\\#]+)?")) {
         table.error("slurm-value", "options",
-                    fmt::format("'{}' {}", option,
+                    fmt::format("'{}' {}", shown(option),
                                 is_ours ? "is set by the script itself"
                                         : "is no option of sbatch: --NAME or --NAME=VALUE without spaces was wanted"));
         continue;

@@ -282,7 +282,7 @@ void SensitivityPane::choosePoint(int point) {
 }
 
 void SensitivityPane::compare(int point) {
-  if (!hasPlan(point)) return;
+  if (!hasPlan(point) || calculating_.busy()) return;  // a curve on its way is not given up for this
   const SweptValue value = curve()->points[static_cast<std::size_t>(point)].value;
   start([this, plan = plan(), value](const std::stop_token& stop, const ProgressSink& progress) -> Background::Deliver {
     const PlanAtValue made = plan_at(*plan, value, stop, progress);

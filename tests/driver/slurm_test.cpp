@@ -198,7 +198,9 @@ TEST_CASE("every mistake in the table for Slurm has its place") {
        "2:11: error: '-N 2' is no option of sbatch: --NAME or --NAME=VALUE without spaces was "
        "wanted [slurm-value]"},
       {"options = [\"--array=1\"]", "2:11: error: '--array=1' is set by the script itself [slurm-value]"},
+      {"options = [\"--arr=1-9\"]", "2:11: error: '--arr=1-9' is set by the script itself [slurm-value]"},
       {"options = \"--requeue\"", "2:11: error: "},
+      {"partition = \"" + std::string(100'000, 'a') + "\"", "2:13: error: 'aaa"},
   };
   for (const Mistake& mistake : mistakes) {
     write_text("jobs.toml", "[slurm]\n" + mistake.table + "\n" + four_jobs);
