@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the pictures of docs/inspector: every pane with ResNet-50, replay with the papers' matmul.
+# Makes the pictures of docs/inspector: every pane with ResNet-50, replay with the papers' matmul, sensitivity
+# with ResNet-18 by the published planner.
 #   docs/inspector/screenshots.sh BUILD_FOLDER [FOLDER_FOR_THE_PICTURES]
 # Needs no display. With ImageMagick or pngquant installed the pictures have few colours and are small.
 set -eu
@@ -16,6 +17,8 @@ inspector=$build/inspector/stowage-inspector
 cd "$work"
 "$stowage" network resnet50 -o resnet50.onnx >resnet50.log
 "$stowage" compile resnet50.onnx -o resnet50 >>resnet50.log
+"$stowage" network resnet18 -o resnet18.onnx >>resnet50.log
+"$stowage" compile resnet18.onnx --planner swtvm -o resnet18 >>resnet50.log
 "$stowage" compile resnet50.onnx --fusion greedy -o greedy >>resnet50.log
 matmul=$build/inspector/samples/matmul
 
@@ -57,7 +60,7 @@ picture timeline timeline compile $small --op layer1_0_conv3 resnet50
 picture cost cost compile $small --op layer1_0_conv3 resnet50
 picture tables tables compile $small --op layer1_0_conv3 resnet50
 picture compare compare compile $small --op layer1_0_conv3 resnet50 greedy
-picture sensitivity sensitivity compile $small resnet50
+picture sensitivity sensitivity compile $small resnet18
 picture whatif whatif teach $small --op layer1_0_conv3 resnet50
 picture dark fusion compile $small --dark --op layer1_0_conv2 resnet50
 picture large graph compile $large --op layer1_0_add resnet50

@@ -147,18 +147,20 @@ TEST_CASE("the window answers while a curve is calculated, and hears how far it 
   REQUIRE(bar != nullptr);
   CHECK_FALSE(bar->isVisible());
   int turns = 0;
-  std::set<int> seen;
+  std::set<int> seen;  // what follows within 40 ms of another may be left out
+  QObject::connect(bar, &QProgressBar::valueChanged, &pane, [&](int value) {
+    if (bar->isVisible() && bar->maximum() == 9) seen.insert(value);
+  });
   pane.calculate();
   REQUIRE(wait_until(
       [&] {
         ++turns;
-        if (bar->isVisible() && bar->maximum() == 9) seen.insert(bar->value());
         return !pane.busy();
       },
       60));
   CHECK(pane.curve()->points.size() == 9);
   CHECK(turns > 9);
-  CHECK(seen.size() > 2);
+  CHECK_FALSE(seen.empty());
   CHECK_FALSE(bar->isVisible());
 }
 
