@@ -128,7 +128,9 @@ void SensitivityPane::connectParts() {
     return index.isValid() ? values_->filter().mapToSource(index).row() : -1;
   };
   connect(values_->view().selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-          [this, at](const QModelIndex& index) { choosePoint(at(index)); });
+          [this, at](const QModelIndex& index) {
+            if (index.isValid()) choosePoint(at(index));  // else the filter hides the point, which stays chosen
+          });
   connect(&values_->view(), &QAbstractItemView::doubleClicked, this,
           [this, at](const QModelIndex& index) { compare(at(index)); });
   for (const int key : {Qt::Key_Return, Qt::Key_Enter}) {
@@ -277,7 +279,7 @@ void SensitivityPane::choosePoint(int point) {
   compare_->setEnabled(hasPlan(point) && !calculating_.busy());
   if (point < 0) return;
   const QModelIndex row = values_->filter().mapFromSource(values_->model().index(point, 0));
-  if (values_->view().currentIndex().row() == row.row()) return;
+  if (row.isValid() && values_->view().currentIndex().row() == row.row()) return;
   values_->view().setCurrentIndex(row);
 }
 

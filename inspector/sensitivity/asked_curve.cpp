@@ -37,10 +37,21 @@ Compilation with_network(const LoadedPlan& plan) {
   return compilation;
 }
 
+/// A file that the plan's groups or costs come from and that cannot be read as it was; "" where there is none. A curve
+/// is of what the plan holds of them, so that a plan by another file would not be one of its points.
+std::string changed_file(const LoadedPlan& plan, const JobForm& job) {
+  const auto is_missing = [&](const std::string& path) {
+    return std::find(job.missing.begin(), job.missing.end(), path) != job.missing.end();
+  };
+  const Compilation& compilation = plan.compilation;
+  if (compilation.templates && is_missing(compilation.templates->file.path)) return compilation.templates->file.path;
+  if (compilation.cost_model && is_missing(compilation.cost_model->file.path)) return compilation.cost_model->file.path;
+  return "";
+}
+
 /// That of the plan with one value of its target changed.
-CompileRequest request_with(const LoadedPlan& plan, const SweptValue& value) {
+CompileRequest request_with(const LoadedPlan& plan, JobForm job, const SweptValue& value) {
   constexpr std::string_view prefix = "target.";
-  JobForm job = job_form(plan, {});
   job.settings[value.key.substr(prefix.size())] = value.toml;
   CompileRequest request;
   request.model = plan.compilation.model.path;
@@ -77,11 +88,14 @@ AskedCurve ask_curve(const LoadedPlan& plan, const std::string& key, const Range
 PlanAtValue plan_at(const LoadedPlan& plan, const SweptValue& value, const std::stop_token& stop,
                     const ProgressSink& progress) {
   off_window_thread("a network was compiled");
+  JobForm job = job_form(plan, {});
+  if (const std::string file = changed_file(plan, job); !file.empty())
+    return {nullptr, fmt::format("{} is not there as it was when the plan was made: put it back to compare", file)};
   const Compilation before = with_network(plan);
   Diagnostics diagnostics;
   // As curves are made: without the model from the network as it was placed for the plan's target.
   const Graph& network = before.imported ? *before.imported : before.program.fused.graph;
-  auto made = compile_graph(network, request_with(plan, value), diagnostics, stop, progress);
+  auto made = compile_graph(network, request_with(plan, std::move(job), value), diagnostics, stop, progress);
   if (stop.stop_requested()) return {};
   if (!made) return {nullptr, sentences(diagnostics)};
   made->imported = before.imported;
