@@ -18,7 +18,7 @@ bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics) {
   diagnostics.error("out-of-time", {},
                     fmt::format("no plan was found within the time limit: {} {} not planned yet",
                                 counted(late, "operator"), for_number(late, "was", "were")),
-                    "give it more time; with a cache of costs the next run goes on from what was planned");
+                    std::string(more_time));
   return false;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "driver/session/session.h"
 
@@ -16,6 +17,10 @@ struct LimitedSearch {
   std::string command_line;   ///< of a plan that the limit decided
   std::int64_t left_out = 0;  ///< groups that were not planned
 };
+
+/// What helps where a time limit was too short.
+inline constexpr std::string_view more_time =
+    "give it more time; what was planned till then is in the cache of costs, if there is one";
 
 /// Whether every chosen group was planned in time; else there is no plan at all, which is reported.
 bool has_plan_in_time(const FusionRecord& record, Diagnostics& diagnostics);

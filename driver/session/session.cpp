@@ -199,6 +199,8 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   CandidateSet candidates =
       find_candidate_groups(graph, way.templates, cost.get(), trace, limited != nullptr ? limited->over : stop);
   if (limited != nullptr && !stop.stop_requested()) limited->left_out = refuse_out_of_time(candidates);
+  // Then groups may not even have been matched.
+  const bool is_over = limited != nullptr && limited->over.stop_requested();
   Fusion fusion = fuse_candidates(candidates, *way.strategy, trace, stop, *fixed);
   if (stop.stop_requested()) return Failed{};
   for (const FixedRefusal& refused : fusion.refused) {
@@ -209,6 +211,12 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
       diagnostic.message = fmt::format("{} cannot be one group: {} ({})", fmt::join(group.operators, " + "),
                                        decision.reason, decision.rule);
       diagnostic.remedy = decision.flip.empty() ? "" : "it would take " + decision.flip;
+      if (decision.rule == out_of_time || (is_over && decision.rule == "fixed")) {
+        diagnostic.code = out_of_time;
+        diagnostic.message =
+            fmt::format("{} were not planned as one group within the time limit", fmt::join(group.operators, " + "));
+        diagnostic.remedy = more_time;
+      }
       diagnostics.add(std::move(diagnostic));
     }
   }

@@ -132,12 +132,27 @@ TEST_CASE("a job has its plan, the best that was found in time, or none, and say
   CHECK(read_text("out/results.jsonl") == whole);
 }
 
+TEST_CASE("a group by hand that was not planned in time is told as that") {
+  const Workplace here;
+  write_text("jobs.toml",
+             "[[job]]\nname = \"g\"\nnetwork = \"lenet\"\n[[job.group]]\noperators = [\"conv1\", \"pool1\"]\n");
+  const Outcome late = batch_within("0.001");
+  INFO(late.line);
+  CHECK(late.code == 1);
+  for (const auto& diagnostic : late.row.at("diagnostics")) {
+    CHECK(diagnostic.at("code") == "out-of-time");
+    CHECK(diagnostic.at("help").get<std::string>().find("give it more time") == 0);
+  }
+  CHECK_FALSE(late.row.at("diagnostics").empty());
+}
+
 TEST_CASE("times that are no positive number of seconds are usage errors") {
   for (const std::string wrong : {"0", "-1", "soon", "nan", "inf", "1e10", "1s"}) {
     const ToolRun run = run_stowage({"batch", "jobs.toml", "--timeout", wrong});
     INFO(run.err);
     CHECK(run.code == 2);
-    CHECK(run.err.find("error: --timeout: '" + wrong + "' is no number of seconds from 0.001 to 1000000000 [usage]") == 0);
+    CHECK(run.err.find("error: --timeout: '" + wrong + "' is no number of seconds from 0.001 to 1000000000 [usage]") ==
+          0);
   }
   CHECK(run_stowage({"batch", "--merge", "x", "--timeout", "1"}).code == 2);
 }
