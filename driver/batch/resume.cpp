@@ -25,12 +25,11 @@ std::string first_few(std::vector<std::string> names) {
   return fmt::format("{}, {}, {}, ...", names[0], names[1], names[2]);
 }
 
-/// Whether a clock decided a result that had less time than it would have now.
+}  // namespace
+
 bool is_cut_short(const JobResult& result, std::optional<double> search_seconds) {
   return result.out_of_time && (!search_seconds || *search_seconds > *result.out_of_time);
 }
-
-}  // namespace
 
 Result<std::vector<JobStart>> starts_of(const std::vector<Job>& jobs, const std::vector<std::string>& identities,
                                         const BatchJournal& journal, const fs::path& folder, Again again,

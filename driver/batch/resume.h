@@ -10,6 +10,9 @@
 
 namespace stowage {
 
+/// Whether a clock decided a result that had less time than it would have now.
+bool is_cut_short(const JobResult& result, std::optional<double> search_seconds);
+
 /// Which of the jobs that came to their end are run once more.
 enum class Again { none, failed, all };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stowage batch --slurm`.
 #include <algorithm>
+#include <exception>
 #include <filesystem>
+#include <optional>
 #include <ostream>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +13,9 @@
 #include "core/number_text.h"
 #include "driver/batch/batch_file.h"
 #include "driver/batch/journal.h"
+#include "driver/batch/resume.h"
 #include "driver/batch/slurm.h"
+#include "driver/batch/stored_result.h"
 #include "driver/files/files.h"
 #include "driver/json/json.h"
 #include "driver/text/listed.h"
@@ -48,7 +53,25 @@ std::string why_another(const ShardNote& there, const ShardNote& wanted) {
   return there.batch != wanted.batch ? "the batch file, or a file that one of its jobs reads, was another then" : "";
 }
 
-ShardsByState look(const ShardNote& wanted, const fs::path& folder, Diagnostics& diagnostics) {
+/// Whether a shard that ended has a job to which the limit of now gives more time. What cannot be read, merging
+/// reports.
+bool has_cut_short(const fs::path& results, std::optional<double> search_seconds) {
+  Diagnostics ignored;
+  const auto text = read_text_file(results.string(), ignored);
+  if (!text) return false;
+  std::istringstream lines(*text);
+  try {
+    for (std::string line; std::getline(lines, line);) {
+      if (is_cut_short(result_of(line).result, search_seconds)) return true;
+    }
+  } catch (const std::exception&) {
+    return false;
+  }
+  return false;
+}
+
+ShardsByState look(const ShardNote& wanted, const fs::path& folder, std::optional<double> search_seconds,
+                   Diagnostics& diagnostics) {
   ShardsByState shards;
   for (int number = 1; number <= wanted.shard.of; ++number) {
     const fs::path path = folder / shard_folder_name({number, wanted.shard.of});
@@ -61,7 +84,8 @@ ShardsByState look(const ShardNote& wanted, const fs::path& folder, Diagnostics&
     if (!note) continue;
     if (const std::string why = why_another(*note, wanted); !why.empty()) {
       diagnostics.error("other-batch", place_of(path), why, "choose another folder (-o), or delete this one");
-    } else if (!note->results.empty() && fs::exists(path / results_name, failure)) {
+    } else if (!note->results.empty() && fs::exists(path / results_name, failure) &&
+               !has_cut_short(path / results_name, search_seconds)) {
       shards.done.push_back(number);
     } else {
       (is_batch_running(path) ? shards.running : shards.stopped).push_back(number);
@@ -99,18 +123,20 @@ std::vector<std::string> command_of(const BatchCommandOptions& options) {
   return command;
 }
 
+/// Whether there stands a script that this command wrote and nobody edited.
+bool has_own_script(const fs::path& path) {
+  std::error_code failure;
+  if (!fs::is_regular_file(fs::symlink_status(path, failure))) return false;
+  Diagnostics ignored;
+  const auto there = read_text_file(path.string(), ignored);
+  return there && is_own_script(*there);
+}
+
 /// What was written before and nobody edited may be replaced, and what `options` say.
 bool write_script(const fs::path& path, const std::string& script, const BatchCommandOptions& options,
                   Diagnostics& diagnostics) {
-  std::error_code failure;
-  bool is_own = false;
-  if (fs::is_regular_file(fs::symlink_status(path, failure))) {
-    Diagnostics ignored;
-    const auto there = read_text_file(path.string(), ignored);
-    is_own = there && is_own_script(*there);
-  }
   const std::vector<fs::path> inputs = {options.file};
-  const bool replace = options.force || is_own;
+  const bool replace = options.force || has_own_script(path);
   return may_write_file(path, replace, inputs, diagnostics) &&
          write_file_whole(path, script, replace ? Existing::replace : Existing::keep, diagnostics);
 }
@@ -179,7 +205,7 @@ int slurm_command(const BatchCommandOptions& options, ToolContext& context) {
                       fmt::format("this folder cannot be named in a script for Slurm: {}", why),
                       "give the command from a folder with another name");
   }
-  const ShardsByState shards = look(*wanted, folder / "shards", diagnostics);
+  const ShardsByState shards = look(*wanted, folder / "shards", options.timeout, diagnostics);
   if (diagnostics.has_errors()) return failed(context, diagnostics);
   work.program = context.program.empty() ? "" : fs::canonical(context.program, failure).string();
   if (work.program.empty()) work.program = "stowage";
@@ -199,6 +225,10 @@ int slurm_command(const BatchCommandOptions& options, ToolContext& context) {
     if (!write_script(scripts.back(), slurm_script(settings, array, work), options, diagnostics)) {
       return failed(context, diagnostics);
     }
+  }
+  // Further parts of a longer array would run shards again that have ended.
+  for (std::size_t i = std::max<std::size_t>(1, scripts.size()); has_own_script(script_path(options.slurm, i)); ++i) {
+    fs::remove(script_path(options.slurm, i), failure);
   }
   print_state(shards, scripts, folder, fmt::format("{} --slurm {}", wanted->command, shell_quoted(options.slurm)),
               context);

@@ -90,6 +90,23 @@ TEST_CASE("shards that are left get a script, and it says which") {
   const auto json = nlohmann::json::parse(run_stowage({"batch", "jobs.toml", "--slurm", "go.sbatch", "--json"}).out);
   CHECK(json.at("done") == std::vector<int>{1, 2, 3, 4});
   CHECK(json.at("scripts").empty());
+  // What a time limit decided is done once there is more time.
+  const fs::path results = "jobs-out/shards/2-of-4/results.jsonl";
+  const std::string complete = read_text(results);
+  auto row = nlohmann::ordered_json::parse(complete);
+  row["out_of_time"] = 2;
+  write_text(results, row.dump() + "\n");
+  CHECK(run_stowage({"batch", "jobs.toml", "--slurm", "go.sbatch", "--timeout", "2"}).out.find("4 done (1-4)") !=
+        std::string::npos);
+  for (const bool limited : {true, false}) {
+    std::vector<std::string> longer = command;
+    if (limited) longer.insert(longer.end(), {"--timeout", "3"});
+    const ToolRun more = run_stowage(longer);
+    INFO(more.out << more.err);
+    CHECK(more.out.find("3 done (1,3-4) and 1 stopped before the end (2)\n") != std::string::npos);
+    CHECK(read_text("go.sbatch").find("#SBATCH --array=2\n") != std::string::npos);
+  }
+  write_text(results, complete);
   // The same bytes as from one process.
   REQUIRE(run_stowage({"batch", "jobs.toml", "-o", "one"}).code == 0);
   REQUIRE(run_stowage({"batch", "--merge", "jobs-out/shards/1-of-4", "jobs-out/shards/2-of-4", "jobs-out/shards/3-of-4",
@@ -166,6 +183,13 @@ TEST_CASE("an array that is too long for the site is split") {
   CHECK(read_text("go-2.sbatch").find("#SBATCH --array=1-2%1\n") != std::string::npos);
   CHECK(read_text("go-2.sbatch").find("shard=$((SLURM_ARRAY_TASK_ID + 2))\n") != std::string::npos);
   CHECK(read_text("go-3.sbatch").find("#SBATCH --array=1%1\n") != std::string::npos);
+  // Parts of a longer array go, but for what somebody has made his own.
+  write_text("go-4.sbatch", "echo mine\n");
+  write_text("jobs.toml", std::string(four_jobs) + "[slurm]\nshards = 5\nmax_array = 4\nlimit = 1\n");
+  CHECK(run_stowage({"batch", "jobs.toml", "--slurm", "go.sbatch"}).code == 0);
+  CHECK(fs::exists("go-2.sbatch"));
+  CHECK_FALSE(fs::exists("go-3.sbatch"));
+  CHECK(read_text("go-4.sbatch") == "echo mine\n");
 }
 
 struct Mistake {
