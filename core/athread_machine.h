@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the language of Athread's kernels fixes: its vector type, and what the emitted loops keep in registers. No key of
-// a target changes these, as the emitter has no other forms; everything else about a machine is in its file.
+// What the language of Athread's kernels fixes: its vector type, and what the emitted loops keep in registers. No key
+// of a target changes these, as the emitter has no other forms; everything else about a machine is in its file.
 #pragma once
 
 #include <cstdint>

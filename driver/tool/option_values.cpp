@@ -49,6 +49,17 @@ std::vector<std::string> check_names(CLI::Option& option) {
   }
 }
 
+/// That `read`, which gives a reason for what it cannot read, reads it.
+template <class Read>
+CLI::Validator read_by(const Read& read) {
+  return {[read](std::string& value) {
+            std::string why_not;
+            read(value, why_not);
+            return why_not;
+          },
+          ""};
+}
+
 bool is_capital(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 
 }  // namespace
@@ -109,23 +120,9 @@ CLI::Validator seconds_between(double low, double high) {
           fmt::format("FLOAT in [{:g} - {:g}]", low, high)};
 }
 
-CLI::Validator a_memory_size() {
-  return {[](std::string& value) {
-            std::string why_not;
-            parse_memory_size(value, why_not);
-            return why_not;
-          },
-          ""};
-}
+CLI::Validator a_memory_size() { return read_by(parse_memory_size); }
 
-CLI::Validator a_shard() {
-  return {[](std::string& value) {
-            std::string why_not;
-            parse_shard(value, why_not);
-            return why_not;
-          },
-          ""};
-}
+CLI::Validator a_shard() { return read_by(parse_shard); }
 
 ValueHint hint_of(CLI::Option& option) {
   ValueHint hint;
