@@ -31,7 +31,7 @@ std::string operator_line(const Graph& graph, const Operator& op) {
   for (const auto& output : op.outputs) outputs.push_back(output ? typed_name(graph.tensor(*output)) : "_");
   line += fmt::format(" -> {}", fmt::join(outputs, ", "));
   std::vector<std::string> origins;
-  for (const std::string& origin : op.origins) origins.push_back(quoted(origin));
+  for (const std::string& origin : op.origins) origins.push_back(stowage::quoted(origin));
   if (!origins.empty()) line += fmt::format(" from {}", fmt::join(origins, ", "));
   return line;
 }
@@ -42,7 +42,7 @@ std::string to_text(const AttributeValue& value) {
   return std::visit(Overloaded{
                         [](std::int64_t v) { return std::to_string(v); },
                         [](double v) { return number_text(v); },
-                        [](const std::string& v) { return quoted(v); },
+                        [](const std::string& v) { return stowage::quoted(v); },
                         [](const std::vector<std::int64_t>& v) { return fmt::format("[{}]", fmt::join(v, ", ")); },
                         [](const std::vector<double>& v) {
                           std::vector<std::string> texts;

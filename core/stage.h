@@ -30,6 +30,8 @@ struct Axis {
   std::int64_t extent = 1;
 };
 
+inline VarId variable_of(int axis) { return VarId(static_cast<std::size_t>(axis)); }
+
 /// A read of one element of a tensor at every point of the iteration space.
 struct Access {
   StageTensorId tensor;

@@ -19,20 +19,20 @@ namespace stowage {
 namespace {
 
 /// What a key of a sweep can have.
-struct Axis {
+struct SweptAxis {
   std::string key;
   std::vector<SweptValue> values;
 };
 
-bool has_value(const Axis& axis, const std::string& toml) {
+bool has_value(const SweptAxis& axis, const std::string& toml) {
   return std::any_of(axis.values.begin(), axis.values.end(), [&](const SweptValue& v) { return v.toml == toml; });
 }
 
 constexpr std::string_view one_value = "a string, a finite number or a truth value";
 
-Axis listed_values(TomlTable& table, const std::string& key, const std::string& name) {
+SweptAxis listed_values(TomlTable& table, const std::string& key, const std::string& name) {
   TomlValue list;
-  Axis axis{name, {}};
+  SweptAxis axis{name, {}};
   if (!table.read(key, list)) return axis;
   const auto* const array = std::get_if<TomlValue::Array>(&list.is);
   if (array == nullptr) {
@@ -83,7 +83,7 @@ std::optional<RangeNumber> range_number(TomlTable& range, std::string_view key, 
 }
 
 /// From `from` to `to` by adding `step` or by multiplying with `factor`.
-Axis range_values(TomlTable& range, const std::string& name) {
+SweptAxis range_values(TomlTable& range, const std::string& name) {
   const auto from = range_number(range, "from", Need::required);
   const auto to = range_number(range, "to", Need::required);
   const auto step = range_number(range, "step", Need::optional);
@@ -94,7 +94,7 @@ Axis range_values(TomlTable& range, const std::string& name) {
   if (!from || !to || (has_step && !step) || (has_factor && !factor)) return {name, {}};
   const auto wrong = [&](std::string_view key, const std::string& why) {
     range.error("wrong-range", key, fmt::format("the range of '{}' {}", name, why));
-    return Axis{name, {}};
+    return SweptAxis{name, {}};
   };
   if (has_step == has_factor) {
     return wrong(has_step ? "factor" : "from", has_step ? "has both 'step' and 'factor', one was wanted"
@@ -109,7 +109,7 @@ Axis range_values(TomlTable& range, const std::string& name) {
   const bool whole = from->is_whole && (step ? step->is_whole : factor->is_whole);
   // A last value that rounding moves behind the end is the end's all the same.
   const double end = to->value + (whole ? 0.0 : std::abs(to->value) * 1e-12);
-  Axis axis{name, {}};
+  SweptAxis axis{name, {}};
   double at = from->value;
   for (std::size_t i = 1; at <= end; ++i) {
     if (axis.values.size() == max_swept_jobs)
@@ -126,7 +126,7 @@ Axis range_values(TomlTable& range, const std::string& name) {
 bool is_range(const TomlTable& table) { return table.has("from") || table.has("to") || table.has("values"); }
 
 /// Keys of inner tables stand with those of the outer ones and a dot before them.
-void read_axes(TomlTable& table, const std::string& prefix, std::vector<Axis>& axes) {
+void read_axes(TomlTable& table, const std::string& prefix, std::vector<SweptAxis>& axes) {
   for (const std::string& key : table.keys()) {
     const bool is_own = prefix.empty() && (key == "combine" || key == "exclude");
     if (is_own) continue;
@@ -155,7 +155,7 @@ void read_axes(TomlTable& table, const std::string& prefix, std::vector<Axis>& a
 }
 
 /// A combination is left out where it has one of the values of every key that is named.
-using Exclusion = std::vector<Axis>;
+using Exclusion = std::vector<SweptAxis>;
 
 void read_exclusion(TomlTable& table, const std::string& prefix, Exclusion& exclusion) {
   for (const std::string& key : table.keys()) {
@@ -175,7 +175,7 @@ void read_exclusion(TomlTable& table, const std::string& prefix, Exclusion& excl
 }
 
 /// Keys that stand for the same, or of which one is a table that the other stands in.
-void check_keys(TomlTable& table, const std::vector<Axis>& axes) {
+void check_keys(TomlTable& table, const std::vector<SweptAxis>& axes) {
   for (std::size_t b = 0; b < axes.size(); ++b) {
     for (std::size_t a = 0; a < b; ++a) {
       const std::string& shorter = axes[a].key.size() < axes[b].key.size() ? axes[a].key : axes[b].key;
@@ -191,13 +191,13 @@ void check_keys(TomlTable& table, const std::vector<Axis>& axes) {
 
 class Combinations {
  public:
-  Combinations(const std::vector<Axis>& axes, bool zipped) : axes_(axes), zipped_(zipped) {}
+  Combinations(const std::vector<SweptAxis>& axes, bool zipped) : axes_(axes), zipped_(zipped) {}
 
   /// Nothing where they are more than are allowed.
   [[nodiscard]] std::optional<std::size_t> count() const {
     if (zipped_) return axes_.front().values.size();
     std::size_t product = 1;
-    for (const Axis& axis : axes_) {
+    for (const SweptAxis& axis : axes_) {
       if (axis.values.size() > max_swept_jobs / product) return std::nullopt;
       product *= axis.values.size();
     }
@@ -207,7 +207,7 @@ class Combinations {
   [[nodiscard]] std::vector<SweptValue> at(std::size_t number) const {
     std::vector<SweptValue> values(axes_.size());
     for (std::size_t a = axes_.size(); a-- > 0;) {
-      const Axis& axis = axes_[a];
+      const SweptAxis& axis = axes_[a];
       values[a] = axis.values[zipped_ ? number : number % axis.values.size()];
       if (!zipped_) number /= axis.values.size();
     }
@@ -215,26 +215,26 @@ class Combinations {
   }
 
  private:
-  const std::vector<Axis>& axes_;
+  const std::vector<SweptAxis>& axes_;
   bool zipped_;
 };
 
 bool excludes(const Exclusion& exclusion, const std::vector<SweptValue>& values) {
-  return std::all_of(exclusion.begin(), exclusion.end(), [&](const Axis& named) {
+  return std::all_of(exclusion.begin(), exclusion.end(), [&](const SweptAxis& named) {
     const auto value =
         std::find_if(values.begin(), values.end(), [&](const SweptValue& swept) { return swept.key == named.key; });
     return value != values.end() && has_value(named, value->toml);
   });
 }
 
-std::vector<Exclusion> read_exclusions(TomlTable& table, const std::vector<Axis>& axes) {
+std::vector<Exclusion> read_exclusions(TomlTable& table, const std::vector<SweptAxis>& axes) {
   std::vector<std::string> keys;
-  for (const Axis& axis : axes) keys.push_back(axis.key);
+  for (const SweptAxis& axis : axes) keys.push_back(axis.key);
   std::vector<Exclusion> exclusions;
   for (TomlTable& row : table.tables("exclude")) {
     Exclusion exclusion;
     read_exclusion(row, "", exclusion);
-    for (const Axis& named : exclusion) {
+    for (const SweptAxis& named : exclusion) {
       if (std::find(keys.begin(), keys.end(), named.key) != keys.end()) continue;
       table.error("unknown-key", "exclude", fmt::format("'exclude' names '{}', which is not swept", named.key),
                   suggest_name(named.key, keys));
@@ -247,12 +247,13 @@ std::vector<Exclusion> read_exclusions(TomlTable& table, const std::vector<Axis>
 }
 
 /// Of zipped keys that have unequal numbers of values.
-void check_lengths(TomlTable& table, const std::vector<Axis>& axes) {
-  const bool equal = std::all_of(axes.begin(), axes.end(),
-                                 [&](const Axis& axis) { return axis.values.size() == axes.front().values.size(); });
+void check_lengths(TomlTable& table, const std::vector<SweptAxis>& axes) {
+  const bool equal = std::all_of(axes.begin(), axes.end(), [&](const SweptAxis& axis) {
+    return axis.values.size() == axes.front().values.size();
+  });
   if (equal) return;
   std::vector<std::string> lengths;
-  for (const Axis& axis : axes) lengths.push_back(fmt::format("'{}' {}", axis.key, axis.values.size()));
+  for (const SweptAxis& axis : axes) lengths.push_back(fmt::format("'{}' {}", axis.key, axis.values.size()));
   table.error("unequal-lengths", "combine",
               fmt::format("\"zip\" takes as many values of every key, but of {}", fmt::join(lengths, ", of ")));
 }
@@ -288,14 +289,15 @@ std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table,
     table.error("wrong-value", "combine",
                 fmt::format("'combine' is \"{}\", \"product\" or \"zip\" was wanted", combine));
   }
-  std::vector<Axis> axes;
+  std::vector<SweptAxis> axes;
   read_axes(table, "", axes);
   // Whether a key stands between quotes or in inner tables.
-  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.key < b.key; });
+  std::stable_sort(axes.begin(), axes.end(), [](const SweptAxis& a, const SweptAxis& b) { return a.key < b.key; });
   check_keys(table, axes);
   if (axes.empty()) table.error("no-values", "", "the sweep has no key whose values it could take");
   const std::vector<Exclusion> exclusions = read_exclusions(table, axes);
-  const bool has_values = std::none_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.values.empty(); });
+  const bool has_values =
+      std::none_of(axes.begin(), axes.end(), [](const SweptAxis& axis) { return axis.values.empty(); });
   const bool zipped = combine == "zip";
   if (has_values && zipped && !axes.empty()) check_lengths(table, axes);
   if (diagnostics.entries().size() != errors_before) return std::nullopt;
@@ -304,7 +306,7 @@ std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table,
   const auto count = combinations.count();
   if (!count) {
     std::vector<std::size_t> sizes;
-    for (const Axis& axis : axes) sizes.push_back(axis.values.size());
+    for (const SweptAxis& axis : axes) sizes.push_back(axis.values.size());
     table.error("too-many-jobs", axes.front().key,
                 fmt::format("the sweep makes {} jobs, at most {} are allowed", fmt::join(sizes, " x "), max_swept_jobs),
                 "take fewer values, or combine = \"zip\"");
@@ -341,7 +343,7 @@ Result<std::vector<SweptValue>> swept_range(const std::string& key, const RangeT
   std::string text = fmt::format("from = {}\nto = {}\n", range.from, range.to);
   if (!range.step.empty()) text += fmt::format("step = {}\n", range.step);
   if (!range.factor.empty()) text += fmt::format("factor = {}\n", range.factor);
-  Axis axis;
+  SweptAxis axis;
   if (!own.has_errors()) {
     if (auto table = TomlTable::parse(text, "range", own)) axis = range_values(*table, key);
   }

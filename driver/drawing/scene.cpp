@@ -21,7 +21,7 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-std::string look_of(const Shape& shape) {
+std::string text_of_look(const Shape& shape) {
   std::string text;
   if (shape.fill != Ink::none) {
     text += fmt::format(" {} {}", shape.kind == Shape::Kind::text ? "on" : "fill", name_of(shape.fill));
@@ -98,7 +98,7 @@ std::string to_text(const Scene& scene) {
     if (shape.kind != Shape::Kind::line) {
       text += fmt::format(" {:.0f},{:.0f} {:.0f}x{:.0f}", shape.box.x, shape.box.y, shape.box.width, shape.box.height);
     }
-    text += look_of(shape) + (shape.upward ? " upward" : "") + subject_of(shape);
+    text += text_of_look(shape) + (shape.upward ? " upward" : "") + subject_of(shape);
     if (!shape.text.empty()) text += fmt::format(" \"{}\"", one_line(shape.text));
     if (!shape.tip.empty()) text += fmt::format(" tip \"{}\"", one_line(shape.tip));
     text += '\n';

@@ -41,8 +41,8 @@ std::string valued(const std::vector<OptionOutline>& options) {
 }
 
 /// A line for each option, offered under a condition, which is empty where they always are.
-std::string lines_of(const std::string& program, const std::string& condition,
-                     const std::vector<OptionOutline>& options) {
+std::string option_lines(const std::string& program, const std::string& condition,
+                         const std::vector<OptionOutline>& options) {
   std::string text;
   int place = 0;
   for (const OptionOutline& option : options) {
@@ -76,9 +76,9 @@ std::string fish_completion(const ProgramOutline& program) {
     text += fmt::format("complete -c {} -n {} -a {} -d {}\n", program.name, first, command.name,
                         fish_quoted(command.summary));
   }
-  text += lines_of(program.name, has_commands ? first : "", program.options);
+  text += option_lines(program.name, has_commands ? first : "", program.options);
   for (const CommandOutline& command : program.commands) {
-    text += lines_of(program.name, fmt::format("__{}_in {}", program.name, command.name), command.options);
+    text += option_lines(program.name, fmt::format("__{}_in {}", program.name, command.name), command.options);
   }
   return text;
 }

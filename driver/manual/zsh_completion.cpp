@@ -25,7 +25,7 @@ std::string files_of(const ValueHint& hint) {
 }
 
 /// ":message:action" of a value.
-std::string value_of(const OptionOutline& option) {
+std::string zsh_value_of(const OptionOutline& option) {
   const ValueHint& hint = option.hint;
   const std::string names = fmt::format("({})", fmt::join(hint.names, " "));
   std::string action = " ";
@@ -47,7 +47,7 @@ std::string argument_specs(const std::vector<OptionOutline>& options, const std:
   const auto add = [&](const std::string& spec) { text += " \\\n" + indent + shell_quoted(spec); };
   for (const OptionOutline& option : options) {
     if (option.names.empty()) {
-      add(fmt::format("{}{}{}", ++place, option.required ? "" : ":", value_of(option)));
+      add(fmt::format("{}{}{}", ++place, option.required ? "" : ":", zsh_value_of(option)));
     }
     for (const std::string& name : option.names) {
       std::string spec = option.repeated ? "*" : "";
@@ -55,7 +55,7 @@ std::string argument_specs(const std::vector<OptionOutline>& options, const std:
       spec += name;
       if (!option.value.empty()) spec += name.starts_with("--") ? "=" : "+";
       spec += "[" + escaped(option.summary) + "]";
-      add(option.value.empty() ? spec : spec + value_of(option));
+      add(option.value.empty() ? spec : spec + zsh_value_of(option));
     }
   }
   return text;

@@ -15,7 +15,7 @@ namespace {
 
 /// TensorFlow's LRN sums over `radius` neighbours on each side and multiplies by alpha; ONNX names the whole window and
 /// divides alpha by it.
-Value local_response_norm(NetworkBuilder& builder, const std::string& name, const Value& x) {
+Value tensorflow_response_norm(NetworkBuilder& builder, const std::string& name, const Value& x) {
   constexpr std::int64_t window = 2 * 4 + 1;
   return builder.pointwise("LRN", name, {x}, {{"size", window}, {"alpha", 0.001}, {"beta", 0.75}, {"bias", 1.0}});
 }
@@ -49,9 +49,9 @@ void build_cifarnet(NetworkBuilder& builder) {
   Value x = builder.input("data", {builder.batch(), 3, 32, 32});
   x = builder.relu("relu1", builder.conv("conv1", x, 64, 5, {.same = true}));
   x = builder.max_pool("pool1", x, 2, {.stride = 2});
-  x = local_response_norm(builder, "norm1", x);
+  x = tensorflow_response_norm(builder, "norm1", x);
   x = builder.relu("relu2", builder.conv("conv2", x, 64, 5, {.same = true}));
-  x = local_response_norm(builder, "norm2", x);
+  x = tensorflow_response_norm(builder, "norm2", x);
   x = builder.max_pool("pool2", x, 2, {.stride = 2});
   x = builder.flatten("flatten", x);
   x = builder.relu("relu3", builder.dense("fc3", x, 384));

@@ -21,7 +21,6 @@ using drawing::Font;
 using drawing::Ink;
 using drawing::Pattern;
 using drawing::Point;
-using drawing::Shape;
 
 /// Pixels of a font; style.css has the same.
 constexpr std::array<double, 3> font_sizes = {11, 12.5, 14};
@@ -87,7 +86,7 @@ std::string class_attribute(const std::vector<std::string>& classes) {
   return text.empty() ? "" : fmt::format(R"( class="{}")", text);
 }
 
-std::string look_of(const Shape& shape) {
+std::string attributes_of(const drawing::Shape& shape) {
   std::vector<std::string> classes;
   if (shape.fill != Ink::none) classes.emplace_back(name_of(shape.fill));
   if (shape.stroke != Ink::none) classes.push_back("o-" + std::string(name_of(shape.stroke)));
@@ -97,7 +96,7 @@ std::string look_of(const Shape& shape) {
   return text;
 }
 
-std::string hatch_of(const Shape& shape) {
+std::string hatch_of(const drawing::Shape& shape) {
   if (shape.pattern == Pattern::none) return "";
   std::string path;  // whole pixels: most of a page's hatching is many short numbers
   for (const auto& [from, to] : drawing::hatching(shape.box, shape.pattern)) {
@@ -107,31 +106,31 @@ std::string hatch_of(const Shape& shape) {
 }
 
 /// `inside` is what goes between its begin and its end.
-std::string shape_element(const Shape& shape, const std::string& inside) {
+std::string shape_element(const drawing::Shape& shape, const std::string& inside) {
   const auto element = [&](const std::string& name, const std::string& attributes) {
     return inside.empty() ? fmt::format("<{}{}/>", name, attributes)
                           : fmt::format("<{0}{1}>{2}</{0}>", name, attributes, inside);
   };
   const drawing::Box& box = shape.box;
-  if (shape.kind == Shape::Kind::line) {
+  if (shape.kind == drawing::Shape::Kind::line) {
     std::string points;
     for (const Point& point : shape.points) {
       points += (points.empty() ? "" : " ") + pixels(point.x) + "," + pixels(point.y);
     }
-    return element("polyline", fmt::format(R"( points="{}"{})", points, look_of(shape)));
+    return element("polyline", fmt::format(R"( points="{}"{})", points, attributes_of(shape)));
   }
-  if (shape.kind == Shape::Kind::ellipse) {
+  if (shape.kind == drawing::Shape::Kind::ellipse) {
     return element("ellipse",
                    fmt::format(R"( cx="{}" cy="{}" rx="{}" ry="{}"{})", pixels(box.middle().x), pixels(box.middle().y),
-                               pixels(box.width / 2), pixels(box.height / 2), look_of(shape)));
+                               pixels(box.width / 2), pixels(box.height / 2), attributes_of(shape)));
   }
   const std::string corners = shape.radius > 0 ? fmt::format(R"( rx="{}")", pixels(shape.radius)) : "";
   return element("rect", fmt::format(R"( x="{}" y="{}" width="{}" height="{}"{}{})", pixels(box.x), pixels(box.y),
-                                     pixels(box.width), pixels(box.height), corners, look_of(shape))) +
+                                     pixels(box.width), pixels(box.height), corners, attributes_of(shape))) +
          hatch_of(shape);
 }
 
-std::string text_element(const Shape& shape, const std::string& inside) {
+std::string text_element(const drawing::Shape& shape, const std::string& inside) {
   const double size = font_sizes[static_cast<std::size_t>(shape.font)];
   const double along = shape.upward ? shape.box.height : shape.box.width;
   const double across = shape.upward ? shape.box.width : shape.box.height;
@@ -174,9 +173,10 @@ std::string to_svg(const drawing::Scene& scene, const LinkOf& link) {
   std::string svg =
       fmt::format("<svg class=\"scene\" viewBox=\"0 0 {} {}\" role=\"{}\" aria-label=\"{}\">\n", pixels(scene.width),
                   pixels(scene.height), link ? "group" : "img", escaped(scene.title));
-  for (const Shape& shape : scene.shapes) {
+  for (const drawing::Shape& shape : scene.shapes) {
     const std::string tip = shape.tip.empty() ? "" : fmt::format("<title>{}</title>", escaped(shape.tip));
-    const std::string element = shape.kind == Shape::Kind::text ? text_element(shape, tip) : shape_element(shape, tip);
+    const std::string element =
+        shape.kind == drawing::Shape::Kind::text ? text_element(shape, tip) : shape_element(shape, tip);
     const std::string target = link && shape.subject ? link(*shape.subject) : "";
     svg += target.empty() ? element : fmt::format(R"(<a href="{}">{}</a>)", escaped(target), element);
     svg += '\n';

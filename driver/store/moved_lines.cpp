@@ -9,7 +9,7 @@ namespace stowage {
 
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -90,8 +90,8 @@ std::vector<int> new_lines(Lines before, Lines after) {
 
 std::vector<LineOrigin> moved_origins(const std::vector<LineOrigin>& origins, const std::string& before,
                                       const std::string& after) {
-  const std::vector<std::string> lines_before = lines_of(before);
-  const std::vector<std::string> lines_after = lines_of(after);
+  const std::vector<std::string> lines_before = split_lines(before);
+  const std::vector<std::string> lines_after = split_lines(after);
   const std::vector<int> places = new_lines(lines_before, lines_after);
   std::vector<LineOrigin> result;
   for (LineOrigin origin : origins) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/check.h"
+#include "driver/tool/tool_context.h"
 
 namespace stowage {
 
@@ -19,7 +20,6 @@ namespace {
 volatile std::sig_atomic_t signal_pipe = -1;
 
 constexpr int grace_milliseconds = 800;
-constexpr int exit_interrupted = 130;
 
 extern "C" void on_signal(int) {
   const int saved = errno;

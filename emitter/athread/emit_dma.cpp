@@ -11,14 +11,13 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "core/index.h"
 #include "emitter/athread/kernel_context.h"
 #include "lowering/ir/mesh.h"
 #include "lowering/time/dma_shape.h"
 
 namespace stowage {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 DmaShape shape_of_dma(const KernelContext& k, const Dma& dma) {
   std::vector<std::int64_t> full;

@@ -16,8 +16,6 @@
 namespace stowage {
 namespace {
 
-constexpr std::int64_t lanes = lanes_of_floatv4;
-
 const ScalarNode::Binary* as_product(const ScalarExpr& e) {
   const auto* binary = std::get_if<ScalarNode::Binary>(&e->value);
   return binary != nullptr && binary->op == BinaryOp::multiply ? binary : nullptr;
@@ -59,7 +57,7 @@ class GatheredLanes {
   void write_row() {
     CWriter& out = w_.k_.out;
     const LocalAxis& lane = w_.axes_[lane_];
-    if (lane.constant && *lane.constant < lanes) {
+    if (lane.constant && *lane.constant < lanes_of_floatv4) {
       w_.open_loop(lane_, false);
       w_.write_assignment();
       w_.close_loop(lane_);
@@ -68,7 +66,8 @@ class GatheredLanes {
     write_common();
     if (!lane.constant) {
       out.line(fmt::format("int {} = 0;", lane.name));
-      out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", lane.name, lanes, lane.end), w_.stmt_.id);
+      out.open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) {{", lane.name, lanes_of_floatv4, lane.end),
+               w_.stmt_.id);
       write_vector();
       out.close();
       out.open(fmt::format("for (; {0} < {1}; {0}++) {{", lane.name, lane.end), w_.stmt_.id);
@@ -76,8 +75,9 @@ class GatheredLanes {
       out.close();
       return;
     }
-    const std::int64_t in_vectors = *lane.constant - *lane.constant % lanes;
-    out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", lane.name, in_vectors, lanes), w_.stmt_.id);
+    const std::int64_t in_vectors = *lane.constant - *lane.constant % lanes_of_floatv4;
+    out.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", lane.name, in_vectors, lanes_of_floatv4),
+             w_.stmt_.id);
     write_vector();
     out.close();
     if (in_vectors == *lane.constant) return;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/index.h"
 #include "core/storage_box.h"
 #include "emitter/athread/kernel.h"
 #include "emitter/emulation/emulated_sources.h"
@@ -15,8 +16,6 @@
 
 namespace stowage {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t least_red_zone_bytes = 64;
 constexpr std::string_view red_zone_name = "red_zone";

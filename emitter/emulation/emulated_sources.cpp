@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/file_writer.h"
+#include "core/read_whole.h"
 #include "core/temporary_folder.h"
 #include "emitter/emulation/emulation_protocol.h"
 #include "emitter/emulation/emulation_runtime.h"
@@ -30,11 +31,6 @@ void write_file(const fs::path& path, std::span<const std::byte> bytes) {
 }
 
 void write_text(const fs::path& path, const std::string& text) { write_file(path, std::as_bytes(std::span(text))); }
-
-std::string read_text(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 std::vector<std::byte> read_bytes(std::ifstream& stream, std::int64_t size) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
@@ -121,10 +117,10 @@ void quote_source(const EmulationJob& job, Diagnostic& diagnostic) {
   if (!comment.empty()) diagnostic.notes.push_back("statement: " + comment);
 }
 
-constexpr std::size_t longest_output = 4000;
+constexpr std::size_t longest_told_output = 4000;
 
 void add_output(const ProcessResult& process, Diagnostic& diagnostic) {
-  std::size_t begin = process.output.size() > longest_output ? process.output.size() - longest_output : 0;
+  std::size_t begin = process.output.size() > longest_told_output ? process.output.size() - longest_told_output : 0;
   while (begin < process.output.size()) {
     const std::size_t end = std::min(process.output.find('\n', begin), process.output.size());
     diagnostic.notes.push_back(process.output.substr(begin, end - begin));
@@ -260,7 +256,7 @@ Result<EmulationRun> run_in(const EmulationJob& job, const fs::path& folder, Dia
                                             {"SWEMU_CONFIG=configuration", "ASAN_OPTIONS=detect_leaks=0"}, stop,
                                             job.options.time_limit, &confinement);
   if (process.stopped) return Failed{};
-  const EmulationReport report = parse_emulation_report(read_text(folder / "report"));
+  const EmulationReport report = parse_emulation_report(read_whole(folder / "report"));
   report_problems(job, report, diagnostics);
   const bool refused = std::any_of(report.problems.begin(), report.problems.end(),
                                    [](const EmulationProblem& problem) { return problem.error; });

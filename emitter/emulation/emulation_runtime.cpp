@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/file_writer.h"
+#include "core/read_whole.h"
 #include "core/temporary_folder.h"
 #include "emulation_text.h"
 
@@ -69,24 +70,19 @@ EmulationRuntime runtime_in(const fs::path& folder) {
 
 constexpr std::string_view manifest_name = "hashes";
 
-std::string read_text(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// A line for each object: what it was when it was built.
 std::string manifest_of(const fs::path& folder) {
   std::string text;
   for (const fs::path& object : runtime_in(folder).objects)
-    text += fmt::format("{:016x} {}\n", hash_of(read_text(object), first_hash), object.filename().string());
+    text += fmt::format("{:016x} {}\n", hash_of(read_whole(object), first_hash), object.filename().string());
   return text;
 }
 
 /// Every file that later builds use is there and as it was; a disk that was full, or a hand, may have changed it.
 bool is_whole(const fs::path& folder) {
   for (const std::string_view name : header_names)
-    if (read_text(folder / name) != emulation_text(name)) return false;
-  return read_text(folder / manifest_name) == manifest_of(folder);
+    if (read_whole(folder / name) != emulation_text(name)) return false;
+  return read_whole(folder / manifest_name) == manifest_of(folder);
 }
 
 /// Builds beside `wanted` and renames: another process that was faster wins, and is as good.

@@ -49,7 +49,7 @@ int host_cores() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
 }
 
-constexpr std::size_t longest_output = 4000;
+constexpr std::size_t longest_compiler_output = 4000;
 
 void report_call(const CompilerCall& call, const ProcessResult& result, const HostCompiler& compiler,
                  Diagnostics& diagnostics) {
@@ -66,7 +66,7 @@ void report_call(const CompilerCall& call, const ProcessResult& result, const Ho
   } else {
     diagnostic.message = failed ? "the C compiler refused the emitted source" : "the C compiler warned";
   }
-  std::istringstream lines(result.output.substr(0, longest_output));
+  std::istringstream lines(result.output.substr(0, longest_compiler_output));
   for (std::string line; std::getline(lines, line);) diagnostic.notes.push_back(line);
   diagnostics.add(std::move(diagnostic));
 }

@@ -7,12 +7,11 @@
 #include <numeric>
 
 #include "core/check.h"
+#include "core/index.h"
 
 namespace stowage {
 
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Longest path from a source; sources stand right above what reads them first.
 std::vector<int> ranks_of(const LayoutInput& input) {

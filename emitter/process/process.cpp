@@ -18,7 +18,7 @@ namespace stowage {
 namespace {
 
 constexpr int poll_milliseconds = 50;
-constexpr std::size_t longest_output = std::size_t{8} << 20U;
+constexpr std::size_t longest_kept_output = std::size_t{8} << 20U;
 
 bool has_ended(pid_t child) {
   siginfo_t ended{};
@@ -47,7 +47,8 @@ void collect(pid_t child, int input, ProcessResult& result, const std::stop_toke
       continue;
     }
     result.output.append(buffer.data(), static_cast<std::size_t>(n));
-    if (result.output.size() > 2 * longest_output) result.output.erase(0, result.output.size() - longest_output);
+    if (result.output.size() > 2 * longest_kept_output)
+      result.output.erase(0, result.output.size() - longest_kept_output);
   }
 }
 

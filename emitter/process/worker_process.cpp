@@ -18,7 +18,7 @@
 namespace stowage {
 namespace {
 
-constexpr int poll_milliseconds = 50;
+constexpr int receive_poll_milliseconds = 50;
 constexpr off_t longest_printed = 2000;
 
 /// The end of a file.
@@ -54,7 +54,7 @@ std::optional<std::string> LineSocket::receive(const std::stop_token& stop) {
     searched = pending_.size();
     if (stop.stop_requested()) return std::nullopt;
     pollfd waiting{descriptor_, POLLIN, 0};
-    const int ready = poll(&waiting, 1, poll_milliseconds);
+    const int ready = poll(&waiting, 1, receive_poll_milliseconds);
     if (ready < 0 && errno != EINTR) return std::nullopt;
     if (ready <= 0) continue;
     const ssize_t count = recv(descriptor_, buffer.data(), buffer.size(), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/graph/fold_layout.h"
+#include "core/index.h"
 
 #include <algorithm>
 #include <array>
@@ -19,8 +20,6 @@ constexpr double apart = 24;  ///< between a column and the edges in its gutter
 constexpr double above = 14;  ///< between the lowest lane and what it leads to
 
 using Path = std::vector<LayoutPoint>;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Ranges of ordinates with nothing but edges: where a cut can be.
 std::vector<double> free_ordinates(const LayoutInput& input, const LayoutResult& layout) {

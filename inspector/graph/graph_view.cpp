@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is in sight, and how mouse and keys change that. (What is painted: graph_view_paint.cpp.)
 #include "inspector/graph/graph_view.h"
+#include "core/index.h"
 
 #include <QHelpEvent>
 #include <QKeyEvent>
@@ -18,10 +19,7 @@ namespace {
 constexpr double smallest_scale = 0.0002;
 constexpr double largest_scale = 4;
 /// Below it there is no text in nodes.
-constexpr double text_scale = 0.5;
 constexpr double margin = 16;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 

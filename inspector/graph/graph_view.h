@@ -14,6 +14,9 @@ namespace stowage::inspector {
 class GraphView : public QWidget {
   Q_OBJECT
  public:
+  /// Below this scale nodes are drawn without their text.
+  static constexpr double text_scale = 0.5;
+
   explicit GraphView(const Look& look, QWidget* parent = nullptr);
 
   /// A new picture of the same kind keeps the scale and what stands in the middle.

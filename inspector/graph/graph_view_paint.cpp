@@ -8,19 +8,17 @@
 #include <cmath>
 #include <limits>
 
+#include "core/index.h"
 #include "inspector/draw/hatching.h"
 
 namespace stowage::inspector {
 
 namespace {
 
-/// Below these scales: no text in nodes, no labels on edges, no curves, no outlines.
-constexpr double text_scale = 0.5;
+/// Below these scales: no labels on edges, no curves, no outlines.
 constexpr double label_scale = 0.55;
 constexpr double curve_scale = 0.25;
 constexpr double map_margin = 8;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/index.h"
 #include "core/number_text.h"
 #include "emitter/pictures/dot_graph.h"
 #include "inspector/graph/fold_layout.h"
@@ -19,8 +20,6 @@ namespace {
 
 constexpr double padding = 8;
 constexpr int longest_name = 26;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 QString shortened(const std::string& name) {
   const QString text = qt(name);

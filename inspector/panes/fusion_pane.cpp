@@ -15,7 +15,7 @@ namespace stowage::inspector {
 
 namespace {
 
-constexpr double margin = 14;
+constexpr double pane_margin = 14;
 
 QHBoxLayout* bar_layout() {
   auto* bar = new QHBoxLayout;
@@ -37,7 +37,7 @@ QWidget* column_of(QWidget* parent, QHBoxLayout* bar, const QList<QWidget*>& wid
 
 double heading(Drawing& drawing, const Look& look, double y, double width, const QString& text) {
   const double height = QFontMetricsF(look.titleFont()).height() + 4;
-  drawing.text({margin, y, width - 2 * margin, height}, text, look.theme().text, look.titleFont());
+  drawing.text({pane_margin, y, width - 2 * pane_margin, height}, text, look.theme().text, look.titleFont());
   return height;
 }
 
@@ -331,8 +331,8 @@ Drawing FusionPane::answerDrawing(double width) const {
   double needed = width;
   for (const QString& line : answer_->toPlainText().split(QLatin1Char('\n'))) {
     const double room = QFontMetricsF(look().codeFont()).horizontalAdvance(line) + 2;
-    drawing.text({margin, y, room, row}, line, look().theme().text, look().codeFont());
-    needed = std::max(needed, room + 2 * margin);
+    drawing.text({pane_margin, y, room, row}, line, look().theme().text, look().codeFont());
+    needed = std::max(needed, room + 2 * pane_margin);
     y += row;
   }
   drawing.size = QSizeF(needed, y + 12);

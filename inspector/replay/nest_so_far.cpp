@@ -10,9 +10,9 @@ namespace {
 
 using Kind = ReplayLine::Kind;
 
-class Writer {
+class SoFarWriter {
  public:
-  Writer(const GroupModel& model, const NestState& state) : model_(model), state_(state) {
+  SoFarWriter(const GroupModel& model, const NestState& state) : model_(model), state_(state) {
     for (std::size_t l = 0; l < state.loops.size(); ++l) {
       const ModelIterator& iterator = iterator_of(state.loops[l]);
       if (iterator.spatial || iterator.stage == model.main) around_.push_back(l);
@@ -169,7 +169,7 @@ std::int64_t iterations_around(const GroupModel& model, const NestState& state, 
 }
 
 std::vector<ReplayLine> nest_so_far(const GroupModel& model, const NestState& state) {
-  return Writer(model, state).run();
+  return SoFarWriter(model, state).run();
 }
 
 }  // namespace stowage::inspector

@@ -12,8 +12,6 @@ namespace stowage::inspector {
 
 namespace {
 
-constexpr double margin = ReplaySheet::margin;
-
 /// Steps of one algorithm, one behind the other.
 struct Phase {
   const AlgorithmText* algorithm = nullptr;  ///< absent: steps that belong to none
@@ -85,8 +83,8 @@ void add_strip(ReplaySheet& sheet, const Replay& replay, std::size_t shown) {
     names.push_back(metrics.horizontalAdvance(phase.name()) + 6);
     ticks.push_back(static_cast<double>(phase.steps.size()) + 1);
   }
-  const std::vector<double> widths = shared_out(sheet.width - 2 * margin, ticks, names);
-  double x = margin;
+  const std::vector<double> widths = shared_out(sheet.width - 2 * ReplaySheet::margin, ticks, names);
+  double x = ReplaySheet::margin;
   for (std::size_t p = 0; p < phases.size(); ++p) {
     const Phase& phase = phases[p];
     const bool current = phase.holds(shown);
@@ -106,7 +104,7 @@ void add_key(ReplaySheet& sheet, const Replay& replay, std::size_t shown) {
   const Theme& theme = sheet.look.theme();
   const QFont font = sheet.look.smallFont();
   const double row = ReplaySheet::row_of(font);
-  double at = margin;
+  double at = ReplaySheet::margin;
   const auto key = [&](const QString& text, TraceOutcome outcome, bool outbid) {
     add_symbol(sheet.drawing, {at, sheet.y + row / 2 - 4, 8, 8}, outcome, outbid, color_of(theme, outcome));
     const double wide = QFontMetricsF(font).horizontalAdvance(text) + 1;
@@ -119,7 +117,7 @@ void add_key(ReplaySheet& sheet, const Replay& replay, std::size_t shown) {
   if (std::any_of(replay.steps.begin(), replay.steps.end(), [](const ReplayStep& step) { return step.outbid; })) {
     key(QStringLiteral("outbid"), TraceOutcome::step, true);
   }
-  sheet.drawing.text({at, sheet.y, sheet.width - margin - at, row},
+  sheet.drawing.text({at, sheet.y, sheet.width - ReplaySheet::margin - at, row},
                      format("step {} of {}", shown + 1, replay.steps.size()), theme.text, font,
                      Qt::AlignRight | Qt::AlignVCenter);
   sheet.y += row + 6;
@@ -128,7 +126,7 @@ void add_key(ReplaySheet& sheet, const Replay& replay, std::size_t shown) {
 }  // namespace
 
 void add_phases(ReplaySheet& sheet, const Replay& replay, std::size_t step) {
-  sheet.y = margin - 4;
+  sheet.y = ReplaySheet::margin - 4;
   add_strip(sheet, replay, step);
   add_key(sheet, replay, step);
 }

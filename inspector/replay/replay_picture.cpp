@@ -14,7 +14,6 @@ namespace stowage::inspector {
 
 namespace {
 
-constexpr double margin = ReplaySheet::margin;
 constexpr double gap = 18;
 constexpr double narrow = 860;
 
@@ -36,18 +35,18 @@ class Picture {
     const AlgorithmText* algorithm = find_algorithm(step_.algorithm);
     if (width_ >= narrow) {
       const double left = std::min(width_ * 0.5, 620.0);
-      if (algorithm != nullptr) pseudocode(*algorithm, margin, left - margin);
-      remarks(margin, left - margin);
+      if (algorithm != nullptr) pseudocode(*algorithm, ReplaySheet::margin, left - ReplaySheet::margin);
+      remarks(ReplaySheet::margin, left - ReplaySheet::margin);
       const double below_left = sheet_.y;
       sheet_.y = top;
-      right_column(left + gap, width_ - left - gap - margin);
+      right_column(left + gap, width_ - left - gap - ReplaySheet::margin);
       sheet_.y = std::max(sheet_.y, below_left);
     } else {
-      right_column(margin, width_ - 2 * margin);
-      if (algorithm != nullptr) pseudocode(*algorithm, margin, width_ - 2 * margin);
-      remarks(margin, width_ - 2 * margin);
+      right_column(ReplaySheet::margin, width_ - 2 * ReplaySheet::margin);
+      if (algorithm != nullptr) pseudocode(*algorithm, ReplaySheet::margin, width_ - 2 * ReplaySheet::margin);
+      remarks(ReplaySheet::margin, width_ - 2 * ReplaySheet::margin);
     }
-    sheet_.drawing.size = {width_, sheet_.y + margin};
+    sheet_.drawing.size = {width_, sheet_.y + ReplaySheet::margin};
     return std::move(sheet_.drawing);
   }
 
@@ -61,7 +60,7 @@ class Picture {
 
   void sentence() {
     const QFont font = look_.titleFont();
-    const double inner = width_ - 2 * margin - 130;
+    const double inner = width_ - 2 * ReplaySheet::margin - 130;
     const QStringList says = wrapped(qt(step_.message), font, inner);
     const QStringList why = step_.why.empty() ? QStringList() : wrapped(qt(step_.why), look_.textFont(), inner);
     const double height = 12 + sheet_.row_of(font) * static_cast<double>(says.size()) +
@@ -69,21 +68,22 @@ class Picture {
     const bool refused = step_.outcome == TraceOutcome::refused;
     const bool accepted = step_.outcome == TraceOutcome::accepted;
     const QColor side = refused ? theme_.error : accepted ? theme_.category(2) : theme_.muted;
-    sheet_.drawing.rect({margin, sheet_.y, width_ - 2 * margin, height}, theme_.raised, theme_.line);
-    sheet_.drawing.rect({margin, sheet_.y, 5, height}, side);
+    sheet_.drawing.rect({ReplaySheet::margin, sheet_.y, width_ - 2 * ReplaySheet::margin, height}, theme_.raised,
+                        theme_.line);
+    sheet_.drawing.rect({ReplaySheet::margin, sheet_.y, 5, height}, side);
     const QString word = refused        ? QStringLiteral("✕ refused")
                          : accepted     ? QStringLiteral("● accepted")
                          : step_.outbid ? QStringLiteral("○ outbid")
                                         : QStringLiteral("step");
-    sheet_.drawing.text({margin + 14, sheet_.y + 6, 110, sheet_.row_of(font)}, word,
+    sheet_.drawing.text({ReplaySheet::margin + 14, sheet_.y + 6, 110, sheet_.row_of(font)}, word,
                         refused ? theme_.error : theme_.text, look_.textFont());
     double y = sheet_.y + 6;
     for (const QString& line : says) {
-      sheet_.drawing.text({margin + 122, y, inner, sheet_.row_of(font)}, line, theme_.text, font);
+      sheet_.drawing.text({ReplaySheet::margin + 122, y, inner, sheet_.row_of(font)}, line, theme_.text, font);
       y += sheet_.row_of(font);
     }
     for (const QString& line : why) {
-      sheet_.drawing.text({margin + 122, y, inner, sheet_.row_of(look_.textFont())}, line, theme_.muted,
+      sheet_.drawing.text({ReplaySheet::margin + 122, y, inner, sheet_.row_of(look_.textFont())}, line, theme_.muted,
                           look_.textFont());
       y += sheet_.row_of(look_.textFont());
     }
@@ -260,7 +260,7 @@ Drawing replay_picture(const Replay& replay, std::size_t step, const Look& look,
   if (step >= replay.steps.size()) {
     Drawing drawing;
     drawing.size = {std::max(room.width(), 400.0), 60};
-    drawing.text({margin, margin, drawing.size.width() - 2 * margin, 30},
+    drawing.text({ReplaySheet::margin, ReplaySheet::margin, drawing.size.width() - 2 * ReplaySheet::margin, 30},
                  QStringLiteral("Choose a fused operator to see how its plan came about."), look.theme().muted,
                  look.textFont());
     return drawing;

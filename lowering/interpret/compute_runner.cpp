@@ -11,11 +11,10 @@
 #include "core/check.h"
 #include "core/element_arithmetic.h"
 #include "core/element_dispatch.h"
+#include "core/index.h"
 
 namespace stowage {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 std::int64_t number(std::size_t index) { return static_cast<std::int64_t>(index); }
 
 /// Fills a strip from elements; offset(i) is the i-th one's offset from `base`.

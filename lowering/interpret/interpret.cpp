@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/index.h"
 #include "lowering/interpret/compiled_body.h"
 #include "lowering/ir/enclosing.h"
 #include "lowering/ir/mesh.h"
@@ -28,8 +29,6 @@ namespace stowage {
 namespace {
 
 using Values = std::vector<std::int64_t>;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// A box in a slot of a buffer.
 struct SlotBox {

@@ -20,8 +20,6 @@ namespace {
 /// cores; three leave registers unused, and one has less to do for each element of the other operand.
 constexpr std::int64_t preferred_vectors[] = {2, 3, 1};
 
-VarId variable_of(int axis) { return VarId(static_cast<std::size_t>(axis)); }
-
 /// Everything that is cut into blocks with an axis of one stage: the dimensions that it indexes, the axes of other
 /// stages that write or read these, and so on; of each stage and tensor one.
 class BlockedTogether {

@@ -14,8 +14,6 @@
 namespace stowage {
 namespace {
 
-VarId variable_of(int axis) { return VarId(static_cast<std::size_t>(axis)); }
-
 /// Of a stage the axes, of a tensor the dimensions: `first` and the one behind it.
 template <class OwnerId>
 struct Pair {

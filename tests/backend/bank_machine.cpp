@@ -6,14 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "core/index.h"
 #include "core/toml_reader.h"
 #include "driver/json/json.h"
 #include "lowering/program/memory_map.h"
 
 namespace stowage::test {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 StepWork launch_of(BankPlan plan) { return KernelLaunch{std::make_shared<const BankPlan>(std::move(plan))}; }
 

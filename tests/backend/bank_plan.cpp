@@ -8,12 +8,12 @@
 
 #include "tests/backend/bank_machine.h"
 
+#include "core/index.h"
+
 namespace stowage::test {
 namespace {
 
 using Op = Instruction::Op;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Decision no_form(const std::string& what) {
   return Decision::refuse("bank-machine-form", "no instruction for " + what);

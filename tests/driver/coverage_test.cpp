@@ -11,7 +11,7 @@
 namespace stowage::test {
 namespace {
 
-void save(const ModelWriter& model, const std::string& path) {
+void save_network(const ModelWriter& model, const std::string& path) {
   Diagnostics diagnostics;
   REQUIRE(model.save(path, diagnostics));
 }
@@ -28,7 +28,7 @@ void write_dynamic(const std::string& path) {
   model.add_input("x", ElementType::f32, std::vector<std::string>{"N", "4"});
   model.add_node("Relu", "relu", {"x"}, {"y"});
   model.add_output("y", ElementType::f32, std::vector<std::string>{"N", "4"});
-  save(model, path);
+  save_network(model, path);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ TEST_CASE("coverage refuses what compile refuses, with all places") {
   for (const char* name : {"b", "c", "d", "g"}) model.add_output(name, ElementType::f32, Shape{1, 2, 4, 4});
   for (const char* name : {"i", "j"}) model.add_output(name, ElementType::f32, Shape{2});
   for (const char* name : {"e", "f"}) model.add_output(name, ElementType::f16, Shape{4});
-  save(model, "many.onnx");
+  save_network(model, "many.onnx");
   const ToolRun coverage = run_stowage({"coverage", "many.onnx"});
   const ToolRun compile = run_stowage({"compile", "many.onnx"});
   CHECK(coverage.code == 1);

@@ -16,7 +16,7 @@
 namespace stowage::test {
 namespace {
 
-void compile_lenet() {
+void compile_simulated_lenet() {
   REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
   REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "lenet"}).code == 0);
 }
@@ -43,7 +43,7 @@ void check_terms(const nlohmann::json& row) {
 
 TEST_CASE("a plan in time: the text, which is the example of docs/simulation.md") {
   const Workplace here;
-  compile_lenet();
+  compile_simulated_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -55,7 +55,7 @@ TEST_CASE("a plan in time: the text, which is the example of docs/simulation.md"
 
 TEST_CASE("one fused operator in time, statement by statement") {
   const Workplace here;
-  compile_lenet();
+  compile_simulated_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet", "--op", "pool1"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -69,7 +69,7 @@ TEST_CASE("one fused operator in time, statement by statement") {
 
 TEST_CASE("the figures of a simulation go together") {
   const Workplace here;
-  compile_lenet();
+  compile_simulated_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -104,7 +104,7 @@ TEST_CASE("the figures of a simulation go together") {
 
 TEST_CASE("predicted, simulated and emulated counts are the same") {
   const Workplace here;
-  compile_lenet();
+  compile_simulated_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet", "--emulate", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -180,7 +180,7 @@ std::map<std::string, int> check_trace(const nlohmann::json& file) {
 
 TEST_CASE("a trace holds every event, as the trace event format has it") {
   const Workplace here;
-  compile_lenet();
+  compile_simulated_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet", "--trace", "lenet.json", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -237,7 +237,7 @@ TEST_CASE("a trace of cores that load together has their barriers") {
 
 TEST_CASE("whether transfers queue up is for who asks to say") {
   const Workplace here;
-  compile_lenet();
+  compile_simulated_lenet();
   const auto shared = nlohmann::json::parse(run_stowage({"simulate", "lenet", "--json"}).out);
   const auto same = nlohmann::json::parse(run_stowage({"simulate", "lenet", "--dma-order", "shared", "--json"}).out);
   CHECK(same == shared);

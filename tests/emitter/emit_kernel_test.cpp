@@ -24,7 +24,7 @@ using namespace stowage;
 namespace {
 
 using Ints = std::vector<std::int64_t>;
-constexpr ElementType f32 = ElementType::f32;
+using enum ElementType;
 
 Target sw26010() {
   Target target;
@@ -272,7 +272,8 @@ TEST_CASE("the emitted kernel of a padded, strided convolution is as written dow
 }
 
 TEST_CASE("a map that reads along a strided axis gathers vectors, and NaN passes its bounds") {
-  // 18 and 16 columns: with a rest and without; one core, so that tiles have constant sizes, and 64, so that they do not.
+  // 18 and 16 columns: with a rest and without; one core, so that tiles have constant sizes, and 64, so that they do
+  // not.
   const int cores = GENERATE(1, 64);
   const std::int64_t columns = GENERATE(16, 18);
   StageList stages;

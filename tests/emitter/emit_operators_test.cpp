@@ -29,10 +29,7 @@ struct Case {
   bool positive = false;  ///< the first operand is passed through Exp before
 };
 
-constexpr ElementType f32 = ElementType::f32;
-constexpr ElementType i32 = ElementType::i32;
-constexpr ElementType i64 = ElementType::i64;
-constexpr ElementType boolean = ElementType::boolean;
+using enum ElementType;
 
 const std::vector<Case>& cases() {
   static const Operand image{f32, {1, 3, 20, 20}};

@@ -17,7 +17,7 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 
 /// The boxes and the decisions.
-std::string placed(const Graph& graph) {
+std::string placed_views(const Graph& graph) {
   Trace trace;
   const Graph result = place_tensors(graph, TraceSink(&trace), 4);
   CHECK(verify(result).value_or("sound") == "sound");
@@ -54,7 +54,7 @@ TEST_CASE("branches of an inception module are written straight into their conca
   const TensorId x = net.input("x", {2, 4, 6, 6});
   const TensorId a = net.op("Relu", "a", {net.conv("conv_a", x, 3)});
   const TensorId b = net.op("Relu", "b", {net.conv("conv_b", x, 5, 3)});
-  CHECK(placed(net.done({net.op("Relu", "after", {concat(net, "both", {a, b})})})) ==
+  CHECK(placed_views(net.done({net.op("Relu", "after", {concat(net, "both", {a, b})})})) ==
         R"(a_out in both_out from element 0 with strides [288, 36, 6, 1]
 b_out in both_out from element 108 with strides [288, 36, 6, 1]
 + both [concat] its operands are written straight into both_out
@@ -69,7 +69,7 @@ TEST_CASE("concatenations that grow lie in the last one, and one inside another 
   const TensorId x3 = net.conv("x3", concat(net, "three", {x0, x1, x2}), 2);
   const TensorId all = concat(net, "all", {x0, x1, x2, x3});
   const TensorId outer = concat(net, "outer", {net.op("Relu", "r", {all}), all});
-  CHECK(placed(net.done({net.op("Relu", "after", {outer})})) ==
+  CHECK(placed_views(net.done({net.op("Relu", "after", {outer})})) ==
         R"(x0_out in outer_out from element 40 with strides [80, 4, 2, 1]
 x1_out in outer_out from element 56 with strides [80, 4, 2, 1]
 two_out in outer_out from element 40 with strides [80, 4, 2, 1]
@@ -93,7 +93,7 @@ TEST_CASE("queries, keys and values are boxes of one product") {
   const TensorId k = net.op("Reshape", "heads", {cut(net, "k", qkv, 2, 8, 16)}, {{"shape", Ints{2, 5, 2, 4}}});
   const TensorId v = net.op("Reshape", "rows", {cut(net, "v", qkv, 2, 16, 24)}, {{"shape", Ints{10, 8}}});
   const TensorId w = net.op("Reshape", "flat", {cut(net, "w2", qkv, 2, 0, 8)}, {{"shape", Ints{2, 40}}});
-  CHECK(placed(net.done({q, net.op("Relu", "rk", {k}), net.op("Relu", "rv", {v}), net.op("Relu", "rw", {w})})) ==
+  CHECK(placed_views(net.done({q, net.op("Relu", "rk", {k}), net.op("Relu", "rv", {v}), net.op("Relu", "rw", {w})})) ==
         R"(q_out in qkv_out from element 0 with strides [120, 24, 1]
 k_out in qkv_out from element 8 with strides [120, 24, 1]
 heads_out in qkv_out from element 8 with strides [120, 24, 4, 1]
@@ -117,7 +117,7 @@ TEST_CASE("the half that a shuffle hands on is copied, not both halves") {
   const TensorId branch = net.conv("branch", cut(net, "given", x, 1, 2, 4), 2);
   const TensorId both = concat(net, "both", {kept, branch});
   const TensorId swapped = concat(net, "swapped", {cut(net, "s2", both, 1, 2, 4), cut(net, "s1", both, 1, 0, 2)});
-  CHECK(placed(net.done({net.op("Relu", "after", {swapped})})) ==
+  CHECK(placed_views(net.done({net.op("Relu", "after", {swapped})})) ==
         R"(kept_out in both_out from element 0 with strides [16, 4, 2, 1]
 given_out in x_out from element 8 with strides [16, 4, 2, 1]
 branch_out in both_out from element 8 with strides [16, 4, 2, 1]
@@ -137,7 +137,7 @@ TEST_CASE("a reshape in front of a concatenation hands the box on to what it re-
   const TensorId x = net.input("x", {2, 4, 3, 3});
   const TensorId a = net.op("Reshape", "a", {net.conv("conv_a", x, 2)}, {{"shape", Ints{2, 18}}});
   const TensorId b = net.op("Flatten", "b", {net.conv("conv_b", net.input("y", {2, 4, 3, 3}), 1)});
-  CHECK(placed(net.done({net.op("Relu", "after", {concat(net, "both", {a, b})})})) ==
+  CHECK(placed_views(net.done({net.op("Relu", "after", {concat(net, "both", {a, b})})})) ==
         R"(conv_a_out in both_out from element 0 with strides [27, 9, 3, 1]
 a_out in both_out from element 0 with strides [27, 1]
 conv_b_out in both_out from element 18 with strides [27, 9, 3, 1]
@@ -169,7 +169,7 @@ TEST_CASE("why a concatenation copies") {
       flat,
       r,
   };
-  CHECK(placed(net.done(outputs)) ==
+  CHECK(placed_views(net.done(outputs)) ==
         R"(shared_out in first_out from element 18 with strides [36, 9, 3, 1]
 flat_out in needed_out from element 0 with strides [1]
 n5_out in first_out from element 0 with strides [36, 9, 3, 1]
@@ -189,7 +189,7 @@ TEST_CASE("inputs and outputs of a network may lie in a box without gaps") {
   Net net;
   const TensorId x = net.input("x", {1, 2, 3, 3});
   const TensorId r = net.op("Relu", "r", {x});
-  CHECK(placed(net.done({concat(net, "both", {x, r}), r, cut(net, "part", r, 1, 0, 1)})) ==
+  CHECK(placed_views(net.done({concat(net, "both", {x, r}), r, cut(net, "part", r, 1, 0, 1)})) ==
         R"(x in both_out from element 0 with strides [36, 9, 3, 1]
 r_out in both_out from element 18 with strides [36, 9, 3, 1]
 part_out in both_out from element 18 with strides [36, 9, 3, 1]
@@ -205,8 +205,8 @@ TEST_CASE("why a slice copies") {
   const TensorId every_second = cut(net, "every_second", x, 2, 0, 6, 2);
   const TensorId output = cut(net, "output", x, 1, 0, 2);
   const TensorId rows = cut(net, "rows", x, 1, 1, 4, 2);
-  CHECK(placed(net.done({net.op("Relu", "a", {backwards}), net.op("Relu", "b", {every_second}), output,
-                         net.op("Relu", "c", {rows})})) ==
+  CHECK(placed_views(net.done({net.op("Relu", "a", {backwards}), net.op("Relu", "b", {every_second}), output,
+                               net.op("Relu", "c", {rows})})) ==
         R"(rows_out in x from element 6 with strides [24, 12, 1]
 - backwards [backwards] copies: a step is negative, and DMA goes forwards only
 - every_second [contiguous-rows] copies: no two elements of every_second_out would lie side by side: DMA would move each by itself
@@ -225,7 +225,7 @@ TEST_CASE("a transpose that moves nothing is a view, among reshapes, in boxes an
   const TensorId product = chain.op("MatMul", "product", {rows, chain.constant("w", {8, 4})});
   const TensorId back =
       transpose(chain, "back", chain.op("Reshape", "taken_apart", {product}, {{"shape", Ints{32, 1, 4}}}), {1, 0, 2});
-  CHECK(placed(chain.done({chain.op("Relu", "after", {back})})) ==
+  CHECK(placed_views(chain.done({chain.op("Relu", "after", {back})})) ==
         R"(turn_out in before_out from element 0 with strides [8, 8, 1]
 rows_out in before_out from element 0 with strides [8, 1]
 taken_apart_out in product_out from element 0 with strides [4, 4, 1]
@@ -240,7 +240,7 @@ back_out in product_out from element 0 with strides [128, 4, 1]
   const TensorId both = boxes.op("Relu", "both", {boxes.input("y", {3, 1, 8})});
   const TensorId half = transpose(boxes, "turn", cut(boxes, "half", both, 2, 4, 8), {1, 0, 2});
   const TensorId moved = transpose(boxes, "moved", both, {2, 1, 0});
-  CHECK(placed(boxes.done({boxes.op("Relu", "a", {half}), boxes.op("Relu", "b", {moved})})) ==
+  CHECK(placed_views(boxes.done({boxes.op("Relu", "a", {half}), boxes.op("Relu", "b", {moved})})) ==
         R"(half_out in both_out from element 4 with strides [8, 8, 1]
 turn_out in both_out from element 4 with strides [24, 8, 1]
 + half [slice] half_out lies in both_out from element 4 with strides [8, 8, 1]

@@ -152,9 +152,9 @@ std::int64_t least_of_some(const StageList& stages, const Target& target, unsign
 
 }  // namespace
 
-TEST_CASE("no plan that the search finds is refused: of 200 random operators, and of 200 groups of two to four") {
+TEST_CASE("no plan that the search finds is refused: of random operators, and of groups of two to four") {
   const std::uint64_t seed = number_from("STOWAGE_SEED", 20261122);
-  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 200);
+  const std::uint64_t rounds = number_from("STOWAGE_ROUNDS", 60);
   const Target target = sunway();
   for (const bool several : {false, true}) {
     std::uint64_t refused = 0;
@@ -186,7 +186,7 @@ TEST_CASE("no plan that the search finds is refused: of 200 random operators, an
                                             << " that have a plan, for " << refused << " a better one was refused:\n"
                                             << examples);
     CHECK(refused == 0);
-    if (rounds >= 200) CHECK(planned > rounds / 2);
+    if (rounds >= 60) CHECK(planned > rounds / 2);
   }
 }
 

@@ -27,13 +27,13 @@ test::ModelFile written(const std::string& network) {
 }
 
 /// Exact parameters, and below each the figure that is commonly published.
-struct Count {
+struct NetworkCount {
   const char* network;
   std::int64_t parameters;
   const char* published;
 };
 
-const Count counts[] = {
+const NetworkCount network_counts[] = {
     {"alexnet", 61'100'840, "61100840 (torchvision)"},
     {"bert_base", 109'482'240, "110 M (Devlin et al. 2018)"},
     {"cifarnet", 1'756'426, ""},
@@ -51,7 +51,7 @@ const Count counts[] = {
 };
 
 TEST_CASE("each sample network has exactly its parameters", "[networks]") {
-  for (const Count& count : counts) {
+  for (const NetworkCount& count : network_counts) {
     INFO(count.network << ", published: " << count.published);
     const auto file = written(count.network);
     CHECK(test::parameter_count(file) == count.parameters);
@@ -62,9 +62,9 @@ TEST_CASE("each sample network has exactly its parameters", "[networks]") {
   }
 }
 
-TEST_CASE("every sample network has its counts tested", "[networks]") {
+TEST_CASE("every sample network has its network_counts tested", "[networks]") {
   std::vector<std::string> tested;
-  for (const Count& count : counts) tested.emplace_back(count.network);
+  for (const NetworkCount& count : network_counts) tested.emplace_back(count.network);
   CHECK(tested == network_names());
   CHECK(std::is_sorted(tested.begin(), tested.end()));
 }
