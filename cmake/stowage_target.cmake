@@ -3,17 +3,15 @@
 
 add_library(stowage_warnings INTERFACE)
 target_compile_options(stowage_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow
   # g++ 12 reports a false -Wrestrict on "literal" + std::to_string(x) at -O3 (GCC PR105651).
   # At -O3 and with sanitizers it also takes members of strings and optionals for uninitialised that are not.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>
   $<$<BOOL:${STOWAGE_WARNINGS_AS_ERRORS}>:-Werror>)
-# Files that are compiled together (CMAKE_UNITY_BUILD, a third of the time) see what each other's unnamed namespaces
-# hold; preset dev, which compiles each by itself, has the whole warning.
+# Where files are compiled together, g++ takes each for a header of the file that includes them, and a class that holds
+# something of its own file's unnamed namespace for one that others see too.
 if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(stowage_warnings INTERFACE -Wshadow=local -Wno-subobject-linkage)
-else()
-  target_compile_options(stowage_warnings INTERFACE -Wshadow)
+  target_compile_options(stowage_warnings INTERFACE -Wno-subobject-linkage)
 endif()
 
 add_library(stowage_sanitize INTERFACE)

@@ -31,6 +31,7 @@ std::string operator_line(const Graph& graph, const Operator& op) {
   for (const auto& output : op.outputs) outputs.push_back(output ? typed_name(graph.tensor(*output)) : "_");
   line += fmt::format(" -> {}", fmt::join(outputs, ", "));
   std::vector<std::string> origins;
+  // Named in full: of a string, std::quoted would be found as well.
   for (const std::string& origin : op.origins) origins.push_back(stowage::quoted(origin));
   if (!origins.empty()) line += fmt::format(" from {}", fmt::join(origins, ", "));
   return line;

@@ -16,7 +16,7 @@ namespace stowage {
 
 namespace {
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest_integer = std::numeric_limits<std::int64_t>::max();
 
 /// Reads a table of integers or strings whose keys are the user's names.
 template <class Value, class Read>
@@ -47,7 +47,7 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
     schedule.lanes.emplace();
     read_names(table, name, "lanes", *schedule.lanes, fixed,
                [](TomlTable& names, const std::string& key, std::int64_t& to) {
-                 return names.read(key, to, {1, largest});
+                 return names.read(key, to, {1, largest_integer});
                });
   }
   if (std::vector<std::string> copied; table.read("copied", copied)) {
@@ -61,14 +61,14 @@ Schedule schedule_of(TomlTable& table, const std::string& name, FixedSchedules& 
     for (TomlTable& row : table.tables("parallel")) {
       ParallelSplit split;
       row.read("iterator", split.iterator, Need::required);
-      row.read("parts", split.parts, {1, largest}, Need::required);
+      row.read("parts", split.parts, {1, largest_integer}, Need::required);
       row.finish();
       schedule.parallel->push_back(std::move(split));
     }
   }
   read_names(table, name, "buffer", schedule.buffer, fixed,
              [](TomlTable& names, const std::string& key, std::int64_t& to) {
-               return names.read(key, to, {1, largest});
+               return names.read(key, to, {1, largest_integer});
              });
   if (std::vector<std::string> order; table.read("order", order)) {
     fixed.places[name + "/order"] = table.placed("order");

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest_integer = std::numeric_limits<std::int64_t>::max();
 
 std::string beside(const fs::path& folder, const std::string& path) {
   return fs::path(path).is_absolute() ? path : (folder / path).lexically_normal().string();
@@ -61,13 +61,13 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
   }
   table.read("check", job.check);
   table.read("batch", job.network_batch, {1, largest_network_batch});
-  table.read("seed", job.network_seed, {0, largest});
+  table.read("seed", job.network_seed, {0, largest_integer});
   if (auto settings = table.table("set")) {
     add_settings(*settings, "", job.request.settings);
   }
   if (auto dimensions = table.table("dim")) {
     for (const std::string& name : dimensions->keys()) {
-      dimensions->read(name, job.request.import.dimensions[name], {0, largest});
+      dimensions->read(name, job.request.import.dimensions[name], {0, largest_integer});
     }
   }
   if (auto bindings = table.table("bind")) {

@@ -38,10 +38,10 @@ struct Residual {
 
 Value inverted_residual(NetworkBuilder& builder, const std::string& name, const Value& x, std::int64_t expansion,
                         std::int64_t channels, std::int64_t stride) {
-  const std::int64_t hidden = expansion * x.shape[1];
+  const std::int64_t expanded = expansion * x.shape[1];
   Value y = x;
-  if (expansion != 1) y = conv_v2(builder, name + "_expand", y, hidden, 1, 1, 1);
-  y = conv_v2(builder, name + "_depthwise", y, hidden, 3, stride, hidden);
+  if (expansion != 1) y = conv_v2(builder, name + "_expand", y, expanded, 1, 1, 1);
+  y = conv_v2(builder, name + "_depthwise", y, expanded, 3, stride, expanded);
   y = builder.conv(name + "_project", y, channels, 1, {.bias = false, .gain = 1.0});
   y = builder.batch_norm(name + "_project_bn", y);
   return x.shape == y.shape ? builder.add(name + "_add", x, y) : y;

@@ -17,7 +17,7 @@ namespace stowage {
 
 namespace {
 
-constexpr const char* program = "dot";
+constexpr const char* graphviz_program = "dot";
 
 Failed fail(Diagnostics& diagnostics, std::string message, std::string remedy = {}) {
   diagnostics.error("graphviz", {}, std::move(message), std::move(remedy));
@@ -26,7 +26,7 @@ Failed fail(Diagnostics& diagnostics, std::string message, std::string remedy = 
 
 }  // namespace
 
-bool has_graphviz() { return !find_program(program).empty(); }
+bool has_graphviz() { return !find_program(graphviz_program).empty(); }
 
 std::string graphviz_remedy() {
   return "install Graphviz (Debian: apt-get install graphviz); a FILE.dot is written without it";
@@ -44,7 +44,7 @@ Result<GraphvizAnswer> run_dot(std::vector<std::string> options, const std::stri
     const auto input = folder.path() / "graph.dot";
     const auto output = folder.path() / ("graph." + format);
     write_in_place(input, std::as_bytes(std::span(dot_text)));
-    options.insert(options.begin(), program);
+    options.insert(options.begin(), graphviz_program);
     options.insert(options.end(), {"-T" + format, "-o", output.string(), input.string()});
     const ProcessResult result = run_process(options, folder.path(), {}, stop, time_limit);
     if (result.stopped || stop.stop_requested()) return Failed{};

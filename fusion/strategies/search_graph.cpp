@@ -12,11 +12,6 @@
 #include "fusion/groups/group.h"
 
 namespace stowage {
-namespace {
-
-constexpr std::size_t max_edges = 6'000;  ///< a picture of more helps nobody
-
-}  // namespace
 
 SearchGraphWriter::SearchGraphWriter(const CandidateSet& set, std::string name)
     : set_(set), executed_(set.single.size(), false) {
@@ -109,7 +104,7 @@ class ReadyCandidates {
 
 void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const std::vector<std::size_t>& candidates,
                                     std::vector<std::size_t> choice) {
-  if (graph_.edges.size() >= max_edges) {
+  if (graph_.edges.size() >= max_search_edges) {
     graph_.nodes_left_out += static_cast<std::int64_t>(choice.size());
     return;
   }
@@ -125,7 +120,7 @@ void SearchGraphWriter::add_segment(const std::vector<OpId>& operators, const st
     return after;
   };
   while (!choice.empty()) {
-    if (graph_.edges.size() >= max_edges) {  // a long segment would take quadratic time and memory
+    if (graph_.edges.size() >= max_search_edges) {  // a long segment would take quadratic time and memory
       graph_.nodes_left_out += static_cast<std::int64_t>(choice.size());
       return;
     }

@@ -2,6 +2,7 @@
 // Writing down what a strategy searched, as SearchGraph (fusion/groups/fusion_record.h).
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "fusion/strategies/candidates.h"
 
 namespace stowage {
+
+/// Edges of one, at most: a picture of more helps nobody.
+inline constexpr std::size_t max_search_edges = 6'000;
 
 /// One after the other, segments of operators with their chosen partitions. Of each the chosen path is drawn, and from
 /// every state on it the other groups that could have come next.

@@ -12,6 +12,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dag_shortest_paths.hpp>
 
+#include "fusion/strategies/search_graph.h"
 #include "fusion/strategies/strategies.h"
 
 namespace stowage {
@@ -48,7 +49,6 @@ class PathSearch {
 
   /// The paper's picture: every allowed group is an edge from each tensor that it reads to the one that it makes.
   SearchGraph picture(const std::vector<std::size_t>& choice) const {
-    constexpr std::size_t max_edges = 6'000;
     SearchGraph picture;
     picture.name = "dnnvm";
     std::map<TensorId, std::size_t> node_of;
@@ -62,7 +62,7 @@ class PathSearch {
     for (std::size_t c = 0; c < set_.candidates.size(); ++c) {
       const CandidateGroup& candidate = set_.of(c);
       if (!candidate.allowed() && !chosen[c]) continue;
-      if (picture.edges.size() >= max_edges) {
+      if (picture.edges.size() >= max_search_edges) {
         ++picture.nodes_left_out;
         continue;
       }

@@ -247,9 +247,9 @@ class Sketcher {
     const double width = std::max(header.width, layout.width + 2 * padding);
     const QPointF origin((width - layout.width) / 2, header.height);
     for (std::size_t m = 0; m < members.size(); ++m) {
-      const LayoutPoint& corner = layout.nodes[m];
+      const LayoutPoint& laid_out = layout.nodes[m];
       sketch_.picture.nodes[at(members[m])].rect =
-          QRectF(corner.x + origin.x(), corner.y + origin.y(), inner.nodes[m].width, inner.nodes[m].height);
+          QRectF(laid_out.x + origin.x(), laid_out.y + origin.y(), inner.nodes[m].width, inner.nodes[m].height);
     }
     for (const auto& [tensor, pin] : pins) pin_of_[{box, tensor}] = layout.nodes[at(pin)].x + origin.x();
     for (std::size_t e = 0; e < lines.size(); ++e) {

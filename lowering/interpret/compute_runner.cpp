@@ -15,6 +15,7 @@
 
 namespace stowage {
 namespace {
+
 std::int64_t number(std::size_t index) { return static_cast<std::int64_t>(index); }
 
 /// Fills a strip from elements; offset(i) is the i-th one's offset from `base`.

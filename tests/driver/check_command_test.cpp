@@ -9,11 +9,6 @@
 namespace stowage::test {
 namespace {
 
-void compile_checked_lenet() {
-  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
-  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "lenet"}).code == 0);
-}
-
 /// The folder's plan with one text of its nests replaced, where it stands first.
 void edit_plan(const std::string& from, const std::string& to) {
   std::string text = read_text("lenet/plan.json");
@@ -26,7 +21,7 @@ void edit_plan(const std::string& from, const std::string& to) {
 
 TEST_CASE("check says of a good plan what it has looked at") {
   const Workplace here;
-  compile_checked_lenet();
+  compile_lenet();
   const ToolRun run = run_stowage({"check", "lenet"});
   INFO(run.err);
   CHECK(run.code == 0);
@@ -49,7 +44,7 @@ TEST_CASE("check says of a good plan what it has looked at") {
 
 TEST_CASE("check tells what is wrong with a plan that the other commands do not take") {
   const Workplace here;
-  compile_checked_lenet();
+  compile_lenet();
   edit_plan("wait pool1_ldm[rco % 2]", "wait pool1_ldm[(rco + 1) % 2]");
   CHECK(run_stowage({"explain", "lenet"}).err.find("[damaged-plan]") != std::string::npos);
   const ToolRun run = run_stowage({"check", "lenet", "--op", "conv2"});
@@ -88,7 +83,7 @@ TEST_CASE("check reads the text of a nest, for a target") {
 
 TEST_CASE("what check cannot read is said") {
   const Workplace here;
-  compile_checked_lenet();
+  compile_lenet();
   const ToolRun op = run_stowage({"check", "lenet", "--op", "conv3"});
   CHECK(op.code == 1);
   CHECK(op.err.find("no fused operator 'conv3' is launched") != std::string::npos);

@@ -18,11 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void compile_drawn_lenet() {
-  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
-  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "lenet"}).code == 0);
-}
-
 /// PATH without anything in it while it lives, so that no dot is found.
 class EmptyPath {
  public:
@@ -37,7 +32,7 @@ class EmptyPath {
 
 TEST_CASE("the texts of the pictures") {
   const Workplace here;
-  compile_drawn_lenet();
+  compile_lenet();
   for (const std::string view : {"graph", "fused"}) {
     const ToolRun run = run_stowage({"graph", "lenet", "--view", view, "-o", view + ".dot"});
     INFO(run.err);
@@ -76,7 +71,7 @@ TEST_CASE("the text of what a strategy searched") {
 
 TEST_CASE("pictures are drawn in every format") {
   const Workplace here;
-  compile_drawn_lenet();
+  compile_lenet();
   if (!has_graphviz()) {
     WARN("skipped, 3 cases: Graphviz is not installed");
     return;
@@ -102,7 +97,7 @@ TEST_CASE("pictures are drawn in every format") {
 
 TEST_CASE("without Graphviz the text can be had, and a picture says what to install") {
   const Workplace here;
-  compile_drawn_lenet();
+  compile_lenet();
   const EmptyPath nothing;
   CHECK(run_stowage({"graph", "lenet", "-o", "lenet.dot"}).code == 0);
   const ToolRun run = run_stowage({"graph", "lenet", "-o", "lenet.svg"});
@@ -211,7 +206,7 @@ TEST_CASE("the simpler layout shows what Graphviz's shows, in every format and w
 
 TEST_CASE("a picture is written whole, in a format that is known, and not over another file") {
   const Workplace here;
-  compile_drawn_lenet();
+  compile_lenet();
   const ToolRun unknown = run_stowage({"graph", "lenet", "-o", "lenet.bmp"});
   CHECK(unknown.code == 1);
   CHECK(unknown.err ==

@@ -131,7 +131,7 @@ TEST_CASE("what a killed compile command left is hidden, and the next one remove
 }
 
 /// A plan that runs in a moment; the emulation's runtime is built.
-void compile_killed_lenet() {
+void compile_and_run_lenet() {
   REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
   REQUIRE(run_stowage({"compile", "lenet.onnx", "--planner", "swtvm", "-o", "plan"}).code == 0);
   REQUIRE(run_stowage({"run", "plan"}).code == 0);
@@ -139,7 +139,7 @@ void compile_killed_lenet() {
 
 TEST_CASE("what a killed run command left is removed by the next one, and nothing of it goes on running") {
   const Workplace here;
-  compile_killed_lenet();
+  compile_and_run_lenet();
   const auto plan = files_below("plan");
   const Arguments command = {"run", "plan", "--check", "--save-outputs", "out"};
   REQUIRE(run_stowage(command).code == 0);
@@ -169,7 +169,7 @@ TEST_CASE("what a killed run command left is removed by the next one, and nothin
 
 TEST_CASE("two runs of one plan folder at the same time do not disturb each other") {
   const Workplace here;
-  compile_killed_lenet();
+  compile_and_run_lenet();
   const auto plan = files_below("plan");
   const TemporariesIn temporaries("tmp");
   for (int i = 0; i < 3; ++i) {

@@ -20,16 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A small network as a folder `plan`, compiled with these options.
-void compile_lenet(const std::vector<std::string>& options = {}) {
-  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
-  std::vector<std::string> command = {"compile", "lenet.onnx", "-o", "plan", "--cost-cache", "none"};
-  command.insert(command.end(), options.begin(), options.end());
-  const ToolRun run = run_stowage(command);
-  INFO(run.err);
-  REQUIRE(run.code == 0);
-}
-
 ToolRun sensitivity_of(std::vector<std::string> options) {
   options.insert(options.begin(), {"sensitivity", "plan", "--cost-cache", "none"});
   return run_stowage(options);
@@ -60,7 +50,7 @@ TEST_CASE("a curve bends where a change is followed by less than half of it, or 
 
 TEST_CASE("every point of a curve is what compile gives for that value") {
   const Workplace here;
-  compile_lenet({"--fusion", "greedy", "--planner", "swtvm", "--set", "target.cores.count=16"});
+  compile_lenet("plan", {"--fusion", "greedy", "--planner", "swtvm", "--set", "target.cores.count=16"});
   const auto curve = curve_of({"--key", "target.ldm.bytes", "--from", "16384", "--to", "131072"});
   CHECK(curve.at("fusion") == "greedy");
   CHECK(curve.at("planner") == "swtvm");
@@ -82,7 +72,7 @@ TEST_CASE("every point of a curve is what compile gives for that value") {
 
 TEST_CASE("a curve is the same without the model, and the model is needed where tensors may lie elsewhere") {
   const Workplace here;
-  compile_lenet();
+  compile_lenet("plan");
   const std::vector<std::string> options = {"--key", "ldm.bytes", "--from", "32768",
                                             "--to",  "65536",     "--step", "16384"};
   const auto with_model = curve_of(options);
@@ -96,7 +86,7 @@ TEST_CASE("a curve is the same without the model, and the model is needed where 
 
 TEST_CASE("knees are told with what neighbouring plans do otherwise, and refused values with the reason") {
   const Workplace here;
-  compile_lenet();
+  compile_lenet("plan");
   const std::vector<std::string> options = {"--key", "target.ldm.bytes", "--from", "6144", "--to", "98304"};
   const ToolRun run = sensitivity_of(options);
   INFO(run.err);
@@ -136,7 +126,7 @@ TEST_CASE("knees are told with what neighbouring plans do otherwise, and refused
 
 TEST_CASE("a page and a table are written whole, and the page's picture is well formed") {
   const Workplace here;
-  compile_lenet({"--planner", "swtvm"});
+  compile_lenet("plan", {"--planner", "swtvm"});
   const std::vector<std::string> options = {"--key", "target.ldm.bytes", "--from", "6144", "--to", "98304"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), options.begin(), options.end());
@@ -161,7 +151,7 @@ TEST_CASE("a page and a table are written whole, and the page's picture is well 
 TEST_CASE("a plan that its options do not give any more is warned of") {
   const Workplace here;
   write_text("by-hand.toml", "[schedule.conv2]\nbuffer = { rc = 2 }\n");
-  compile_lenet({"--planner", "swtvm", "--schedule", "by-hand.toml"});
+  compile_lenet("plan", {"--planner", "swtvm", "--schedule", "by-hand.toml"});
   const std::vector<std::string> options = {"--key", "target.ldm.bytes", "--from", "65536", "--to", "65536"};
   CHECK_THAT(sensitivity_of(options).err, Catch::Contains("another plan today than this one") &&
                                               Catch::Contains("[plan-differs]") && Catch::Contains("--schedule"));
@@ -175,7 +165,7 @@ TEST_CASE("a plan that its options do not give any more is warned of") {
 
 TEST_CASE("every wrong use of sensitivity is told") {
   const Workplace here;
-  compile_lenet({"--planner", "swtvm"});
+  compile_lenet("plan", {"--planner", "swtvm"});
   struct Wrong {
     std::vector<std::string> options;
     int code;

@@ -16,11 +16,6 @@
 namespace stowage::test {
 namespace {
 
-void compile_simulated_lenet() {
-  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
-  REQUIRE(run_stowage({"compile", "lenet.onnx", "-o", "lenet"}).code == 0);
-}
-
 std::int64_t sum_of_parts(const nlohmann::json& row) {
   std::int64_t sum = 0;
   for (const auto& part : row["parts"]) sum += part["cycles"].get<std::int64_t>();
@@ -43,7 +38,7 @@ void check_terms(const nlohmann::json& row) {
 
 TEST_CASE("a plan in time: the text, which is the example of docs/simulation.md") {
   const Workplace here;
-  compile_simulated_lenet();
+  compile_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -55,7 +50,7 @@ TEST_CASE("a plan in time: the text, which is the example of docs/simulation.md"
 
 TEST_CASE("one fused operator in time, statement by statement") {
   const Workplace here;
-  compile_simulated_lenet();
+  compile_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet", "--op", "pool1"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -69,7 +64,7 @@ TEST_CASE("one fused operator in time, statement by statement") {
 
 TEST_CASE("the figures of a simulation go together") {
   const Workplace here;
-  compile_simulated_lenet();
+  compile_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -104,7 +99,7 @@ TEST_CASE("the figures of a simulation go together") {
 
 TEST_CASE("predicted, simulated and emulated counts are the same") {
   const Workplace here;
-  compile_simulated_lenet();
+  compile_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet", "--emulate", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -180,7 +175,7 @@ std::map<std::string, int> check_trace(const nlohmann::json& file) {
 
 TEST_CASE("a trace holds every event, as the trace event format has it") {
   const Workplace here;
-  compile_simulated_lenet();
+  compile_lenet();
   const ToolRun run = run_stowage({"simulate", "lenet", "--trace", "lenet.json", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
@@ -237,7 +232,7 @@ TEST_CASE("a trace of cores that load together has their barriers") {
 
 TEST_CASE("whether transfers queue up is for who asks to say") {
   const Workplace here;
-  compile_simulated_lenet();
+  compile_lenet();
   const auto shared = nlohmann::json::parse(run_stowage({"simulate", "lenet", "--json"}).out);
   const auto same = nlohmann::json::parse(run_stowage({"simulate", "lenet", "--dma-order", "shared", "--json"}).out);
   CHECK(same == shared);

@@ -60,6 +60,15 @@ std::vector<std::pair<std::string, std::string>> files_below(const fs::path& fol
   return files;
 }
 
+void compile_lenet(const std::string& folder, const std::vector<std::string>& options) {
+  REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
+  std::vector<std::string> command = {"compile", "lenet.onnx", "-o", folder};
+  command.insert(command.end(), options.begin(), options.end());
+  const ToolRun run = run_stowage(command);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+}
+
 std::string golden(const std::string& name, const std::string& actual) {
   const fs::path path = test::source_folder() / "tests/driver/golden" / name;
   if (std::getenv("STOWAGE_UPDATE_GOLDEN") != nullptr) write_text(path, actual);

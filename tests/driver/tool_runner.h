@@ -18,6 +18,9 @@ struct ToolRun {
 
 ToolRun run_stowage(const std::vector<std::string>& arguments);
 
+/// Writes lenet.onnx and compiles it to a folder.
+void compile_lenet(const std::string& folder = "lenet", const std::vector<std::string>& options = {});
+
 /// A temporary folder that is the current one while it lives, so that commands and messages have short paths.
 class Workplace {
  public:

@@ -62,7 +62,7 @@ TEST_CASE("each sample network has exactly its parameters", "[networks]") {
   }
 }
 
-TEST_CASE("every sample network has its network_counts tested", "[networks]") {
+TEST_CASE("every sample network has its counts tested", "[networks]") {
   std::vector<std::string> tested;
   for (const NetworkCount& count : network_counts) tested.emplace_back(count.network);
   CHECK(tested == network_names());
