@@ -13,7 +13,7 @@ namespace stowage {
 namespace {
 
 /// Columns of a terminal that a text takes: its code points.
-std::size_t width_of(const std::string& text) {
+std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
@@ -45,13 +45,13 @@ void TextTable::add(std::vector<std::string> cells) {
 std::string TextTable::text() const {
   std::vector<std::size_t> widths(right_.size(), 3);
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
   }
   std::string text;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const std::string& cell = rows_[r][i];
-      const std::string space(widths[i] - width_of(cell), ' ');
+      const std::string space(widths[i] - columns_of(cell), ' ');
       text += right_[i] ? fmt::format("| {}{} ", space, cell) : fmt::format("| {}{} ", cell, space);
     }
     text += "|\n";
