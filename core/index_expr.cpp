@@ -75,64 +75,82 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - ((a % b 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - floor_div(a, b) * b; }
 
-IndexExpr::IndexExpr(VarId variable) {
-  IndexTerm term;
-  term.atom.variable = variable;
-  terms_.push_back(std::move(term));
+IndexExpr::IndexExpr(VarId variable) : count_(1) {
+  const auto term = std::make_shared<IndexTerm[]>(1);
+  term[0].atom.variable = variable;
+  terms_ = term;
 }
 
 IndexExpr IndexExpr::of_atom(IndexAtom atom) {
+  const auto term = std::make_shared<IndexTerm[]>(1);
+  term[0].atom = std::move(atom);
   IndexExpr e;
-  e.terms_.push_back({1, std::move(atom)});
+  e.count_ = 1;
+  e.terms_ = term;
   return e;
 }
 
 bool IndexExpr::is_variable(VarId variable) const {
-  return constant_ == 0 && terms_.size() == 1 && terms_[0].coefficient == 1 &&
+  return constant_ == 0 && terms().size() == 1 && terms_[0].coefficient == 1 &&
          terms_[0].atom.kind == IndexAtom::Kind::variable && terms_[0].atom.variable == variable;
 }
 
 bool IndexExpr::is_affine() const {
-  return std::all_of(terms_.begin(), terms_.end(),
+  return std::all_of(terms().begin(), terms().end(),
                      [](const IndexTerm& t) { return t.atom.kind == IndexAtom::Kind::variable; });
 }
 
 std::int64_t IndexExpr::coefficient_of(VarId variable) const {
-  for (const IndexTerm& term : terms_) {
+  for (const IndexTerm& term : terms()) {
     if (term.atom.kind == IndexAtom::Kind::variable && term.atom.variable == variable) return term.coefficient;
   }
   return 0;
 }
 
-void IndexExpr::add_term(IndexTerm term) {
-  const auto at = std::lower_bound(terms_.begin(), terms_.end(), term.atom,
-                                   [](const IndexTerm& t, const IndexAtom& atom) { return compare(t.atom, atom) < 0; });
-  if (at != terms_.end() && compare(at->atom, term.atom) == 0) {
-    at->coefficient += term.coefficient;
-    if (at->coefficient == 0) terms_.erase(at);
-    return;
-  }
-  if (term.coefficient != 0) terms_.insert(at, std::move(term));
-}
-
 IndexExpr& IndexExpr::operator+=(const IndexExpr& other) {
   constant_ += other.constant_;
-  if (&other == this) {
-    for (IndexTerm& term : terms_) term.coefficient *= 2;
+  const std::span<const IndexTerm> mine = terms();
+  const std::span<const IndexTerm> others = other.terms();
+  if (others.empty()) return *this;
+  if (mine.empty()) {
+    terms_ = other.terms_;
+    count_ = others.size();
     return *this;
   }
-  for (const IndexTerm& term : other.terms_) add_term(term);
+  // Both are in order, and so is the sum: equal atoms become one term, or none where they cancel.
+  const auto sum = std::make_shared<IndexTerm[]>(mine.size() + others.size());
+  std::size_t count = 0;
+  auto a = mine.begin();
+  auto b = others.begin();
+  while (a != mine.end() || b != others.end()) {
+    const auto order = a == mine.end()     ? std::strong_ordering::greater
+                       : b == others.end() ? std::strong_ordering::less
+                                           : compare(a->atom, b->atom);
+    IndexTerm& term = sum[count];
+    term = order <= 0 ? *a : *b;
+    if (order == 0) term.coefficient += b->coefficient;
+    if (term.coefficient != 0) ++count;
+    if (order <= 0) ++a;
+    if (order >= 0) ++b;
+  }
+  terms_ = sum;
+  count_ = count;
   return *this;
 }
 
 IndexExpr operator*(IndexExpr a, std::int64_t factor) {
   if (factor == 0) return {};
   a.constant_ *= factor;
-  for (IndexTerm& term : a.terms_) term.coefficient *= factor;
+  if (factor == 1 || a.is_constant()) return a;
+  const auto product = std::make_shared<IndexTerm[]>(a.count_);
+  for (std::size_t t = 0; t < a.count_; ++t) product[t] = {a.terms_[t].coefficient * factor, a.terms_[t].atom};
+  a.terms_ = product;
   return a;
 }
 
-bool operator==(const IndexExpr& a, const IndexExpr& b) { return compare(a, b) == 0; }
+bool operator==(const IndexExpr& a, const IndexExpr& b) {
+  return a.constant_ == b.constant_ && (a.terms_ == b.terms_ || compare(a, b) == 0);
+}
 
 IndexExpr floor_div(const IndexExpr& e, std::int64_t divisor) {
   check(divisor > 0, "floor_div by a number that is not positive");

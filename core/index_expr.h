@@ -62,8 +62,10 @@ class IndexExpr {
   static IndexExpr of_atom(IndexAtom atom);
 
   [[nodiscard]] std::int64_t constant() const { return constant_; }
-  [[nodiscard]] std::span<const IndexTerm> terms() const { return terms_; }
-  [[nodiscard]] bool is_constant() const { return terms_.empty(); }
+  [[nodiscard]] std::span<const IndexTerm> terms() const {
+    return terms_ ? std::span<const IndexTerm>(terms_.get(), count_) : std::span<const IndexTerm>();
+  }
+  [[nodiscard]] bool is_constant() const { return terms().empty(); }
   /// True if it is exactly one variable with coefficient 1 and no constant.
   [[nodiscard]] bool is_variable(VarId variable) const;
   /// True if every atom is a variable.
@@ -78,9 +80,9 @@ class IndexExpr {
   friend bool operator==(const IndexExpr& a, const IndexExpr& b);
 
  private:
-  void add_term(IndexTerm term);
   std::int64_t constant_ = 0;
-  std::vector<IndexTerm> terms_;
+  std::size_t count_ = 0;
+  std::shared_ptr<const IndexTerm[]> terms_;  ///< never changed, so that copies share them: nests are mostly copies
 };
 
 IndexExpr floor_div(const IndexExpr& e, std::int64_t divisor);

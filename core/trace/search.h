@@ -87,7 +87,7 @@ struct SizeChanged {
   std::int64_t after = 1;
 };
 
-/// A step of a climb.
+/// A step of a climb; without sizes and order it changes what is loaded together or kept in the LDM.
 struct PlanImproved {
   std::vector<TracedSplit> split;
   std::vector<SizeChanged> sizes;

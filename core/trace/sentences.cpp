@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "core/number_text.h"
 #include "core/storage_box.h"
+#include "core/template_names.h"
 #include "core/trace.h"
 
 namespace stowage {
@@ -68,8 +69,8 @@ std::string say(const BranchesApart& branches, const GroupNames&) {
 }
 
 std::string say(const GroupAccepted& group, const GroupNames&) {
-  if (group.template_name == "view") return joined(group.operators, " + ") + " only re-indexes";
-  if (group.template_name == "single") return joined(group.operators, " + ") + " is taken by no template";
+  if (group.template_name == view_template) return joined(group.operators, " + ") + " only re-indexes";
+  if (group.template_name == single_template) return joined(group.operators, " + ") + " is taken by no template";
   return fmt::format("template {} takes {}", group.template_name, joined(group.operators, " + "));
 }
 
@@ -364,6 +365,7 @@ std::string say(const PlanImproved& improved, const GroupNames& names) {
     changes.push_back(fmt::format("{} from {} to {}", name(size.iterator, names), size.before, size.after));
   }
   if (!improved.order.empty()) changes.push_back("loops " + joined(improved.order, names));
+  if (changes.empty()) changes.emplace_back("other inputs loaded together or kept in the LDM");
   return fmt::format("{}: {}, {} instead of {} cycles", split_text(improved.split, names), joined(changes),
                      grouped_digits(improved.cycles), grouped_digits(improved.before_cycles));
 }

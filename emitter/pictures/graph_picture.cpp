@@ -10,6 +10,7 @@
 #include "core/number_text.h"
 #include "core/operators.h"
 #include "core/quoting.h"
+#include "core/template_names.h"
 #include "emitter/pictures/dot_graph.h"
 #include "fusion/facts/views.h"
 
@@ -267,7 +268,9 @@ DotGraph fused_picture(const Program& program) {
   };
   add_edges(dot, graph, with_name, from_id, to_id);
   for (const std::string& name : templates) {
-    dot.legend(look_of_template(name), name == "single" ? "alone" : name == "view" ? "view" : "template " + name);
+    dot.legend(look_of_template(name), name == single_template ? "alone"
+                                       : name == view_template ? "view"
+                                                               : "template " + name);
   }
   return dot;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/template_names.h"
 #include "fusion/templates/template.h"
 
 namespace stowage {
@@ -23,8 +24,8 @@ TemplateLook numbered(std::size_t number) {
 }  // namespace
 
 TemplateLook look_of_template(std::string_view name) {
-  if (name == "single") return {TemplateLook::Border::solid, std::string(grey)};
-  if (name == "view") return {TemplateLook::Border::dashed, std::string(grey)};
+  if (name == single_template) return {TemplateLook::Border::solid, std::string(grey)};
+  if (name == view_template) return {TemplateLook::Border::dashed, std::string(grey)};
   std::size_t number = 0;
   for (const bool branches : {false, true}) {  // those of one branch have the plain looks, being the more frequent
     for (const FusionTemplate& row : built_in_templates()) {

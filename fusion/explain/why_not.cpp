@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/template_names.h"
 #include "fusion/explain/nearest_template.h"
 #include "fusion/groups/group.h"
 #include "fusion/groups/group_cost.h"
@@ -141,7 +142,7 @@ std::optional<FusedOperator> in_its_roles(const GraphFacts& facts, std::span<con
 FusedOperator group_of(const GraphFacts& facts, const CandidateRecord& candidate) {
   std::vector<Member> members;
   for (const OpId op : candidate.operators) members.push_back({op, {}});
-  const std::string name = candidate.templates.empty() ? "single" : candidate.templates.front();
+  const std::string name = candidate.templates.empty() ? std::string(single_template) : candidate.templates.front();
   return make_group(facts, name, candidate.operators.back(), members);
 }
 

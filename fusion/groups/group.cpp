@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/template_names.h"
 #include "fusion/groups/horizontal_fusion.h"
 
 namespace stowage {
@@ -28,7 +29,8 @@ FusedOperator make_group(const GraphFacts& facts, std::string template_name, OpI
 
 FusedOperator make_single(const GraphFacts& facts, OpId op) {
   const bool in_place = facts.of(op).in_place;
-  FusedOperator group = make_group(facts, in_place ? "view" : "single", op, {{op, in_place ? "view" : "anchor"}});
+  FusedOperator group = make_group(facts, std::string(in_place ? view_template : single_template), op,
+                                   {{op, in_place ? "view" : "anchor"}});
   group.is_view = in_place;
   return group;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "fusion/groups/group.h"
+#include "core/template_names.h"
 #include "fusion/strategies/strategies.h"
 
 namespace stowage {
@@ -21,7 +22,7 @@ class Greedy {
     for (std::size_t c = 0; c < set_.candidates.size(); ++c) {
       if (stop.stop_requested()) break;
       const FusedOperator& group = set_.of(c).group;
-      const bool left_alone = group.template_name == "single" || group.is_view;
+      const bool left_alone = group.template_name == single_template || group.is_view;
       // Whether several kernels in one pay, only their cost says.
       const bool several_kernels = std::any_of(group.roles.begin(), group.roles.end(), [](const std::string& role) {
         return role == "producer" || role == "branch";

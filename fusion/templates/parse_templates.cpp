@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/operators.h"
+#include "core/template_names.h"
 #include "core/toml_reader.h"
 #include "fusion/templates/constraints.h"
 #include "fusion/templates/pattern.h"
@@ -194,7 +195,7 @@ class TemplateReader {
   }
 
   void check_whole() {
-    if (template_.name.empty() || template_.name == "single" || template_.name == "view") {
+    if (template_.name.empty() || template_.name == single_template || template_.name == view_template) {
       table_.error("reserved-name", "name", fmt::format("a template cannot be called '{}'", template_.name),
                    "groups of one operator have the names 'single' and 'view'");
     }

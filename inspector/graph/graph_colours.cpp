@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/template_names.h"
 #include "emitter/pictures/template_palette.h"
 #include "lowering/model/ldm_room.h"
 
@@ -155,7 +156,7 @@ class Legend {
     }
     const double box = metrics_.ascent() + 6;
     for (const std::string& name : names) {
-      const QString shown = name == "single" ? QStringLiteral("alone") : qt(name);
+      const QString shown = name == single_template ? QStringLiteral("alone") : qt(name);
       break_before(box + metrics_.horizontalAdvance(shown) + 8);
       const NodeColour colour = colour_of_template(name, theme());
       Mark& key = drawing_.rect({x_, y_ + 3, box, row_ - 6}, colour.fill, theme().text);

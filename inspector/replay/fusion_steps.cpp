@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number_text.h"
+#include "core/template_names.h"
 #include "fusion/groups/fusion_record.h"
 #include "fusion/groups/group.h"
 
@@ -38,8 +39,8 @@ class FusionSteps {
   [[nodiscard]] std::string name_of_candidate(const CandidateRecord& candidate) const {
     const std::string names = names_of(graph_, candidate.operators);
     const std::string& first = candidate.templates.front();
-    if (first == "single") return fmt::format("{} alone", names);
-    return first == "view" ? fmt::format("{} as a view", names) : fmt::format("template {} on {}", first, names);
+    if (first == single_template) return fmt::format("{} alone", names);
+    return first == view_template ? fmt::format("{} as a view", names) : fmt::format("template {} on {}", first, names);
   }
 
   ReplayStep& add(const char* algorithm, const char* mark, TraceOutcome outcome, std::string message) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/template_names.h"
 #include "fusion/facts/views.h"
 #include "fusion/groups/group.h"
 #include "lowering/program/canonical_stages.h"
@@ -31,7 +32,7 @@ std::vector<StageList> stages_of_parts(const Graph& graph, const FusedOperator& 
     if (is_in_place(graph, op)) continue;
     FusedOperator alone;
     alone.name = graph.op(op).name;
-    alone.template_name = "single";
+    alone.template_name = single_template;
     alone.operators = {op};
     alone.roles = {"anchor"};
     alone.results = results_of_operator(graph.op(op));

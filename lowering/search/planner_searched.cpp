@@ -16,8 +16,8 @@
 // from the best split of all may cost more than what would be found from another one that needs fewer cores. The climb
 // therefore begins from the best split of at most all cores, of at most half of them, of a quarter and so on, where its
 // bound leaves hope: so what would be found on a target of half as many cores is among the results, and twice as many
-// cores are not slower. Left out are beginnings that even with all overlap they can have are no better than the best
-// plan so far: that nothing is missed thereby is tested, not proved.
+// cores are not slower. Left out are beginnings that even with all overlap they can have take a tenth longer than the
+// best plan so far: that nothing is missed thereby is tested, not proved.
 //
 // Most groups that could be fused compute again what they need of each other, a few of them thousands of times. After
 // the first splits the search of such a group ends (lowering/search/work_again.h): whatever was found from there on
@@ -54,6 +54,8 @@ namespace {
 constexpr double near_enough = 1.02;
 /// Neighbours planned in one climb, at most.
 constexpr int max_neighbours = 120;
+/// Fewer cores are climbed from only where they begin below so many times the best plan's cycles.
+constexpr double worth_climbing = 1.1;
 /// A plan that computes no more than so many times what is needed computes next to nothing again.
 constexpr double little_again = 1.1;
 /// Splits that climbs with slots begin from, of those of at most so many cores.
@@ -248,7 +250,8 @@ class PlanSearch {
   /// plan. What climbs bring is mostly the overlap, which these cycles count already or are without. Not so where work
   /// is computed again: other sizes may change that by much.
   [[nodiscard]] bool may_overtake(std::int64_t cycles) const {
-    return !best_ || best_->work.factor() > little_again || cycles < best_->cycles();
+    return !best_ || best_->work.factor() > little_again ||
+           static_cast<double>(cycles) < worth_climbing * static_cast<double>(best_->cycles());
   }
 
   // --- splits --------------------------------------------------------------------------------------------------------
@@ -505,7 +508,8 @@ class PlanSearch {
 
   void tell_step(const Tried& from, const Tried& to) const {
     if (!trace_.listening()) return;
-    if (from.complete.slots != to.complete.slots) tell_slots(from, to);
+    const bool changes_slots = from.complete.slots != to.complete.slots;
+    if (changes_slots) tell_slots(from, to);
     PlanImproved improved{split_of(to), {}, {}, from.cycles(), to.cycles()};
     for (std::size_t i = 0; i < model_.iterators.size(); ++i) {
       const std::string& name = model_.iterators[i].name;
@@ -518,7 +522,7 @@ class PlanSearch {
         improved.order.push_back(traced(model_, loop));
       }
     }
-    trace_.add(std::move(improved));
+    if (!changes_slots || !improved.sizes.empty() || !improved.order.empty()) trace_.add(std::move(improved));
   }
 
   void tell_slots(const Tried& from, const Tried& to) const {
