@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "driver/batch/batch.h"
+#include "driver/files/files.h"
 
 namespace stowage {
 
@@ -32,9 +34,11 @@ bool is_batch_running(const std::filesystem::path& folder);
 class BatchJournal {
  public:
   struct Entry {
-    std::string identity;             ///< what the job was by contents
-    std::string network;              ///< its sample network's file; empty: none
-    std::optional<JobResult> result;  ///< nothing where it did not come to its end
+    std::string identity;                    ///< what the job was by contents
+    const std::string* network = nullptr;    ///< its sample network's file; null: none
+    std::unique_ptr<JobResult> result = {};  ///< as it was read, without its line and diagnostics; null after take()
+    std::size_t line_begin = 0;              ///< of its result in the file
+    std::size_t line_size = 0;               ///< 0 where it did not come to its end
   };
 
   /// `run` is the command line that goes on where an equal one stopped.
@@ -47,6 +51,10 @@ class BatchJournal {
   /// Reported: batch-running, foreign-folder and, unless everything is to be done anew, damaged-journal.
   bool read(bool forced, Diagnostics& diagnostics);
   [[nodiscard]] const Entry* find(const std::string& job) const;
+  /// The result of a job that has one, which is not held any longer.
+  JobResult take(const std::string& job);
+  /// The line of results.jsonl of a job that came to its end; empty of another. Not while jobs run.
+  [[nodiscard]] std::string line(const std::string& job) const;
   /// Sample networks that jobs of this journal write.
   [[nodiscard]] std::set<std::filesystem::path> networks() const;
   /// Whether a file of results, of this folder or anywhere, holds what this run wrote there before, or a part of it
@@ -59,16 +67,21 @@ class BatchJournal {
              std::span<const std::filesystem::path> replaced, Diagnostics& diagnostics);
   /// A job came to its end. Of any thread.
   void end(const JobResult& result);
-  /// A file of results is going to be written.
-  void writes(const std::filesystem::path& file, std::string_view text);
+  /// No job runs any more. False after a reported error: a line could not be written.
+  bool is_whole(Diagnostics& diagnostics);
+  /// A file of results is going to be written, with this hash.
+  void writes(const std::filesystem::path& file, const std::string& hash);
   /// At the end: the same lines whatever was run side by side, or in how many attempts.
   bool tidy(std::span<const Job> jobs, Diagnostics& diagnostics);
 
  private:
   /// Line by line; throws what is wrong with one. The bytes of whole lines.
-  std::size_t take_lines(const std::string& text, int& number);
+  std::size_t take_lines(const OpenFile& file, int& number);
   bool take_lock(Diagnostics& diagnostics);
-  void take(const std::string& line);
+  void take_line(std::string_view line, std::size_t begin);
+  const std::string* shared_network(std::string network);
+  /// As it stands in the file.
+  [[nodiscard]] std::string raw_line(const Entry& entry) const;
   void append(const std::string& lines);
   /// All that was written so far, the plans in their folders as well, is on the disk then.
   void sync();
@@ -93,11 +106,13 @@ class BatchJournal {
   std::filesystem::path folder_;
   std::string run_;
   int descriptor_ = -1;
+  std::set<std::string> networks_;  ///< of entries
   std::map<std::string, Entry> entries_;
   std::map<std::string, std::set<Written>> written_;
   bool is_damaged_ = false;
   std::error_code failure_;  ///< of the first line that could not be written
-  std::mutex ending_;        ///< of the next two, and of entries_ while jobs run
+  std::mutex ending_;        ///< of the next three, and of entries_ while jobs run
+  std::size_t size_ = 0;     ///< of the file with these lines
   std::string ended_;        ///< lines that are not written yet
   std::condition_variable_any has_ended_;
   std::jthread writer_;

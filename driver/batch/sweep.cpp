@@ -21,7 +21,7 @@ namespace {
 /// What a key of a sweep can have.
 struct SweptAxis {
   std::string key;
-  std::vector<SweptValue> values;
+  SweptValues values;
 };
 
 bool has_value(const SweptAxis& axis, const std::string& toml) {
@@ -50,7 +50,7 @@ SweptAxis listed_values(TomlTable& table, const std::string& key, const std::str
       table.error("given-twice", key, fmt::format("'{}' has the value {} twice", name, *text));
       return {name, {}};
     }
-    axis.values.push_back({name, value, *text});
+    axis.values.emplace_back(SweptValue{name, value, *text});
   }
   if (axis.values.empty())
     table.error("no-values", key, fmt::format("'{}' has no value, at least one was wanted", name));
@@ -115,7 +115,7 @@ SweptAxis range_values(TomlTable& range, const std::string& name) {
     if (axis.values.size() == max_swept_jobs)
       return wrong("to", fmt::format("has more than {} values", max_swept_jobs));
     const TomlValue value = whole ? TomlValue{static_cast<std::int64_t>(at)} : TomlValue{at};
-    axis.values.push_back({name, value, *single_text(value)});
+    axis.values.emplace_back(SweptValue{name, value, *single_text(value)});
     const double next = step ? from->value + static_cast<double>(i) * step->value : at * factor->value;
     if (!(next > at)) return wrong(step ? "step" : "factor", "does not move on: its step is too small");
     at = next;
@@ -167,7 +167,7 @@ void read_exclusion(TomlTable& table, const std::string& prefix, Exclusion& excl
     TomlValue value;
     if (!table.read(key, value)) continue;
     if (const auto text = single_text(value)) {
-      exclusion.push_back({prefix + key, {{prefix + key, value, *text}}});
+      exclusion.push_back({prefix + key, {SweptValue{prefix + key, value, *text}}});
     } else {
       exclusion.push_back(listed_values(table, key, prefix + key));
     }
@@ -204,13 +204,13 @@ class Combinations {
     return product;
   }
 
-  [[nodiscard]] std::vector<SweptValue> at(std::size_t number) const {
-    std::vector<SweptValue> values(axes_.size());
-    for (std::size_t a = axes_.size(); a-- > 0;) {
-      const SweptAxis& axis = axes_[a];
-      values[a] = axis.values[zipped_ ? number : number % axis.values.size()];
-      if (!zipped_) number /= axis.values.size();
+  [[nodiscard]] SweptValues at(std::size_t number) const {
+    SweptValues values;
+    for (auto axis = axes_.rbegin(); axis != axes_.rend(); ++axis) {
+      values.push_back(axis->values[zipped_ ? number : number % axis->values.size()]);
+      if (!zipped_) number /= axis->values.size();
     }
+    std::reverse(values.begin(), values.end());
     return values;
   }
 
@@ -219,11 +219,11 @@ class Combinations {
   bool zipped_;
 };
 
-bool excludes(const Exclusion& exclusion, const std::vector<SweptValue>& values) {
+bool excludes(const Exclusion& exclusion, const SweptValues& values) {
   return std::all_of(exclusion.begin(), exclusion.end(), [&](const SweptAxis& named) {
     const auto value =
         std::find_if(values.begin(), values.end(), [&](const SweptValue& swept) { return swept.key == named.key; });
-    return value != values.end() && has_value(named, value->toml);
+    return value != values.end() && has_value(named, (*value)->toml);
   });
 }
 
@@ -282,7 +282,7 @@ std::optional<std::string> single_text(const TomlValue& value) {
                     value.is);
 }
 
-std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table, Diagnostics& diagnostics) {
+std::optional<std::vector<SweptValues>> read_sweep(TomlTable& table, Diagnostics& diagnostics) {
   const std::size_t errors_before = diagnostics.entries().size();
   std::string combine = "product";
   if (table.read("combine", combine) && combine != "product" && combine != "zip") {
@@ -312,10 +312,10 @@ std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table,
                 "take fewer values, or combine = \"zip\"");
     return std::nullopt;
   }
-  std::vector<std::vector<SweptValue>> kept;
+  std::vector<SweptValues> kept;
   std::vector<bool> used(exclusions.size(), false);
   for (std::size_t i = 0; i < *count; ++i) {
-    std::vector<SweptValue> values = combinations.at(i);
+    SweptValues values = combinations.at(i);
     bool excluded = false;
     for (std::size_t e = 0; e < exclusions.size(); ++e) {
       if (!excludes(exclusions[e], values)) continue;
@@ -356,7 +356,7 @@ Result<std::vector<SweptValue>> swept_range(const std::string& key, const RangeT
     diagnostics.add(std::move(diagnostic));
   }
   if (own.has_errors()) return Failed{};
-  return std::move(axis.values);
+  return std::vector<SweptValue>(axis.values.begin(), axis.values.end());
 }
 
 std::optional<double> number_of(const SweptValue& swept) {
@@ -365,7 +365,7 @@ std::optional<double> number_of(const SweptValue& swept) {
   return std::nullopt;
 }
 
-std::string swept_name(const std::string& name, const std::vector<SweptValue>& values) {
+std::string swept_name(const std::string& name, const SweptValues& values) {
   std::string filled = name;
   bool has_place = false;
   for (const SweptValue& swept : values) {
@@ -381,7 +381,7 @@ std::string swept_name(const std::string& name, const std::vector<SweptValue>& v
   return filled;
 }
 
-std::string swept_table(const std::vector<SweptValue>& values) {
+std::string swept_table(const SweptValues& values) {
   std::string text;
   for (const SweptValue& swept : values) {
     constexpr std::string_view dimension = "dim.";
