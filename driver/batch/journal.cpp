@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -51,6 +52,18 @@ std::string begin_line(const std::string& job, const BatchJournal::Entry& entry)
 }
 
 std::string end_line(const JobResult& result) { return dumped(Json{{"end", result.name}, {"result", result.json}}); }
+
+/// Of this start of the machine: another after a power failure. Empty where that is not known.
+std::string boot_now() {
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, boot);
+  return boot;
+}
+
+std::string boot_line(const std::string& boot) { return dumped(Json{{"boot", boot}}); }
+
+/// What stands in front of this place in the file.
+std::string synced_line(std::size_t place) { return dumped(Json{{"synced", place}}); }
 
 std::string written_line(std::string_view name, const std::string& hash, const std::string& run) {
   return dumped(Json{{"writes", name}, {"hash", hash}, {"run", run}});
@@ -127,6 +140,7 @@ bool BatchJournal::read(bool forced, Diagnostics& diagnostics) {
   const auto damaged = [&](const std::string& why) {
     entries_.clear();
     written_.clear();
+    doubtful_.clear();
     is_damaged_ = true;
     if (forced) return true;
     report("damaged-journal", why, "give --force to do everything anew, or choose another folder", diagnostics, number);
@@ -149,6 +163,7 @@ bool BatchJournal::read(bool forced, Diagnostics& diagnostics) {
   try {
     if (!is_ours(*file)) return foreign();
     const std::size_t whole = take_lines(*file, number);
+    leave_doubtful();
     // What a killed process did not finish would stand in front of the next line.
     const bool is_cut = whole < file->size();
     return !is_cut || ::ftruncate(descriptor_, static_cast<off_t>(whole)) == 0 || failed("cannot be written");
@@ -178,6 +193,13 @@ void BatchJournal::take_line(std::string_view line, std::size_t begin) {
     found->second.result = std::make_unique<JobResult>(std::move(stored.result));
     found->second.line_begin = begin;
     found->second.line_size = line.size();
+    doubtful_.push_back(found->first);
+  } else if (json.contains("boot")) {
+    leave_doubtful();
+    boot_ = json.at("boot").get<std::string>();
+  } else if (json.contains("synced")) {
+    const auto place = json.at("synced").get<std::size_t>();
+    std::erase_if(doubtful_, [&](const std::string& job) { return entries_.at(job).line_begin < place; });
   } else {
     written_[json.at("writes").get<std::string>()].insert(
         {json.at("hash").get<std::string>(), json.at("run").get<std::string>()});
@@ -187,6 +209,17 @@ void BatchJournal::take_line(std::string_view line, std::size_t begin) {
 const BatchJournal::Entry* BatchJournal::find(const std::string& job) const {
   const auto found = entries_.find(job);
   return found != entries_.end() ? &found->second : nullptr;
+}
+
+void BatchJournal::leave_doubtful() {
+  // Lines without a boot before them are of a batch that came to its end.
+  const bool is_true = !boot_.has_value() || (!boot_->empty() && *boot_ == boot_now());
+  for (const std::string& job : std::exchange(doubtful_, {})) {
+    if (is_true) continue;
+    Entry& entry = entries_.at(job);
+    entry.result = nullptr;
+    entry.line_size = 0;
+  }
 }
 
 JobResult BatchJournal::take(const std::string& job) {
@@ -264,6 +297,7 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   size_ = static_cast<std::size_t>(std::max<off_t>(end, 0));
   if (end == 0) lines = first_line();
+  lines += boot_line(boot_now());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const std::string network = jobs[i].network.empty() ? "" : network_path(jobs[i], "").generic_string();
     const Entry& entry =
@@ -290,19 +324,26 @@ void BatchJournal::end(const JobResult& result) {
   entry.line_begin = size_;
   entry.line_size = line.size();
   size_ += line.size();
-  ended_ += line;
-  if (!writer_.joinable()) writer_ = std::jthread([this](const std::stop_token& stop) { write_ended(stop); });
+  write(line);
+  has_unsynced_ = true;
+  if (!writer_.joinable()) writer_ = std::jthread([this](const std::stop_token& stop) { sync_ended(stop); });
   has_ended_.notify_one();
 }
 
-void BatchJournal::write_ended(const std::stop_token& stop) {
+void BatchJournal::sync_ended(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds pause(500);  // an eternity of 50 small jobs, and little for a power failure
   std::unique_lock lock(ending_);
-  while (has_ended_.wait(lock, stop, [&] { return !ended_.empty(); })) {
-    const std::string lines = std::exchange(ended_, {});
+  while (has_ended_.wait(lock, stop, [&] { return has_unsynced_; })) {
+    has_unsynced_ = false;
+    const std::size_t place = size_;
     lock.unlock();
-    sync();
-    append(lines);
+    const std::error_code failure = synced();
     lock.lock();
+    if (failure && !failure_) failure_ = failure;
+    const std::string line = synced_line(place);
+    size_ += line.size();
+    write(line);
+    has_ended_.wait_for(lock, stop, pause, [] { return false; });
   }
 }
 
@@ -329,7 +370,7 @@ void BatchJournal::writes(const fs::path& file, const std::string& hash) {
   append(line);
 }
 
-void BatchJournal::append(const std::string& lines) {
+void BatchJournal::write(const std::string& lines) {
   for (std::string_view rest = lines; !rest.empty() && !failure_;) {
     const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
     if (count >= 0) {
@@ -338,11 +379,20 @@ void BatchJournal::append(const std::string& lines) {
       failure_ = {errno, std::generic_category()};
     }
   }
+}
+
+void BatchJournal::append(const std::string& lines) {
+  write(lines);
   if (!failure_) ::fdatasync(descriptor_);  // what cannot do that (a network's file system, say) is not waited for
 }
 
+std::error_code BatchJournal::synced() const {
+  if (::syncfs(descriptor_) != 0 && errno == EIO) return {errno, std::generic_category()};
+  return {};
+}
+
 void BatchJournal::sync() {
-  if (!failure_ && ::syncfs(descriptor_) != 0 && errno == EIO) failure_ = {errno, std::generic_category()};
+  if (!failure_) failure_ = synced();
 }
 
 bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {

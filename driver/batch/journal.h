@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a batch has done so far, line by line in the hidden file .batch.jsonl of its folder, so that one that was killed
 // goes on where it was: a line for each job that is going to be run, one with the result of each that came to its end,
-// and one for each file that is written. A line that a killed process did not finish is none. Each line is on the disk
-// before what it announces is begun, and behind what it tells of, so that it is true after a power failure, too. Jobs
-// do not wait for the disk: those that come to their end while it writes are put there together.
+// and one for each file that is written. A line that a killed process did not finish is none. What a line announces is
+// begun when it is on the disk. Results are written at once, so that a killed batch knows of them, but the disk is not
+// asked for each, which would keep it from all else: every so often what results tell of is put there, then a line
+// "synced" that says so. After a power failure (the machine's "boot" is another) results behind the last such line may
+// tell of plans that were lost, and count as none.
 #pragma once
 
 #include <condition_variable>
@@ -79,14 +81,19 @@ class BatchJournal {
   std::size_t take_lines(const OpenFile& file, int& number);
   bool take_lock(Diagnostics& diagnostics);
   void take_line(std::string_view line, std::size_t begin);
+  /// Results behind the last line "synced" are none if the machine was started again since.
+  void leave_doubtful();
   const std::string* shared_network(std::string network);
   /// As it stands in the file.
   [[nodiscard]] std::string raw_line(const Entry& entry) const;
-  void append(const std::string& lines);
+  void write(const std::string& lines);
+  void append(const std::string& lines);  ///< and waits for the disk
   /// All that was written so far, the plans in their folders as well, is on the disk then.
   void sync();
-  /// Puts the lines of jobs that have ended on the disk, until a stop is requested and none is left.
-  void write_ended(const std::stop_token& stop);
+  [[nodiscard]] std::error_code synced() const;  ///< the same; what went wrong
+  /// Puts the lines of jobs that have ended, and what they tell of, on the disk, until a stop is requested and none is
+  /// left.
+  void sync_ended(const std::stop_token& stop);
   /// Nothing else writes then.
   void finish_ended();
   [[nodiscard]] std::filesystem::path path() const { return folder_ / journal_name; }
@@ -110,10 +117,12 @@ class BatchJournal {
   std::map<std::string, Entry> entries_;
   std::map<std::string, std::set<Written>> written_;
   bool is_damaged_ = false;
-  std::error_code failure_;  ///< of the first line that could not be written
-  std::mutex ending_;        ///< of the next three, and of entries_ while jobs run
-  std::size_t size_ = 0;     ///< of the file with these lines
-  std::string ended_;        ///< lines that are not written yet
+  std::error_code failure_;            ///< of the first line that could not be written
+  std::optional<std::string> boot_;    ///< that the lines being read were written in; nothing: they are all synced
+  std::vector<std::string> doubtful_;  ///< jobs whose results were read behind the last line "synced"
+  std::mutex ending_;                  ///< of the next two, the file, and entries_ while jobs run
+  std::size_t size_ = 0;               ///< of the file
+  bool has_unsynced_ = false;
   std::condition_variable_any has_ended_;
   std::jthread writer_;
 };
