@@ -417,7 +417,7 @@ bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
     }
   }
   // The plans are on the disk already: the lines that this file replaces told of them.
-  if (!writer.commit(diagnostics)) return false;
+  if (!writer.commit_to_disk(diagnostics)) return false;
   sync();
   return true;
 }

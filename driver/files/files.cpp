@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -250,6 +251,22 @@ bool TextFileWriter::commit(Diagnostics& diagnostics) {
     report(wanted_, "cannot be written", error.value(), diagnostics);
   }
   return !error;
+}
+
+bool TextFileWriter::commit_to_disk(Diagnostics& diagnostics) {
+  flush();
+  // What cannot do that (a network's file system, say) is not waited for.
+  if (!writer_.error() && ::fsync(writer_.descriptor()) != 0 && errno == EIO) {
+    report(wanted_, "cannot be written", EIO, diagnostics);
+    return false;
+  }
+  if (!commit(diagnostics)) return false;
+  const fs::path parent = wanted_.has_parent_path() ? wanted_.parent_path() : fs::path(".");
+  const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool failed = folder >= 0 && ::fsync(folder) != 0 && errno == EIO;
+  if (folder >= 0) ::close(folder);
+  if (failed) report(parent, "cannot be written", EIO, diagnostics);
+  return !failed;
 }
 
 bool write_file_whole(const fs::path& wanted, std::string_view text, Existing existing, Diagnostics& diagnostics) {

@@ -80,6 +80,8 @@ class TextFileWriter {
   [[nodiscard]] std::string hash() const;
   /// False after a reported error, also of a write; output-exists where a file appeared that is to be kept.
   bool commit(Diagnostics& diagnostics);
+  /// The same, on the disk: after a power failure there is the file that was there before, or this one, whole.
+  bool commit_to_disk(Diagnostics& diagnostics);
 
  private:
   struct Hash;
