@@ -316,7 +316,11 @@ class BatchReader {
       }
     }
     if (!job.name.empty() && !names_.insert(job.name).second) {
-      table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name));
+      std::string keys;
+      for (const SweptValue& swept : job.swept) keys += (keys.empty() ? "{" : "-{") + swept.key + "}";
+      table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name),
+                  keys.empty() ? "give one of them another name"
+                               : fmt::format("name all swept keys whose values differ in it, for instance '{}'", keys));
       return false;
     }
     jobs_.push_back(std::move(job));

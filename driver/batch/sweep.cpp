@@ -92,19 +92,27 @@ SweptAxis range_values(TomlTable& range, const std::string& name) {
   const bool has_factor = range.has("factor");
   range.finish();
   if (!from || !to || (has_step && !step) || (has_factor && !factor)) return {name, {}};
-  const auto wrong = [&](std::string_view key, const std::string& why) {
-    range.error("wrong-range", key, fmt::format("the range of '{}' {}", name, why));
+  const auto wrong = [&](std::string_view key, const std::string& why, std::string remedy) {
+    range.error("wrong-range", key, fmt::format("the range of '{}' {}", name, why), std::move(remedy));
     return SweptAxis{name, {}};
   };
-  if (has_step == has_factor) {
-    return wrong(has_step ? "factor" : "from", has_step ? "has both 'step' and 'factor', one was wanted"
-                                                        : "has neither 'step' nor 'factor', one was wanted");
+  if (has_step && has_factor) {
+    return wrong("factor", "has both 'step' and 'factor', one was wanted", "take one of them out");
   }
-  if (from->value > to->value)
-    return wrong("to", fmt::format("ends at {} before its beginning {}", to->value, from->value));
-  if (step && step->value <= 0) return wrong("step", "has a 'step' that is not more than 0");
+  if (!has_step && !has_factor) {
+    return wrong("from", "has neither 'step' nor 'factor', one was wanted",
+                 "give what is added ('step') or what is multiplied with ('factor') from value to value");
+  }
+  if (from->value > to->value) {
+    return wrong("to", fmt::format("ends at {} before its beginning {}", to->value, from->value),
+                 "give the smaller one as 'from': values ascend");
+  }
+  if (step && step->value <= 0) {
+    return wrong("step", "has a 'step' that is not more than 0", "give a step of more than 0: values ascend");
+  }
   if (factor && (factor->value <= 1 || from->value <= 0)) {
-    return wrong("factor", "with a 'factor' wants one more than 1, and a 'from' more than 0");
+    return wrong("factor", "with a 'factor' wants one more than 1, and a 'from' more than 0",
+                 "give such numbers, for instance a factor of 2, or a 'step' instead");
   }
   const bool whole = from->is_whole && (step ? step->is_whole : factor->is_whole);
   // A last value that rounding moves behind the end is the end's all the same.
@@ -113,11 +121,12 @@ SweptAxis range_values(TomlTable& range, const std::string& name) {
   double at = from->value;
   for (std::size_t i = 1; at <= end; ++i) {
     if (axis.values.size() == max_swept_jobs)
-      return wrong("to", fmt::format("has more than {} values", max_swept_jobs));
+      return wrong("to", fmt::format("has more than {} values", max_swept_jobs), "take larger steps, or a nearer end");
     const TomlValue value = whole ? TomlValue{static_cast<std::int64_t>(at)} : TomlValue{at};
     axis.values.emplace_back(SweptValue{name, value, *single_text(value)});
     const double next = step ? from->value + static_cast<double>(i) * step->value : at * factor->value;
-    if (!(next > at)) return wrong(step ? "step" : "factor", "does not move on: its step is too small");
+    if (!(next > at))
+      return wrong(step ? "step" : "factor", "does not move on: its step is too small", "take larger steps");
     at = next;
   }
   return axis;
@@ -140,12 +149,14 @@ void read_axes(TomlTable& table, const std::string& prefix, std::vector<SweptAxi
       read_axes(inner, name + ".", axes);
     } else if (inner.has("values")) {
       axes.push_back(listed_values(inner, "values", name));
+      bool is_told = false;
       for (const char* const of_range : {"from", "to", "step", "factor"}) {
-        TomlValue ignored;
-        if (!inner.read(of_range, ignored)) continue;
+        TomlValue ignored;  // read all the same: none of them is unknown
+        if (!inner.read(of_range, ignored) || is_told) continue;
+        is_told = true;
         inner.error("wrong-range", of_range,
-                    fmt::format("'{}' has both 'values' and '{}', a list or a range was wanted", name, of_range));
-        break;
+                    fmt::format("'{}' has both 'values' and '{}', a list or a range was wanted", name, of_range),
+                    "take one of them out");
       }
       inner.finish();
     } else {
