@@ -129,10 +129,15 @@ class BatchReader {
     }
     if (auto slurm = document->table("slurm")) read_slurm(*slurm, slurm_);
     if (auto presets = document->table("preset")) read_presets(*presets, folder);
-    const Need jobs = included.empty() ? Need::required : Need::optional;
+    // What is included may hold no more than what jobs have in common.
+    const bool is_included = open_.size() > 1;
+    const Need jobs = included.empty() && !is_included ? Need::required : Need::optional;
     for (TomlTable& table : document->tables("job", jobs)) read_job(table, folder);
     document->finish();
     open_.pop_back();
+    if (is_included || !jobs_.empty() || diagnostics_.has_errors()) return;
+    document->error("missing-key", "include", "neither the file nor those that it includes have a job",
+                    "add a table [[job]]");
   }
 
   [[nodiscard]] BatchFile take() { return {std::move(jobs_), std::move(slurm_)}; }

@@ -239,6 +239,15 @@ TEST_CASE("included files bring defaults, presets and jobs, each from its own fo
   CHECK_THAT(complaint("include = [\"common/all.toml\"]\n"), Catch::Contains("'common/../jobs.toml' includes itself") ||
                                                                  Catch::Contains("'jobs.toml' includes itself"));
   CHECK_THAT(complaint("include = [\"none.toml\"]\n"), Catch::Contains("jobs.toml:1:11: error: 'none.toml': "));
+  write_text("common/shared.toml", "[defaults]\nplanner = \"swtvm\"\n");
+  CHECK_THAT(complaint("include = [\"common/shared.toml\"]\n"),
+             Catch::Contains("neither the file nor those that it includes have a job [missing-key]") &&
+                 Catch::Contains("help: add a table [[job]]"));
+  write_text("jobs.toml", "include = [\"common/shared.toml\"]\n[[job]]\nname = \"own\"\nnetwork = \"vector\"\n");
+  const ToolRun with_shared = run_stowage({"batch", "jobs.toml", "--dry-run", "--json"});
+  INFO(with_shared.err);
+  REQUIRE(with_shared.code == 0);
+  CHECK(nlohmann::json::parse(with_shared.out).at(0).at("planner") == "swtvm");
 }
 
 TEST_CASE("mistakes of a sweep are told once, with the value that is wrong") {
