@@ -49,12 +49,12 @@ ResultRow row_of(const StoredResult& stored) {
   row.version = stored.version;
   std::string swept;
   for (const SweptValue& value : stored.job.swept) swept += fmt::format("{} = {}\n", value.key, value.toml);
-  row.given = {{"network", stored.job.network},       {"target", stored.job.request.target},
-               {"fusion", stored.job.request.fusion}, {"planner", stored.job.request.planner},
-               {"cost", stored.job.request.cost},     {"sweep", swept},
+  row.given = {{"network", stored.job.network},        {"target", stored.job.request->target},
+               {"fusion", stored.job.request->fusion}, {"planner", stored.job.request->planner},
+               {"cost", stored.job.request->cost},     {"sweep", swept},
                {"model_hash", stored.model_hash}};
   if (const auto& totals = stored.result.totals) {
-    row.numbers = {totals->groups,         totals->cycles,      totals->dma.bytes,
+    row.numbers = {totals->groups,         totals->cycles,      totals->dma_bytes,
                    totals->ldm_peak_bytes, stored.memory_bytes, totals->seconds};
   }
   return row;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -119,8 +120,18 @@ std::string counts_text(const Comparison& comparison);
 /// The jobs that are not as before, the worst first, and how many are.
 std::string comparison_text(const Comparison& comparison);
 Json to_json(const Comparison& comparison);
-/// Gives a table with a row a job its columns: change, time_change and verdict.
-void add_columns(PlanTable& table, const Comparison& comparison);
+/// What a table with a row a job gets besides: the columns change, time_change and verdict.
+class ComparedCells {
+ public:
+  /// Must not outlive the comparison.
+  explicit ComparedCells(const Comparison& comparison);
+  static void add_columns(std::vector<Column>& columns);
+  /// To a row that is named like its job.
+  void add_to(PlanRow& row) const;
+
+ private:
+  std::map<std::string_view, const JobComparison*> jobs_;
+};
 /// What the page says above the table: beside what, the counts, and which jobs are gone.
 std::string comparison_html(const Comparison& comparison);
 

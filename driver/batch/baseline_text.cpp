@@ -17,6 +17,8 @@ namespace stowage {
 
 namespace {
 
+constexpr std::ptrdiff_t behind_state = 2;  ///< place of a column
+
 /// "+1.8 %"; small differences, which may be beyond a small tolerance, with the digits that show them.
 std::string change_of(const JobComparison& job, std::int64_t ResultNumbers::*number) {
   if (!job.before || !job.after) return "";
@@ -124,7 +126,11 @@ Json to_json(const Comparison& comparison) {
   return json;
 }
 
-void add_columns(PlanTable& table, const Comparison& comparison) {
+ComparedCells::ComparedCells(const Comparison& comparison) {
+  for (const JobComparison& job : comparison.jobs) jobs_.emplace(job.job, &job);
+}
+
+void ComparedCells::add_columns(std::vector<Column>& columns) {
   Column change{"change", ColumnKind::text, "since the baseline"};
   change.key = "change";
   change.absent = "as before";
@@ -132,23 +138,21 @@ void add_columns(PlanTable& table, const Comparison& comparison) {
   time.key = "time_change";
   Column verdict{"verdict", ColumnKind::text, "what went wrong, what was given otherwise, and what diff says"};
   verdict.key = "verdict";
-  std::map<std::string_view, const JobComparison*> compared;
-  for (const JobComparison& job : comparison.jobs) compared.emplace(job.job, &job);
-  constexpr std::ptrdiff_t behind_state = 2;
-  table.columns.insert(table.columns.begin() + behind_state, {change, time});
-  table.columns.push_back(verdict);
-  for (PlanRow& row : table.rows) {
-    const auto found = compared.find(row.name);
-    const JobComparison* const job = found != compared.end() ? found->second : nullptr;
-    Cell changed;
-    if (job != nullptr && job->before && job->after && job->before->seconds > 0) {
-      changed = job->after->seconds / job->before->seconds - 1;
-    }
-    // One that was not begun has no row that could be compared.
-    const std::string marks = job != nullptr ? marks_text(*job) : std::string(name_of(Mark::not_compared));
-    row.cells.insert(row.cells.begin() + behind_state, {marks, changed});
-    row.cells.emplace_back(job != nullptr ? words_of(*job) : "");
+  columns.insert(columns.begin() + behind_state, {change, time});
+  columns.push_back(verdict);
+}
+
+void ComparedCells::add_to(PlanRow& row) const {
+  const auto found = jobs_.find(row.name);
+  const JobComparison* const job = found != jobs_.end() ? found->second : nullptr;
+  Cell changed;
+  if (job != nullptr && job->before && job->after && job->before->seconds > 0) {
+    changed = job->after->seconds / job->before->seconds - 1;
   }
+  // One that was not begun has no row that could be compared.
+  const std::string marks = job != nullptr ? marks_text(*job) : std::string(name_of(Mark::not_compared));
+  row.cells.insert(row.cells.begin() + behind_state, {marks, changed});
+  row.cells.emplace_back(job != nullptr ? words_of(*job) : "");
 }
 
 std::string comparison_html(const Comparison& comparison) {

@@ -49,7 +49,13 @@ std::unique_ptr<JobRunner> runner_of(const BatchOptions& options, NetworkFiles& 
 
 }  // namespace
 
-const std::string& source_of(const Job& job) { return job.network.empty() ? job.request.model : job.network; }
+const std::string& source_of(const Job& job) { return job.network.empty() ? job.request->model : job.network; }
+
+CompileRequest request_of(const Job& job) {
+  CompileRequest request = job.request;
+  request.settings.insert(request.settings.end(), job.settings.begin(), job.settings.end());
+  return request;
+}
 
 fs::path network_path(const Job& job, const fs::path& folder) {
   const std::string name = fmt::format("{}-batch{}-seed{}.onnx", job.network, job.network_batch, job.network_seed);
@@ -66,13 +72,16 @@ std::string_view name_of(JobState state) {
   fail_check("unknown job state");
 }
 
-std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
-                                 const std::function<void(const JobResult&)>& on_done, std::stop_token stop) {
-  std::vector<JobResult> results(jobs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (!options.starts.empty() && options.starts[i].kept) results[i] = *options.starts[i].kept;
-    results[i].name = jobs[i].name;
-  }
+void let_go_of_line(JobResult& result) {
+  std::string().swap(result.json);  // an assignment would keep its memory
+  result.diagnostics = {};
+}
+
+std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options, std::vector<JobResult> kept,
+                                 const std::function<void(JobResult&)>& on_done, std::stop_token stop) {
+  std::vector<JobResult> results = std::move(kept);
+  results.resize(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) results[i].name = jobs[i].name;
   NetworkFiles networks(options.folder, options.force, options.own_networks);
   std::atomic<std::size_t> next = 0;
   std::mutex done;
@@ -100,8 +109,8 @@ std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOption
 std::string jobs_table(const std::vector<Job>& jobs) {
   TextTable table({"job", "network", "target", "fusion", "planner", "settings"});
   for (const Job& job : jobs) {
-    table.add({job.name, source_of(job), job.request.target, job.request.fusion, job.request.planner,
-               fmt::format("{}", fmt::join(job.request.settings, ", "))});
+    table.add({job.name, source_of(job), job.request->target, job.request->fusion, job.request->planner,
+               fmt::format("{}", fmt::join(request_of(job).settings, ", "))});
   }
   return table.text();
 }
@@ -112,11 +121,11 @@ std::string jobs_json(const std::vector<Job>& jobs) {
     Json json;
     json["job"] = job.name;
     json["network"] = source_of(job);
-    json["target"] = job.request.target;
-    json["fusion"] = job.request.fusion;
-    json["planner"] = job.request.planner;
-    json["cost"] = job.request.cost;
-    json["settings"] = job.request.settings;
+    json["target"] = job.request->target;
+    json["fusion"] = job.request->fusion;
+    json["planner"] = job.request->planner;
+    json["cost"] = job.request->cost;
+    json["settings"] = request_of(job).settings;
     if (!job.swept.empty()) json["sweep"] = swept_json(job);
     rows.push_back(std::move(json));
   }

@@ -17,16 +17,20 @@
 
 namespace stowage {
 
+/// A batch may have a million of them: what many have in common they share.
 struct Job {
   std::string name;     ///< also the name of its output folder
   std::string network;  ///< sample network to write; empty if the request names a model
   std::int64_t network_batch = 1;
   std::int64_t network_seed = 1;
-  bool check = false;  ///< emulate and compare with the reference
-  CompileRequest request;
-  std::vector<SweptValue> swept;  ///< what a sweep gave it
-  std::string fixed;              ///< the schedules and groups of the request, as TOML
+  bool check = false;                 ///< emulate and compare with the reference
+  Shared<CompileRequest> request;     ///< without the job's own settings
+  std::vector<std::string> settings;  ///< its own, after those of the request
+  SweptValues swept;                  ///< what a sweep gave it
+  std::string fixed;                  ///< the schedules and groups of the request, as TOML
 };
+/// With all of its settings.
+CompileRequest request_of(const Job& job);
 
 /// Why no job, which has a folder of its own in the batch's, can have that name; empty where one can.
 std::string why_no_folder(const std::string& name);
@@ -53,20 +57,34 @@ std::filesystem::path network_path(const Job& job, const std::filesystem::path& 
 enum class JobState : std::uint8_t { done, failed, fault, interrupted };
 std::string_view name_of(JobState state);
 
+/// Of a job's program, what tables of many jobs show.
+struct JobTotals {
+  std::int64_t groups = 0;
+  std::int64_t kernels = 0;
+  std::int64_t dma_transfers = 0;
+  std::int64_t dma_bytes = 0;
+  std::int64_t ldm_peak_bytes = 0;
+  std::int64_t cycles = 0;
+  double seconds = 0;
+};
+
 struct JobResult {
   std::string name;
   JobState state = JobState::interrupted;
   std::string summary;  ///< "agrees", or the first thing that went wrong
-  std::string json;     ///< one line, without line break
+  std::string json;     ///< one line, without line break; empty where it is kept elsewhere (BatchJournal::line)
   Diagnostics diagnostics;
-  std::optional<ProgramTotals> totals;
+  std::optional<JobTotals> totals;
   std::optional<double> out_of_time;  ///< this limit of seconds decided the result, which may be better with another
 };
 
+/// Of a result whose line is kept elsewhere, with the diagnostics that stand in it: their memory is free then.
+void let_go_of_line(JobResult& result);
+
 /// What is known of a job before the batch runs.
 struct JobStart {
-  std::optional<JobResult> kept;  ///< it came to its end before and is not run
-  bool replace = false;           ///< what stands at its plan's place is ours, and goes
+  bool kept = false;     ///< it came to its end before and is not run
+  bool replace = false;  ///< what stands at its plan's place is ours, and goes
 };
 
 /// What all jobs of a batch are run under.
@@ -89,10 +107,11 @@ struct BatchOptions : JobConditions {
   std::string text;
 };
 
-/// Runs the jobs; results in the order of the jobs. `on_done` is called as each that is run ends, one call at a time.
-/// What is run where changes nothing in the results.
-std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options,
-                                 const std::function<void(const JobResult&)>& on_done, std::stop_token stop);
+/// Runs the jobs; results in the order of the jobs. `kept` are the results by job of those that are not run (nothing
+/// else of it is looked at), or empty. `on_done` is called as each that is run ends, one call at a time, and may take
+/// from the result what need not be held any longer. What is run where changes nothing in the results.
+std::vector<JobResult> run_batch(const std::vector<Job>& jobs, const BatchOptions& options, std::vector<JobResult> kept,
+                                 const std::function<void(JobResult&)>& on_done, std::stop_token stop);
 
 /// What `--dry-run` prints: the jobs with what they were given.
 std::string jobs_table(const std::vector<Job>& jobs);

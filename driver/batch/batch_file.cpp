@@ -40,8 +40,24 @@ void add_settings(TomlTable& table, const std::string& prefix, std::vector<std::
   }
 }
 
+/// A job as its table says it, until it is shared out.
+struct JobDraft {
+  std::string name;
+  std::string network;
+  std::int64_t network_batch = 1;
+  std::int64_t network_seed = 1;
+  bool check = false;
+  CompileRequest request;
+  std::string fixed;
+};
+
+Job job_of(const JobDraft& draft, Shared<CompileRequest> request) {
+  return {draft.name, draft.network, draft.network_batch, draft.network_seed, draft.check, std::move(request), {},
+          {},         draft.fixed};
+}
+
 /// What [defaults] and [[job]] have in common.
-void read_common(TomlTable& table, const fs::path& folder, Job& job) {
+void read_common(TomlTable& table, const fs::path& folder, JobDraft& job) {
   if (table.read("target", job.request.target)) {
     const std::vector<std::string> built_in = built_in_targets();
     if (std::find(built_in.begin(), built_in.end(), job.request.target) == built_in.end()) {
@@ -78,7 +94,7 @@ void read_common(TomlTable& table, const fs::path& folder, Job& job) {
 }
 
 /// What the job compiles.
-void read_source(TomlTable& table, const fs::path& folder, Job& job) {
+void read_source(TomlTable& table, const fs::path& folder, JobDraft& job) {
   if (table.read("model", job.request.model)) {
     if (job.request.model.empty()) table.error("missing-file", "model", "the path of the model is empty");
     job.request.model = beside(folder, job.request.model);
@@ -90,7 +106,7 @@ void read_source(TomlTable& table, const fs::path& folder, Job& job) {
   }
 }
 
-using Combinations = std::vector<std::vector<SweptValue>>;
+using Combinations = std::vector<SweptValues>;
 
 class BatchReader {
  public:
@@ -113,10 +129,15 @@ class BatchReader {
     }
     if (auto slurm = document->table("slurm")) read_slurm(*slurm, slurm_);
     if (auto presets = document->table("preset")) read_presets(*presets, folder);
-    const Need jobs = included.empty() ? Need::required : Need::optional;
+    // What is included may hold no more than what jobs have in common.
+    const bool is_included = open_.size() > 1;
+    const Need jobs = included.empty() && !is_included ? Need::required : Need::optional;
     for (TomlTable& table : document->tables("job", jobs)) read_job(table, folder);
     document->finish();
     open_.pop_back();
+    if (is_included || !jobs_.empty() || diagnostics_.has_errors()) return;
+    document->error("missing-key", "include", "neither the file nor those that it includes have a job",
+                    "add a table [[job]]");
   }
 
   [[nodiscard]] BatchFile take() { return {std::move(jobs_), std::move(slurm_)}; }
@@ -152,14 +173,14 @@ class BatchReader {
     for (const std::string& name : presets.keys()) {
       auto table = presets.table(name);
       if (!table) continue;
-      Job scratch = defaults_;
+      JobDraft scratch = defaults_;
       read_common(*table, folder, scratch);
       table->finish();
       presets_.insert_or_assign(name, Preset{*std::move(table), folder});
     }
   }
 
-  void apply_preset(TomlTable& table, Job& job) {
+  void apply_preset(TomlTable& table, JobDraft& job) {
     std::string name;
     if (!table.read("preset", name)) return;
     const auto found = presets_.find(name);
@@ -173,7 +194,7 @@ class BatchReader {
   }
 
   void read_job(TomlTable& table, const fs::path& folder) {
-    Job job = defaults_;
+    JobDraft job = defaults_;
     table.read("name", job.name, Need::required);
     apply_preset(table, job);
     read_common(table, folder, job);
@@ -194,9 +215,10 @@ class BatchReader {
     }
     table.finish();
     if (!sweep) {
-      add(table, std::move(job));
+      set_planner(job.request);
+      add(table, job_of(job, job.request));
     } else if (combinations) {
-      add_swept(table, folder, job, *combinations);
+      add_swept(table, folder, job, *std::move(combinations));
     }
   }
 
@@ -217,8 +239,7 @@ class BatchReader {
   }
 
   /// Lays swept values over a job; what is wrong with them goes to `diagnostics`.
-  static void lay_over(const std::vector<SweptValue>& values, const fs::path& folder, Job& job,
-                       Diagnostics& diagnostics) {
+  static void lay_over(const SweptValues& values, const fs::path& folder, JobDraft& job, Diagnostics& diagnostics) {
     auto table = TomlTable::parse(swept_table(values), "sweep", diagnostics);
     if (!table) return;
     read_common(*table, folder, job);
@@ -227,14 +248,14 @@ class BatchReader {
   }
 
   /// Tries every value of every key once and reports what is wrong with it; nothing where anything is.
-  static std::optional<Combinations> without_mistakes(TomlTable& sweep, const fs::path& folder, const Job& job,
+  static std::optional<Combinations> without_mistakes(TomlTable& sweep, const fs::path& folder, const JobDraft& job,
                                                       Combinations combinations) {
     std::set<std::pair<std::string, std::string>> seen;
     bool right = true;
-    for (const std::vector<SweptValue>& values : combinations) {
+    for (const SweptValues& values : combinations) {
       for (const SweptValue& swept : values) {
         if (!seen.emplace(swept.key, swept.toml).second) continue;
-        Job scratch = job;
+        JobDraft scratch = job;
         Diagnostics own;
         lay_over({swept}, folder, scratch, own);
         for (const Diagnostic& diagnostic : own.entries()) {
@@ -248,9 +269,12 @@ class BatchReader {
     return combinations;
   }
 
-  void add_swept(TomlTable& table, const fs::path& folder, const Job& job, const Combinations& combinations) {
-    for (const std::vector<SweptValue>& values : combinations) {
-      Job swept = job;
+  void add_swept(TomlTable& table, const fs::path& folder, const JobDraft& job, Combinations combinations) {
+    // Settings aside, a request depends on few of the swept values.
+    std::map<std::string, Shared<CompileRequest>> requests;
+    jobs_.reserve(jobs_.size() + combinations.size());
+    for (SweptValues& values : combinations) {
+      JobDraft swept = job;
       Diagnostics together;  // each value has been tried by itself
       lay_over(values, folder, swept, together);
       if (together.has_errors()) {
@@ -258,8 +282,18 @@ class BatchReader {
         return;
       }
       swept.name = swept_name(job.name, values);
-      swept.swept = values;
-      if (!add(table, std::move(swept))) return;
+      set_planner(swept.request);
+      const auto first_own = swept.request.settings.begin() + static_cast<std::ptrdiff_t>(job.request.settings.size());
+      std::vector<std::string> settings(first_own, swept.request.settings.end());
+      swept.request.settings = job.request.settings;
+      SweptValues others = values;
+      std::erase_if(others, [](const SweptValue& value) { return value.key.starts_with("target."); });
+      const std::string sort = swept_table(others) + swept.request.planner;
+      const auto request = requests.try_emplace(sort, std::move(swept.request)).first->second;
+      Job whole = job_of(swept, request);
+      whole.settings = std::move(settings);
+      whole.swept = std::move(values);
+      if (!add(table, std::move(whole))) return;
     }
   }
 
@@ -272,9 +306,12 @@ class BatchReader {
     return false;
   }
 
+  static void set_planner(CompileRequest& request) {
+    if (request.planner.empty()) request.planner = backend_of(request).default_planner();
+  }
+
   bool add(TomlTable& table, Job job) {
     if (!has_room(table)) return false;
-    if (job.request.planner.empty()) job.request.planner = backend_of(job.request).default_planner();
     if (table.has("name")) {
       if (const std::string why = why_no_folder(job.name); !why.empty()) {
         table.error("wrong-job-name", "name",
@@ -284,7 +321,11 @@ class BatchReader {
       }
     }
     if (!job.name.empty() && !names_.insert(job.name).second) {
-      table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name));
+      std::string keys;
+      for (const SweptValue& swept : job.swept) keys += (keys.empty() ? "{" : "-{") + swept.key + "}";
+      table.error("duplicate-job", "name", fmt::format("two jobs have the name '{}'", job.name),
+                  keys.empty() ? "give one of them another name"
+                               : fmt::format("name all swept keys whose values differ in it, for instance '{}'", keys));
       return false;
     }
     jobs_.push_back(std::move(job));
@@ -292,7 +333,7 @@ class BatchReader {
   }
 
   Diagnostics& diagnostics_;
-  Job defaults_;
+  JobDraft defaults_;
   std::map<std::string, Preset> presets_;
   std::vector<fs::path> open_;  ///< files that are being read, each included by the one before
   std::set<std::string> names_;

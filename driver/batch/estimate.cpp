@@ -52,7 +52,7 @@ std::int64_t search_work(const NetworkSize& size) {
 
 std::int64_t work_of(const Job& job, const NetworkSize& size) {
   std::int64_t work = 1 + 2 * size.operators + size.parameter_bytes / 100'000;
-  if (job.request.planner != "swtvm") work += search_work(size);
+  if (job.request->planner != "swtvm") work += search_work(size);
   if (job.check) work += 700 + size.multiply_adds / 400'000;
   return work;
 }
@@ -64,11 +64,11 @@ std::vector<std::int64_t> estimated_work(const std::vector<Job>& jobs) {
   std::vector<std::int64_t> work;
   for (const Job& job : jobs) {
     const auto [place, is_new] =
-        sizes.try_emplace({job.network, job.request.model, job.network.empty() ? 0 : job.network_batch});
+        sizes.try_emplace({job.network, job.request->model, job.network.empty() ? 0 : job.network_batch});
     if (is_new) {
       NetworkOptions options;
       options.batch = job.network_batch;
-      place->second = job.network.empty() ? size_of_model(job.request.model) : size_of_network(job.network, options);
+      place->second = job.network.empty() ? size_of_model(job.request->model) : size_of_network(job.network, options);
     }
     work.push_back(work_of(job, place->second));
   }

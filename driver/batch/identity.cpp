@@ -40,7 +40,7 @@ class FileHashes {
 };
 
 Json described(const Job& job, FileHashes& files) {
-  const CompileRequest& request = job.request;
+  const CompileRequest request = request_of(job);
   Json json;
   json["job"] = job.name;
   if (job.network.empty()) {
@@ -67,6 +67,7 @@ Json described(const Job& job, FileHashes& files) {
 Result<std::vector<std::string>> identities_of(const std::vector<Job>& jobs, const std::stop_token& stop) {
   FileHashes files(Files::read, stop);
   std::vector<std::string> identities;
+  identities.reserve(jobs.size());
   for (const Job& job : jobs) {
     const std::string text = dumped(described(job, files));
     if (stop.stop_requested()) return Failed{};

@@ -52,7 +52,7 @@ Result<Compilation> compiled(const CompileRequest& request, std::optional<double
 /// Compiles, writes and checks one job. True if all went well; `json` and `result` are filled on the way.
 bool run_steps(const Job& job, const JobConditions& conditions, bool replace, const NetworkStep& network,
                JobResult& result, Json& json, const std::stop_token& stop) {
-  CompileRequest request = job.request;
+  CompileRequest request = request_of(job);
   request.command_line = fmt::format("{} --only {}", conditions.command_line, job.name);
   // Jobs side by side share the host's cores.
   const int share = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / std::max(1, conditions.jobs));
@@ -72,7 +72,9 @@ bool run_steps(const Job& job, const JobConditions& conditions, bool replace, co
   }
   if (!compilation) return false;
   const std::string_view late = is_cut_short ? ", out of time" : "";
-  result.totals = totals_of(compilation->program);
+  const ProgramTotals totals = totals_of(compilation->program);
+  result.totals = JobTotals{totals.groups,         totals.kernels, totals.dma.transfers, totals.dma.bytes,
+                            totals.ldm_peak_bytes, totals.cycles,  totals.seconds};
   json["model_hash"] = compilation->model.hash;
   json.update(totals_json(compilation->program));
   if (compilation->fusion.search) json["search"] = search_json(compilation->fusion);
@@ -124,10 +126,10 @@ Json begun(const Job& job) {
   json["status"] = "";
   json["stowage"] = stowage_version();
   json["network"] = source_of(job);
-  json["target"] = job.request.target;
-  json["fusion"] = job.request.fusion;
-  json["planner"] = job.request.planner;
-  json["cost"] = job.request.cost;
+  json["target"] = job.request->target;
+  json["fusion"] = job.request->fusion;
+  json["planner"] = job.request->planner;
+  json["cost"] = job.request->cost;
   if (!job.swept.empty()) json["sweep"] = swept_json(job);
   return json;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "core/check.h"
 #include "core/file_lock.h"
 #include "driver/batch/stored_result.h"
 #include "driver/files/files.h"
@@ -29,21 +31,39 @@ constexpr int journal_version = 1;
 
 std::string first_line() { return dumped(Json{{"format", journal_format}, {"version", journal_version}}); }
 
+std::string text_at(const OpenFile& file, std::size_t offset, std::size_t count) {
+  const std::vector<std::byte> bytes = file.read(offset, count);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 /// Of any version, whole or cut off.
-bool is_ours(std::string_view text) {
+bool is_ours(const OpenFile& file) {
   const std::string sign = fmt::format("{{\"format\":\"{}\"", journal_format);
-  return text.starts_with(sign) || std::string_view(sign).starts_with(text);
+  const std::string text = text_at(file, 0, std::min(sign.size(), file.size()));
+  return std::string_view(sign).starts_with(text);
 }
 
 std::string begin_line(const std::string& job, const BatchJournal::Entry& entry) {
   Json json;
   json["begin"] = job;
   json["identity"] = entry.identity;
-  if (!entry.network.empty()) json["network"] = entry.network;
+  if (entry.network != nullptr) json["network"] = *entry.network;
   return dumped(json);
 }
 
 std::string end_line(const JobResult& result) { return dumped(Json{{"end", result.name}, {"result", result.json}}); }
+
+/// Of this start of the machine: another after a power failure. Empty where that is not known.
+std::string boot_now() {
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, boot);
+  return boot;
+}
+
+std::string boot_line(const std::string& boot) { return dumped(Json{{"boot", boot}}); }
+
+/// What stands in front of this place in the file.
+std::string synced_line(std::size_t place) { return dumped(Json{{"synced", place}}); }
 
 std::string written_line(std::string_view name, const std::string& hash, const std::string& run) {
   return dumped(Json{{"writes", name}, {"hash", hash}, {"run", run}});
@@ -88,15 +108,25 @@ bool BatchJournal::take_lock(Diagnostics& diagnostics) {
   return false;
 }
 
-std::size_t BatchJournal::take_lines(const std::string& text, int& number) {
+std::size_t BatchJournal::take_lines(const OpenFile& file, int& number) {
+  constexpr std::size_t piece = std::size_t{1} << 18;
   std::size_t whole = 0;
-  for (std::size_t end = 0; (end = text.find('\n', whole)) != std::string::npos; ++number, whole = end + 1) {
-    const std::string line = text.substr(whole, end + 1 - whole);
-    if (number > 1) {
-      take(line);
-    } else if (line != first_line()) {
-      throw std::invalid_argument("another version of Stowage wrote it, or it was edited");
+  std::string text;  // from there on
+  for (std::size_t at = 0; at < file.size();) {
+    const std::size_t count = std::min(piece, file.size() - at);
+    text += text_at(file, at, count);
+    at += count;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; ++number, begin = end + 1) {
+      const std::string_view line = std::string_view(text).substr(begin, end + 1 - begin);
+      if (number > 1) {
+        take_line(line, whole + begin);
+      } else if (line != first_line()) {
+        throw std::invalid_argument("another version of Stowage wrote it, or it was edited");
+      }
     }
+    text.erase(0, begin);
+    whole += begin;
   }
   return whole;
 }
@@ -110,6 +140,7 @@ bool BatchJournal::read(bool forced, Diagnostics& diagnostics) {
   const auto damaged = [&](const std::string& why) {
     entries_.clear();
     written_.clear();
+    doubtful_.clear();
     is_damaged_ = true;
     if (forced) return true;
     report("damaged-journal", why, "give --force to do everything anew, or choose another folder", diagnostics, number);
@@ -130,9 +161,9 @@ bool BatchJournal::read(bool forced, Diagnostics& diagnostics) {
   const auto file = OpenFile::open(path().string(), diagnostics);
   if (!file) return false;
   try {
-    const std::string text = file->text();
-    if (!is_ours(text)) return foreign();
-    const std::size_t whole = take_lines(text, number);
+    if (!is_ours(*file)) return foreign();
+    const std::size_t whole = take_lines(*file, number);
+    leave_doubtful();
     // What a killed process did not finish would stand in front of the next line.
     const bool is_cut = whole < file->size();
     return !is_cut || ::ftruncate(descriptor_, static_cast<off_t>(whole)) == 0 || failed("cannot be written");
@@ -143,10 +174,14 @@ bool BatchJournal::read(bool forced, Diagnostics& diagnostics) {
   }
 }
 
-void BatchJournal::take(const std::string& line) {
+const std::string* BatchJournal::shared_network(std::string network) {
+  return network.empty() ? nullptr : &*networks_.insert(std::move(network)).first;
+}
+
+void BatchJournal::take_line(std::string_view line, std::size_t begin) {
   const Json json = Json::parse(line);
   if (json.contains("begin")) {
-    Entry entry{json.at("identity").get<std::string>(), json.value("network", std::string()), std::nullopt};
+    Entry entry{json.at("identity").get<std::string>(), shared_network(json.value("network", std::string()))};
     entries_.insert_or_assign(json.at("begin").get<std::string>(), std::move(entry));
   } else if (json.contains("end")) {
     const auto found = entries_.find(json.at("end").get<std::string>());
@@ -154,7 +189,17 @@ void BatchJournal::take(const std::string& line) {
     if (found == entries_.end() || stored.result.name != found->first) {
       throw std::invalid_argument("it is about a job that was not begun");
     }
-    found->second.result = std::move(stored.result);
+    let_go_of_line(stored.result);
+    found->second.result = std::make_unique<JobResult>(std::move(stored.result));
+    found->second.line_begin = begin;
+    found->second.line_size = line.size();
+    doubtful_.push_back(found->first);
+  } else if (json.contains("boot")) {
+    leave_doubtful();
+    boot_ = json.at("boot").get<std::string>();
+  } else if (json.contains("synced")) {
+    const auto place = json.at("synced").get<std::size_t>();
+    std::erase_if(doubtful_, [&](const std::string& job) { return entries_.at(job).line_begin < place; });
   } else {
     written_[json.at("writes").get<std::string>()].insert(
         {json.at("hash").get<std::string>(), json.at("run").get<std::string>()});
@@ -166,10 +211,44 @@ const BatchJournal::Entry* BatchJournal::find(const std::string& job) const {
   return found != entries_.end() ? &found->second : nullptr;
 }
 
+void BatchJournal::leave_doubtful() {
+  // Lines without a boot before them are of a batch that came to its end.
+  const bool is_true = !boot_.has_value() || (!boot_->empty() && *boot_ == boot_now());
+  for (const std::string& job : std::exchange(doubtful_, {})) {
+    if (is_true) continue;
+    Entry& entry = entries_.at(job);
+    entry.result = nullptr;
+    entry.line_size = 0;
+  }
+}
+
+JobResult BatchJournal::take(const std::string& job) {
+  const std::unique_ptr<JobResult> result = std::move(entries_.at(job).result);
+  check(result != nullptr, "a result that is not there, or not any more");
+  return std::move(*result);
+}
+
+std::string BatchJournal::line(const std::string& job) const {
+  const Entry* const entry = find(job);
+  if (entry == nullptr || entry->line_size == 0) return "";
+  return Json::parse(raw_line(*entry)).at("result").get<std::string>();
+}
+
+std::string BatchJournal::raw_line(const Entry& entry) const {
+  std::string line(entry.line_size, '\0');
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t count =
+        ::pread(descriptor_, line.data() + done, line.size() - done, static_cast<off_t>(entry.line_begin + done));
+    if (count == 0 || (count < 0 && errno != EINTR)) throw std::runtime_error("the batch's journal cannot be read");
+    if (count > 0) done += static_cast<std::size_t>(count);
+  }
+  return line;
+}
+
 std::set<fs::path> BatchJournal::networks() const {
   std::set<fs::path> networks;
   for (const auto& [job, entry] : entries_) {
-    if (!entry.network.empty()) networks.insert(folder_ / entry.network);
+    if (entry.network != nullptr) networks.insert(folder_ / *entry.network);
   }
   return networks;
 }
@@ -215,11 +294,14 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
   }
   if (is_damaged_ && ::ftruncate(descriptor_, 0) != 0) failure_ = {errno, std::generic_category()};
   std::string lines;
-  if (::lseek(descriptor_, 0, SEEK_END) == 0) lines = first_line();
+  const off_t end = ::lseek(descriptor_, 0, SEEK_END);
+  size_ = static_cast<std::size_t>(std::max<off_t>(end, 0));
+  if (end == 0) lines = first_line();
+  lines += boot_line(boot_now());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const std::string network = jobs[i].network.empty() ? "" : network_path(jobs[i], "").generic_string();
     const Entry& entry =
-        entries_.insert_or_assign(jobs[i].name, Entry{identities[i], network, std::nullopt}).first->second;
+        entries_.insert_or_assign(jobs[i].name, Entry{identities[i], shared_network(network)}).first->second;
     lines += begin_line(jobs[i].name, entry);
   }
   for (const fs::path& file : replaced) {
@@ -227,6 +309,7 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
     const auto hash = hash_now(name);
     if (hash && written_[name].insert({*hash, run_}).second) lines += written_line(name, *hash, run_);
   }
+  size_ += lines.size();
   append(lines);
   sync();
   if (!failure_) return true;
@@ -235,21 +318,32 @@ bool BatchJournal::begin(std::span<const Job> jobs, std::span<const std::string>
 }
 
 void BatchJournal::end(const JobResult& result) {
+  const std::string line = end_line(result);
   const std::lock_guard lock(ending_);
-  entries_.at(result.name).result = result;
-  ended_ += end_line(result);
-  if (!writer_.joinable()) writer_ = std::jthread([this](const std::stop_token& stop) { write_ended(stop); });
+  Entry& entry = entries_.at(result.name);
+  entry.line_begin = size_;
+  entry.line_size = line.size();
+  size_ += line.size();
+  write(line);
+  has_unsynced_ = true;
+  if (!writer_.joinable()) writer_ = std::jthread([this](const std::stop_token& stop) { sync_ended(stop); });
   has_ended_.notify_one();
 }
 
-void BatchJournal::write_ended(const std::stop_token& stop) {
+void BatchJournal::sync_ended(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds pause(500);  // an eternity of 50 small jobs, and little for a power failure
   std::unique_lock lock(ending_);
-  while (has_ended_.wait(lock, stop, [&] { return !ended_.empty(); })) {
-    const std::string lines = std::exchange(ended_, {});
+  while (has_ended_.wait(lock, stop, [&] { return has_unsynced_; })) {
+    has_unsynced_ = false;
+    const std::size_t place = size_;
     lock.unlock();
-    sync();
-    append(lines);
+    const std::error_code failure = synced();
     lock.lock();
+    if (failure && !failure_) failure_ = failure;
+    const std::string line = synced_line(place);
+    size_ += line.size();
+    write(line);
+    has_ended_.wait_for(lock, stop, pause, [] { return false; });
   }
 }
 
@@ -259,14 +353,24 @@ void BatchJournal::finish_ended() {
   writer_.join();
 }
 
-void BatchJournal::writes(const fs::path& file, std::string_view text) {
+bool BatchJournal::is_whole(Diagnostics& diagnostics) {
   finish_ended();
-  const std::string name = name_of(file);
-  const std::string hash = hash_of(std::as_bytes(std::span(text)));
-  if (written_[name].insert({hash, run_}).second) append(written_line(name, hash, run_));
+  if (!failure_) return true;
+  report("file-error", "cannot be written: " + failure_.message(), "the next run does again what it does not tell of",
+         diagnostics);
+  return false;
 }
 
-void BatchJournal::append(const std::string& lines) {
+void BatchJournal::writes(const fs::path& file, const std::string& hash) {
+  finish_ended();
+  const std::string name = name_of(file);
+  if (!written_[name].insert({hash, run_}).second) return;
+  const std::string line = written_line(name, hash, run_);
+  size_ += line.size();
+  append(line);
+}
+
+void BatchJournal::write(const std::string& lines) {
   for (std::string_view rest = lines; !rest.empty() && !failure_;) {
     const ssize_t count = ::write(descriptor_, rest.data(), rest.size());
     if (count >= 0) {
@@ -275,26 +379,31 @@ void BatchJournal::append(const std::string& lines) {
       failure_ = {errno, std::generic_category()};
     }
   }
+}
+
+void BatchJournal::append(const std::string& lines) {
+  write(lines);
   if (!failure_) ::fdatasync(descriptor_);  // what cannot do that (a network's file system, say) is not waited for
 }
 
+std::error_code BatchJournal::synced() const {
+  if (::syncfs(descriptor_) != 0 && errno == EIO) return {errno, std::generic_category()};
+  return {};
+}
+
 void BatchJournal::sync() {
-  if (!failure_ && ::syncfs(descriptor_) != 0 && errno == EIO) failure_ = {errno, std::generic_category()};
+  if (!failure_) failure_ = synced();
 }
 
 bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
-  finish_ended();
-  if (failure_) {
-    report("file-error", "cannot be written: " + failure_.message(), "the next run does again what it does not tell of",
-           diagnostics);
-    return false;
-  }
-  std::string text = first_line();
-  std::set<std::string> told;
+  if (!is_whole(diagnostics)) return false;
+  TextFileWriter writer(path(), Existing::replace);
+  writer.write(first_line());
+  std::set<std::string_view> told;
   const auto tell = [&](const std::string& job, const Entry& entry) {
     if (!told.insert(job).second) return;
-    text += begin_line(job, entry);
-    if (entry.result) text += end_line(*entry.result);
+    writer.write(begin_line(job, entry));
+    if (entry.line_size > 0) writer.write(raw_line(entry));
   };
   for (const Job& job : jobs) {
     if (const Entry* const entry = find(job.name)) tell(job.name, *entry);
@@ -304,11 +413,11 @@ bool BatchJournal::tidy(std::span<const Job> jobs, Diagnostics& diagnostics) {
     // Those that were written over are there no more.
     const auto hash = hash_now(name);
     for (const Written& one : all) {
-      if (hash && *hash == one.hash) text += written_line(name, one.hash, one.run);
+      if (hash && *hash == one.hash) writer.write(written_line(name, one.hash, one.run));
     }
   }
   // The plans are on the disk already: the lines that this file replaces told of them.
-  if (!write_file_whole(path(), text, Existing::replace, diagnostics)) return false;
+  if (!writer.commit_to_disk(diagnostics)) return false;
   sync();
   return true;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a batch has done so far, line by line in the hidden file .batch.jsonl of its folder, so that one that was killed
 // goes on where it was: a line for each job that is going to be run, one with the result of each that came to its end,
-// and one for each file that is written. A line that a killed process did not finish is none. Each line is on the disk
-// before what it announces is begun, and behind what it tells of, so that it is true after a power failure, too. Jobs
-// do not wait for the disk: those that come to their end while it writes are put there together.
+// and one for each file that is written. A line that a killed process did not finish is none. What a line announces is
+// begun when it is on the disk. Results are written at once, so that a killed batch knows of them, but the disk is not
+// asked for each, which would keep it from all else: every so often what results tell of is put there, then a line
+// "synced" that says so. After a power failure (the machine's "boot" is another) results behind the last such line may
+// tell of plans that were lost, and count as none.
 #pragma once
 
 #include <condition_variable>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -21,6 +24,7 @@
 #include <vector>
 
 #include "driver/batch/batch.h"
+#include "driver/files/files.h"
 
 namespace stowage {
 
@@ -32,9 +36,11 @@ bool is_batch_running(const std::filesystem::path& folder);
 class BatchJournal {
  public:
   struct Entry {
-    std::string identity;             ///< what the job was by contents
-    std::string network;              ///< its sample network's file; empty: none
-    std::optional<JobResult> result;  ///< nothing where it did not come to its end
+    std::string identity;                    ///< what the job was by contents
+    const std::string* network = nullptr;    ///< its sample network's file; null: none
+    std::unique_ptr<JobResult> result = {};  ///< as it was read, without its line and diagnostics; null after take()
+    std::size_t line_begin = 0;              ///< of its result in the file
+    std::size_t line_size = 0;               ///< 0 where it did not come to its end
   };
 
   /// `run` is the command line that goes on where an equal one stopped.
@@ -47,6 +53,10 @@ class BatchJournal {
   /// Reported: batch-running, foreign-folder and, unless everything is to be done anew, damaged-journal.
   bool read(bool forced, Diagnostics& diagnostics);
   [[nodiscard]] const Entry* find(const std::string& job) const;
+  /// The result of a job that has one, which is not held any longer.
+  JobResult take(const std::string& job);
+  /// The line of results.jsonl of a job that came to its end; empty of another. Not while jobs run.
+  [[nodiscard]] std::string line(const std::string& job) const;
   /// Sample networks that jobs of this journal write.
   [[nodiscard]] std::set<std::filesystem::path> networks() const;
   /// Whether a file of results, of this folder or anywhere, holds what this run wrote there before, or a part of it
@@ -59,21 +69,31 @@ class BatchJournal {
              std::span<const std::filesystem::path> replaced, Diagnostics& diagnostics);
   /// A job came to its end. Of any thread.
   void end(const JobResult& result);
-  /// A file of results is going to be written.
-  void writes(const std::filesystem::path& file, std::string_view text);
+  /// No job runs any more. False after a reported error: a line could not be written.
+  bool is_whole(Diagnostics& diagnostics);
+  /// A file of results is going to be written, with this hash.
+  void writes(const std::filesystem::path& file, const std::string& hash);
   /// At the end: the same lines whatever was run side by side, or in how many attempts.
   bool tidy(std::span<const Job> jobs, Diagnostics& diagnostics);
 
  private:
   /// Line by line; throws what is wrong with one. The bytes of whole lines.
-  std::size_t take_lines(const std::string& text, int& number);
+  std::size_t take_lines(const OpenFile& file, int& number);
   bool take_lock(Diagnostics& diagnostics);
-  void take(const std::string& line);
-  void append(const std::string& lines);
+  void take_line(std::string_view line, std::size_t begin);
+  /// Results behind the last line "synced" are none if the machine was started again since.
+  void leave_doubtful();
+  const std::string* shared_network(std::string network);
+  /// As it stands in the file.
+  [[nodiscard]] std::string raw_line(const Entry& entry) const;
+  void write(const std::string& lines);
+  void append(const std::string& lines);  ///< and waits for the disk
   /// All that was written so far, the plans in their folders as well, is on the disk then.
   void sync();
-  /// Puts the lines of jobs that have ended on the disk, until a stop is requested and none is left.
-  void write_ended(const std::stop_token& stop);
+  [[nodiscard]] std::error_code synced() const;  ///< the same; what went wrong
+  /// Puts the lines of jobs that have ended, and what they tell of, on the disk, until a stop is requested and none is
+  /// left.
+  void sync_ended(const std::stop_token& stop);
   /// Nothing else writes then.
   void finish_ended();
   [[nodiscard]] std::filesystem::path path() const { return folder_ / journal_name; }
@@ -93,12 +113,16 @@ class BatchJournal {
   std::filesystem::path folder_;
   std::string run_;
   int descriptor_ = -1;
+  std::set<std::string> networks_;  ///< of entries
   std::map<std::string, Entry> entries_;
   std::map<std::string, std::set<Written>> written_;
   bool is_damaged_ = false;
-  std::error_code failure_;  ///< of the first line that could not be written
-  std::mutex ending_;        ///< of the next two, and of entries_ while jobs run
-  std::string ended_;        ///< lines that are not written yet
+  std::error_code failure_;            ///< of the first line that could not be written
+  std::optional<std::string> boot_;    ///< that the lines being read were written in; nothing: they are all synced
+  std::vector<std::string> doubtful_;  ///< jobs whose results were read behind the last line "synced"
+  std::mutex ending_;                  ///< of the next two, the file, and entries_ while jobs run
+  std::size_t size_ = 0;               ///< of the file
+  bool has_unsynced_ = false;
   std::condition_variable_any has_ended_;
   std::jthread writer_;
 };

@@ -27,9 +27,9 @@ struct Case {
   std::string details;  ///< all that there is
 };
 
-std::string numbers_text(const ProgramTotals& totals) {
+std::string numbers_text(const JobTotals& totals) {
   return fmt::format("{} cycles, {}, {} of DMA, LDM peak {} bytes\n", grouped_digits(totals.cycles),
-                     seconds_text(totals.seconds), counted(totals.dma.bytes, "byte"),
+                     seconds_text(totals.seconds), counted(totals.dma_bytes, "byte"),
                      grouped_digits(totals.ldm_peak_bytes));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "driver/page/page_parts.h"
 #include "driver/report/table_text.h"
 #include "driver/session/session.h"
+#include "driver/text/text_table.h"
 #include "driver/text/url_text.h"
 
 namespace stowage {
@@ -23,23 +25,6 @@ using Kind = ColumnKind;
 /// Keys of the job itself have columns of their own.
 bool has_column(const std::string& key) {
   return key == "network" || key == "model" || key == "target" || key == "fusion" || key == "planner";
-}
-
-/// For the keys over which a job is on the front, a column; none where no job is on any.
-void add_fronts(PlanTable& table, const std::vector<Job>& jobs, const std::vector<JobResult>& results) {
-  std::vector<std::string> fronts(jobs.size());
-  bool any = false;
-  for (const std::string& key : swept_keys(jobs)) {
-    for (const std::size_t job : pareto_front(key, jobs, results)) {
-      fronts[job] += (fronts[job].empty() ? "" : ", ") + key;
-      any = true;
-    }
-  }
-  if (!any) return;
-  table.columns.push_back(keyed("front", "on the front of", Kind::text,
-                                "keys of which no job of the network takes less time with as little, or less with as "
-                                "little time"));
-  for (std::size_t i = 0; i < jobs.size(); ++i) table.rows[i].cells.emplace_back(fronts[i]);
 }
 
 /// The cell of a job's name; of one that has a plan a link to its report.
@@ -58,10 +43,8 @@ std::string counts_text(const std::vector<JobResult>& results) {
 
 }  // namespace
 
-PlanTable results_table(const std::vector<Job>& jobs, const std::vector<JobResult>& results) {
-  PlanTable table;
-  table.title = "Jobs";
-  table.columns = {
+ResultRows::ResultRows(const ResultsView& view) : jobs_(&view.jobs), results_(&view.results) {
+  columns_ = {
       keyed("job", "job", Kind::text, "name, also of its folder"),
       keyed("status", "state", Kind::text, "done, failed, fault (ours) or interrupted"),
       keyed("network", "network", Kind::text, "sample network or model"),
@@ -69,9 +52,9 @@ PlanTable results_table(const std::vector<Job>& jobs, const std::vector<JobResul
       keyed("fusion", "fusion", Kind::text, "strategy that chose the fused operators"),
       keyed("planner", "planner", Kind::text, "planner of each of them"),
   };
-  std::vector<std::string> keys = swept_keys(jobs);
-  std::erase_if(keys, has_column);
-  for (const std::string& key : keys) table.columns.push_back(keyed(key, key, Kind::text, "value of the sweep"));
+  keys_ = swept_keys(view.jobs);
+  std::erase_if(keys_, has_column);
+  for (const std::string& key : keys_) columns_.push_back(keyed(key, key, Kind::text, "value of the sweep"));
   for (Column& column : std::vector<Column>{
            keyed("groups", "groups", Kind::count, "fused operators"),
            keyed("kernels", "kernels", Kind::count, "those of them that are launched"),
@@ -82,96 +65,133 @@ PlanTable results_table(const std::vector<Job>& jobs, const std::vector<JobResul
            keyed("time_s", "time", Kind::seconds, "predicted"),
            keyed("summary", "result", Kind::text, "of the check, or the first thing that went wrong"),
        }) {
-    table.columns.push_back(std::move(column));
+    columns_.push_back(std::move(column));
   }
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const Job& job = jobs[i];
-    const JobResult& result = results[i];
-    PlanRow row;
-    row.name = job.name;
-    row.cells = {job.name,           std::string(name_of(result.state)),
-                 source_of(job),     job.request.target,
-                 job.request.fusion, job.request.planner};
-    for (const std::string& key : keys) {
-      const SweptValue* const swept = swept_value(job, key);
-      row.cells.emplace_back(swept != nullptr ? value_text(*swept) : "");
+  if (view.comparison == nullptr) return;
+  compared_.emplace(*view.comparison);
+  ComparedCells::add_columns(columns_);
+}
+
+void ResultRows::add_fronts() {
+  std::vector<std::string> fronts(jobs_->size());
+  bool any = false;
+  for (const std::string& key : swept_keys(*jobs_)) {
+    for (const std::size_t job : pareto_front(key, *jobs_, *results_)) {
+      fronts[job] += (fronts[job].empty() ? "" : ", ") + key;
+      any = true;
     }
-    if (result.totals) {
-      const ProgramTotals& totals = *result.totals;
-      row.cells.insert(row.cells.end(),
-                       {static_cast<std::int64_t>(totals.groups), static_cast<std::int64_t>(totals.kernels),
-                        totals.dma.transfers, totals.dma.bytes, totals.ldm_peak_bytes, totals.cycles, totals.seconds});
-    } else {
-      row.cells.resize(row.cells.size() + 7);
-    }
-    row.cells.emplace_back(result.summary);
-    table.rows.push_back(std::move(row));
   }
-  return table;
+  if (!any) return;
+  fronts_ = std::move(fronts);
+  // What a comparison says comes last.
+  columns_.insert(columns_.end() - (compared_ ? 1 : 0),
+                  keyed("front", "on the front of", Kind::text,
+                        "keys of which no job of the network takes less time with as little, or less with as little "
+                        "time"));
 }
 
-std::string results_text(const std::vector<Job>& jobs, const std::vector<JobResult>& results) {
-  return report_table(results_table(jobs, results),
-                      {"job", "status", "groups", "dma_bytes", "ldm_peak_bytes", "cycles", "time_s", "summary"})
-      .text();
-}
-
-std::string results_lines(const std::vector<JobResult>& results) {
-  std::string lines;
-  for (const JobResult& result : results) {
-    if (!result.json.empty()) lines += result.json + "\n";
+PlanRow ResultRows::row(std::size_t i) const {
+  const Job& job = (*jobs_)[i];
+  const JobResult& result = (*results_)[i];
+  PlanRow row;
+  row.name = job.name;
+  row.cells = {job.name,
+               std::string(name_of(result.state)),
+               source_of(job),
+               job.request->target,
+               job.request->fusion,
+               job.request->planner};
+  for (const std::string& key : keys_) {
+    const SweptValue* const swept = swept_value(job, key);
+    row.cells.emplace_back(swept != nullptr ? value_text(*swept) : "");
   }
-  return lines;
+  if (result.totals) {
+    const JobTotals& totals = *result.totals;
+    row.cells.insert(row.cells.end(), {totals.groups, totals.kernels, totals.dma_transfers, totals.dma_bytes,
+                                       totals.ldm_peak_bytes, totals.cycles, totals.seconds});
+  } else {
+    row.cells.resize(row.cells.size() + 7);
+  }
+  row.cells.emplace_back(result.summary);
+  if (!fronts_.empty()) row.cells.emplace_back(fronts_[i]);
+  if (compared_) compared_->add_to(row);
+  return row;
 }
 
-std::string results_csv(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
-                        const Comparison* comparison) {
-  PlanTable table = results_table(jobs, results);
-  if (comparison != nullptr) add_columns(table, *comparison);
-  std::vector<std::string_view> keys;
-  for (const Column& column : table.columns) keys.emplace_back(column.key);
-  return csv_text(table, keys);
+void results_text(const ResultsView& view, const TextSink& sink) {
+  const ResultRows rows({view.jobs, view.results, {}});
+  const std::vector<Column>& columns = rows.columns();
+  std::vector<std::size_t> places = columns_by_key(
+      columns, {"job", "status", "groups", "dma_bytes", "ldm_peak_bytes", "cycles", "time_s", "summary"});
+  const auto has_summary = [](const JobResult& result) { return !result.summary.empty(); };
+  if (std::none_of(view.results.begin(), view.results.end(), has_summary)) places.pop_back();
+  const auto cells_of = [&](std::size_t job) {
+    const PlanRow row = rows.row(job);
+    std::vector<std::string> cells;
+    for (const std::size_t place : places) cells.push_back(report_cell(row.cells[place], columns[place]));
+    return cells;
+  };
+  std::vector<std::string> headings;
+  for (const std::size_t place : places) headings.push_back(report_heading(columns[place]));
+  TextColumns lines(std::move(headings));
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) lines.fit(cells_of(i));
+  sink(lines.head());
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) sink(lines.row(cells_of(i)));
 }
 
-std::string results_page(const std::vector<Job>& jobs, const std::vector<JobResult>& results,
-                         const std::string& command_line, const KneeWords& words, const Comparison* comparison) {
-  PlanTable table = results_table(jobs, results);
-  add_fronts(table, jobs, results);
+void results_lines(const ResultsView& view, const TextSink& sink) {
+  for (std::size_t i = 0; i < view.results.size(); ++i) {
+    if (const std::string line = view.line(i); !line.empty()) sink(line + "\n");
+  }
+}
+
+void results_csv(const ResultsView& view, const TextSink& sink) {
+  const ResultRows rows(view);
+  std::vector<std::size_t> places(rows.columns().size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  sink(csv_heading(rows.columns(), places));
+  for (std::size_t i = 0; i < view.jobs.size(); ++i) sink(csv_row(rows.row(i), rows.columns(), places));
+}
+
+void results_page(const ResultsView& view, const std::string& command_line, const KneeWords& words,
+                  const TextSink& sink) {
+  const auto& [jobs, results, line, comparison] = view;
+  ResultRows rows(view);
+  rows.add_fronts();
   std::set<std::string_view> worse;
   if (comparison != nullptr) {
-    add_columns(table, *comparison);
     for (const JobComparison& job : comparison->jobs) {
       if (job.is_worse()) worse.insert(job.job);
     }
   }
-  std::string html = html_head("Batch") +
-                     fmt::format("<h1>Batch</h1>\n<p>{}.</p>\n<p class=\"origin\"><code>stowage {} | {}</code></p>\n",
-                                 escaped(counts_text(results)), escaped(stowage_version()), escaped(command_line));
-  if (comparison != nullptr) html += comparison_html(*comparison);
-  for (const std::string& key : swept_keys(jobs)) html += sweep_part(key, jobs, results, words);
-  html +=
+  sink(html_head("Batch") +
+       fmt::format("<h1>Batch</h1>\n<p>{}.</p>\n<p class=\"origin\"><code>stowage {} | {}</code></p>\n",
+                   escaped(counts_text(results)), escaped(stowage_version()), escaped(command_line)));
+  if (comparison != nullptr) sink(comparison_html(*comparison));
+  for (const std::string& key : swept_keys(jobs)) sink(sweep_part(key, jobs, results, words));
+  sink(
       "<h2>Jobs</h2>\n<p class=\"controls\" hidden><input id=\"filter-rows\" type=\"search\" size=\"40\" "
       "placeholder=\"words that a row has, -word: has not\" aria-label=\"filter the jobs\"/> "
       "<output id=\"rows-shown\"></output></p>\n"
-      "<div class=\"scroll\"><table class=\"sortable filtered\"><thead><tr>";
-  for (const Column& column : table.columns) html += html_heading(column);
-  html += "</tr></thead>\n<tbody>\n";
+      "<div class=\"scroll\"><table class=\"sortable filtered\"><thead><tr>");
+  for (const Column& column : rows.columns()) sink(html_heading(column));
+  sink("</tr></thead>\n<tbody>\n");
   constexpr std::size_t max_full_rows = 2000;
-  const bool is_brief = table.rows.size() > max_full_rows;
+  const bool is_brief = jobs.size() > max_full_rows;
   const CellForm form = is_brief ? CellForm::brief : CellForm::full;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const PlanRow& row = table.rows[i];
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const PlanRow row = rows.row(i);
     const std::string_view in_red = worse.contains(row.name) ? "refused" : "";
-    html += is_brief         ? fmt::format("<tr class=\"brief {}\">", in_red)
-            : in_red.empty() ? "<tr>"
-                             : fmt::format("<tr class=\"{}\">", in_red);
+    std::string html = is_brief         ? fmt::format("<tr class=\"brief {}\">", in_red)
+                       : in_red.empty() ? "<tr>"
+                                        : fmt::format("<tr class=\"{}\">", in_red);
     html += name_cell(results[i]);
-    for (std::size_t c = 1; c < table.columns.size(); ++c) {
-      html += html_cell(row.cells[c], table.columns[c], form);
+    for (std::size_t c = 1; c < rows.columns().size(); ++c) {
+      html += html_cell(row.cells[c], rows.columns()[c], form);
     }
-    html += "</tr>\n";
+    sink(html + "</tr>\n");
   }
-  return html + "</tbody></table></div>\n" + html_foot();
+  sink("</tbody></table></div>\n" + html_foot());
 }
 
 }  // namespace stowage

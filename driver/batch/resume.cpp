@@ -31,10 +31,11 @@ bool is_cut_short(const JobResult& result, std::optional<double> search_seconds)
   return result.out_of_time && (!search_seconds || *search_seconds > *result.out_of_time);
 }
 
-Result<std::vector<JobStart>> starts_of(const std::vector<Job>& jobs, const std::vector<std::string>& identities,
-                                        const BatchJournal& journal, const fs::path& folder, Again again,
-                                        std::optional<double> search_seconds, Diagnostics& diagnostics) {
-  std::vector<JobStart> starts(jobs.size());
+Result<KnownJobs> known_jobs(const std::vector<Job>& jobs, const std::vector<std::string>& identities,
+                             BatchJournal& journal, const fs::path& folder, Again again,
+                             std::optional<double> search_seconds, Diagnostics& diagnostics) {
+  KnownJobs known{std::vector<JobStart>(jobs.size()), std::vector<JobResult>(jobs.size())};
+  std::vector<JobStart>& starts = known.starts;
   std::vector<std::string> changed;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const BatchJournal::Entry* const entry = journal.find(jobs[i].name);
@@ -46,12 +47,13 @@ Result<std::vector<JobStart>> starts_of(const std::vector<Job>& jobs, const std:
     if (!is_done && again == Again::failed) continue;
     if (entry->identity == identities[i] && is_cut_short(*entry->result, search_seconds)) continue;
     if (entry->identity == identities[i]) {
-      starts[i].kept = entry->result;
+      starts[i].kept = true;
+      known.results[i] = journal.take(jobs[i].name);
     } else if (is_done) {
       changed.push_back(jobs[i].name);
     }
   }
-  if (changed.empty()) return starts;
+  if (changed.empty()) return known;
   SourceLocation place;
   place.file = folder.string();
   diagnostics.error(
@@ -63,13 +65,12 @@ Result<std::vector<JobStart>> starts_of(const std::vector<Job>& jobs, const std:
   return Failed{};
 }
 
-std::vector<std::string> identities_in_build(const std::vector<std::string>& identities) {
-  std::vector<std::string> in_build;
-  for (const std::string& identity : identities) {
+std::vector<std::string> identities_in_build(std::vector<std::string> identities) {
+  for (std::string& identity : identities) {
     const std::string text = fmt::format("{} {} {}", identity, stowage_version(), build_id());
-    in_build.push_back(hash_of(std::as_bytes(std::span(text))));
+    identity = hash_of(std::as_bytes(std::span(text)));
   }
-  return in_build;
+  return identities;
 }
 
 }  // namespace stowage

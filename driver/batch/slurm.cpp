@@ -2,6 +2,7 @@
 #include "driver/batch/slurm.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <regex>
 #include <span>
 
@@ -33,7 +34,7 @@ bool is_of_script(const std::string& option) {
   const std::string name = option.substr(0, option.find('='));
   constexpr std::size_t shortest = 3;  // "--a"
   if (name.size() < shortest) return false;
-  for (const char* own : {"--array", "--output", "--error", "--chdir", "--wrap"}) {
+  for (const char* own : {"--array", "--output", "--error", "--open-mode", "--chdir", "--wrap"}) {
     if (std::string_view(own).starts_with(name)) return true;
   }
   return false;
@@ -131,8 +132,11 @@ std::string slurm_script(const SlurmSettings& settings, const SlurmArray& array,
   set("job-name", fmt::format("\"{}\"", work.name));
   set("array", ranges_text(tasks) + (settings.limit > 0 ? fmt::format("%{}", settings.limit) : ""));
   set("chdir", fmt::format("\"{}\"", work.working_folder));
-  // The task itself knows its shard's number, which may not be the task's own.
-  set("output", "/dev/null");
+  // What Slurm itself says: that a task took too long, say. The task's own output goes beside it, named after its
+  // shard, whose number may not be the task's.
+  const std::string logs = (std::filesystem::path(work.working_folder) / work.logs_folder).string();
+  set("output", fmt::format("\"{}/slurm-%A_%a.out\"", logs));
+  set("open-mode", "append");
   set("partition", settings.partition);
   set("account", settings.account);
   set("qos", settings.qos);

@@ -55,7 +55,7 @@ struct SlurmWork {
   std::vector<std::string> command;  ///< arguments; a shard's own follow
   int of = 1;                        ///< shards in all
   std::string shards_folder;         ///< as the command names it; gets a folder "I-of-N" for each
-  std::string logs_folder;           ///< the same; gets a file "I.log" for each
+  std::string logs_folder;           ///< the same; gets a file "I.log" for each, and what Slurm says
 };
 /// The script that sbatch reads. Its last line is a hash of the others (is_own_script).
 std::string slurm_script(const SlurmSettings& settings, const SlurmArray& array, const SlurmWork& work);

@@ -65,12 +65,12 @@ SweptValue swept_value(const std::string& key, const Row& json) {
   return swept;
 }
 
-ProgramTotals totals_of(const Row& json) {
-  ProgramTotals totals;
+JobTotals totals_of(const Row& json) {
+  JobTotals totals;
   totals.groups = amount(json, "groups");
   totals.kernels = amount(json, "kernels");
-  totals.dma.transfers = amount(json, "dma_transfers");
-  totals.dma.bytes = amount(json, "dma_bytes");
+  totals.dma_transfers = amount(json, "dma_transfers");
+  totals.dma_bytes = amount(json, "dma_bytes");
   totals.ldm_peak_bytes = amount(json, "ldm_peak_bytes");
   totals.cycles = amount(json, "cycles");
   totals.seconds = json.at("time_s").get<double>();
@@ -106,10 +106,12 @@ StoredResult result_of(const Row& json) {
   if (json.contains("out_of_time")) stored.result.out_of_time = json.at("out_of_time").get<double>();
   stored.version = text_or_nothing(json, "stowage");
   stored.job.network = json.at("network").get<std::string>();
-  stored.job.request.target = json.at("target").get<std::string>();
-  stored.job.request.fusion = json.at("fusion").get<std::string>();
-  stored.job.request.planner = json.at("planner").get<std::string>();
-  if (json.contains("cost")) stored.job.request.cost = json.at("cost").get<std::string>();
+  CompileRequest request;
+  request.target = json.at("target").get<std::string>();
+  request.fusion = json.at("fusion").get<std::string>();
+  request.planner = json.at("planner").get<std::string>();
+  if (json.contains("cost")) request.cost = json.at("cost").get<std::string>();
+  stored.job.request = std::move(request);
   if (json.contains("sweep")) {
     for (const auto& [key, value] : json.at("sweep").items()) stored.job.swept.push_back(swept_value(key, value));
   }

@@ -21,7 +21,7 @@ namespace {
 /// What a key of a sweep can have.
 struct SweptAxis {
   std::string key;
-  std::vector<SweptValue> values;
+  SweptValues values;
 };
 
 bool has_value(const SweptAxis& axis, const std::string& toml) {
@@ -50,7 +50,7 @@ SweptAxis listed_values(TomlTable& table, const std::string& key, const std::str
       table.error("given-twice", key, fmt::format("'{}' has the value {} twice", name, *text));
       return {name, {}};
     }
-    axis.values.push_back({name, value, *text});
+    axis.values.emplace_back(SweptValue{name, value, *text});
   }
   if (axis.values.empty())
     table.error("no-values", key, fmt::format("'{}' has no value, at least one was wanted", name));
@@ -92,19 +92,27 @@ SweptAxis range_values(TomlTable& range, const std::string& name) {
   const bool has_factor = range.has("factor");
   range.finish();
   if (!from || !to || (has_step && !step) || (has_factor && !factor)) return {name, {}};
-  const auto wrong = [&](std::string_view key, const std::string& why) {
-    range.error("wrong-range", key, fmt::format("the range of '{}' {}", name, why));
+  const auto wrong = [&](std::string_view key, const std::string& why, std::string remedy) {
+    range.error("wrong-range", key, fmt::format("the range of '{}' {}", name, why), std::move(remedy));
     return SweptAxis{name, {}};
   };
-  if (has_step == has_factor) {
-    return wrong(has_step ? "factor" : "from", has_step ? "has both 'step' and 'factor', one was wanted"
-                                                        : "has neither 'step' nor 'factor', one was wanted");
+  if (has_step && has_factor) {
+    return wrong("factor", "has both 'step' and 'factor', one was wanted", "take one of them out");
   }
-  if (from->value > to->value)
-    return wrong("to", fmt::format("ends at {} before its beginning {}", to->value, from->value));
-  if (step && step->value <= 0) return wrong("step", "has a 'step' that is not more than 0");
+  if (!has_step && !has_factor) {
+    return wrong("from", "has neither 'step' nor 'factor', one was wanted",
+                 "give what is added ('step') or what is multiplied with ('factor') from value to value");
+  }
+  if (from->value > to->value) {
+    return wrong("to", fmt::format("ends at {} before its beginning {}", to->value, from->value),
+                 "give the smaller one as 'from': values ascend");
+  }
+  if (step && step->value <= 0) {
+    return wrong("step", "has a 'step' that is not more than 0", "give a step of more than 0: values ascend");
+  }
   if (factor && (factor->value <= 1 || from->value <= 0)) {
-    return wrong("factor", "with a 'factor' wants one more than 1, and a 'from' more than 0");
+    return wrong("factor", "with a 'factor' wants one more than 1, and a 'from' more than 0",
+                 "give such numbers, for instance a factor of 2, or a 'step' instead");
   }
   const bool whole = from->is_whole && (step ? step->is_whole : factor->is_whole);
   // A last value that rounding moves behind the end is the end's all the same.
@@ -113,11 +121,12 @@ SweptAxis range_values(TomlTable& range, const std::string& name) {
   double at = from->value;
   for (std::size_t i = 1; at <= end; ++i) {
     if (axis.values.size() == max_swept_jobs)
-      return wrong("to", fmt::format("has more than {} values", max_swept_jobs));
+      return wrong("to", fmt::format("has more than {} values", max_swept_jobs), "take larger steps, or a nearer end");
     const TomlValue value = whole ? TomlValue{static_cast<std::int64_t>(at)} : TomlValue{at};
-    axis.values.push_back({name, value, *single_text(value)});
+    axis.values.emplace_back(SweptValue{name, value, *single_text(value)});
     const double next = step ? from->value + static_cast<double>(i) * step->value : at * factor->value;
-    if (!(next > at)) return wrong(step ? "step" : "factor", "does not move on: its step is too small");
+    if (!(next > at))
+      return wrong(step ? "step" : "factor", "does not move on: its step is too small", "take larger steps");
     at = next;
   }
   return axis;
@@ -140,12 +149,14 @@ void read_axes(TomlTable& table, const std::string& prefix, std::vector<SweptAxi
       read_axes(inner, name + ".", axes);
     } else if (inner.has("values")) {
       axes.push_back(listed_values(inner, "values", name));
+      bool is_told = false;
       for (const char* const of_range : {"from", "to", "step", "factor"}) {
-        TomlValue ignored;
-        if (!inner.read(of_range, ignored)) continue;
+        TomlValue ignored;  // read all the same: none of them is unknown
+        if (!inner.read(of_range, ignored) || is_told) continue;
+        is_told = true;
         inner.error("wrong-range", of_range,
-                    fmt::format("'{}' has both 'values' and '{}', a list or a range was wanted", name, of_range));
-        break;
+                    fmt::format("'{}' has both 'values' and '{}', a list or a range was wanted", name, of_range),
+                    "take one of them out");
       }
       inner.finish();
     } else {
@@ -167,7 +178,7 @@ void read_exclusion(TomlTable& table, const std::string& prefix, Exclusion& excl
     TomlValue value;
     if (!table.read(key, value)) continue;
     if (const auto text = single_text(value)) {
-      exclusion.push_back({prefix + key, {{prefix + key, value, *text}}});
+      exclusion.push_back({prefix + key, {SweptValue{prefix + key, value, *text}}});
     } else {
       exclusion.push_back(listed_values(table, key, prefix + key));
     }
@@ -204,13 +215,13 @@ class Combinations {
     return product;
   }
 
-  [[nodiscard]] std::vector<SweptValue> at(std::size_t number) const {
-    std::vector<SweptValue> values(axes_.size());
-    for (std::size_t a = axes_.size(); a-- > 0;) {
-      const SweptAxis& axis = axes_[a];
-      values[a] = axis.values[zipped_ ? number : number % axis.values.size()];
-      if (!zipped_) number /= axis.values.size();
+  [[nodiscard]] SweptValues at(std::size_t number) const {
+    SweptValues values;
+    for (auto axis = axes_.rbegin(); axis != axes_.rend(); ++axis) {
+      values.push_back(axis->values[zipped_ ? number : number % axis->values.size()]);
+      if (!zipped_) number /= axis->values.size();
     }
+    std::reverse(values.begin(), values.end());
     return values;
   }
 
@@ -219,11 +230,11 @@ class Combinations {
   bool zipped_;
 };
 
-bool excludes(const Exclusion& exclusion, const std::vector<SweptValue>& values) {
+bool excludes(const Exclusion& exclusion, const SweptValues& values) {
   return std::all_of(exclusion.begin(), exclusion.end(), [&](const SweptAxis& named) {
     const auto value =
         std::find_if(values.begin(), values.end(), [&](const SweptValue& swept) { return swept.key == named.key; });
-    return value != values.end() && has_value(named, value->toml);
+    return value != values.end() && has_value(named, (*value)->toml);
   });
 }
 
@@ -282,7 +293,7 @@ std::optional<std::string> single_text(const TomlValue& value) {
                     value.is);
 }
 
-std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table, Diagnostics& diagnostics) {
+std::optional<std::vector<SweptValues>> read_sweep(TomlTable& table, Diagnostics& diagnostics) {
   const std::size_t errors_before = diagnostics.entries().size();
   std::string combine = "product";
   if (table.read("combine", combine) && combine != "product" && combine != "zip") {
@@ -312,10 +323,10 @@ std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table,
                 "take fewer values, or combine = \"zip\"");
     return std::nullopt;
   }
-  std::vector<std::vector<SweptValue>> kept;
+  std::vector<SweptValues> kept;
   std::vector<bool> used(exclusions.size(), false);
   for (std::size_t i = 0; i < *count; ++i) {
-    std::vector<SweptValue> values = combinations.at(i);
+    SweptValues values = combinations.at(i);
     bool excluded = false;
     for (std::size_t e = 0; e < exclusions.size(); ++e) {
       if (!excludes(exclusions[e], values)) continue;
@@ -356,7 +367,7 @@ Result<std::vector<SweptValue>> swept_range(const std::string& key, const RangeT
     diagnostics.add(std::move(diagnostic));
   }
   if (own.has_errors()) return Failed{};
-  return std::move(axis.values);
+  return std::vector<SweptValue>(axis.values.begin(), axis.values.end());
 }
 
 std::optional<double> number_of(const SweptValue& swept) {
@@ -365,7 +376,7 @@ std::optional<double> number_of(const SweptValue& swept) {
   return std::nullopt;
 }
 
-std::string swept_name(const std::string& name, const std::vector<SweptValue>& values) {
+std::string swept_name(const std::string& name, const SweptValues& values) {
   std::string filled = name;
   bool has_place = false;
   for (const SweptValue& swept : values) {
@@ -381,7 +392,7 @@ std::string swept_name(const std::string& name, const std::vector<SweptValue>& v
   return filled;
 }
 
-std::string swept_table(const std::vector<SweptValue>& values) {
+std::string swept_table(const SweptValues& values) {
   std::string text;
   for (const SweptValue& swept : values) {
     constexpr std::string_view dimension = "dim.";

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/shared.h"
 #include "core/toml_reader.h"
 
 namespace stowage {
@@ -27,6 +28,9 @@ struct SweptValue {
   std::string toml;  ///< the value as TOML text
 };
 
+/// Of one combination or job; each is in many of them.
+using SweptValues = std::vector<Shared<SweptValue>>;
+
 /// A value by itself as TOML; nothing of an array, a table or what is no finite number.
 std::optional<std::string> single_text(const TomlValue& value);
 
@@ -35,13 +39,13 @@ inline constexpr std::size_t max_swept_jobs = 1'000'000;
 
 /// The combinations of a table `sweep`, in order, those left out that `exclude` names; nothing where it is wrong, which
 /// is reported (codes: no-values, wrong-range, unequal-lengths, too-many-jobs, nothing-left, unknown-key, …).
-std::optional<std::vector<std::vector<SweptValue>>> read_sweep(TomlTable& table, Diagnostics& diagnostics);
+std::optional<std::vector<SweptValues>> read_sweep(TomlTable& table, Diagnostics& diagnostics);
 
 /// The name of a job of a sweep: each {key} in `name` is the key's value; without any the values follow the name, with
 /// a '-' before each. Of a path the file's name without its extension is meant.
-std::string swept_name(const std::string& name, const std::vector<SweptValue>& values);
+std::string swept_name(const std::string& name, const SweptValues& values);
 
 /// `values` as a table of a batch file's job: "target.…" stands in `set`, "dim.…" in `dim`.
-std::string swept_table(const std::vector<SweptValue>& values);
+std::string swept_table(const SweptValues& values);
 
 }  // namespace stowage

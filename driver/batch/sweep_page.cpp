@@ -45,6 +45,13 @@ std::optional<double> number_at(const Job& job, const std::string& key) {
   return swept != nullptr ? number_of(*swept) : std::nullopt;
 }
 
+/// What a point says where the mouse rests on it.
+std::string tip_of(const std::string& line, const std::string& key, const Job& job, const JobTotals& totals) {
+  return fmt::format("{}\n{} = {}\n{} cycles, {} of DMA, {}", line, key, swept_value(job, key)->toml,
+                     grouped_digits(totals.cycles), bytes_text(totals.dma_bytes),
+                     counted(totals.groups, "fused operator"));
+}
+
 /// Jobs that differ in one key only, a line for all that have the rest in common, in the order of the jobs.
 std::vector<JobLine> lines_over(const std::string& key, const std::vector<Job>& jobs,
                                 const std::vector<JobResult>& results) {
@@ -62,12 +69,15 @@ std::vector<JobLine> lines_over(const std::string& key, const std::vector<Job>& 
     std::stable_sort(line.jobs.begin(), line.jobs.end(), [&](std::size_t a, std::size_t b) {
       return number_at(jobs[a], key).value() < number_at(jobs[b], key).value();
     });
+    auto& points = line.line.points;
     for (const std::size_t job : line.jobs) {
-      const ProgramTotals& totals = *results[job].totals;
-      line.line.points.push_back({number_at(jobs[job], key).value(), static_cast<double>(totals.cycles),
-                                  fmt::format("{}\n{} = {}\n{} cycles, {} of DMA, {}", line.line.name, key,
-                                              swept_value(jobs[job], key)->toml, grouped_digits(totals.cycles),
-                                              bytes_text(totals.dma.bytes), counted(totals.groups, "fused operator"))});
+      points.push_back({number_at(jobs[job], key).value(), static_cast<double>(results[job].totals->cycles), ""});
+    }
+    const std::size_t knee = drawing::knee_of(line.line);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const bool is_marked = points.size() <= drawing::max_marked_points || i == 0 || i + 1 == points.size();
+      const std::size_t job = line.jobs[i];
+      if (is_marked || i == knee) points[i].tip = tip_of(line.line.name, key, jobs[job], *results[job].totals);
     }
   }
   return lines;
@@ -137,6 +147,7 @@ std::string front_part(const std::string& key, const std::string& network, const
     for (std::size_t i = 0; i < own.jobs.size(); ++i) {
       if (!front.contains(own.jobs[i])) continue;
       line.rings->push_back(i);
+      line.points[i].tip = tip_of(line.name, key, jobs[own.jobs[i]], *results[own.jobs[i]].totals);
       on_front.push_back(own.jobs[i]);
     }
     lines.push_back(std::move(line));
@@ -165,7 +176,7 @@ std::optional<Compilation> plan_of(const JobResult& result, const PlanFolder& pl
   auto plan = read_compilation(plan_folder(result.name), ignored, stop, backends);
   if (!plan) return std::nullopt;
   const ProgramTotals totals = totals_of(plan->program);
-  const bool is_same = totals.cycles == result.totals->cycles && totals.dma.bytes == result.totals->dma.bytes;
+  const bool is_same = totals.cycles == result.totals->cycles && totals.dma.bytes == result.totals->dma_bytes;
   return is_same ? std::optional(*std::move(plan)) : std::nullopt;
 }
 
@@ -184,7 +195,7 @@ std::vector<std::string> swept_keys(const std::vector<Job>& jobs) {
 const SweptValue* swept_value(const Job& job, const std::string& key) {
   const auto found =
       std::find_if(job.swept.begin(), job.swept.end(), [&](const SweptValue& swept) { return swept.key == key; });
-  return found != job.swept.end() ? &*found : nullptr;
+  return found != job.swept.end() ? &**found : nullptr;
 }
 
 std::string value_text(const SweptValue& swept) {

@@ -102,8 +102,12 @@ class SweepPicture {
                   Font::small, Align::right);
     }
     double free_from = 0;
+    constexpr double least_gap = 2;  // nearer ones would be one grey area
+    double last = -least_gap;
     for (const double value : values_) {
       const double x = x_at(value);
+      if (x - last < least_gap) continue;
+      last = x;
       scene_.line({x, area_.y}, {x, area_.bottom()}, Ink::line, 0.6);
       const std::string text = fmt::format("{:.10g}", value);
       const double wide = sheet_.text_width(text) + 2;
@@ -162,12 +166,14 @@ class SweepPicture {
     if (path.size() > 1) scene_.polyline(path, ink_of(number), 2).dash = dash_of(number);
     const std::vector<std::size_t> rings = line.rings ? *line.rings : std::vector<std::size_t>{knee_of(line)};
     for (std::size_t i = 0; i < path.size(); ++i) {
+      const bool has_ring = std::find(rings.begin(), rings.end(), i) != rings.end();
+      if (path.size() > max_marked_points && i > 0 && i + 1 < path.size() && !has_ring) continue;
       constexpr double radius = 3;
       const Box dot{path[i].x - radius, path[i].y - radius, 2 * radius, 2 * radius};
       Shape& shown = scene_.ellipse(dot, ink_of(number));
       shown.tip = line.points[i].tip;
       shown.item = line.points[i].item;
-      if (std::find(rings.begin(), rings.end(), i) == rings.end()) continue;
+      if (!has_ring) continue;
       constexpr double ring = 6;
       Shape& mark = scene_.ellipse({path[i].x - ring, path[i].y - ring, 2 * ring, 2 * ring}, Ink::none, Ink::text);
       mark.width = 1.5;

@@ -27,6 +27,10 @@ struct SweepLine {
   std::optional<std::vector<std::size_t>> rings = std::nullopt;
 };
 
+/// Of a line of more points only the ends and those with a ring have marks and tips: marks would cover each other, and
+/// a sweep may have very many.
+inline constexpr std::size_t max_marked_points = 500;
+
 /// A gain of less than this part of a line's amount is none.
 inline constexpr double least_gain = 0.01;
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,21 +112,34 @@ std::string OpenFile::text() const {
   return text;
 }
 
+namespace {
+
+class RunningHash {
+ public:
+  RunningHash() { XXH64_reset(state_.get(), 0); }
+  void add(const char* bytes, std::size_t count) { XXH64_update(state_.get(), bytes, count); }
+  [[nodiscard]] std::string text() const { return fmt::format("xxh64:{:016x}", XXH64_digest(state_.get())); }
+
+ private:
+  std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state_{XXH64_createState(), &XXH64_freeState};
+};
+
+}  // namespace
+
 Result<std::string> hash_of_file(const std::string& path, Diagnostics& diagnostics, const std::stop_token& stop) {
   auto file = open_to_read(path, diagnostics);
   if (!file) return Failed{};
-  const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(), &XXH64_freeState);
-  XXH64_reset(state.get(), 0);
+  RunningHash hash;
   std::vector<char> buffer(piece);
   for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), file->get())) > 0;) {
     if (stop.stop_requested()) return Failed{};
-    XXH64_update(state.get(), buffer.data(), got);
+    hash.add(buffer.data(), got);
   }
   if (std::ferror(file->get()) != 0) {
     report(path, "cannot be read", EIO, diagnostics);
     return Failed{};
   }
-  return fmt::format("xxh64:{:016x}", XXH64_digest(state.get()));
+  return hash.text();
 }
 
 FolderWriter::FolderWriter(fs::path wanted, FolderContent content, bool force)
@@ -208,17 +222,57 @@ bool may_write_file(const fs::path& wanted, bool force, std::span<const fs::path
   return false;
 }
 
-bool write_file_whole(const fs::path& wanted, std::string_view text, Existing existing, Diagnostics& diagnostics) {
-  FileWriter writer(wanted, existing);
-  writer.write(text);
-  const std::error_code error = writer.commit();
+struct TextFileWriter::Hash : RunningHash {};
+
+TextFileWriter::TextFileWriter(const fs::path& wanted, Existing existing)
+    : wanted_(wanted), writer_(wanted, existing), hash_(std::make_shared<Hash>()) {}
+
+void TextFileWriter::write(std::string_view text) {
+  constexpr std::size_t enough = std::size_t{1} << 16;
+  hash_->add(text.data(), text.size());
+  piece_ += text;
+  if (piece_.size() >= enough) flush();
+}
+
+void TextFileWriter::flush() {
+  writer_.write(piece_);
+  piece_.clear();
+}
+
+std::string TextFileWriter::hash() const { return hash_->text(); }
+
+bool TextFileWriter::commit(Diagnostics& diagnostics) {
+  flush();
+  const std::error_code error = writer_.commit();
   if (error == std::errc::file_exists) {
-    diagnostics.error("output-exists", place_of(wanted), "the file appeared while it was made, and was left as it is",
+    diagnostics.error("output-exists", place_of(wanted_), "the file appeared while it was made, and was left as it is",
                       "give --force to replace it");
   } else if (error) {
-    report(wanted, "cannot be written", error.value(), diagnostics);
+    report(wanted_, "cannot be written", error.value(), diagnostics);
   }
   return !error;
+}
+
+bool TextFileWriter::commit_to_disk(Diagnostics& diagnostics) {
+  flush();
+  // What cannot do that (a network's file system, say) is not waited for.
+  if (!writer_.error() && ::fsync(writer_.descriptor()) != 0 && errno == EIO) {
+    report(wanted_, "cannot be written", EIO, diagnostics);
+    return false;
+  }
+  if (!commit(diagnostics)) return false;
+  const fs::path parent = wanted_.has_parent_path() ? wanted_.parent_path() : fs::path(".");
+  const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool failed = folder >= 0 && ::fsync(folder) != 0 && errno == EIO;
+  if (folder >= 0) ::close(folder);
+  if (failed) report(parent, "cannot be written", EIO, diagnostics);
+  return !failed;
+}
+
+bool write_file_whole(const fs::path& wanted, std::string_view text, Existing existing, Diagnostics& diagnostics) {
+  TextFileWriter writer(wanted, existing);
+  writer.write(text);
+  return writer.commit(diagnostics);
 }
 
 }  // namespace stowage

@@ -74,6 +74,27 @@ class FolderWriter {
 /// `inputs`, the files and folders that the command reads (input_replaced_by). Else that is reported.
 bool may_write_file(const std::filesystem::path& wanted, bool force, std::span<const std::filesystem::path> inputs,
                     Diagnostics& diagnostics);
+/// A text file on its way: as FileWriter, with a hash of what was written.
+class TextFileWriter {
+ public:
+  TextFileWriter(const std::filesystem::path& wanted, Existing existing);
+  void write(std::string_view text);
+  /// "xxh64:…" of all that was written.
+  [[nodiscard]] std::string hash() const;
+  /// False after a reported error, also of a write; output-exists where a file appeared that is to be kept.
+  bool commit(Diagnostics& diagnostics);
+  /// The same, on the disk: after a power failure there is the file that was there before, or this one, whole.
+  bool commit_to_disk(Diagnostics& diagnostics);
+
+ private:
+  struct Hash;
+  void flush();
+  std::filesystem::path wanted_;
+  FileWriter writer_;
+  std::shared_ptr<Hash> hash_;
+  std::string piece_;  ///< not written yet
+};
+
 /// Writes one file as FileWriter does; output-exists where one appeared that is to be kept.
 bool write_file_whole(const std::filesystem::path& wanted, std::string_view text, Existing existing,
                       Diagnostics& diagnostics);

@@ -57,32 +57,45 @@ std::vector<std::size_t> told_columns(const PlanTable& table, const std::vector<
   return columns;
 }
 
-std::string csv_text(const PlanTable& table, const std::vector<std::string_view>& keys) {
-  const std::vector<std::size_t> columns = columns_by_key(table.columns, keys);
-  std::string text;
-  const auto line = [&](const auto& cell) {
-    for (std::size_t i = 0; i < columns.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(cell(columns[i]));
-    text += "\r\n";
-  };
-  line([&](std::size_t column) { return table.columns[column].key; });
-  for (const PlanRow& row : table.rows) {
-    line([&](std::size_t column) { return plain_text(row.cells[column], table.columns[column].kind); });
+std::string csv_heading(const std::vector<Column>& columns, const std::vector<std::size_t>& places) {
+  std::string line;
+  for (const std::size_t place : places) line += (line.empty() ? "" : ",") + csv_cell(columns[place].key);
+  return line + "\r\n";
+}
+
+std::string csv_row(const PlanRow& row, const std::vector<Column>& columns, const std::vector<std::size_t>& places) {
+  std::string line;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    line += (i > 0 ? "," : "") + csv_cell(plain_text(row.cells[places[i]], columns[places[i]].kind));
   }
+  return line + "\r\n";
+}
+
+std::string csv_text(const PlanTable& table, const std::vector<std::string_view>& keys) {
+  const std::vector<std::size_t> places = columns_by_key(table.columns, keys);
+  std::string text = csv_heading(table.columns, places);
+  for (const PlanRow& row : table.rows) text += csv_row(row, table.columns, places);
   return text;
 }
+
+std::string report_cell(const Cell& cell, const Column& column) {
+  const std::string shown = shown_text(cell, column);
+  return is_text(column.kind) ? markdown_text(shown) : shown;
+}
+
+std::string report_heading(const Column& column) { return (is_text(column.kind) ? "" : ">") + column.title; }
 
 TextTable report_table(const PlanTable& table, const std::vector<std::string_view>& keys, Sums sums) {
   const std::vector<std::size_t> columns = told_columns(table, keys);
   std::vector<std::string> headings;
   for (const std::size_t c : columns) {
-    headings.push_back((is_text(table.columns[c].kind) ? "" : ">") + table.columns[c].title);
+    headings.push_back(report_heading(table.columns[c]));
   }
   TextTable text(std::move(headings));
   for (const PlanRow& row : table.rows) {
     std::vector<std::string> cells;
     for (const std::size_t c : columns) {
-      const std::string shown = shown_text(row.cells[c], table.columns[c]);
-      cells.push_back(is_text(table.columns[c].kind) ? markdown_text(shown) : shown);
+      cells.push_back(report_cell(row.cells[c], table.columns[c]));
     }
     text.add(std::move(cells));
   }

@@ -24,6 +24,14 @@ std::vector<std::size_t> told_columns(const PlanTable& table, const std::vector<
 /// Comma-separated values as RFC 4180 describes them, numbers without grouping, a line of the keys first.
 std::string csv_text(const PlanTable& table, const std::vector<std::string_view>& keys);
 
+/// Its first line, and that of a row, for tables that nobody holds; of the columns at these places.
+std::string csv_heading(const std::vector<Column>& columns, const std::vector<std::size_t>& places);
+std::string csv_row(const PlanRow& row, const std::vector<Column>& columns, const std::vector<std::size_t>& places);
+
+/// A cell of report_table() and its heading.
+std::string report_cell(const Cell& cell, const Column& column);
+std::string report_heading(const Column& column);
+
 enum class Sums : bool { no, yes };
 
 /// As Markdown, with a last row "all" that has the sums where they are asked for.

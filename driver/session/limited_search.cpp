@@ -26,7 +26,7 @@ void note_limit(Compilation& compilation, const LimitedSearch& limited, Diagnost
   compilation.command_line = limited.command_line;
   diagnostics.warning("out-of-time", {},
                       fmt::format("the time limit was over before the search was: the plan is the best that was found "
-                                  "till then, and {} {} not looked at",
+                                  "till then, and {} {} not looked at to the end",
                                   counted(limited.left_out, "group"), for_number(limited.left_out, "was", "were")),
                       "give it more time for a better one");
 }

@@ -15,7 +15,8 @@ namespace stowage {
 struct LimitedSearch {
   std::stop_token over;       ///< also where everything is stopped
   std::string command_line;   ///< of a plan that the limit decided
-  std::int64_t left_out = 0;  ///< groups that were not planned
+  std::int64_t left_out = 0;  ///< groups that were not planned to the end, of those that the strategy looks at
+  bool all_planned = true;    ///< also those that it does not look at
 };
 
 /// What helps where a time limit was too short.

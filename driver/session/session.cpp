@@ -198,7 +198,12 @@ Result<FusedGraph> fuse(Compilation& compilation, const Graph& graph, const Comp
   const TraceSink trace(&compilation.trace);
   CandidateSet candidates =
       find_candidate_groups(graph, way.templates, cost.get(), trace, limited != nullptr ? limited->over : stop);
-  if (limited != nullptr && !stop.stop_requested()) limited->left_out = refuse_out_of_time(candidates);
+  if (limited != nullptr && !stop.stop_requested()) {
+    const std::int64_t late = refuse_out_of_time(candidates);
+    limited->all_planned = late == 0;
+    const std::int64_t alone = operators_cut_short(candidates);
+    limited->left_out = way.strategy->fuses() ? std::max(late, alone) : alone;
+  }
   // Then groups may not even have been matched.
   const bool is_over = limited != nullptr && limited->over.stop_requested();
   Fusion fusion = fuse_candidates(candidates, *way.strategy, trace, stop, *fixed);
@@ -276,7 +281,8 @@ Result<Compilation> compile_imported(Compilation compilation, const Graph& graph
   if (!fused) return Failed{};
   const bool is_cut_short = limited != nullptr && limited->left_out > 0;
   if (is_cut_short) note_limit(compilation, *limited, diagnostics);
-  if (request.fixed.schedules.empty() && !is_cut_short) {
+  const bool all_planned = limited == nullptr || limited->all_planned;
+  if (request.fixed.schedules.empty() && !is_cut_short && all_planned) {
     const auto groups = find_groups(placed, request.fixed.groups, diagnostics);
     if (!groups) return Failed{};
     compilation.others = other_plans(placed, way.templates, *way.strategy, *way.backend, way.planner, way.target,

@@ -27,40 +27,46 @@ std::string cell_text(const std::string& text) {
 
 }  // namespace
 
-TextTable::TextTable(std::vector<std::string> headings) {
-  for (std::string& heading : headings) {
+TextColumns::TextColumns(std::vector<std::string> headings) : headings_(std::move(headings)) {
+  for (std::string& heading : headings_) {
     right_.push_back(heading.starts_with('>'));
     if (right_.back()) heading.erase(0, 1);
-    heading = cell_text(heading);
   }
-  rows_.push_back(std::move(headings));
+  widths_.assign(headings_.size(), 3);
+  fit(headings_);
+}
+
+void TextColumns::fit(const std::vector<std::string>& cells) {
+  check(cells.size() == right_.size(), "a row has another number of cells than its table");
+  for (std::size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], columns_of(cell_text(cells[i])));
+}
+
+std::string TextColumns::row(const std::vector<std::string>& cells) const {
+  std::string text;
+  for (std::size_t i = 0; i < widths_.size(); ++i) {
+    const std::string cell = cell_text(cells[i]);
+    const std::string space(widths_[i] - columns_of(cell), ' ');
+    text += right_[i] ? fmt::format("| {}{} ", space, cell) : fmt::format("| {}{} ", cell, space);
+  }
+  return text + "|\n";
+}
+
+std::string TextColumns::head() const {
+  std::string text = row(headings_);
+  for (std::size_t i = 0; i < widths_.size(); ++i) {
+    text += fmt::format("| {}{} ", std::string(widths_[i] - 1, '-'), right_[i] ? ':' : '-');
+  }
+  return text + "|\n";
 }
 
 void TextTable::add(std::vector<std::string> cells) {
-  check(cells.size() == right_.size(), "a row has another number of cells than its table");
-  for (std::string& cell : cells) cell = cell_text(cell);
+  columns_.fit(cells);
   rows_.push_back(std::move(cells));
 }
 
 std::string TextTable::text() const {
-  std::vector<std::size_t> widths(right_.size(), 3);
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
-  }
-  std::string text;
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const std::string& cell = rows_[r][i];
-      const std::string space(widths[i] - columns_of(cell), ' ');
-      text += right_[i] ? fmt::format("| {}{} ", space, cell) : fmt::format("| {}{} ", cell, space);
-    }
-    text += "|\n";
-    if (r > 0) continue;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      text += fmt::format("| {}{} ", std::string(widths[i] - 1, '-'), right_[i] ? ':' : '-');
-    }
-    text += "|\n";
-  }
+  std::string text = columns_.head();
+  for (const auto& row : rows_) text += columns_.row(row);
   return text;
 }
 

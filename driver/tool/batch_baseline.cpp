@@ -63,7 +63,9 @@ std::optional<Comparison> comparison_with(const std::optional<Baseline>& baselin
                                           Diagnostics& diagnostics) {
   if (!baseline) return std::nullopt;
   const std::string file = (outcome.folder / results_name).string();
-  const auto rows = parse_results(results_lines(outcome.results), file, diagnostics);
+  std::string lines;
+  results_lines(view_of(outcome), [&](std::string_view line) { lines += line; });
+  const auto rows = parse_results(lines, file, diagnostics);
   if (!rows) return std::nullopt;
   Comparison comparison = compared(*baseline, *rows, names, tolerance);
   add_plan_verdicts(comparison, plan_folder, threads, context.backends, context.interrupt.token());
@@ -78,8 +80,8 @@ bool may_write_junit(const std::string& junit, bool replace, const fs::path& fol
 
 std::string junit_text(const BatchOutcome& outcome) {
   std::vector<JobResult> results = outcome.results;
-  for (JobResult& result : results) {
-    if (!result.json.empty()) result = result_of(result.json).result;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (const std::string line = outcome.line(i); !line.empty()) results[i] = result_of(line).result;
   }
   return junit_xml(fs::path(outcome.file).stem().string(), results,
                    outcome.comparison ? &*outcome.comparison : nullptr);

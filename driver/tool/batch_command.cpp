@@ -30,12 +30,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The jobs that --only asks for; all without it. `names` become those of all that the file has, whose text is `text`.
+/// The jobs that --only asks for; all without it. With a baseline `names` become those of all that the file has, whose
+/// text is `text`.
 Result<std::vector<Job>> wanted_jobs(const BatchCommandOptions& options, std::string_view text,
                                      const Backends& backends, std::vector<std::string>& names,
                                      Diagnostics& diagnostics) {
   auto jobs = parse_jobs(text, options.file, diagnostics, backends);
   if (!jobs) return jobs;
+  if (options.only.empty() && options.baseline.empty()) return jobs;
   for (const Job& job : *jobs) names.push_back(job.name);
   if (options.only.empty()) return jobs;
   for (const Job& job : *jobs) {
@@ -57,11 +59,12 @@ std::vector<fs::path> own_files(const BatchCommandOptions& options, const fs::pa
 /// What may not be replaced is said before any work.
 bool check_free(const BatchOptions& batch, const std::vector<Job>& jobs, const std::optional<Baseline>& baseline,
                 const BatchCommandOptions& options, const BatchJournal& journal, Diagnostics& diagnostics) {
-  std::vector<fs::path> inputs = {options.file};
-  if (baseline) inputs.emplace_back(baseline->file);
+  std::set<fs::path> read = {options.file};
+  if (baseline) read.emplace(baseline->file);
   for (const Job& job : jobs) {
-    for (fs::path& file : files_read(job.request)) inputs.push_back(std::move(file));
+    for (fs::path& file : files_read(job.request)) read.insert(std::move(file));
   }
+  const std::vector<fs::path> inputs(read.begin(), read.end());
   const auto replace_file = [&](const fs::path& file) { return options.force || journal.is_own(file); };
   for (const fs::path& file : own_files(options, batch.folder)) {
     may_write_file(file, replace_file(file), inputs, diagnostics);
@@ -81,17 +84,19 @@ bool check_free(const BatchOptions& batch, const std::vector<Job>& jobs, const s
 }
 
 /// Looks what was done before, and writes down what is to be done. False after a reported error or a stop.
+/// `results` become those of the jobs that stay.
 bool prepare(BatchOptions& batch, const std::vector<Job>& jobs, const std::optional<Baseline>& baseline,
-             const BatchCommandOptions& options, BatchJournal& journal, const std::stop_token& stop,
-             Diagnostics& diagnostics) {
+             const BatchCommandOptions& options, BatchJournal& journal, std::vector<JobResult>& results,
+             const std::stop_token& stop, Diagnostics& diagnostics) {
   if (!journal.read(options.force, diagnostics)) return false;
-  const auto by_contents = identities_of(jobs, stop);
+  auto by_contents = identities_of(jobs, stop);
   if (!by_contents) return false;
-  const std::vector<std::string> identities = identities_in_build(*by_contents);
+  const std::vector<std::string> identities = identities_in_build(*std::move(by_contents));
   const Again again = options.force ? Again::all : options.retry_failed ? Again::failed : Again::none;
-  auto starts = starts_of(jobs, identities, journal, batch.folder, again, batch.search_seconds, diagnostics);
-  if (!starts) return false;
-  batch.starts = *std::move(starts);
+  auto known = known_jobs(jobs, identities, journal, batch.folder, again, batch.search_seconds, diagnostics);
+  if (!known) return false;
+  batch.starts = std::move(known->starts);
+  results = std::move(known->results);
   batch.own_networks = journal.networks();
   if (!check_free(batch, jobs, baseline, options, journal, diagnostics) ||
       !make_batch_folder(batch.folder, diagnostics)) {
@@ -112,12 +117,12 @@ bool prepare(BatchOptions& batch, const std::vector<Job>& jobs, const std::optio
   return journal.begin(left, identities_left, replaced, diagnostics);
 }
 
-void tell_kept(const std::vector<JobStart>& starts, ToolContext& context) {
+void tell_kept(const std::vector<JobStart>& starts, const std::vector<JobResult>& results, ToolContext& context) {
   std::size_t kept = 0;
   std::size_t bad = 0;
-  for (const JobStart& start : starts) {
-    kept += start.kept ? 1 : 0;
-    bad += start.kept && start.kept->state != JobState::done ? 1 : 0;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    kept += starts[i].kept ? 1 : 0;
+    bad += starts[i].kept && results[i].state != JobState::done ? 1 : 0;
   }
   if (kept == 0) return;
   const std::string hint =
@@ -148,24 +153,50 @@ fs::path folder_of(const BatchCommandOptions& options, const std::optional<Shard
   return note ? fmt::format("{}-{}-of-{}", whole, note->shard.number, note->shard.of) : whole;
 }
 
-/// What shard.json says when all jobs of the shard are done: then the results have come.
-std::string finished_text(ShardNote note, const std::vector<JobResult>& results) {
-  const bool all = std::none_of(results.begin(), results.end(),
+/// What shard.json says when all jobs of the shard are done: then the results, a file that is there, have come.
+std::string finished_text(ShardNote note, const BatchOutcome& outcome, Diagnostics& diagnostics) {
+  const bool all = std::none_of(outcome.results.begin(), outcome.results.end(),
                                 [](const JobResult& result) { return result.state == JobState::interrupted; });
-  const std::string lines = results_lines(results);
-  if (all) note.results = hash_of(std::as_bytes(std::span(lines)));
+  if (const auto hash = hash_of_file((outcome.folder / results_name).string(), diagnostics); all && hash) {
+    note.results = *hash;
+  }
   return to_text(note);
 }
 
+/// What a batch, whose file has this text, is run with.
+BatchOptions batch_options(const BatchCommandOptions& options, const std::optional<ShardNote>& note,
+                           const std::string& command, std::string text, ToolContext& context) {
+  BatchOptions batch;
+  batch.folder = folder_of(options, note);
+  batch.force = options.force;
+  batch.jobs = options.jobs;
+  Diagnostics of_cache;
+  batch.cost_cache = cost_cache_of(options.cost_cache, of_cache);
+  print_warnings(context, of_cache);
+  batch.command_line = command;
+  batch.program = context.program;
+  batch.file = options.file;
+  batch.text = std::move(text);
+  if (!options.memory_per_job.empty()) {
+    std::string why_not;
+    batch.memory_bytes = parse_memory_size(options.memory_per_job, why_not);
+    check(batch.memory_bytes.has_value(), "the command line lets sizes through only");
+  }
+  batch.search_seconds = options.timeout;
+  return batch;
+}
+
 /// Runs those that are left, and writes down which came to their end.
-std::vector<JobResult> run_jobs(const std::vector<Job>& jobs, const BatchOptions& batch, BatchJournal& journal,
-                                ToolContext& context) {
+std::vector<JobResult> run_jobs(const std::vector<Job>& jobs, const BatchOptions& batch, std::vector<JobResult> kept,
+                                BatchJournal& journal, ToolContext& context) {
   BatchProgress progress(jobs, batch.starts, context);
-  const auto on_done = [&](const JobResult& result) {
-    if (result.state != JobState::interrupted) journal.end(result);
+  const auto on_done = [&](JobResult& result) {
+    const bool is_over = result.state != JobState::interrupted;
+    if (is_over) journal.end(result);
     progress.ended(result);
+    if (is_over) let_go_of_line(result);
   };
-  return run_batch(jobs, batch, on_done, context.interrupt.token());
+  return run_batch(jobs, batch, std::move(kept), on_done, context.interrupt.token());
 }
 
 }  // namespace
@@ -211,37 +242,33 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   }
   const auto baseline = wanted_baseline(options, names, context, diagnostics);
   if (!baseline) return failed(context, diagnostics);
-  BatchOptions batch;
-  batch.folder = folder_of(options, *note);
-  batch.force = options.force;
-  batch.jobs = options.jobs;
-  Diagnostics of_cache;
-  batch.cost_cache = cost_cache_of(options.cost_cache, of_cache);
-  print_warnings(context, of_cache);
-  batch.command_line = command;
-  batch.program = context.program;
-  batch.file = options.file;
-  batch.text = *std::move(text);
-  if (!options.memory_per_job.empty()) {
-    std::string why_not;
-    batch.memory_bytes = parse_memory_size(options.memory_per_job, why_not);
-    check(batch.memory_bytes.has_value(), "the command line lets sizes through only");
-  }
-  batch.search_seconds = options.timeout;
+  BatchOptions batch = batch_options(options, *note, command, *std::move(text), context);
   const std::string shown = *note ? fmt::format("{} --shard {}", command, options.shard) : command;
   BatchJournal journal(batch.folder, options.only.empty() ? shown : fmt::format("{} --only {}", shown, options.only));
-  if (!prepare(batch, *jobs, *baseline, options, journal, stop, diagnostics)) return failed(context, diagnostics);
-  tell_kept(batch.starts, context);
-  const WriteResult write = [&](const fs::path& file, const std::string& content) {
+  std::vector<JobResult> kept;
+  if (!prepare(batch, *jobs, *baseline, options, journal, kept, stop, diagnostics)) {
+    return failed(context, diagnostics);
+  }
+  tell_kept(batch.starts, kept, context);
+  const WriteResult write = [&](const fs::path& file, const TextPieces& pieces) {
     const bool replace = options.force || journal.is_own(file);
-    journal.writes(file, content);
-    return write_file_whole(file, content, replace ? Existing::replace : Existing::keep, diagnostics);
+    TextFileWriter writer(file, replace ? Existing::replace : Existing::keep);
+    pieces([&](std::string_view piece) { writer.write(piece); });
+    journal.writes(file, writer.hash());
+    return writer.commit(diagnostics);
   };
-  const fs::path note_file = batch.folder / shard_note_name;
-  if (*note && !write(note_file, to_text(**note))) return failed(context, diagnostics);
+  const auto write_note = [&](const std::string& content) {
+    return write(batch.folder / shard_note_name, [&](const TextSink& sink) { sink(content); });
+  };
+  if (*note && !write_note(to_text(**note))) return failed(context, diagnostics);
 
-  BatchOutcome outcome{options.file, shown, batch.folder, *std::move(jobs), {}, {}};
-  outcome.results = run_jobs(outcome.jobs, batch, journal, context);
+  BatchOutcome outcome{options.file, shown, batch.folder, *std::move(jobs), {}, {}, {}};
+  outcome.results = run_jobs(outcome.jobs, batch, std::move(kept), journal, context);
+  outcome.line = [&](std::size_t job) {
+    const JobResult& result = outcome.results[job];
+    return result.json.empty() ? journal.line(result.name) : result.json;
+  };
+  if (!journal.is_whole(diagnostics)) return failed(context, diagnostics);
   const auto plan_folder = [&](const std::string& job) { return batch.folder / job; };
   outcome.comparison =
       comparison_with(*baseline, outcome, names, options.tolerance, plan_folder, options.jobs, context, diagnostics);
@@ -250,37 +277,44 @@ int batch_command(const BatchCommandOptions& options, ToolContext& context) {
   {
     const Interrupt::Hold hold = context.interrupt.hold();
     const bool written = write_results(outcome, options.junit, write) &&
-                         (!*note || write(note_file, finished_text(**note, outcome.results))) &&
+                         (!*note || write_note(finished_text(**note, outcome, diagnostics))) &&
                          journal.tidy(outcome.jobs, diagnostics);
     if (!written || diagnostics.has_errors()) return failed(context, diagnostics);
   }
   return print_results(outcome, context);
 }
 
+ResultsView view_of(const BatchOutcome& outcome) {
+  return {outcome.jobs, outcome.results, outcome.line, outcome.comparison ? &*outcome.comparison : nullptr};
+}
+
 bool write_results(const BatchOutcome& outcome, const std::string& junit, const WriteResult& write) {
-  const auto& [file, command_line, folder, jobs, results, comparison, words] = outcome;
-  const Comparison* const beside = comparison ? &*comparison : nullptr;
-  return write(folder / results_name, results_lines(results)) &&
-         write(folder / summary_csv_name, results_csv(jobs, results, beside)) &&
-         write(folder / summary_page_name, results_page(jobs, results, command_line, words, beside)) &&
-         (junit.empty() || write(junit, junit_text(outcome)));
+  const ResultsView view = view_of(outcome);
+  return write(outcome.folder / results_name, [&](const TextSink& sink) { results_lines(view, sink); }) &&
+         write(outcome.folder / summary_csv_name, [&](const TextSink& sink) { results_csv(view, sink); }) &&
+         write(outcome.folder / summary_page_name,
+               [&](const TextSink& sink) { results_page(view, outcome.command_line, outcome.words, sink); }) &&
+         (junit.empty() || write(junit, [&](const TextSink& sink) { sink(junit_text(outcome)); }));
 }
 
 int print_results(const BatchOutcome& outcome, ToolContext& context) {
-  const auto& [file, command_line, folder, jobs, results, comparison, words] = outcome;
+  const std::optional<Comparison>& comparison = outcome.comparison;
   if (context.json) {
-    std::string joined;
-    for (const JobResult& result : results) {
-      if (!result.json.empty()) joined += (joined.empty() ? "\n " : ",\n ") + result.json;
-    }
+    context.out << "{\"jobs\": [";
+    bool is_first = true;
+    results_lines(view_of(outcome), [&](std::string_view line) {
+      context.out << (is_first ? "\n " : ",\n ") << line.substr(0, line.size() - 1);
+      is_first = false;
+    });
     const std::string of_baseline = comparison ? ",\n\"baseline\": " + dumped(to_json(*comparison), 1) : "";
-    context.out << fmt::format("{{\"jobs\": [{}\n]{}}}\n", joined, of_baseline);
+    context.out << fmt::format("\n]{}}}\n", of_baseline);
   } else {
-    context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), command_line) << results_text(jobs, results)
-                << fmt::format("\nresults in {}\n", (folder / results_name).string());
+    context.out << fmt::format("stowage {} | {}\n\n", stowage_version(), outcome.command_line);
+    results_text(view_of(outcome), [&](std::string_view piece) { context.out << piece; });
+    context.out << fmt::format("\nresults in {}\n", (outcome.folder / results_name).string());
     if (comparison) context.out << "\n" << comparison_text(*comparison);
   }
-  return batch_exit_code(results, comparison, context.interrupt.token().stop_requested());
+  return batch_exit_code(outcome.results, comparison, context.interrupt.token().stop_requested());
 }
 
 }  // namespace stowage

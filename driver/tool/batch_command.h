@@ -11,6 +11,7 @@
 
 #include "driver/batch/baseline.h"
 #include "driver/batch/batch.h"
+#include "driver/batch/results.h"
 #include "driver/batch/sweep_page.h"
 #include "driver/tool/tool_context.h"
 
@@ -53,13 +54,16 @@ struct BatchOutcome {
   std::string command_line;      ///< of the batch
   std::filesystem::path folder;  ///< of the results
   std::vector<Job> jobs;
-  std::vector<JobResult> results;        ///< by job
+  std::vector<JobResult> results;  ///< by job
+  ResultLine line;
   std::optional<Comparison> comparison;  ///< with the baseline, if one is wanted
   KneeWords words = {};                  ///< what plans do otherwise at the knees of sweeps
 };
 
+ResultsView view_of(const BatchOutcome& outcome);
+
 /// Writes a file whole or not at all; false after a reported error.
-using WriteResult = std::function<bool(const std::filesystem::path& file, const std::string& text)>;
+using WriteResult = std::function<bool(const std::filesystem::path& file, const TextPieces& pieces)>;
 /// Writes the files of results, and where `junit` names a file the test cases.
 bool write_results(const BatchOutcome& outcome, const std::string& junit, const WriteResult& write);
 /// Prints them; the exit code of a command that has them.

@@ -48,7 +48,9 @@ int merge_command(const BatchCommandOptions& options, ToolContext& context) {
   const auto baseline = wanted_baseline(options, names, context, diagnostics);
   if (!baseline) return failed(context, diagnostics);
   const fs::path folder = options.output.empty() ? fs::path(batch_folder_of(merged->file)) : fs::path(options.output);
-  BatchOutcome outcome{merged->file, merged->command, folder, std::move(merged->jobs), std::move(merged->results), {}};
+  BatchOutcome outcome{
+      merged->file, merged->command, folder, std::move(merged->jobs), std::move(merged->results), {}, {}};
+  outcome.line = [&](std::size_t job) { return outcome.results[job].json; };
   if (!check_free(outcome, *baseline, options, diagnostics)) return failed(context, diagnostics);
   const auto plan_folder = [&](const std::string& job) { return plans.at(job); };
   outcome.comparison =
@@ -57,8 +59,10 @@ int merge_command(const BatchCommandOptions& options, ToolContext& context) {
       knee_words(outcome.jobs, outcome.results, plan_folder, options.jobs, context.backends, context.interrupt.token());
   if (diagnostics.has_errors() || !make_batch_folder(folder, diagnostics)) return failed(context, diagnostics);
   const Existing existing = options.force ? Existing::replace : Existing::keep;
-  const auto write = [&](const fs::path& file, const std::string& text) {
-    return write_file_whole(file, text, existing, diagnostics);
+  const auto write = [&](const fs::path& file, const TextPieces& pieces) {
+    TextFileWriter writer(file, existing);
+    pieces([&](std::string_view piece) { writer.write(piece); });
+    return writer.commit(diagnostics);
   };
   {
     const Interrupt::Hold hold = context.interrupt.hold();

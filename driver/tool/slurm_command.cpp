@@ -199,6 +199,11 @@ int slurm_command(const BatchCommandOptions& options, ToolContext& context) {
                       fmt::format("this folder cannot be named in a script for Slurm: {}", why),
                       "give the command from a folder with another name");
   }
+  if (const std::string why = why_no_slurm_text(folder.string()); !why.empty()) {
+    diagnostics.error("slurm-value", place_of(folder),
+                      fmt::format("this folder cannot be named in a script for Slurm: {}", why),
+                      "choose another folder (-o)");
+  }
   const ShardsByState shards = look(*wanted, folder / "shards", options.timeout, diagnostics);
   if (diagnostics.has_errors()) return failed(context, diagnostics);
   work.program = context.program.empty() ? "" : fs::canonical(context.program, failure).string();

@@ -21,10 +21,12 @@ class GroupCost {
   struct Answer {
     Decision decision;
     std::int64_t cycles = 0;
+    bool cut_short = false;  ///< of the best plan that was found till costs() was stopped
   };
   [[nodiscard]] virtual Answer cost(const Graph& graph, const FusedOperator& group) const = 0;
   /// Answers for many groups, in their order. An implementation may share work among them and do it in parallel; the
-  /// answers are those of cost(). When stopped, those that are missing are refused by the rule "stopped".
+  /// answers are those of cost(). When stopped, those that are missing are refused by the rule "stopped"; of operators
+  /// alone some may be cut short.
   [[nodiscard]] virtual std::vector<Answer> costs(const Graph& graph, std::span<const FusedOperator> groups,
                                                   const std::stop_token& stop) const;
   /// The smallest change with which a group that is refused would be allowed: "target.ldm.bytes = 70016 (4480 more)",

@@ -192,6 +192,7 @@ void add_costs(CandidateSet& set, const GroupCost* cost, const std::stop_token& 
     if (answers[i].decision) {
       check(answers[i].cycles >= 0 && answers[i].cycles < CandidateSet::unplannable, "a cost out of range");
       candidate.cycles = answers[i].cycles;
+      candidate.cut_short = answers[i].cut_short;
     } else {
       candidate.refusals.push_back(std::move(answers[i].decision));
     }

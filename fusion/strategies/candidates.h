@@ -24,6 +24,7 @@ struct CandidateGroup {
   std::vector<std::string> templates;  ///< all that allow it, in their order; if none does, the first that matched
   std::vector<Decision> refusals;      ///< every rule of structure that it breaks, or the cost's refusal
   std::int64_t cycles = 0;             ///< if it is allowed
+  bool cut_short = false;              ///< its plan is the best that was found in time
   [[nodiscard]] bool allowed() const { return refusals.empty(); }
 };
 

@@ -126,6 +126,13 @@ std::int64_t refuse_out_of_time(CandidateSet& set) {
   return count;
 }
 
+std::int64_t operators_cut_short(const CandidateSet& set) {
+  return std::count_if(set.single.begin(), set.single.end(), [&](std::size_t single) {
+    const CandidateGroup& alone = set.of(single);
+    return alone.cut_short || (!alone.refusals.empty() && alone.refusals.front().rule == out_of_time);
+  });
+}
+
 std::int64_t groups_out_of_time(const FusionRecord& record) {
   return std::count_if(record.candidates.begin(), record.candidates.end(), [](const CandidateRecord& row) {
     return !row.refusals.empty() && row.refusals.front().rule == out_of_time;

@@ -20,6 +20,8 @@ Fusion fuse_candidates(const CandidateSet& set, const Strategy& strategy, TraceS
 inline constexpr std::string_view out_of_time = "out-of-time";
 /// Gives that rule to the candidates whose cost was not asked any more ("stopped"); how many they are.
 std::int64_t refuse_out_of_time(CandidateSet& set);
+/// Operators alone that it refused, and those of which the best plan that was found in time counts.
+std::int64_t operators_cut_short(const CandidateSet& set);
 /// Candidates that it refused.
 std::int64_t groups_out_of_time(const FusionRecord& record);
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -35,10 +36,12 @@ class Planner {
 
   /// complete() of a group of which nothing is fixed, in two halves, of which the first may take long: what the planner
   /// fixes by itself before it fills the rest. Equal groups have equal choices, names apart. Nothing where it finds
-  /// no plan. It need not look for plans that take `to_beat` cycles or more, but may choose one.
+  /// no plan. It need not look for plans that take `to_beat` cycles or more, but may choose one. When `over` is stopped
+  /// it takes the best that it has found so far, as soon as there is one.
   [[nodiscard]] virtual std::optional<Schedule> choose(const std::string& /*subject*/, const StageList& /*stages*/,
                                                        const Target& /*target*/, TraceSink /*trace*/,
-                                                       std::int64_t /*to_beat*/) const {
+                                                       std::int64_t /*to_beat*/,
+                                                       const std::stop_token& /*over*/) const {
     return Schedule{};
   }
   [[nodiscard]] virtual Scheduled complete_chosen(const std::string& subject, const StageList& stages,

@@ -13,12 +13,13 @@ namespace stowage {
 namespace {
 
 PlanChoice choose_in(const StageForm& form, const CanonicalStages& canonical, const Planner& planner,
-                     const Target& target, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
+                     const Target& target, const std::stop_token& over,
+                     std::int64_t to_beat = std::numeric_limits<std::int64_t>::max()) {
   Trace trace;
   PlanChoice choice;
   const StageList stages = std::get<StageList>(in_form(canonical.stages, form));
   tell_form(TraceSink(&trace), "group", stages, form);
-  const auto chosen = planner.choose("group", stages, target, TraceSink(&trace), to_beat);
+  const auto chosen = planner.choose("group", stages, target, TraceSink(&trace), to_beat, over);
   choice.schedule = with_form(with_launch(chosen.value_or(Schedule{}), planner, target), form);
   choice.records = std::move(trace.records);
   leave_out_published(choice.records, form);
@@ -27,9 +28,10 @@ PlanChoice choose_in(const StageForm& form, const CanonicalStages& canonical, co
 
 }  // namespace
 
-PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target) {
+PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target,
+                       const std::stop_token& over) {
   const std::vector<StageForm> forms = forms_to_plan(planner, canonical.stages, {}, target);
-  PlanChoice best = choose_in(forms.front(), canonical, planner, target);
+  PlanChoice best = choose_in(forms.front(), canonical, planner, target, over);
   if (forms.size() == 1 && forms.front() == StageForm{}) return best;
   const auto planned = [&](const PlanChoice& choice) {
     return plan_chosen("group", canonical.stages, choice.schedule, planner, target, {});
@@ -37,8 +39,9 @@ PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner,
   Planned plan = planned(best);
   for (std::size_t f = 1; f < forms.size(); ++f) {
     const auto* const found = std::get_if<Plan>(&plan);
-    PlanChoice other = found == nullptr ? choose_in(forms[f], canonical, planner, target)
-                                        : choose_in(forms[f], canonical, planner, target, found->time.cycles);
+    if (found != nullptr && over.stop_requested()) break;
+    PlanChoice other = found == nullptr ? choose_in(forms[f], canonical, planner, target, over)
+                                        : choose_in(forms[f], canonical, planner, target, over, found->time.cycles);
     Planned of_other = planned(other);
     if (!takes_less(of_other, plan)) continue;
     best = std::move(other);
@@ -48,7 +51,7 @@ PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner,
   const bool costs_more =
       is_changed &&
       takes_less(published_plan("group", canonical.stages, with_launch({}, planner, target), target), plan);
-  return costs_more ? choose_in({}, canonical, planner, target) : best;
+  return costs_more ? choose_in({}, canonical, planner, target, over) : best;
 }
 
 PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& canonical, const std::string& subject) {

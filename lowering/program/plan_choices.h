@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ struct PlanChoice {
   std::vector<TraceRecord> records;
 };
 
-PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target);
+/// When `over` is stopped the choice is the best that was found so far.
+PlanChoice choose_plan(const CanonicalStages& canonical, const Planner& planner, const Target& target,
+                       const std::stop_token& over = {});
 
 /// The same with a group's own names, for the trace of the fused operator `subject`.
 PlanChoice with_original_names(const PlanChoice& choice, const CanonicalStages& canonical, const std::string& subject);

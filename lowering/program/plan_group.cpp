@@ -116,7 +116,7 @@ Planned plan_group(const std::string& name, const StageList& stages, const Sched
                             [&](const StageList& list, TraceSink sink) {
                               tell_form(sink, name, list, form);
                               if (!nothing_fixed) return planner.complete(name, list, wanted, target, sink);
-                              const auto chosen = planner.choose(name, list, target, sink, to_beat);
+                              const auto chosen = planner.choose(name, list, target, sink, to_beat, {});
                               return planner.complete_chosen(name, list, chosen.value_or(wanted), target, sink);
                             });
     leave_out_published(records.records, form);

@@ -125,24 +125,36 @@ std::vector<GroupCost::Answer> PlannedGroupCost::costs(const Graph& graph, std::
   PlanChoices own;
   PlanChoices& choices = options_.choices != nullptr ? *options_.choices : own;
   std::vector<Answer> planned(missing.size());
-  std::vector<char> done(missing.size(), 0);  // bytes, so that threads do not share one
+  enum class Search : char { not_begun, cut_short, done };
+  std::vector<Search> searches(missing.size(), Search::not_begun);  // bytes, so that threads do not share one
   parallel_for(missing.size(), options_.threads, stop, [&](std::size_t m) {
     const CanonicalStages& group = canonical[missing[m]];
-    PlanChoice choice = choose_plan(group, *planner_, *target_);
+    PlanChoice choice = choose_plan(group, *planner_, *target_, stop);
+    // Without an operator alone there is no plan, so that the best one so far is welcome; another group has to be
+    // looked at to its end.
+    if (stop.stop_requested() && groups[missing[m]].operators.size() > 1) return;
     planned[m] = answer_of(plan_chosen("group", group.stages, choice.schedule, *planner_, *target_, {}), graph,
                            groups[missing[m]], *planner_, *target_, choices, options_.evaluator, stop);
     if (options_.choices != nullptr) options_.choices->add(group.text, std::move(choice));
-    done[m] = stop.stop_requested() ? 0 : 1;  // what was stopped is no answer
+    searches[m] = stop.stop_requested() ? Search::cut_short : Search::done;
   });
+  std::map<std::string, Answer> cut_short;
   for (std::size_t m = 0; m < missing.size(); ++m) {
-    if (done[m] != 0) cache.add(keys[missing[m]], std::move(planned[m]));
+    const std::string& key = keys[missing[m]];
+    if (searches[m] == Search::done) cache.add(key, std::move(planned[m]));
+    if (searches[m] != Search::cut_short || !planned[m].decision) continue;
+    planned[m].cut_short = true;
+    cut_short.emplace(key, std::move(planned[m]));
   }
   cache.save();
 
   std::vector<Answer> answers(groups.size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Answer* known = cache.find(keys[i]);
-    answers[i] = known != nullptr ? *known : Answer{{false, "stopped", "stopped", {}}, 0};
+    const auto cut = cut_short.find(keys[i]);
+    answers[i] = known != nullptr         ? *known
+                 : cut != cut_short.end() ? cut->second
+                                          : Answer{{false, "stopped", "stopped", {}}, 0};
     Decision& decision = answers[i].decision;
     decision.reason = with_original_names(decision.reason, canonical[i]);
     decision.flip = with_original_names(decision.flip, canonical[i]);

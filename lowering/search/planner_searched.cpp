@@ -108,11 +108,13 @@ class PlanSearch {
  public:
   /// `person` says how kernels begin. Splits none of whose plans can have a lower price than `to_beat` are left out.
   PlanSearch(const std::string& subject, const StageList& stages, const Schedule& person, const Target& target,
-             TraceSink trace, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max())
+             TraceSink trace, std::int64_t to_beat = std::numeric_limits<std::int64_t>::max(),
+             std::stop_token over = {})
       : subject_(subject),
         person_(person),
         target_(target),
         to_beat_(to_beat),
+        over_(std::move(over)),
         model_(build_group_model(stages)),
         trace_(group_trace(trace, subject, model_)),
         bounds_(model_, target, person_.launch.value()),
@@ -139,6 +141,9 @@ class PlanSearch {
   }
 
  private:
+  /// The time for it is over, and there is a plan.
+  [[nodiscard]] bool is_over() const { return best_ && over_.stop_requested(); }
+
   void search() {
     published_ = plan(person_);
     published_is_unaligned_ = !published_ && met_unaligned_;
@@ -280,7 +285,7 @@ class PlanSearch {
     std::size_t next = 0;
     for (; next < splits.size(); ++next) {
       const CoreGrid& grid = splits[next].grid;
-      if (is_hopeless(splits[next].least_price())) break;
+      if (is_over() || is_hopeless(splits[next].least_price())) break;
       judge_work();
       const std::int64_t parts = parts_of(grid.parallel);
       bool is_wanted = false;
@@ -305,7 +310,7 @@ class PlanSearch {
     judge_work();
     std::stable_sort(splits_.begin(), splits_.end(),
                      [](const Tried& a, const Tried& b) { return a.price() < b.price(); });
-    if (trace_.listening()) tell_splits(splits, next);
+    if (trace_.listening() && !is_over()) tell_splits(splits, next);  // which says why the others are none
   }
 
   /// Whether so much is computed again that the search ends: for every number of cores from what would be planned on a
@@ -342,7 +347,7 @@ class PlanSearch {
       if (halving.computes_again) continue;
       const auto best_split = std::find_if(splits_.begin(), splits_.end(),
                                            [&](const Tried& split) { return split.parts() <= halving.cores; });
-      if (best_split == splits_.end()) return;
+      if (best_split == splits_.end() || is_over()) return;
       const bool is_far = halving.cores < target_.cores.count && !may_overtake(best_split->cycles());
       if (best_split != climbed && !is_far &&
           !is_hopeless(price_of(best_split->least_cycles, best_split->shares_lines)))
@@ -380,6 +385,7 @@ class PlanSearch {
       std::stable_sort(best.begin(), best.end(),
                        [](const Tried& a, const Tried& b) { return if_overlapped(a) < if_overlapped(b); });
       for (std::size_t b = 0; b < std::min(best.size(), overlapped_splits); ++b) {
+        if (is_over()) return;
         if (halving.cores < target_.cores.count && !may_overtake(if_overlapped(best[b]))) break;
         if (std::find(begun.begin(), begun.end(), *best[b].complete.parallel) != begun.end()) continue;
         begun.push_back(*best[b].complete.parallel);
@@ -401,7 +407,7 @@ class PlanSearch {
     std::size_t looked_at = 0;
     for (const Split& split : grids_) {
       if (parts_of(split.grid.parallel) > cores) continue;
-      if (looked_at++ == bounded_splits) break;
+      if (looked_at++ == bounded_splits || is_over()) break;
       if (is_hopeless(price_of(split.grid.least_overlapped, split.shares_lines))) continue;
       const auto planned = std::find_if(splits_.begin(), splits_.end(), [&](const Tried& tried) {
         return *tried.complete.parallel == split.grid.parallel;
@@ -455,7 +461,7 @@ class PlanSearch {
       for (const auto& neighbours : next_to(at)) {
         std::optional<Tried> better;
         for (const Schedule& fixed : neighbours) {
-          if (planned == max_neighbours) break;
+          if (planned == max_neighbours || is_over()) break;
           if (std::find(seen.begin(), seen.end(), fixed) != seen.end()) continue;
           seen.push_back(fixed);
           ++planned;
@@ -578,6 +584,7 @@ class PlanSearch {
   const Schedule person_;
   const Target& target_;
   const std::int64_t to_beat_;
+  const std::stop_token over_;
   GroupModel model_;
   GroupTrace trace_;
   PlanBounds bounds_;
@@ -617,8 +624,9 @@ Scheduled SearchedPlanner::complete(const std::string& subject, const StageList&
 }
 
 std::optional<Schedule> SearchedPlanner::choose(const std::string& subject, const StageList& stages,
-                                                const Target& target, TraceSink trace, std::int64_t to_beat) const {
-  return PlanSearch(subject, stages, with_launch({}, *this, target), target, trace, to_beat).run();
+                                                const Target& target, TraceSink trace, std::int64_t to_beat,
+                                                const std::stop_token& over) const {
+  return PlanSearch(subject, stages, with_launch({}, *this, target), target, trace, to_beat, over).run();
 }
 
 Scheduled SearchedPlanner::complete_chosen(const std::string& subject, const StageList& stages, const Schedule& chosen,

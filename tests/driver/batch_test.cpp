@@ -183,8 +183,11 @@ TEST_CASE("every mistake in a batch file has its place") {
   CHECK(complaint("[[job]]\nname = \"a/b\"\nnetwork = \"lenet\"\n")
             .find("jobs.toml:2:8: error: 'a/b' cannot be the name of a folder for this job: it holds a '/' "
                   "[wrong-job-name]") == 0);
-  CHECK(complaint("[[job]]\nname = \"a\"\nnetwork = \"lenet\"\n[[job]]\nname = \"a\"\nnetwork = \"lenet\"\n")
-            .find("jobs.toml:5:8: error: two jobs have the name 'a' [duplicate-job]") == 0);
+  CHECK(complaint("[[job]]\nname = \"a\"\nnetwork = \"lenet\"\n[[job]]\nname = \"a\"\nnetwork = \"lenet\"\n") ==
+        "jobs.toml:5:8: error: two jobs have the name 'a' [duplicate-job]\n"
+        "    name = \"a\"\n"
+        "           ^^^\n"
+        "  help: give one of them another name\n");
   CHECK(complaint("[defaults]\nchek = true\n[[job]]\nname = \"a\"\nnetwork = \"lenet\"\ncheck = 1\n") ==
         "jobs.toml:2:1: error: unknown key 'defaults.chek' [unknown-key]\n"
         "    chek = true\n"

@@ -272,6 +272,34 @@ TEST_CASE("a forced batch that was killed goes on without force") {
   for (const auto& [job, time] : done_plans()) CHECK(time != times.at(job));
 }
 
+TEST_CASE("after a power failure only what was on the disk counts as done") {
+  const Workplace here;
+  write_text("jobs.toml", several_jobs);
+  REQUIRE(wait_for(start(to_out)) == 1);
+  const auto whole = files_below("out");
+  std::istringstream journal(read_text("out/.batch.jsonl"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(journal, line);) lines.push_back(line + "\n");
+  // As a batch leaves it that was killed at its end, with four jobs on the disk for certain, or none.
+  const auto killed = [&](const std::string& boot, bool synced) {
+    std::string text = lines.front() + "{\"boot\":\"" + boot + "\"}\n";
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      text += lines[i];
+      if (synced && i == 8) text += "{\"synced\":" + std::to_string(text.size()) + "}\n";
+    }
+    write_text("out/.batch.jsonl", text);
+    CHECK(wait_for(start(to_out)) == 1);
+    CHECK((files_below("out") == whole));
+    const std::string told = read_text("err.txt");
+    return told.find("note: of 8 jobs ") == 0 ? told.at(std::string("note: of 8 jobs ").size()) : '0';
+  };
+  std::string boot = read_text("/proc/sys/kernel/random/boot_id");
+  boot.pop_back();
+  CHECK(killed(boot, false) == '8');
+  CHECK(killed("another", true) == '4');
+  CHECK(killed("another", false) == '0');
+}
+
 TEST_CASE("a list of what a batch has done that was cut off is read, and a damaged one told") {
   const Workplace here;
   write_text("jobs.toml", several_jobs);

@@ -334,8 +334,10 @@ TEST_CASE("the work of a job grows with its network, its planner and its check")
   REQUIRE(run_stowage({"network", "lenet", "-o", "lenet.onnx"}).code == 0);
   const auto work = [](const std::string& network, const std::string& planner, bool check) {
     Job job;
-    (network.ends_with(".onnx") ? job.request.model : job.network) = network;
-    job.request.planner = planner;
+    CompileRequest request;
+    (network.ends_with(".onnx") ? request.model : job.network) = network;
+    request.planner = planner;
+    job.request = request;
     job.check = check;
     return estimated_work({job}).front();
   };

@@ -192,6 +192,10 @@ TEST_CASE("a Slurm array gives the bytes of one process, and what was killed is 
   REQUIRE(comes_true([] { return fs::exists("jobs-out/shards/1-of-4/networks/cifarnet-batch1-seed1.onnx"); }));
   printed("scancel --full --signal=KILL " + id.substr(0, id.find('\n')) + "_1");
   REQUIRE(queue_gets_empty());
+  // What Slurm says of a task is kept beside what the task says.
+  for (const char* const task : {"_1", "_2", "_3", "_4"}) {
+    CHECK(fs::exists("jobs-out/logs/slurm-" + id.substr(0, id.find('\n')) + task + ".out"));
+  }
   run(command);
   INFO(read_text("out.txt"));
   CHECK(read_text("out.txt").find("4 shards in jobs-out/shards: 3 done (2-4) and 1 stopped before the end (1)\n") !=

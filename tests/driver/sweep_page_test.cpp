@@ -30,7 +30,8 @@ struct Sweep {
     Job job;
     job.name = network + "-" + fusion + "-" + std::to_string(ldm);
     job.network = network;
-    job.swept = {{"fusion", TomlValue{fusion}, "\"" + fusion + "\""}, {key, TomlValue{ldm}, std::to_string(ldm)}};
+    job.swept = {SweptValue{"fusion", TomlValue{fusion}, "\"" + fusion + "\""},
+                 SweptValue{key, TomlValue{ldm}, std::to_string(ldm)}};
     jobs.push_back(job);
     JobResult result;
     result.name = job.name;

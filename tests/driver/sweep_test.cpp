@@ -239,6 +239,15 @@ TEST_CASE("included files bring defaults, presets and jobs, each from its own fo
   CHECK_THAT(complaint("include = [\"common/all.toml\"]\n"), Catch::Contains("'common/../jobs.toml' includes itself") ||
                                                                  Catch::Contains("'jobs.toml' includes itself"));
   CHECK_THAT(complaint("include = [\"none.toml\"]\n"), Catch::Contains("jobs.toml:1:11: error: 'none.toml': "));
+  write_text("common/shared.toml", "[defaults]\nplanner = \"swtvm\"\n");
+  CHECK_THAT(complaint("include = [\"common/shared.toml\"]\n"),
+             Catch::Contains("neither the file nor those that it includes have a job [missing-key]") &&
+                 Catch::Contains("help: add a table [[job]]"));
+  write_text("jobs.toml", "include = [\"common/shared.toml\"]\n[[job]]\nname = \"own\"\nnetwork = \"vector\"\n");
+  const ToolRun with_shared = run_stowage({"batch", "jobs.toml", "--dry-run", "--json"});
+  INFO(with_shared.err);
+  REQUIRE(with_shared.code == 0);
+  CHECK(nlohmann::json::parse(with_shared.out).at(0).at("planner") == "swtvm");
 }
 
 TEST_CASE("mistakes of a sweep are told once, with the value that is wrong") {
@@ -266,19 +275,28 @@ TEST_CASE("mistakes of a sweep are told once, with the value that is wrong") {
   CHECK_THAT(complaint(swept("batch = [2, 2]\n")), Catch::Contains("'batch' has the value 2 twice [given-twice]"));
   CHECK_THAT(complaint(swept("batch = [[1], 2]\n")), Catch::Contains("a value of 'batch' is no single value"));
   const auto range = [](const std::string& text) { return complaint(swept("batch = " + text + "\n")); };
-  CHECK_THAT(range("{ from = 1, to = 4 }"), Catch::Contains("has neither 'step' nor 'factor'"));
-  CHECK_THAT(range("{ from = 1, to = 4, step = 1, factor = 2 }"), Catch::Contains("has both 'step' and 'factor'"));
-  CHECK_THAT(range("{ from = 4, to = 1, step = 1 }"), Catch::Contains("ends at 1 before its beginning 4"));
-  CHECK_THAT(range("{ from = 1, to = 4, step = 0 }"), Catch::Contains("not more than 0"));
-  CHECK_THAT(range("{ from = 1, to = 4, factor = 1 }"), Catch::Contains("wants one more than 1"));
+  CHECK_THAT(range("{ from = 1, to = 4 }"), Catch::Contains("has neither 'step' nor 'factor'") &&
+                                                Catch::Contains("help: give what is added ('step')"));
+  CHECK_THAT(range("{ from = 1, to = 4, step = 1, factor = 2 }"),
+             Catch::Contains("has both 'step' and 'factor'") && Catch::Contains("help: take one of them out"));
+  CHECK_THAT(range("{ from = 4, to = 1, step = 1 }"), Catch::Contains("ends at 1 before its beginning 4") &&
+                                                          Catch::Contains("help: give the smaller one as 'from'"));
+  CHECK_THAT(range("{ from = 1, to = 4, step = 0 }"),
+             Catch::Contains("not more than 0") && Catch::Contains("help: give a step of more than 0"));
+  CHECK_THAT(range("{ from = 1, to = 4, factor = 1 }"),
+             Catch::Contains("wants one more than 1") && Catch::Contains("help: give such numbers"));
   CHECK_THAT(range("{ from = 0, to = 4, factor = 2 }"), Catch::Contains("a 'from' more than 0"));
   CHECK_THAT(range("{ values = [1, 2], from = 1, to = 2, step = 1 }"),
-             Catch::Contains("'batch' has both 'values' and 'from', a list or a range was wanted [wrong-range]"));
+             Catch::Contains("'batch' has both 'values' and 'from', a list or a range was wanted [wrong-range]") &&
+                 Catch::Contains("help: take one of them out") && !Catch::Contains("unknown key"));
   CHECK_THAT(range("{ from = 1, step = 1 }"), Catch::Contains("'job.sweep.batch.to' is missing"));
   CHECK_THAT(range("{ from = 1, to = 4, stp = 1 }"), Catch::Contains("did you mean 'step'?"));
-  CHECK_THAT(range("{ from = 1, to = 1e17, step = 1 }"), Catch::Contains("has more than 1000000 values"));
+  CHECK_THAT(
+      range("{ from = 1, to = 1e17, step = 1 }"),
+      Catch::Contains("has more than 1000000 values") && Catch::Contains("help: take larger steps, or a nearer end"));
   CHECK_THAT(range("{ from = 1.0, to = inf, step = 1 }"), Catch::Contains("is no number that a range can have"));
-  CHECK_THAT(range("{ from = 1e300, to = 1e301, step = 1.0 }"), Catch::Contains("does not move on"));
+  CHECK_THAT(range("{ from = 1e300, to = 1e301, step = 1.0 }"),
+             Catch::Contains("does not move on") && Catch::Contains("help: take larger steps"));
   CHECK_THAT(complaint(swept("combine = \"zip\"\nbatch = [1, 2]\nfusion = [\"none\"]\n")),
              Catch::Contains("of 'batch' 2, of 'fusion' 1 [unequal-lengths]"));
   CHECK_THAT(complaint(swept("combine = \"both\"\nbatch = [1]\n")), Catch::Contains("[wrong-value]"));
@@ -289,9 +307,11 @@ TEST_CASE("mistakes of a sweep are told once, with the value that is wrong") {
   CHECK_THAT(complaint(swept("batch = [1, 2]\nexclude = [{ batch = [1, 2] }]\n")), Catch::Contains("[nothing-left]"));
   CHECK_THAT(complaint(swept("batch = { from = 1, to = 1000, step = 1 }\nseed = { from = 1, to = 1001, step = 1 }\n")),
              Catch::Contains("makes 1000 x 1001 jobs, at most 1000000 are allowed [too-many-jobs]"));
-  CHECK_THAT(complaint("[[job]]\nname = \"{fusion}\"\nnetwork = \"vector\"\n[job.sweep]\nfusion = [\"none\"]\n"
-                       "batch = [1, 2]\n"),
-             Catch::Contains("two jobs have the name 'none' [duplicate-job]"));
+  CHECK_THAT(
+      complaint("[[job]]\nname = \"{fusion}\"\nnetwork = \"vector\"\n[job.sweep]\nfusion = [\"none\"]\n"
+                "batch = [1, 2]\n"),
+      Catch::Contains("two jobs have the name 'none' [duplicate-job]") &&
+          Catch::Contains("help: name all swept keys whose values differ in it, for instance '{batch}-{fusion}'"));
   CHECK_THAT(complaint("[[job]]\nname = \"a/{batch}\"\nnetwork = \"vector\"\n[job.sweep]\nbatch = [1, 2]\n"),
              Catch::Contains("'a/1' cannot be the name of a folder"));
   CHECK_THAT(

@@ -132,6 +132,41 @@ TEST_CASE("a job has its plan, the best that was found in time, or none, and say
   CHECK(read_text("out/results.jsonl") == whole);
 }
 
+TEST_CASE("a limit of time ends the search within one group, with the best plan that it has found") {
+  const Workplace here;
+  // A network of one operator, for whose plan nearly all of the time goes.
+  write_text("jobs.toml", "[[job]]\nname = \"g\"\nnetwork = \"matmul\"\nbatch = 1000\n");
+  const Outcome whole = batch_within("1e6");
+  REQUIRE(whole.code == 0);
+  CHECK_FALSE(whole.row.contains("out_of_time"));
+  Outcome cut;
+  for (double seconds = 0.2; seconds > 0.001 && !(cut.code == 0 && cut.row.contains("out_of_time")); seconds *= 0.8) {
+    cut = batch_within(std::to_string(seconds));
+  }
+  INFO(cut.line);
+  REQUIRE(cut.code == 0);
+  REQUIRE(cut.row.contains("out_of_time"));
+  CHECK(cut.row.at("summary") == "compiled, out of time");
+  CHECK(cut.row.at("cycles").get<std::int64_t>() >= whole.row.at("cycles").get<std::int64_t>());
+}
+
+TEST_CASE("a strategy that needs no groups is not cut short by those that were not planned") {
+  const Workplace here;
+  write_text("jobs.toml", "[[job]]\nname = \"g\"\nnetwork = \"lenet\"\nfusion = \"none\"\n");
+  const Outcome whole = batch_within("1e6");
+  REQUIRE(whole.code == 0);
+  // Just enough for the operators alone, or a little more.
+  int done = 0;
+  for (double seconds = 0.02; done < 3 && seconds < 100; seconds *= 1.2) {
+    const Outcome some = batch_within(std::to_string(seconds));
+    INFO(seconds << ": " << some.line);
+    if (some.code != 0 || some.row.contains("out_of_time")) continue;
+    ++done;
+    CHECK(some.line == whole.line);
+  }
+  CHECK(done == 3);
+}
+
 TEST_CASE("a group by hand that was not planned in time is told as that") {
   const Workplace here;
   write_text("jobs.toml",
